@@ -38,7 +38,7 @@ export function hasSucceeded(simulated: Simulated): simulated is Simulated & { r
 }
 
 /**
- * Gas used plus SSTORE's required rest, times nearly 64/63 for each level of calls: Besu multiplies by 65/64 in floating
+ * Gas used plus SSTORE's required remainder, times nearly 64/63 for each level of calls: Besu multiplies by 65/64 in floating
  * point and truncates.
  */
 export function inflatedGas(gasBeforeRefund: bigint, { maxDepth, hasStored }: Observed): bigint {

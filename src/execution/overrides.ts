@@ -3,7 +3,7 @@ import { forkAt } from "../chainspec/forks.ts";
 import { ZERO_HASH } from "../primitives/hash.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Header } from "../types/header.ts";
-import { type PrecompileOverrides, placePrecompiles } from "./precompiles/overrides.ts";
+import { overridePrecompiles, type PrecompileOverrides } from "./precompiles/overrides.ts";
 import type { CallContext } from "./simulate.ts";
 import type { AccountOverride, BlockOverride, Overrides } from "./simulation.ts";
 
@@ -14,9 +14,9 @@ export function overridden(
 ): Result<CallContext, "precompileNotMovable"> {
   const changed = block === undefined ? context : withBlock(context, block);
   if (accounts.length === 0) return ok(changed);
-  const placed = precompilesOf(changed.spec, changed.header, accounts);
-  if (!placed.ok) return placed;
-  return ok({ ...changed, accounts, ...(placed.value && { precompiles: placed.value }) });
+  const precompiles = precompilesOf(changed.spec, changed.header, accounts);
+  if (!precompiles.ok) return precompiles;
+  return ok({ ...changed, accounts, ...(precompiles.value && { precompiles: precompiles.value }) });
 }
 
 /** Addresses of the precompiled contracts in a block with these overrides; undefined if none is moved. */
@@ -25,7 +25,7 @@ export function precompilesOf(
   { number, timestamp }: Pick<Header, "number" | "timestamp">,
   overrides: readonly AccountOverride[],
 ): Result<PrecompileOverrides | undefined, "precompileNotMovable"> {
-  return placePrecompiles(forkAt(forks, number, timestamp), overrides);
+  return overridePrecompiles(forkAt(forks, number, timestamp), overrides);
 }
 
 /** Overrides the base fee only if the block has one: before London there is none. */

@@ -129,7 +129,7 @@ export async function simulateOn(
   return { kind: "executed", result, session };
 }
 
-/** Gives the sender what it lacks of what it will be asked for, and never more. */
+/** Raises the sender's balance to what the transaction may cost, if it is lower. */
 function lend(
   overlay: Overlay,
   transaction: Executable,

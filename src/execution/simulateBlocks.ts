@@ -198,8 +198,8 @@ class BlockSimulation {
     const { spec, branch, ancestorHash } = this.context;
     const { beneficiary, blobBaseFee = this.order.isStrict ? undefined : 0n } = planned.block;
     const header = this.headerInProgress(planned);
-    const placed = precompilesOf(spec, header, planned.accounts);
-    if (!placed.ok) throw new BlocksError(placed.error.code, placed.error.message);
+    const precompiles = precompilesOf(spec, header, planned.accounts);
+    if (!precompiles.ok) throw new BlocksError(precompiles.error.code, precompiles.error.message);
     return {
       spec,
       header,
@@ -213,7 +213,7 @@ class BlockSimulation {
         ...(beneficiary !== undefined && { beneficiary }),
         ...(blobBaseFee !== undefined && { blobBaseFee }),
       },
-      ...(placed.value && { precompiles: placed.value }),
+      ...(precompiles.value && { precompiles: precompiles.value }),
     };
   }
 

@@ -3,26 +3,26 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Hash } from "../../primitives/hash.ts";
 
 /**
- * Where jumps may lead in code: a bit for each byte, 1 at each JUMPDEST that is not inside of a PUSH. Found at the first
- * jump, because much code runs without one. The code itself is handed in each time: what is kept here, for some
- * thousands of contracts, is an eighth of it.
+ * The valid jump targets of code: one bit per byte, set at each JUMPDEST outside of PUSH data. Computed at the first jump,
+ * because much code never jumps. Callers pass the code each time, because the cache holds only the bits, an eighth of the
+ * code, for some thousands of contracts.
  */
 export class CodeAnalysis {
-  /** Tells the codes of this thread apart, for what is kept of their PUSH instructions (pushedWords.ts). */
+  /** Identifies the code within this thread, for the cache of pushed words (pushedWords.ts). */
   readonly id = nextId++;
   private targets: Uint8Array | undefined = undefined;
 
-  isJumpTarget(code: Uint8Array, place: number): boolean {
+  isJumpTarget(code: Uint8Array, position: number): boolean {
     this.targets ??= new JumpScan(code).toEnd();
-    return (((this.targets[place >> 3] as number) >> (place & 7)) & 1) === 1;
+    return (((this.targets[position >> 3] as number) >> (position & 7)) & 1) === 1;
   }
 
-  /** For code so long that to look through it takes a while: so much at a time, `rest` in between. */
-  async prepare(code: Uint8Array, rest: () => Promise<void>): Promise<void> {
+  /** Scans very long code ahead of time, one slice at a time, and calls `yieldIfDue` in between. */
+  async prepare(code: Uint8Array, yieldIfDue: () => Promise<void>): Promise<void> {
     const scan = new JumpScan(code);
     while (!scan.hasEnded) {
-      scan.goOn(SCAN_SLICE_BYTES);
-      await rest();
+      scan.advance(SCAN_SLICE_BYTES);
+      await yieldIfDue();
     }
     this.targets = scan.targets;
   }
@@ -32,31 +32,31 @@ let nextId = 0;
 const SCAN_SLICE_BYTES = 1024 * 1024;
 
 /**
- * The analysis of code that is known by its hash is kept, those last used, KEPT_BYTES in all; that of code that runs
- * once, in a creation, lives as long as its frame.
+ * The analysis of code with this hash, from an LRU cache of CACHE_BYTES. Init code, which runs once, has no hash: its
+ * analysis lives as long as its frame.
  */
 export function analyse(code: Uint8Array, codeHash: Hash | undefined): CodeAnalysis {
   if (codeHash === undefined) return new CodeAnalysis();
   const key = toKey(codeHash);
-  let analysis = kept.get(key);
+  let analysis = cache.get(key);
   if (analysis === undefined) {
     analysis = new CodeAnalysis();
-    kept.set(key, analysis, (code.length >> 3) + OVERHEAD_BYTES);
+    cache.set(key, analysis, (code.length >> 3) + OVERHEAD_BYTES);
   }
   return analysis;
 }
 
-/** Of some 5,000 contracts of the greatest size. */
-const KEPT_BYTES = 16 * 1024 * 1024;
-/** What an entry takes beside the bits. */
+/** Enough for about 5,000 contracts of the maximum size. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+/** Memory of an entry besides the bits. */
 const OVERHEAD_BYTES = 300;
-const kept = createBoundedCache<string, CodeAnalysis>(KEPT_BYTES);
+const cache = createBoundedCache<string, CodeAnalysis>(CACHE_BYTES);
 
 const JUMPDEST = 0x5b;
 const PUSH1 = 0x60;
 const PUSHES = 32;
 
-/** Goes through code from instruction to instruction. */
+/** Scans code instruction by instruction. */
 class JumpScan {
   readonly targets: Uint8Array;
   private readonly code: Uint8Array;
@@ -72,11 +72,11 @@ class JumpScan {
   }
 
   toEnd(): Uint8Array {
-    this.goOn(this.code.length);
+    this.advance(this.code.length);
     return this.targets;
   }
 
-  goOn(bytes: number): void {
+  advance(bytes: number): void {
     const { code, targets } = this;
     const end = Math.min(this.at + bytes, code.length);
     let at = this.at;

@@ -11,8 +11,8 @@ import type { YieldPolicy } from "../yieldPolicy.ts";
 import { hashInSlices } from "./slices.ts";
 
 /**
- * Where the contracts come to be that messages create. The library asks twice for each message, once to warm the address;
- * the second answer is the first one. Code that an address follows from (CREATE2) is hashed in slices.
+ * Derives the addresses of created contracts. The library asks twice for each message, once to warm the address; the
+ * second call returns the cached one. Init code for CREATE2 is hashed in slices.
  */
 export class ContractAddresses {
   private readonly overlay: Overlay;
@@ -24,7 +24,7 @@ export class ContractAddresses {
     this.yieldPolicy = yieldPolicy;
   }
 
-  /** To be asked with the init code in `message.code`, after the caller's nonce was raised. */
+  /** Expects the init code in `message.code`, and the caller's nonce already incremented. */
   async of(message: Message): Promise<LibraryAddress> {
     if (this.last?.message === message) return this.last.address;
     const { salt } = message;
@@ -42,8 +42,8 @@ export class ContractAddresses {
   /** EIP-1014. */
   private async ofCode({ caller, code }: Message, salt: Uint8Array): Promise<Uint8Array> {
     const codeHash = await hashInSlices(code as Uint8Array, this.yieldPolicy);
-    return keccak256(concatBytes(CREATE2_MARK, caller.bytes, salt, codeHash));
+    return keccak256(concatBytes(CREATE2_PREFIX, caller.bytes, salt, codeHash));
   }
 }
 
-const CREATE2_MARK = Uint8Array.of(0xff);
+const CREATE2_PREFIX = Uint8Array.of(0xff);

@@ -38,8 +38,8 @@ import { Substate } from "./substate.ts";
 import { TransientSlots } from "./transientSlots.ts";
 
 /**
- * The library's machine under one fork, for one job. Kept of it: messages with their checkpoints, creations, rare
- * instructions and precompiled contracts. Ours: the state and the journal below, calls, frames, the loop and the
+ * The library's EVM under one fork, for one job. The library's are: messages with their checkpoints, creations, rare
+ * instructions and precompiled contracts. Ours are: the state and the journal below, calls, frames, the loop and the
  * frequent instructions.
  */
 export class ForkEvm extends SharedEvm implements FrameEvm {
@@ -48,10 +48,10 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   readonly yieldPolicy: YieldPolicy;
   readonly observed: Observed;
   readonly stackLimit: number;
-  readonly held: MemoryBudget | undefined;
+  readonly memoryBudget: MemoryBudget | undefined;
   readonly isObserved: boolean;
   private readonly rules: Rules;
-  private readonly places: PrecompileOverrides | undefined;
+  private readonly precompileOverrides: PrecompileOverrides | undefined;
   private readonly ownJournal: LibraryJournal;
   private readonly instructions: InstructionSet;
   private keptBytes = 0;
@@ -76,7 +76,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
       common,
       stateManager: state,
       blockchain: hashLookup(block),
-      // The same methods by design; the library asks for its classes by name only.
+      // Has the same methods by design; the library's types ask for its own class.
       journal: journal as unknown as EVM["journal"],
       transientStorage: new TransientSlots(yieldPolicy.memory) as unknown as EVM["transientStorage"],
     });
@@ -86,15 +86,15 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     this.yieldPolicy = yieldPolicy;
     this.observed = observed;
     this.stackLimit = config.stackLimit;
-    this.held = yieldPolicy.memory;
+    this.memoryBudget = yieldPolicy.memory;
     this.isObserved = observer !== undefined;
     this.rules = rules;
-    this.places = precompiles;
+    this.precompileOverrides = precompiles;
     this.addresses = new ContractAddresses(overlay, yieldPolicy);
     this.instructions = instructionsOf(opcodeTables(common), rules);
   }
 
-  /** To be called before each message from outside; gives what the library is to gather in. */
+  /** Called before each top-level message; returns the collections for the library to fill. */
   begin(): Pick<Message, "selfdestruct" | "createdAddresses"> {
     this.ownSubstate = new Substate();
     return { selfdestruct: this.ownSubstate.destroyed, createdAddresses: this.ownSubstate.created };
@@ -104,22 +104,22 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     return this.ownSubstate;
   }
 
-  /** Undoes all that is open, after a run was stopped in the middle. */
+  /** Reverts all open checkpoints, after a run was stopped in the middle. */
   unwind(): void {
     this.ownJournal.unwind();
   }
 
   keep(bytes: number): void {
-    this.held?.take(bytes);
+    this.memoryBudget?.take(bytes);
     this.keptBytes += bytes;
   }
 
   /**
-   * Gives back what was kept beyond `keptBytes`: of a frame that failed, or all of it after the end of a message from
-   * outside, because it is its result now.
+   * Releases what was kept beyond `keptBytes`: that of a failed frame, or everything at the end of a top-level message,
+   * whose result owns it from then on.
    */
   release(keptBytes = 0): void {
-    this.held?.release(this.keptBytes - keptBytes);
+    this.memoryBudget?.release(this.keptBytes - keptBytes);
     this.keptBytes = keptBytes;
   }
 
@@ -132,16 +132,16 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     return digits === undefined ? undefined : this.precompiles.get(digits);
   }
 
-  /** Number of the precompiled contract that answers at an address. */
+  /** Number of the precompiled contract at an address. */
   precompileNumber(address: Uint8Array): number | undefined {
     const digits = this.precompileDigits(address);
     return digits !== undefined && this.precompiles.has(digits) ? Number.parseInt(digits, 16) : undefined;
   }
 
-  /** The library's name of the one that answers at `address`, if there may be one. */
+  /** The library's key of the precompiled contract at `address`, if there may be one. */
   private precompileDigits(address: Uint8Array): string | undefined {
-    if (this.places === undefined) return hasLowNumber(address) ? toDigits(address) : undefined;
-    const key = this.places.get(toKey(address));
+    if (this.precompileOverrides === undefined) return hasLowNumber(address) ? toDigits(address) : undefined;
+    const key = this.precompileOverrides.get(toKey(address));
     return key === undefined ? undefined : toDigits(bytesOfKey(key));
   }
 
@@ -155,11 +155,11 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     this.loadCode(message);
     const { code, gasRefund, depth } = message;
     const isPrecompile = typeof code === "function";
-    if (isPrecompile) this.keepBrief(message);
-    // An account without code counts as well: there the incumbent executes the STOP that ends every code.
+    if (isPrecompile) this.abortIfUnpredictable(message);
+    // Counts an account without code too: Besu executes the implicit STOP there.
     if (!isPrecompile) this.observe(depth);
     if (failure !== undefined || code === undefined || (!isPrecompile && code.length === 0))
-      return { execResult: endedAtOnce(gasRefund, failure) };
+      return { execResult: emptyResult(gasRefund, failure) };
     const execResult = isPrecompile
       ? { ...(await this.runPrecompile(code as PrecompileFunc, message.data, message.gasLimit)), gasRefund }
       : await this.runInterpreter(message);
@@ -169,7 +169,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
 
   protected override async _executeCreate(message: Message): Promise<EVMResult> {
     if (this.yieldPolicy.isDue()) await this.yieldPolicy.yield();
-    // Code of any length is hashed, analysed, and run once.
+    // Init code of any length is hashed and analysed, which takes an unpredictable time.
     this.yieldPolicy.deadline?.abort();
     this.observe(message.depth);
     return super._executeCreate(message);
@@ -180,21 +180,21 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 
   protected override async runInterpreter(message: Message): Promise<ExecResult> {
-    const ownCodeBytes = message.isCreate === true ? (message.code?.length ?? 0) * OWN_CODE_FACTOR : 0;
-    this.held?.take(ownCodeBytes);
+    const initCodeBytes = message.isCreate === true ? (message.code?.length ?? 0) * INIT_CODE_FACTOR : 0;
+    this.memoryBudget?.take(initCodeBytes);
     const keptBytesBefore = this.keptBytes;
     const frame = new Frame(this, this.environmentOf(message), message.gasLimit);
     const { _result: result, _runState: state } = frame;
     const { code } = frame._env;
     if (code.length > LONG_BYTES) await state.analysis.prepare(code, () => yieldIfDue(this.yieldPolicy));
     const error = await this.performCode(state, this.instructions);
-    const givingBack = state.giveMemoryBack();
-    if (givingBack !== undefined) await givingBack;
-    this.held?.release(ownCodeBytes);
+    const releasing = state.releaseMemory();
+    if (releasing !== undefined) await releasing;
+    this.memoryBudget?.release(initCodeBytes);
     if (error !== undefined) this.release(keptBytesBefore);
     const keepsGas = error === undefined || error.error === EVMError.errorMessages.REVERT;
     return {
-      // All that the message from outside gathered so far. Who receives an error takes nothing of it.
+      // All that the top-level message collected so far. The receiver of an error ignores it.
       logs: result.logs,
       selfdestruct: result.selfdestruct,
       createdAddresses: result.createdAddresses,
@@ -206,12 +206,12 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     };
   }
 
-  /** Runs a frame to its end; returns the error that halted it, if one did. */
+  /** Runs a frame to its end; returns the error that halted it, if any. */
   protected performCode(state: FrameState, instructions: InstructionSet): Promise<EVMError | undefined> {
     return runFrame(state, instructions);
   }
 
-  /** Puts the code to run into a message, if it is not there; that of another account where the account delegates. */
+  /** Loads the code into a message if it has none; follows a delegation. */
   private loadCode(message: LoadedMessage): void {
     if (message.code !== undefined) return;
     const precompile = this.getPrecompile(message.codeAddress);
@@ -232,7 +232,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     return this.overlay.account(asAddress(address))?.codeHash ?? EMPTY_CODE_HASH;
   }
 
-  /** Both accounts are touched, even by nothing; the error when the sender does not have so much. */
+  /** Touches both accounts even for zero; returns the error if the sender's balance is too low. */
   private transferValue({ caller, to, value }: Message & { to: LibraryAddress }): EVMError | undefined {
     const { overlay, accesses } = this;
     const from = asAddress(caller.bytes);
@@ -276,12 +276,15 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     };
   }
 
-  /** The gas of precompiled contracts is the price of native code; some have to be loaded first. */
-  private keepBrief({ codeAddress, data }: Message): void {
-    const { deadline: brief } = this.yieldPolicy;
-    if (brief === undefined) return;
+  /**
+   * Aborts inline execution before a slow precompiled contract: gas is priced for native code, and some have to be loaded
+   * first.
+   */
+  private abortIfUnpredictable({ codeAddress, data }: Message): void {
+    const { deadline } = this.yieldPolicy;
+    if (deadline === undefined) return;
     const isSimple = (this.precompileNumber(codeAddress.bytes) ?? 0) <= LAST_SIMPLE_PRECOMPILE;
-    if (!isSimple || data.length > BRIEF_INPUT_BYTES) brief.abort();
+    if (!isSimple || data.length > INLINE_INPUT_BYTES) deadline.abort();
   }
 
   private observe(depth: number): void {
@@ -289,15 +292,15 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 }
 
-/** A message whose code came from the state. */
+/** A message whose code was loaded from the state. */
 type LoadedMessage = Message & { codeHash?: Hash };
 
-/** Code of a creation, and what is made of it (analysis.ts). */
-const OWN_CODE_FACTOR = 2;
+/** Memory of init code and its analysis (analysis.ts), per byte of code. */
+const INIT_CODE_FACTOR = 2;
 const HIGHEST_BALANCE = 2n ** 256n - 1n;
 /** ECRECOVER, SHA256, RIPEMD160 and identity. */
 const LAST_SIMPLE_PRECOMPILE = 4;
-const BRIEF_INPUT_BYTES = 4096;
+const INLINE_INPUT_BYTES = 4096;
 
 function instructionsOf(tables: OpcodeTables, rules: Rules): InstructionSet {
   let instructions = knownInstructions.get(tables);
@@ -310,7 +313,7 @@ function instructionsOf(tables: OpcodeTables, rules: Rules): InstructionSet {
 
 const knownInstructions = new WeakMap<OpcodeTables, InstructionSet>();
 
-function endedAtOnce(gasRefund: bigint, failure: EVMError | undefined): ExecResult {
+function emptyResult(gasRefund: bigint, failure: EVMError | undefined): ExecResult {
   return {
     gasRefund,
     executionGasUsed: 0n,
@@ -319,7 +322,7 @@ function endedAtOnce(gasRefund: bigint, failure: EVMError | undefined): ExecResu
   };
 }
 
-/** Serves BLOCKHASH, which the library asks of a chain of its own kind. */
+/** Serves BLOCKHASH behind the library's interface for a chain. */
 function hashLookup(block: BlockContext): EVM["blockchain"] {
   const lookup: EVM["blockchain"] = {
     async getBlock(number) {

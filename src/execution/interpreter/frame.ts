@@ -17,34 +17,34 @@ import { LONG_BYTES } from "./slices.ts";
 import { Stack } from "./stack.ts";
 import type { Substate } from "./substate.ts";
 
-/** What a frame uses of the machine it runs in. */
+/** The parts of the EVM that a frame uses. */
 export interface FrameEvm extends EVM {
   readonly overlay: Overlay;
   readonly accesses: AccessJournal;
   readonly yieldPolicy: YieldPolicy;
   readonly observed: Observed;
   readonly stackLimit: number;
-  /** Of the message from outside that runs. */
+  /** The substate of the current top-level message. */
   readonly substate: Substate;
-  /** Absent where gas alone bounds memory. */
-  readonly held: MemoryBudget | undefined;
-  /** Counts what stays until the message from outside has ended, or the frame has failed. */
+  /** Absent if gas alone bounds memory. */
+  readonly memoryBudget: MemoryBudget | undefined;
+  /** Counts memory that stays until the top-level message ends, or the frame fails. */
   keep(bytes: number): void;
-  /** Whether somebody watches, who may keep what calls return. */
+  /** True with an observer, which may keep the output of calls. */
   readonly isObserved: boolean;
-  /** Whether the fork has an instruction of that code. */
+  /** True if the fork has an instruction with this opcode. */
   isKnown(instruction: number): boolean;
   precompileNumber(address: Uint8Array): number | undefined;
 }
 
-/** What instructions can ask about where they run; the names are the library's. */
+/** The environment of a frame's instructions; the names are the library's. */
 export interface FrameEnvironment {
   readonly address: LibraryAddress;
   readonly caller: LibraryAddress;
   readonly callData: Uint8Array;
   readonly callValue: bigint;
   readonly code: Uint8Array;
-  /** Absent where nobody knows it: for the code of a creation. */
+  /** Undefined for init code, which has no known hash. */
   readonly codeHash: Hash | undefined;
   readonly isStatic: boolean;
   readonly isCreate: boolean;
@@ -59,7 +59,7 @@ export interface FrameEnvironment {
   readonly createdAddresses: Set<string> | undefined;
 }
 
-/** What a frame leaves behind; the names are the library's. */
+/** The results of a frame; the names are the library's. */
 export interface FrameResult {
   readonly logs: Log[];
   returnValue: Uint8Array | undefined;
@@ -67,12 +67,12 @@ export interface FrameResult {
   readonly createdAddresses: Set<`0x${string}`>;
 }
 
-/** Why the fast loop comes back after an instruction that it had performed for it. */
-export type Interruption = "ended" | "longWork" | "look";
+/** Reason why the fast loop returns after an instruction that it called. */
+export type Interruption = "ended" | "longWork" | "clockCheck";
 
 /**
- * The state of one running frame, in the shape in which the library's instructions work on it. Ours work on it too:
- * each instruction may be the library's or ours (loop.ts).
+ * The state of one running frame, in the shape that the library's instructions expect. Each instruction is the library's
+ * or ours (loop.ts).
  */
 export class FrameState {
   programCounter = 0;
@@ -81,12 +81,12 @@ export class FrameState {
   interruption: Interruption | undefined = undefined;
   private longWork: (() => Promise<void>) | undefined = undefined;
   readonly memory: Memory;
-  /** Words of memory paid for, the bytes that these are, and the gas that they took (memoryGas.ts). */
+  /** Memory paid for in words and in bytes, and the gas it cost (memoryGas.ts). */
   memoryWords = 0;
   memoryEnd = 0n;
   memoryCost = 0;
   readonly stack: Stack;
-  /** What the loops read instructions from; somebody who watches shows the fast one a single instruction at a time. */
+  /** The code that the loops read; the observed loop shows the fast loop one instruction at a time. */
   code: Uint8Array;
   readonly analysis: CodeAnalysis;
   readonly stateManager: StateManagerInterface;
@@ -95,13 +95,13 @@ export class FrameState {
   readonly interpreter: Frame;
   readonly evm: FrameEvm;
   gasRefund: bigint;
-  /** Gas to spend before the next look at the reserve, where the rest of it lies. */
+  /** Gas to spend before the next draw on the reserve, which holds the rest. */
   gas = 0;
   private reserve = 0n;
-  private readonly mostAtHand: bigint;
+  private readonly maxAtHand: bigint;
   stateGasSpilled = 0n;
   private returned = EMPTY_BYTES;
-  /** Whether the caller has this frame's memory now. */
+  /** True if the caller now owns this frame's memory. */
   private hasLent = false;
   messageGasLimit: bigint | undefined = undefined;
   /** JUMPDESTs passed. */
@@ -109,7 +109,7 @@ export class FrameState {
 
   constructor(evm: FrameEvm, interpreter: Frame, env: FrameEnvironment, gasLeft: bigint) {
     this.stack = new Stack(evm.stackLimit);
-    this.memory = new Memory(evm.held);
+    this.memory = new Memory(evm.memoryBudget);
     this.code = env.code;
     this.analysis = analyse(env.code, env.codeHash);
     this.stateManager = evm.stateManager;
@@ -118,54 +118,54 @@ export class FrameState {
     this.interpreter = interpreter;
     this.evm = evm;
     this.gasRefund = env.gasRefund;
-    this.mostAtHand = evm.yieldPolicy.deadline === undefined ? MOST_AT_HAND : BRIEF_AT_HAND;
+    this.maxAtHand = evm.yieldPolicy.deadline === undefined ? MAX_AT_HAND : INLINE_AT_HAND;
     this.gasLeft = gasLeft;
   }
 
-  /** Nothing follows in this frame. */
+  /** Ends the frame. */
   end(): void {
     this.isStopped = true;
     this.interruption = "ended";
   }
 
-  /** What an instruction still has to do takes longer than an instruction may: the loop is to wait for it. */
-  putOff(work: () => Promise<void>): void {
+  /** Defers the rest of an instruction that takes long; the loop then awaits it. */
+  defer(work: () => Promise<void>): void {
     this.longWork = work;
     this.interruption = "longWork";
   }
 
-  /** Does what was put off. */
-  async catchUp(): Promise<void> {
+  /** Performs the deferred work. */
+  async performLongWork(): Promise<void> {
     const work = this.longWork;
-    this.forgetLongWork();
+    this.clearLongWork();
     await work?.();
   }
 
-  forgetLongWork(): void {
+  clearLongWork(): void {
     this.longWork = undefined;
     this.interruption = undefined;
   }
 
-  /** What the last callee returned: the library's name for it. */
+  /** The last callee's return data; the name is the library's. */
   get returnBytes(): Uint8Array {
     return this.returned;
   }
 
   set returnBytes(bytes: Uint8Array) {
-    this.evm.held?.take(bytesBehind(bytes) - bytesBehind(this.returned));
+    this.evm.memoryBudget?.take(bytesBehind(bytes) - bytesBehind(this.returned));
     this.returned = bytes;
   }
 
-  /** Before another call. Gives what is to be waited for, if that takes long. */
-  forgetReturned(): Promise<void> | undefined {
+  /** Clears the return data before another call. Returns a promise only if that takes long. */
+  clearReturnData(): Promise<void> | undefined {
     const lent = lentBuffer(this.returned);
     this.returnBytes = EMPTY_BYTES;
     return lent && releaseInSlices(lent, this.evm.yieldPolicy);
   }
 
   /**
-   * What RETURN and REVERT hand over, once memory reaches so far: memory itself where there is much of it and the caller
-   * sees to its release, else a copy.
+   * The output of RETURN and REVERT, after extending memory: a view of memory itself if it is large and the caller releases
+   * it, otherwise a copy.
    */
   async takeOutput(offset: number, size: number): Promise<Uint8Array> {
     const { memory, evm, env } = this;
@@ -177,27 +177,27 @@ export class FrameState {
       : memory.readInSlices(offset, size, evm.yieldPolicy);
   }
 
-  /** After the end of the frame. Gives what is to be waited for, if that takes long. */
-  giveMemoryBack(): Promise<void> | undefined {
+  /** Releases memory after the end of the frame. Returns a promise only if that takes long. */
+  releaseMemory(): Promise<void> | undefined {
     const { memory, evm, returned } = this;
-    evm.held?.release(memory._store.length + bytesBehind(returned));
+    evm.memoryBudget?.release(memory._store.length + bytesBehind(returned));
     const own = this.hasLent ? undefined : memory.reserved;
     const lent = lentBuffer(returned);
     return own === undefined && lent === undefined ? undefined : releaseAll([own, lent], evm.yieldPolicy);
   }
 
-  /** All gas there is: the library's name for it. */
+  /** All remaining gas; the name is the library's. */
   get gasLeft(): bigint {
     return this.reserve + BigInt(this.gas);
   }
 
   set gasLeft(gas: bigint) {
-    const { mostAtHand } = this;
-    this.gas = Number(gas > mostAtHand ? mostAtHand : gas);
-    this.reserve = gas > mostAtHand ? gas - mostAtHand : 0n;
+    const { maxAtHand } = this;
+    this.gas = Number(gas > maxAtHand ? maxAtHand : gas);
+    this.reserve = gas > maxAtHand ? gas - maxAtHand : 0n;
   }
 
-  /** Throws EVMError when the gas does not suffice. */
+  /** Throws EVMError if the gas does not suffice. */
   charge(amount: number): void {
     this.gas -= amount;
     if (this.gas < 0) this.drawOnReserve();
@@ -207,36 +207,36 @@ export class FrameState {
     return this.gas > amount || this.gasLeft > BigInt(amount);
   }
 
-  /** After more was spent than was at hand. Gives what is at hand then; throws EVMError when there is no reserve. */
+  /** Called once `gas` is negative. Refills it from the reserve and returns it; throws EVMError if the reserve is empty. */
   drawOnReserve(): number {
     this.evm.yieldPolicy.deadline?.check();
-    this.interruption ??= "look";
+    this.interruption ??= "clockCheck";
     const left = this.reserve + BigInt(this.gas);
     this.gasLeft = left < 0n ? 0n : left;
     if (left < 0n) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
     return this.gas;
   }
 
-  /** As charge: the library's name for it. */
+  /** As charge; the name is the library's. */
   useGas(amount: bigint): void {
     this.evm.yieldPolicy.deadline?.check();
-    if (amount <= MOST_AT_HAND) {
+    if (amount <= MAX_AT_HAND) {
       this.charge(Number(amount));
       return;
     }
-    this.interruption ??= "look";
+    this.interruption ??= "clockCheck";
     this.gasLeft -= amount;
     if (this.gas < 0) this.drawOnReserve();
   }
 
-  /** Memory is to reach so far; whoever says so pays for it. */
+  /** Sets the size of memory, which the caller pays for. */
   growMemory(words: number): void {
-    if (words > BRIEF_WORDS) this.evm.yieldPolicy.deadline?.abort();
+    if (words > INLINE_WORDS) this.evm.yieldPolicy.deadline?.abort();
     this.memoryWords = words;
     this.memoryEnd = BigInt(words * 32);
   }
 
-  /** The library's names for what memory was paid for; it measures and pays for calls and copies of its own. */
+  /** The size of memory; the library measures and pays for its own calls and copies by these names. */
   get memoryWordCount(): bigint {
     return BigInt(this.memoryWords);
   }
@@ -255,16 +255,16 @@ export class FrameState {
 }
 
 /**
- * When so much is spent it is time for a look at the clock, which code without jumps takes nowhere else. No instruction of
- * this loop takes more than 100 ns for its gas.
+ * Gas to spend before the next check of the clock: the only check for code without jumps. No instruction of this loop takes
+ * more than 100 ns per gas.
  */
-const MOST_AT_HAND = 100_000n;
-/** Takes some tenths of a millisecond at most, however it is spent. */
-const BRIEF_AT_HAND = 10_000n;
-/** 64 KB: what a single instruction may hash, copy or return. */
-const BRIEF_WORDS = 2048;
+const MAX_AT_HAND = 100_000n;
+/** The same for inline calls: at most some tenths of a millisecond, however it is spent. */
+const INLINE_AT_HAND = 10_000n;
+/** 64 KB: the maximum that one instruction of an inline call may hash, copy or return. */
+const INLINE_WORDS = 2048;
 
-/** The callee's memory, where what it returned is a part of it. */
+/** The callee's memory, if the return data is a view of it. */
 function lentBuffer(returned: Uint8Array): ReservedBuffer | undefined {
   return returned.length > LONG_BYTES ? reservedBufferOf(returned) : undefined;
 }
@@ -280,7 +280,7 @@ async function releaseAll(
   for (const buffer of buffers) if (buffer !== undefined) await releaseInSlices(buffer, yieldPolicy);
 }
 
-/** Stands where the library's instructions expect its interpreter, and inherits what they call: calls, creations… */
+/** Takes the place of the library's interpreter for its instructions, and inherits the methods that they call. */
 export class Frame {
   readonly _evm: FrameEvm;
   readonly _stateManager: StateManagerInterface;
@@ -301,12 +301,12 @@ export class Frame {
     this._runState = new FrameState(evm, this, env, gasLeft);
   }
 
-  /** The library's name for what all its calls come to. */
+  /** Common entry point of all the library's calls. */
   _baseCall(message: Message): Promise<bigint> {
     return sendCall(this, message);
   }
 
-  /** The library's name for what its creations come to. */
+  /** Common entry point of the library's creations. */
   create(gasLimit: bigint, value: bigint, code: Uint8Array, salt?: Uint8Array): Promise<bigint> {
     return sendCreation(this, { gasLimit, value, code, salt });
   }

@@ -5,24 +5,23 @@ import { CALL_QUICK, type HotTables, LEAVE } from "./hotTables.ts";
 import { expansionGas } from "./memoryGas.ts";
 import { BYTE_WORDS, longWord, pairWord } from "./pushedWords.ts";
 
-/** Why the loop came back. */
-export type Pause = "ended" | "anotherInstruction" | "rest" | "longWork";
+/** Reason why the loop returned. */
+export type Pause = "ended" | "anotherInstruction" | "yield" | "longWork";
 
-/** A look at the clock takes as long as an instruction. */
-const JUMPS_PER_LOOK = 32;
+/** A check of the clock takes as long as an instruction. */
+const JUMPS_PER_CHECK = 32;
 const ALL_ONES = 2n ** 256n - 1n;
 
 /**
- * Runs a frame until it ends, meets an instruction that is the library's, or should let others have the thread. Throws
- * EVMError to halt.
+ * Runs a frame until it ends, reaches an instruction of the library, or should yield the thread. Throws EVMError to halt.
  *
- * One long switch over local variables, because that is what the compiler makes fast: a table of functions over the
- * frame's fields takes three times as long. The frame's fields are brought up to date wherever others look at them.
+ * One long switch over local variables, because the compiler makes that fast: a table of functions over the frame's fields
+ * takes three times as long. The frame's fields are updated before anything else reads them.
  */
 export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTables): Pause {
   const { code, stack, memory, analysis, evm } = state;
   const { items, limit } = stack;
-  // What is pushed stands in the code itself, whatever the loop is shown of it.
+  // PUSH data always comes from the full code, even if `code` is a mask of it.
   const pushed = state.env.code;
   const end = code.length;
   let at = state.programCounter;
@@ -33,7 +32,7 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
     const instruction = code[at] as number;
     const action = actions[instruction] as number;
     if (action === LEAVE) {
-      keep(state, at, gas, top);
+      saveTo(state, at, gas, top);
       return "anotherInstruction";
     }
     gas -= fees[instruction] as number;
@@ -42,15 +41,15 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
       gas = state.drawOnReserve();
       state.interruption = undefined;
       if (evm.yieldPolicy.isDue()) {
-        keep(state, at, gas + (fees[instruction] as number), top);
-        return "rest";
+        saveTo(state, at, gas + (fees[instruction] as number), top);
+        return "yield";
       }
     }
     if (top < (needs[instruction] as number)) throw new EVMError(EVMError.errorMessages.STACK_UNDERFLOW);
     at++;
     switch (action) {
       case CALL_QUICK:
-        keep(state, at, gas, top);
+        saveTo(state, at, gas, top);
         quick[instruction]?.(state);
         if (state.interruption !== undefined) {
           const pause = pauseFor(state);
@@ -197,7 +196,7 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
         if (growth > 0) {
           gas = afterGrowth(state, gas, growth);
           if (memory.growsSlowly(Number(offset) + 32)) {
-            keep(state, at, gas, top);
+            saveTo(state, at, gas, top);
             loadSlowly(state, Number(offset));
             return "longWork";
           }
@@ -213,7 +212,7 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
         if (growth > 0) {
           gas = afterGrowth(state, gas, growth);
           if (memory.growsSlowly(Number(offset) + 32)) {
-            keep(state, at, gas, top);
+            saveTo(state, at, gas, top);
             storeSlowly(state, Number(offset), items[top] as bigint);
             return "longWork";
           }
@@ -228,10 +227,10 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
         top -= 2;
         if (items[top] !== 0n) at = jumpTarget(analysis, pushed, items[top + 1] as bigint);
         break;
-      case 0x5b: // JUMPDEST: all loops pass one
-        if (++state.jumps % JUMPS_PER_LOOK === 0 && evm.yieldPolicy.isDue()) {
-          keep(state, at, gas, top);
-          return "rest";
+      case 0x5b: // JUMPDEST: every loop passes one
+        if (++state.jumps % JUMPS_PER_CHECK === 0 && evm.yieldPolicy.isDue()) {
+          saveTo(state, at, gas, top);
+          return "yield";
         }
         break;
       case 0x5f: // PUSH0
@@ -268,25 +267,25 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
         }
     }
   }
-  keep(state, at, gas, top);
+  saveTo(state, at, gas, top);
   return "ended";
 }
 
-function keep(state: FrameState, at: number, gas: number, top: number): void {
+function saveTo(state: FrameState, at: number, gas: number, top: number): void {
   state.programCounter = at;
   state.gas = gas;
   state.stack.length = top;
 }
 
-/** What to come back with after an instruction that interrupted the loop; undefined where it may go on. */
+/** The reason to return after an instruction interrupted the loop; undefined if the loop may continue. */
 function pauseFor(state: FrameState): Pause | undefined {
   const { interruption } = state;
-  if (interruption !== "look") return interruption;
+  if (interruption !== "clockCheck") return interruption;
   state.interruption = undefined;
-  return state.evm.yieldPolicy.isDue() ? "rest" : undefined;
+  return state.evm.yieldPolicy.isDue() ? "yield" : undefined;
 }
 
-/** Gas that is left once the growth of memory is paid for. */
+/** Charges for the growth of memory and returns the remaining gas. */
 function afterGrowth(state: FrameState, gas: number, growth: number): number {
   state.gas = gas;
   state.charge(growth);
@@ -295,7 +294,7 @@ function afterGrowth(state: FrameState, gas: number, growth: number): number {
 
 function loadSlowly(state: FrameState, offset: number): void {
   const { memory, stack, evm } = state;
-  state.putOff(async () => {
+  state.defer(async () => {
     await memory.extendInSlices(offset + 32, evm.yieldPolicy);
     stack.replace(1, memory.readWord(offset));
   });
@@ -303,7 +302,7 @@ function loadSlowly(state: FrameState, offset: number): void {
 
 function storeSlowly(state: FrameState, offset: number, word: bigint): void {
   const { memory, evm } = state;
-  state.putOff(async () => {
+  state.defer(async () => {
     await memory.extendInSlices(offset + 32, evm.yieldPolicy);
     memory.writeWord(offset, word);
   });

@@ -1,12 +1,12 @@
 import type { QuickTable } from "./instruction.ts";
 
-/** The instructions that nothing is ever waited for in, as tables over the code of an instruction. */
+/** The synchronous instructions, as tables indexed by opcode. */
 export interface HotTables {
-  /** The instruction itself where the fast loop (hotLoop.ts) performs it, CALL_QUICK where `quick` does, else LEAVE. */
+  /** The opcode itself if the fast loop (hotLoop.ts) performs it, CALL_QUICK if `quick` does, else LEAVE. */
   readonly actions: Uint8Array;
   /** Charged before anything else. */
   readonly fees: Uint32Array;
-  /** Words that must lie on the stack. */
+  /** Words that must be on the stack. */
   readonly needs: Uint8Array;
   readonly quick: QuickTable;
 }
@@ -14,7 +14,7 @@ export interface HotTables {
 export const CALL_QUICK = 0xfc;
 export const LEAVE = 0xfe;
 
-/** Tables of the instructions that the fast loop performs itself, for a fork that has those in `fees`. */
+/** Builds the tables for a fork; `feeOf` is undefined for opcodes that the fork does not have. */
 export function hotTables(quick: QuickTable, feeOf: (code: number) => number | undefined): HotTables {
   const actions = new Uint8Array(256).fill(LEAVE);
   const fees = new Uint32Array(256);
@@ -33,7 +33,7 @@ export function hotTables(quick: QuickTable, feeOf: (code: number) => number | u
   return { actions, fees, needs, quick };
 }
 
-/** Words that an instruction of the loop finds on the stack; undefined for one that is not of it. */
+/** Words that an instruction of the loop needs on the stack; undefined for other instructions. */
 function wordsNeeded(code: number): number | undefined {
   if (code >= 0x60 && code <= 0x7f) return 0;
   if (code >= 0x80 && code <= 0x8f) return code - 0x7f;

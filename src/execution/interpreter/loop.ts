@@ -19,7 +19,7 @@ export interface InstructionSet {
   readonly library: LibraryMap;
 }
 
-/** Which instructions a fork has, and their basic fees, is the library's word. */
+/** Builds the instructions of a fork; which it has, and their base fees, come from the library. */
 export function instructionSet(library: LibraryMap, rules: Rules): InstructionSet {
   const quick: QuickTable = new Array(256).fill(undefined);
   const invalid = library[INVALID];
@@ -52,8 +52,8 @@ const SSTORE = 0x55;
 const INVALID = 0xfe;
 
 /**
- * Runs a frame to its end; returns the error that halted it, if one did. Nothing is awaited unless an instruction has
- * something to wait for, such as a call, or the thread's other work is due.
+ * Runs a frame to its end; returns the error that halted it, if any. Awaits nothing unless an instruction is asynchronous,
+ * such as a call, or it is time to yield.
  */
 export async function runFrame(
   state: FrameState,
@@ -63,12 +63,12 @@ export async function runFrame(
     for (;;) {
       const pause = runHot(state, hot);
       if (pause === "ended") return undefined;
-      if (pause === "rest") await state.evm.yieldPolicy.yield();
-      else if (pause === "longWork") await state.catchUp();
+      if (pause === "yield") await state.evm.yieldPolicy.yield();
+      else if (pause === "longWork") await state.performLongWork();
       else {
         const waited = runLibrary(state, library);
         if (waited !== undefined) await waited;
-        if (state.interruption === "look") await lookAtClock(state);
+        if (state.interruption === "clockCheck") await checkClock(state);
       }
       if (state.isStopped) return undefined;
     }
@@ -78,18 +78,18 @@ export async function runFrame(
   }
 }
 
-/** So much gas is spent since the last look at the clock that it is time for one. */
-async function lookAtClock(state: FrameState): Promise<void> {
+/** Yields if due, after the instruction spent enough gas for a check of the clock. */
+async function checkClock(state: FrameState): Promise<void> {
   state.interruption = undefined;
   await yieldIfDue(state.evm.yieldPolicy);
 }
 
-/** Performs one instruction of the library's; gives what is to be waited for before the next, if anything is. */
+/** Performs one of the library's instructions; returns a promise only if it has to be awaited. */
 function runLibrary(state: FrameState, library: LibraryMap): Promise<void> | undefined {
   const { common } = state.evm;
   const code = state.code[state.programCounter] as number;
   state.opCode = code;
-  // The library's types know its own classes by their private parts; the shape is the same.
+  // The library's types require its own class because of private members; the shape is the same.
   const shape = state as unknown as LibraryState;
   const { opcodeInfo, opHandler, gasHandler } = library[code] as LibraryMap[number];
   const { feeBigInt, dynamicGas, isInvalid, isAsync } = opcodeInfo;
@@ -106,7 +106,7 @@ function runLibrary(state: FrameState, library: LibraryMap): Promise<void> | und
   return typeof gas === "bigint" ? perform(gas) : gas.then(perform);
 }
 
-/** The library's instructions let memory grow as they use it, at once; what would take long is done before. */
+/** Grows memory in slices ahead of a library instruction, which would grow it in one go. */
 export function growMemory({ memory, memoryWords, evm }: FrameState): Promise<void> | undefined {
   const end = memoryWords * 32;
   return memory.growsSlowly(end) ? memory.extendInSlices(end, evm.yieldPolicy) : undefined;

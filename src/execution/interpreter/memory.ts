@@ -6,24 +6,24 @@ import { copyInSlices, eachSlice, LONG_BYTES } from "./slices.ts";
 import { readWord, writeWord } from "./words.ts";
 
 /**
- * The memory of one frame. Grows by doubling, from nothing: the library's takes 8 KB for every call, and grows by 8 KB
- * at a time. That it may grow has been paid for before any of these is called.
+ * The memory of one frame. Starts empty and grows by doubling: the library's takes 8 KB for every call and grows by 8 KB
+ * at a time. Callers have already paid for growth.
  *
  * Beyond RESERVED_FROM bytes, for which no block of 34 million gas pays, it grows in place (reservedBuffer.ts).
  *
- * What touches more than LONG_BYTES goes in slices, each of a millisecond or two, and rests in between as the pace says:
- * memory that is used for the first time takes the system a millisecond for each megabyte.
+ * Operations on more than LONG_BYTES run in slices of a millisecond or two and yield in between: the first use of memory
+ * costs the system a millisecond per megabyte.
  */
 export class Memory {
-  /** At least as long as what is in use; the rest is zero. The name is the library's. */
-  _store = NOTHING;
+  /** At least as long as the memory in use; the rest is zero. The name is the library's. */
+  _store = EMPTY;
   private view = NO_VIEW;
-  /** What the memory lies in where it grows in place. */
+  /** The buffer behind the memory if it grows in place. */
   reserved: ReservedBuffer | undefined = undefined;
-  private readonly held: MemoryBudget | undefined;
+  private readonly budget: MemoryBudget | undefined;
 
-  constructor(held?: MemoryBudget) {
-    this.held = held;
+  constructor(budget?: MemoryBudget) {
+    this.budget = budget;
   }
 
   extend(offset: number, size: number): void {
@@ -38,15 +38,15 @@ export class Memory {
     }
   }
 
-  /** Whether to reach as far as `end` takes so long that it has to be done in slices. */
+  /** True if growing to `end` takes so long that it has to be done in slices. */
   growsSlowly(end: number): boolean {
     const { length } = this._store;
     if (end <= length) return false;
-    // Where it does not grow in place, all of it moves.
+    // Without growth in place, all of it is copied.
     return end > RESERVED_FROM ? end - length > LONG_BYTES : length > LONG_BYTES;
   }
 
-  /** As extend, up to `end`. Throws OutOfTime, as all that goes in slices does, when the pace says so. */
+  /** As extend, up to `end`. Throws OutOfTime as YieldPolicy does, like all methods that run in slices. */
   async extendInSlices(end: number, yieldPolicy: YieldPolicy): Promise<void> {
     const { length: before } = this._store;
     if (end <= before) return;
@@ -67,7 +67,7 @@ export class Memory {
     this._store.set(value, offset);
   }
 
-  /** With `avoidCopy` a view, good until the frame goes on. */
+  /** With `avoidCopy` a view, valid until the frame continues. */
   read(offset: number, size: number, avoidCopy?: boolean): Uint8Array {
     this.extend(offset, size);
     return avoidCopy === true
@@ -75,7 +75,7 @@ export class Memory {
       : this._store.slice(offset, offset + size);
   }
 
-  /** A copy. */
+  /** As read, always a copy. */
   async readInSlices(offset: number, size: number, yieldPolicy: YieldPolicy): Promise<Uint8Array> {
     await this.extendInSlices(offset + size, yieldPolicy);
     return copyInSlices(this.read(offset, size, true), yieldPolicy);
@@ -96,7 +96,7 @@ export class Memory {
     this._store[offset] = byte;
   }
 
-  /** Copies `size` bytes of `source` from `from` on; what lies beyond the source is zero. */
+  /** Copies `size` bytes of `source` from `from` on; bytes beyond the source are zero. */
   copy(offset: number, source: Uint8Array, from: number, size: number): void {
     this.extend(offset, size);
     const part = source.subarray(from, from + size);
@@ -114,7 +114,7 @@ export class Memory {
     await eachSlice(size, yieldPolicy, (at, until) => this.copy(offset + at, source, from + at, until - at));
   }
 
-  /** As if by way of a copy: both places may overlap. */
+  /** Moves bytes; source and destination may overlap. */
   move(to: number, from: number, size: number): void {
     this.extend(Math.max(to, from), size);
     this._store.copyWithin(to, from, from + size);
@@ -122,14 +122,14 @@ export class Memory {
 
   async moveInSlices(to: number, from: number, size: number, yieldPolicy: YieldPolicy): Promise<void> {
     await this.extendInSlices(Math.max(to, from) + size, yieldPolicy);
-    // From the end that lies ahead, so that no slice overwrites what a later one reads.
+    // Starts at the end towards which it moves, so that no slice overwrites what a later one reads.
     await eachSlice(size, yieldPolicy, (at, until) => {
       const start = to > from ? size - until : at;
       this._store.copyWithin(to + start, from + start, from + start + until - at);
     });
   }
 
-  /** Counts what it is to take for so many bytes, and gives its new length. */
+  /** Returns the new length for `needed` bytes, and takes the growth from the budget. */
   private take(needed: number): number {
     if (needed > MEMORY_LIMIT_BYTES) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
     const { length: before } = this._store;
@@ -137,17 +137,17 @@ export class Memory {
     const whole = Math.ceil(needed / unit) * unit;
     const length =
       needed > RESERVED_FROM ? whole : Math.min(RESERVED_FROM, Math.max(FIRST_BYTES, 2 * before, whole));
-    this.held?.take(length - before);
+    this.budget?.take(length - before);
     return length;
   }
 
-  /** Moves to where it can grow in place. */
+  /** Moves the memory to a buffer that can grow in place. */
   private reserve(): ReservedBuffer {
     if (this.reserved !== undefined) return this.reserved;
     const reserved = reserveBuffer(MEMORY_LIMIT_BYTES);
     const before = this._store;
     reserved.resize(before.length);
-    // Of whatever length the buffer has.
+    // A view without fixed length follows the buffer's.
     this.adopt(new Uint8Array(reserved));
     this._store.set(before);
     this.reserved = reserved;
@@ -160,12 +160,12 @@ export class Memory {
   }
 }
 
-/** No gas in use pays for as much. */
+/** More than any practical amount of gas pays for. */
 export const MEMORY_LIMIT_BYTES = 2 ** 32;
-/** A block of 34 million gas pays for as much. */
+/** About what a block of 34 million gas pays for. */
 const RESERVED_FROM = 4 * 1024 * 1024;
-/** Small enough to be waited for, and no more often than it takes to touch it. */
+/** Small enough for one slice, and large enough that resizing costs little against touching it. */
 const RESERVED_STEP_BYTES = 64 * 1024;
-const NOTHING = new Uint8Array(0);
-const NO_VIEW = new DataView(NOTHING.buffer);
+const EMPTY = new Uint8Array(0);
+const NO_VIEW = new DataView(EMPTY.buffer);
 const FIRST_BYTES = 512;

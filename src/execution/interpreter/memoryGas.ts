@@ -3,8 +3,8 @@ import type { FrameState } from "./frame.ts";
 import { MEMORY_LIMIT_BYTES } from "./memory.ts";
 
 /**
- * Gas for memory to reach as far as `offset + size`: 3 a word, and a 512th of the square (yellow paper, appendix H).
- * Throws EVMError where no gas suffices: beyond 4 GB, which takes 35 million million.
+ * Gas to expand memory to `offset + size`: 3 per word plus a 512th of the words squared (yellow paper, appendix H). Throws
+ * EVMError beyond 4 GB, which would cost 35 trillion gas.
  */
 export function expansionGas(state: FrameState, offset: bigint, size: bigint): number {
   if (size === 0n) return 0;
@@ -19,7 +19,7 @@ export function expansionGas(state: FrameState, offset: bigint, size: bigint): n
   return gas;
 }
 
-/** Words that so many bytes fill. Throws EVMError for more bytes than any gas pays for. */
+/** Rounds bytes up to words. Throws EVMError for more bytes than any gas pays for. */
 export function wordCount(bytes: bigint): number {
   if (bytes > MEMORY_LIMIT_BYTES) throw new EVMError(EVMError.errorMessages.OUT_OF_GAS);
   return Math.ceil(Number(bytes) / 32);

@@ -26,21 +26,21 @@ export interface Sender {
     returnBytes: Uint8Array;
     gasRefund: bigint;
     useGas(amount: bigint): void;
-    forgetReturned(): Promise<void> | undefined;
+    clearReturnData(): Promise<void> | undefined;
   };
   readonly common: EVM["common"];
   readonly journal: EVM["journal"];
 }
 
 /**
- * Sends the message of a call instruction, and gives what it leaves on the stack: 1 for success. Stands in the place of
- * the library's, which copies all logs, destroyed and created accounts of the transaction at each call.
+ * Sends the message of a call instruction and returns the result for the stack: 1 for success. Replaces the library's,
+ * which copies all logs, destroyed and created accounts of the transaction at each call.
  */
 export async function sendCall(frame: Sender, message: Message): Promise<bigint> {
   const { _evm: evm, _env: env, _runState: state, common } = frame;
   const { substate } = evm;
-  const forgetting = state.forgetReturned();
-  if (forgetting !== undefined) await forgetting;
+  const clearing = state.clearReturnData();
+  if (clearing !== undefined) await clearing;
   if (isTooDeep(frame) || (!message.delegatecall && env.contract.balance < message.value)) return FAILED;
   message.selfdestruct = substate.destroyed;
   message.gasRefund = state.gasRefund;
@@ -52,11 +52,11 @@ export async function sendCall(frame: Sender, message: Message): Promise<bigint>
   state.useGas(execResult.executionGasUsed);
   if (error === undefined || error.error === REVERTED) state.returnBytes = returnValue;
   if (error !== undefined) return FAILED;
-  takeBack(frame, execResult);
+  updateCaller(frame, execResult);
   return SUCCEEDED;
 }
 
-/** What a creating instruction asks for; with `salt` the address follows from the code (EIP-1014). */
+/** The operands of CREATE or CREATE2; with `salt` the address depends on the code (EIP-1014). */
 export interface Creation {
   readonly gasLimit: bigint;
   readonly value: bigint;
@@ -64,7 +64,7 @@ export interface Creation {
   readonly salt: Uint8Array | undefined;
 }
 
-/** As sendCall, of a creating instruction: gives the address of the new contract, or zero. */
+/** As sendCall, for CREATE and CREATE2: returns the address of the new contract, or zero. */
 export async function sendCreation(
   frame: Sender,
   { gasLimit, value, code, salt }: Creation,
@@ -72,8 +72,8 @@ export async function sendCreation(
   const { _evm: evm, _env: env, _runState: state, common } = frame;
   const { substate } = evm;
   const { contract } = env;
-  const forgetting = state.forgetReturned();
-  if (forgetting !== undefined) await forgetting;
+  const clearing = state.clearReturnData();
+  if (clearing !== undefined) await clearing;
   if (isTooDeep(frame) || contract.balance < value || contract.nonce >= HIGHEST_NONCE) return FAILED;
   contract.nonce += 1n;
   await frame.journal.putAccount(env.address, contract);
@@ -81,7 +81,7 @@ export async function sendCreation(
     caller: env.address,
     gasLimit,
     value,
-    // Its loop over code is the faster for never having seen memory that grows in place.
+    // A copy, because the library's loop over code is slower once it has seen resizable buffers.
     data: reservedBufferOf(code) === undefined ? code : await copyInSlices(code, evm.yieldPolicy),
     ...(salt !== undefined && { salt }),
     depth: env.depth + 1,
@@ -93,24 +93,24 @@ export async function sendCreation(
   const mark = substate.mark();
   const { execResult, createdAddress } = await evm.runCall({ message });
   const error = execResult.exceptionError?.error;
-  // In Frontier a contract that cannot pay for its code simply stays without.
+  // In Frontier a creation that cannot pay for storing its code succeeds without code.
   const hasFailed = error !== undefined && error !== CODE_UNPAID;
   if (hasFailed) substate.revertTo(mark);
   state.useGas(execResult.executionGasUsed);
   if (error === REVERTED) state.returnBytes = execResult.returnValue;
   if (hasFailed) return FAILED;
-  takeBack(frame, execResult);
+  updateCaller(frame, execResult);
   return createdAddress === undefined ? SUCCEEDED : wordOfBytes(createdAddress.bytes);
 }
 
-/** The account at an address as the library's instructions look at it; they may change what they are handed. */
+/** A new copy of an account for the library's instructions, which may mutate it. */
 export function libraryAccount(overlay: Overlay, address: Uint8Array): LibraryAccount {
   const { nonce, balance, storageRoot, codeHash } = overlay.account(asAddress(address)) ?? EMPTY_ACCOUNT;
   return new LibraryAccount(nonce, balance, storageRoot, codeHash);
 }
 
-/** After a success: the callee may have changed the caller's account, and the refund counter. */
-function takeBack({ _evm, _env, _runState }: Sender, { gasRefund }: EVMResult["execResult"]): void {
+/** Updates the caller after a success: the callee may have changed its account and the refund counter. */
+function updateCaller({ _evm, _env, _runState }: Sender, { gasRefund }: EVMResult["execResult"]): void {
   _env.contract = libraryAccount(_evm.overlay, _env.address.bytes);
   _runState.gasRefund = gasRefund ?? 0n;
 }

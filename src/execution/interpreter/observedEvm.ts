@@ -16,12 +16,12 @@ import { priceOfFailure } from "../precompiles/priceOfFailure.ts";
 import { ForkEvm } from "./forkEvm.ts";
 import { Frame, type FrameState } from "./frame.ts";
 import type { InstructionSet } from "./loop.ts";
-import { type OpenStep, runObserved, showStop } from "./observedLoop.ts";
+import { type OpenStep, reportStop, runObserved } from "./observedLoop.ts";
 
-/** The machine for one who watches: the same code runs, an instruction at a time, and each is reported. */
+/** The EVM with an observer: runs the same code one instruction at a time, and reports each. */
 export class ObservedEvm extends ForkEvm {
   private readonly observer: ExecutionObserver;
-  /** The instructions that wait for a callee, the outermost first. */
+  /** The instructions with a callee in progress, the outermost first. */
   private readonly calls: OpenStep[] = [];
 
   constructor(parts: EvmParts, observer: ExecutionObserver) {
@@ -41,9 +41,9 @@ export class ObservedEvm extends ForkEvm {
     const callee = this.enter(message, message.codeAddress, precompile);
     const result = await super._executeCall(message);
     const { code } = message;
-    const ranNothing = code === undefined || (typeof code !== "function" && code.length === 0);
-    if (ranNothing && precompile === undefined && result.execResult.exceptionError === undefined)
-      this.stop(message);
+    const ranNoCode = code === undefined || (typeof code !== "function" && code.length === 0);
+    if (ranNoCode && precompile === undefined && result.execResult.exceptionError === undefined)
+      this.reportImplicitStop(message);
     this.leave(callee, result);
     return result;
   }
@@ -52,7 +52,8 @@ export class ObservedEvm extends ForkEvm {
     message.code = message.data;
     const callee = this.enter(message, await this._generateAddress(message));
     const result = await super._executeCreate(message);
-    if (callee.input.length === 0 && result.execResult.exceptionError === undefined) this.stop(message);
+    if (callee.input.length === 0 && result.execResult.exceptionError === undefined)
+      this.reportImplicitStop(message);
     this.leave(callee, result);
     return result;
   }
@@ -60,7 +61,7 @@ export class ObservedEvm extends ForkEvm {
   private enter(message: Message, to: LibraryAddress, precompile?: number): Callee {
     const call = this.calls.at(-1);
     if (call !== undefined) call.perform(this.observer);
-    this.held?.take(message.data.length);
+    this.memoryBudget?.take(message.data.length);
     const callee: Callee = {
       kind:
         call === undefined
@@ -80,9 +81,9 @@ export class ObservedEvm extends ForkEvm {
   }
 
   private leave(callee: Callee, { execResult }: EVMResult): void {
-    this.held?.release(callee.input.length);
+    this.memoryBudget?.release(callee.input.length);
     const error = execResult.exceptionError?.error;
-    const isFailure = error !== undefined && error !== UNPAID_CODE;
+    const isFailure = error !== undefined && error !== CODE_UNPAID;
     const hasReverted = error === REVERTED && callee.precompile === undefined;
     const end: CalleeEnd = {
       callee,
@@ -96,15 +97,15 @@ export class ObservedEvm extends ForkEvm {
     this.observer.left(end);
   }
 
-  /** Where there is no code the incumbent executes the STOP that ends every code. */
-  private stop(message: Message): void {
+  /** Reports the implicit STOP, which Besu executes even where there is no code. */
+  private reportImplicitStop(message: Message): void {
     const frame = new Frame(this, { ...this.environmentOf(message), code: EMPTY_BYTES }, message.gasLimit);
-    showStop(frame._runState, this.observer);
+    reportStop(frame._runState, this.observer);
   }
 }
 
-/** In Frontier a contract that cannot pay for its code simply stays without. */
-const UNPAID_CODE = "code store out of gas";
+/** In Frontier a creation that cannot pay for storing its code succeeds without code. */
+const CODE_UNPAID = "code store out of gas";
 const REVERTED = "revert";
 
 function outermostKind({ to }: Message): CallKind {

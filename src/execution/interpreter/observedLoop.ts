@@ -8,20 +8,20 @@ import { type Pause, runHot } from "./hotLoop.ts";
 import { LEAVE } from "./hotTables.ts";
 import { growMemory, type InstructionSet } from "./loop.ts";
 
-/** Who watches, and the instructions that wait for a callee at the moment. */
-export interface Watch {
+/** The observer, and the instructions with a callee in progress. */
+export interface Observation {
   readonly observer: ExecutionObserver;
   readonly calls: OpenStep[];
 }
 
 /**
- * As runFrame, an instruction at a time, each of which is reported. The fast loop is shown the code through a mask in
- * which all instructions but the next one are left to others, so it comes back after each and need not know of this.
+ * As runFrame, but reports each instruction. The fast loop gets a mask of the code in which every instruction but the next
+ * is an unknown one, so it returns after each without code for this mode.
  */
 export async function runObserved(
   state: FrameState,
   instructions: InstructionSet,
-  { observer, calls }: Watch,
+  { observer, calls }: Observation,
 ): Promise<EVMError | undefined> {
   const { code } = state;
   const mask = new Uint8Array(code.length).fill(UNKNOWN);
@@ -29,7 +29,7 @@ export async function runObserved(
     if (state.isStopped) return undefined;
     const at = state.programCounter;
     if (at >= code.length) {
-      showStop(state, observer);
+      reportStop(state, observer);
       return undefined;
     }
     const step = new OpenStep(state, at, code[at] as number);
@@ -42,7 +42,7 @@ export async function runObserved(
       step.perform(observer);
     } catch (error) {
       if (!(error instanceof EVMError)) throw error;
-      await step.stop(error, instructions, mask);
+      await step.fail(error, instructions, mask);
       step.perform(observer);
       return error.error === STOPPED ? undefined : error;
     } finally {
@@ -52,18 +52,18 @@ export async function runObserved(
   }
 }
 
-/** The STOP that stands beyond the end of every code. */
-export function showStop(state: FrameState, observer: ExecutionObserver): void {
+/** Reports the implicit STOP beyond the end of code. */
+export function reportStop(state: FrameState, observer: ExecutionObserver): void {
   const step = new OpenStep(state, state.programCounter, STOP, true);
   observer.begun(step);
   step.perform(observer);
 }
 
 async function performHot(step: OpenStep, { hot }: InstructionSet, mask: Uint8Array): Promise<void> {
-  if ((await beginHot(step, hot, mask)) === "longWork") await step.state.catchUp();
+  if ((await beginHot(step, hot, mask)) === "longWork") await step.state.performLongWork();
 }
 
-/** Performs an instruction except for what it puts off. */
+/** Performs an instruction, except for the work that it defers. */
 async function beginHot(
   { state, at, instruction }: OpenStep,
   hot: InstructionSet["hot"],
@@ -74,7 +74,7 @@ async function beginHot(
   try {
     for (;;) {
       const pause = runHot(state, hot);
-      if (pause !== "rest") return pause;
+      if (pause !== "yield") return pause;
       await state.evm.yieldPolicy.yield();
     }
   } finally {
@@ -108,7 +108,7 @@ type LibraryMap = InstructionSet["library"];
 type LibraryInstruction = LibraryMap[number];
 type LibraryState = Parameters<LibraryInstruction["opHandler"]>[0];
 
-/** The library's types know its own classes by their private parts; the shape is the same. */
+/** The library's types require its own class because of private members; the shape is the same. */
 function shapeOf(state: FrameState): LibraryState {
   return state as unknown as LibraryState;
 }
@@ -119,7 +119,7 @@ async function priceOf(state: FrameState, instruction: number, library: LibraryM
   return dynamicGas ? gasHandler(shapeOf(state), feeBigInt, state.evm.common) : feeBigInt;
 }
 
-/** A step that is still being made. */
+/** A step in progress. */
 export class OpenStep implements Step {
   readonly state: FrameState;
   readonly depth: number;
@@ -135,7 +135,7 @@ export class OpenStep implements Step {
   private isPaid = false;
   private isPerformed = false;
   private isSettled = false;
-  private readonly memory: MemoryMeasure;
+  private readonly memory: MemorySize;
 
   constructor(state: FrameState, at: number, instruction: number, isVirtual = false) {
     this.state = state;
@@ -153,7 +153,7 @@ export class OpenStep implements Step {
     return CALLS.has(this.instruction);
   }
 
-  /** Of an instruction of the library's, before it is performed. */
+  /** Records the price of a library instruction before it is performed. */
   pay(gas: bigint): void {
     this.cost = gas;
     this.isPaid = true;
@@ -165,12 +165,12 @@ export class OpenStep implements Step {
     this.calleeGas = (state.messageGasLimit ?? 0n) + this.stipend;
   }
 
-  /** To be told when a call is over, or could not begin. */
+  /** Called when a call has ended, or could not begin. */
   end(): void {
     this.isDenied = !this.isPerformed;
   }
 
-  /** Reports it, once. */
+  /** Reports the instruction once. */
   perform(observer: ExecutionObserver): void {
     if (this.isPerformed) return;
     this.isPerformed = true;
@@ -179,20 +179,20 @@ export class OpenStep implements Step {
     observer.performed(this);
   }
 
-  /** From here on what it accessed cannot be taken back any more. */
+  /** Commits the accesses, which can no longer be undone. */
   private settle(): void {
     if (!this.isSettled) this.state.evm.accesses.commit();
     this.isSettled = true;
   }
 
-  /** It threw: finds out why, and what it would have cost. */
-  async stop({ error }: EVMError, instructions: InstructionSet, mask: Uint8Array): Promise<void> {
+  /** Handles an error of the instruction: derives the halt reason and what it would have cost. */
+  async fail({ error }: EVMError, instructions: InstructionSet, mask: Uint8Array): Promise<void> {
     if (error === STOPPED || error === REVERTED) return;
     this.halt = haltReasonOf(error);
     this.cost = this.isPerformed ? this.cost : await this.costOfHalt(this.halt, instructions, mask);
   }
 
-  /** What the incumbent says that an instruction cost which could not be performed. */
+  /** Besu's figure for the cost of an instruction that could not be performed. */
   private async costOfHalt(
     halt: HaltReason,
     instructions: InstructionSet,
@@ -201,7 +201,7 @@ export class OpenStep implements Step {
     switch (halt) {
       case "INSUFFICIENT_GAS": {
         const price = await this.fullPrice(instructions, mask);
-        // A store that could be paid for, but not with the rest that has to remain (EIP-2200).
+        // A store that could be paid for, but without the required remainder (EIP-2200).
         return this.instruction === SSTORE && price <= this.gas ? STIPEND : price;
       }
       case "INVALID_JUMP_DESTINATION":
@@ -218,13 +218,13 @@ export class OpenStep implements Step {
     }
   }
 
-  /** What is named of its price where the stack is too short, or full. */
+  /** The price to report on stack underflow or overflow. */
   private priceBeforeStack({ library }: InstructionSet): bigint {
     if (!PRICED_BEFORE_STACK.has(this.instruction)) return 0n;
     return BigInt(library[this.instruction]?.opcodeInfo.fee ?? 0);
   }
 
-  /** The full price of what a static call forbids, which the incumbent finds out first; whom it calls counts as warm. */
+  /** The full price of an instruction that a static call forbids: Besu computes it first. The callee counts as warm. */
   private async priceIfAllowed(instructions: InstructionSet, mask: Uint8Array): Promise<bigint> {
     const { evm, stack } = this.state;
     const env: { isStatic: boolean } = this.state.env;
@@ -240,7 +240,7 @@ export class OpenStep implements Step {
     }
   }
 
-  /** The price of what could not be paid: asked again where there is plenty, and undone. */
+  /** The price of an instruction that could not be paid for: performs it again with ample gas, and undoes it. */
   private async fullPrice(instructions: InstructionSet, mask: Uint8Array): Promise<bigint> {
     const { state, instruction } = this;
     const { accesses, overlay } = state.evm;
@@ -248,21 +248,21 @@ export class OpenStep implements Step {
     accesses.checkpoint();
     overlay.checkpoint();
     Object.assign(state, this.memory);
-    state.gasLeft = PLENTY;
+    state.gasLeft = AMPLE_GAS;
     state.programCounter = this.at;
     try {
       if (instructions.hot.actions[instruction] === LEAVE)
         return await priceOf(state, instruction, instructions.library);
       await beginHot(this, instructions.hot, mask);
-      state.forgetLongWork();
-      return PLENTY - state.gasLeft;
+      state.clearLongWork();
+      return AMPLE_GAS - state.gasLeft;
     } catch (error) {
-      // What it would have filled had been paid for by then.
-      if (error instanceof MemoryExhausted) return PLENTY - state.gasLeft;
+      // Its price was charged before it exceeded the memory budget.
+      if (error instanceof MemoryExhausted) return AMPLE_GAS - state.gasLeft;
       if (!(error instanceof EVMError)) throw error;
       if (error.error === UNDERFLOW || error.error === OVERFLOW) return this.priceBeforeStack(instructions);
       if (error.error === INVALID_JUMP) return BigInt(instructions.hot.fees[instruction] ?? 0);
-      return error.error === REVERTED ? PLENTY - state.gasLeft : HIGHEST_PRICE;
+      return error.error === REVERTED ? AMPLE_GAS - state.gasLeft : HIGHEST_PRICE;
     } finally {
       overlay.revert();
       Object.assign(state, this.memory);
@@ -271,7 +271,7 @@ export class OpenStep implements Step {
   }
 }
 
-interface MemoryMeasure {
+interface MemorySize {
   readonly memoryWords: number;
   readonly memoryEnd: bigint;
   readonly memoryCost: number;
@@ -289,16 +289,16 @@ const SSTORE = 0x55;
 const CALL = 0xf1;
 const CALLCODE = 0xf2;
 const CALLS: ReadonlySet<number> = new Set([0xf0, 0xf5, CALL, CALLCODE, 0xf4, 0xfa]);
-/** No instruction of any fork: the fast loop leaves it to others. */
+/** Not an instruction of any fork: the fast loop returns. */
 const UNKNOWN = 0xfe;
 /** SSTORE and TSTORE. */
 const STORES: ReadonlySet<number> = new Set([0x55, 0x5d]);
-/** Instructions of a fixed price that the incumbent names also where the stack is too short, or full. */
+/** Instructions whose fixed price Besu reports even on stack underflow or overflow. */
 const PRICED_BEFORE_STACK: ReadonlySet<number> = new Set([
   ...[0x14, 0x1b, 0x1c, 0x1d, 0x30, 0x32, 0x33, 0x34, 0x35, 0x36, 0x38, 0x3a, 0x3d],
   ...[0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x4a, 0x58, 0x59, 0x5a],
 ]);
 const STIPEND = 2_300n;
-const PLENTY = 2n ** 60n;
-/** For memory that no gas pays for. */
+const AMPLE_GAS = 2n ** 60n;
+/** Reported for memory that no gas pays for. */
 const HIGHEST_PRICE = 2n ** 63n - 1n;

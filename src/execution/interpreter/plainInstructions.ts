@@ -10,7 +10,7 @@ import { exponentBytes, power } from "./power.ts";
 import { hashInSlices, LONG_BYTES } from "./slices.ts";
 import { bytesOfWord, wordOfBytes } from "./words.ts";
 
-/** Looks at the frame's own surroundings; they take the fork's fixed fee. */
+/** Instructions on the frame's environment; they cost the fork's fixed fee. */
 export const PLAIN: ReadonlyMap<number, QuickInstruction> = new Map<number, QuickInstruction>([
   [0x00, stop],
   [0x30, ({ stack, env }) => stack.push(wordOfBytes(env.address.bytes))],
@@ -22,7 +22,7 @@ export const PLAIN: ReadonlyMap<number, QuickInstruction> = new Map<number, Quic
   [0x5a, ({ stack, gasLeft }) => stack.push(gasLeft)],
 ]);
 
-/** These charge for themselves, on top of the fork's basic fee: for memory, and for what they read or write. */
+/** Instructions that charge for memory and for the data they read or write, on top of the fork's base fee. */
 export const CHARGING: ReadonlyMap<number, (basicFee: number) => QuickInstruction> = new Map([
   [0x20, hash],
   [0x37, copier(({ env }) => env.callData)],
@@ -35,7 +35,7 @@ export const CHARGING: ReadonlyMap<number, (basicFee: number) => QuickInstructio
   [0xfd, reverting],
 ]);
 
-/** EXP: a byte of the exponent costs 10, from Spurious Dragon 50 (EIP-160, which came with EIP-161). */
+/** EXP: each byte of the exponent costs 10, from Spurious Dragon 50 (EIP-160, which came with EIP-161). */
 export function exponentiation(basicFee: number, { clearsEmptyAccounts }: Rules): QuickInstruction {
   const byteGas = clearsEmptyAccounts ? 50 : 10;
   return (state) => {
@@ -70,14 +70,14 @@ function hash(basicFee: number): QuickInstruction {
     const offset = stack.at(0);
     state.charge(basicFee + HASH_WORD_GAS * wordCount(size) + expansionGas(state, offset, size));
     if (size > LONG_BYTES) {
-      state.putOff(async () => {
+      state.defer(async () => {
         await memory.extendInSlices(Number(offset) + Number(size), state.evm.yieldPolicy);
         const bytes = memory.read(Number(offset), Number(size), true);
         stack.replace(2, wordOfBytes(await hashInSlices(bytes, state.evm.yieldPolicy)));
       });
       return;
     }
-    const bytes = size === 0n ? NOTHING : memory.read(Number(offset), Number(size), true);
+    const bytes = size === 0n ? EMPTY : memory.read(Number(offset), Number(size), true);
     stack.replace(2, wordOfBytes(keccak256(bytes)));
   };
 }
@@ -94,7 +94,7 @@ function copier(sourceOf: (state: FrameState) => Uint8Array): (basicFee: number)
     const source = sourceOf(state);
     const part = { from: from < source.length ? Number(from) : source.length, size: Number(size) };
     if (size > LONG_BYTES)
-      state.putOff(() => memory.copyInSlices(Number(offset), source, part, state.evm.yieldPolicy));
+      state.defer(() => memory.copyInSlices(Number(offset), source, part, state.evm.yieldPolicy));
     else memory.copy(Number(offset), source, part.from, part.size);
   };
 }
@@ -118,7 +118,7 @@ function storeByte(basicFee: number): QuickInstruction {
     stack.drop(2);
     const end = Number(offset) + 1;
     if (memory.growsSlowly(end))
-      state.putOff(async () => {
+      state.defer(async () => {
         await memory.extendInSlices(end, state.evm.yieldPolicy);
         memory.writeByte(Number(offset), byte);
       });
@@ -138,7 +138,7 @@ function copyMemory(basicFee: number): QuickInstruction {
     stack.drop(3);
     if (size === 0n) return;
     if (size > LONG_BYTES)
-      state.putOff(() => memory.moveInSlices(Number(to), Number(from), Number(size), state.evm.yieldPolicy));
+      state.defer(() => memory.moveInSlices(Number(to), Number(from), Number(size), state.evm.yieldPolicy));
     else memory.move(Number(to), Number(from), Number(size));
   };
 }
@@ -160,8 +160,8 @@ function log(topicCount: number): (basicFee: number) => QuickInstruction {
       logs.push([env.address.bytes, topics, data]);
     };
     if (size > LONG_BYTES)
-      state.putOff(async () => add(await memory.readInSlices(Number(offset), Number(size), evm.yieldPolicy)));
-    else add(size === 0n ? NOTHING : memory.read(Number(offset), Number(size)));
+      state.defer(async () => add(await memory.readInSlices(Number(offset), Number(size), evm.yieldPolicy)));
+    else add(size === 0n ? EMPTY : memory.read(Number(offset), Number(size)));
   };
 }
 
@@ -182,23 +182,24 @@ function takeOutput(state: FrameState, basicFee: number, halt: () => void): void
   const offset = stack.at(0);
   state.charge(basicFee + expansionGas(state, offset, size));
   stack.drop(2);
-  const hand = (bytes: Uint8Array): void => {
+  const output = (bytes: Uint8Array): void => {
     interpreter._result.returnValue = bytes;
     halt();
   };
-  if (size > LONG_BYTES) state.putOff(async () => hand(await state.takeOutput(Number(offset), Number(size))));
-  else hand(size === 0n ? NOTHING : memory.read(Number(offset), Number(size)));
+  if (size > LONG_BYTES)
+    state.defer(async () => output(await state.takeOutput(Number(offset), Number(size))));
+  else output(size === 0n ? EMPTY : memory.read(Number(offset), Number(size)));
 }
 
-/** The library's error type admits only the messages it knows itself. */
+/** The library's error type allows only its own messages. */
 function haltWith(message: string): EVMError {
   return new EVMError(message as EVMError["error"]);
 }
 
-const NOTHING = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 const HASH_WORD_GAS = 6;
 const COPY_WORD_GAS = 3;
-/** What a log takes at most, and each of its topics. */
+/** Maximum memory of a log, and of each of its topics. */
 const LOG_BYTES = 500;
 const TOPIC_BYTES = 250;
 const LOG_TOPIC_GAS = 375;

@@ -1,6 +1,6 @@
 /**
- * `base` to the power of `exponent`, modulo 2^256. Four bits of the exponent at a time: four squarings and one product for
- * each digit, so that 256 bits take some 330 products of 256 bits, instead of up to 512.
+ * `base` to the power of `exponent`, modulo 2^256. Takes four bits of the exponent at a time: four squarings and one
+ * product per digit, so that 256 bits take about 330 products of 256 bits instead of up to 512.
  */
 export function power(base: bigint, exponent: bigint): bigint {
   if (base === 2n) return exponent > 255n ? 0n : 1n << exponent;
@@ -29,7 +29,7 @@ function smallPower(base: bigint, exponent: number): bigint {
   return result;
 }
 
-/** Value of the hexadecimal digit at a place. */
+/** Value of the hexadecimal digit at a position. */
 function digitAt(digits: string, at: number): number {
   const code = digits.charCodeAt(at);
   return code < LETTER_A ? code - DIGIT_0 : code - LETTER_A + 10;
@@ -38,7 +38,7 @@ function digitAt(digits: string, at: number): number {
 const DIGIT_0 = 0x30;
 const LETTER_A = 0x61;
 
-/** Bytes that an exponent fills; EXP is priced by them (yellow paper, appendix H). */
+/** Significant bytes of an exponent, by which EXP is priced (yellow paper, appendix H). */
 export function exponentBytes(exponent: bigint): number {
   return exponent <= 0xffn ? (exponent === 0n ? 0 : 1) : (exponent.toString(16).length + 1) >> 1;
 }

@@ -1,9 +1,9 @@
 import { wordOfBytes } from "./words.ts";
 
-/** What PUSH1 pushes, by its byte. */
+/** The word of PUSH1 for each byte. */
 export const BYTE_WORDS: readonly bigint[] = Array.from({ length: 256 }, (_, byte) => BigInt(byte));
 
-/** What PUSH2 pushes, mostly where to jump: a word for each two bytes, made when it is first pushed. */
+/** The words of PUSH2, mostly jump targets: one for each two bytes, created when first pushed. */
 const PAIR_WORDS: bigint[] = new Array<bigint>(65_536);
 
 export function pairWord(pair: number): bigint {
@@ -16,29 +16,29 @@ export function pairWord(pair: number): bigint {
 }
 
 /**
- * What PUSH3 to PUSH32 push: the `size` bytes of `code` from `at` on, continued by zeros where the code ends first. To make
- * such a word takes as long as ten instructions, so the words last pushed are kept, each in the one place that its code
- * and its place there give: 64 KB of code in use keep theirs, and all take 5 MB at most.
+ * The word of PUSH3 to PUSH32: the `size` bytes of `code` from `at` on, padded with zeros beyond the end of the code.
+ * Creating such a word takes as long as ten instructions, so the words last pushed are cached, each in the one slot given
+ * by its code and position: enough for 64 KB of code in use, in 5 MB at most.
  */
 export function longWord(codeId: number, code: Uint8Array, at: number, size: number): bigint {
-  // No two of these instructions begin in the same four bytes.
-  const place = ((at >> 2) + codeId * SPREAD) & (PLACES - 1);
-  if (codes[place] === codeId && starts[place] === at) return words[place] as bigint;
+  // At most one of these instructions starts in any four bytes.
+  const slot = ((at >> 2) + codeId * SPREAD) & (SLOTS - 1);
+  if (codes[slot] === codeId && starts[slot] === at) return words[slot] as bigint;
   const word = makeWord(code, at, size);
-  codes[place] = codeId;
-  starts[place] = at;
-  words[place] = word;
+  codes[slot] = codeId;
+  starts[slot] = at;
+  words[slot] = word;
   return word;
 }
 
-const PLACES = 65_536;
-/** Codes of the greatest size, 24 KB, have places side by side. */
+const SLOTS = 65_536;
+/** Spaces the slots of different codes: those of the maximum code size, 24 KB, are adjacent. */
 const SPREAD = 6_144;
-const codes = new Float64Array(PLACES).fill(-1);
-const starts = new Float64Array(PLACES);
-const words: bigint[] = new Array<bigint>(PLACES).fill(0n);
+const codes = new Float64Array(SLOTS).fill(-1);
+const starts = new Float64Array(SLOTS);
+const words: bigint[] = new Array<bigint>(SLOTS).fill(0n);
 
-/** As many bytes make a number that counts exactly. */
+/** Bytes that a number represents exactly. */
 const EXACT_BYTES = 6;
 
 function makeWord(code: Uint8Array, start: number, size: number): bigint {

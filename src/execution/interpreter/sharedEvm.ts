@@ -4,28 +4,28 @@ import { AssertionFailed } from "../../primitives/assert.ts";
 import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { ownPrecompiles } from "../precompiles/precompiles.ts";
 
-/** What each job brings along. */
+/** The parts of the EVM that belong to one job. */
 export type OwnParts = Pick<EVM, "common" | "stateManager" | "blockchain" | "journal" | "transientStorage">;
 
 /**
- * The library's machine as a base class. All that depends on the fork alone (tables of instructions and of precompiled
- * contracts, settings) is taken from a machine that was made once: the library's constructor takes longer than many a
- * call.
+ * The library's EVM as a base class. Everything that depends on the fork alone (tables of instructions and precompiled
+ * contracts, settings) is inherited from a template that is created once: the library's constructor takes longer than
+ * many calls.
  */
 export const SharedEvm = construct as unknown as new (parts: OwnParts) => EVM;
 
 construct.prototype = EVM.prototype;
 
 function construct(parts: OwnParts): EVM {
-  const machine = Object.create(prototypeOf(parts.common, new.target)) as EVM;
-  return Object.assign(machine, parts, {
+  const evm = Object.create(prototypeOf(parts.common, new.target)) as EVM;
+  return Object.assign(evm, parts, {
     createdAccountStateGas: new Map(),
     createdAccountIntrinsicStateGas: new Map(),
     _stateGasSnapshots: [],
   });
 }
 
-/** What machines of a class inherit under a fork: what the class has, and what a template has. */
+/** The prototype of a class's instances under a fork: the class's own members plus the template's. */
 function prototypeOf(common: Common, { prototype }: { readonly prototype: EVM }): object {
   let known = prototypes.get(common);
   if (known === undefined) {
@@ -42,7 +42,7 @@ function prototypeOf(common: Common, { prototype }: { readonly prototype: EVM })
 
 const prototypes = new WeakMap<Common, Map<object, object>>();
 
-/** Never runs anything. */
+/** An EVM that never runs code. */
 class Template extends EVM {
   override getActiveOpcodes(): OpcodeTables["opcodes"] {
     const tables = opcodeTables(this.common);
@@ -57,23 +57,23 @@ class Template extends EVM {
 function templateOf(common: Common): EVM {
   const template = new Template({
     common,
-    stateManager: NOTHING as EVM["stateManager"],
-    blockchain: NOTHING as EVM["blockchain"],
+    stateManager: PLACEHOLDER as EVM["stateManager"],
+    blockchain: PLACEHOLDER as EVM["blockchain"],
     bls: new NobleBLS(),
     bn254: new NobleBN254(),
     customPrecompiles: ownPrecompiles(common),
   });
-  // For a change of fork that never comes.
+  // The listeners are for a change of fork, which never happens.
   common.events.removeAllListeners();
   return template;
 }
 
-/** In the place of what only a job has. */
-const NOTHING: object = new Proxy(
+/** Placeholder for the parts that only a job has. */
+const PLACEHOLDER: object = new Proxy(
   {},
   {
     get() {
-      throw new AssertionFailed("a template runs nothing");
+      throw new AssertionFailed("a template runs no code");
     },
   },
 );

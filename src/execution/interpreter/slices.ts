@@ -1,7 +1,7 @@
 import { asHash, createRunningKeccak, type Hash, keccak256 } from "../../primitives/hash.ts";
 import { type YieldPolicy, yieldIfDue } from "../yieldPolicy.ts";
 
-/** Does something to `size` bytes, from one place until another at a time. Throws OutOfTime when the pace says so. */
+/** Applies `act` to `size` bytes slice by slice. Throws OutOfTime as YieldPolicy does. */
 export async function eachSlice(
   size: number,
   yieldPolicy: YieldPolicy,
@@ -13,17 +13,17 @@ export async function eachSlice(
   }
 }
 
-/** Other bytes with the same contents. */
+/** A copy of the bytes. */
 export async function copyInSlices(bytes: Uint8Array, yieldPolicy: YieldPolicy): Promise<Uint8Array> {
   const copy = new Uint8Array(bytes.length);
   await eachSlice(bytes.length, yieldPolicy, (at, until) => copy.set(bytes.subarray(at, until), at));
   return copy;
 }
 
-/** To hash as much takes three milliseconds, to touch it for the first time one or two. */
+/** Hashing this much takes three milliseconds, touching it for the first time one or two. */
 export const LONG_BYTES = 1024 * 1024;
 
-/** Keccak-256; at once unless there is much of it. Throws OutOfTime when the pace says so. */
+/** Keccak-256, in one go up to LONG_BYTES. Throws OutOfTime as YieldPolicy does. */
 export async function hashInSlices(bytes: Uint8Array, yieldPolicy: YieldPolicy): Promise<Hash> {
   if (bytes.length <= LONG_BYTES) return keccak256(bytes);
   const keccak = createRunningKeccak();

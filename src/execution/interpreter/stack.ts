@@ -1,9 +1,9 @@
 import { EVMError } from "@ethereumjs/evm";
 
-/** The stack of one frame. The methods are those that the library's instructions use; ours use the same. */
+/** The stack of one frame, with the methods that the library's instructions use; ours use the same. */
 export class Stack {
   length = 0;
-  /** Those from `length` on are leftovers. */
+  /** Entries from `length` on are stale. */
   readonly items: bigint[] = [];
   readonly limit: number;
 
@@ -21,18 +21,18 @@ export class Stack {
     return this.items[--this.length] as bigint;
   }
 
-  /** Throws unless there are `count` items. */
+  /** Throws if there are fewer than `count` items. */
   need(count: number): void {
     if (this.length < count) throw new EVMError(EVMError.errorMessages.STACK_UNDERFLOW);
   }
 
-  /** The item `depth` places below the top, which is at 0. */
+  /** The item `depth` positions below the top, which is 0. */
   at(depth: number): bigint {
     if (depth >= this.length) throw new EVMError(EVMError.errorMessages.STACK_UNDERFLOW);
     return this.items[this.length - 1 - depth] as bigint;
   }
 
-  /** Puts a word in the place of the topmost `count` items. */
+  /** Replaces the topmost `count` items by one. */
   replace(count: number, item: bigint): void {
     this.length -= count - 1;
     this.items[this.length - 1] = item;
@@ -56,7 +56,7 @@ export class Stack {
     return items;
   }
 
-  /** Exchanges the top with the item `depth` places below it. */
+  /** Swaps the top with the item `depth` positions below it. */
   swap(depth: number): void {
     if (this.length <= depth) throw new EVMError(EVMError.errorMessages.STACK_UNDERFLOW);
     const top = this.length - 1;
@@ -65,9 +65,9 @@ export class Stack {
     this.items[top - depth] = item;
   }
 
-  /** Pushes a copy of the item that is number `place` from the top, which is number 1. */
-  dup(place: number): void {
-    this.push(this.at(place - 1));
+  /** Pushes a copy of the item at `position` from the top, which is 1. */
+  dup(position: number): void {
+    this.push(this.at(position - 1));
   }
 
   getStack(): bigint[] {

@@ -6,7 +6,7 @@ import type { FrameState } from "./frame.ts";
 import type { QuickInstruction } from "./instruction.ts";
 import { bytesOfWord, trimmedBytesOfWord, wordOfBytes } from "./words.ts";
 
-/** SLOAD: the fork's fee, or from Berlin on by whether the slot was accessed before (EIP-2929). */
+/** SLOAD: costs the fork's fee; from Berlin on the price depends on whether the slot is warm (EIP-2929). */
 export function storageLoad({ hasColdAccess }: Rules, basicFee: number): QuickInstruction {
   return (state) => {
     const { stack, env, evm } = state;
@@ -16,7 +16,7 @@ export function storageLoad({ hasColdAccess }: Rules, basicFee: number): QuickIn
   };
 }
 
-/** SSTORE from Istanbul on: priced by what it changes against the transaction's beginning (EIP-2200, 2929, 3529). */
+/** SSTORE from Istanbul on: priced by its change against the start of the transaction (EIP-2200, 2929, 3529). */
 export function storageStore(rules: Rules): QuickInstruction {
   const prices = storePrices(rules);
   return (state) => {
@@ -38,14 +38,14 @@ export function storageStore(rules: Rules): QuickInstruction {
   };
 }
 
-/** SSTORE fails unless more than this is left (EIP-2200). */
+/** SSTORE fails unless more gas than this is left (EIP-2200). */
 const STIPEND = 2_300;
 const WARM_READ_GAS = 100;
 const COLD_READ_GAS = 2_100;
 
 interface StorePrices {
-  /** A write that changes nothing, or changes what was changed before. */
-  readonly again: number;
+  /** For a write that changes nothing, or a slot that the transaction already changed. */
+  readonly dirty: number;
   readonly fromZero: number;
   readonly change: number;
   readonly clearRefund: number;
@@ -53,7 +53,7 @@ interface StorePrices {
 
 function storePrices({ hasColdAccess, hasBaseFee }: Rules): StorePrices {
   return {
-    again: hasColdAccess ? WARM_READ_GAS : 800,
+    dirty: hasColdAccess ? WARM_READ_GAS : 800,
     fromZero: 20_000,
     change: hasColdAccess ? 5_000 - COLD_READ_GAS : 5_000,
     // EIP-3529 came with the base fee, in London.
@@ -62,11 +62,11 @@ function storePrices({ hasColdAccess, hasBaseFee }: Rules): StorePrices {
 }
 
 function storeGas(prices: StorePrices, original: Uint8Array, current: Uint8Array, value: Uint8Array): number {
-  if (equalBytes(current, value) || !equalBytes(original, current)) return prices.again;
+  if (equalBytes(current, value) || !equalBytes(original, current)) return prices.dirty;
   return original.length === 0 ? prices.fromZero : prices.change;
 }
 
-/** May be negative: a clearing is taken back. */
+/** Negative if the write undoes a clearing. */
 function storeRefund(
   prices: StorePrices,
   original: Uint8Array,
@@ -80,11 +80,11 @@ function storeRefund(
     if (value.length === 0) refund += prices.clearRefund;
   }
   if (!equalBytes(original, current) && equalBytes(original, value))
-    refund += (original.length === 0 ? prices.fromZero : prices.change) - prices.again;
+    refund += (original.length === 0 ? prices.fromZero : prices.change) - prices.dirty;
   return refund;
 }
 
-/** The price of a cold slot, or `warmGas`; warms it. */
+/** Warms a slot; returns the cold price, or `warmGas` if it already was warm. */
 function accessGas({ env, evm }: FrameState, slot: Uint8Array, warmGas: number): number {
   const { bytes } = env.address;
   if (evm.accesses.isWarmSlot(bytes, slot)) return warmGas;

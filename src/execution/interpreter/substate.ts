@@ -1,6 +1,6 @@
 import type { Log } from "@ethereumjs/evm";
 
-/** How much a substate held at some moment. */
+/** The sizes of a substate at some point. */
 export interface SubstateMark {
   readonly logs: number;
   readonly destroyed: number;
@@ -8,22 +8,22 @@ export interface SubstateMark {
 }
 
 /**
- * What a message from outside gathers beside the state (yellow paper §6.1): logs, accounts to destroy, accounts created.
- * All its frames share one, and what a failed frame added is cut off again. The library hands each frame a copy instead,
- * which takes seconds once there are thousands.
+ * What a top-level message collects besides the state (yellow paper §6.1): logs, accounts to destroy, accounts created.
+ * All its frames share one, and the additions of a failed frame are truncated. The library copies it for each frame
+ * instead, which takes seconds once there are thousands of entries.
  */
 export class Substate {
   readonly logs: Log[] = [];
-  /** Keys in the order in which they were added; the library keeps the heir beside the account. */
+  /** Keys in insertion order; the library maps each account to its beneficiary. */
   readonly destroyed = new GrowingMap<`0x${string}`, `0x${string}`>();
   readonly created = new GrowingSet<`0x${string}`>();
 
-  /** To come back to by revertTo. */
+  /** A mark for revertTo. */
   mark(): SubstateMark {
     return { logs: this.logs.length, destroyed: this.destroyed.size, created: this.created.size };
   }
 
-  /** Forgets what was added since. */
+  /** Removes what was added since the mark. */
   revertTo({ logs, destroyed, created }: SubstateMark): void {
     this.logs.length = logs;
     this.destroyed.shrinkTo(destroyed);
@@ -31,7 +31,7 @@ export class Substate {
   }
 }
 
-/** A map that can forget the keys that were added last. The library sees a map. */
+/** A map that can remove the keys added last. */
 class GrowingMap<Key, Value> extends Map<Key, Value> {
   private readonly order: Key[] = [];
 

@@ -6,8 +6,8 @@ import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { MemoryMeter } from "../../state/overlay.ts";
 
 /**
- * Transient storage (EIP-1153) in the place of the library's, by whose names it goes. That one notes each write for
- * good, this one a slot once between checkpoints, so that a slot that is written again and again takes no more memory.
+ * Transient storage (EIP-1153), with the library's method names. The library's journals every write; this one journals a
+ * slot once between checkpoints, so that repeated writes to it take no more memory.
  */
 export class TransientSlots implements Pick<EVM["transientStorage"], Used> {
   private readonly meter: MemoryMeter | undefined;
@@ -27,9 +27,9 @@ export class TransientSlots implements Pick<EVM["transientStorage"], Used> {
 
   put({ bytes }: LibraryAddress, key: Uint8Array, value: Uint8Array): void {
     const cell = this.cell(toKey(bytes), toKey(key));
-    if (!this.isNoted(cell)) {
+    if (!this.isJournaled(cell)) {
       this.take(UNDO_BYTES);
-      cell.notedAt = this.journal.push({ cell, value: cell.value }) - 1;
+      cell.journaledAt = this.journal.push({ cell, value: cell.value }) - 1;
     }
     cell.value = value;
   }
@@ -51,7 +51,7 @@ export class TransientSlots implements Pick<EVM["transientStorage"], Used> {
     }
   }
 
-  /** At the end of a transaction, while its outermost checkpoint is still open. */
+  /** Called at the end of a transaction, while its outermost checkpoint is still open. */
   clear(): void {
     this.accounts = new Map();
     this.journal.length = 0;
@@ -68,15 +68,17 @@ export class TransientSlots implements Pick<EVM["transientStorage"], Used> {
     let cell = cells.get(key);
     if (cell === undefined) {
       this.take(CELL_BYTES);
-      cell = { value: EMPTY_BYTES, notedAt: -1 };
+      cell = { value: EMPTY_BYTES, journaledAt: -1 };
       cells.set(key, cell);
     }
     return cell;
   }
 
-  /** Whether each revert that is possible undoes a write to the cell already: one since the last checkpoint. */
-  private isNoted(cell: Cell): boolean {
-    return cell.notedAt >= (this.checkpoints.at(-1) ?? 0) && this.journal[cell.notedAt]?.cell === cell;
+  /** True if the cell was journaled since the last checkpoint, so that every possible revert restores it. */
+  private isJournaled(cell: Cell): boolean {
+    return (
+      cell.journaledAt >= (this.checkpoints.at(-1) ?? 0) && this.journal[cell.journaledAt]?.cell === cell
+    );
   }
 
   private take(bytes: number): void {
@@ -89,8 +91,8 @@ type Used = "get" | "put" | "checkpoint" | "commit" | "revert" | "clear";
 
 interface Cell {
   value: Uint8Array;
-  /** Where the journal last noted its value; stale once that step is undone. */
-  notedAt: number;
+  /** Index of its last journal entry; stale once that entry is undone. */
+  journaledAt: number;
 }
 
 interface Undo {
@@ -98,7 +100,7 @@ interface Undo {
   readonly value: Uint8Array;
 }
 
-/** What an account and a slot take at most, and a step that can be undone with the value that it brings. */
+/** Maximum memory of an account, of a slot, and of a journal entry with its value. */
 const ACCOUNT_BYTES = 250;
 const CELL_BYTES = 150;
 const UNDO_BYTES = 300;

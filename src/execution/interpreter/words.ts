@@ -1,6 +1,6 @@
 /*
- * Words of the machine: 256 bits, as bigint on the stack and as 32 big-endian bytes in memory and storage. By 64 bits at
- * a time this takes a third of what a detour over hexadecimal text takes.
+ * EVM words: 256 bits, as bigint on the stack and as 32 big-endian bytes in memory and storage. Converting 64 bits at a
+ * time takes a third of the time of a conversion through hexadecimal text.
  */
 
 /** The 32 bytes of `view` from `at` on. */
@@ -37,13 +37,13 @@ export function writeWord(view: DataView, at: number, word: bigint): void {
   view.setBigUint64(at + 24, BigInt.asUintN(64, word));
 }
 
-/** A word as 32 bytes of its own. A copy, because a view of a small array moves it off the heap, at twice the cost. */
+/** A word as 32 new bytes. Copied, because a view of a small array moves it off the heap, at twice the cost. */
 export function bytesOfWord(word: bigint): Uint8Array {
   writeWord(scratchView, 0, word);
   return new Uint8Array(scratch);
 }
 
-/** A word as storage keeps it: without leading zeros, and zero as no bytes. */
+/** A word as storage encodes it: without leading zeros; zero is empty. */
 export function trimmedBytesOfWord(word: bigint): Uint8Array {
   writeWord(scratchView, 0, word);
   let start = 0;

@@ -4,14 +4,14 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
 
 /**
- * Keys of the precompiled contracts that a fork brings along; they are always warm (EIP-2929). Told here and not asked of
- * the library, which need not be there before the first contract runs.
+ * Keys of a fork's precompiled contracts, which are always warm (EIP-2929). Listed here and not read from the library,
+ * which is not loaded before the first contract runs.
  */
 export function precompileKeys(fork: ForkName): ReadonlySet<string> {
   return KEYS.get(fork) ?? new Set();
 }
 
-/** From each of these forks on there are so many, numbered from 1. */
+/** Number of precompiled contracts from each fork on; their numbers start at 1. */
 const COUNTS: readonly (readonly [ForkName, number])[] = [
   ["frontier", 4],
   ["byzantium", 8],
@@ -31,7 +31,7 @@ export function precompileAddress(number: number): Address {
   return asAddress(bigintToFixedBytes(BigInt(number), 20));
 }
 
-/** Precompiled contracts have low addresses, so nearly always a look at the first bytes is enough. */
+/** False for nearly all other addresses: precompiled contracts have low ones. */
 export function hasLowNumber(address: Uint8Array): boolean {
   for (let at = 0; at < 18; at++) if (address[at] !== 0) return false;
   return true;

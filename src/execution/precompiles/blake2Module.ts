@@ -17,12 +17,12 @@ import {
 } from "./wasm.ts";
 
 /**
- * The rounds of BLAKE2b's compression function (RFC 7693 §3.2) as a WebAssembly module: JavaScript has no integers of 64
- * bits, WebAssembly adds and rotates them in one instruction each.
+ * The rounds of BLAKE2b's compression function (RFC 7693 §3.2) as a WebAssembly module: JavaScript has no 64-bit integers,
+ * WebAssembly adds and rotates them in one instruction each.
  *
  * Memory: the working vector v at 0, 16 words of 8 bytes; the message m at 128, 16 words; the order of message words
- * at 256, 10 rows of 16 bytes, each the offset of a word. Exports: `memory`, `mix(rounds)`, which mixes v in place beginning
- * with the first row, so that work may be cut after every tenth round.
+ * at 256, 10 rows of 16 bytes, each the offset of a word. Exports: `memory`; `mix(rounds)`, which mixes v in place starting
+ * with the first row, so that work can be split after every tenth round.
  */
 export function blake2Module(): Code {
   return [
@@ -40,7 +40,7 @@ export const VECTOR_AT = 0;
 export const MESSAGE_AT = 128;
 const ORDER_AT = 256;
 
-/** Which message words the columns and diagonals of each round take (RFC 7693 §2.7). */
+/** The message words that the columns and diagonals of each round use (RFC 7693 §2.7). */
 const ORDER = [
   [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
@@ -56,7 +56,7 @@ const ORDER = [
 const ORDER_OFFSETS = ORDER.flat().map((word) => MESSAGE_AT + 8 * word);
 const ORDER_END = ORDER_AT + ORDER_OFFSETS.length;
 
-/** Which words of v are mixed together: the four columns, then the four diagonals. */
+/** The words of v that are mixed together: the four columns, then the four diagonals. */
 const QUARTETS = [
   [0, 4, 8, 12],
   [1, 5, 9, 13],
@@ -68,7 +68,7 @@ const QUARTETS = [
   [3, 4, 9, 14],
 ] as const;
 
-/** Locals: the rounds to go (a parameter), the row of the order, then the words of v. */
+/** Locals: the remaining rounds (a parameter), the row of the order, then the words of v. */
 const ROUNDS = 0;
 const ROW = 1;
 const WORDS = 2;
@@ -104,7 +104,7 @@ function mixBody(): Code {
   ];
 }
 
-/** G of the RFC, with the two message words that the row names for this quartet. */
+/** G of the RFC, with the row's two message words for this quartet. */
 function mixQuartet([a, b, c, d]: readonly [number, number, number, number], index: number): Code {
   return [
     ...addInto(a, b, messageWord(2 * index)),
@@ -118,21 +118,21 @@ function mixQuartet([a, b, c, d]: readonly [number, number, number, number], ind
   ];
 }
 
-/** target += addend, and += what `more` leaves on the stack. */
+/** target += addend, then += the value that `more` pushes, if any. */
 function addInto(target: number, addend: number, more: Code): Code {
   const sum = [...getLocal(WORDS + target), ...getLocal(WORDS + addend), 0x7c];
   return [...sum, ...(more.length === 0 ? [] : [...more, 0x7c]), ...setLocal(WORDS + target)];
 }
 
-/** target = (target xor other), rotated to the right. */
+/** target = (target xor other), rotated right. */
 function rotateInto(target: number, other: number, bits: bigint): Code {
   const mixed = [...getLocal(WORDS + target), ...getLocal(WORDS + other), 0x85];
   return [...mixed, 0x42, ...signedLeb(bits), 0x8a, ...setLocal(WORDS + target)];
 }
 
-/** The message word whose offset stands at `place` of the row. */
-function messageWord(place: number): Code {
-  return [...getLocal(ROW), 0x2d, 0, ...leb(place), ...loadI64(0)];
+/** The message word whose offset is at `column` of the row. */
+function messageWord(column: number): Code {
+  return [...getLocal(ROW), 0x2d, 0, ...leb(column), ...loadI64(0)];
 }
 
 /** The next row, or the first after the last. */

@@ -5,8 +5,8 @@ import type { SlicedPrecompile } from "./slices.ts";
 import { instantiate } from "./wasm.ts";
 
 /**
- * Precompiled contract 0x09 (EIP-152): BLAKE2b's compression function, a gas a round. Input: rounds (4 bytes), state h
- * (64), message m (128), offset t (16), whether this is the last block (1).
+ * Precompiled contract 0x09 (EIP-152): BLAKE2b's compression function, one gas per round. Input: rounds (4 bytes), state h
+ * (64), message m (128), offset t (16), flag for the last block (1).
  */
 export const BLAKE2F: SlicedPrecompile = function* ({ data, gasLimit }) {
   const isLast = data[INPUT_BYTES - 1];
@@ -18,13 +18,13 @@ export const BLAKE2F: SlicedPrecompile = function* ({ data, gasLimit }) {
 };
 
 const INPUT_BYTES = 213;
-/** Some milliseconds; a multiple of the ten rows of the order, with whose first each slice begins. */
+/** Some milliseconds. A multiple of the ten rows of the order, because each slice starts at the first row. */
 const ROUNDS_IN_SLICE = 50_000;
 const VECTOR_BYTES = 128;
 
 function* compress(input: Uint8Array, rounds: number): Generator<undefined, Uint8Array> {
-  machine ??= makeMachine();
-  const { bytes, view, mix } = machine;
+  instance ??= createInstance();
+  const { bytes, view, mix } = instance;
   const state = new DataView(input.buffer, input.byteOffset + 4, 64);
   const offset = new DataView(input.buffer, input.byteOffset + 196, 16);
   bytes.set(input.subarray(4, 68), VECTOR_AT);
@@ -35,7 +35,7 @@ function* compress(input: Uint8Array, rounds: number): Generator<undefined, Uint
   let left = rounds;
   for (; left > ROUNDS_IN_SLICE; left -= ROUNDS_IN_SLICE) {
     mix(ROUNDS_IN_SLICE);
-    // Whoever has the next turn may mix something else.
+    // Other calls may use the memory in between.
     const vector = bytes.slice(VECTOR_AT, VECTOR_AT + VECTOR_BYTES);
     yield;
     bytes.set(vector, VECTOR_AT);
@@ -51,7 +51,7 @@ function* compress(input: Uint8Array, rounds: number): Generator<undefined, Uint
   return output;
 }
 
-/** What is mixed into the initial words: the offset into 4 and 5, and all ones into 6 for the last block. */
+/** The value mixed into an initial word: the offset into 4 and 5, and all ones into 6 for the last block. */
 function tweakOf(index: number, offset: DataView, isLast: boolean): bigint {
   if (index === 4) return offset.getBigUint64(0, true);
   if (index === 5) return offset.getBigUint64(8, true);
@@ -71,15 +71,15 @@ const INITIAL = [
   0x5be0cd19137e2179n,
 ];
 
-interface Machine {
+interface MixInstance {
   readonly bytes: Uint8Array;
   readonly view: DataView;
   mix(rounds: number): void;
 }
 
-let machine: Machine | undefined;
+let instance: MixInstance | undefined;
 
-function makeMachine(): Machine {
+function createInstance(): MixInstance {
   const { memory, mix } = instantiate(blake2Module()) as {
     memory: { readonly buffer: ArrayBuffer };
     mix(rounds: number): void;

@@ -3,11 +3,11 @@ import { concatBytes } from "../../primitives/hex.ts";
 import type { Mcl } from "./mcl.ts";
 import type { G1, G2, PairingCurve } from "./pairing.ts";
 
-/** The curve of precompiled contracts 0x0b to 0x11 (EIP-2537): the library's around the package, and what takes long. */
+/** The curve of precompiled contracts 0x0b to 0x11 (EIP-2537): the library's wrapper, and long operations in slices. */
 export interface Bls12 {
   readonly library: MCLBLS;
   readonly pairing: PairingCurve;
-  /** Sums of products; yield after some milliseconds each, and throw as the library's curve does. */
+  /** Multi-scalar multiplication in G1 and G2; yields every few milliseconds, throws as the library's curve does. */
   multiplySum(input: Uint8Array): Generator<undefined, Uint8Array>;
   multiplySum2(input: Uint8Array): Generator<undefined, Uint8Array>;
 }
@@ -31,13 +31,13 @@ export function bls12(mcl: Mcl): Bls12 {
   };
 }
 
-/** A point and a scalar; so many of them take some 5 ms, with the check that points are of the group. */
+/** Pairs of a point and a scalar that take about 5 ms, including the subgroup check. */
 const PART_BYTES = 160 * 8;
 const PART_BYTES_2 = 288 * 4;
 
 interface Group {
   multiply(part: Uint8Array): Uint8Array;
-  /** Of two points, one after the other. */
+  /** Adds two concatenated points. */
   add(points: Uint8Array): Uint8Array;
 }
 
@@ -54,7 +54,7 @@ function* sumOfParts(
   return sum;
 }
 
-/** Coordinates are 64 bytes, of which the first sixteen are zero; a point of zeros is the one at infinity. */
+/** Coordinates are 64 bytes, of which the first sixteen are zero; a point of all zeros is the point at infinity. */
 function readersOf(mcl: Mcl): Pick<PairingCurve, "readPoint" | "readPoint2"> {
   function read<P extends G1 | G2>(point: P, bytes: Uint8Array): P {
     if (bytes.every((byte) => byte === 0)) return point;

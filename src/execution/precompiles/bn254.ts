@@ -8,9 +8,9 @@ export interface Bn254 {
 }
 
 /**
- * The curve of precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197), for the first two as the library's contracts ask for
- * it. Coordinates are 32 bytes, big-endian; a point of zeros is the one at infinity. Throws for coordinates that are not of
- * the field and for points off the curve or, of G2, outside the group.
+ * The curve of precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197), for the first two with the library's interface.
+ * Coordinates are 32 bytes, big-endian; a point of all zeros is the point at infinity. Throws for coordinates outside of the
+ * field and for points off the curve or, in G2, outside the group.
  */
 export function bn254(mcl: Mcl): Bn254 {
   mcl.verifyOrderG2(true);
@@ -24,7 +24,7 @@ export function bn254(mcl: Mcl): Bn254 {
   function readPoint2(bytes: Uint8Array): G2 {
     const point = new mcl.G2();
     if (isZero(bytes)) return point;
-    // Here the imaginary part comes first; the package wants it last.
+    // The input has the imaginary part first, the package expects it last.
     point.setStr(`1 ${[32, 0, 96, 64].map((at) => hexOf(bytes, at)).join(" ")}`, 16);
     if (!point.isValidOrder()) throw new RangeError("outside the group");
     return point;
@@ -55,7 +55,7 @@ function isZero(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-/** The coordinate at `at` as digits: the package reads points from text in half the time that it takes by its parts. */
+/** The coordinate at `at` in hex: the package reads points from text in half the time of reading single coordinates. */
 function hexOf(bytes: Uint8Array, at: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + at, 32).toString("hex");
 }

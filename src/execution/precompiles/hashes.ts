@@ -6,24 +6,24 @@ import type { PrecompileCall, SlicedPrecompile } from "./slices.ts";
 /** Precompiled contract 0x02. */
 export const SHA256: SlicedPrecompile = (call) => hash(call, { name: "sha256", gas: 60n, gasPerWord: 12n });
 
-/** Precompiled contract 0x03: 20 bytes, in a word. Undefined where the runtime's cryptography is without. */
+/** Precompiled contract 0x03: 20 bytes, in a word. Undefined if the runtime's OpenSSL lacks RIPEMD-160. */
 export const RIPEMD160: SlicedPrecompile | undefined = getHashes().includes("ripemd160")
   ? (call) => hash(call, { name: "ripemd160", gas: 600n, gasPerWord: 120n })
   : undefined;
 
 /** Precompiled contract 0x04. */
-export const IDENTITY: SlicedPrecompile = function* ({ data, gasLimit, held }) {
+export const IDENTITY: SlicedPrecompile = function* ({ data, gasLimit, memoryBudget }) {
   const gas = 15n + 3n * wordsOf(data);
   if (gas > gasLimit) return failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS);
   if (data.length <= COPIED_IN_SLICE)
     return { executionGasUsed: gas, returnValue: Uint8Array.prototype.slice.call(data) };
-  held?.take(data.length);
+  memoryBudget?.take(data.length);
   const copy = new Uint8Array(data.length);
   for (let at = 0; at < data.length; at += COPIED_IN_SLICE) {
     copy.set(data.subarray(at, at + COPIED_IN_SLICE), at);
     yield;
   }
-  held?.release(data.length);
+  memoryBudget?.release(data.length);
   return { executionGasUsed: gas, returnValue: copy };
 };
 

@@ -2,10 +2,10 @@ import { hexToBytes } from "../../primitives/hex.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
 import { loadMcl, type Mcl } from "./mcl.ts";
 
-/** The order of the BLS12-381 scalar field, in which blobs are written (EIP-4844). */
+/** The order of the BLS12-381 scalar field, the field of blobs (EIP-4844). */
 export const BLS_MODULUS = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
 
-/** What a KZG proof claims. Points are compressed G1 points of 48 bytes, scalars have 32 bytes. */
+/** A KZG proof and its claim. Points are compressed G1 points of 48 bytes, scalars have 32 bytes. */
 export interface KzgClaim {
   readonly commitment: Uint8Array;
   readonly z: Uint8Array;
@@ -28,7 +28,7 @@ export async function verifyKzgProof({ commitment, z, y, proof }: KzgClaim): Pro
   return mcl.finalExp(mcl.precomputedMillerLoop2(left, minusGenerator2, proven, tau)).isOne();
 }
 
-/** Loads what the first proof would have to wait for. */
+/** Loads ahead of time what the first proof needs. */
 export async function prepareKzg(): Promise<void> {
   await load();
 }
@@ -54,7 +54,7 @@ let setUp: SetUp | undefined;
 function prepare(mcl: Mcl): SetUp {
   mcl.verifyOrderG1(true);
   mcl.verifyOrderG2(true);
-  // Compressed points as the standard spells them, from here on for all of this copy of the package.
+  // Compressed points in the standard's encoding; applies to this whole copy of the package.
   mcl.setETHserialization(true);
   const readG2 = (hex: string) => {
     const point = new mcl.G2();
@@ -73,10 +73,10 @@ function prepare(mcl: Mcl): SetUp {
 
 function readPoint(mcl: Mcl, bytes: Uint8Array): G1 | undefined {
   const point = new mcl.G1();
-  // Others who use this copy of the package switch it off for points that may be outside the group.
+  // Other users of this copy of the package switch it off for points that may be outside the group.
   mcl.verifyOrderG1(true);
   try {
-    // The point at infinity is a commitment like any other: that of the zero polynomial.
+    // The point at infinity is valid: it commits to the zero polynomial.
     point.deserialize(bytes);
   } catch {
     return undefined;
@@ -95,7 +95,7 @@ const GENERATOR =
 const GENERATOR_2 =
   "93e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e" +
   "024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8";
-/** [τ]G2 of the main-net ceremony: of the whole trusted setup, verification needs this one point. */
+/** [τ]G2 of the mainnet ceremony: the only point of the trusted setup that verification needs. */
 const TAU =
   "b5bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce615ac53d2914e5870cb452d2afaaab24f3499f72" +
   "185cbfee53492714734429b7b38608e23926c911cceceac9a36851477ba4c60b087041de621000edc98edada20c1def2";

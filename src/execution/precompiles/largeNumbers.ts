@@ -1,41 +1,40 @@
 /**
- * Products modulo a number so large that one division by BigInt would hold the thread: division takes five times as long
- * as multiplication there, so that it is done by multiplying with the reciprocal (Barrett), and what is too long still is
- * multiplied in parts (Karatsuba).
+ * Products modulo a number so large that one BigInt division would block the thread: division takes five times as long as
+ * multiplication there, so it multiplies by the reciprocal (Barrett), and splits long multiplications (Karatsuba).
  */
 export interface LargeModulus {
   readonly value: bigint;
   readonly bits: number;
-  /** 2^(2 bits) / value, or off by a few. */
+  /** 2^(2 bits) / value, off by a few at most. */
   readonly reciprocal: bigint;
 }
 
-/** From so many bytes on one multiplication and division takes several milliseconds. */
+/** From this size on, one multiplication and division takes several milliseconds. */
 export const LARGE_BYTES = 16 * 1024;
 
-/** For a modulus of exactly so many bits. */
+/** Prepares a modulus of exactly `bits` bits. */
 export function* largeModulus(value: bigint, bits: number): Generator<undefined, LargeModulus> {
   return { value, bits, reciprocal: yield* reciprocalOf(value, bits) };
 }
 
-/** a * b modulo the modulus, of numbers below it. */
+/** a * b modulo the modulus, for numbers below it. */
 export function* multiplyModulo(a: bigint, b: bigint, modulus: LargeModulus): Generator<undefined, bigint> {
   return yield* reduced(yield* multiply(a, b, modulus.bits), modulus);
 }
 
-/** The remainder of a number of so many bits. */
+/** The remainder of a number of `bits` bits. */
 export function* reduceLarge(
   value: bigint,
   bits: number,
   modulus: LargeModulus,
 ): Generator<undefined, bigint> {
   const block = BigInt(modulus.bits);
-  let rest = 0n;
+  let remainder = 0n;
   for (let at = Math.ceil(bits / modulus.bits) - 1; at >= 0; at--) {
     const digit = BigInt.asUintN(modulus.bits, value >> (BigInt(at) * block));
-    rest = yield* reduced((rest << block) + digit, modulus);
+    remainder = yield* reduced((remainder << block) + digit, modulus);
   }
-  return rest;
+  return remainder;
 }
 
 /** The remainder of a number of at most twice the modulus's bits. */
@@ -45,14 +44,14 @@ function* reduced(
 ): Generator<undefined, bigint> {
   const top = value >> BigInt(bits - 1);
   const quotient = (yield* multiply(top, reciprocal, bits + 1)) >> BigInt(bits + 1);
-  let rest = value - (yield* multiply(quotient, modulus, bits));
+  let remainder = value - (yield* multiply(quotient, modulus, bits));
   // The quotient is off by a few at most.
-  while (rest < 0n) rest += modulus;
-  while (rest >= modulus) rest -= modulus;
-  return rest;
+  while (remainder < 0n) remainder += modulus;
+  while (remainder >= modulus) remainder -= modulus;
+  return remainder;
 }
 
-/** 2^(2 bits) / value by Newton's iteration, which doubles the bits that are right; off by a few. */
+/** 2^(2 bits) / value by Newton's iteration, which doubles the correct bits; off by a few. */
 function* reciprocalOf(value: bigint, bits: number): Generator<undefined, bigint> {
   if (bits <= 8 * LARGE_BYTES) {
     yield;
@@ -67,7 +66,7 @@ function* reciprocalOf(value: bigint, bits: number): Generator<undefined, bigint
 
 const GUARD_BITS = 16;
 
-/** Of numbers of at most about so many bits. Yields after each part. */
+/** Multiplies numbers of at most about `bits` bits. Yields after each part. */
 function* multiply(a: bigint, b: bigint, bits: number): Generator<undefined, bigint> {
   if (bits <= PART_BITS) {
     yield;
@@ -83,5 +82,5 @@ function* multiply(a: bigint, b: bigint, bits: number): Generator<undefined, big
   return (((high << shift) + middle) << shift) + low;
 }
 
-/** Numbers of 64 KB are multiplied in some 3 ms. */
+/** Multiplying numbers of 64 KB takes about 3 ms. */
 const PART_BITS = 8 * 64 * 1024 + 64;

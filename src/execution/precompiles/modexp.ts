@@ -4,15 +4,15 @@ import { failed } from "./failure.ts";
 import { modularPower } from "./modularPower.ts";
 import type { SlicedPrecompile } from "./slices.ts";
 
-/** What a call costs, by its lengths in bytes and the exponent's first word. */
+/** The gas of a call, from the longer of base and modulus in bytes, and the iteration count. */
 type Price = (longest: bigint, iterations: bigint) => bigint;
 
 /**
- * Precompiled contract 0x05 (EIP-198): lengths of base, exponent and modulus, a word each, then the three numbers; what
- * is missing of them at the end is zeros. Nothing is made by these lengths before gas has paid for it.
+ * Precompiled contract 0x05 (EIP-198): lengths of base, exponent and modulus, one word each, then the three numbers;
+ * missing bytes at the end are zero. Allocates nothing by these lengths before gas has paid for it.
  */
 export function modexp(price: Price): SlicedPrecompile {
-  return function* ({ data, gasLimit, held }) {
+  return function* ({ data, gasLimit, memoryBudget }) {
     const baseLength = wordAt(data, 0);
     const exponentLength = wordAt(data, 32);
     const modulusLength = wordAt(data, 64);
@@ -26,10 +26,10 @@ export function modexp(price: Price): SlicedPrecompile {
     const modulus = partOf(data, modulusAt, size);
     const isZero = modulus.every((byte) => byte === 0);
     const keptBytes = size * (isZero ? 1 : KEPT_FACTOR);
-    held?.take(keptBytes);
+    memoryBudget?.take(keptBytes);
     if (size > (isZero ? LONGEST_ZERO_BYTES : LONGEST_BYTES))
       return failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS);
-    // Where the modulus is not zero, the others are there in full, since they stand before it.
+    // If the modulus is not zero, base and exponent are complete, because they come before it.
     const result = isZero
       ? 0n
       : yield* modularPower(
@@ -37,17 +37,17 @@ export function modexp(price: Price): SlicedPrecompile {
           data.subarray(exponentAt, modulusAt),
           bytesToBigint(modulus) << BigInt(8 * (size - modulus.length)),
         );
-    held?.release(keptBytes);
+    memoryBudget?.release(keptBytes);
     return { executionGasUsed: gas, returnValue: bigintToFixedBytes(result, size) };
   };
 }
 
 const HEAD_BYTES = 96;
-/** Of a modulus: 23 million million gas, and half of what BigInt can hold. */
+/** Maximum modulus: 23 trillion gas, and half of BigInt's limit. */
 const LONGEST_BYTES = 64 * 1024 * 1024;
-/** Of zeros nothing is computed: half of what an array can hold. */
+/** Maximum for a zero modulus, which needs no computation: half of an array's limit. */
 const LONGEST_ZERO_BYTES = 2 ** 31 - 1;
-/** The table of sixteen powers, and what is at work. */
+/** Memory per byte of modulus: the table of sixteen powers and intermediate numbers. */
 const KEPT_FACTOR = 24;
 
 /** EIP-198. */
@@ -67,7 +67,7 @@ export function eip2565Price(longest: bigint, iterations: bigint): bigint {
   return larger(200n, (words * words * iterations) / 3n);
 }
 
-/** The exponent's bits without the first, as far as its first word and its length tell; at least one. */
+/** EIP-198's adjusted exponent length: the position of its highest bit, by its first word and its length; at least one. */
 function iterationsOf(data: Uint8Array, baseLength: bigint, exponentLength: bigint): bigint {
   const headLength = exponentLength < 32n ? Number(exponentLength) : 32;
   const at = HEAD_BYTES + Number(baseLength);
@@ -82,7 +82,7 @@ function wordAt(data: Uint8Array, at: number): bigint {
   return bytesToBigint(present) << BigInt(8 * (32 - present.length));
 }
 
-/** What is there of so many bytes; a view. */
+/** A view of `length` bytes from `at` on, as far as the data has them. */
 function partOf(data: Uint8Array, at: number, length: number): Uint8Array {
   return data.subarray(Math.min(at, data.length), Math.min(at + length, data.length));
 }

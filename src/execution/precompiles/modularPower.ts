@@ -3,8 +3,8 @@ import { LARGE_BYTES, type LargeModulus, largeModulus, multiplyModulo, reduceLar
 import { MONTGOMERY_BITS, montgomeryPower } from "./montgomery.ts";
 
 /**
- * base^exponent modulo a number of at least one, all of them big-endian bytes. Time grows with the length of the exponent
- * and not faster, and with the square of the longer of base and modulus at most. Yields after some milliseconds each.
+ * base^exponent modulo a number of at least one; bytes are big-endian. Time is linear in the length of the exponent, and at
+ * most quadratic in the longer of base and modulus. Yields every few milliseconds.
  */
 export function* modularPower(
   base: Uint8Array,
@@ -26,7 +26,7 @@ export function* modularPower(
     : powerByBits(number, power, multiply);
 }
 
-/** For shorter exponents a table of powers does not pay. */
+/** Shorter exponents do not justify a table of powers. */
 const SHORT_BYTES = 4;
 const SCANNED_IN_SLICE = 1024 * 1024;
 
@@ -47,18 +47,18 @@ function* remainder(
   const value = bytesToBigint(bytes);
   if (bytes.length <= 2 * LARGE_BYTES) return value % modulus;
   if (large !== undefined) return yield* reduceLarge(value, 8 * bytes.length, large);
-  let rest = 0n;
+  let result = 0n;
   for (let at = 0; at < bytes.length; at += LARGE_BYTES) {
     const digit = bytes.subarray(at, at + LARGE_BYTES);
-    rest = ((rest << BigInt(8 * digit.length)) + bytesToBigint(digit)) % modulus;
+    result = ((result << BigInt(8 * digit.length)) + bytesToBigint(digit)) % modulus;
     yield;
   }
-  return rest;
+  return result;
 }
 
 /**
- * Modulo odd * 2^k, in two parts (Chinese remainder theorem): Montgomery's multiplication asks for an odd modulus, and
- * modulo 2^k no more than the last k bits of the exponent count.
+ * Power modulo odd * 2^k in two parts (Chinese remainder theorem): Montgomery multiplication requires an odd modulus, and
+ * modulo 2^k only the last k bits of the exponent matter.
  */
 function* smallPower(base: bigint, exponent: Uint8Array, modulus: bigint): Generator<undefined, bigint> {
   let twos = 0n;
@@ -71,11 +71,11 @@ function* smallPower(base: bigint, exponent: Uint8Array, modulus: bigint): Gener
   return first + odd * BigInt.asUintN(bits, (second - first) * inverseModulo(odd, bits));
 }
 
-/** base^exponent modulo 2^bits, of an exponent of more than SHORT_BYTES that begins with no zero. */
+/** base^exponent modulo 2^bits, for an exponent of more than SHORT_BYTES without leading zeros. */
 function powerOfTwoPart(base: bigint, exponent: Uint8Array, bits: number): bigint {
-  // The exponent is above MONTGOMERY_BITS: so many factors of two leave nothing.
+  // The exponent is above MONTGOMERY_BITS, so the power is a multiple of 2^bits.
   if ((base & 1n) === 0n) return 0n;
-  // The order of any odd number divides 2^bits.
+  // The order of any odd number divides 2^bits, so lower bits of the exponent suffice.
   let left = BigInt.asUintN(bits, bytesToBigint(exponent.subarray(-MONTGOMERY_BITS / 8)));
   let result = 1n;
   for (let square = BigInt.asUintN(bits, base); left > 0n; left >>= 1n) {
@@ -85,7 +85,7 @@ function powerOfTwoPart(base: bigint, exponent: Uint8Array, bits: number): bigin
   return result;
 }
 
-/** 1 / odd modulo 2^bits, by Newton's iteration, which doubles the bits that are right. */
+/** 1 / odd modulo 2^bits, by Newton's iteration, which doubles the correct bits. */
 function inverseModulo(odd: bigint, bits: number): bigint {
   let inverse = 1n;
   for (let right = 1; right < bits; right *= 2)
@@ -93,7 +93,7 @@ function inverseModulo(odd: bigint, bits: number): bigint {
   return inverse;
 }
 
-/** How two numbers are multiplied modulo a third; yields where that takes long, alone or together with the last ones. */
+/** Multiplies two numbers modulo a third; yields if this multiplication, or the ones since the last yield, take long. */
 type Multiply = (a: bigint, b: bigint) => Generator<undefined, bigint>;
 
 function multiplier(modulus: bigint, modulusBits: number): Multiply {
@@ -110,7 +110,7 @@ function largeMultiplier(modulus: LargeModulus): Multiply {
   return (a, b) => multiplyModulo(a, b, modulus);
 }
 
-/** In products of two words of 64 bits: a millisecond, and what each multiplication takes besides. */
+/** A millisecond, and the overhead of each multiplication, in products of two 64-bit words. */
 const WORK_IN_SLICE = 600_000;
 const WORK_OF_CALL = 300;
 
@@ -123,7 +123,7 @@ function* powerByBits(base: bigint, exponent: Uint8Array, multiply: Multiply): G
   return result ?? 1n;
 }
 
-/** Four bits of the exponent at once, with the first sixteen powers of the base at hand. */
+/** Takes four bits of the exponent at a time, with a table of the first sixteen powers of the base. */
 function* powerByWindows(
   base: bigint,
   exponent: Uint8Array,

@@ -10,18 +10,18 @@ import {
 } from "./montgomeryModule.ts";
 import { instantiate } from "./wasm.ts";
 
-/** Up to here this is faster than BigInt. */
+/** Up to this size it is faster than BigInt. */
 export const MONTGOMERY_BITS = 8 * NUMBER_BYTES;
 
-/** base^exponent modulo an odd number below 2^MONTGOMERY_BITS, with base below it. Yields after some milliseconds each. */
+/** base^exponent modulo an odd number below 2^MONTGOMERY_BITS, with base below it. Yields every few milliseconds. */
 export function* montgomeryPower(
   base: bigint,
   exponent: Uint8Array,
   modulus: bigint,
 ): Generator<undefined, bigint> {
-  const limbs = LIMBS.find((count) => modulus < 1n << BigInt(32 * count)) ?? MOST_LIMBS;
-  const machine = machineOf(limbs);
-  const { bytes, multiply, raise } = machine;
+  const limbs = LIMBS.find((count) => modulus < 1n << BigInt(32 * count)) ?? MAX_LIMBS;
+  const instance = instanceFor(limbs);
+  const { bytes, multiply, raise } = instance;
   const shift = BigInt(32 * limbs);
   const write = (at: number, value: bigint): void => {
     bytes.set(bigintToFixedBytes(value, NUMBER_BYTES).reverse(), at);
@@ -36,7 +36,7 @@ export function* montgomeryPower(
     multiply(at - NUMBER_BYTES, TABLE_AT + NUMBER_BYTES, at);
   for (let at = 0; at < exponent.length; at += BYTES_IN_SLICE) {
     if (at > 0) {
-      // Whoever has the next turn may compute another power.
+      // Other calls may use the memory in between.
       const state = bytes.slice(0, EXPONENT_AT);
       yield;
       bytes.set(state);
@@ -50,35 +50,38 @@ export function* montgomeryPower(
   return bytesToBigint(bytes.slice(POWER_AT, POWER_AT + NUMBER_BYTES).reverse());
 }
 
-/** Of the exponent: at most 10 multiplications of 0.2 µs for each. */
+/** Bytes of the exponent, with at most 10 multiplications of 0.2 µs for each. */
 const BYTES_IN_SLICE = 1024;
 
 const LIMBS = [2, 4, 6];
-const MOST_LIMBS = NUMBER_BYTES / 4;
+const MAX_LIMBS = NUMBER_BYTES / 4;
 
-/** -1 / modulus modulo 2^32, by Newton's iteration, which doubles the bits that are right. */
+/** -1 / modulus modulo 2^32, by Newton's iteration, which doubles the correct bits. */
 function inverseOf(modulus: bigint): bigint {
   let inverse = 1n;
   for (let bits = 1; bits < 32; bits *= 2) inverse = BigInt.asUintN(32, inverse * (2n - modulus * inverse));
   return BigInt.asUintN(32, -inverse);
 }
 
-interface Machine {
+interface PowerInstance {
   readonly bytes: Uint8Array;
   multiply(a: number, b: number, product: number): void;
   raise(count: number): void;
 }
 
-const machines = new Map<number, Machine>();
+const instances = new Map<number, PowerInstance>();
 
-function machineOf(limbs: number): Machine {
-  let machine = machines.get(limbs);
-  if (machine === undefined) {
-    const { memory, multiply, raise } = instantiate(montgomeryModule(limbs)) as Omit<Machine, "bytes"> & {
+function instanceFor(limbs: number): PowerInstance {
+  let instance = instances.get(limbs);
+  if (instance === undefined) {
+    const { memory, multiply, raise } = instantiate(montgomeryModule(limbs)) as Omit<
+      PowerInstance,
+      "bytes"
+    > & {
       readonly memory: { readonly buffer: ArrayBuffer };
     };
-    machine = { bytes: new Uint8Array(memory.buffer), multiply, raise };
-    machines.set(limbs, machine);
+    instance = { bytes: new Uint8Array(memory.buffer), multiply, raise };
+    instances.set(limbs, instance);
   }
-  return machine;
+  return instance;
 }

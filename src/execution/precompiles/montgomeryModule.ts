@@ -16,12 +16,12 @@ import {
 } from "./wasm.ts";
 
 /**
- * Powers modulo an odd number of `limbs` limbs of 32 bits, by Montgomery's multiplication, as a WebAssembly module: for
+ * Powers modulo an odd number of `limbs` limbs of 32 bits, by Montgomery multiplication, as a WebAssembly module: for
  * numbers of up to 32 bytes it takes a third to a tenth of the time of BigInt, which allocates each product and quotient.
  *
  * Memory: numbers are limbs, the least significant first, each number at a multiple of NUMBER_BYTES. -1 / modulus modulo
- * 2^32 at INVERSE_AT. Exports: `memory`; `multiply(a, b, product)`, of places, which may be the same ones; `raise(count)`,
- * which lets `count` bytes of the exponent act on the number at POWER_AT, with its factors in the table of sixteen.
+ * 2^32 at INVERSE_AT. Exports: `memory`; `multiply(a, b, product)`, which takes addresses that may be equal; `raise(count)`,
+ * which applies `count` bytes of the exponent to the number at POWER_AT, with the factors from the table of sixteen.
  */
 export function montgomeryModule(limbs: number): Code {
   return [
@@ -49,7 +49,7 @@ export const INVERSE_AT = 32;
 export const POWER_AT = 64;
 /** The powers of the base from 0 to 15, for four bits of the exponent at once. */
 export const TABLE_AT = 96;
-/** All that is to be kept between two slices lies below. */
+/** Everything to save between two slices lies below this address. */
 export const EXPONENT_AT = TABLE_AT + 16 * NUMBER_BYTES;
 
 const MULTIPLY = 0;
@@ -64,21 +64,20 @@ const SHIFT = 0x88;
 const LOW: Code = [...i64Const(0xffff_ffffn), AND];
 const HIGH: Code = [...i64Const(32n), SHIFT];
 
-/** Parameters and locals of `multiply`: three places, the end of b, then 64 bits each. */
+/** Parameters and locals of `multiply`: three addresses, the end of b, then 64 bits each. */
 const [A, B, PRODUCT, B_END] = [0, 1, 2, 3];
 const [SUM, CARRY, DIGIT, FACTOR, INVERSE] = [4, 5, 6, 7, 8];
 const NUMBERS = 9;
 
 /**
  * Coarsely integrated operand scanning (Koç, Acar, Kaliski 1996): for each limb of b, sum += a * limb, then sum += modulus *
- * factor, which makes the lowest limb zero, and sum is shifted by a limb. A limb, a product and a carry fill 64 bits and
- * no more.
+ * factor, which makes the lowest limb zero, and sum is shifted by a limb. A limb, a product and a carry fit into 64 bits.
  */
 function multiplyBody(limbs: number): Code {
   const each = Array.from({ length: limbs }, (_, limb) => limb);
   const a = (limb: number): number => NUMBERS + limb;
   const modulus = (limb: number): number => NUMBERS + limbs + limb;
-  /** With one above the limbs of a number. */
+  /** One limb more than a number has. */
   const total = (limb: number): number => NUMBERS + 2 * limbs + limb;
   const product = (left: number, right: number): Code => [...getLocal(left), ...getLocal(right), TIMES];
   const addCarry: Code = [...getLocal(CARRY), ADD];
@@ -120,14 +119,14 @@ function multiplyBody(limbs: number): Code {
     ...[...getLocal(B), ...i32Const(4), 0x6a, 0x22, B, ...getLocal(B_END), 0x47, 0x0d, 0, END], // again unless at the end
     ...[...i64Const(0n), ...setLocal(CARRY)],
     ...difference,
-    // What was subtracted was too much: the sum itself it is.
+    // The subtraction underflowed: the result is the sum itself.
     ...[...getLocal(total(limbs)), ...addCarry, ...i64Const(0n), 0x53, 0x04, 0x40],
     ...each.flatMap((limb) => [...getLocal(PRODUCT), ...getLocal(total(limb)), ...storeLimb(limb)]),
     ...[END, END],
   ];
 }
 
-/** Locals of `raise`: bytes to go (a parameter), the place of the next, and what it or half of it says. */
+/** Locals of `raise`: remaining bytes (a parameter), the address of the next, and four of its bits. */
 const [COUNT, AT, BITS] = [0, 1, 2];
 
 function raiseBody(): Code {

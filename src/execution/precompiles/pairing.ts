@@ -4,7 +4,7 @@ import type { Mcl } from "./mcl.ts";
 export type G1 = InstanceType<Mcl["G1"]>;
 export type G2 = InstanceType<Mcl["G2"]>;
 
-/** A curve as its contract spells points. Both readers throw for what is no point of the group. */
+/** A curve with its contract's encoding of points. Both readers throw for points outside of the group. */
 export interface PairingCurve {
   readonly mcl: Mcl;
   readonly bytes1: number;
@@ -13,7 +13,7 @@ export interface PairingCurve {
   readPoint2(bytes: Uint8Array): G2;
 }
 
-/** Whether the product of the pairings of all pairs is one, as a word. Yields after each pair, which takes some 2 ms. */
+/** Returns one, as a word, if the product of all pairings is one, else zero. Yields after each pair, which takes about 2 ms. */
 export function* checkPairings(
   input: Uint8Array,
   { mcl, bytes1, bytes2, readPoint, readPoint2 }: PairingCurve,

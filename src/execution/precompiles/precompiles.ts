@@ -18,19 +18,19 @@ import { loadMcl } from "./mcl.ts";
 import { eip198Price, eip2565Price, modexp } from "./modexp.ts";
 import { checkPairings } from "./pairing.ts";
 import { POINT_EVALUATION } from "./pointEvaluation.ts";
-import { paced, paceOf, runToEnd } from "./slices.ts";
+import { runToEnd, yielding, yieldPolicyOf } from "./slices.ts";
 
 /**
- * The precompiled contracts that are not the library's own, or not in the library's way: its JavaScript takes 20 ms for
- * a multiplication that costs 6,000 gas, and what takes longer than some milliseconds has to be done in slices. Prices and
- * checks of input stay the library's where only the curve is another.
+ * Our replacements for the library's precompiled contracts: its JavaScript takes 20 ms for a multiplication that costs
+ * 6,000 gas, and work of more than some milliseconds has to run in slices. Where only the curve is ours, prices and input
+ * checks stay the library's.
  */
 export function ownPrecompiles(common: Common): CustomPrecompile[] {
   const library = getActivePrecompiles(common);
   const own: CustomPrecompile[] = [];
   for (const [key, original] of library) {
-    const ours = replacementOf(Number.parseInt(key, 16), original, common);
-    if (ours !== undefined) own.push({ address: `0x${key}`, function: ours });
+    const replacement = replacementOf(Number.parseInt(key, 16), original, common);
+    if (replacement !== undefined) own.push({ address: `0x${key}`, function: replacement });
   }
   return own;
 }
@@ -38,36 +38,36 @@ export function ownPrecompiles(common: Common): CustomPrecompile[] {
 function replacementOf(number: number, original: PrecompileFunc, common: Common): PrecompileFunc | undefined {
   switch (number) {
     case 0x02:
-      return paced(SHA256);
+      return yielding(SHA256);
     case 0x03:
-      return RIPEMD160 && paced(RIPEMD160);
+      return RIPEMD160 && yielding(RIPEMD160);
     case 0x04:
-      return paced(IDENTITY);
+      return yielding(IDENTITY);
     case 0x05:
-      return paced(modexp(common.isActivatedEIP(2565) ? eip2565Price : eip198Price));
+      return yielding(modexp(common.isActivatedEIP(2565) ? eip2565Price : eip198Price));
     case 0x06:
     case 0x07:
-      return BN254.with((curve) => onCurve(original, { _bn254: curve.library }));
+      return BN254.with((curve) => withCurve(original, { _bn254: curve.library }));
     case 0x08:
-      return BN254.with((curve) => inParts(original, (input) => checkPairings(input, curve.pairing)));
+      return BN254.with((curve) => inSlices(original, (input) => checkPairings(input, curve.pairing)));
     case 0x09:
-      return paced(BLAKE2F);
+      return yielding(BLAKE2F);
     case 0x0a:
       return POINT_EVALUATION;
     case 0x0c:
-      return BLS12.with((curve) => inParts(original, curve.multiplySum));
+      return BLS12.with((curve) => inSlices(original, curve.multiplySum));
     case 0x0e:
-      return BLS12.with((curve) => inParts(original, curve.multiplySum2));
+      return BLS12.with((curve) => inSlices(original, curve.multiplySum2));
     case 0x0f:
-      return BLS12.with((curve) => inParts(original, (input) => checkPairings(input, curve.pairing)));
+      return BLS12.with((curve) => inSlices(original, (input) => checkPairings(input, curve.pairing)));
     default:
       return number >= 0x0b && number <= 0x11
-        ? BLS12.with((curve) => onCurve(original, { _bls: curve.library }))
+        ? BLS12.with((curve) => withCurve(original, { _bls: curve.library }))
         : undefined;
   }
 }
 
-/** A curve that is loaded when it is first asked for. */
+/** A curve that is loaded on first use. */
 class LazyCurve<T> {
   private readonly load: () => Promise<T>;
   private loaded: T | undefined;
@@ -76,12 +76,12 @@ class LazyCurve<T> {
     this.load = load;
   }
 
-  /** Loads it before anybody asks. */
+  /** Loads the curve ahead of time. */
   async prepare(): Promise<void> {
     this.loaded ??= await this.load();
   }
 
-  /** The contract that `make` makes of the curve; answers at once when the curve is there. */
+  /** The contract that `make` creates from the curve; synchronous once the curve is loaded. */
   with(make: (curve: T) => PrecompileFunc): PrecompileFunc {
     let contract: PrecompileFunc | undefined;
     const ready = (curve: T): PrecompileFunc => {
@@ -102,8 +102,8 @@ const BN254 = new LazyCurve<Bn254>(async () => bn254(await loadMcl("BN_SNARK1"))
 const BLS12 = new LazyCurve<Bls12>(async () => bls12(await loadMcl("BLS12_381")));
 
 /**
- * Loads the curves of a fork's precompiled contracts, which takes the thread some 50 ms each: whoever has time for it does
- * so before a block needs them. Others have their turn before each.
+ * Loads the curves of a fork's precompiled contracts ahead of time, because each blocks the thread for about 50 ms. Yields
+ * before each.
  */
 export async function loadCurves(fork: ForkName): Promise<void> {
   for (const [since, load] of CURVES) {
@@ -119,35 +119,35 @@ const CURVES: readonly (readonly [ForkName, () => Promise<void>])[] = [
   ["prague", () => BLS12.prepare()],
 ];
 
-/** What the library's contracts take of the machine that calls them. */
-type CurveOfMachine = { readonly _bn254: object } | { readonly _bls: object };
+/** The parts of the calling EVM that the library's contracts use. */
+type EvmCurve = { readonly _bn254: object } | { readonly _bls: object };
 
-/** The library's contract, with a curve of ours. */
-function onCurve(original: PrecompileFunc, curve: CurveOfMachine): PrecompileFunc {
-  const machine = curve as unknown as PrecompileInput["_EVM"];
-  return (input) => original({ ...input, _EVM: machine });
+/** The library's contract with one of our curves. */
+function withCurve(original: PrecompileFunc, curve: EvmCurve): PrecompileFunc {
+  const evm = curve as unknown as PrecompileInput["_EVM"];
+  return (input) => original({ ...input, _EVM: evm });
 }
 
-/** The library's contract for checks and price, and ours for what is computed. */
-function inParts(
+/** The library's contract for checks and price, and ours for the computation, in slices. */
+function inSlices(
   original: PrecompileFunc,
   compute: (input: Uint8Array) => Generator<undefined, Uint8Array>,
 ): PrecompileFunc {
-  const leave = (): Uint8Array => TO_BE_COMPUTED;
-  const asked = { pairing: leave, msmG1: leave, msmG2: leave, pairingCheck: leave };
-  const check = onCurve(original, { _bn254: asked, _bls: asked });
+  const skip = (): Uint8Array => PLACEHOLDER;
+  const skipping = { pairing: skip, msmG1: skip, msmG2: skip, pairingCheck: skip };
+  const check = withCurve(original, { _bn254: skipping, _bls: skipping });
   return (input) => {
     const finish = (checked: ExecResult): ExecResult | Promise<ExecResult> =>
-      checked.returnValue === TO_BE_COMPUTED
-        ? runToEnd(computed(checked, input, compute), paceOf(input))
+      checked.returnValue === PLACEHOLDER
+        ? runToEnd(computed(checked, input, compute), yieldPolicyOf(input))
         : checked;
     const checked = check(input);
     return checked instanceof Promise ? checked.then(finish) : finish(checked);
   };
 }
 
-/** In the place of a word. */
-const TO_BE_COMPUTED = new Uint8Array(32);
+/** Returned in place of the result until it is computed. */
+const PLACEHOLDER = new Uint8Array(32);
 
 function* computed(
   checked: ExecResult,

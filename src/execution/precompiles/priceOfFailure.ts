@@ -1,8 +1,8 @@
 import type { Common } from "@ethereumjs/common";
 
 /**
- * The price of a precompiled contract for an input on which it fails, which is asked for before it is found to fail.
- * Undefined for contracts that cannot fail, and for those of BLS12-381, whose prices follow from tables.
+ * The price of a precompiled contract for an input on which it fails: the price is computed before the failure is found.
+ * Undefined for contracts that cannot fail, and for those of BLS12-381, whose prices come from tables.
  */
 export function priceOfFailure(number: number, inputBytes: number, common: Common): bigint | undefined {
   switch (number) {
@@ -15,7 +15,7 @@ export function priceOfFailure(number: number, inputBytes: number, common: Commo
       return common.param("bn254PairingGas") + pairs * common.param("bn254PairingWordGas");
     }
     case 0x09:
-      // An input of another length, or with another flag, has no rounds to pay for.
+      // An input of the wrong length, or with an invalid flag, has no rounds to pay for.
       return 0n;
     case 0x0a:
       return common.param("kzgPointEvaluationPrecompileGas");
