@@ -21,7 +21,7 @@ const SETTINGS: GasPriceSettings = {
 };
 
 describe("a percentile of prices", () => {
-  it("is what sorting all of them would give", () => {
+  it("equals the one of all prices sorted", () => {
     const price = fc.oneof(fc.bigInt({ min: 0n, max: 20n }), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }));
     fc.assert(
       fc.property(
@@ -29,14 +29,14 @@ describe("a percentile of prices", () => {
         fc.integer({ min: 0, max: 100 }),
         (blocks, percentile) => {
           const sorted = blocks.flat().sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-          const place = Math.min(sorted.length - 1, Math.floor(sorted.length * (percentile / 100)));
-          expect(percentileOf(blocks.map(createPriceSample), percentile)).toBe(sorted[place]);
+          const index = Math.min(sorted.length - 1, Math.floor(sorted.length * (percentile / 100)));
+          expect(percentileOf(blocks.map(createPriceSample), percentile)).toBe(sorted[index]);
         },
       ),
     );
   });
 
-  it("counts absurd prices as the largest that it knows", () => {
+  it("caps prices at 2^64 - 1 wei", () => {
     expect(percentileOf([createPriceSample([2n ** 200n])], 50)).toBe(2n ** 64n - 1n);
   });
 });
@@ -49,14 +49,14 @@ describe("the gas price oracle", () => {
       pricesByBlock.map((prices, number) => aStoredBlock({ number, transactions: prices.map(legacy) })),
     );
 
-  it("answers its lower bound while nobody names a price: the minimum, or the next base fee if that is more", async () => {
+  it("returns its lower bound without recent gas prices: the larger of the minimum and the next base fee", async () => {
     const chain = chainOf([aStoredBlock(), aStoredBlock({ number: 1, transactions: [feeMarket(50n)] })]);
     expect(await oracleOf(chain).gasPriceWei()).toBe(7n);
     expect(await oracleOf(chain, {}, 100n).gasPriceWei()).toBe(100n);
     expect(await oracleOf(chain, {}, 3n).gasPriceWei()).toBe(7n);
   });
 
-  it("answers the percentile of the last blocks, the head included, between its bounds", async () => {
+  it("returns the percentile of the last blocks, including the head, within its bounds", async () => {
     const chain = chainWith([], [10n], [20n, 30n], [40n]);
     expect(await oracleOf(chain).gasPriceWei()).toBe(30n);
     expect(await oracleOf(chain, { percentile: 0 }).gasPriceWei()).toBe(10n);
@@ -86,7 +86,7 @@ describe("the gas price oracle", () => {
     expect(await oracleOf(chainOf(tips.slice(0, 1))).maxPriorityFeeWei()).toBe(2n);
   });
 
-  it("reads a block once, however often it is asked", async () => {
+  it("reads each block only once", async () => {
     const chain = chainWith([], [10n], [20n], [30n]);
     let reads = 0;
     const counting: RecordedChain = {
@@ -119,7 +119,7 @@ describe("the fee history", () => {
   const spec = aChainSpec(chain, { chainId: 1337n, fork: "cancun" });
   const reader = createFeeHistoryReader({ chain, spec, nextBaseFeePerGas: () => 12n });
 
-  it("weighs priority fees by the gas that was used, from the lowest up", async () => {
+  it("weights priority fees by the gas used, in rising order", async () => {
     const { reward } = await reader.read({
       newest: 1n,
       blockCount: 1,
@@ -128,7 +128,7 @@ describe("the fee history", () => {
     expect(reward).toEqual([["0x5", "0xa", "0xa", "0x1e", "0x1e"]]);
   });
 
-  it("sorts percentiles, has the highest fee for more than all the gas, and zeros for an empty block", async () => {
+  it("sorts percentiles, and gives the highest fee above 100 and zeros for an empty block", async () => {
     const { reward } = await reader.read({ newest: 2n, blockCount: 2, percentiles: [101, 50, 10] });
     expect(reward).toEqual([
       ["0x5", "0xa", "0x1e"],
@@ -136,7 +136,7 @@ describe("the fee history", () => {
     ]);
   });
 
-  it("ends with the fees of the block to come, known or foreseen, and begins where the chain does", async () => {
+  it("starts at genesis at the earliest, and ends with the known or predicted fees of the next block", async () => {
     const history = await reader.read({ newest: 2n, blockCount: 5, percentiles: undefined });
     expect(history).toEqual({
       oldestBlock: "0x0",

@@ -19,7 +19,7 @@ const TRANSFER = aTransaction();
 const OURS: Log = { address: account(3).address, topics: [TRANSFER.hash], data: EMPTY_BYTES };
 const OTHER: Log = { address: account(4).address, topics: [], data: EMPTY_BYTES };
 
-/** Ten blocks, every one with a log of ours and a log of somebody else. */
+/** Ten blocks, each with one log of our contract and one of another. */
 const BLOCKS = Array.from({ length: 10 }, (_, number) =>
   aStoredBlock({ number, transactions: [TRANSFER], logs: [[OTHER, OURS]] }),
 );
@@ -45,7 +45,7 @@ describe("installed filters", () => {
     filters = createFilters({ chain, pool, clock, findLogs: createLogFinder(chain) });
   });
 
-  /** Texts that a poll gave; undefined when there is no such filter. */
+  /** JSON texts that a poll returned; undefined when there is no such filter. */
   async function poll(id: string): Promise<readonly string[] | undefined> {
     const changes = await filters.changes(id, somebody);
     if (changes === undefined) return undefined;
@@ -57,7 +57,7 @@ describe("installed filters", () => {
     return expectDefined(id, "the id");
   }
 
-  /** Block numbers of the logs that a poll gave, those that were taken back as negative numbers. */
+  /** Block numbers of the logs that a poll returned; negative for removed logs. */
   async function polledLogs(id: string): Promise<number[]> {
     const texts = expectDefined(await poll(id), "the filter");
     const logs = JSON.parse(`[${texts.join(",")}]`) as {
@@ -73,7 +73,7 @@ describe("installed filters", () => {
     return numbers.map((number) => `"${toHex(expectDefined(BLOCKS[number], "the block").hash)}"`);
   }
 
-  it("tell each block that came after them once", async () => {
+  it("return each block after their creation once", async () => {
     const id = added(filters.addBlockFilter());
     expect(await poll(id)).toEqual([]);
     chain.moveHead(5);
@@ -83,20 +83,20 @@ describe("installed filters", () => {
     expect(await poll(id)).toEqual(hashesOf(6));
   });
 
-  it("tell the logs of blocks that came after them, whatever their range begins with", async () => {
+  it("return only logs of blocks after their creation, whatever the start of their range", async () => {
     const id = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }));
     chain.moveHead(5);
     expect(await polledLogs(id)).toEqual([3, 4, 5]);
     expect(await polledLogs(id)).toEqual([]);
   });
 
-  it("stop at the number that their range ends with", async () => {
+  it("stop at the end of their range", async () => {
     const id = added(filters.addLogFilter({ ...OURS_ONLY, to: 4n }));
     chain.moveHead(8);
     expect(await polledLogs(id)).toEqual([3, 4]);
   });
 
-  it("give all logs of their range, in which a tag is the present head alone", async () => {
+  it("return all logs of their range, in which a tag means the current head", async () => {
     const wide = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }));
     const tags = added(filters.addLogFilter(OURS_ONLY));
     chain.moveHead(4);
@@ -112,7 +112,7 @@ describe("installed filters", () => {
     expect(await numbers("0x1")).toBeUndefined();
   });
 
-  it("take back the logs of blocks that are no more, before they tell those of the new ones", async () => {
+  it("return the logs of removed blocks before those of new ones", async () => {
     const logs = added(filters.addLogFilter(OURS_ONLY));
     const blocks = added(filters.addBlockFilter());
     const unread = added(filters.addBlockFilter());
@@ -127,7 +127,7 @@ describe("installed filters", () => {
     expect(await poll(unread)).toEqual(hashesOf(3, 4));
   });
 
-  it("tell each transaction that entered the pool once", async () => {
+  it("return each transaction that entered the pool once", async () => {
     const first = added(filters.addPendingFilter());
     pool.arrive(TRANSFER);
     const second = added(filters.addPendingFilter());
@@ -138,7 +138,7 @@ describe("installed filters", () => {
     expect(await poll(first)).toEqual([]);
   });
 
-  it("are known only by their own ids, until they are removed", async () => {
+  it("are found only by their exact id, until they are removed", async () => {
     const id = added(filters.addBlockFilter());
     expect(id).toMatch(/^0x[1-9a-f][0-9a-f]{0,31}$/);
     expect(await poll(`${id}0`)).toBeUndefined();
@@ -147,7 +147,7 @@ describe("installed filters", () => {
     expect(await poll(id)).toBeUndefined();
   });
 
-  it("are gone when nobody has polled them for ten minutes", async () => {
+  it("expire when they are not polled for ten minutes", async () => {
     const polled = added(filters.addBlockFilter());
     const idle = added(filters.addBlockFilter());
     nowMs += FILTER_LIFETIME_MS - 1;
@@ -160,7 +160,7 @@ describe("installed filters", () => {
     expect(await poll(polled)).toBeUndefined();
   });
 
-  it("are bounded in number and in what they look for", () => {
+  it("are bounded in number and in their criteria", () => {
     const heavy = { ...OURS_ONLY, addresses: Array.from({ length: 150_001 }, () => OURS.address) };
     expect(filters.addLogFilter(heavy)).toBeDefined();
     expect(filters.addLogFilter({ ...heavy, addresses: heavy.addresses.slice(0, 50_000) })).toBeUndefined();
@@ -172,7 +172,7 @@ describe("installed filters", () => {
 describe("the history of pooled transactions", () => {
   const hashes = Array.from({ length: 7 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }).hash);
 
-  it("keeps the last ones, and says so when the reader is too late", () => {
+  it("keeps the last ones, and returns undefined when some were overwritten", () => {
     const history = createHashHistory(4);
     for (const hash of hashes.slice(0, 3)) history.push(hash);
     expect(history.since(0n)).toEqual(hashes.slice(0, 3));

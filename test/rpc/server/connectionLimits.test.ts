@@ -6,7 +6,7 @@ import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
-/** Connections on which requests begin, and do not go on. */
+/** Connections whose requests start to arrive and then stall. */
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 const HALF_HEADERS = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Le";
@@ -17,38 +17,38 @@ const QUICK = { headersMs: 300, bodyPauseMs: 300, checkMs: 50 };
 interface Opened {
   readonly socket: net.Socket;
   readonly isOpen: () => boolean;
-  /** All that came before the end. */
+  /** Everything received before the end. */
   readonly ended: Promise<string>;
 }
 
-async function connected(server: RpcServer, said: string, localAddress?: string): Promise<Opened> {
+async function connected(server: RpcServer, sent: string, localAddress?: string): Promise<Opened> {
   const socket = net.connect({ port: server.port, host: "127.0.0.1", ...(localAddress && { localAddress }) });
   onTestFinished(() => void socket.destroy());
   let isOpen = true;
-  let heard = "";
+  let received = "";
   socket.on("data", (chunk) => {
-    heard += chunk.toString("latin1");
+    received += chunk.toString("latin1");
   });
   socket.on("error", () => undefined);
   const ended = new Promise<string>((resolve) => {
     socket.on("close", () => {
       isOpen = false;
-      resolve(heard);
+      resolve(received);
     });
   });
   await once(socket, "connect");
-  if (said !== "") socket.write(said);
+  if (sent !== "") socket.write(sent);
   return { socket, isOpen: () => isOpen, ended };
 }
 
 async function many(
   server: RpcServer,
   count: number,
-  said: string,
+  sent: string,
   localAddress?: string,
 ): Promise<Opened[]> {
   const all: Opened[] = [];
-  for (let index = 0; index < count; index++) all.push(await connected(server, said, localAddress));
+  for (let index = 0; index < count; index++) all.push(await connected(server, sent, localAddress));
   return all;
 }
 
@@ -58,18 +58,18 @@ const chainIdOf = async (server: RpcServer, localAddress?: string) =>
 
 describe("half-sent requests", IN_REAL_TIME, () => {
   it.each([
-    ["nothing said", ""],
+    ["nothing sent", ""],
     ["half of the headers", HALF_HEADERS],
     ["half of the body", HALF_BODY],
-  ])("keep nobody out, a hundred of them with %s", async (_, said) => {
+  ])("keep no other client out, a hundred of them with %s", async (_, sent) => {
     const server = await anHttpServer(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
-    const all = await many(server, 100, said);
+    const all = await many(server, 100, sent);
     for (let count = 0; count < 10; count++) expect(await chainIdOf(server)).toBe(200);
     await expect.poll(() => openAmong(all)).toBeLessThan(80);
     expect(server.connectionCount).toBeLessThanOrEqual(80);
   });
 
-  it("keep nobody out of WebSocket, and cut nobody who is in", async () => {
+  it("keep no client out of WebSocket, and cut no open connection", async () => {
     const server = await aWebSocketServer(aToyDispatcher().dispatcher, { maxActiveConnections: 80 });
     const member = await aWebSocketClient(server);
     await many(server, 100, HALF_HANDSHAKE);
@@ -80,7 +80,7 @@ describe("half-sent requests", IN_REAL_TIME, () => {
     }
   });
 
-  it("make way for others in the order of their waiting", async () => {
+  it("are ended in favour of new connections, the oldest first", async () => {
     const server = await anHttpServer(aToyDispatcher().dispatcher, { maxActiveConnections: 3 });
     const [first, second, third] = await many(server, 3, HALF_HEADERS);
     await many(server, 1, HALF_HEADERS);
@@ -88,28 +88,28 @@ describe("half-sent requests", IN_REAL_TIME, () => {
     expect([second?.isOpen(), third?.isOpen()]).toEqual([true, true]);
   });
 
-  it("do not push out who is being answered, or is in between two requests", async () => {
+  it("do not displace connections that are being answered, or are between two requests", async () => {
     const { dispatcher, backend } = aToyDispatcher();
     const server = await anHttpServer(dispatcher, { maxActiveConnections: 2 });
     const hold = '{"id":1,"method":"toy_hold"}';
     const request = (body: string) =>
       `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const held = await connected(server, request(hold));
+    const busy = await connected(server, request(hold));
     await expect.poll(() => backend.held.length).toBe(1);
     const idle = await connected(server, request(BODY));
     await once(idle.socket, "data");
-    const turnedAway = await connected(server, HALF_HEADERS);
-    expect(await turnedAway.ended).toBe("");
-    expect([held.isOpen(), idle.isOpen()]).toEqual([true, true]);
+    const refused = await connected(server, HALF_HEADERS);
+    expect(await refused.ended).toBe("");
+    expect([busy.isOpen(), idle.isOpen()]).toEqual([true, true]);
     backend.held[0]?.("done");
-    await once(held.socket, "data");
+    await once(busy.socket, "data");
   });
 
-  it("are given up soon, with a status where something had been said", async () => {
+  it("time out soon, with a status when something was sent", async () => {
     const { dispatcher } = aToyDispatcher();
     const server = await anHttpServer(dispatcher, { arrivalTimes: QUICK });
     const [silent, headers, body] = await Promise.all(
-      ["", HALF_HEADERS, HALF_BODY].map((said) => connected(server, said)),
+      ["", HALF_HEADERS, HALF_BODY].map((sent) => connected(server, sent)),
     );
     expect(await silent?.ended).toBe("");
     expect(await headers?.ended).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
@@ -118,7 +118,7 @@ describe("half-sent requests", IN_REAL_TIME, () => {
     await (await connected(handshakes, HALF_HANDSHAKE)).ended;
   });
 
-  it("are waited for as long as their bodies go on", async () => {
+  it("do not time out while their bodies keep arriving", async () => {
     const server = await anHttpServer(aToyDispatcher().dispatcher, {
       arrivalTimes: { ...QUICK, bodyPauseMs: 600 },
     });
@@ -137,7 +137,7 @@ describe("connections of one address", IN_REAL_TIME, () => {
   const [one, other] = ["127.0.0.2", "127.0.0.3"];
   const limits = { maxActiveConnections: 20, maxConnectionsPerAddress: 5, proxyAddresses: [] };
 
-  it("are bounded, and leave the others alone", async () => {
+  it("are bounded, without effect on other addresses", async () => {
     const { dispatcher, backend } = aToyDispatcher();
     const server = await anHttpServer(dispatcher, limits);
     const hold = '{"id":1,"method":"toy_hold"}';
@@ -149,16 +149,16 @@ describe("connections of one address", IN_REAL_TIME, () => {
     expect(await chainIdOf(server, other)).toBe(200);
   });
 
-  it("make way for each other while they only wait", async () => {
+  it("replace each other while their requests are incomplete", async () => {
     const server = await anHttpServer(aToyDispatcher().dispatcher, limits);
-    const patient = await many(server, 5, HALF_HEADERS, other);
+    const others = await many(server, 5, HALF_HEADERS, other);
     const all = await many(server, 30, HALF_HEADERS, one);
     expect(await chainIdOf(server, one)).toBe(200);
     await expect.poll(() => openAmong(all)).toBeLessThanOrEqual(5);
-    expect(openAmong(patient)).toBe(5);
+    expect(openAmong(others)).toBe(5);
   });
 
-  it("are not counted for proxies, whether named or on this machine", async () => {
+  it("are not counted for proxies, whether listed or on this host", async () => {
     for (const proxyAddresses of [["localhost"], ["10.0.0.1", one], [`0:0:0:0:0:FFFF:${one}`]]) {
       const server = await anHttpServer(aToyDispatcher().dispatcher, { ...limits, proxyAddresses });
       const all = await many(server, 15, HALF_HEADERS, one);
@@ -167,7 +167,7 @@ describe("connections of one address", IN_REAL_TIME, () => {
     }
   });
 
-  it("are bounded for web pages of foreign origins on this machine as well", async () => {
+  it("are also bounded for web pages of foreign origins on this host", async () => {
     const few = { ...limits, maxActiveConnections: 6, proxyAddresses: ["localhost"] };
     const server = await aWebSocketServer(aToyDispatcher().dispatcher, few);
     const handshake = (rest: string) =>
@@ -179,7 +179,7 @@ describe("connections of one address", IN_REAL_TIME, () => {
     const program = await connected(server, handshake(""));
     await expect.poll(() => server.connectionCount).toBe(6);
     expect(program.isOpen()).toBe(true);
-    // Whoever goes makes room for another page.
+    // A page that disconnects makes room for another one.
     pages[0]?.socket.destroy();
     await expect.poll(() => server.connectionCount).toBe(5);
     const later = await connected(server, handshake("Origin: http://evil.example\r\n"));

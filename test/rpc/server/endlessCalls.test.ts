@@ -23,13 +23,13 @@ import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
 const ENDLESS = "0x00000000000000000000000000000000000100b5";
-/** More than can be waited for here: each takes most of a tenth of a second until the gas cap. */
+/** Too many to wait for: each takes most of a tenth of a second until the gas cap. */
 const CALLS = 300;
-/** Of one batch, as many are under way at one time. */
-const UNDER_WAY = 8;
-const WAITING_LIMIT = 2 * UNDER_WAY;
-/** At most, and those that it ends before one looks. */
-const WITH_THE_THREAD = 5;
+/** Requests of one batch that are in flight at one time. */
+const IN_FLIGHT = 8;
+const WAITING_LIMIT = 2 * IN_FLIGHT;
+/** Most calls that the thread has, or has finished before the check. */
+const ON_THE_THREAD = 5;
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-endless-"));
 let database: Database;
@@ -66,28 +66,28 @@ const GREEDY = "127.0.0.2";
 const MODEST = "127.0.0.3";
 
 /**
- * Somebody who asks a batch of endless calls over each of so many connections, once one of them is being performed and
- * others wait; gives how it leaves.
+ * A client that sends a batch of endless calls over each connection. Resolves when one call runs and others wait, to a
+ * function that disconnects the client.
  */
 async function greedyClient(server: RpcServer, connections = 1): Promise<() => void> {
   const all = Array.from({ length: connections }, () => {
-    const asking = request({
+    const outgoing = request({
       host: "127.0.0.1",
       port: server.port,
       method: "POST",
       agent: false,
       localAddress: GREEDY,
     });
-    asking.on("error", () => undefined);
-    asking.end(endlessBatch);
-    return asking;
+    outgoing.on("error", () => undefined);
+    outgoing.end(endlessBatch);
+    return outgoing;
   });
-  // Some are with the thread already, and some turned away.
-  const waiting = Math.min(connections * UNDER_WAY, WAITING_LIMIT) - WITH_THE_THREAD;
+  // Some calls are on the thread already, and some were refused.
+  const waiting = Math.min(connections * IN_FLIGHT, WAITING_LIMIT) - ON_THE_THREAD;
   await expect.poll(() => pool.load.active, { timeout: 50_000 }).toBe(1);
   await expect.poll(() => pool.load.waiting, { timeout: 50_000 }).toBeGreaterThanOrEqual(waiting);
   return () => {
-    for (const asking of all) asking.destroy();
+    for (const outgoing of all) outgoing.destroy();
   };
 }
 
@@ -99,44 +99,44 @@ async function askBetween(server: RpcServer, localAddress: string): Promise<numb
   return waiting - pool.load.waiting;
 }
 
-async function expectPeace(): Promise<void> {
+async function expectIdle(): Promise<void> {
   await expect.poll(() => pool.load, { timeout: 50_000 }).toMatchObject({ active: 0, waiting: 0 });
 }
 
 describe("endless calls", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
-  it("of one batch leave its neighbours their turn, and are forgotten when their client has gone", async () => {
+  it("of one batch do not block other clients, and are dropped when their client disconnects", async () => {
     const server = await anHttpServer(dispatcher);
-    const leave = await greedyClient(server);
+    const disconnect = await greedyClient(server);
     expect(await askBetween(server, GREEDY)).toBeLessThan(5);
-    leave();
-    await expectPeace();
+    disconnect();
+    await expectIdle();
   });
 
-  it("of one connection have one turn together, in however many messages they come", async () => {
+  it("of one connection share one turn, in however many messages they arrive", async () => {
     const server = await anHttpServer(dispatcher);
     const socket = await aWebSocketClient(await aWebSocketServer(dispatcher));
     for (let n = 0; n < 20; n++) socket.send(endlessCall);
     await expect.poll(() => pool.load.waiting, { timeout: 50_000 }).toBeGreaterThan(15);
     expect(await askBetween(server, "127.0.0.1")).toBeLessThan(5);
     socket.socket.terminate();
-    await expectPeace();
+    await expectIdle();
   });
 
-  it("of one machine have one turn together, over however many connections they come", async () => {
+  it("of one remote host share one turn, over however many connections they arrive", async () => {
     const server = await anHttpServer(dispatcher);
-    const leave = await greedyClient(server, 3);
+    const disconnect = await greedyClient(server, 3);
     expect(await askBetween(server, MODEST)).toBeLessThan(3);
-    leave();
-    await expectPeace();
+    disconnect();
+    await expectIdle();
   });
 
-  it("of one machine that fill the queue turn nobody else away, on another machine or the same", async () => {
+  it("of one remote host that fill the queue keep no other client out, on another host or the same", async () => {
     const server = await anHttpServer(dispatcher);
-    const leave = await greedyClient(server, 4);
-    expect(pool.load.waiting).toBeGreaterThanOrEqual(WAITING_LIMIT - 2 * WITH_THE_THREAD);
+    const disconnect = await greedyClient(server, 4);
+    expect(pool.load.waiting).toBeGreaterThanOrEqual(WAITING_LIMIT - 2 * ON_THE_THREAD);
     await askBetween(server, MODEST);
     await askBetween(server, GREEDY);
-    leave();
-    await expectPeace();
+    disconnect();
+    await expectIdle();
   });
 });

@@ -9,7 +9,7 @@ import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
-import { anHttpServer, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpQuestion, sendRaw } from "./servers.ts";
+import { anHttpServer, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpRequest, sendRaw } from "./servers.ts";
 
 const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
@@ -42,7 +42,7 @@ interface Recorded {
   readonly response_text?: string;
 }
 
-describeWithVectors("what a live node of the incumbent answered over HTTP", () => {
+describeWithVectors("the answers of a live Besu node over HTTP", () => {
   const recorded = ["net1/rpc/transport", "net3/rpc/cors"].flatMap((folder) =>
     readdirSync(vectorPath("besu-ibft", folder)).map((file) => `${folder}/${file}`),
   );
@@ -101,8 +101,8 @@ describe("a single request", () => {
     ["a JSON string", '"text"', 400, PARSE_ERROR],
     ["a JSON number", "5", 400, PARSE_ERROR],
     ["null", "null", 400, PARSE_ERROR],
-    ["a word", "text", 400, PARSE_ERROR],
-    ["a torn object", "{bla", 400, PARSE_ERROR],
+    ["bare text", "text", 400, PARSE_ERROR],
+    ["an incomplete object", "{bla", 400, PARSE_ERROR],
     ["two objects in a row", CHAIN_ID + CHAIN_ID, 400, PARSE_ERROR],
     ["a byte order mark", `\ufeff${CHAIN_ID}`, 400, PARSE_ERROR],
     ["an empty object", "{}", 400, INVALID_REQUEST],
@@ -222,7 +222,7 @@ describe("a single request", () => {
       errorText(-32603, "Internal error", "1"),
     ],
     [
-      "a result that is no JSON",
+      "a result that cannot be JSON",
       '{"id":1,"method":"toy_unserializable"}',
       200,
       errorText(-32603, "Internal error", "1"),
@@ -240,7 +240,7 @@ describe("a single request", () => {
       errorText(-32604, "Method not enabled", "1"),
     ],
     [
-      "the one method missing in the incumbent's list",
+      "the one method missing in Besu's list",
       '{"id":1,"method":"debug_accountRange"}',
       200,
       errorText(-32601, "Method not found", "1"),
@@ -275,26 +275,26 @@ describe("a single request", () => {
   const refused = { status: 200, body: errorText(-32602, "Invalid params", "1") };
   const broken = { status: 400, body: PARSE_ERROR };
 
-  it("is answered whatever is nested in it, up to a thousand deep", async () => {
+  it("may be nested up to 1,000 levels deep", async () => {
     const { server } = await aToyServer();
-    const nested = (depth: number, words: string) =>
-      `{"x":${words},"id":1,"method":"toy_optional","params":[${"[".repeat(depth)}${"]".repeat(depth)}]}`;
-    const words = JSON.stringify(['"'.repeat(2000), "[".repeat(2000), "\\", "{"]);
-    expect(await ask(server, { body: nested(998, words) })).toMatchObject(refused);
-    expect(await ask(server, { body: nested(999, words) })).toMatchObject(broken);
+    const nested = (depth: number, texts: string) =>
+      `{"x":${texts},"id":1,"method":"toy_optional","params":[${"[".repeat(depth)}${"]".repeat(depth)}]}`;
+    const texts = JSON.stringify(['"'.repeat(2000), "[".repeat(2000), "\\", "{"]);
+    expect(await ask(server, { body: nested(998, texts) })).toMatchObject(refused);
+    expect(await ask(server, { body: nested(999, texts) })).toMatchObject(broken);
     expect(await ask(server, { body: nested(100_000, "0") })).toMatchObject(broken);
   });
 
-  it("is answered whatever members an object in it has, up to two hundred thousand", async () => {
+  it("may have up to 200,000 members in its objects", async () => {
     const { server } = await aToyServer();
     const withMembers = (count: number) =>
       `{"id":1,"method":"toy_optional","params":[{${Array.from({ length: count }, (_, index) => `"${index}a":0`)}}]}`;
     expect(await ask(server, { body: withMembers(199_990) })).toMatchObject(refused);
-    const tooMuch = errorText(-32005, "The message has more than 200,000 lists, objects and members");
-    expect(await ask(server, { body: withMembers(200_000) })).toMatchObject({ status: 200, body: tooMuch });
+    const tooMany = errorText(-32005, "The message has more than 200,000 lists, objects and members");
+    expect(await ask(server, { body: withMembers(200_000) })).toMatchObject({ status: 200, body: tooMany });
   });
 
-  it("is laid out for people when the operator wants it, digits and all", async () => {
+  it("gets a pretty-printed answer with unchanged digits when the option is set", async () => {
     const { server } = await aToyServer({ isPretty: true });
     const id = "123456789012345678901234567890";
     expect((await ask(server, { body: `{"id":${id},"method":"toy_raw"}` })).body).toBe(
@@ -303,12 +303,12 @@ describe("a single request", () => {
     expect((await ask(server, { body: `[${CHAIN_ID}]` })).body).toBe(`[${CHAIN_ID_ANSWER}]`);
   });
 
-  it("is laid out and sent in parts when it is large", async () => {
+  it("gets a large pretty-printed answer in parts", async () => {
     const [plain, pretty] = [await aToyServer(), await aToyServer({ isPretty: true })];
     for (const method of ["toy_pieces", "toy_large"]) {
-      const asked = { body: `{"id":1,"method":"${method}"}` };
-      const { body } = await ask(plain.server, asked);
-      const answer = await ask(pretty.server, asked);
+      const request = { body: `{"id":1,"method":"${method}"}` };
+      const { body } = await ask(plain.server, request);
+      const answer = await ask(pretty.server, request);
       expect(answer.body === prettyJson(body), method).toBe(true);
       expect(answer.headers).toMatchObject({
         "content-type": "application/json",
@@ -319,7 +319,7 @@ describe("a single request", () => {
 });
 
 describe("a batch", () => {
-  it("is refused as a whole, unexecuted, when it is too large", async () => {
+  it("is refused without being executed when it is too large", async () => {
     const { server, backend } = await aToyServer({ maxBatchSize: 2 });
     expect((await ask(server, { body: `[${CHAIN_ID},${CHAIN_ID},${CHAIN_ID}]` })).body).toBe(
       errorText(-32005, "Number of requests exceeds max batch size"),
@@ -345,7 +345,7 @@ describe("a batch", () => {
     );
   });
 
-  it("runs one after another, but neighbours that may overlap together", async () => {
+  it("runs requests in order, and adjacent ones concurrently when their methods allow it", async () => {
     const { server, backend } = await aToyServer();
     const hold = (label: string) => `{"id":"${label}","method":"toy_hold","params":["${label}"]}`;
     const answer = ask(server, { body: `[${hold("a")},${hold("b")},${CHAIN_ID},${hold("c")}]` });
@@ -362,7 +362,7 @@ describe("a batch", () => {
     ]);
   });
 
-  it("is answered alike where the answer comes in pieces", async () => {
+  it("contains the same answers when they come in pieces", async () => {
     const { server } = await aToyServer();
     const answer = await ask(server, { body: '{"id":1,"method":"toy_pieces"}' });
     const body = `{"jsonrpc":"2.0","id":1,"result":["${"é".repeat(2_000_000)}"]}`;
@@ -373,7 +373,7 @@ describe("a batch", () => {
     expect(batch.body === `[${CHAIN_ID_ANSWER},${body},${CHAIN_ID_ANSWER}]`).toBe(true);
   });
 
-  it("is sent whole when a large answer is one text, whatever characters are in it", async () => {
+  it("contains a large answer of any characters completely when it is one text", async () => {
     const { server } = await aToyServer();
     const answer = await ask(server, { body: '{"id":1,"method":"toy_large"}' });
     const body = `{"jsonrpc":"2.0","id":1,"result":"${"x€😀".repeat(300_000)}"}`;
@@ -392,7 +392,7 @@ describe("a batch", () => {
     expect(JSON.parse(answer.body)).toHaveLength(20);
   });
 
-  it("is given up when its client has gone", async () => {
+  it("is abandoned when its client disconnects", async () => {
     const { server, backend } = await aToyServer();
     const body = `[{"id":1,"method":"toy_hold"},${CHAIN_ID}]`;
     const socket = net.connect(server.port, "127.0.0.1");
@@ -408,7 +408,7 @@ describe("a batch", () => {
 });
 
 describe("the routes", () => {
-  const cases: readonly (readonly [name: string, question: HttpQuestion, answer: object])[] = [
+  const cases: readonly (readonly [name: string, request: HttpRequest, answer: object])[] = [
     [
       "the root is a probe",
       { method: "GET" },
@@ -426,21 +426,21 @@ describe("the routes", () => {
       { status: 400, reason: "Authentication not enabled", body: "" },
     ],
     ["an unknown path", { path: "/rpc", body: CHAIN_ID }, { status: 404 }],
-    ["a path that is no path", { method: "GET", path: "/%zz" }, { status: 404 }],
+    ["an invalid path", { method: "GET", path: "/%zz" }, { status: 404 }],
     [
       "a known path by another method",
       { method: "POST", path: "/liveness" },
       { status: 405, headers: { vary: "origin", allow: "GET", "content-length": "0" }, body: "" },
     ],
     [
-      "a method that few know",
+      "an unusual method",
       { method: "PROPFIND" },
       { status: 405, headers: { vary: "origin", allow: "POST,GET", "content-length": "0" } },
     ],
-    ["only a head", { method: "HEAD" }, { status: 405, body: "" }],
+    ["HEAD", { method: "HEAD" }, { status: 405, body: "" }],
     ["options without a preflight", { method: "OPTIONS" }, { status: 405 }],
     [
-      "a client that wants no JSON",
+      "a client that does not accept JSON",
       { headers: { accept: "text/html" }, body: CHAIN_ID },
       { status: 406, body: "" },
     ],
@@ -450,12 +450,12 @@ describe("the routes", () => {
       { status: 406 },
     ],
     [
-      "a client that takes any application",
+      "a client that accepts any application type",
       { headers: { accept: "text/html, Application/*;q=0.5" }, body: CHAIN_ID },
       { status: 200 },
     ],
     [
-      "a content type that is none",
+      "an invalid content type",
       { headers: { "content-type": ";;" }, body: CHAIN_ID },
       { status: 200, body: CHAIN_ID_ANSWER },
     ],
@@ -466,9 +466,9 @@ describe("the routes", () => {
     ],
   ];
 
-  it.each(cases)("%s", async (_name, question, expected) => {
+  it.each(cases)("%s", async (_name, request, expected) => {
     const { server } = await aToyServer();
-    expect(await ask(server, question)).toMatchObject(expected);
+    expect(await ask(server, request)).toMatchObject(expected);
   });
 });
 
@@ -481,7 +481,7 @@ describe("readiness", () => {
     ["peer-to-peer networking off", "?minPeers=9", { peers: undefined, sync: undefined }, 200],
     ["far behind", "", { peers: 1, sync: far }, 503],
     ["as far behind as allowed", "?maxBlocksBehind=10", { peers: 1, sync: far }, 200],
-    ["a parameter that is no number", "?minPeers=one", { peers: 1, sync: undefined }, 503],
+    ["a parameter that is not a number", "?minPeers=one", { peers: 1, sync: undefined }, 503],
     ["an empty parameter", "?maxBlocksBehind=", { peers: 1, sync: undefined }, 503],
   ] as const;
 
@@ -497,7 +497,7 @@ describe("readiness", () => {
     });
   });
 
-  it("blocks that stand still", async () => {
+  it("block production paused", async () => {
     const health = { peerCount: () => 1, isPaused: () => true, syncStatus: () => undefined };
     const { server } = await aToyServer({}, { health });
     expect(await ask(server, { method: "GET", path: "/readiness" })).toMatchObject({ status: 503 });
@@ -511,9 +511,9 @@ describe("the host allow-list", () => {
     ["a subdomain is another name", "Host: a.localhost\r\n", ["localhost"], 403],
     ["no Host is refused", "", ["localhost"], 403],
     ["an empty Host is refused", "Host: \r\n", ["localhost"], 403],
-    ["no Host where anybody may come", "", ["*"], 200],
-    ["nobody may come", "Host: localhost\r\n", [], 403],
-    ["a port that is none", "Host: localhost:http\r\n", ["localhost"], 400],
+    ["no Host is allowed with *", "", ["*"], 200],
+    ["an empty list allows no host", "Host: localhost\r\n", [], 403],
+    ["an invalid port", "Host: localhost:http\r\n", ["localhost"], 400],
     ["a port out of range", "Host: localhost:65536\r\n", ["localhost"], 400],
     ["two colons", "Host: localhost:1:2\r\n", ["localhost"], 400],
     ["an IPv6 address", "Host: [::1]:8545\r\n", ["::1"], 200],
@@ -530,7 +530,7 @@ describe("the host allow-list", () => {
     expect(/vary: origin/i.test(answer)).toBe(status === 200);
   });
 
-  it("guards health and unknown paths, too", async () => {
+  it("also guards health and unknown paths", async () => {
     const { server } = await aToyServer();
     for (const path of ["/liveness", "/nosuch", "/login", "/%zz"]) {
       expect((await ask(server, { method: "GET", path, headers: { host: "evil.example" } })).status).toBe(
@@ -541,7 +541,7 @@ describe("the host allow-list", () => {
 });
 
 describe("origins", () => {
-  it("are echoed when any may come", async () => {
+  it("are echoed when any origin is allowed", async () => {
     const { server } = await aToyServer({ corsOrigins: ["*"] });
     const answer = await ask(server, { headers: { origin: "http://a.example" }, body: CHAIN_ID });
     expect(answer.headers).toEqual({
@@ -571,7 +571,7 @@ describe("origins", () => {
 });
 
 describe("limits", IN_REAL_TIME, () => {
-  it("turn away a body that is too large, announced or not, and keep the door open", async () => {
+  it("refuse a body that is too large, with or without Content-Length, and keep the server open", async () => {
     const { server } = await aToyServer({ maxBodyBytes: 1000 });
     const large = "x".repeat(1001);
     for (const headers of [{}, { "transfer-encoding": "chunked" }]) {
@@ -584,7 +584,7 @@ describe("limits", IN_REAL_TIME, () => {
     expect((await ask(server, { body: most })).body).toBe(CHAIN_ID_ANSWER);
   });
 
-  it("close a connection above the most at once, without a word, while all others are answered", async () => {
+  it("close a connection above the limit silently while all others are being answered", async () => {
     const { server, backend } = await aToyServer({ maxActiveConnections: 2 });
     const hold = '{"id":1,"method":"toy_hold"}';
     const connect = () => {
@@ -602,7 +602,7 @@ describe("limits", IN_REAL_TIME, () => {
       .toMatch(/^HTTP\/1.1 201 /);
   });
 
-  it("answer 504 to who waits too long, and close the connection", async () => {
+  it("answer 504 after the timeout, and close the connection", async () => {
     const { server, backend } = await aToyServer({ timeoutMs: 20 });
     const body = '{"id":1,"method":"toy_hold"}';
     for (const each of [body, `[${body}]`]) {
@@ -623,16 +623,16 @@ describe("limits", IN_REAL_TIME, () => {
     expect(await sendRaw(server, one.repeat(40))).toBe("");
   });
 
-  it("forget a large answer behind another one when the client goes away", async () => {
-    const news = new EventEmitter();
-    const [begun, forgotten] = [once(news, "begun"), once(news, "forgotten")];
+  it("release a large answer queued behind another one when the client disconnects", async () => {
+    const events = new EventEmitter();
+    const [started, released] = [once(events, "started"), once(events, "released")];
     const server = await anHttpServer({
       answerRequest: () => new Promise(() => {}),
       async answerBatch(_requests, _json, _caller, write) {
         const written = write("7".repeat(4_000_000));
-        news.emit("begun");
+        events.emit("started");
         await written;
-        news.emit("forgotten");
+        events.emit("released");
         return "]";
       },
     });
@@ -640,9 +640,9 @@ describe("limits", IN_REAL_TIME, () => {
       `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const client = net.connect(server.port, server.host);
     client.write(posted(CHAIN_ID) + posted(`[${CHAIN_ID}]`));
-    await begun;
+    await started;
     client.destroy();
-    await forgotten;
+    await released;
   });
 
   const large = `{"id":1,"method":"toy_output","params":[${MORE_THAN_KERNELS_TAKE}]}`;
@@ -651,29 +651,29 @@ describe("limits", IN_REAL_TIME, () => {
     ["of single requests", large],
     ["of batches", `[${large}]`],
   ])(
-    "take no more memory together %s than they may: who has read nothing for the longest is cut",
+    "bound the memory of unread answers %s by cutting the client that has read nothing for the longest",
     async (_, body) => {
-      const said: Facts[] = [];
-      const logger = { ...silentLogger, warn: (facts: Facts) => said.push(facts) };
+      const warnings: Facts[] = [];
+      const logger = { ...silentLogger, warn: (facts: Facts) => warnings.push(facts) };
       const { server } = await aToyServer({ unreadLimitBytes: 2.5 * MORE_THAN_KERNELS_TAKE }, { logger });
-      const sleepers: net.Socket[] = [];
+      const stalledClients: net.Socket[] = [];
       for (let n = 0; n < 2; n++) {
-        const sleeper = net.connect(server.port, server.host);
-        sleepers.push(sleeper);
-        sleeper.write(
+        const stalledClient = net.connect(server.port, server.host);
+        stalledClients.push(stalledClient);
+        stalledClient.write(
           `POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
         );
-        await once(sleeper, "readable");
+        await once(stalledClient, "readable");
       }
       expect((await ask(server, { body })).body.length).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
-      const [first = 0, second = 0] = await Promise.all(sleepers.map(lengthOfRest));
+      const [first = 0, second = 0] = await Promise.all(stalledClients.map(lengthOfRest));
       expect(first).toBeLessThan(MORE_THAN_KERNELS_TAKE);
       expect(second).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
-      expect(said).toMatchObject([{ remote: "127.0.0.1" }]);
+      expect(warnings).toMatchObject([{ remote: "127.0.0.1" }]);
     },
   );
 
-  it("leave a client alone that pipelines a little", async () => {
+  it("allow a client to pipeline a few requests", async () => {
     const { server } = await aToyServer();
     const one = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${CHAIN_ID.length}\r\n\r\n${CHAIN_ID}`;
     const last = one.replace("Host", "Connection: close\r\nHost");
@@ -682,7 +682,7 @@ describe("limits", IN_REAL_TIME, () => {
   });
 });
 
-describe("what is not HTTP", () => {
+describe("invalid HTTP", () => {
   it.each([
     ["bytes", "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", "400"],
     ["a broken length", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", "400"],
@@ -712,7 +712,7 @@ describe("opening and closing", IN_REAL_TIME, () => {
     expect(again).toMatchObject({ ok: false, error: { code: "addressInUse", fault: "local" } });
   });
 
-  it("refuses an address that is not ours", async () => {
+  it("refuses an address of another host", async () => {
     const { dispatcher } = aToyDispatcher();
     const opened = await openHttpServer(
       { ...HTTP_DEFAULTS, host: "192.0.2.1" },
@@ -721,7 +721,7 @@ describe("opening and closing", IN_REAL_TIME, () => {
     expect(opened).toMatchObject({ ok: false, error: { code: "cannotListen" } });
   });
 
-  it("lets open requests end, and idle connections go", async () => {
+  it("lets open requests finish, and closes idle connections", async () => {
     const { server, backend } = await aToyServer();
     const idle = net.connect(server.port, "127.0.0.1");
     await once(idle, "connect");
@@ -736,7 +736,7 @@ describe("opening and closing", IN_REAL_TIME, () => {
     await expect(ask(server, { method: "GET" })).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it("cuts who does not end within two seconds", async () => {
+  it("cuts requests that do not finish within two seconds", async () => {
     const { server, backend } = await aToyServer();
     const answer = expect(ask(server, { body: '{"id":1,"method":"toy_hold"}' })).rejects.toThrow(
       /hang up|RESET/,
@@ -749,7 +749,7 @@ describe("opening and closing", IN_REAL_TIME, () => {
   });
 });
 
-/** Bytes that still come, until the connection ends or is cut. */
+/** Bytes that still arrive until the connection ends or is cut. */
 function lengthOfRest(socket: net.Socket): Promise<number> {
   return new Promise((resolve) => {
     let length = 0;

@@ -18,7 +18,7 @@ import { createChance, mutatedRequests } from "../mutations.ts";
 import { problemsOf } from "../soundAnswer.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, type WebSocketClient } from "./servers.ts";
 
-/** Every method there is, over a small chain; what went wrong inside of one is kept. */
+/** A dispatcher of all methods over a small chain, and the errors logged inside of methods. */
 function everyMethod(): { readonly dispatcher: Dispatcher; readonly failures: Facts[] } {
   const failures: Facts[] = [];
   const logger: Logger = { ...silentLogger, error: (facts) => failures.push(facts) };
@@ -55,7 +55,7 @@ const BROKEN_CONNECTIONS = 300;
 const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 
 describe(`mangled requests (IBEX_SEED=${SEED})`, () => {
-  it("always get an HTTP answer that is what JSON-RPC allows, and no method breaks on them", async () => {
+  it("always get a valid JSON-RPC answer over HTTP, and break no method", async () => {
     const { dispatcher, failures } = everyMethod();
     const server = await anHttpServer(dispatcher);
     const agent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -75,7 +75,7 @@ describe(`mangled requests (IBEX_SEED=${SEED})`, () => {
     expect(failures).toEqual([]);
   });
 
-  it("leave every WebSocket connection answering", async () => {
+  it("leave a WebSocket connection working", async () => {
     const { dispatcher, failures } = everyMethod();
     const server = await aWebSocketServer(dispatcher);
     const client = await aWebSocketClient(server);
@@ -88,7 +88,7 @@ describe(`mangled requests (IBEX_SEED=${SEED})`, () => {
     expect(failures).toEqual([]);
   });
 
-  it("and connections that break off anywhere leave both doors open", async () => {
+  it("and connections that break off anywhere leave both servers open", async () => {
     const { dispatcher } = everyMethod();
     const servers = [await anHttpServer(dispatcher), await aWebSocketServer(dispatcher)];
     const chance = createChance(SEED + 2);
@@ -133,7 +133,7 @@ function post(
   });
 }
 
-/** Reads until the answer to a call of our own comes. */
+/** Sends a valid call and reads until its answer comes. */
 async function expectAnswering(client: WebSocketClient, id: string): Promise<void> {
   client.send({ jsonrpc: "2.0", id, method: "eth_chainId" });
   for (;;) {
@@ -144,7 +144,7 @@ async function expectAnswering(client: WebSocketClient, id: string): Promise<voi
   }
 }
 
-/** Sends bytes, ends, and waits until the server has let go of the connection, too. */
+/** Sends bytes, ends the connection, and waits until the server has closed it too. */
 async function breakOff(server: RpcServer, bytes: Buffer): Promise<void> {
   const socket = net.connect(server.port, "127.0.0.1");
   socket.on("error", () => undefined);

@@ -10,7 +10,7 @@ const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
 const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
 const LARGE = CHAIN_ID.padEnd(200_000);
 
-/** A reader on whose clock every look costs 40 ms, so that all that is read takes that long. */
+/** A reader whose clock advances by 40 ms on each call, so that each message takes at least that long to read. */
 function aSlowReader() {
   const hand = createHandClock(0);
   const clock = {
@@ -24,7 +24,7 @@ function aSlowReader() {
 }
 
 describe("large messages", () => {
-  it("wait when too much time goes into them, while small ones are answered", async () => {
+  it("wait when they take too much time, while small ones are answered", async () => {
     const { dispatcher } = aToyDispatcher();
     const { reader, pass } = aSlowReader();
     const server = await anHttpServer(dispatcher, {}, { reader });
@@ -41,7 +41,7 @@ describe("large messages", () => {
     expect(answers).toEqual(Array(8).fill(CHAIN_ID_ANSWER));
   });
 
-  it("are answered over WebSocket, too, and hold up nobody else there", async () => {
+  it("are also answered over WebSocket, and delay no other client there", async () => {
     const { dispatcher } = aToyDispatcher();
     const { reader, pass } = aSlowReader();
     const server = await aWebSocketServer(dispatcher, {}, { reader });
@@ -54,34 +54,36 @@ describe("large messages", () => {
     clearInterval(passing);
   });
 
-  it("are refused when more of them wait than memory should hold, and not read when nobody waits", async () => {
+  it("are refused when too many of them wait, and not read when their sender has disconnected", async () => {
     const hand = createHandClock(0);
-    let looks = 0;
+    let readings = 0;
     // The first reading takes a second, and all that follow no time.
     const reader = createMessageReader({
-      nowMs: () => hand.nowMs() + Math.min(looks++, 3) * 1000,
+      nowMs: () => hand.nowMs() + Math.min(readings++, 3) * 1000,
       at: hand.at,
     });
     const text = CHAIN_ID.padEnd(5_000_000);
-    let isGone = false;
+    let isDisconnected = false;
     const read: unknown[] = [];
-    const outcomes = Array.from({ length: 40 }, () =>
-      reader.read(text, { remoteHost: "greedy", isAbandoned: () => isGone }, (value) => read.push(value)),
+    const results = Array.from({ length: 40 }, () =>
+      reader.read(text, { remoteHost: "greedy", isAbandoned: () => isDisconnected }, (value) =>
+        read.push(value),
+      ),
     );
-    expect(outcomes.at(0)).toBeInstanceOf(Promise);
-    expect(outcomes.at(-1)).toBe("busy");
-    await outcomes.at(0);
-    isGone = true;
+    expect(results.at(0)).toBeInstanceOf(Promise);
+    expect(results.at(-1)).toBe("busy");
+    await results.at(0);
+    isDisconnected = true;
     hand.advanceBy(60_000);
-    await Promise.all(outcomes);
+    await Promise.all(results);
     expect(read).toHaveLength(1);
   });
 
-  it("find room and have their turn though another machine sends as many as it can", async () => {
+  it("find room and get their turn though another remote host sends as many as it can", async () => {
     const hand = createHandClock(0);
-    let looks = 0;
+    let readings = 0;
     const reader = createMessageReader({
-      nowMs: () => hand.nowMs() + Math.min(looks++, 3) * 1000,
+      nowMs: () => hand.nowMs() + Math.min(readings++, 3) * 1000,
       at: hand.at,
     });
     const read: string[] = [];
@@ -97,7 +99,7 @@ describe("large messages", () => {
     expect(read.length).toBeGreaterThan(5);
   });
 
-  it("wait while others take long not to be read but to be taken apart", async () => {
+  it("wait while others take long to be processed after they were read", async () => {
     const hand = createHandClock(0);
     const reader = createMessageReader(hand);
     const read: string[] = [];
@@ -115,14 +117,14 @@ describe("large messages", () => {
     expect(read).toEqual(["long", "next"]);
   });
 
-  it("are read however large they are when nothing else waits", async () => {
+  it("are read at any size when nothing else waits", async () => {
     const reader = createMessageReader(createHandClock(0));
     const read: unknown[] = [];
     await reader.read("7".padEnd(LARGE_MESSAGES_WAITING + 1), somebody, (value) => read.push(value));
     expect(read).toEqual([7]);
   });
 
-  it("are refused when there is too much in them, over WebSocket as over HTTP", async () => {
+  it("are refused when they have too many parts, over WebSocket as over HTTP", async () => {
     const client = await aWebSocketClient(await aWebSocketServer(aToyDispatcher().dispatcher));
     client.send(`[${"[],".repeat(200_000)}0]`);
     expect(await client.nextJson()).toMatchObject({
@@ -130,7 +132,7 @@ describe("large messages", () => {
     });
   });
 
-  it("are counted when they are turned away", async () => {
+  it("are counted when they are refused", async () => {
     const reasons: string[] = [];
     const hand = createHandClock(0);
     const reader = createMessageReader(hand, { rejected: (reason) => void reasons.push(reason) });

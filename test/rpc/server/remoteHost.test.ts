@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { canonicalAddress, remoteHostOf } from "../../../src/rpc/server/remoteHost.ts";
 
-describe("the machine behind an address", () => {
+describe("the remote host of an address", () => {
   it.each([
     ["127.0.0.1", "127.0.0.1"],
     ["::ffff:10.1.2.3", "10.1.2.3"],
@@ -14,7 +14,7 @@ describe("the machine behind an address", () => {
   ])("%s is %s", (address, remoteHost) => expect(remoteHostOf(address)).toBe(remoteHost));
 });
 
-describe("an address in its one spelling", () => {
+describe("the canonical form of an address", () => {
   it.each([
     ["10.1.2.3", "10.1.2.3"],
     ["::ffff:10.1.2.3", "10.1.2.3"],

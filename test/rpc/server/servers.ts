@@ -15,7 +15,7 @@ import {
   type WebSocketSettings,
 } from "../../../src/rpc/server/websocket.ts";
 
-/** The incumbent's defaults, on any free port. */
+/** Besu's defaults, on any free port. */
 export const HTTP_DEFAULTS: HttpSettings = {
   host: "127.0.0.1",
   port: 0,
@@ -37,7 +37,7 @@ export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
   logger: silentLogger,
 };
 
-/** An HTTP door on a free port, with the incumbent's defaults; it is closed when the test ends. */
+/** An HTTP server on a free port, with Besu's defaults; closed when the test ends. */
 export async function anHttpServer(
   dispatcher: Dispatcher,
   settings: Partial<HttpSettings> = {},
@@ -87,23 +87,23 @@ export async function aWebSocketServer(
 export interface HttpAnswer {
   readonly status: number;
   readonly reason: string;
-  /** All headers but those about keeping the connection. */
+  /** All headers except those about keep-alive. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 }
 
-export interface HttpQuestion {
+export interface HttpRequest {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Where the client is: any address of this machine. */
+  /** Source address of the client; any loopback address. */
   readonly localAddress?: string;
 }
 
-/** One request on a connection of its own. */
-export function ask(server: RpcServer, question: HttpQuestion = {}): Promise<HttpAnswer> {
-  const { method = "POST", path = "/", headers = {}, body = "", localAddress } = question;
+/** Sends one request on a connection of its own. */
+export function ask(server: RpcServer, httpRequest: HttpRequest = {}): Promise<HttpAnswer> {
+  const { method = "POST", path = "/", headers = {}, body = "", localAddress } = httpRequest;
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
@@ -138,7 +138,7 @@ export function ask(server: RpcServer, question: HttpQuestion = {}): Promise<Htt
   });
 }
 
-/** What comes back on a plain connection for the given bytes, until the server ends it. */
+/** Sends bytes on a plain connection and returns the response once the server closes it. */
 export async function sendRaw(server: RpcServer, bytes: string): Promise<string> {
   const socket = net.connect(server.port, "127.0.0.1");
   const chunks: Buffer[] = [];
@@ -159,7 +159,7 @@ export interface WebSocketClient {
   readonly closed: Promise<number>;
 }
 
-/** A connected client; texts are sent as they are, all else as JSON. */
+/** A connected client; sends strings unchanged and other values as JSON. */
 export async function aWebSocketClient(
   server: RpcServer,
   { path = "/", ...options }: ClientOptions & { readonly path?: string } = {},

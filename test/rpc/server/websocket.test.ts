@@ -35,7 +35,7 @@ describe("a message", () => {
   const cases: readonly (readonly [name: string, message: string, answer: string])[] = [
     ["a call", CHAIN_ID, CHAIN_ID_ANSWER],
     [
-      "a call whose answer comes later",
+      "a call that is answered later",
       '{"id":"x","method":"toy_later"}',
       '{"jsonrpc":"2.0","id":"x","result":"later"}',
     ],
@@ -46,7 +46,7 @@ describe("a message", () => {
     ],
     ["nothing", "", errorText(-32600, "Invalid Request")],
     ["white space", " ", errorText(-32603, "Internal error")],
-    ["torn JSON", "{bla", errorText(-32603, "Internal error")],
+    ["incomplete JSON", "{bla", errorText(-32603, "Internal error")],
     ["a number", "5", errorText(-32603, "Internal error")],
     ["null", "null", errorText(-32603, "Internal error")],
     ["an empty object", "{}", errorText(-32600, "Invalid Request")],
@@ -85,7 +85,7 @@ describe("a message", () => {
     expect(backend.calls).toEqual([]);
   });
 
-  it("may be binary, or come in pieces", async () => {
+  it("may be binary, or fragmented", async () => {
     const { server } = await aToyServer();
     const client = await aWebSocketClient(server);
     client.socket.send(Buffer.from(CHAIN_ID));
@@ -95,7 +95,7 @@ describe("a message", () => {
     expect(await client.next()).toBe(CHAIN_ID_ANSWER);
   });
 
-  it("is answered when it is ready, not when those before it are", async () => {
+  it("is answered when its answer is ready, before earlier ones that are not", async () => {
     const { server, backend } = await aToyServer();
     const client = await aWebSocketClient(server);
     client.send('{"id":"slow","method":"toy_hold"}');
@@ -105,7 +105,7 @@ describe("a message", () => {
     expect(await client.next()).toBe('{"jsonrpc":"2.0","id":"slow","result":"done"}');
   });
 
-  it("is answered alike where the answer comes in pieces, alone and in a batch", async () => {
+  it("gets the same answer when it comes in pieces, alone and in a batch", async () => {
     const { server } = await aToyServer();
     const client = await aWebSocketClient(server);
     const body = `{"jsonrpc":"2.0","id":1,"result":["${"é".repeat(2_000_000)}"]}`;
@@ -126,7 +126,7 @@ describe("a message", () => {
 });
 
 describe("the port", () => {
-  it("takes an upgrade under any path, by any name that is allowed", async () => {
+  it("accepts an upgrade on any path and for any allowed host", async () => {
     const { server } = await aToyServer();
     for (const path of ["/", "/ws/", "/a/b?c=d"]) {
       const client = await aWebSocketClient(server, { path, headers: { host: "localhost:1" } });
@@ -135,7 +135,7 @@ describe("the port", () => {
     }
   });
 
-  it("takes the sub-protocol that a client library asks for by mistake, and no other", async () => {
+  it("accepts the sub-protocol that a client library requests by mistake, and no other", async () => {
     const { server } = await aToyServer();
     const headers = (protocol: string) =>
       "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
@@ -154,16 +154,16 @@ describe("the port", () => {
   });
 
   it.each([
-    ["another name", { host: "evil.example" }, 403],
-    ["a port that is none", { host: "localhost:x" }, 400],
-  ])("refuses an upgrade by %s", async (_name, headers, status) => {
+    ["another host", { host: "evil.example" }, 403],
+    ["an invalid port", { host: "localhost:x" }, 400],
+  ])("refuses an upgrade with %s", async (_name, headers, status) => {
     const { server } = await aToyServer();
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`, { headers });
     const [error] = (await once(socket, "error")) as [Error];
     expect(error.message).toContain(`${status}`);
   });
 
-  it("tells who speaks plain HTTP", async () => {
+  it("answers plain HTTP with an explanation", async () => {
     const { server } = await aToyServer();
     expect(await ask(server, { body: CHAIN_ID })).toMatchObject({
       status: 400,
@@ -180,7 +180,7 @@ describe("the port", () => {
     });
   });
 
-  it("closes a connection above the most at once", async () => {
+  it("closes a connection above the limit", async () => {
     const { server } = await aToyServer({ maxActiveConnections: 1 });
     const first = await aWebSocketClient(server);
     expect(await sendRaw(server, "GET / HTTP/1.1\r\n\r\n")).toBe("");
@@ -190,7 +190,7 @@ describe("the port", () => {
       .toMatch(/400/);
   });
 
-  it("survives frames that are none, and answers others meanwhile", async () => {
+  it("closes a connection with invalid frames, and goes on answering others", async () => {
     const { server } = await aToyServer();
     const client = await aWebSocketClient(server);
     const broken = await aWebSocketClient(server);
@@ -231,7 +231,7 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     expect(await listener.closed).toBe(1006);
   });
 
-  it("is not cut for a large answer that it asked for itself", async () => {
+  it("is not cut for a large answer to its own request", async () => {
     const { server, backend } = await aToyServer();
     const client = await aWebSocketClient(server);
     client.send('{"id":1,"method":"toy_hold"}');
@@ -246,7 +246,7 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     expect([await client.next(), await client.next()]).toEqual(["first", "second"]);
   });
 
-  it("is cut when its answers are too much for all together, and others are not", async () => {
+  it("is cut when unread answers exceed the common limit and its are the most", async () => {
     const { server, backend } = await aToyServer({ unreadLimitBytes: 20_000_000 });
     const [greedy, other] = [await aWebSocketClient(server), await aWebSocketClient(server)];
     for (let id = 0; id < 10; id++) greedy.send({ id, method: "toy_hold" });
@@ -260,7 +260,7 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     expect(await other.next()).toBe(CHAIN_ID_ANSWER);
   });
 
-  it("is cut when it is one of many that leave an answer in pieces unread", async () => {
+  it("is cut when many clients leave answers in pieces unread", async () => {
     const { server } = await aToyServer({ unreadLimitBytes: 4.5 * MORE_THAN_KERNELS_TAKE });
     const clients = await Promise.all(Array.from({ length: 12 }, () => aWebSocketClient(server)));
     for (const client of clients) {
@@ -271,7 +271,7 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     expect(server.connectionCount).toBeGreaterThan(2);
   });
 
-  it("is not read from until it has caught up when it asks too fast, and then gets every answer", async () => {
+  it("is not read from while it reads its answers too slowly, and gets every answer", async () => {
     const { server, backend } = await aToyServer();
     const client = await aWebSocketClient(server);
     const ANSWER_BYTES = 1_000_000;
@@ -290,7 +290,7 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     expect(farthestAhead).toBeLessThan(COUNT / 3);
   });
 
-  it("has only so many messages under way", async () => {
+  it("has a bounded number of in-flight messages", async () => {
     const { server, backend } = await aToyServer();
     const client = await aWebSocketClient(server);
     for (let id = 0; id < IN_FLIGHT_MESSAGES + 5; id++) client.send({ id, method: "toy_hold" });
@@ -302,7 +302,7 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     await expect.poll(() => backend.held.length).toBe(IN_FLIGHT_MESSAGES + 5);
   });
 
-  it("is closed when a batch asks for more than a message can hold", async () => {
+  it("is closed when the answer to a batch exceeds the limit", async () => {
     const { server } = await aToyServer();
     const client = await aWebSocketClient(server);
     client.send(Array.from({ length: 100 }, (_, id) => ({ id, method: "toy_big", params: [1_000_000] })));
@@ -310,23 +310,23 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   });
 });
 
-describe("signs of life", IN_REAL_TIME, () => {
-  it("are asked for, and who gives none is cut", async () => {
+describe("heartbeats", IN_REAL_TIME, () => {
+  it("cut a client that does not answer a ping", async () => {
     const clock = createHandClock(0);
     const { server } = await aToyServer({}, { clock });
-    const living = await aWebSocketClient(server);
+    const alive = await aWebSocketClient(server);
     const dead = await aWebSocketClient(server, { autoPong: false });
     clock.advanceBy(HEARTBEAT_MS);
-    await Promise.all([once(living.socket, "ping"), once(dead.socket, "ping")]);
-    living.send(CHAIN_ID);
-    expect(await living.next()).toBe(CHAIN_ID_ANSWER);
+    await Promise.all([once(alive.socket, "ping"), once(dead.socket, "ping")]);
+    alive.send(CHAIN_ID);
+    expect(await alive.next()).toBe(CHAIN_ID_ANSWER);
     clock.advanceBy(HEARTBEAT_MS);
     expect(await dead.closed).toBe(1006);
-    living.send(CHAIN_ID);
-    expect(await living.next()).toBe(CHAIN_ID_ANSWER);
+    alive.send(CHAIN_ID);
+    expect(await alive.next()).toBe(CHAIN_ID_ANSWER);
   });
 
-  it("tell a method whether anybody waits for it", async () => {
+  it("tell a method whether its requester still waits", async () => {
     const clock = createHandClock(0);
     const { server, backend } = await aToyServer({ timeoutMs: 1000 }, { clock });
     const client = await aWebSocketClient(server);
@@ -345,7 +345,7 @@ describe("signs of life", IN_REAL_TIME, () => {
 });
 
 describe("closing", IN_REAL_TIME, () => {
-  it("says goodbye, and is done when the clients have answered", async () => {
+  it("sends a close frame, and finishes when the clients have answered", async () => {
     const { server } = await aToyServer();
     const clients = [await aWebSocketClient(server), await aWebSocketClient(server)];
     const before = performance.now();

@@ -4,13 +4,13 @@ import { createFanOut, EVENTS_WAITING, type Notification } from "../../../src/rp
 import { createEventText } from "../../../src/rpc/subscriptions/notificationText.ts";
 import type { Subscription } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 
-/** Subscribers who write down what they hear, as "id: event". */
+/** Subscribers that record their notifications as "id: event". */
 function subscribers(count: number) {
-  const heard: string[] = [];
+  const received: string[] = [];
   const connection = {
     send: () => undefined,
     notify: (id: string, { json }: { readonly json: string }) =>
-      void heard.push(`${id}: ${json.slice(0, 8)}`),
+      void received.push(`${id}: ${json.slice(0, 8)}`),
     isBehind: () => false,
     onClose: () => undefined,
     cut: () => undefined,
@@ -19,7 +19,7 @@ function subscribers(count: number) {
     { length: count },
     (_, index): Subscription => ({ id: String(index), connection, parameters: { kind: "syncing" } }),
   );
-  return { heard, list };
+  return { received, list };
 }
 
 function* toAll(list: readonly Subscription[], json: string): Generator<Notification> {
@@ -29,49 +29,49 @@ function* toAll(list: readonly Subscription[], json: string): Generator<Notifica
 
 const ALWAYS = { isLive: () => true, onTooMany: () => undefined, logger: silentLogger };
 
-describe("telling subscribers", () => {
+describe("notifying subscribers", () => {
   it("happens at once when there are few", () => {
-    const { heard, list } = subscribers(3);
+    const { received, list } = subscribers(3);
     createFanOut(ALWAYS).publish(toAll(list, '"a"'));
-    expect(heard).toEqual(['0: "a"', '1: "a"', '2: "a"']);
+    expect(received).toEqual(['0: "a"', '1: "a"', '2: "a"']);
   });
 
-  it("lets others have their turn when there are many, and keeps the order of events", async () => {
-    const { heard, list } = subscribers(3_000);
+  it("yields to the event loop when there are many, and keeps the order of events", async () => {
+    const { received, list } = subscribers(3_000);
     const fanOut = createFanOut(ALWAYS);
     fanOut.publish(toAll(list, `"first ${"x".repeat(5_000)}"`));
     fanOut.publish(toAll(list, '"second"'));
-    expect(heard.length).toBeLessThan(1_000);
-    let turns = 0;
-    for (; heard.length < 6_000; turns++) await new Promise(setImmediate);
-    expect(turns).toBeGreaterThan(10);
-    expect(heard.indexOf('0: "second"')).toBe(3_000);
-    expect(new Set(heard).size).toBe(6_000);
+    expect(received.length).toBeLessThan(1_000);
+    let slices = 0;
+    for (; received.length < 6_000; slices++) await new Promise(setImmediate);
+    expect(slices).toBeGreaterThan(10);
+    expect(received.indexOf('0: "second"')).toBe(3_000);
+    expect(new Set(received).size).toBe(6_000);
   });
 
-  it("lets others have their turn when nearly nobody is to be told, too", async () => {
-    const { heard, list } = subscribers(1);
+  it("also yields to the event loop when there is much work for few notifications", async () => {
+    const { received, list } = subscribers(1);
     function* rare(): Generator<Notification | undefined> {
       for (let count = 0; count < 10_000; count++) yield undefined;
       yield* toAll(list, '"a"');
     }
     createFanOut(ALWAYS).publish(rare());
-    expect(heard).toEqual([]);
-    await expect.poll(() => heard).toEqual(['0: "a"']);
+    expect(received).toEqual([]);
+    await expect.poll(() => received).toEqual(['0: "a"']);
   });
 
-  it("leaves out who has unsubscribed meanwhile", async () => {
-    const { heard, list } = subscribers(2_000);
+  it("skips subscriptions that ended in the meantime", async () => {
+    const { received, list } = subscribers(2_000);
     let isOver = false;
     const fanOut = createFanOut({ ...ALWAYS, isLive: ({ id }) => !isOver || id === "1999" });
     fanOut.publish(toAll(list, `"a${"x".repeat(5_000)}"`));
-    const before = heard.length;
+    const before = received.length;
     isOver = true;
-    await expect.poll(() => heard.length).toBe(before + 1);
+    await expect.poll(() => received.length).toBe(before + 1);
   });
 
-  it("goes on with the next event when one is faulty", () => {
-    const { heard, list } = subscribers(1);
+  it("goes on with the next event when one throws", () => {
+    const { received, list } = subscribers(1);
     const fanOut = createFanOut(ALWAYS);
     fanOut.publish(
       (function* (): Generator<Notification> {
@@ -80,18 +80,18 @@ describe("telling subscribers", () => {
       })(),
     );
     fanOut.publish(toAll(list, '"b"'));
-    expect(heard).toEqual(['0: "a"', '0: "b"']);
+    expect(received).toEqual(['0: "a"', '0: "b"']);
   });
 
-  it("says so when more happens than can be told, and forgets what waits", async () => {
-    const { heard, list } = subscribers(3_000);
-    let complaints = 0;
-    const fanOut = createFanOut({ ...ALWAYS, onTooMany: () => complaints++ });
+  it("reports too many waiting events, and drops them", async () => {
+    const { received, list } = subscribers(3_000);
+    let overflows = 0;
+    const fanOut = createFanOut({ ...ALWAYS, onTooMany: () => overflows++ });
     for (let count = 0; count <= EVENTS_WAITING; count++)
       fanOut.publish(toAll(list, `"${"x".repeat(1_000)}"`));
-    expect(complaints).toBe(1);
-    const before = heard.length;
+    expect(overflows).toBe(1);
+    const before = received.length;
     fanOut.publish(toAll(list.slice(0, 1), '"later"'));
-    expect(heard.slice(before)).toEqual(['0: "later"']);
+    expect(received.slice(before)).toEqual(['0: "later"']);
   });
 });

@@ -24,7 +24,7 @@ import { somebody } from "../../builders/somebody.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 import { aWebSocketClient, aWebSocketServer } from "../server/servers.ts";
 
-/** Something that a test makes happen. */
+/** An event source that a test triggers. */
 function anEvent<Arguments extends readonly unknown[]>() {
   const listeners = new Set<(...args: Arguments) => void>();
   return {
@@ -32,7 +32,7 @@ function anEvent<Arguments extends readonly unknown[]>() {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    happen(...args: Arguments): void {
+    emit(...args: Arguments): void {
       for (const listener of listeners) listener(...args);
     },
     get listeners() {
@@ -41,7 +41,7 @@ function anEvent<Arguments extends readonly unknown[]>() {
   };
 }
 
-function aWorld() {
+function aSubscribedNode() {
   const head = anEvent<[HeadChange]>();
   const added = anEvent<[PoolEntry, SubPool]>();
   const dropped = anEvent<[PoolEntry, string]>();
@@ -52,23 +52,23 @@ function aWorld() {
     onSyncChanged: sync.listen,
     logger: silentLogger,
   });
-  const world = {
+  const node = {
     head,
     added,
     dropped,
     sync,
     methods,
-    /** The head moves on by these blocks, after `removed` were taken away. */
+    /** Moves the head forward by these blocks, after `removed` were removed. */
     move(blocks: readonly StoredBlock[], removed: readonly StoredBlock[] = []): void {
       const last = blocks.at(-1) ?? removed.at(-1);
       if (last === undefined) throw new RangeError("nothing moves");
-      head.happen({ head: last, added: blocks, removed });
+      head.emit({ head: last, added: blocks, removed });
     },
     pool(transaction: SentTransaction): void {
-      added.happen({ transaction, origin: "local", addedAtMs: 0, sequence: 0 } as PoolEntry, "pending");
+      added.emit({ transaction, origin: "local", addedAtMs: 0, sequence: 0 } as PoolEntry, "pending");
     },
   };
-  return world;
+  return node;
 }
 
 interface Notification {
@@ -76,7 +76,7 @@ interface Notification {
   readonly result: unknown;
 }
 
-/** A client over the pool of a chain that stands. */
+/** A client on the pool of a chain that does not advance. */
 function aPoolAndItsClient() {
   const { pool } = aPool();
   const methods = createSubscriptionMethods({
@@ -91,21 +91,21 @@ function aPoolAndItsClient() {
 /** A client that calls the dispatcher directly. */
 function aClient(
   methods: readonly RpcMethod<unknown>[],
-  onHeard: (notification: Notification) => void = () => undefined,
+  onReceived: (notification: Notification) => void = () => undefined,
   isBehind: () => boolean = () => false,
 ) {
   const dispatcher = createDispatcher(
     { methods, modules: new Set() },
     { backend: undefined, logger: silentLogger },
   );
-  const heard: Notification[] = [];
+  const received: Notification[] = [];
   const closers: (() => void)[] = [];
   const connection: Connection = {
     send: () => undefined,
     notify: (subscription, { json }) => {
       const notification = { subscription, result: JSON.parse(json) as unknown };
-      heard.push(notification);
-      onHeard(notification);
+      received.push(notification);
+      onReceived(notification);
     },
     isBehind,
     cut: () => undefined,
@@ -119,7 +119,7 @@ function aClient(
     return error === undefined ? result : error.code;
   };
   return {
-    heard,
+    received,
     subscribe: (...params: readonly unknown[]) => call("eth_subscribe", ...params),
     unsubscribe: (...params: readonly unknown[]) => call("eth_unsubscribe", ...params),
     close: () => {
@@ -133,7 +133,7 @@ function aLog(text: string): Log {
   return { address: asAddress(hash.slice(0, 20)), topics: [hash], data: Buffer.from(text) };
 }
 
-describe("asking for a subscription", () => {
+describe("a request for a subscription", () => {
   it.each([
     ["no kind", []],
     ["an unknown kind", ["nosuch"]],
@@ -142,20 +142,20 @@ describe("asking for a subscription", () => {
     ["logs with a null filter", ["logs", null]],
     ["logs with a filter that does not decode", ["logs", { topics: "zz" }]],
     ["logs with an unknown member", ["logs", { includeTransactions: true }]],
-    ["a flag that is no object", ["newHeads", true]],
-    ["a flag of what comes in one form only", ["droppedPendingTransactions", true]],
+    ["a flag that is not an object", ["newHeads", true]],
+    ["a flag of a kind with a single form", ["droppedPendingTransactions", true]],
     ["a flag that is text", ["newPendingTransactions", "true"]],
     ["an unknown member", ["newPendingTransactions", { full: true }]],
-    ["a flag that is no boolean", ["newHeads", { includeTransactions: "maybe" }]],
-    ["options of a kind that has none", ["syncing", []]],
+    ["a flag that is not a boolean", ["newHeads", { includeTransactions: "maybe" }]],
+    ["options of a kind without any", ["syncing", []]],
   ])("is an invalid request with %s", (_name, params) => {
-    const { methods, head } = aWorld();
+    const { methods, head } = aSubscribedNode();
     expect(aClient(methods).subscribe(...params)).toBe(-32600);
     expect(head.listeners).toBe(0);
   });
 
-  it("gives ids from one counter for all connections", () => {
-    const { methods } = aWorld();
+  it("returns ids from one counter for all connections", () => {
+    const { methods } = aSubscribedNode();
     const [one, other] = [aClient(methods), aClient(methods)];
     expect([one.subscribe("newHeads"), other.subscribe("logs", {}), one.subscribe("syncing", null)]).toEqual([
       "0x1",
@@ -165,7 +165,7 @@ describe("asking for a subscription", () => {
   });
 
   it("is refused when the connection has too many", () => {
-    const { methods } = aWorld();
+    const { methods } = aSubscribedNode();
     const client = aClient(methods);
     for (let count = 1; count <= SUBSCRIPTIONS_PER_CONNECTION; count++)
       expect(client.subscribe("newHeads")).toBe(toQuantity(count));
@@ -176,32 +176,32 @@ describe("asking for a subscription", () => {
 
 describe("ending a subscription", () => {
   it.each(["0x2", "2", 2, "0x02"])("works by %o", (id) => {
-    const { methods, move } = aWorld();
+    const { methods, move } = aSubscribedNode();
     const client = aClient(methods);
     client.subscribe("newHeads");
     client.subscribe("newHeads");
     expect(client.unsubscribe(id)).toBe(true);
     expect(client.unsubscribe(id)).toBe(-32000);
     move([aStoredBlock({ number: 1 })]);
-    expect(client.heard.map(({ subscription }) => subscription)).toEqual(["0x1"]);
+    expect(client.received.map(({ subscription }) => subscription)).toEqual(["0x1"]);
   });
 
   it.each([[[]], [[null]], [["zz"]], [[""]], [[-1]], [[1.5]], [[true]], [[{}]], [[`0x${"1".repeat(40)}`]]])(
     "is an invalid request by %o",
     (params) => {
-      const { methods } = aWorld();
+      const { methods } = aSubscribedNode();
       expect(aClient(methods).unsubscribe(...params)).toBe(-32600);
     },
   );
 
-  it("is up to the connection that asked for it", () => {
-    const { methods } = aWorld();
+  it("is only possible on its own connection", () => {
+    const { methods } = aSubscribedNode();
     expect(aClient(methods).subscribe("newHeads")).toBe("0x1");
     expect(aClient(methods).unsubscribe("0x1")).toBe(-32000);
   });
 
-  it("happens by itself when the connection closes, and then nobody listens to the node any more", () => {
-    const { methods, head, added, dropped, sync } = aWorld();
+  it("happens automatically when the connection closes, and removes listeners that are not needed", () => {
+    const { methods, head, added, dropped, sync } = aSubscribedNode();
     const [one, other] = [aClient(methods), aClient(methods)];
     for (const kind of ["newHeads", "newPendingTransactions", "droppedPendingTransactions", "syncing"])
       one.subscribe(kind);
@@ -215,14 +215,14 @@ describe("ending a subscription", () => {
   });
 });
 
-describe("what subscribers hear", () => {
+describe("notifications", () => {
   const [a, b, c] = [aLog("a"), aLog("b"), aLog("c")];
   const first = aTransaction({ nonce: 0n });
   const second = aTransaction({ nonce: 1n });
   const block = aStoredBlock({ number: 7, transactions: [first, second], logs: [[a, b], [c]] });
 
-  function labels(heard: readonly Notification[]): string[] {
-    return heard.map(({ subscription, result }) => {
+  function labels(received: readonly Notification[]): string[] {
+    return received.map(({ subscription, result }) => {
       const { logIndex, removed, number } = result as {
         logIndex?: string;
         removed?: boolean;
@@ -234,14 +234,14 @@ describe("what subscribers hear", () => {
   }
 
   it("of a block: logs first, each to its subscribers by id, then the head by id", () => {
-    const { methods, move } = aWorld();
+    const { methods, move } = aSubscribedNode();
     const client = aClient(methods);
     client.subscribe("newHeads", { includeTransactions: true });
     client.subscribe("logs", { address: [toHex(a.address), toHex(c.address)] });
     client.subscribe("newHeads");
     client.subscribe("logs", {});
     move([block]);
-    expect(labels(client.heard)).toEqual([
+    expect(labels(client.received)).toEqual([
       "0x2: log 0x0",
       "0x4: log 0x0",
       "0x4: log 0x1",
@@ -252,18 +252,18 @@ describe("what subscribers hear", () => {
     ]);
   });
 
-  it("of a block: one connection after another, so that what goes to each can go out together", () => {
-    const { methods, move } = aWorld();
-    const heard: string[] = [];
+  it("of a block: one connection after another, so that those of each are sent together", () => {
+    const { methods, move } = aSubscribedNode();
+    const received: string[] = [];
     for (const name of ["one", "two", "three"]) {
       const client = aClient(methods, (each) =>
-        heard.push(...labels([each]).map((text) => `${name} ${text}`)),
+        received.push(...labels([each]).map((text) => `${name} ${text}`)),
       );
       if (name !== "two") client.subscribe("logs", { address: [toHex(a.address), toHex(c.address)] });
       client.subscribe("newHeads");
     }
     move([block]);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       "one 0x1: log 0x0",
       "one 0x1: log 0x2",
       "one 0x2: 0x7",
@@ -274,9 +274,9 @@ describe("what subscribers hear", () => {
     ]);
   });
 
-  it("of a large block: all in its order, who is behind in goes after those who are not", async () => {
-    const { methods, move } = aWorld();
-    const heard: string[] = [];
+  it("of a large block: all in order, and in parts after the others for connections that fall behind", async () => {
+    const { methods, move } = aSubscribedNode();
+    const received: string[] = [];
     for (const [name, isBehind] of [
       ["slow", true],
       ["slow, too", true],
@@ -284,7 +284,7 @@ describe("what subscribers hear", () => {
     ] as const) {
       const client = aClient(
         methods,
-        (each) => heard.push(...labels([each]).map((text) => `${name} ${text}`)),
+        (each) => received.push(...labels([each]).map((text) => `${name} ${text}`)),
         () => isBehind,
       );
       client.subscribe("logs", {});
@@ -292,18 +292,20 @@ describe("what subscribers hear", () => {
     }
     const logs = Array.from({ length: 250 }, (_, index) => aLog(`${index}`));
     move([aStoredBlock({ number: 7, transactions: [first], logs: [logs] })]);
-    await expect.poll(() => heard.length).toBe(3 * 251);
+    await expect.poll(() => received.length).toBe(3 * 251);
 
     const whole = (id: number) => [
       ...logs.map((_, index) => `0x${id}: log 0x${index.toString(16)}`),
       `0x${id + 1}: 0x7`,
     ];
     for (const [index, name] of ["slow", "slow, too", "quick"].entries()) {
-      const own = heard.filter((text) => text.startsWith(`${name} 0x`));
+      const own = received.filter((text) => text.startsWith(`${name} 0x`));
       expect(own).toEqual(whole(1 + 2 * index).map((text) => `${name} ${text}`));
     }
-    const goes = heard.filter((text, index) => text.split(" 0x")[0] !== heard[index - 1]?.split(" 0x")[0]);
-    expect(goes.map((text) => text.split(" 0x")[0])).toEqual([
+    const parts = received.filter(
+      (text, index) => text.split(" 0x")[0] !== received[index - 1]?.split(" 0x")[0],
+    );
+    expect(parts.map((text) => text.split(" 0x")[0])).toEqual([
       "slow",
       "slow, too",
       "quick",
@@ -314,8 +316,8 @@ describe("what subscribers hear", () => {
     ]);
   });
 
-  it("of a block is found out in turns where many addresses are listened to", async () => {
-    const { methods, move } = aWorld();
+  it("of a block are prepared in several event-loop slices when there are many addresses", async () => {
+    const { methods, move } = aSubscribedNode();
     const client = aClient(methods);
     const addresses = Array.from(
       { length: 10_000 },
@@ -323,29 +325,29 @@ describe("what subscribers hear", () => {
     );
     for (let count = 0; count < 4; count++)
       client.subscribe("logs", { address: [...addresses, toHex(c.address)].slice(-10_000) });
-    // A bloom that rules nobody out.
+    // A bloom filter that matches every subscription.
     move([{ ...block, header: { ...block.header, logsBloom: new Uint8Array(256).fill(0xff) } }]);
-    expect(client.heard).toEqual([]);
-    await expect.poll(() => client.heard.length).toBe(4);
+    expect(client.received).toEqual([]);
+    await expect.poll(() => client.received.length).toBe(4);
   });
 
-  it("of a log once, though its address is named twice", () => {
-    const { methods, move } = aWorld();
+  it("of a log come once, though its address is listed twice", () => {
+    const { methods, move } = aSubscribedNode();
     const client = aClient(methods);
     client.subscribe("logs", { address: [a.address, b.address, a.address].map((each) => toHex(each)) });
     move([block]);
-    expect(labels(client.heard)).toEqual(["0x1: log 0x0", "0x1: log 0x1"]);
+    expect(labels(client.received)).toEqual(["0x1: log 0x0", "0x1: log 0x1"]);
   });
 
-  it("of a reorganization: the logs that are gone, then the new blocks upwards", () => {
-    const { methods, move } = aWorld();
+  it("of a reorganization: the removed logs, then the new blocks in rising order", () => {
+    const { methods, move } = aSubscribedNode();
     const client = aClient(methods);
     client.subscribe("newHeads");
     client.subscribe("logs", {});
     const later = aStoredBlock({ number: 8, transactions: [first], logs: [[a]] });
     const other = aStoredBlock({ number: 7, transactions: [second], logs: [[c]] });
     move([other, aStoredBlock({ number: 8 })], [later, block]);
-    expect(labels(client.heard)).toEqual([
+    expect(labels(client.received)).toEqual([
       "0x2: log 0x0 removed",
       "0x2: log 0x0 removed",
       "0x2: log 0x1 removed",
@@ -356,8 +358,8 @@ describe("what subscribers hear", () => {
     ]);
   });
 
-  it("of logs is bounded by numbers, not by tags but earliest", () => {
-    const { methods, move } = aWorld();
+  it("of logs are bounded by block numbers and earliest, not by other tags", () => {
+    const { methods, move } = aSubscribedNode();
     const client = aClient(methods);
     client.subscribe("logs", { fromBlock: "0x8" });
     client.subscribe("logs", { toBlock: "0x6" });
@@ -365,25 +367,25 @@ describe("what subscribers hear", () => {
     client.subscribe("logs", { fromBlock: "latest", toBlock: "pending" });
     client.subscribe("logs", { toBlock: "earliest" });
     move([block]);
-    expect(new Set(client.heard.map(({ subscription }) => subscription))).toEqual(new Set(["0x3", "0x4"]));
+    expect(new Set(client.received.map(({ subscription }) => subscription))).toEqual(new Set(["0x3", "0x4"]));
   });
 
-  it("of the pool: what came and what left without being mined", () => {
+  it("of the pool: transactions that entered, and those that left without being mined", () => {
     const { pool, client } = aPoolAndItsClient();
     client.subscribe("newPendingTransactions");
     client.subscribe("droppedPendingTransactions");
     const cheap = aTransaction({ type: 0, gasPrice: 2_000n });
-    const dear = aTransaction({ type: 0, gasPrice: 4_000n });
+    const expensive = aTransaction({ type: 0, gasPrice: 4_000n });
     pool.add(cheap, "local");
-    pool.add(dear, "local");
-    expect(client.heard).toEqual([
+    pool.add(expensive, "local");
+    expect(client.received).toEqual([
       { subscription: "0x1", result: toHex(cheap.hash) },
       { subscription: "0x2", result: toHex(cheap.hash) },
-      { subscription: "0x1", result: toHex(dear.hash) },
+      { subscription: "0x1", result: toHex(expensive.hash) },
     ]);
   });
 
-  it("of the pool: hashes, Besu's detail, or in go-ethereum's form the whole of it", () => {
+  it("of the pool: hashes, Besu's details, or whole transactions as in go-ethereum", () => {
     const { pool, client } = aPoolAndItsClient();
     for (const options of [true, { includeTransactions: true }, false, { includeTransactions: false }, true])
       expect(client.subscribe("newPendingTransactions", options)).toMatch(/^0x/);
@@ -404,26 +406,26 @@ describe("what subscribers hear", () => {
       chainId: toQuantity(expectDefined(sent.chainId, "its chain id")),
       type: "0x2",
     };
-    const heard = client.heard.map(({ result }) => result);
-    expect(heard).toMatchObject([whole, { hash, type: "0x2" }, hash, hash, whole]);
-    expect(heard[0]).not.toHaveProperty("publicKey");
-    expect(heard[1]).not.toHaveProperty("maxFeePerGas");
+    const received = client.received.map(({ result }) => result);
+    expect(received).toMatchObject([whole, { hash, type: "0x2" }, hash, hash, whole]);
+    expect(received[0]).not.toHaveProperty("publicKey");
+    expect(received[1]).not.toHaveProperty("maxFeePerGas");
   });
 
   it("of syncing: the target, and false when there is none", () => {
-    const { methods, sync } = aWorld();
+    const { methods, sync } = aSubscribedNode();
     const client = aClient(methods);
     client.subscribe("syncing");
-    sync.happen({ startingBlock: 1n, currentBlock: 16n, highestBlock: 32n });
-    sync.happen(undefined);
-    expect(client.heard.map(({ result }) => result)).toEqual([
+    sync.emit({ startingBlock: 1n, currentBlock: 16n, highestBlock: 32n });
+    sync.emit(undefined);
+    expect(client.received.map(({ result }) => result)).toEqual([
       { startingBlock: "0x1", currentBlock: "0x10", highestBlock: "0x20" },
       false,
     ]);
   });
 
-  it("does not hurt the node when a connection misbehaves", () => {
-    const { methods, move } = aWorld();
+  it("do no harm when a connection throws", () => {
+    const { methods, move } = aSubscribedNode();
     const request = '{"id":1,"method":"eth_subscribe","params":["newHeads"]}';
     const throwing: Connection = {
       send: () => undefined,
@@ -452,17 +454,17 @@ interface RecordedMessage {
 
 type RecordedNotification = { readonly method: "eth_subscription"; readonly params: Notification };
 
-/** 17 asks for the head's number; 12 names a topic of three digits, which filters take more leniently here. */
+/** 17 requests the head's number; 12 has a topic of three digits, which filters here accept. */
 const ANSWERED_ELSEWHERE: ReadonlySet<unknown> = new Set([12, 17]);
 
 describeWithVectors("a session recorded with a live node", () => {
-  it.each(["net1", "net2"] as const)("is heard again on %s, word for word", async (network) => {
+  it.each(["net1", "net2"] as const)("is reproduced literally on %s", async (network) => {
     const session = readVectorJson<readonly RecordedMessage[]>("besu-ibft", network, "ws-messages.json");
     const chain = recordedChain(network);
     const transactions = new Map(
       chain.blocks.flatMap((block) => block.transactions.map((each) => [toHex(each.hash), each] as const)),
     );
-    const world = aWorld();
+    const node = aSubscribedNode();
     const about = {
       namespace: "EVERY",
       summary: "",
@@ -472,7 +474,7 @@ describeWithVectors("a session recorded with a live node", () => {
     const dispatcher = createDispatcher(
       {
         methods: [
-          ...world.methods,
+          ...node.methods,
           defineMethod({
             ...about,
             name: "eth_chainId",
@@ -496,16 +498,16 @@ describeWithVectors("a session recorded with a live node", () => {
       message.method === "eth_subscription";
     const isAnsweredHere = ({ raw, msg }: RecordedMessage): boolean =>
       !ANSWERED_ELSEWHERE.has((msg as { id?: unknown } | undefined)?.id) || raw !== undefined;
-    const asked = session.filter((each) => each.dir === "out" && each.i < 20 && isAnsweredHere(each));
+    const requests = session.filter((each) => each.dir === "out" && each.i < 20 && isAnsweredHere(each));
     const answers = session
       .filter((each) => each.dir === "in" && each.i < 40 && !isNotification(each.msg) && isAnsweredHere(each))
       .map(({ msg }) => JSON.stringify(msg));
     expect(answers.length).toBe(18);
 
-    for (const { raw, msg } of asked) client.send(raw ?? msg);
-    const given: string[] = [];
-    while (given.length < answers.length) given.push(await client.next());
-    expect(given.toSorted()).toEqual(answers.toSorted());
+    for (const { raw, msg } of requests) client.send(raw ?? msg);
+    const replies: string[] = [];
+    while (replies.length < answers.length) replies.push(await client.next());
+    expect(replies.toSorted()).toEqual(answers.toSorted());
 
     const recorded = session.flatMap(({ msg }) => (isNotification(msg) ? [msg.params] : []));
     let replayed = 0;
@@ -516,11 +518,11 @@ describeWithVectors("a session recorded with a live node", () => {
       if (number === undefined) {
         const transaction = transactions.get(String(group[0]?.result) as Hex);
         if (transaction === undefined) continue;
-        world.pool(transaction);
+        node.pool(transaction);
       } else {
         const block = chain.blocks[number];
         if (block === undefined) throw new RangeError("the session ends before the chain");
-        world.move([block]);
+        node.move([block]);
       }
       for (const expected of group) {
         expect(await client.next()).toBe(
