@@ -3,7 +3,7 @@ import { SETUP_TIMEOUT_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { AdmissionErrorCause } from "./traffic.ts";
 
-/** An open connection to the peer in question. */
+/** An open connection to the same peer. */
 export interface OpenConnection {
   readonly isInbound: boolean;
   readonly openedMs: number;
@@ -16,16 +16,16 @@ export interface ConnectionRequest {
   readonly isMaintained: boolean;
   readonly isDenied: boolean;
   readonly isPermitted: boolean;
-  /** Connections to the same node id. */
+  /** Open connections to the same node id. */
   readonly known: readonly OpenConnection[];
   readonly peerCount: number;
-  /** Those that called us. */
+  /** Peers with an inbound connection. */
   readonly inboundCount: number;
 }
 
 export interface PeerLimits {
   readonly maxPeers: number;
-  /** Most of them that may have called us; undefined for no share of their own. */
+  /** Most peers with an inbound connection; undefined for no separate limit. */
   readonly maxInbound: number | undefined;
 }
 
@@ -36,9 +36,8 @@ export interface AdmissionError {
 }
 
 /**
- * Whether a peer that has introduced itself may stay (p2p.md#connection-policy); undefined when it may. An
- * incoming connection that is not wanted is refused without a reason, as the incumbent does, but for those
- * about which a peer can do something.
+ * Decides whether a peer that has sent its Hello may stay (p2p.md#connection-policy); undefined when it may. An
+ * unwanted inbound connection is refused without a reason, as Besu does, except for causes that a peer can act on.
  */
 export function refuseConnection(
   request: ConnectionRequest,
@@ -51,7 +50,7 @@ export function refuseConnection(
   if (request.isDenied) return { cause: "denied", reason: "unknown", detail: "it is on the denylist" };
   if (!request.isPermitted) return { cause: "permissions", reason: "unknown", detail: "it is not permitted" };
   if (known.length > 0) {
-    // A pair may cross only while both were being set up.
+    // A pair of connections may cross only while both were being set up.
     const isSimultaneous = known.every(
       (other) => other.isInbound !== isInbound && nowMs - other.openedMs < SETUP_TIMEOUT_MS,
     );
@@ -67,12 +66,16 @@ export function refuseConnection(
     return { cause: "peers", reason: "tooManyPeers", detail: `there are ${request.peerCount} peers` };
   }
   if (isInbound && limits.maxInbound !== undefined && request.inboundCount >= limits.maxInbound) {
-    return { cause: "peers", reason: "tooManyPeers", detail: `${request.inboundCount} peers have called` };
+    return {
+      cause: "peers",
+      reason: "tooManyPeers",
+      detail: `there are ${request.inboundCount} inbound peers`,
+    };
   }
   return undefined;
 }
 
-/** Of two crossing connections the one stays that the node with the lower id began. */
+/** Of two crossing connections, the one that the node with the lower id opened stays. */
 export function isLastingDirection(
   ownId: Uint8Array,
   nodeId: Uint8Array,

@@ -2,19 +2,19 @@ import { toKey } from "../primitives/byteKey.ts";
 import { DENYLIST_LIMIT, MAX_REMEMBERED_DISCONNECTS, USELESS_PEER_BAN_MS } from "./limits.ts";
 import type { Disconnect } from "./rlpx/connection.ts";
 
-/** The last parting with a peer. */
+/** The last disconnect from a peer. */
 export interface RememberedDisconnect extends Disconnect {
-  /** Undefined when it left before it was known. */
+  /** Undefined when the connection ended before the peer proved its id. */
   readonly nodeId: Uint8Array | undefined;
   readonly host: string;
   readonly atMs: number;
-  /** How often we parted, this time included. */
+  /** Number of disconnects so far, this one included. */
   readonly count: number;
 }
 
 /**
- * What is remembered of peers until the node restarts: how each one left, and who is not let in again: for a breach of
- * protocol never, for being of no use not for a while. Each is bounded; the oldest entries go.
+ * Remembers until the restart how each peer disconnected, and bans peers: permanently after a breach of protocol, for a
+ * while after a disconnect as a useless peer. Each list is bounded; the oldest entries are dropped.
  */
 export interface BanList {
   remember(
@@ -22,21 +22,21 @@ export interface BanList {
     peer: { readonly nodeId: Uint8Array | undefined; readonly host: string },
   ): void;
   isDenied(nodeId: Uint8Array): boolean;
-  /** Latest last. */
+  /** The latest last. */
   readonly disconnects: readonly RememberedDisconnect[];
 }
 
 export function createBanList(
   settings: {
     readonly bannedIds: readonly Uint8Array[];
-    /** Whom the operator wants to keep: never denied. */
+    /** Peers that the operator named; never denied. */
     readonly isMaintained: (nodeId: Uint8Array) => boolean;
   },
   nowMs: () => number,
 ): BanList {
   const banned = new Set(settings.bannedIds.map(toKey));
   const denied = new Set<string>();
-  /** Until when, by key. */
+  /** End of the ban, by key. */
   const bannedUntilMs = new Map<string, number>();
   const disconnects = new Map<string, RememberedDisconnect>();
   return {
@@ -58,7 +58,7 @@ export function createBanList(
     isDenied(nodeId) {
       const key = toKey(nodeId);
       if (banned.has(key)) return true;
-      // The operator may have named it since.
+      // The operator may have named the peer since.
       if (settings.isMaintained(nodeId)) return false;
       return denied.has(key) || (bannedUntilMs.get(key) ?? 0) > nowMs();
     },
@@ -68,7 +68,7 @@ export function createBanList(
   };
 }
 
-/** p2p.md#connection-policy: a breach that we noticed, or a version that either end cannot speak. */
+/** p2p.md#connection-policy: a breach that this node detected, or a version that either end does not support. */
 function isPermanent({ reason, by }: Disconnect): boolean {
   return (reason === "breachOfProtocol" && by === "us") || reason === "incompatibleVersion";
 }

@@ -12,24 +12,24 @@ export interface NodeAddress {
 }
 
 /**
- * Calls the maintained peers, and calls again those that are gone. The waits double from 1 s to 30 s, and begin anew
- * after a connection that lasted; whoever turned us away waits the longest at once. Chance spreads the calls, so that
- * two nodes that lost each other do not both call at the same moment for ever.
+ * Dials the maintained peers, and redials those that are not connected. The delay doubles from 1 s to 30 s, and starts
+ * over after a connection that lasted; after a refusal it is the longest at once. Random jitter keeps two nodes that
+ * lost each other from dialing at the same moments for ever.
  */
 export interface Dialer {
   add(node: NodeAddress): boolean;
   remove(nodeId: Uint8Array): boolean;
   has(nodeId: Uint8Array): boolean;
-  /** A connection to the node is open, whoever began it: no calls until it is gone. */
+  /** A connection to the node is open, whichever end opened it: no dials until it ends. */
   connected(nodeId: Uint8Array): void;
-  /** The last connection to the node ended, or the call failed; `lastedMs` is 0 for a call. */
+  /** The last connection to the node ended, or the dial failed; `lastedMs` is 0 for a dial. */
   disconnected(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void;
   stop(): void;
 }
 
 interface Target {
   readonly node: NodeAddress;
-  state: "waiting" | "calling" | "connected";
+  state: "waiting" | "dialing" | "connected";
   waitMs: number;
   dueMs: number;
 }
@@ -38,7 +38,7 @@ export function createDialer(parts: {
   readonly clock: Clock;
   /** 0 to 1. */
   readonly chance: () => number;
-  /** Must end in `connected` or `gone`, which may be told before it returns. */
+  /** Must lead to `connected` or `disconnected`, possibly before it returns. */
   readonly dial: (node: NodeAddress) => void;
 }): Dialer {
   const { clock, chance, dial } = parts;
@@ -58,14 +58,14 @@ export function createDialer(parts: {
   }
 
   function dialsInProgress(): number {
-    return [...targets.values()].filter(({ state }) => state === "calling").length;
+    return [...targets.values()].filter(({ state }) => state === "dialing").length;
   }
 
   function dialDue(): void {
     const nowMs = clock.nowMs();
     for (const one of [...targets.values()]) {
       if (one.state !== "waiting" || one.dueMs > nowMs || dialsInProgress() >= MAX_CONCURRENT_DIALS) continue;
-      one.state = "calling";
+      one.state = "dialing";
       dial(one.node);
     }
     schedule();
@@ -107,7 +107,7 @@ export function createDialer(parts: {
   };
 }
 
-/** Calling again soon would be no use. */
+/** An early redial would be refused again. */
 const SLOW_REDIAL_REASONS: ReadonlySet<DisconnectReason> = new Set<DisconnectReason>([
   "breachOfProtocol",
   "uselessPeer",

@@ -33,41 +33,41 @@ import { baseMessage, type Traffic } from "./traffic.ts";
 import { createUnreachablePeers } from "./unreachablePeers.ts";
 
 /**
- * The node among its peers (p2p.md#connection-policy).
+ * The node's connections to its peers (p2p.md#connection-policy).
  *
  *     sockets ── connection.ts: RLPx, Hello, keep-alive, limits ──> peerTable.ts: who may stay ──> sub-protocols
- *        └ inbound: listened for here     └ outbound: when dialer.ts says        └ peerMemory.ts: who may not come back
+ *        └ inbound: accepted here     └ outbound: when dialer.ts says        └ banList.ts: who is banned
  *
- * What holds: whatever a peer sends, it can only end its own connection, with a reason that is remembered; everything it
- * can make grow has a name in limits.ts; a node id has one lasting connection. Left to others: what the messages mean
- * (sub-protocols such as ibf/ and eth/), and how peers are found (none are searched for yet).
+ * Invariants: whatever a peer sends can only end its own connection, with a reason that is remembered; every resource
+ * that a peer can make grow has a named bound in limits.ts; a node id has one lasting connection. Not done here: the
+ * meaning of messages (sub-protocols such as ibf/ and eth/), and peer discovery (there is none yet).
  */
 export interface Network {
-  /** Where peers reach us; undefined when we do not listen. */
+  /** Where peers reach this node; undefined when it does not listen. */
   readonly endpoint: Remote | undefined;
-  /** Peers that are ready: each of their protocols has had its greeting. */
+  /** Peers whose protocols have all completed their handshake. */
   readonly peerCount: number;
   readonly peers: readonly PeerView[];
-  /** How peers left, the latest last. */
+  /** Past disconnects, the latest last. */
   readonly disconnects: readonly RememberedDisconnect[];
-  /** Stays connected with the node from now on; false when it did so already, or it is this node. */
+  /** Stays connected with the node from now on; false when it already did, or the node is this one. */
   addPeer(node: NodeAddress): boolean;
-  /** Parts from it, and lets it go; false when it was not one to stay connected with. */
+  /** Disconnects the node and stops redialing it; false when it was not a maintained peer. */
   removePeer(nodeId: Uint8Array): boolean;
-  /** Parts from those whom the operator's lists no longer let in. */
+  /** Disconnects peers that the operator's lists no longer permit. */
   review(): void;
-  /** Says goodbye to all peers, and closes every socket. */
+  /** Sends Disconnect to all peers, and closes every socket. */
   close(): Promise<void>;
 }
 
 export interface NetworkSettings {
   readonly key: OwnIdentity;
   readonly clientId: string;
-  /** Where to listen; port 0 for any free one. */
+  /** Listen address; port 0 picks any free port. */
   readonly host: string;
   readonly port: number;
   readonly limits: PeerLimits;
-  /** Nodes to stay connected with; they are let in beyond the limits and never denied. */
+  /** Nodes to stay connected with; they are admitted beyond the limits and never denied. */
   readonly maintained: readonly NodeAddress[];
   readonly bannedIds: readonly Uint8Array[];
 }
@@ -78,19 +78,19 @@ export interface NetworkParts {
   /** 0 to 1. */
   readonly chance: () => number;
   readonly logger: Logger;
-  /** Whether the operator's lists let this node in; the port is the one that it listens on. */
+  /** Whether the operator's lists permit this node; the port is the one that it listens on. */
   readonly isPermitted?: (node: NodeAddress) => boolean;
-  /** Whether a node that bears our own id is this one, as far as its address tells. */
+  /** Whether a node with this node's own id is this one, judging by its address. */
   readonly isOwnAddress?: (node: NodeAddress, endpoint: Remote) => boolean;
-  /** Whether a node of this address takes part in deciding the next block. */
+  /** Whether this address is a validator of the next block. */
   readonly isValidator?: (address: Address) => boolean;
-  /** Absent: nothing is counted. */
+  /** Traffic counters; absent for none. */
   readonly traffic?: Traffic | undefined;
   readonly onPeerConnected?: () => void;
   readonly onPeerDisconnected?: (disconnect: Disconnect) => void;
 }
 
-/** Refused when the address cannot be listened on. */
+/** Fails when the address cannot be listened on. */
 export async function createNetwork(
   settings: NetworkSettings,
   parts: NetworkParts,
@@ -101,7 +101,7 @@ export async function createNetwork(
   if (!listening.ok) return listening;
   const endpoint = listening.value;
   const sockets = new Set<Socket>();
-  /** Inbound ones that have not introduced themselves, oldest first. */
+  /** Inbound connections before Hello, oldest first. */
   const pending = new Set<Connection>();
   const newConnections = createConnectionRateLimit(clock);
   const ingressBudget = createIngressBudget(clock, {
@@ -133,12 +133,12 @@ export async function createNetwork(
       socket.destroy();
       return;
     }
-    // Somebody who connects and says nothing must not keep others out.
+    // A silent connection must not keep others out.
     const [oldest] = pending;
     if (oldest !== undefined && pending.size >= MAX_PENDING_CONNECTIONS) {
       pending.delete(oldest);
       traffic?.inboundRefused("crowded");
-      oldest.destroy("timeout", "newer connections needed its place");
+      oldest.destroy("timeout", "dropped in favour of newer connections");
     }
     pending.add(adopt(socket, { remote }));
   }
@@ -153,11 +153,11 @@ export async function createNetwork(
 
   function adopt(
     socket: Socket,
-    whose: { readonly remote: Remote; readonly remoteId?: Uint8Array },
+    endpoint: { readonly remote: Remote; readonly remoteId?: Uint8Array },
   ): Connection {
     sockets.add(socket);
     const connection: Connection = createConnection(
-      { own: settings.key, hello, ...whose },
+      { own: settings.key, hello, ...endpoint },
       { socket, clock, read: readPortion, bufferBudget: bufferBudget, isTrusted },
       {
         opened(theirs) {
@@ -176,7 +176,7 @@ export async function createNetwork(
     return connection;
   }
 
-  /** What comes from those who matter to us does not wait for what strangers send. */
+  /** Input from maintained peers and validators does not wait behind that of untrusted peers. */
   function readPortion(nodeId: Uint8Array | undefined, read: () => void): boolean {
     if (nodeId === undefined || !isTrusted(nodeId)) return ingressBudget.take(read);
     read();
@@ -203,7 +203,7 @@ export async function createNetwork(
     dialer.has(nodeId) || parts.isValidator?.(addressOfPublicKey(nodeId)) === true;
 
   server.on("connection", accept);
-  server.on("error", (error) => logger.warn({ error }, "the peer-to-peer port has a problem"));
+  server.on("error", (error) => logger.warn({ error }, "error on the peer-to-peer port"));
   const isSelf = ({ nodeId }: NodeAddress): boolean => Buffer.compare(nodeId, settings.key.nodeId) === 0;
   function addPeer(node: NodeAddress): boolean {
     if (!isSelf(node)) {
@@ -214,7 +214,7 @@ export async function createNetwork(
     if (parts.isOwnAddress?.(node, endpoint) === false)
       logger.warn(
         { host: node.host, port: node.tcpPort },
-        "a node to connect with bears this node's own id, at an address that is not this one's: if another node runs " +
+        "a configured peer has this node's own id, at an address that is not this one's: if another node runs " +
           "there, the two have one key, and two validators with one key can split the chain; give one of them a key of " +
           "its own (--node-private-key-file). If the address is this node's, say so with --p2p-host",
       );
@@ -247,7 +247,7 @@ export async function createNetwork(
       dialer.stop();
       unreachablePeers.stop();
       const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const connection of pending) connection.destroy("clientQuitting", "this node stops");
+      for (const connection of pending) connection.destroy("clientQuitting", "this node is shutting down");
       table.disconnectAll("clientQuitting");
       await flushed([...sockets]);
       for (const socket of sockets) socket.destroy();
@@ -282,7 +282,7 @@ function listen(
   });
 }
 
-/** Takes so many connections per second and no more, with a reserve for when many nodes start at once. */
+/** Token bucket: CONNECTIONS_PER_SECOND on average, CONNECTION_BURST at once for when many nodes start together. */
 function createConnectionRateLimit(clock: Clock): { take(): boolean } {
   let tokens = CONNECTION_BURST;
   let filledMs = clock.nowMs();
@@ -299,7 +299,7 @@ function createConnectionRateLimit(clock: Clock): { take(): boolean } {
   };
 }
 
-/** Lets the last words go out; a peer that does not read them is not waited for. */
+/** Flushes pending writes; does not wait for a peer that does not read. */
 async function flushed(sockets: readonly Socket[]): Promise<void> {
   const quiet = sockets.filter(({ connecting, destroyed }) => !connecting && !destroyed);
   await Promise.all(

@@ -5,11 +5,11 @@ import {
   USELESS_RESPONSE_WINDOW_MS,
 } from "./limits.ts";
 
-/** How helpful a peer has been (p2p.md#connection-policy): one point up or down for each answer. */
+/** Reputation of a peer (p2p.md#connection-policy): one point up or down for each response. */
 export interface PeerScore {
   readonly score: number;
   reward(): void;
-  /** True when that was one too many within the window: the peer is of no use. */
+  /** True when the peer reached the limit of useless responses within the window. */
   penalise(nowMs: number): boolean;
 }
 

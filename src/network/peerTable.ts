@@ -18,32 +18,32 @@ import type { PeerShare, Session, SubProtocol } from "./subProtocol.ts";
 import type { Traffic } from "./traffic.ts";
 import type { UnreachablePeers } from "./unreachablePeers.ts";
 
-/** A peer as operators see it. */
+/** A peer as shown to operators. */
 export interface PeerView {
   readonly nodeId: Uint8Array;
   readonly address: Address;
   readonly hello: Hello;
   readonly isInbound: boolean;
   readonly remote: Remote;
-  /** Our end of the connection; undefined once it is closed. */
+  /** The local end of the connection; undefined once it is closed. */
   readonly local: Remote | undefined;
   readonly isReady: boolean;
-  /** What both speak. */
+  /** Shared protocols. */
   readonly protocols: readonly { readonly name: string; readonly version: number }[];
   readonly reputation: number;
-  /** Two for the moment in which both called each other. */
+  /** Two while crossing connections exist. */
   readonly connections: number;
 }
 
-/** Who is connected: judges those who have introduced themselves, and hands their messages to the sub-protocols. */
+/** The connected peers: admits or refuses a peer after its Hello, and dispatches its messages to the sub-protocols. */
 export interface PeerTable {
   open(connection: Connection, hello: Hello): void;
   receive(connection: Connection, id: number, payload: Uint8Array): void;
-  /** Also for connections that never opened. */
+  /** Also called for connections that never opened. */
   end(connection: Connection, disconnect: Disconnect): void;
   disconnectPeer(nodeId: Uint8Array, reason: DisconnectReason): void;
   disconnectAll(reason: DisconnectReason): void;
-  /** Dismisses those who are no longer permitted. */
+  /** Disconnects peers that are no longer permitted. */
   review(): void;
   readonly peers: readonly PeerView[];
   readonly readyCount: number;
@@ -59,7 +59,7 @@ interface Peer {
 
 interface OpenSession extends Agreed<SubProtocol> {
   readonly session: Session;
-  /** Told to its protocol: whose end is told too. */
+  /** The protocol got `onOpen`, so it gets `onClose` too. */
   isOpened: boolean;
 }
 
@@ -70,7 +70,7 @@ interface Link {
   readonly hello: Hello;
   readonly openedMs: number;
   readonly sessions: readonly OpenSession[];
-  /** Protocols whose greeting has not come yet. */
+  /** Protocols whose handshake is not complete. */
   readonly pendingGreetings: Set<SubProtocol>;
   isLasting: boolean;
   timer: Timer | undefined;
@@ -83,7 +83,7 @@ export interface PeerTableParts {
   readonly dialer: Dialer;
   readonly banList: BanList;
   readonly unreachablePeers: UnreachablePeers;
-  /** Of the thread's time. */
+  /** The peer's share of the main thread's time. */
   readonly shareOf: (nodeId: Uint8Array) => PeerShare;
   readonly isPermitted?: (node: NodeAddress) => boolean;
   readonly traffic?: Traffic | undefined;
@@ -125,10 +125,10 @@ export function createPeerTable(
     const agreed = agreeCapabilities(protocols, hello.capabilities);
     if (refusal !== undefined) {
       if (connection.isInbound) traffic?.inboundRefused(refusal.cause);
-      // We never call ourselves.
+      // This node never dials itself.
       if (refusal.cause === "self") reportSharedKey(connection.remote);
       connection.disconnect(refusal.reason, refusal.detail);
-    } else if (agreed.length === 0) connection.disconnect("uselessPeer", "no protocol is shared");
+    } else if (agreed.length === 0) connection.disconnect("uselessPeer", "no shared protocol");
     else addConnection(known ?? newPeer(nodeId), connection, hello, agreed);
   }
 
@@ -182,15 +182,15 @@ export function createPeerTable(
     dialer.connected(peer.nodeId);
     if (peer.links.size > 1) settleSimultaneousConnect(peer);
     else announce(link);
-    // The peer is cut off from what it waits for when one of its protocols is never greeted.
+    // A peer that never completes a protocol's handshake is disconnected.
     if (link.timer === undefined && link.pendingGreetings.size > 0) {
       link.timer = clock.at(clock.nowMs() + GREETING_TIMEOUT_MS, () => {
-        if (link.pendingGreetings.size > 0) connection.disconnect("timeout", "its greeting did not come");
+        if (link.pendingGreetings.size > 0) connection.disconnect("timeout", "protocol handshake timed out");
       });
     }
     noteReady(link);
     for (const one of link.sessions) {
-      // A protocol may have ended it already.
+      // An earlier protocol may have ended the connection.
       if (!links.has(connection)) return;
       one.isOpened = true;
       guard(connection, () => one.protocol.onOpen(one.session));
@@ -207,14 +207,15 @@ export function createPeerTable(
     logger.info({ address: peer.address, ...remote, isInbound, client: hello.clientId }, "peer connected");
   }
 
-  /** Both called each other: the connection that goes is closed a little later, when its messages have come in. */
+  /** Both ends dialed: the losing connection is closed a little later, when its messages have arrived. */
   function settleSimultaneousConnect(peer: Peer): void {
     for (const link of peer.links) {
       link.isLasting = isLastingDirection(ownId, peer.nodeId, link.connection);
       if (link.isLasting) continue;
       link.timer?.cancel();
       link.timer = clock.at(clock.nowMs() + CROSS_CONNECTION_LINGER_MS, () => {
-        if (peer.links.size > 1) link.connection.disconnect("alreadyConnected", "both had called each other");
+        if (peer.links.size > 1)
+          link.connection.disconnect("alreadyConnected", "both ends had dialed each other");
         else link.isLasting = true;
       });
     }
@@ -249,7 +250,8 @@ export function createPeerTable(
         count("outbound", protocol, code);
         return true;
       },
-      disconnect: (reason, detail = `${protocol.name} ends it`) => connection.disconnect(reason, detail),
+      disconnect: (reason, detail = `${protocol.name} ends the connection`) =>
+        connection.disconnect(reason, detail),
       greeted() {
         const link = links.get(connection);
         link?.pendingGreetings.delete(protocol);
@@ -258,7 +260,7 @@ export function createPeerTable(
       reward: () => peer.reputation.reward(),
       penalise() {
         if (peer.reputation.penalise(clock.nowMs())) {
-          connection.disconnect("uselessPeer", "too many useless answers");
+          connection.disconnect("uselessPeer", "too many useless responses");
         }
       },
     };
@@ -269,12 +271,12 @@ export function createPeerTable(
     traffic?.passed({ direction, protocol: `${protocol.name}/${protocol.version}`, name, code });
   }
 
-  /** A protocol that throws has a bug, which costs this connection and no other. */
+  /** An exception in a protocol is a bug; it ends this connection and no other. */
   function guard(connection: Connection, act: () => void): void {
     try {
       act();
     } catch (error) {
-      logger.error({ error, ...connection.remote }, "a protocol failed over what a peer sent");
+      logger.error({ error, ...connection.remote }, "a protocol failed on a peer's message");
       connection.disconnect("requested", "a protocol failed");
     }
   }
@@ -309,7 +311,7 @@ export function createPeerTable(
       peers.delete(toKey(peer.nodeId));
       dialer.disconnected(peer.nodeId, disconnect.reason, clock.nowMs() - peer.openedMs);
       parts.onPeerDisconnected?.(disconnect);
-      logger.info({ address: peer.address, ...connection.remote, ...disconnect }, "peer gone");
+      logger.info({ address: peer.address, ...connection.remote, ...disconnect }, "peer disconnected");
     } else {
       for (const other of peer.links) other.isLasting = true;
     }
@@ -319,14 +321,15 @@ export function createPeerTable(
   }
 
   const disconnectPeer = (peer: Peer, reason: DisconnectReason): void => {
-    for (const { connection } of [...peer.links]) connection.disconnect(reason, "this node ends it");
+    for (const { connection } of [...peer.links])
+      connection.disconnect(reason, "this node ends the connection");
   };
 
   return {
     open,
     receive(connection, id, payload) {
       const link = links.get(connection);
-      // Ids that belong to nobody are passed over (p2p.md#hello-and-capabilities).
+      // Message ids outside all protocols are ignored (p2p.md#hello-and-capabilities).
       const found = link?.sessions.find(
         ({ offset, protocol }) => id >= offset && id < offset + protocol.messageCodes,
       );
@@ -347,7 +350,7 @@ export function createPeerTable(
     },
     review() {
       for (const { connection, hello } of [...links.values()]) {
-        if (!isPermitted(connection, hello)) connection.disconnect("requested", "it is no longer permitted");
+        if (!isPermitted(connection, hello)) connection.disconnect("requested", "no longer permitted");
       }
     },
     get peers() {
@@ -359,7 +362,7 @@ export function createPeerTable(
   };
 }
 
-/** Whoever calls with our id has proved that it has our key. */
+/** A peer that connects with this node's id has proven that it holds the same key. */
 function warnOfSharedKey(logger: Logger, remote: Remote): void {
   logger.warn(
     { ...remote },
@@ -368,7 +371,7 @@ function warnOfSharedKey(logger: Logger, remote: Remote): void {
   );
 }
 
-/** One that calls again and again is told of now and then. */
+/** Limits the warnings about a node that keeps connecting. */
 const SHARED_KEY_WARNING_PAUSE_MS = 60_000;
 
 function lastingLink({ links }: Peer): Link {

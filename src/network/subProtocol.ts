@@ -6,32 +6,32 @@ import type { Hello } from "./rlpx/hello.ts";
 import type { MessagePriority } from "./rlpx/messagePriority.ts";
 
 /**
- * What is spoken over connections, plugged into the network (createNetwork). Each connection on which both ends know it
- * is a session of its own; a peer has two for some seconds when both called each other
- * (p2p.md#connection-policy), so whoever waits for answers waits by node id. Callbacks run while bytes are
- * being read: they keep what they need, and return soon.
+ * A protocol over RLPx connections, plugged into the network (createNetwork). Each connection that negotiated it is a
+ * session of its own; a peer has two sessions for some seconds after both ends dialed (p2p.md#connection-policy), so
+ * waiting requests are keyed by node id. Callbacks run while bytes are being read: they keep what they need, and return
+ * soon.
  */
 export interface SubProtocol extends Spoken {
-  /** True when peers introduce themselves in it: a connection counts only after `greeted` was called. */
+  /** True when the protocol has a handshake: a connection counts only after `greeted` was called. */
   readonly hasGreeting?: boolean;
-  /** How its messages wait where a connection is slow: as any others unless stated. */
+  /** Priority of its messages on a slow connection; ordinary unless stated. */
   readonly priority?: MessagePriority;
-  /** What its messages are called, by code. */
+  /** Names of its messages, by code. */
   readonly messageNames?: readonly (string | undefined)[];
   onOpen(session: Session): void;
-  /** `code` counts from 0; the payload is uncompressed and belongs to whoever is called. */
+  /** `code` counts from 0; the payload is uncompressed and belongs to the callee. */
   onMessage(session: Session, code: number, payload: Uint8Array): void;
-  /** Once for each session that was opened. */
+  /** Called once for each opened session. */
   onClose(session: Session, reason: DisconnectReason): void;
 }
 
-/** The thread's time for what a peer sends: all strangers have one share together, and whoever matters to us needs none. */
+/** Main-thread time for a peer's input: all untrusted peers share one budget, trusted ones are not limited. */
 export interface PeerShare {
   /** Named by the operator, or a validator. */
   readonly isTrusted: boolean;
-  /** Does the work at once, or once the share has time again. */
+  /** Does the work at once, or when the budget has time again. */
   take(work: () => void): void;
-  /** Other threads spend that time for it. */
+  /** Charges time that other threads spend on the peer's input. */
   spend(durationMs: number): void;
 }
 
@@ -39,29 +39,34 @@ export interface PeerShare {
 export interface Session {
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
-  /** Of the node's key: the validator's, if it is one. */
+  /** Address of the node key; the validator's address, if it is a validator. */
   readonly address: Address;
   readonly hello: Hello;
-  /** The version that both speak. */
+  /** The negotiated version. */
   readonly version: number;
-  /** True when the peer called us. */
+  /** True when the peer opened the connection. */
   readonly isInbound: boolean;
   readonly remote: Remote;
-  /** True when the operator wants to stay connected with the node. */
+  /** True when the operator configured the node as a peer. */
   readonly isMaintained: boolean;
-  /** False on the one of two crossing connections that will be closed soon. */
+  /** False on the crossing connection that will be closed soon. */
   readonly isLasting: boolean;
-  /** For work that what it sent leads to later. */
+  /** Budget for deferred work on the peer's input. */
   readonly share: PeerShare;
-  /** What came over the connection so far. */
+  /** Bytes received on the connection so far. */
   readonly receivedBytes: number;
-  /** False when it cannot be sent: the connection has ended, the message is too large, or too much waits already. */
+  /**
+   * False when the message cannot be sent: the connection has ended, the message is too large, or too much is queued.
+   */
   send(code: number, payload: Uint8Array): boolean;
   /** Ends the connection, with all its sessions. A breach of protocol is remembered until the node restarts. */
   disconnect(reason: DisconnectReason, detail?: string): void;
-  /** The peer has said what this protocol wants to hear first, and it was right. */
+  /** Marks the protocol's handshake as complete. */
   greeted(): void;
-  /** An answer that helped, or one that did not (an empty one, none in time): too many of these end the connection. */
+  /**
+   * `reward` after a useful response, `penalise` after a useless one (empty, or none in time); too many useless ones
+   * end the connection.
+   */
   reward(): void;
   penalise(): void;
 }

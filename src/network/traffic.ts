@@ -1,4 +1,4 @@
-/** A message as it is counted: `eth/68`, `GetBlockHeaders`, 3. Those that belong to no protocol have no code. */
+/** A message as counted: `eth/68`, `GetBlockHeaders`, 3. Messages outside all protocols have no code. */
 export interface PassingMessage {
   readonly direction: "inbound" | "outbound";
   readonly protocol: string;
@@ -6,7 +6,7 @@ export interface PassingMessage {
   readonly code: number | undefined;
 }
 
-/** Why somebody who called was not let in. */
+/** Why an inbound connection was refused. */
 export type AdmissionErrorCause =
   | "rate"
   | "sockets"
@@ -18,7 +18,7 @@ export type AdmissionErrorCause =
   | "connected"
   | "peers";
 
-/** What passes between us and others, to be counted by. */
+/** Counters of messages and refused connections. */
 export interface Traffic {
   passed(message: PassingMessage): void;
   inboundRefused(cause: AdmissionErrorCause): void;

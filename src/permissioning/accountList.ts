@@ -1,6 +1,6 @@
 import type { AllowlistKind } from "./allowlist.ts";
 
-/** Senders whose transactions are taken: 0x and 40 hexadecimal digits, kept in lower case. */
+/** Permitted senders: 0x and 40 hexadecimal digits, kept in lower case. */
 export const ACCOUNT_LIST: AllowlistKind = {
   key: "accounts-allowlist",
   noun: "account",

@@ -4,53 +4,53 @@ import { err, ok, type Result } from "../primitives/result.ts";
 import { type AllowlistKey, readListedTexts, writeListedTexts } from "./permissionsFile.ts";
 
 /**
- * Senders or nodes that are allowed, as a file names them. Asked for at each admission, changed by an operator over
- * JSON-RPC or in the file:
+ * Permitted senders or nodes, as listed in a file. Read at each admission; changed by an operator over JSON-RPC or in
+ * the file:
  *
  *     file ──open, reload──> list ──has──> pool, block building, peers
  *     perm_add…, perm_remove… ──> checks ──> file ──> list
  *
- * A change is in the file before it is in force. Whether a block of others is sound does not depend on this list: it
- * is this node's own and no rule of the chain, and the incumbent does not ask it either when it imports a block.
+ * A change is written to the file before it takes effect. The list does not affect whether other validators' blocks are
+ * valid: it is local and no rule of the chain, and Besu does not apply it to imported blocks either.
  */
 export interface Allowlist {
   /** In the order of the file, then of their addition. */
   readonly items: readonly string[];
-  /** `item` in the one spelling that lists have. */
+  /** Whether the list contains `item`, which is in normalized form. */
   has(item: string): boolean;
-  /** Refused with the first flaw, and then nothing has changed but for `outOfSync`. */
+  /** Fails with the first error, and then nothing has changed, except after `outOfSync`. */
   add(texts: readonly string[]): Result<void, AllowlistErrorCode>;
   remove(texts: readonly string[]): Result<void, AllowlistErrorCode>;
-  /** The list as the file has it now; refused when the file cannot be used. */
+  /** Reads the list from the file; fails when the file is unusable. */
   read(): Result<readonly string[], "unusablePermissions">;
-  /** Takes over what was read. */
+  /** Replaces the list by one that was read. */
   replace(items: readonly string[]): void;
 }
 
-/** Why a list was not changed (json-rpc-errors.md#permissioning), in the order in which it is looked for. */
+/** Why a list was not changed (json-rpc-errors.md#permissioning), in the order of the checks. */
 export type AllowlistErrorCode =
   | "empty"
   | "invalid"
   | "duplicate"
   | "exists"
-  /** The node is to stay connected with it (bootnodes, static nodes). */
+  /** The node is a maintained peer (bootnodes, static nodes). */
   | "fixed"
   | "absent"
-  /** The file does not hold what the list holds. The change is in force, and not in the file. */
+  /** The file and the list in force differ. The change takes effect, but is not written. */
   | "outOfSync"
   | "notPersisted";
 
 export interface AllowlistKind {
   readonly key: AllowlistKey;
-  /** What messages call an item. */
+  /** Name of an item in messages. */
   readonly noun: string;
-  /** The item in the one spelling that lists have; undefined for what is none. */
+  /** The normalized form of an item; undefined for invalid text. */
   normalize(text: string): string | undefined;
   /** Whether the item must stay on the list. */
   isFixed?(item: string): boolean;
 }
 
-/** Refused when the file cannot be used, with the line and the value where there is one. */
+/** Fails when the file is unusable, with the line and the value where there is one. */
 export function openAllowlist(
   kind: AllowlistKind,
   path: string,
@@ -84,7 +84,7 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     const itemsInFile = new Set(inFile.value);
     if (items.some((item) => !itemsInFile.has(item))) {
       replace(changed);
-      return refuse("outOfSync", `${path} does not hold what was in force`);
+      return refuse("outOfSync", `${path} does not contain the list in force`);
     }
     try {
       writeListedTexts(path, kind.key, changed);
@@ -103,12 +103,12 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
   }
 
   function normalized(texts: readonly string[]): Result<readonly string[], AllowlistErrorCode> {
-    if (texts.length === 0) return refuse("empty", "nothing is named");
+    if (texts.length === 0) return refuse("empty", "no entries given");
     const normalizedTexts = texts.map(kind.normalize);
     if (!normalizedTexts.every((item) => item !== undefined))
       return refuse("invalid", `not all are ${kind.noun}s`);
     return new Set(normalizedTexts).size < normalizedTexts.length
-      ? refuse("duplicate", "something is named twice")
+      ? refuse("duplicate", "duplicate entries")
       : ok(normalizedTexts);
   }
 
@@ -126,7 +126,8 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     remove(texts) {
       const removed = normalized(texts);
       if (!removed.ok) return removed;
-      if (removed.value.some((item) => kind.isFixed?.(item))) return refuse("fixed", "it has to stay");
+      if (removed.value.some((item) => kind.isFixed?.(item)))
+        return refuse("fixed", "a maintained peer must stay on the list");
       if (!removed.value.every((item) => members.has(item))) return refuse("absent", "it is not on the list");
       return change(items.filter((item) => !removed.value.includes(item)));
     },

@@ -5,25 +5,25 @@ import { ok, type Result } from "../primitives/result.ts";
 import { ACCOUNT_LIST } from "./accountList.ts";
 import { type Allowlist, type AllowlistKind, openAllowlist } from "./allowlist.ts";
 
-/** Whom this node lets in, where the operator keeps lists of them. */
+/** Which senders and nodes are permitted, where the operator keeps lists of them. */
 export interface Permissions {
-  /** Undefined when everyone may send. */
+  /** Undefined when every sender is permitted. */
   readonly accounts: Allowlist | undefined;
-  /** Undefined when every node may be a peer. */
+  /** Undefined when every node is permitted. */
   readonly nodes: Allowlist | undefined;
   isSenderPermitted(sender: Address): boolean;
-  /** Reads both lists anew, or keeps both as they are. */
+  /** Reloads both lists, or keeps both on an error. */
   reload(): Result<void, "unusablePermissions">;
 }
 
 export interface PermissionSettings {
-  /** File with the list of senders; undefined when everyone may send. */
+  /** File with the list of senders; undefined when every sender is permitted. */
   readonly accountsFile: string | undefined;
-  /** File with the list of nodes; undefined when every node may be a peer. */
+  /** File with the list of nodes; undefined when every node is permitted. */
   readonly nodesFile: string | undefined;
 }
 
-/** Refused when a file cannot be used. `nodeKind` knows how a node is written. */
+/** Fails when a file is unusable. `nodeKind` parses node entries. */
 export function openPermissions(
   { accountsFile, nodesFile }: PermissionSettings,
   { nodeKind, logger }: { readonly nodeKind: AllowlistKind; readonly logger: Logger },

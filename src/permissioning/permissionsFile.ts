@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../primitives/result.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 
 /*
- * The incumbent's permissions file: TOML with a list of texts for senders, one for nodes, or both
+ * Besu's permissions file: TOML with a list of strings for senders, one for nodes, or both
  * (options.md#permissioning-options).
  */
 
@@ -14,11 +14,11 @@ export type AllowlistKey = "accounts-allowlist" | "nodes-allowlist";
 
 export interface ListedText {
   readonly text: string;
-  /** Where it stands first, counted from 1. */
+  /** Line of its first occurrence, counted from 1. */
   readonly line: number;
 }
 
-/** A list as it stands in the file. Refused with what is wrong with the file, and where. */
+/** Reads a list from the file. Fails with the defect and its position. */
 export function readListedTexts(
   path: string,
   key: AllowlistKey,
@@ -48,9 +48,9 @@ export function readListedTexts(
 }
 
 /**
- * Puts a new list into the file: the old one's lines go, all others stay as they are, and the new list follows them in
- * one line, as the incumbent writes it. The file is replaced as a whole or not at all, wherever the system allows that.
- * Throws when the file cannot be written.
+ * Writes a new list to the file: the old list's lines are removed, all others stay, and the new list follows them in
+ * one line, as Besu writes it. The file is replaced atomically wherever the system allows it. Throws when the file
+ * cannot be written.
  */
 export function writeListedTexts(path: string, key: AllowlistKey, texts: readonly string[]): void {
   const line = assignment(key, texts);
@@ -67,10 +67,10 @@ function isTexts(value: TomlValue): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** The names of old, which the incumbent no longer reads either. */
+/** Explains the former names, which Besu no longer reads either. */
 function hint(table: TomlTable, key: AllowlistKey): string {
   const old = key.replace("allowlist", "whitelist");
-  return table[old] === undefined ? "" : `; it holds ${old}, which was the name of old`;
+  return table[old] === undefined ? "" : `; it contains ${old}, the former name`;
 }
 
 function lineOf(text: string, document: string): number {
@@ -81,7 +81,7 @@ function assignment(key: AllowlistKey, texts: readonly string[]): string {
   return `${key}=[${texts.map((text) => JSON.stringify(text)).join(",")}]`;
 }
 
-/** The text without the lines of a list, which may be many; each line that is left ends with a line feed. */
+/** The text without the lines of a list; each remaining line ends with a line feed. */
 function withoutAssignment(text: string, key: AllowlistKey): string {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
@@ -94,7 +94,7 @@ function withoutAssignment(text: string, key: AllowlistKey): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** The other list alone, where the file is written in a way that one cannot just take lines out of and add to. */
+/** The other list alone, for files whose text cannot be edited by lines. */
 function otherList(text: string, key: AllowlistKey): string {
   const other = key === "accounts-allowlist" ? "nodes-allowlist" : "accounts-allowlist";
   const value = parse(text)[other];
@@ -124,7 +124,7 @@ function replaceFile(path: string, text: string): void {
     syncFolder(dirname(file));
   } catch (error) {
     rmSync(temporary, { force: true });
-    // A file that was mounted alone, or lies in a folder that is not ours, can only be written in place.
+    // A file that is a mount of its own, or lies in a read-only folder, can only be written in place.
     if (!IN_PLACE_ONLY.has(codeOf(error))) throw error;
     writeFileSync(file, text, { flush: true });
   }

@@ -1,10 +1,7 @@
-/**
- * Work that is looked for whenever somebody says so: one round at a time, and another one after it when somebody said so
- * meanwhile.
- */
+/** A task that runs on request: one run at a time, and requests during a run cause one more run after it. */
 export interface CoalescedTask {
   wake(): void;
-  /** Settles when the round that runs now, if any, has ended. */
+  /** Settles when the current run, if any, has ended. */
   settled(): Promise<void>;
 }
 
@@ -12,7 +9,7 @@ export function createCoalescedTask(parts: {
   readonly run: () => Promise<void>;
   readonly isClosed: () => boolean;
   readonly onFailure: (error: unknown) => void;
-  /** After each round, before another one may begin. */
+  /** Called after each run, before the next may begin. */
   readonly onEnd?: () => void;
 }): CoalescedTask {
   let running: Promise<void> | undefined;
@@ -20,7 +17,7 @@ export function createCoalescedTask(parts: {
 
   function wake(): void {
     if (parts.isClosed()) return;
-    // What is being done may have looked already: it is looked again afterwards.
+    // The current run may have checked already: another one follows.
     isWakePending = running !== undefined;
     if (isWakePending) return;
     running = parts

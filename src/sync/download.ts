@@ -5,10 +5,10 @@ import { BATCH_BODIES } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 import { emptyBodyOf, type Link, linkHeaders, matchBodies, rootKey } from "./segment.ts";
 
-/** Why a peer was no help: it gave nothing, it lied, or its chain is not ours. */
-export type DownloadErrorCode = "noAnswer" | "lie" | "otherBranch";
+/** Why a download from a peer failed: no response, invalid data, or a chain that is not this node's. */
+export type DownloadErrorCode = "noResponse" | "invalid" | "otherBranch";
 
-/** The headers that follow `parent`, up to `most` of them; one at least. */
+/** Downloads the headers that follow `parent`, up to `limit` of them; at least one. */
 export async function downloadHeaders(
   peer: SyncPeer,
   parent: NamedHeader,
@@ -18,8 +18,8 @@ export async function downloadHeaders(
   const missing = (peer.height ?? 0n) - parent.header.number;
   const max = missing < BigInt(limit) ? Math.max(1, Number(missing)) : limit;
   const response = await peer.requestHeaders({ start: { number: from }, max, skip: 0, isReverse: false });
-  if (!response.ok) return noAnswer(response.error.message);
-  if (response.value.length === 0) return noAnswer(`it has no block ${from}`);
+  if (!response.ok) return noResponse(response.error.message);
+  if (response.value.length === 0) return noResponse(`it has no block ${from}`);
   const links = linkHeaders(parent, response.value);
   if (links.ok) return links;
   const { code, message } = links.error;
@@ -27,8 +27,8 @@ export async function downloadHeaders(
 }
 
 /**
- * The blocks of these headers, in order, each as soon as its body is there; the next bodies are asked for when they are
- * needed, so that little waits in memory. Ends after a refusal.
+ * Downloads the blocks of these headers, in order, each yielded as soon as its body has arrived; further bodies are
+ * requested when they are needed, so that few wait in memory. Ends after an error.
  */
 export async function* downloadBlocks(
   peer: SyncPeer,
@@ -58,7 +58,7 @@ export async function* downloadBlocks(
   }
 }
 
-/** The block of one header. */
+/** Downloads the block of one header. */
 export async function downloadBlock(peer: SyncPeer, link: Link): Promise<Result<Block, DownloadErrorCode>> {
   const { header } = link;
   const empty = emptyBodyOf(header);
@@ -74,19 +74,19 @@ async function askBodies(
   wanted: readonly Link[],
 ): Promise<Result<ReadonlyMap<string, Body>, DownloadErrorCode>> {
   const response = await peer.requestBodies(wanted.map(({ hash }) => hash));
-  if (!response.ok) return noAnswer(response.error.message);
+  if (!response.ok) return noResponse(response.error.message);
   const matched = matchBodies(wanted, response.value);
   return matched.ok ? matched : invalid(matched.error.message);
 }
 
 function noBody({ number }: Header): Result<never, DownloadErrorCode> {
-  return noAnswer(`it has no body of block ${number}`);
+  return noResponse(`it has no body of block ${number}`);
 }
 
-function noAnswer(message: string): Result<never, DownloadErrorCode> {
-  return err({ code: "noAnswer", fault: "peer", message });
+function noResponse(message: string): Result<never, DownloadErrorCode> {
+  return err({ code: "noResponse", fault: "peer", message });
 }
 
 function invalid(message: string): Result<never, DownloadErrorCode> {
-  return err({ code: "lie", fault: "peer", message });
+  return err({ code: "invalid", fault: "peer", message });
 }

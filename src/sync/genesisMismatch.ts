@@ -1,16 +1,16 @@
 import type { Logger } from "../observability/logger.ts";
 
-/** Peers whose blocks were refused; more than a node has at once need not be told apart. */
+/** Most offenders that are remembered; more peers than a node has. */
 const MAX_OFFENDERS = 100;
-/** The warning comes again so often while nothing changes. */
+/** Interval of the warning while nothing changes. */
 const WARN_AGAIN_MS = 10 * 60_000;
 
 /**
- * Who is at fault when blocks break our rules. One peer may lie; when all of them seem to, it is our genesis file that
- * differs, and a node that blames its peers leads its operator astray.
+ * Detects that this node's genesis file is probably wrong: one peer may send invalid blocks, but when all of them do,
+ * the local rules differ, and blaming the peers would mislead the operator.
  */
 export interface GenesisMismatchDetector {
-  /** A peer's blocks broke our rules. Call it before the peer is cut off. */
+  /** A peer's blocks broke the local rules. Must be called before the peer is disconnected. */
   noteInvalidBlock(peerKey: string): void;
 }
 
@@ -26,7 +26,7 @@ export function createGenesisMismatchDetector(parts: {
   return {
     noteInvalidBlock(peerKey) {
       const head = parts.headNumber();
-      // Somebody's blocks were sound meanwhile.
+      // A valid block has arrived in the meantime.
       if (head !== countedAtHead) offenders.clear();
       countedAtHead = head;
       if (offenders.size < MAX_OFFENDERS) offenders.add(peerKey);
@@ -35,7 +35,7 @@ export function createGenesisMismatchDetector(parts: {
       warnedMs = parts.nowMs();
       parts.logger.warn(
         { peers: offenders.size, head },
-        "the blocks of every peer break this node's rules: suspect its own genesis file first, and compare it, config " +
+        "the blocks of every peer break this node's rules: its genesis file is probably wrong; compare it, config " +
           "section included, with that of a node that follows the chain (--genesis-file, --override-genesis-config)",
       );
     },

@@ -8,19 +8,19 @@ import { MAX_PROBES } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 
 /**
- * Peers that claim to be ahead of us are asked for the next block, all at the same time: only the real one is sealed by
- * the validators. So those who claim much and give nothing keep nobody waiting, however many they are.
+ * Asks all peers that claim to be ahead for the next block at the same time: only the real one has the validators'
+ * seals. So peers with false claims delay nothing, however many they are.
  */
 export interface HeadProbe {
-  /** Begins with those that are not on trial yet, as far as there is room. */
+  /** Starts probing those peers that are not being probed yet, up to MAX_PROBES. */
   begin(peers: readonly SyncPeer[]): void;
   readonly count: number;
-  /** Settles when a trial ends, or somebody rings, or did so since the last time. */
+  /** Settles when a probe ends or `notify` is called, or did since the last call. */
   next(): Promise<void>;
   notify(): void;
 }
 
-/** What a peer has as the block after our head; without the block where we have it by now. */
+/** A peer's block after the local head; without the block when it is known by now. */
 export interface ProbedBlock {
   readonly hash: Hash;
   readonly block: Block | undefined;
@@ -29,9 +29,9 @@ export interface ProbedBlock {
 export function createHeadProbe(parts: {
   readonly head: () => NamedHeader;
   readonly isKnown: (hash: Hash) => boolean;
-  /** Judges the header that follows `parent`, so that no body is fetched for one that is made up. */
+  /** Validates the header that follows `parent`, so that no body is fetched for a forged one. */
   readonly checkNext: (parent: NamedHeader, header: Header) => Promise<Result<unknown, DownloadErrorCode>>;
-  /** Says what the peer is worth. */
+  /** Receives the result of each probe. */
   readonly onResult: (peer: SyncPeer, result: Result<ProbedBlock, DownloadErrorCode>) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
 }): HeadProbe {
@@ -49,7 +49,7 @@ export function createHeadProbe(parts: {
     const parent = parts.head();
     const links = await downloadHeaders(peer, parent, 1);
     if (!links.ok) return links;
-    const link = expectDefined(links.value[0], "the header that was asked for");
+    const link = expectDefined(links.value[0], "the requested header");
     if (parts.isKnown(link.hash)) return ok({ hash: link.hash, block: undefined });
     const checked = await parts.checkNext(parent, link.header);
     if (!checked.ok) return checked;

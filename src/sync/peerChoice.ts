@@ -8,29 +8,31 @@ import {
 import type { SyncPeer } from "./ports.ts";
 
 /**
- * Whom to catch up from. A claim costs nothing to make, so it decides little: whom the operator named comes first, then
- * validators, then those who have delivered; any other peer has to show the next block before it is asked for more (see
- * trials.ts). Among equals whoever failed least comes first, and only then the highest. Who was no help rests, longer
- * each time, and has to show itself again.
+ * Chooses the peer to sync from. A claimed height costs nothing, so it decides little: peers named by the operator come
+ * first, then validators, then peers that have delivered; any other peer has to prove itself with the next block before
+ * more is requested (headProbe.ts). Among equals, fewer failures come first, and only then the greater height. A peer
+ * that failed is backed off, longer each time, and has to prove itself again.
  */
 export interface PeerChoice {
-  /** No help: not to be asked, for the first or another time. */
+  /** A download failed: the peer is not asked for a while. */
   backOff(peer: SyncPeer): void;
-  /** It gave the block after our head, and that was sound. */
+  /** The peer returned the valid block after the local head. */
   noteProven(peer: SyncPeer): void;
-  /** It gave a whole range, or all that it claimed to have. */
+  /** The peer delivered a whole range, or all that it claimed to have. */
   noteDelivered(peer: SyncPeer): void;
-  /** The best to be asked for a range above `number`. */
+  /** The best peer to ask for a range above `number`. */
   choose(peers: readonly SyncPeer[], number: bigint): SyncPeer | undefined;
-  /** Not one that just claims to be higher. */
+  /** False for a peer whose height is only a claim. */
   isTrusted(peer: SyncPeer): boolean;
-  /** Those who claim to be above `number`, and have yet to show it. */
+  /** Peers that claim to be above `number` without proof. */
   unproven(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[];
-  /** Whether somebody else could be asked. */
+  /** Whether another peer could be asked. */
   isReplaceable(peer: SyncPeer, peers: readonly SyncPeer[], number: bigint): boolean;
-  /** How long it may keep us waiting while others could be asked. Longer after each time: its line may just be slow. */
+  /**
+   * Time that the peer may take while others could be asked. Grows with each failure: its connection may just be slow.
+   */
   requestBudgetMs(peer: SyncPeer): number;
-  /** When the first of these is to be asked again; undefined when none rests. */
+  /** End of the earliest back-off; undefined when there is none. */
   nextRetryMs(peers: readonly SyncPeer[]): number | undefined;
 }
 
@@ -56,7 +58,7 @@ export function createPeerChoice(
   const isAvailable = (peer: SyncPeer, number: bigint): boolean =>
     standingOf(peer).untilMs <= nowMs() && peer.height !== undefined && peer.height > number;
 
-  /** The lower the better. */
+  /** Lower is better. */
   function rankOf(peer: SyncPeer): number {
     if (peer.isMaintained) return 0;
     if (isValidator(peer.address)) return 1;
@@ -72,7 +74,7 @@ export function createPeerChoice(
     return (one.height ?? 0n) > (other.height ?? 0n);
   }
 
-  /** Those who left are forgotten. */
+  /** Drops the standings of disconnected peers. */
   function prune(peers: readonly SyncPeer[]): void {
     const present = new Set(peers.map(({ key }) => key));
     for (const key of standings.keys()) if (!present.has(key)) standings.delete(key);

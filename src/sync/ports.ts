@@ -4,7 +4,7 @@ import type { Result } from "../primitives/result.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 
-/** Headers by number, upwards, one after another. */
+/** A query for consecutive headers, by ascending number. */
 export interface RangeQuery {
   readonly start: { readonly number: bigint };
   readonly max: number;
@@ -12,40 +12,43 @@ export interface RangeQuery {
   readonly isReverse: false;
 }
 
-/** A peer to catch up from. Its answers are within the limits of the question; whether they are true is judged here. */
+/** A peer to sync from. Its responses are within the limits of the request; whether they are valid is checked here. */
 export interface SyncPeer {
   readonly key: string;
-  /** Of its node's key: the validator's, if it is one. */
+  /** Address of the node key; the validator's address, if it is a validator. */
   readonly address: Address;
-  /** Number of a block that it should have; undefined while that is unknown. */
+  /** Highest block that it should have; undefined while unknown. */
   readonly height: bigint | undefined;
-  /** One that the operator named: asked before those who came by themselves. */
+  /** Configured by the operator: asked before other peers. */
   readonly isMaintained: boolean;
   requestHeaders(query: RangeQuery): Promise<Result<readonly Header[]>>;
-  /** Those it has, in any order. */
+  /** The bodies that it has, in any order. */
   requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[]>>;
   penalise(): void;
   disconnect(reason: "breachOfProtocol" | "uselessPeer", detail: string): void;
 }
 
-/** The chain that is to grow. */
+/** The local chain. */
 export interface SyncChain {
   readonly head: NamedHeader;
   headerByHash(hash: Hash): NamedHeader | undefined;
-  /** Judges a header on top of the head, seals included. */
+  /** Validates a header on top of the head, seals included. */
   checkNextHeader(header: Header): Promise<Result<unknown>>;
-  /** Judges a block on top of the head, executes and commits it; refused when it is unsound or does not follow the head. */
+  /**
+   * Validates a block on top of the head, executes and commits it; fails when it is invalid or does not follow the
+   * head.
+   */
   importBlock(block: Block): Promise<Result<NamedHeader>>;
 }
 
-/** A block that a peer says is new. */
+/** A block announced by a peer. */
 export interface OfferedBlock {
   readonly header: Header;
-  /** That it takes as long as it waits. */
+  /** Memory that it takes while it waits. */
   readonly bytes: number;
-  /** Reading its body takes so long that its header must be judged before. */
+  /** Decoding its body takes so long that its header must be validated before. */
   readonly isLong: boolean;
-  /** Reads its body: `malformed` is a breach of protocol. */
+  /** Decodes its body: `malformed` is a breach of protocol. */
   open(): Result<Block, "malformed" | "foreignBody">;
   readonly hash: Hash;
   /** Key of the peer. */

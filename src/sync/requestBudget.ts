@@ -1,10 +1,10 @@
 import type { Clock } from "../primitives/clock.ts";
 
-/** How long a peer may keep us waiting, all its answers taken together. */
+/** Time budget of one peer for all its responses of a range together. */
 export interface RequestBudget {
-  /** What it gives, or undefined when patience has run out and somebody else could be asked. */
+  /** The response, or undefined when the budget is spent and another peer could be asked. */
   wait<T>(answer: Promise<T>): Promise<T | undefined>;
-  /** It has given something: so much more may be waited for the rest. */
+  /** Extends the budget after a delivery. */
   extend(ms: number): void;
 }
 
@@ -35,5 +35,5 @@ export function createRequestBudget(
   };
 }
 
-/** Somebody may have come meanwhile. */
+/** Interval of the checks for another peer once the budget is spent. */
 const RECHECK_MS = 500;

@@ -7,21 +7,21 @@ import { hashOfHeader } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfList } from "../types/listRoot.ts";
 
-/** A header under its chain hash, as part of a run of headers. */
+/** A header with its chain hash, as part of a run of headers. */
 export interface Link {
   readonly header: Header;
   readonly hash: Hash;
 }
 
 /**
- * Why headers do not continue our chain. `otherBranch`: they are a chain, but one that leaves ours before its head,
- * which between honest validators cannot happen; all else is a lie.
+ * Why headers do not continue the local chain. `otherBranch`: they form a chain that leaves the local one before its
+ * head, which cannot happen between honest validators; anything else is invalid.
  */
 export type SegmentErrorCode = "otherBranch" | "brokenChain";
 
 /**
- * Headers as links in a chain that begins with the child of `parent` (p2p.md#full-sync). What they say is not
- * judged.
+ * Links headers into a chain that begins with the child of `parent` (p2p.md#full-sync). Their contents are not
+ * validated.
  */
 export function linkHeaders(
   parent: { readonly header: Pick<Header, "number">; readonly hash: Hash },
@@ -31,7 +31,7 @@ export function linkHeaders(
   let previous = { number: parent.header.number, hash: parent.hash };
   for (const header of headers) {
     if (header.number !== previous.number + 1n) {
-      return broken(`block ${header.number} where ${previous.number + 1n} was asked for`);
+      return broken(`block ${header.number} where ${previous.number + 1n} was requested`);
     }
     if (!equalBytes(header.parentHash, previous.hash)) {
       return links.length > 0
@@ -39,7 +39,7 @@ export function linkHeaders(
         : err({
             code: "otherBranch",
             fault: "peer",
-            message: `its block ${header.number} has another parent than our head`,
+            message: `its block ${header.number} has another parent than the local head`,
           });
     }
     const hash = hashOfHeader(header);
@@ -50,15 +50,15 @@ export function linkHeaders(
   return ok(links);
 }
 
-/** The body of a block that has nothing in it needs no asking for. */
+/** The body of an empty block, which need not be requested; undefined for other blocks. */
 export function emptyBodyOf({ transactionsRoot, ommersHash }: Header): Body | undefined {
   const isEmpty = equalBytes(transactionsRoot, EMPTY_TRIE_ROOT) && equalBytes(ommersHash, EMPTY_LIST_HASH);
   return isEmpty ? { transactions: [], ommers: [] } : undefined;
 }
 
 /**
- * Bodies under the keys of the transactions roots that they have; they come in any order, some missing. Refused when one
- * belongs to none of the headers.
+ * Bodies by the keys of their transactions roots; they come in any order, some missing. Fails when one belongs to none
+ * of the headers.
  */
 export function matchBodies(
   wanted: readonly Link[],
@@ -72,7 +72,7 @@ export function matchBodies(
       return err({
         code: "foreignBody",
         fault: "peer",
-        message: `a body of ${body.transactions.length} transactions that belongs to no block asked for`,
+        message: `a body of ${body.transactions.length} transactions that belongs to no requested block`,
       });
     }
     matched.set(key, body);

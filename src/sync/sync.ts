@@ -22,54 +22,54 @@ import { createRequestBudget } from "./requestBudget.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
 
 /**
- * Keeps the chain up with its peers (p2p.md#full-sync, p2p.md#block-propagation).
+ * Syncs the chain from peers (p2p.md#full-sync, p2p.md#block-propagation).
  *
  *     NewBlock ──> waitingBlocks.ts ── its parent is the head ─────────────────┐
- *     who claims to be higher ── trials.ts: the next block ──> peerChoice.ts    │
- *     the best of them ── headers of a range, linked ── bodies, by root ────────┴──> importBlock, one after another
+ *     peers that claim more ── headProbe.ts: the next block ──> peerChoice.ts   │
+ *     the best peer ── headers of a range, linked ── bodies, by root ──────────┴──> importBlock, one after another
  *
- * What holds: one range is fetched at a time, and announced blocks do not wait for it; who is higher among strangers is
- * found out by asking all of them at once; a peer that gave nothing, or less than it claims to have, or keeps others
- * waiting, rests, longer each time, and another is asked; one that lied is cut off; whatever peers claim, nothing enters
- * the chain but through `importBlock`, and the node counts as behind only for blocks that it got. Consensus may move the
- * head meanwhile: what arrives twice or too late is passed over. Left to others: judging blocks (chain), limits of
- * messages (network). Ranges are not downloaded beside one another yet.
+ * Invariants: one range is fetched at a time, and announced blocks do not wait for it; unproven peers that claim to be
+ * ahead are all probed at once; a peer that delivered nothing, or less than it claims to have, or is too slow, is
+ * backed off, longer each time, and another is asked; a peer that sent invalid data is disconnected; whatever peers
+ * claim, blocks enter the chain only through `importBlock`, and the node counts as behind only for blocks that it
+ * received. Consensus may move the head at any time: duplicate and late blocks are ignored. Not done here: validating
+ * blocks (chain), limits of messages (network). Ranges are not downloaded in parallel yet.
  */
 export interface Sync {
-  /** Looks for something to do: a peer came or is higher, or the head moved. */
+  /** Checks for work: a peer connected or has a greater height, or the head moved. */
   wake(): void;
-  /** A block near our head that a peer announced. */
+  /** Queues a block near the head that a peer announced. */
   offer(offered: OfferedBlock): void;
   /** False while more than five blocks were fetched, and their peer has more than five more. */
   readonly isInSync: boolean;
-  /** Block numbers while a range is being fetched from a peer that gave some of it, or is not just anybody. */
+  /** Block numbers while a range is being fetched from a trusted peer, or one that delivered some of it. */
   readonly status:
     | { readonly startingBlock: bigint; readonly currentBlock: bigint; readonly highestBlock: bigint }
     | undefined;
-  /** Stops after the block that is being imported. */
+  /** Stops after the current import. */
   close(): Promise<void>;
 }
 
 export interface SyncParts {
   readonly peers: () => readonly SyncPeer[];
   readonly chain: SyncChain;
-  /** Whether a node of this address takes part in deciding the next block; nobody unless given. */
+  /** Whether this address is a validator of the next block; none is unless given. */
   readonly isValidator?: (address: Address) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** An announced block has become part of the chain: peers that lack it are to have it. */
+  /** An announced block was imported: peers that lack it should get it. */
   readonly onAnnouncedImported: (block: Block) => void;
-  /** `status` or `isInSync` may say something else now. */
+  /** `status` or `isInSync` may have changed. */
   readonly onStatusChanged?: () => void;
 }
 
-/** The importer's word for a block that our clock says is not due: nobody's proven fault. */
+/** The importer's error code for a block ahead of the local clock: no peer's proven fault. */
 const NOT_DUE = "timestampInFuture";
 
 const TOO_SLOW: Result<never, DownloadErrorCode> = err({
-  code: "noAnswer",
+  code: "noResponse",
   fault: "peer",
-  message: "it is too slow, and others may be faster",
+  message: "it is too slow, and another peer may be faster",
 });
 
 export function createSync(parts: SyncParts): Sync {
@@ -86,14 +86,14 @@ export function createSync(parts: SyncParts): Sync {
   let pausedUntilMs = 0;
   let retryTimer: Timer | undefined;
   let target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
-  /** Blocks that ranges brought since somebody last was no help. */
+  /** Blocks fetched in ranges since the last failed download. */
   let fetched = 0n;
   const headNumber = (): bigint => chain.head.header.number;
   const canImport = (): boolean => !isClosed && clock.nowMs() >= pausedUntilMs;
 
   function onFailure(error: unknown): void {
     pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_PAUSE_MS;
-    logger.error({ error }, "catching up with peers failed");
+    logger.error({ error }, "sync with peers failed");
   }
   const announcedTask = createCoalescedTask({
     run: importAnnounced,
@@ -134,14 +134,14 @@ export function createSync(parts: SyncParts): Sync {
     }
   }
 
-  /** Until nobody is higher, or nobody is left to ask. */
+  /** Fetches ranges until no peer is ahead, or none is left to ask. */
   async function catchUp(): Promise<void> {
     while (canImport()) {
       const peer = chooseOrProbe();
       if (peer !== undefined) {
         if (choice.isTrusted(peer)) changeTarget(peer);
         await catchUpFrom(peer);
-        // A parent for what waits may be there.
+        // The parent of a waiting block may have been imported.
         announcedTask.wake();
         continue;
       }
@@ -152,7 +152,7 @@ export function createSync(parts: SyncParts): Sync {
     }
   }
 
-  /** Whom to fetch a range from: the only one that claims to be higher, or one that has shown to be worth it. */
+  /** The peer to fetch a range from: a proven one, or the only one that claims to be ahead. */
   function chooseOrProbe(): SyncPeer | undefined {
     const peers = parts.peers();
     const peer = choice.choose(peers, headNumber());
@@ -171,11 +171,11 @@ export function createSync(parts: SyncParts): Sync {
     logger.debug({ number: header.number, peer: key.slice(0, 16), code, message }, "announced block refused");
     const peer = parts.peers().find((one) => one.key === key);
     if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
-    // No breach of the protocol (p2p.md#block-propagation), but who goes on like that is of no use.
+    // No breach of the protocol (p2p.md#block-propagation), but a peer that continues is useless.
     else if (fault === "peer" && code !== NOT_DUE) peer?.penalise();
   }
 
-  /** Why it is not imported; undefined when it is. */
+  /** Imports the block; the error when that fails. */
   async function importErrorOf(offered: OfferedBlock): Promise<CodedError | undefined> {
     if (offered.isLong) {
       const checked = await chain.checkNextHeader(offered.header);
@@ -189,7 +189,7 @@ export function createSync(parts: SyncParts): Sync {
     return undefined;
   }
 
-  /** One range from one peer. */
+  /** Fetches one range from one peer. */
   async function catchUpFrom(peer: SyncPeer): Promise<void> {
     const before = headNumber();
     const claimed = peer.height ?? before;
@@ -203,7 +203,7 @@ export function createSync(parts: SyncParts): Sync {
       failPeer(peer, links.error);
       return;
     }
-    const first = expectDefined(links.value[0], "the header that was asked for");
+    const first = expectDefined(links.value[0], "the requested header");
     const checked = await checkNext(parent, first.header);
     if (!checked.ok) {
       failPeer(peer, checked.error);
@@ -221,7 +221,7 @@ export function createSync(parts: SyncParts): Sync {
       }
       const block = given.value;
       requestBudget.extend(REQUEST_BUDGET_PER_BLOCK_MS);
-      // Consensus, or an announcement, was faster.
+      // Consensus, or an announcement, has already brought this block.
       if (block.header.number <= headNumber()) continue;
       const imported = await chain.importBlock(block);
       if (imported.ok) {
@@ -240,19 +240,22 @@ export function createSync(parts: SyncParts): Sync {
     else backOff(peer);
   }
 
-  /** The header that a peer gave to follow `parent`: nothing more is fetched for one that is made up. */
+  /**
+   * Validates the header that a peer returned as the next of `parent`, so that nothing more is fetched for a forged
+   * one.
+   */
   async function checkNext(parent: NamedHeader, header: Header): Promise<Result<unknown, DownloadErrorCode>> {
     const hasMoved = (): boolean => !equalBytes(parent.hash, chain.head.hash);
-    // Then nobody can be blamed: what follows is judged when it is imported.
+    // The head has moved, so the header cannot be validated here; the importer will.
     if (hasMoved()) return ok(undefined);
     const checked = await chain.checkNextHeader(header);
     if (checked.ok || hasMoved()) return ok(undefined);
     const { code, fault, message } = checked.error;
-    const isLie = fault === "peer" && code !== NOT_DUE;
-    return err({ code: isLie ? "lie" : "noAnswer", fault: "peer", message });
+    const isInvalid = fault === "peer" && code !== NOT_DUE;
+    return err({ code: isInvalid ? "invalid" : "noResponse", fault: "peer", message });
   }
 
-  /** Whether a peer has the block after our head, as it claims. What comes of it changes nothing for a range under way. */
+  /** Handles the result of a probe. It changes nothing for a range in progress. */
   async function onProbed(peer: SyncPeer, result: Result<ProbedBlock, DownloadErrorCode>): Promise<void> {
     if (isClosed) return;
     if (!result.ok) {
@@ -280,7 +283,7 @@ export function createSync(parts: SyncParts): Sync {
     if (fetched === IN_SYNC_DISTANCE + 1n) parts.onStatusChanged?.();
   }
 
-  /** Alone for a while. What others claim has yet to be shown. */
+  /** Backs the peer off. The heights that others claim are unproven again. */
   function backOff(peer: SyncPeer): void {
     fetched = 0n;
     choice.backOff(peer);
@@ -295,16 +298,16 @@ export function createSync(parts: SyncParts): Sync {
   function reportFailure(peer: SyncPeer, { code, message }: CodedError<DownloadErrorCode>): void {
     const facts = { peer: peer.key.slice(0, 16), head: headNumber(), message };
     switch (code) {
-      case "lie":
+      case "invalid":
         genesisMismatch.noteInvalidBlock(peer.key);
-        logger.warn(facts, "peer gave blocks that are none; it is cut off");
+        logger.warn(facts, "peer sent invalid blocks; disconnecting it");
         peer.disconnect("breachOfProtocol", message);
         return;
       case "otherBranch":
         logger.warn(facts, "peer is on another branch of the chain");
         return;
       default:
-        logger.debug(facts, "peer was no help in catching up");
+        logger.debug(facts, "sync with a peer failed");
     }
   }
 
@@ -312,12 +315,12 @@ export function createSync(parts: SyncParts): Sync {
     const facts = { peer: peer.key.slice(0, 16), number: header.number, code, message };
     if (fault !== "peer") {
       pausedUntilMs = clock.nowMs() + IMPORT_FAILURE_PAUSE_MS;
-      logger.error(facts, "a block of a peer cannot be imported here");
+      logger.error(facts, "cannot import a peer's block for a local reason");
     } else if (code === NOT_DUE) {
-      logger.warn(facts, "a block of a peer is not due by our clock");
+      logger.warn(facts, "a peer's block is ahead of the local clock");
     } else {
       genesisMismatch.noteInvalidBlock(peer.key);
-      logger.warn(facts, "peer gave an unsound block; it is cut off");
+      logger.warn(facts, "peer sent an invalid block; disconnecting it");
       peer.disconnect("breachOfProtocol", message);
     }
   }
@@ -336,7 +339,7 @@ export function createSync(parts: SyncParts): Sync {
     parts.onStatusChanged?.();
   }
 
-  /** Somebody rests, or we do: then it is tried again without being woken. */
+  /** During a back-off or pause, schedules the next attempt. */
   function scheduleRetry(): void {
     retryTimer?.cancel();
     if (isClosed) return;

@@ -5,16 +5,16 @@ import { MAX_WAITING_BLOCKS, MAX_WAITING_BLOCKS_OF_PEER, MAX_WAITING_BYTES } fro
 import type { OfferedBlock } from "./ports.ts";
 
 /**
- * Announced blocks until their parent is the head. One block may wait several times, from several peers: its copies have
- * seals of their own, and not all of them need to be good. When there are too many, whoever announced most of them gives
- * way with its highest, so that nobody can keep out what others announce.
+ * Announced blocks that wait until their parent is the head. One block may wait several times, from several peers: the
+ * copies have different seals, and not all need to be valid. When there are too many, the peer with the most of them
+ * loses its highest, so that no peer can displace the announcements of others.
  */
 export interface WaitingBlocks {
-  /** False when it does not wait: its peer has too many waiting. */
+  /** False when the block was not queued: its peer has too many waiting. */
   add(offered: OfferedBlock): boolean;
-  /** The first whose parent this is, taken out. */
+  /** Takes the first block with this parent. */
   takeChildOf(parent: Hash): OfferedBlock | undefined;
-  /** Lets go of what is no higher than `number`. */
+  /** Drops blocks up to `number`. */
   dropUpTo(number: bigint): void;
 }
 
@@ -23,7 +23,7 @@ interface Waiting {
   readonly bytes: number;
 }
 
-/** Its header, roughly. */
+/** Approximate size of the header object. */
 const OBJECT_BYTES = 4096;
 
 export function createWaitingBlocks(): WaitingBlocks {

@@ -125,7 +125,7 @@ describe("blocks keep their second, and memory its size, under", IN_REAL_TIME, (
       .output()
       .slice(said)
       .split("\n")
-      .filter((line) => line.includes("peer gone"));
+      .filter((line) => line.includes("peer disconnected"));
     expect(losses.filter((line) => line.includes(otherValidator))).toEqual([]);
     const after = await liveMemoryOf(node);
     expect(after.heapMb - before.heapMb).toBeLessThan(16);

@@ -161,11 +161,11 @@ async function goOn(nodes: readonly NodeProcess[]): Promise<void> {
 const heightOf = async (node: NodeProcess | undefined): Promise<number> =>
   Number(await node?.rpc("eth_blockNumber"));
 
-/** But for one of two where both had called each other. */
+/** Except the losing one of two crossing connections. */
 function linksLost(nodes: readonly NodeProcess[]): string[] {
   return nodes.flatMap((node) =>
     logOf(node)
-      .filter(({ message }) => message === "peer gone")
+      .filter(({ message }) => message === "peer disconnected")
       .map((line) => JSON.stringify(line)),
   );
 }

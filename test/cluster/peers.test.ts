@@ -49,7 +49,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
     const twin = await startNodeProcess({
       options: ["--p2p-enabled", "--p2p-port=0", `--bootnodes=${enode}`],
     });
-    expect(twin.output()).toContain("a node to connect with bears this node's own id");
+    expect(twin.output()).toContain("a configured peer has this node's own id");
     expect(follower.output()).not.toContain("own id");
     for (const node of [twin, follower, validator]) expect(await node.stop()).toBe(0);
   }, 60_000);

@@ -64,7 +64,7 @@ it("names a node that has another key than its enode URL says", async () => {
   await parted();
   await live(UNREACHABLE_WARNING_MS);
   expect(told()).toEqual([
-    `no connection with ${name} for 15 s: something listens there, but hangs up before it has shown its key: ` +
+    `no connection with ${name} for 15 s: something listens there, but closes the connection before it has proven its key: ` +
       "it may have another key than its enode URL says",
   ]);
 });
@@ -82,7 +82,7 @@ it("suspects its own genesis file when it refuses all that were named", async ()
   await parted();
   await live(UNREACHABLE_WARNING_MS);
   expect(told()).toEqual([
-    "every node named to this one is refused by its rules: the genesis file of this node may be the wrong one",
+    "this node refuses every configured peer for a rule violation: its genesis file may be the wrong one",
     `no connection with ${name} for 15 s: ${detail}`,
   ]);
 });

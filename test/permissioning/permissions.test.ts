@@ -204,9 +204,9 @@ describe("the file of the lists", () => {
       "accounts-allowlist config option missing in TOML config file",
     ],
     [
-      "with the list's name of old",
+      "with the list's former name",
       "accounts-whitelist=[]",
-      "it holds accounts-whitelist, which was the name of old",
+      "it contains accounts-whitelist, the former name",
     ],
     [
       "with something else than a list",

@@ -120,7 +120,7 @@ describeWithVectors("a node behind its peers", () => {
       await caughtUp(node);
       return lines.map(({ message }) => message.split(":")[0] ?? "");
     };
-    const cutOff = "peer gave blocks that are none; it is cut off";
+    const cutOff = "peer sent invalid blocks; disconnecting it";
     expect(await said([unsoundPeer("a"), unsoundPeer("b")])).toEqual([
       cutOff,
       "the blocks of every peer break this node's rules",

@@ -10,14 +10,14 @@ import {
 import type { ValidationCounts } from "./transactionScore.ts";
 
 /**
- * Transactions that peers send unasked are read a few at a time, after all else that has come: a proposal or a vote does
- * not wait behind a flood of them.
+ * Reads peers' unsolicited transactions a few at a time, after all other input: a proposal or a vote does not wait
+ * behind a flood of them.
  *
- *     message ──> waits behind the peer's others ──> a batch decoded ──> signers found, judged ──> the next batch, larger
- *                                                                                              └─> too many useless: the rest is left
+ *     message ──> waits behind the peer's others ──> a batch decoded ──> senders recovered, validated ──> a larger batch
+ *                                                                                                   └─> many rejected: abandoned
  *
- * What holds: one batch of a peer is under way at a time, in the share of time that the peer has; its transactions reach
- * the pool in order; what waits is bounded in bytes, and the newest is dropped: others have it, and announce it again.
+ * Invariants: one batch of a peer is in progress at a time, within the peer's time budget; its transactions reach the
+ * pool in order; what waits is bounded in bytes, and the newest is dropped: other peers have it, and announce it again.
  */
 export interface GossipQueue<Peer> {
   enqueue(peer: Peer, payload: Uint8Array): void;
@@ -25,13 +25,13 @@ export interface GossipQueue<Peer> {
 }
 
 export interface GossipQueueParts<Peer> {
-  /** Runs after whatever else there is to do. */
+  /** Runs work after pending I/O. */
   readonly defer: (action: () => void) => void;
-  /** Does it now, or when the peer's share of time allows. */
+  /** Does the work now, or when the peer's time budget allows. */
   readonly inShare: (peer: Peer, work: () => void) => void;
-  /** Its transactions, decoded one by one; throws RangeError for what is none. */
+  /** The message's transactions, decoded lazily; throws RangeError for malformed input. */
   readonly open: (payload: Uint8Array) => Iterator<Transaction>;
-  /** At once where that is known at once. */
+  /** Synchronous where the result is known at once. */
   readonly validate: (
     peer: Peer,
     transactions: readonly Transaction[],
@@ -54,7 +54,7 @@ interface PeerQueue {
 
 export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQueue<Peer> {
   const { defer, inShare, open, validate, onBreach } = parts;
-  /** Each with a message at least, of which a batch is under way or will be. */
+  /** Every queue has at least one message, of which a batch is in progress or scheduled. */
   const queues = new Map<Peer, PeerQueue>();
   let unreadBytes = 0;
 
@@ -71,7 +71,7 @@ export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQu
 
   function readBatch(peer: Peer, queue: PeerQueue): void {
     const [message] = queue.messages;
-    // It may have left while it waited for time.
+    // The peer may have left while it waited for its budget.
     if (message === undefined || queues.get(peer) !== queue) return;
     try {
       message.transactions ??= open(message.payload);
@@ -130,7 +130,7 @@ export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQu
   };
 }
 
-/** So many of them, or so many bytes. */
+/** Up to `most` transactions or SLICE_BYTES. */
 function take(
   transactions: Iterator<Transaction>,
   most: number,

@@ -4,9 +4,9 @@ import type { Clock, Timer } from "../../primitives/clock.ts";
 import { IMPLIED_HEIGHT_DELAY_MS } from "./limits.ts";
 
 /**
- * What validators' words in consensus tell of blocks that we lack. Whoever speaks of the height after next has the next
- * block, which most of the time is just being committed here too: it is given the moment before anybody is asked for it.
- * Who is further ahead than that is believed at once.
+ * Derives validators' heights from their consensus messages. A validator that sends messages for the height after next
+ * has the next block, which is mostly being committed here at the same moment: its height is raised only after a short
+ * delay. Larger leads are believed at once.
  */
 export interface ImpliedHeights {
   note(validator: Address, number: bigint): void;
@@ -19,16 +19,15 @@ export function createImpliedHeights(parts: {
   readonly raise: (validator: Address, number: bigint) => void;
 }): ImpliedHeights {
   const { clock, headNumber } = parts;
-  /** One for each validator that spoke: no more than are connected. */
+  /** One entry per validator: no more than are connected. */
   const waiting = new Map<string, { readonly validator: Address; readonly number: bigint }>();
   let timer: Timer | undefined;
 
   function raiseWaiting(): void {
     timer = undefined;
-    const waitingHeights = [...waiting.values()];
+    const due = [...waiting.values()];
     waiting.clear();
-    for (const { validator, number } of waitingHeights)
-      if (number > headNumber()) parts.raise(validator, number);
+    for (const { validator, number } of due) if (number > headNumber()) parts.raise(validator, number);
   }
 
   return {

@@ -1,19 +1,21 @@
-/** The hashes (as keys) that a peer is known to have, or that were seen: the latest so many, or half as many at least. */
+/**
+ * Recent hashes (as keys), such as those that a peer is known to have: the latest `limit`, or at least half as many.
+ */
 export interface KnownHashes {
   has(key: string): boolean;
   add(key: string): void;
 }
 
-/** Two generations: when the younger one is full the elder one is forgotten, which costs nothing for each hash. */
+/** Two generations: when the younger one is full the older one is dropped, which costs nothing per hash. */
 export function createKnownHashes(limit: number): KnownHashes {
   let younger = new Set<string>();
-  let elder = new Set<string>();
+  let older = new Set<string>();
   return {
-    has: (key) => younger.has(key) || elder.has(key),
+    has: (key) => younger.has(key) || older.has(key),
     add(key) {
       younger.add(key);
       if (younger.size * 2 < limit) return;
-      elder = younger;
+      older = younger;
       younger = new Set();
     },
   };

@@ -5,14 +5,11 @@ import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction.ts";
 
-/**
- * The version of the eth protocol that we speak, and the number of message ids that it takes
- * (p2p.md#hello-and-capabilities).
- */
+/** The supported version of the eth protocol, and its number of message ids (p2p.md#hello-and-capabilities). */
 export const ETH_VERSION = 68;
 export const ETH_MESSAGE_CODES = 17;
 
-/** Codes of eth/68; those between that are not named here are no messages any more (p2p.md#eth-messages). */
+/** Codes of eth/68; the codes missing in between are no longer messages (p2p.md#eth-messages). */
 export const CODES = {
   status: 0x00,
   newBlockHashes: 0x01,
@@ -29,7 +26,7 @@ export const CODES = {
   receipts: 0x10,
 } as const;
 
-/** What the incumbent calls them, by code (metrics.md#peers-and-network). */
+/** Besu's names, by code (metrics.md#peers-and-network). */
 export const MESSAGE_NAMES: readonly (string | undefined)[] = Object.entries(CODES).reduce<
   (string | undefined)[]
 >((names, [kind, code]) => {
@@ -39,7 +36,7 @@ export const MESSAGE_NAMES: readonly (string | undefined)[] = Object.entries(COD
 
 export type MessageKind = keyof typeof CODES;
 
-/** How a node introduces itself (p2p.md#status-and-fork-id). */
+/** The handshake message of eth (p2p.md#status-and-fork-id). */
 export interface Status {
   readonly protocolVersion: number;
   readonly networkId: bigint;
@@ -52,7 +49,7 @@ export interface Status {
 export interface HeaderQuery {
   readonly start: { readonly hash: Hash } | { readonly number: bigint };
   readonly max: number;
-  /** Blocks passed over between two headers. */
+  /** Blocks skipped between two headers. */
   readonly skip: number;
   /** Towards genesis. */
   readonly isReverse: boolean;
@@ -71,7 +68,7 @@ export interface TransactionAnnouncement {
 }
 
 export interface WithRequestId {
-  /** Chosen by who asks, and repeated in the answer. */
+  /** Chosen by the requester, and repeated in the response. */
   readonly requestId: bigint;
 }
 

@@ -45,12 +45,12 @@ import type { BlockErrorCode } from "./ports.ts";
 import { hashesOf, hashOf, membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
 /**
- * The messages of eth/68 as bytes (p2p.md#eth-messages). Reading is strict, and bounded before anything is
- * decoded: by the length of the payload, then by the number of entries. What is no message is refused as a
- * value; nothing here judges what a message says.
+ * Codec of the eth/68 messages (p2p.md#eth-messages). Decoding is strict, and bounded before anything is decoded: by
+ * the length of the payload, then by the number of entries. Malformed input is an error value; what a message says is
+ * not validated here.
  */
 
-/** Why bytes are no message; a small set, to be counted by. */
+/** Why a message was refused; a small set, suited for counting. */
 export type MessageErrorCode = "unknownCode" | "oversized" | "malformed";
 
 export function encodeMessage(message: EthMessage): Uint8Array {
@@ -88,12 +88,12 @@ export function encodeMessage(message: EthMessage): Uint8Array {
   }
 }
 
-/** [request id, body], the shape of every question and answer. */
+/** [request id, body], the shape of every request and response. */
 export function withRequestId(requestId: bigint, body: Uint8Array): Uint8Array {
   return encodeRlpList([encodeScalar(requestId), body]);
 }
 
-/** The receipts of one block as an answer holds them. */
+/** The receipts of one block as encoded in a response. */
 export function encodeReceipts(receipts: readonly BareReceipt[]): Uint8Array {
   return encodeRlpList(
     receipts.map((receipt) =>
@@ -102,7 +102,7 @@ export function encodeReceipts(receipts: readonly BareReceipt[]): Uint8Array {
   );
 }
 
-/** The payload keeps being used by what is decoded, but for transactions on their own, which are copied. */
+/** Decoded values reference the payload, except transactions on their own, which are copied. */
 export function decodeMessage(code: number, payload: Uint8Array): Result<EthMessage, MessageErrorCode> {
   const kind = KINDS.get(code);
   if (kind === undefined) return refuse("unknownCode", `eth/68 has no message 0x${code.toString(16)}`);
@@ -117,7 +117,7 @@ export function decodeMessage(code: number, payload: Uint8Array): Result<EthMess
   }
 }
 
-/** The request id of a question or an answer, and the rest of it undecoded. Refused when the payload is too long for its kind. */
+/** The request id and the undecoded rest of a request or response. Fails when the payload is too long for its kind. */
 export function openResponse(
   kind: MessageKind,
   payload: Uint8Array,
@@ -131,7 +131,7 @@ export function openResponse(
   }
 }
 
-/** Of a NewBlock the header and the total difficulty; the body may still be malformed. */
+/** The header and total difficulty of a NewBlock; the body may still be malformed. */
 export function openNewBlock(
   payload: Uint8Array,
 ): Result<{ readonly header: Header; readonly totalDifficulty: bigint }, MessageErrorCode> {
@@ -144,7 +144,10 @@ export function openNewBlock(
   }
 }
 
-/** The whole of a NewBlock whose header is known to be sound; transactions that are known already are taken from there. */
+/**
+ * The complete block of a NewBlock whose header is valid; `findTransaction` supplies transactions that are decoded
+ * already.
+ */
 export function readNewBlock(
   payload: Uint8Array,
   header: Header,
@@ -152,17 +155,17 @@ export function readNewBlock(
 ): Result<Block, BlockErrorCode> {
   try {
     if (isBodyOfHeader(payload, header)) return ok(readBlock(payload, findTransaction).block);
-    return err({ code: "foreignBody", fault: "peer", message: "its body is that of another block" });
+    return err({ code: "foreignBody", fault: "peer", message: "its body belongs to another block" });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return err({ code: "malformed", fault: "peer", message: `newBlock: ${error.message}` });
   }
 }
 
-/** The transactions of a message that nobody asked for, decoded one by one. Throws RangeError. */
+/** The transactions of an unsolicited message, decoded lazily. Throws RangeError. */
 export function openTransactions(payload: Uint8Array): Iterator<Transaction> {
   if (payload.length > LONGEST.transactions) throw new RangeError(`${payload.length} bytes`);
-  return readTransactionsOneByOne(payload, UNASKED_TRANSACTIONS);
+  return readTransactionsOneByOne(payload, UNSOLICITED_TRANSACTIONS);
 }
 
 export function kindOfCode(code: number): MessageKind | undefined {
@@ -196,7 +199,7 @@ function read(kind: MessageKind, payload: Uint8Array): EthMessage {
     case "newBlockHashes":
       return { kind, blocks: membersOf(payload, MAX_BLOCK_ANNOUNCEMENTS).map(readBlockAnnouncement) };
     case "transactions":
-      return { kind, transactions: readTransactions(payload, UNASKED_TRANSACTIONS) };
+      return { kind, transactions: readTransactions(payload, UNSOLICITED_TRANSACTIONS) };
     case "newBlock":
       return { kind, ...readBlock(payload) };
     case "newPooledTransactionHashes":
@@ -221,7 +224,7 @@ function read(kind: MessageKind, payload: Uint8Array): EthMessage {
     }
     case "pooledTransactions": {
       const { requestId, body } = opened(payload);
-      return { kind, requestId, transactions: readTransactions(body, ASKED_TRANSACTIONS) };
+      return { kind, requestId, transactions: readTransactions(body, REQUESTED_TRANSACTIONS) };
     }
     case "receipts": {
       const { requestId, body } = opened(payload);
@@ -232,12 +235,12 @@ function read(kind: MessageKind, payload: Uint8Array): EthMessage {
   }
 }
 
-const UNASKED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_TRANSACTIONS_BYTES };
-const ASKED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_CONTENT_BYTES };
+const UNSOLICITED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_TRANSACTIONS_BYTES };
+const REQUESTED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_CONTENT_BYTES };
 
 function opened(payload: Uint8Array): { requestId: bigint; body: Uint8Array } {
   const [requestId, body] = tupleOf(payload, 2);
-  if (body === undefined) throw new RangeError("a question or answer without a body");
+  if (body === undefined) throw new RangeError("a request or response without a body");
   return { requestId: scalarOf(requestId, 32), body };
 }
 
@@ -292,7 +295,7 @@ function readHeaderQuery(body: Uint8Array): HeaderQuery {
   };
 }
 
-/** Types in a row, sizes, hashes: the triple that came with eth/68. */
+/** Types as one string, sizes, hashes: the format since eth/68. */
 function encodeAnnouncements(announcements: readonly TransactionAnnouncement[]): Uint8Array {
   return encodeRlpList([
     encodeRlpString(Uint8Array.from(announcements, ({ type }) => type)),
@@ -316,7 +319,7 @@ function readAnnouncements(payload: Uint8Array): TransactionAnnouncement[] {
   }));
 }
 
-/** The one place where leading zeros are let through (p2p.md#eth-messages). */
+/** The only field where leading zeros are accepted (p2p.md#eth-messages). */
 function lenientSize(part: Uint8Array | undefined): number {
   const digits = stringOf(part);
   if (digits.length > 4) throw new RangeError("a size of more than 4 bytes");

@@ -23,8 +23,8 @@ import {
 import { membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
 /**
- * What the messages carry, as lists of at most `limit`: headers, bodies, transactions, receipts. All throw RangeError for
- * what is not one, so that a message is read in one go; messages.ts makes values of it.
+ * Readers of message payloads: headers, bodies, transactions, receipts, as lists of at most `limit` items. All throw
+ * RangeError for malformed input, so that a message is decoded in one expression; messages.ts turns that into results.
  */
 
 export function readHeaders(list: Uint8Array, limit: number): Header[] {
@@ -32,10 +32,10 @@ export function readHeaders(list: Uint8Array, limit: number): Header[] {
 }
 
 export function readBodies(list: Uint8Array, limit: number): Body[] {
-  return membersOf(list, limit).map((part) => (isEmpty(part) ? EMPTY_BODY : must(decodeBody(part))));
+  return membersOf(list, limit).map((part) => (isEmpty(part) ? EMPTY_BODY : unwrap(decodeBody(part))));
 }
 
-/** As readBodies, none of more than `most` transactions, with room for others on the thread between portions. */
+/** As readBodies, with at most `most` transactions in a body, yielding to the event loop between slices. */
 export async function readBodiesInSlices(
   list: Uint8Array,
   { limit, most }: { readonly limit: number; readonly most: number },
@@ -48,13 +48,13 @@ export async function readBodiesInSlices(
       bodies.push(EMPTY_BODY);
       continue;
     }
-    const others = must(decodeBody(encodeRlpList([Uint8Array.of(EMPTY_LIST), ...rest])));
+    const others = unwrap(decodeBody(encodeRlpList([Uint8Array.of(EMPTY_LIST), ...rest])));
     const transactions: Transaction[] = [];
     for (const { isList, start, from, until } of rlpMembers(transactionsPart)) {
       if (transactions.length === most) throw new RangeError(`a body of more than ${most} transactions`);
-      await slicer.take(until - start);
+      await slicer.yieldAfter(until - start);
       const bytes = transactionsPart.subarray(isList ? start : from, until);
-      transactions.push(must(isList ? decodeTransaction(bytes) : decodeBodyTransaction(bytes)));
+      transactions.push(unwrap(isList ? decodeTransaction(bytes) : decodeBodyTransaction(bytes)));
     }
     bodies.push({ ...others, transactions });
   }
@@ -62,8 +62,8 @@ export async function readBodiesInSlices(
 }
 
 /**
- * Copied out of the message, because each may stay in the pool long after the others; blobs are left behind. Those beyond
- * `limit` are left unread, which is no offence; several of them have no more than `most` bytes together.
+ * Copies each transaction, because it may stay in the pool long after the message; blobs are left out. Transactions
+ * beyond `limit` are ignored; several of them may have at most `most` bytes together.
  */
 export function readTransactions(list: Uint8Array, limits: TransactionListLimits): Transaction[] {
   return [...readTransactionsOneByOne(list, limits)];
@@ -74,7 +74,7 @@ export interface TransactionListLimits {
   readonly most: number;
 }
 
-/** As readTransactions, each when it is asked for. */
+/** As readTransactions, lazily. */
 export function* readTransactionsOneByOne(
   list: Uint8Array,
   { limit, most }: TransactionListLimits,
@@ -89,22 +89,22 @@ export function* readTransactionsOneByOne(
   }
 }
 
-/** As readTransactions, with room for others on the thread between portions of them. */
+/** As readTransactions, yielding to the event loop between slices. */
 export async function readTransactionsInSlices(list: Uint8Array, limit: number): Promise<Transaction[]> {
   const transactions: Transaction[] = [];
   const slicer = createSlicer();
   for (const part of membersOf(list, limit)) {
-    await slicer.take(part.length);
+    await slicer.yieldAfter(part.length);
     transactions.push(readTransaction(part));
   }
   return transactions;
 }
 
-/** Lets others have the thread once so many bytes were read. */
-function createSlicer(): { take(bytes: number): Promise<void> | undefined } {
+/** Yields to the event loop once a slice's bytes were read. */
+function createSlicer(): { yieldAfter(bytes: number): Promise<void> | undefined } {
   let read = 0;
   return {
-    take(bytes) {
+    yieldAfter(bytes) {
       read += bytes + ITEM_BYTES;
       if (read <= SLICE_BYTES) return undefined;
       read = bytes;
@@ -113,7 +113,7 @@ function createSlicer(): { take(bytes: number): Promise<void> | undefined } {
   };
 }
 
-/** What the smallest item costs, as if it were so many bytes more. */
+/** Fixed cost of an item, in bytes. */
 const ITEM_BYTES = 128;
 
 function isEmpty(part: Uint8Array): boolean {
@@ -121,12 +121,12 @@ function isEmpty(part: Uint8Array): boolean {
 }
 
 function readTransaction(part: Uint8Array): Transaction {
-  return must(decodeTransaction(withoutBlobs(Uint8Array.from(canonicalBytes(part)))));
+  return unwrap(decodeTransaction(withoutBlobs(Uint8Array.from(canonicalBytes(part)))));
 }
 
 export function readReceipts(list: Uint8Array, limit: number): BareReceipt[][] {
   return membersOf(list, limit).map((block) =>
-    membersOf(block, MAX_RECEIPTS).map((part) => must(decodeReceipt(canonicalBytes(part)))),
+    membersOf(block, MAX_RECEIPTS).map((part) => unwrap(decodeReceipt(canonicalBytes(part)))),
   );
 }
 
@@ -139,13 +139,13 @@ export function readBlock(
   if (part === undefined) throw new RangeError("a block is missing");
   const [header] = membersOf(part, 4);
   if (header !== undefined) checkHeaderLength(header);
-  return { block: must(decodeBlock(part, find)), totalDifficulty: scalarOf(totalDifficulty, 32) };
+  return { block: unwrap(decodeBlock(part, find)), totalDifficulty: scalarOf(totalDifficulty, 32) };
 }
 
 /**
- * Before the transactions of a long block are made, which takes some 8 µs each and much longer for those with long lists:
- * that they are no more than can have used the gas, and in a very long one that the header names them. The header must be
- * known to be sound. False when they belong to another block.
+ * Checks a long block's body before its transactions are decoded, which takes some 8 µs each and much longer for those
+ * with long lists: their number must fit the gas used, and in a very long block their root must be the header's. The
+ * header must be valid already. False when the body belongs to another block.
  */
 export function isBodyOfHeader(payload: Uint8Array, header: Header): boolean {
   const [part] = tupleOf(payload, 2);
@@ -160,7 +160,7 @@ export function isBodyOfHeader(payload: Uint8Array, header: Header): boolean {
   return transactions.length <= LONG_BLOCK_BYTES || equalBytes(rootOfList(raws), header.transactionsRoot);
 }
 
-/** Of the same payload the header alone; nothing is known of the rest. */
+/** The header and total difficulty of the same payload; the rest is not decoded. */
 export function readHeaderOfBlock(payload: Uint8Array): {
   readonly header: Header;
   readonly totalDifficulty: bigint;
@@ -173,15 +173,15 @@ export function readHeaderOfBlock(payload: Uint8Array): {
 
 function readHeader(part: Uint8Array): Header {
   checkHeaderLength(part);
-  return must(decodeHeader(part));
+  return unwrap(decodeHeader(part));
 }
 
-/** Asked before its items are made: a header of nothing but empty items would cost a hundred times its length. */
+/** Checked before decoding: a header of only empty items would cost a hundred times its length. */
 function checkHeaderLength(part: Uint8Array): void {
   if (part.length > MAX_HEADER_BYTES) throw new RangeError(`a header of ${part.length} bytes`);
 }
 
-/** A list stands for itself; what has a type is wrapped in a byte string, and begins with the type. */
+/** Legacy transactions and receipts are lists; typed ones are wrapped in a byte string and begin with the type. */
 function canonicalBytes(part: Uint8Array): Uint8Array {
   if ((part[0] ?? 0) >= 0xc0) return part;
   const bytes = stringOf(part);
@@ -189,7 +189,7 @@ function canonicalBytes(part: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function must<T>(result: Result<T>): T {
+function unwrap<T>(result: Result<T>): T {
   if (!result.ok) throw new RangeError(result.error.message);
   return result.value;
 }

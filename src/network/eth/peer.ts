@@ -20,35 +20,35 @@ import { createTransactionScore, type TransactionScore } from "./transactionScor
 
 export type ResponseErrorCode = RequestErrorCode | "badAnswer";
 
-/** A peer as the eth protocol knows it: by its node id, over one connection or two. */
+/** A peer of the eth protocol, by node id, over one connection or two. */
 export interface EthPeer {
   readonly nodeId: Uint8Array;
   /** The node id in hexadecimal digits. */
   readonly key: string;
-  /** Of its node's key: the validator's, if it is one. */
+  /** Address of the node key; the validator's address, if it is a validator. */
   readonly address: Address;
-  /** What it said first; undefined before that. */
+  /** Its Status; undefined before it arrived. */
   readonly status: Status | undefined;
   /**
-   * Its best block, as far as it told: later the parent of what it announced, or what it named
+   * Its best known block: from its Status, later the parent of a block that it announced, or one that it named
    * (p2p.md#block-propagation).
    */
   readonly best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
-  /** Number of a block that it should have; undefined until it has shown the header of its head. */
+  /** Highest block that it should have; undefined until it has returned the header of its head. */
   readonly height: bigint | undefined;
-  /** The operator wants to stay connected with it. */
+  /** The operator configured it as a peer. */
   readonly isMaintained: boolean;
   readonly knownBlocks: KnownHashes;
   readonly knownTransactions: KnownHashes;
-  /** Announced by it and not asked for yet. */
+  /** Announced by the peer and not requested yet. */
   readonly announced: Map<string, Hash>;
-  /** Refused ones gave no answer; a bad one has ended the connection already. */
+  /** An error means no valid response; a malformed response has already ended the connection. */
   requestHeaders(query: HeaderQuery): Promise<Result<readonly Header[], ResponseErrorCode>>;
   requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], ResponseErrorCode>>;
   requestTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], ResponseErrorCode>>;
-  /** Over the connection that lasts; false when there is none. */
+  /** Sends over the lasting connection; false when there is none. */
   send(code: number, payload: Uint8Array): boolean;
-  /** Does what follows from what it sent in its share of time. */
+  /** Does work that the peer's input caused, within the peer's time budget. */
   inShare(work: () => void): void;
   spend(durationMs: number): void;
   readonly isTrusted: boolean;
@@ -58,19 +58,19 @@ export interface EthPeer {
   disconnect(reason: DisconnectReason, detail: string): void;
 }
 
-/** What only the protocol does with a peer. */
+/** The protocol's own view of a peer. */
 export interface PeerRecord extends EthPeer {
   status: Status | undefined;
   best: EthPeer["best"];
   height: bigint | undefined;
-  /** Its connections; only one over which Status was exchanged is sent anything else. */
+  /** Its connections; before Status nothing else is sent over one. */
   readonly sessions: Map<Session, { isGreeted: boolean }>;
   readonly requests: Requests;
-  /** Blocks that it was sent, or whose hashes. */
+  /** Blocks sent to it, in full or by hash. */
   readonly sentBlocks: KnownHashes;
-  /** By what it said in passing, when our head was `head`. */
+  /** Raises the height by an unproven claim, bounded above `head`, the local head. */
   raiseHeight(number: bigint, head: bigint): void;
-  /** It has this block; what is worse than its best so far does not count. */
+  /** Records a block that it has; a lower total difficulty than its best is ignored. */
   raiseBest(block: NonNullable<EthPeer["best"]>): void;
 }
 
@@ -84,12 +84,12 @@ export function createPeer(
     send: (code, payload) => peer.send(code, payload),
     receivedBytes: () => [...sessions.keys()].reduce((sum, { receivedBytes }) => sum + receivedBytes, 0),
     onTimeout(isRepeated) {
-      if (isRepeated) peer.disconnect("timeout", "it leaves questions without answers");
+      if (isRepeated) peer.disconnect("timeout", "it does not respond to requests");
       else peer.penalise();
     },
   });
 
-  /** The connection that stays, of those over which both ends have introduced themselves. */
+  /** The lasting connection among those with a completed Status exchange. */
   function preferred(): Session | undefined {
     let found: Session | undefined;
     for (const [session, { isGreeted }] of sessions) {
@@ -100,7 +100,10 @@ export function createPeer(
     return found;
   }
 
-  /** The answer read by `read`, which throws RangeError; an unreadable one is a breach of protocol. */
+  /**
+   * Sends a request and decodes the response with `read`, which throws RangeError; a malformed one is a breach of
+   * protocol.
+   */
   async function request<T>(
     kind: ResponseKind,
     body: Uint8Array,
@@ -110,7 +113,7 @@ export function createPeer(
     if (!response.ok) return response;
     try {
       const items = await read(response.value);
-      // An empty list of transactions is usual: they may have been mined meanwhile.
+      // An empty list of transactions is usual: they may have been mined in the meantime.
       if (items.length > 0) peer.reward();
       else if (kind !== "pooledTransactions") peer.penalise();
       return ok(items);
@@ -149,7 +152,7 @@ export function createPeer(
       ),
     send: (code, payload) => preferred()?.send(code, payload) ?? false,
     inShare(work) {
-      // Where one of two connections has just ended, the other may not have introduced itself yet.
+      // When one of two connections has just ended, the other may not have exchanged Status yet.
       const [first] = sessions.keys();
       const share = (preferred() ?? first)?.share;
       if (share !== undefined) share.take(work);
@@ -165,7 +168,7 @@ export function createPeer(
       for (const session of [...sessions.keys()]) session.disconnect(reason, detail);
     },
     raiseHeight(number, head) {
-      // Before it has shown its head nothing is believed.
+      // Ignored until the peer has returned the header of its head.
       if (peer.height === undefined || number <= peer.height) return;
       peer.height = smaller(number, larger(head + MAX_CLAIMED_LEAD, peer.height + 1n));
     },

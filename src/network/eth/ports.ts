@@ -7,7 +7,7 @@ import type { BareReceipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { ValidationCounts } from "./transactionScore.ts";
 
-/** The chain that peers ask about; reads are synchronous, and what is unknown is undefined. */
+/** The chain served to peers; reads are synchronous, and unknown items are undefined. */
 export interface EthChain {
   readonly genesis: NamedHeader;
   readonly head: NamedHeader;
@@ -16,18 +16,17 @@ export interface EthChain {
   blockByHash(hash: Hash): (NamedBlock & { readonly receipts: readonly BareReceipt[] }) | undefined;
 }
 
-/** The pool that peers fill and draw from. */
+/** The transaction pool as peers use it. */
 export interface EthPool {
   /**
-   * False while the node is not in sync: transactions are neither taken nor asked for
-   * (p2p.md#transaction-gossip).
+   * False while the node is not in sync: transactions are neither accepted nor requested (p2p.md#transaction-gossip).
    */
   readonly isOpen: boolean;
   get(hash: Hash): Transaction | undefined;
   transactions(): Iterable<Transaction>;
   /**
-   * Finds their senders and judges them, in order; bounds what waits. `isAhead` where the peer may know a newer state than
-   * ours: what our state alone speaks against says little then.
+   * Recovers the senders and validates the transactions, in order; bounds what waits. With `isAhead` the peer may know
+   * a newer state than this node, so rejections that depend on the state weigh less.
    */
   offer(
     transactions: readonly Transaction[],
@@ -35,24 +34,24 @@ export interface EthPool {
   ): ValidationCounts | Promise<ValidationCounts>;
 }
 
-/** A block that a peer says is new; nothing of it was judged but its place near the head, and its body is unread. */
+/** A block announced by a peer; only its distance from the head was checked, and its body is undecoded. */
 export interface AnnouncedBlock {
   readonly header: Header;
   readonly hash: Hash;
-  /** Of the message, which is kept as it came. */
+  /** Length of the message, which is kept undecoded. */
   readonly bytes: number;
-  /** Its body may take as long as somebody likes to read: the header must be judged before. */
+  /** Decoding its body can be made arbitrarily slow: the header must be validated before. */
   readonly isLong: boolean;
-  /** Reads the body. */
+  /** Decodes the body. */
   open(): Result<Block, BlockErrorCode>;
   /** The peer's node id in hexadecimal digits. */
   readonly peer: string;
 }
 
-/** `malformed` is a breach of protocol; a body of another block may have been passed on in good faith. */
+/** `malformed` is a breach of protocol; a peer may have relayed a foreign body in good faith. */
 export type BlockErrorCode = "malformed" | "foreignBody";
 
-/** Who we are to peers. */
+/** This node's identity in Status messages. */
 export interface EthIdentity {
   readonly networkId: bigint;
   readonly forkIds: ForkIds;

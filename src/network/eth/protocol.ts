@@ -44,25 +44,25 @@ import { checkStatus, ownStatus } from "./status.ts";
 import { createTransactionGossip } from "./transactionGossip.ts";
 
 /**
- * The eth protocol, version 68, among peers (p2p.md#eth-messages).
+ * The eth protocol, version 68 (p2p.md#eth-messages).
  *
- *     session opens ── Status out ── Status in, checked ── its head's header asked for ──> a peer that can be synced from
- *     questions ──> servingQueue.ts ──> serve.ts      answers ──> requests.ts ──> who asked
- *     transactions ──> transactionGossip.ts <──> pool     NewBlock ──> onBlock     imported here ──> broadcastBlock
+ *     session opens ── Status out ── Status in, checked ── its head's header requested ──> a peer to sync from
+ *     requests ──> requestQueue.ts ──> serve.ts      responses ──> requests.ts ──> the caller
+ *     transactions ──> gossipQueue.ts ──> transactionGossip.ts <──> pool     NewBlock ──> onBlock
  *
- * What holds: nothing is taken from a session before its Status, and nothing from anybody that was not bounded first;
- * what breaks the protocol ends the connection and nothing else. Left to others: what a block is worth (sync and chain),
- * what a transaction is worth (the pool), which peers may stay (the peer table).
+ * Invariants: nothing is accepted from a session before its Status, and nothing unbounded from any peer; a breach of
+ * protocol ends the connection and has no other effect. Not done here: validating blocks (sync and chain), validating
+ * transactions (the pool), admitting peers (the peer table).
  */
 export interface Eth {
   readonly protocol: SubProtocol;
-  /** Those that have introduced themselves, in the order in which they came. */
+  /** Peers with a completed Status exchange, in order of arrival. */
   readonly peers: readonly EthPeer[];
-  /** A block that consensus or we found sound goes to everybody not known to have it; the sum includes its difficulty. */
+  /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
   broadcastBlock(block: Block, totalDifficulty: bigint): void;
-  /** A validator's words in consensus say that it has block `number`; whether it does is shown when it is asked. */
+  /** A validator's consensus messages imply that it has block `number`; requests will show whether it does. */
   noteImpliedHeight(validator: Address, number: bigint): void;
-  /** To be told of each addition to the pool. */
+  /** To be called for each addition to the pool. */
   announceTransactions(transactions: readonly Transaction[]): void;
   close(): void;
 }
@@ -75,11 +75,11 @@ export interface EthParts {
   /** 0 to 1. */
   readonly chance: () => number;
   readonly logger: Logger;
-  /** Near our head and not part of our chain. */
+  /** Called for blocks near the head that are not part of the chain. */
   readonly onBlock: (announced: AnnouncedBlock) => void;
-  /** Someone came, left, or is higher than before. */
+  /** A peer came, left, or has a greater height. */
   readonly onPeersChanged: () => void;
-  /** Runs what can wait after whatever else there is to do; setImmediate unless given. */
+  /** Runs work after pending I/O; setImmediate unless given. */
   readonly defer?: (action: () => void) => void;
 }
 
@@ -102,7 +102,9 @@ export function createEth(parts: EthParts): Eth {
     onBreach: (peer, detail) => peer.disconnect("breachOfProtocol", detail),
   });
 
-  /** Of a block in the next range: its gas limit may have grown by a quarter, and London doubles it. */
+  /**
+   * Most transactions of a block in the next range: its gas limit may have grown by a quarter, and London doubles it.
+   */
   const mostTransactions = (): number =>
     Math.min(Math.ceil((3 * Number(chain.head.header.gasLimit)) / LEAST_GAS), MAX_BODY_TRANSACTIONS);
   const headNumber = (): bigint => chain.head.header.number;
@@ -127,7 +129,7 @@ export function createEth(parts: EthParts): Eth {
     gossip.sendPool(peer);
   }
 
-  /** A peer that cannot show the header of its own head is of no use (p2p.md#status-and-fork-id). */
+  /** A peer that cannot return the header of its own head is useless (p2p.md#status-and-fork-id). */
   async function askForHead(peer: PeerRecord, { headHash }: Status): Promise<void> {
     const response = await peer.requestHeaders({
       start: { hash: headHash },
@@ -138,21 +140,24 @@ export function createEth(parts: EthParts): Eth {
     const [header] = response.ok ? response.value : [];
     const hash = header === undefined ? undefined : hashOfHeader(header);
     if (header === undefined || !hash?.ok || !equalBytes(hash.value, headHash)) {
-      peer.disconnect("uselessPeer", "it cannot show the header of its head");
+      peer.disconnect("uselessPeer", "it did not return the header of its head");
       return;
     }
     peer.height = header.number;
-    logger.debug({ peer: peer.key.slice(0, 16), height: header.number }, "peer has shown its head");
+    logger.debug(
+      { peer: peer.key.slice(0, 16), height: header.number },
+      "peer returned the header of its head",
+    );
     parts.onPeersChanged();
   }
 
   function receiveRequest(peer: PeerRecord, session: Session, request: EthRequest): void {
     const isTaken = requestQueue.enqueue(peer, () => {
       const { code, payload } = respondTo(request, { chain, pool });
-      // The connection that was asked over may have been the one of two that ended.
+      // The requesting connection may be the one of two that ended.
       if (!session.send(code, payload)) peer.send(code, payload);
     });
-    if (!isTaken) session.disconnect("uselessPeer", "it asks more than it waits for answers");
+    if (!isTaken) session.disconnect("uselessPeer", "too many queued requests");
   }
 
   function receiveResponse(
@@ -166,11 +171,11 @@ export function createEth(parts: EthParts): Eth {
       return;
     }
     const status = peer.requests.receive(kind, opened.value.requestId, opened.value.body);
-    if (status === "useless") session.penalise();
-    if (status === "unasked") disconnectForBreach(session, `${kind} that nobody asked for`);
+    if (status === "unmatched") session.penalise();
+    if (status === "unsolicited") disconnectForBreach(session, `unsolicited ${kind}`);
   }
 
-  /** The body is left unread: each validator sends each block to all, and anybody may put anything into it. */
+  /** The body stays undecoded: each validator sends each block to all peers, and a body may contain anything. */
   function receiveBlock(peer: PeerRecord, session: Session, payload: Uint8Array): void {
     const opened = openNewBlock(payload);
     if (!opened.ok) {
@@ -179,7 +184,7 @@ export function createEth(parts: EthParts): Eth {
     }
     const { header, totalDifficulty } = opened.value;
     const hash = hashOfHeader(header);
-    // It cannot be a block of this chain, but that is no breach of the protocol (p2p.md#block-propagation).
+    // The block cannot belong to this chain, but that is no breach of the protocol (p2p.md#block-propagation).
     if (!hash.ok) {
       peer.penalise();
       return;
@@ -225,7 +230,7 @@ export function createEth(parts: EthParts): Eth {
   function receiveMessage(peer: PeerRecord, session: Session, message: EthMessage): void {
     switch (message.kind) {
       case "status":
-        disconnectForBreach(session, "a second Status");
+        disconnectForBreach(session, "second Status");
         return;
       case "newBlockHashes":
         receiveBlockHashes(peer, message.blocks);
@@ -240,7 +245,7 @@ export function createEth(parts: EthParts): Eth {
         receiveRequest(peer, session, message);
         return;
       default:
-        disconnectForBreach(session, `${message.kind} that nobody asked for`);
+        disconnectForBreach(session, `unsolicited ${message.kind}`);
     }
   }
 
@@ -256,15 +261,15 @@ export function createEth(parts: EthParts): Eth {
       return;
     }
     if (kind === "receipts") {
-      // Which we never ask for: 16 MiB of them take a second to decode.
-      disconnectForBreach(session, "receipts that nobody asked for");
+      // This node never requests receipts, and 16 MiB of them take a second to decode.
+      disconnectForBreach(session, "unsolicited receipts");
       return;
     }
     if (isGreeted && kind === "newBlock") {
       receiveBlock(peer, session, payload);
       return;
     }
-    // Not worth decoding while nothing is done with them.
+    // Decoding would be wasted while the pool is closed.
     if (isGreeted && !pool.isOpen && (kind === "transactions" || kind === "newPooledTransactionHashes"))
       return;
     if (isGreeted && kind === "transactions") receiveTransactions(peer, payload);
@@ -335,7 +340,7 @@ export function createEth(parts: EthParts): Eth {
       for (const peer of listeners) {
         if (peer.sentBlocks.has(key)) continue;
         peer.sentBlocks.add(key);
-        // Who has it is to know that we have it, too.
+        // A peer that has the block learns that this node has it, too.
         if (peer.knownBlocks.has(key)) {
           named ??= encodeMessage({ kind: "newBlockHashes", blocks: [name] });
           peer.send(CODES.newBlockHashes, named);

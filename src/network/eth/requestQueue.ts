@@ -1,11 +1,11 @@
 import { MAX_WAITING_REQUESTS } from "./limits.ts";
 
 /**
- * Questions wait here for their turn: one question at a time, each peer in turn, with room for others on the thread in
- * between. So a peer that asks without end delays itself most.
+ * Queue of peers' requests: serves one request per event-loop slice, round robin over peers. So a peer that floods
+ * requests delays itself most.
  */
 export interface RequestQueue<Peer> {
-  /** False when so many questions of this peer wait already. */
+  /** False when the peer's queue is full. */
   enqueue(peer: Peer, serve: () => void): boolean;
   forget(peer: Peer): void;
 }
@@ -13,7 +13,7 @@ export interface RequestQueue<Peer> {
 export function createRequestQueue<Peer>(
   defer: (action: () => void) => void = setImmediate,
 ): RequestQueue<Peer> {
-  /** In the order of their turns. */
+  /** In round-robin order. */
   const waiting = new Map<Peer, (() => void)[]>();
   let isScheduled = false;
 

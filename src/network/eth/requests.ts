@@ -11,24 +11,26 @@ import {
 import { CODES } from "./message.ts";
 import { withRequestId } from "./messages.ts";
 
-/** What we ask peers for, by the kind of the answer. */
+/** Requests to peers, by the kind of the response. */
 export type ResponseKind = "blockHeaders" | "blockBodies" | "pooledTransactions";
 
 export type RequestErrorCode = "timedOut" | "busy" | "peerGone";
 
-/** What an answer was to us. Late ones come after their time, and are no offence; unasked ones are. */
-export type ResponseStatus = "taken" | "late" | "useless" | "unasked";
+/**
+ * How a response matched the open requests. `late` ones arrive after the timeout and are no offence; `unsolicited` ones
+ * are.
+ */
+export type ResponseStatus = "accepted" | "late" | "unmatched" | "unsolicited";
 
 /**
- * The questions to one peer (p2p.md#requests-and-limits): ids count from 1 for each kind, five may be open at
- * a time, each for 5 s, or longer while the peer is sending something. An answer may come over any connection
- * of the peer.
+ * Open requests to one peer (p2p.md#requests-and-limits): ids count from 1 for each kind, five may be open at a time,
+ * each for 5 s, or longer while the peer is sending. A response may arrive over any connection of the peer.
  */
 export interface Requests {
-  /** The body of the answer, undecoded. */
+  /** Resolves to the undecoded body of the response. */
   send(kind: ResponseKind, body: Uint8Array): Promise<Result<Uint8Array, RequestErrorCode>>;
   receive(kind: ResponseKind, requestId: bigint, body: Uint8Array): ResponseStatus;
-  /** The peer is gone: open questions fail, and so do later ones. */
+  /** The peer is gone: open requests fail, and so do later ones. */
   close(): void;
 }
 
@@ -47,9 +49,9 @@ interface Open {
 export function createRequests(parts: {
   readonly clock: Clock;
   readonly send: (code: number, payload: Uint8Array) => boolean;
-  /** No answer in time; `isHopeless` when that was so several times in a row for one kind. */
+  /** A request timed out; `isRepeated` after several in a row of one kind. */
   readonly onTimeout: (isRepeated: boolean) => void;
-  /** What came from the peer so far, in bytes. */
+  /** Bytes received from the peer so far. */
   readonly receivedBytes: () => number;
 }): Requests {
   const { clock, receivedBytes } = parts;
@@ -75,7 +77,7 @@ export function createRequests(parts: {
     parts.onTimeout(count >= MAX_TIMEOUTS);
   }
 
-  /** Gives up in 5 s, or looks again if enough came by then. */
+  /** Times out after 5 s, or checks again then if enough has arrived. */
   function startTimer(key: string, kind: ResponseKind, lastMs: number): Timer {
     const before = receivedBytes();
     return clock.at(clock.nowMs() + REQUEST_TIMEOUT_MS, () => {
@@ -89,7 +91,7 @@ export function createRequests(parts: {
   return {
     async send(kind, body) {
       if (isClosed) return failed("peerGone", "the peer is gone");
-      if (open.size >= MAX_OUTSTANDING_REQUESTS) return failed("busy", "too many questions are open");
+      if (open.size >= MAX_OUTSTANDING_REQUESTS) return failed("busy", "too many open requests");
       const requestId = (lastIds.get(kind) ?? 0n) + 1n;
       lastIds.set(kind, requestId);
       const key = `${kind} ${requestId}`;
@@ -99,7 +101,7 @@ export function createRequests(parts: {
         if (parts.send(REQUEST_CODES[kind], withRequestId(requestId, body))) return;
         timer.cancel();
         open.delete(key);
-        resolve(failed("peerGone", "the peer cannot be reached"));
+        resolve(failed("peerGone", "the peer is unreachable"));
       });
     },
     receive(kind, requestId, body) {
@@ -107,13 +109,13 @@ export function createRequests(parts: {
       const request = open.get(key);
       if (request === undefined) {
         if (givenUp.delete(key)) return "late";
-        return isKindOpen(kind) ? "useless" : "unasked";
+        return isKindOpen(kind) ? "unmatched" : "unsolicited";
       }
       request.timer.cancel();
       open.delete(key);
       timeouts.delete(kind);
       request.settle(ok(body));
-      return "taken";
+      return "accepted";
     },
     close() {
       isClosed = true;

@@ -22,7 +22,7 @@ export type EthRequest = Extract<
 >;
 
 /**
- * The answer to a peer's question, with what we have of it (p2p.md#requests-and-limits): every question has
+ * The response to a peer's request, with the items that this node has (p2p.md#requests-and-limits): every request gets
  * exactly one.
  */
 export function respondTo(
@@ -58,7 +58,10 @@ export function respondTo(
   }
 }
 
-/** From the start on, each `skip + 1` blocks, up to the first that is missing; a question for none gets one, as it always did. */
+/**
+ * From the start on, every `skip + 1` blocks, up to the first missing one; a request for zero headers gets one, as Besu
+ * does.
+ */
 function* headersFor({ start, max, skip, isReverse }: HeaderQuery, chain: EthChain): Generator<NamedHeader> {
   const stride = BigInt(skip) + 1n;
   let header = "hash" in start ? chain.headerByHash(start.hash) : chain.headerByNumber(start.number);
@@ -74,7 +77,7 @@ function encodeNamed({ header }: NamedHeader): Uint8Array {
   return encodeHeader(header);
 }
 
-/** In the order asked for, without what is not known. */
+/** In the requested order, without unknown items. */
 function* found<T>(
   hashes: readonly Hash[],
   find: (hash: Hash) => T | undefined,

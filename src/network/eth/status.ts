@@ -6,12 +6,12 @@ import { ETH_VERSION, type Status } from "./message.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
 
 /**
- * Why two nodes part after their introductions; each is the same reason on the wire, subprotocolTriggered
+ * Why a peer's Status is refused; all have the same reason on the wire, subprotocolTriggered
  * (p2p.md#status-and-fork-id).
  */
 export type StatusErrorCode = "otherNetwork" | "otherForks" | "otherGenesis";
 
-/** What we say of ourselves with this head; the peer will ask for its header at once, and it is not one that we lose. */
+/** This node's Status at this head; the peer requests the head's header at once, so it must be available. */
 export function ownStatus({ networkId, forkIds }: EthIdentity, { genesis, head }: EthChain): Status {
   return {
     protocolVersion: ETH_VERSION,
@@ -24,8 +24,9 @@ export function ownStatus({ networkId, forkIds }: EthIdentity, { genesis, head }
 }
 
 /**
- * Judges a peer's Status. Each refusal is the same reason on the wire, so the order is ours: a fork id is made from the
- * genesis hash, and forks that nobody knows are what another genesis looks like. The version is not compared.
+ * Checks a peer's Status. All errors have the same reason on the wire, so the order is free: network, then genesis,
+ * then forks, because the fork id covers the genesis hash and unknown forks are what another genesis looks like. The
+ * version is not compared.
  */
 export function checkStatus(
   theirs: Status,
@@ -33,7 +34,7 @@ export function checkStatus(
   { genesis, head }: EthChain,
 ): Result<void, StatusErrorCode> {
   if (theirs.networkId !== networkId) {
-    return refuse("otherNetwork", `it is on network ${theirs.networkId}, we are on ${networkId}`);
+    return refuse("otherNetwork", `it is on network ${theirs.networkId}, this node on ${networkId}`);
   }
   if (!equalBytes(theirs.genesisHash, genesis.hash)) {
     return refuse(

@@ -24,30 +24,33 @@ import type { EthPool } from "./ports.ts";
 import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
 
 /**
- * How transactions travel (p2p.md#transaction-gossip).
+ * Transaction gossip (p2p.md#transaction-gossip).
  *
- *     pool ── announce ──> among few: our callers' to everybody in full, those of peers by hash
- *                          among many: full copies to about sqrt(n) peers, hashes to the rest
- *     peers ── full copies ──> pool          peers ── hashes ── every 500 ms, what is unknown ──> asked for ──> pool
+ *     pool ── announce ──> few peers: local transactions in full, those of peers by hash
+ *                          many peers: full copies to about sqrt(n) peers, hashes to the rest
+ *     peers ── full copies ──> pool          peers ── hashes ── every 500 ms, unknown ones requested ──> pool
  *
- * What holds: no peer is sent a hash or a transaction that it is known to have; a transaction is asked of one peer at a
- * time, and of another, or again, when no answer came; everything that waits is bounded. Left to others: what a transaction
- * is worth (the pool).
+ * Invariants: no peer is sent a hash or a transaction that it is known to have; a transaction is requested from one
+ * peer at a time, and after a failure from another, or again; everything that waits is bounded. Not done here:
+ * validating transactions (the pool).
  */
 export interface TransactionGossip {
-  /** To be told of each addition to the pool, ours or a peer's. */
+  /** To be called for each addition to the pool, local or remote. */
   announce(transactions: readonly Transaction[]): void;
-  /** The whole pool, by hashes, to a peer that has just come. */
+  /** Announces the whole pool, by hashes, to a new peer. */
   sendPool(peer: EthPeer): void;
-  /** Some that nobody asked for. */
+  /** Unsolicited transactions arrived. */
   receive(peer: EthPeer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts>;
-  /** Some came of a peer that is not listened to. */
+  /** Transactions arrived from an ignored peer. */
   noteIgnored(peer: EthPeer): void;
   receiveAnnounced(peer: EthPeer, announcements: readonly TransactionAnnouncement[]): void;
   close(): void;
 }
 
-/** A blob transaction is announced only; the pool keeps its bytes without the blobs, so it cannot be handed out at all. */
+/**
+ * The protocol only announces blob transactions; the pool keeps them without the blobs, so they cannot be served at
+ * all.
+ */
 const BLOB_TYPE = 3;
 
 interface PendingAnnouncement {
@@ -61,20 +64,20 @@ export function createTransactionGossip(parts: {
   readonly clock: Clock;
   /** 0 to 1. */
   readonly chance: () => number;
-  /** It speaks of blocks that we do not have yet. */
+  /** The peer has blocks that this node lacks. */
   readonly isAhead: (peer: EthPeer) => boolean;
 }): TransactionGossip {
   const { pool, clock } = parts;
   let collected: PendingAnnouncement[] = [];
   let announceTimer: Timer | undefined;
   let fetchTimer: Timer | undefined;
-  /** Asked of somebody. */
+  /** Requested from some peer. */
   const inFlight = new Set<string>();
-  /** Questions that each peer has open. */
+  /** Open requests by peer. */
   const openRequests = new WeakMap<EthPeer, number>();
-  /** Those who left the last question unanswered: others are asked before them. */
+  /** Peers whose last request failed: others are asked before them. */
   const lateResponders = new WeakSet<EthPeer>();
-  /** Handed to the pool, oldest first, with the time. */
+  /** Offered to the pool, oldest first, with the time. */
   const offered = new Map<string, number>();
 
   function sendCollected(): void {
@@ -87,7 +90,10 @@ export function createTransactionGossip(parts: {
     else sendToFew(peers, pending);
   }
 
-  /** Full copies to some, drawn among all, also among those that have them already; hashes to the rest. */
+  /**
+   * Sends full copies to a random selection of all peers, whether they have the transactions or not, and hashes to the
+   * rest.
+   */
   function sendToSome(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
     const batch = createAnnouncementBatch(pending);
     const fullCount = Math.round(Math.sqrt(peers.length));
@@ -97,7 +103,7 @@ export function createTransactionGossip(parts: {
     }
   }
 
-  /** Whoever brought a transaction here has most likely sent it to everybody else as well. */
+  /** The peer that sent a transaction has most likely sent it to the others as well. */
   function sendToFew(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
     const isOfPeer = ({ key }: PendingAnnouncement): boolean =>
       peers.some(({ knownTransactions }) => knownTransactions.has(key));
@@ -122,12 +128,12 @@ export function createTransactionGossip(parts: {
     scheduleFetch();
   }
 
-  /** What is next to be asked of a peer, which has announced it. */
+  /** The next hashes to request from a peer that announced them. */
   function takeMissing(peer: EthPeer): readonly Hash[] {
     const wanted: Hash[] = [];
     for (const [key, hash] of peer.announced) {
       if (wanted.length === MAX_FETCHED_TRANSACTIONS) break;
-      // Another peer was asked: if it does not answer, this one will be.
+      // Requested from another peer: if that fails, this one will be asked.
       if (inFlight.has(key)) continue;
       peer.announced.delete(key);
       if (!isKnown(key, hash)) wanted.push(hash);
@@ -135,7 +141,7 @@ export function createTransactionGossip(parts: {
     return wanted;
   }
 
-  /** Goes on without a pause while there is as much as can be asked for at once. */
+  /** Continues without a pause while there is a full request's worth. */
   async function fetchFrom(peer: EthPeer): Promise<void> {
     while ((openRequests.get(peer) ?? 0) < MAX_FETCHES_OF_PEER) {
       const wanted = takeMissing(peer);
@@ -168,7 +174,7 @@ export function createTransactionGossip(parts: {
     return true;
   }
 
-  /** Nobody else may have announced them. A peer that never answers is cut off after some questions. */
+  /** No other peer may have announced these hashes. A peer that never responds is disconnected after some requests. */
   function putBack(peer: EthPeer, wanted: readonly Hash[]): void {
     for (const hash of wanted) {
       if (peer.announced.size < MAX_ANNOUNCED_TRANSACTIONS) peer.announced.set(toKey(hash), hash);
@@ -205,7 +211,7 @@ export function createTransactionGossip(parts: {
     return record(peer, validating);
   }
 
-  /** Whoever matters to us is not listened to for a while; anybody else who goes on is sent away. */
+  /** A trusted peer is only ignored for a while; any other that continues is disconnected. */
   function record(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
     peer.transactionScore.note(counts);
     if (peer.transactionScore.isIgnored) peer.announced.clear();
@@ -215,7 +221,7 @@ export function createTransactionGossip(parts: {
 
   function disconnectIfUseless(peer: EthPeer): void {
     if (peer.transactionScore.isAtLimit && !peer.isTrusted)
-      peer.disconnect("uselessPeer", "its transactions are of no use");
+      peer.disconnect("uselessPeer", "too many of its transactions were rejected");
   }
 
   function isKnown(key: string, hash: Hash): boolean {
@@ -226,7 +232,7 @@ export function createTransactionGossip(parts: {
 
   return {
     announce(transactions) {
-      // Whoever comes later is welcomed with the whole pool.
+      // Peers that connect later get the whole pool.
       if (parts.peers().length === 0) return;
       for (const transaction of transactions) {
         if (transaction.type !== BLOB_TYPE) collected.push({ key: toKey(transaction.hash), transaction });
@@ -265,7 +271,10 @@ export function createTransactionGossip(parts: {
   };
 }
 
-/** Parcels for several peers, each of whom gets those that it is not known to have; what is the same for all is spelled once. */
+/**
+ * An announcement batch for several peers, each of which gets the transactions that it is not known to have; equal
+ * messages are encoded once.
+ */
 interface AnnouncementBatch {
   sendFull(peer: EthPeer): void;
   sendHashes(peer: EthPeer): void;
@@ -292,7 +301,7 @@ function createAnnouncementBatch(pending: readonly PendingAnnouncement[]): Annou
 
 type BatchEncoder = (pending: readonly PendingAnnouncement[]) => readonly Uint8Array[];
 
-/** In messages of at most a MiB, each with one transaction at least. */
+/** Messages of at most 1 MiB, each with at least one transaction. */
 function encodeFull(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
   const messages: Uint8Array[] = [];
   let bytes = 0;

@@ -6,26 +6,30 @@ import {
   SCORE_LEAK_PER_SECOND,
 } from "./limits.ts";
 
-/** What became of transactions that a peer sent; those that say nothing about it, such as known ones, count for neither. */
+/**
+ * Validation results of a peer's transactions; results that say nothing about the peer, such as known transactions,
+ * count for neither.
+ */
 export interface ValidationCounts {
   readonly accepted: number;
-  /** Signed by nobody, by somebody without money, for a nonce long used or far away. May be a fraction. */
+  /** Invalid signature, insufficient balance, a nonce used long ago or far in the future. May be a fraction. */
   readonly rejected: number;
 }
 
 export const NO_COUNTS: ValidationCounts = { accepted: 0, rejected: 0 };
 
 /**
- * How much useless work a peer's transactions made lately. It leaks, and useful ones take from it: an honest peer has some
- * whenever a block overtakes what it sends, and more than that only where most of what it sends is of no use for long.
+ * Score of the work that a peer's rejected transactions caused lately. It leaks, and accepted ones reduce it: an honest
+ * peer has some rejections whenever a block supersedes what it sends, and more only if most of its transactions are
+ * invalid for long.
  */
 export interface TransactionScore {
   note(counts: ValidationCounts): void;
-  /** A message came though we do not listen. */
+  /** A message arrived from the ignored peer. */
   noteIgnored(): void;
-  /** Its transactions are not worth reading for now. */
+  /** The peer's transactions are ignored for now. */
   readonly isIgnored: boolean;
-  /** It goes on although nobody listens. */
+  /** The peer continues although it is ignored. */
   readonly isAtLimit: boolean;
 }
 

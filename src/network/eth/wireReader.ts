@@ -2,9 +2,12 @@ import { asHash, type Hash } from "../../primitives/hash.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
 import { readRlp, rlpMembers } from "../../primitives/rlp.ts";
 
-/** Reading what strangers send, strictly and never further than needed; all throw RangeError for what does not fit. */
+/**
+ * Strict RLP readers for untrusted input, which read no further than needed; all throw RangeError for input that does
+ * not fit.
+ */
 
-/** The encodings of a list's members; a list of more than `limit` is not read to its end. */
+/** The encodings of a list's members; fails once a list has more than `limit`. */
 export function membersOf(list: Uint8Array, limit: number): Uint8Array[] {
   const members: Uint8Array[] = [];
   for (const { start, until } of rlpMembers(list)) {

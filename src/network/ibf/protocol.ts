@@ -8,36 +8,34 @@ import type { Session, SubProtocol } from "../subProtocol.ts";
 const MESSAGE_CODES = 4;
 
 /**
- * Carries consensus messages between validators, and does not understand them.
+ * Carries consensus messages between validators, and does not interpret them.
  *
  *     sessions ──> one bounded queue per sender ── round robin, a burst at a time ──> receive
  *
- * What holds: one sender can neither fill the memory nor delay the messages of another by more than a turn; what does
- * not fit is dropped and counted, the oldest of that sender being kept.
+ * Invariants: one sender can neither fill the memory nor delay another's messages by more than one round of the queues;
+ * messages beyond a sender's bounds are dropped and counted, its oldest are kept.
  */
 export interface IbfTransport {
   readonly protocol: SubProtocol;
   /**
-   * To each of the addresses that is connected, over every connection of it (p2p.md#connection-policy), but
-   * for those in `except`. What is large goes over the one of two crossing connections that stays.
+   * Sends to each connected address in `to`, over all its connections (p2p.md#connection-policy), except those in
+   * `except`. A large message goes only over the crossing connection that stays.
    */
   send(
     code: number,
     payload: Uint8Array,
     recipients: { readonly to: readonly Address[]; readonly except?: readonly Address[] },
   ): void;
-  /**
-   * That peer says what nobody can use: whoever goes on like that is sent away (p2p.md#disconnect-reasons).
-   */
+  /** Counts a useless message against the peer; too many disconnect it (p2p.md#disconnect-reasons). */
   penalise(sender: Address): void;
-  /** Whose sessions are open. */
+  /** Addresses with open sessions. */
   readonly connected: readonly Address[];
-  /** Messages that found their sender's queue full. */
+  /** Messages dropped because their sender's queue was full. */
   readonly droppedCount: number;
 }
 
 export interface ReceivedMessage {
-  /** Who handed it to us; messages are relayed, so it need not be the author. */
+  /** The peer that sent it; messages are relayed, so it need not be the author. */
   readonly sender: Address;
   readonly code: number;
   readonly payload: Uint8Array;
@@ -53,18 +51,17 @@ interface PeerQueue {
 
 export function createIbfTransport(parts: {
   readonly receive: (message: ReceivedMessage) => void;
-  /** A session opened. What `say` is given goes over that session alone. */
+  /** A session opened. `say` sends over that session alone. */
   readonly onOpened?: (address: Address, say: SendMessage) => void;
   /**
-   * Says what is large a little after the session has opened: at once unless given. Whoever has not introduced itself in
-   * other protocols within 5 s is sent away by Besu (p2p.md#status-and-fork-id), and 9 MB take 8 s at 10
-   * Mbit/s.
+   * Defers large messages after a session has opened; at once unless given. Besu disconnects a peer whose other
+   * protocols have no Status within 5 s (p2p.md#status-and-fork-id), and 9 MB take 8 s at 10 Mbit/s.
    */
   readonly later?: (say: () => void) => void;
 }): IbfTransport {
   const { later = (say) => say() } = parts;
   const sessions = new Map<string, Set<Session>>();
-  /** Those with messages waiting, in the order of their turns. */
+  /** Queues with waiting messages, in round-robin order. */
   const queues = new Map<string, PeerQueue>();
   let isScheduled = false;
   let droppedCount = 0;
@@ -79,7 +76,7 @@ export function createIbfTransport(parts: {
       queues.delete(key);
       if (message === undefined) continue;
       queue.bytes -= message.payload.length;
-      // Back to the end of the row.
+      // The sender goes to the back of the round robin.
       if (queue.messages.length > 0) queues.set(key, queue);
       parts.receive(message);
     }

@@ -2,39 +2,40 @@ import { MAX_QUEUED_BYTES, MAX_UNTRUSTED_UNREAD_BYTES } from "../limits.ts";
 import type { MessagePriority } from "./messagePriority.ts";
 
 /**
- * Memory of all connections together: what waits to be sent, each message counted once however many connections share
- * it, and what came of messages that are not complete.
+ * Memory budget of all connections together: messages queued for sending, each counted once however many connections
+ * share it, and incomplete received messages.
  *
- * When too much waits to be sent, these go first: the strangers (neither validators nor named by the operator) that have
- * kept a message waiting longest; then whatever is no consensus; then the oldest of the connection with most of it. When
- * too much of strangers' messages waits for the rest of them, whoever has taken longest over one is cut.
+ * When the send queues are over budget, these are dropped in order: untrusted peers (neither validators nor named by
+ * the operator), the one that has been blocking longest first; then messages other than consensus; then the oldest
+ * consensus message of the connection with most of them. When untrusted peers' incomplete messages are over budget, the
+ * peer that has taken longest over one is disconnected.
  */
 export interface BufferBudget {
   join(connection: BudgetedConnection): BufferShare;
   readonly queuedBytes: number;
-  /** Of messages that are not complete. */
+  /** Bytes of incomplete messages. */
   readonly unreadBytes: number;
 }
 
 export interface BudgetedConnection {
   readonly isUntrusted: boolean;
-  /** Since when the other end has not read what it was sent, undefined when it has; on any one clock. */
+  /** Since when queued data waits for the peer to read, undefined when none does; on any one clock. */
   readonly sendingSinceMs: number | undefined;
-  /** Since when a message of the other end is not complete. */
+  /** Since when a message from the peer is incomplete. */
   readonly readingSinceMs: number | undefined;
   readonly waitingBytes: Readonly<Record<MessagePriority, number>>;
   dropOrdinary(): void;
   dropOldestConsensus(): boolean;
-  /** It leaves, too. */
+  /** Closes the connection, which leaves the budget, too. */
   cut(detail: string): void;
 }
 
-/** What one connection has of it. */
+/** One connection's part of the budget. */
 export interface BufferShare {
   /** False when there is no room. */
   reserve(bytes: Uint8Array, priority: MessagePriority): boolean;
   release(bytes: Uint8Array): void;
-  /** So much memory is taken by a message that is not complete. */
+  /** Reports the memory that an incomplete message takes. */
   reportUnread(bytes: number): void;
   leave(): void;
 }
@@ -44,7 +45,7 @@ export function createBufferBudget(
 ): BufferBudget {
   const connections = new Set<BudgetedConnection>();
   const unread = new Map<BudgetedConnection, number>();
-  /** How many connections hold the bytes. */
+  /** Number of connections that queue the same bytes. */
   const holders = new Map<Uint8Array, number>();
   let queuedBytes = 0;
   let unreadBytes = 0;
@@ -55,7 +56,7 @@ export function createBufferBudget(
     else unread.set(connection, bytes);
   }
 
-  /** Who is a stranger is asked only when it matters. */
+  /** Trust is looked up only when it matters. */
   function isTooMuchUnread(): boolean {
     if (unreadBytes <= limits.untrustedUnreadBytes) return false;
     let sum = 0;
@@ -63,7 +64,7 @@ export function createBufferBudget(
     return sum > limits.untrustedUnreadBytes;
   }
 
-  /** The stranger that has taken longest over something. */
+  /** The untrusted peer that has taken longest. */
   function slowest(
     sinceMs: (connection: BudgetedConnection) => number | undefined,
   ): BudgetedConnection | undefined {
@@ -84,11 +85,11 @@ export function createBufferBudget(
     return found;
   }
 
-  /** False when there is nothing more that may go for it. */
+  /** False when nothing more may be dropped for a message of this priority. */
   function makeRoom(priority: MessagePriority): boolean {
-    const stranger = slowest(({ sendingSinceMs }) => sendingSinceMs);
-    if (stranger !== undefined) {
-      stranger.cut("it reads too slowly, and memory is short");
+    const untrusted = slowest(({ sendingSinceMs }) => sendingSinceMs);
+    if (untrusted !== undefined) {
+      untrusted.cut("it reads too slowly, and the send budget is exhausted");
       return true;
     }
     if (priority === "ordinary") return false;
@@ -120,9 +121,9 @@ export function createBufferBudget(
       reportUnread(bytes) {
         setUnread(connection, bytes);
         while (bytes > 0 && isTooMuchUnread()) {
-          const stranger = slowest(({ readingSinceMs }) => readingSinceMs);
-          if (stranger === undefined) return;
-          stranger.cut("its message takes too long, and memory is short");
+          const untrusted = slowest(({ readingSinceMs }) => readingSinceMs);
+          if (untrusted === undefined) return;
+          untrusted.cut("its message takes too long, and the receive budget is exhausted");
         }
       },
       leave() {

@@ -1,25 +1,25 @@
-/** Bytes that arrived and were not read yet, in one piece of memory: each byte is copied a bounded number of times. */
+/** Received bytes that were not read yet, in one buffer: each byte is copied a bounded number of times. */
 export interface ByteQueue {
   readonly length: number;
   append(chunk: Uint8Array): void;
-  /** The next `count` bytes, which must be there: a view that holds until the next append. */
+  /** Takes the next `count` bytes, which must be there: a view that is valid until the next append. */
   take(count: number): Uint8Array;
-  /** Bytes from `offset` on, which must be there, as take gives them; nothing is taken. */
+  /** The same view at `offset`, without taking the bytes. */
   view(offset: number, count: number): Uint8Array;
-  /** The byte at `offset` from the front, undefined beyond the end; nothing is taken. */
+  /** The byte at `offset` from the front, undefined beyond the end. */
   peek(offset: number): number | undefined;
-  /** So many bytes will have to be there at once: no memory beyond them is taken to hold them. */
+  /** Announces that this many bytes will be needed at once: the buffer grows no further than that to hold them. */
   expect(count: number): void;
   clear(): void;
-  /** Bytes of memory that are taken. */
+  /** Size of the buffer. */
   readonly capacity: number;
 }
 
-/** Memory that is kept when all was read; what a large message took beyond it is given back. */
+/** Buffer that is kept when all was read; a larger one is released. */
 const KEPT_BYTES = 64 * 1024;
 
 export function createByteQueue(): ByteQueue {
-  let memory = new Uint8Array(1024);
+  let buffer = new Uint8Array(1024);
   let from = 0;
   let until = 0;
   let expected = 0;
@@ -27,21 +27,21 @@ export function createByteQueue(): ByteQueue {
   function makeRoom(count: number): void {
     const waiting = until - from;
     const needed = waiting + count;
-    // Moving is cheap only if it frees at least as much as it moves; otherwise the memory doubles.
-    if (needed <= memory.length && waiting <= from) {
-      memory.copyWithin(0, from, until);
+    // Moving pays only if it frees at least as much as it moves; otherwise the buffer doubles.
+    if (needed <= buffer.length && waiting <= from) {
+      buffer.copyWithin(0, from, until);
     } else {
-      const roomy = expected > waiting ? Math.min(memory.length * 2, expected) : memory.length * 2;
+      const roomy = expected > waiting ? Math.min(buffer.length * 2, expected) : buffer.length * 2;
       const larger = new Uint8Array(Math.max(needed, roomy));
-      larger.set(memory.subarray(from, until));
-      memory = larger;
+      larger.set(buffer.subarray(from, until));
+      buffer = larger;
     }
     from = 0;
     until = waiting;
   }
 
   function reset(): void {
-    memory = new Uint8Array(0);
+    buffer = new Uint8Array(0);
     from = 0;
     until = 0;
     expected = 0;
@@ -56,30 +56,30 @@ export function createByteQueue(): ByteQueue {
         from = 0;
         until = 0;
       }
-      if (until + chunk.length > memory.length) makeRoom(chunk.length);
-      memory.set(chunk, until);
+      if (until + chunk.length > buffer.length) makeRoom(chunk.length);
+      buffer.set(chunk, until);
       until += chunk.length;
     },
     take(count) {
       if (count > until - from) throw new RangeError(`only ${until - from} of ${count} bytes are there`);
       from += count;
       expected = 0;
-      const taken = memory.subarray(from - count, from);
-      // Whoever sent something large may say nothing more for long.
-      if (from === until && memory.length > KEPT_BYTES) reset();
+      const taken = buffer.subarray(from - count, from);
+      // A peer that sent something large may be silent for long.
+      if (from === until && buffer.length > KEPT_BYTES) reset();
       return taken;
     },
     view(offset, count) {
       if (offset + count > until - from) throw new RangeError(`only ${until - from} bytes are there`);
-      return memory.subarray(from + offset, from + offset + count);
+      return buffer.subarray(from + offset, from + offset + count);
     },
-    peek: (offset) => (from + offset < until ? memory[from + offset] : undefined),
+    peek: (offset) => (from + offset < until ? buffer[from + offset] : undefined),
     expect(count) {
       expected = count;
     },
     clear: reset,
     get capacity() {
-      return memory.length;
+      return buffer.length;
     },
   };
 }

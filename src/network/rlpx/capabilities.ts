@@ -1,22 +1,22 @@
 import type { Capability } from "./hello.ts";
 
-/** Message ids below belong to the connection itself. */
+/** Message ids below this one belong to the base protocol. */
 export const FIRST_PROTOCOL_ID = 0x10;
 
-/** A capability that has a number of message ids on a connection. */
+/** A capability with its number of message ids. */
 export interface Spoken extends Capability {
   readonly messageCodes: number;
 }
 
-/** The ids from `offset` on, `messageCodes` of them, belong to this capability. */
+/** A negotiated capability; its ids are the `messageCodes` ones from `offset` on. */
 export interface Agreed<P extends Spoken> {
   readonly protocol: P;
   readonly offset: number;
 }
 
 /**
- * What both ends speak, with the ids that each takes (p2p.md#hello-and-capabilities): of each name the
- * highest version that both have, in the order of the names' code units, so IBF comes before eth.
+ * The shared capabilities with their message ids (p2p.md#hello-and-capabilities): for each name the highest version
+ * that both have, in the order of the names' code units, so IBF comes before eth.
  */
 export function agreeCapabilities<P extends Spoken>(
   ours: readonly P[],

@@ -13,9 +13,9 @@ import { createWire, type Wire } from "./wire.ts";
 /** How a connection ended. */
 export interface Disconnect {
   readonly reason: DisconnectReason;
-  /** Who ended it; nobody, when the line went dead. */
+  /** Which end closed it; `nobody` when the TCP connection was lost. */
   readonly by: "us" | "them" | "nobody";
-  /** For people. */
+  /** For logs. */
   readonly detail: string;
 }
 
@@ -25,26 +25,28 @@ export interface Remote {
 }
 
 /**
- * A wire (wire.ts) on a socket, with its times and limits: set up within 10 s, kept alive by Ping, cut when the other end
- * gets nowhere with what it is sent or sends, which is told from progress and not from what waits. It ends once, whatever
- * happens after.
+ * A wire (wire.ts) on a socket, with timeouts and limits: set up within 10 s, kept alive by Ping, closed when the peer
+ * makes no progress in reading or sending, however little or much waits. It ends exactly once, whatever happens
+ * afterwards.
  */
 export interface Connection {
   readonly isInbound: boolean;
   readonly remote: Remote;
-  /** Our own end; undefined once the socket is closed. */
+  /** The local end; undefined once the socket is closed. */
   readonly local: Remote | undefined;
-  /** Whom we called; undefined when we were called. */
+  /** The dialed node id; undefined for an inbound connection. */
   readonly dialedId: Uint8Array | undefined;
-  /** Who the other end has proven to be. */
+  /** The node id that the remote end has proven. */
   readonly provenId: Uint8Array | undefined;
-  /** False when it cannot be sent: the connection has ended, the message is too large, or too much waits already. */
+  /**
+   * False when the message cannot be sent: the connection has ended, the message is too large, or too much is queued.
+   */
   send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean;
-  /** Tells the other end and closes the socket 2 s later; only the first call counts. */
+  /** Sends Disconnect and closes the socket 2 s later; only the first call has an effect. */
   disconnect(reason: DisconnectReason, detail: string): void;
-  /** Closes the socket now, without a word. */
+  /** Closes the socket at once, without a Disconnect. */
   destroy(reason: DisconnectReason, detail: string): void;
-  /** Of messages that wait, and of what is encrypted already. */
+  /** Bytes of queued messages and of encrypted ones in the socket. */
   readonly unsentBytes: number;
   readonly receivedBytes: number;
 }
@@ -52,11 +54,11 @@ export interface Connection {
 export interface ConnectionEvents {
   opened(hello: Hello): void;
   message(id: number, payload: Uint8Array): void;
-  /** A message of the base protocol came or went. */
+  /** A message of the base protocol was received or sent. */
   base?(direction: "inbound" | "outbound", id: number): void;
-  /** Once; no other event follows but `released`. */
+  /** Called once; only `released` follows. */
   ended(disconnect: Disconnect): void;
-  /** Once; the socket is closed. */
+  /** Called once; the socket is closed. */
   released(): void;
 }
 
@@ -64,7 +66,7 @@ export interface ConnectionSettings {
   readonly own: OwnIdentity;
   readonly hello: Hello;
   readonly remote: Remote;
-  /** Whom we called; undefined when we were called. */
+  /** The dialed node id; undefined for an inbound connection. */
   readonly remoteId?: Uint8Array;
 }
 
@@ -72,17 +74,17 @@ export interface ConnectionParts {
   readonly socket: Socket;
   readonly clock: Clock;
   /**
-   * Reads a portion of what came, now or later; false when later. At once unless given. The id is that of whom we
-   * called, though it has yet to prove it, or of who has proven to be the caller.
+   * Schedules the reading of a received chunk; false when it runs later. At once unless given. The id is the dialed
+   * one, even before it is proven, or the proven one of an inbound connection.
    */
   readonly read?: ((nodeId: Uint8Array | undefined, read: () => void) => boolean) | undefined;
-  /** Shared by all connections; this one has its own unless given. */
+  /** Shared by all connections; a budget of its own unless given. */
   readonly bufferBudget?: BufferBudget | undefined;
-  /** Whether a node matters to us, so that others go before it when memory is short: nobody does unless given. */
+  /** Whether a node is trusted, so that untrusted ones are dropped first when memory is short; none is unless given. */
   readonly isTrusted?: ((nodeId: Uint8Array) => boolean) | undefined;
 }
 
-/** The socket is taken over; one that we opened may still be connecting. */
+/** Takes over the socket; an outbound one may still be connecting. */
 export function createConnection(
   settings: ConnectionSettings,
   {
@@ -96,16 +98,16 @@ export function createConnection(
 ): Connection {
   let hasEnded = false;
   let isOpen = false;
-  let socketError = "the line was closed";
+  let socketError = "the connection was closed";
   let lastInboundMs = clock.nowMs();
   let isPongMissing = false;
   let isPumpDue = false;
   const sending = createProgress(clock);
   const reading = createProgress(clock);
-  /** Takes what came and waits for its turn. */
+  /** The read that waits for its time budget. */
   let pendingRead: (() => void) | undefined;
   let timer: Timer = clock.at(lastInboundMs + SETUP_TIMEOUT_MS, () =>
-    destroy("timeout", "handshake and Hello took too long"),
+    destroy("timeout", "handshake and Hello timed out"),
   );
 
   const share: BufferShare = bufferBudget.join({
@@ -148,7 +150,7 @@ export function createConnection(
         isPongMissing = false;
       },
       disconnected(reason) {
-        end({ reason, by: "them", detail: "it said so" });
+        end({ reason, by: "them", detail: "it sent Disconnect" });
         socket.end();
         timer = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
       },
@@ -169,7 +171,7 @@ export function createConnection(
 
   const isSending = (): boolean => socket.writableLength > 0 || wire.hasNext;
 
-  /** Encrypts what fits into the socket, some at a time. */
+  /** Encrypts what fits into the socket, in slices. */
   function pump(): void {
     if (isPumpDue) return;
     for (let pumped = 0; !socket.destroyed && socket.writableLength < MAX_WRITTEN_BYTES; ) {
@@ -200,7 +202,7 @@ export function createConnection(
     share.reportUnread(hasEnded ? 0 : unreadBytes);
   }
 
-  /** Looks after an open connection from time to time. */
+  /** Schedules the next health check of an open connection. */
   function scheduleCheck(): void {
     timer.cancel();
     const nextCheckMs = Math.min(clock.nowMs() + CHECK_INTERVAL_MS, lastInboundMs + KEEP_ALIVE_MS);
@@ -210,24 +212,24 @@ export function createConnection(
   function checkHealth(): void {
     const nowMs = clock.nowMs();
     if (sending.isStalled) {
-      destroy("timeout", "it has stopped reading");
+      destroy("timeout", "it stopped reading");
       return;
     }
-    // What waits for its turn here is not the other end's fault.
+    // A chunk that waits for its time budget here is not the peer's fault.
     if (reading.isStalled && pendingRead === undefined) {
-      destroy("timeout", "a message that it began does not go on");
+      destroy("timeout", "its message makes no progress");
       return;
     }
-    // Our Ping is behind what waits here, and then behind what the socket has taken.
+    // The Ping is queued behind waiting messages, and then behind the socket's buffer.
     if (isPongMissing && (isSending() || pendingRead !== undefined)) lastInboundMs = nowMs + SOCKET_DRAIN_MS;
     if (nowMs - lastInboundMs >= KEEP_ALIVE_MS) {
       if (isPongMissing) {
-        disconnect("timeout", "it has fallen silent");
+        disconnect("timeout", "no Pong within the keep-alive period");
         return;
       }
       isPongMissing = true;
       wire.ping();
-      // The next silence is counted from here.
+      // The next period of silence starts here.
       lastInboundMs = nowMs;
     }
     scheduleCheck();
@@ -246,7 +248,7 @@ export function createConnection(
     const isSent = wire.disconnect(reason);
     end({ reason, by: "us", detail });
     if (!isSent) socket.destroy();
-    // What still arrives is read and dropped, so that our last words are not lost in a reset.
+    // Further input is read and dropped, so that the Disconnect is not lost in a TCP reset.
     else timer = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
   }
 
@@ -280,7 +282,7 @@ export function createConnection(
   });
   socket.on("end", () => socket.destroy());
   socket.on("close", () => {
-    // The last words may be among what waits.
+    // The waiting chunk may contain a Disconnect.
     pendingRead?.();
     wire.stop();
     share.leave();
@@ -313,7 +315,7 @@ export function createConnection(
   };
 }
 
-/** IPv4 addresses as such also on a socket that listens for both kinds. */
+/** Turns an IPv4-mapped address of a dual-stack socket into plain IPv4. */
 export function plainHost(host: string): string {
   return host.startsWith("::ffff:") ? host.slice("::ffff:".length) : host;
 }
@@ -324,5 +326,5 @@ function readAtOnce(_: unknown, read: () => void): boolean {
 }
 
 const CHECK_INTERVAL_MS = 5_000;
-/** What sockets and the line between them hold, some 4 MB, takes so long at 2 Mbit/s. */
+/** Time for the buffers of both sockets and the path between, some 4 MB, at 2 Mbit/s. */
 const SOCKET_DRAIN_MS = 15_000;

@@ -1,4 +1,4 @@
-/** Why a connection ends, with the byte that says so on the wire (p2p.md#disconnect-reasons). */
+/** Disconnect reasons with their codes on the wire (p2p.md#disconnect-reasons). */
 const DISCONNECT_CODES = {
   requested: 0x00,
   tcpError: 0x01,
@@ -15,7 +15,7 @@ const DISCONNECT_CODES = {
   subprotocolTriggered: 0x10,
 } as const;
 
-/** `unknown` has no byte: it is sent as an empty string, and is what an unreadable reason means. */
+/** `unknown` has no code: it is sent as an empty string, and stands for an unreadable reason. */
 export type DisconnectReason = keyof typeof DISCONNECT_CODES | "unknown";
 
 const REASONS = new Map<number, DisconnectReason>(
@@ -27,7 +27,7 @@ export function encodeDisconnect(reason: DisconnectReason): Uint8Array {
   return Uint8Array.of(0xc1, reason === "unknown" ? 0x80 : DISCONNECT_CODES[reason]);
 }
 
-/** A list or a bare byte; whatever else it may be is unknown. */
+/** Accepts a list or a bare byte; anything else is `unknown`. */
 export function decodeDisconnect(payload: Uint8Array): DisconnectReason {
   const code = payload[0] !== undefined && payload[0] >= 0xc1 ? payload[1] : payload[0];
   return (code === undefined ? undefined : REASONS.get(code)) ?? "unknown";

@@ -3,16 +3,16 @@ import { concatBytes, EMPTY_BYTES } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 
 /**
- * ECIES as RLPx uses it (p2p.md#rlpx-handshake), all of it native: whoever reaches the port can ask for it.
- * What is sealed for a public key reads
+ * ECIES as RLPx uses it (p2p.md#rlpx-handshake), in native code only, since anyone who reaches the port can cause it. A
+ * message sealed for a public key reads
  *
  *     04 || one-time public key (64) || IV (16) || AES-128-CTR of the text || HMAC-SHA256 (32)
  *
- * The MAC covers IV and text, and whatever lies in front of the packet (`prefix`: its size, since EIP-8).
+ * The MAC covers IV and text, and the data in front of the packet (`prefix`: its size, since EIP-8).
  */
 export const SEAL_BYTES = 65 + 16 + 32;
 
-/** Seals `plain` for the owner of a node id of 64 bytes. Throws when that is no point of the curve. */
+/** Seals `plain` for the owner of a node id of 64 bytes. Throws when the id is no point of the curve. */
 export function seal(plain: Uint8Array, nodeId: Uint8Array, prefix = EMPTY_BYTES): Uint8Array {
   const oneTimeKey = drawKey();
   const keys = deriveKeys(sharedSecretOf(nodeId, oneTimeKey));
@@ -21,7 +21,7 @@ export function seal(plain: Uint8Array, nodeId: Uint8Array, prefix = EMPTY_BYTES
   return concatBytes(UNCOMPRESSED, curve.publicKey(oneTimeKey), sealed, macOf(keys.mac, sealed, prefix));
 }
 
-/** Opens what was sealed for the owner of `privateKey`. Throws when it was not, or was changed. */
+/** Opens a packet sealed for the owner of `privateKey`. Throws when it was not, or was changed. */
 export function openSealed(packet: Uint8Array, privateKey: Uint8Array, prefix = EMPTY_BYTES): Uint8Array {
   if (packet.length < SEAL_BYTES) throw new Error("the packet is too short");
   if (packet[0] !== UNCOMPRESSED[0]) throw new Error(NO_POINT);
@@ -33,14 +33,14 @@ export function openSealed(packet: Uint8Array, privateKey: Uint8Array, prefix = 
   return new Uint8Array(decipher.update(sealed.subarray(16)));
 }
 
-/** x of the point that both keys lead to. Throws when the public key (64 bytes) is no point of the curve. */
+/** ECDH: x of the shared point. Throws when the public key (64 bytes) is no point of the curve. */
 export function sharedSecretOf(publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array {
   const secret = curve.sharedSecret(publicKey, privateKey);
   if (secret === undefined) throw new Error(NO_POINT);
   return secret;
 }
 
-/** A private key for one use. */
+/** An ephemeral private key. */
 export function drawKey(): Uint8Array {
   for (;;) {
     const bytes = randomBytes(32);

@@ -4,10 +4,7 @@ import { concatBytes } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import type { ByteQueue } from "./byteQueue.ts";
 
-/**
- * What both ends know after the handshake, as this end uses it. The MAC states are seeded
- * (p2p.md#rlpx-handshake).
- */
+/** The secrets of the handshake, from this end's view. The MAC states are seeded (p2p.md#rlpx-handshake). */
 export interface FrameSecrets {
   /** 32 bytes each. */
   readonly aesSecret: Uint8Array;
@@ -17,18 +14,18 @@ export interface FrameSecrets {
 }
 
 /**
- * RLPx frames (p2p.md#frames): `size(3) c28080 0…` encrypted, its MAC, the body padded to 16 bytes and
- * encrypted, its MAC. One cipher stream and one MAC state per direction run through the whole connection, so
- * frames are written and read strictly in order, and a connection whose MAC failed once is lost.
+ * RLPx frames (p2p.md#frames): `size(3) c28080 0…` encrypted, its MAC, the body padded to 16 bytes and encrypted, its
+ * MAC. One cipher stream and one MAC state per direction span the whole connection, so frames are written and read
+ * strictly in order, and a connection is lost after the first wrong MAC.
  */
 export interface FrameWriter {
-  /** The frame in one piece, so that it is one write. At most 2^24 - 1 bytes. */
+  /** Encodes the frame in one piece, so that it is one write. At most 2^24 - 1 bytes. */
   write(body: Uint8Array): Uint8Array;
-  /** The beginning of a frame that is written in pieces; nothing else may be written before its end. */
+  /** Begins a frame that is written in pieces; nothing else may be written before its end. */
   begin(bodyLength: number): Uint8Array;
-  /** The next bytes of its body, encrypted. */
+  /** Encrypts the next bytes of its body. */
   add(part: Uint8Array): Uint8Array;
-  /** Once all of the body was added. */
+  /** Ends the frame; all of the body was added. */
   end(): Uint8Array;
 }
 
@@ -66,8 +63,8 @@ export function createFrameWriter({ aesSecret, macSecret, egressMac }: FrameSecr
 
 export interface FrameReader {
   /**
-   * The next frame's body once all of it arrived; undefined until then. Refused when a MAC is wrong or the frame is
-   * longer than `maxBytes`, which is known before any of its body is waited for.
+   * The next frame's body, undefined until all of it has arrived. Fails when a MAC is wrong or the frame is longer than
+   * `maxBytes`, which is known before its body arrives.
    */
   read(queue: ByteQueue, maxBytes: number): Result<Uint8Array | undefined, "badFrame">;
 }
@@ -75,9 +72,9 @@ export interface FrameReader {
 export function createFrameReader({ aesSecret, macSecret, ingressMac }: FrameSecrets): FrameReader {
   const cipher = createCipheriv("aes-256-ctr", aesSecret, ZERO_IV);
   const tags = createTags(macSecret, ingressMac);
-  /** Of the frame whose header was read. */
+  /** Length of the frame whose header was read. */
   let bodyLength: number | undefined;
-  /** So much of its body has gone into the MAC: a long one is not left until the end, when it would take 0.1 s. */
+  /** Bytes of the body already in the MAC: hashing a long body only at the end would take 0.1 s. */
   let added = 0;
   return {
     read(queue, maxBytes) {
@@ -114,15 +111,15 @@ function padded(length: number): number {
   return Math.ceil(length / 16) * 16;
 }
 
-/** The MACs of one direction: 16 bytes each, from a keccak state that absorbs something of every header and body. */
+/** The MACs of one direction: 16 bytes each, from a keccak state that absorbs every header and body. */
 function createTags(
   macSecret: Uint8Array,
   mac: RunningKeccak,
 ): {
   ofHeader(encrypted: Uint8Array): Uint8Array;
-  /** The next bytes of an encrypted body. */
+  /** Absorbs the next bytes of an encrypted body. */
   addBody(encrypted: Uint8Array): void;
-  /** Once all of it was added. */
+  /** The body's MAC; all of the body was added. */
   ofBody(): Uint8Array;
 } {
   const blockCipher: Cipher = createCipheriv("aes-256-ecb", macSecret, null);

@@ -16,15 +16,14 @@ import type { FrameSecrets } from "./frames.ts";
  *     initiator ── auth: signature, public key, nonce ──> responder
  *     initiator <── ack: one-time public key, nonce ───── responder
  *
- * Both are sealed for the reader (ecies.ts). Two formats: EIP-8, an RLP list with the size in front, padding behind and
- * room for more members than are read here; and the one before it, of a fixed size. An answer has the format of its
- * question.
+ * Both are sealed for the reader (ecies.ts). There are two formats: EIP-8, an RLP list with the size in front, padding
+ * behind and room for further members; and the one before it, of a fixed size. An ack has the format of its auth.
  */
 export interface OwnIdentity {
   readonly privateKey: Uint8Array;
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
-  /** What is otherwise drawn at random: given to repeat a recorded handshake. */
+  /** Replaces the random values, to repeat a recorded handshake. */
   readonly drawn?: Drawn;
 }
 
@@ -34,7 +33,7 @@ interface Drawn {
 }
 
 export interface Initiator {
-  /** The first packet, to be written at once and in one piece. */
+  /** The auth packet, to be written at once and in one piece. */
   readonly auth: Uint8Array;
   readAck(packet: HandshakePacket): Result<FrameSecrets, "badHandshake">;
 }
@@ -48,10 +47,10 @@ export function createInitiator(own: OwnIdentity, remoteId: Uint8Array): Result<
 }
 
 export interface Answer {
-  /** The answer, to be written in one piece; in the format of the question. */
+  /** The ack packet, to be written in one piece; in the format of the auth packet. */
   readonly ack: Uint8Array;
   readonly secrets: FrameSecrets;
-  /** Who asks: only the holder of this key can have written the packet. 64 bytes. */
+  /** Node id of the initiator: only the holder of its key can have written the packet. 64 bytes. */
   readonly remoteId: Uint8Array;
 }
 
@@ -68,8 +67,8 @@ export interface HandshakePacket {
 const OLD_LENGTHS = { auth: 307, ack: 210 } as const;
 
 /**
- * The whole packet once it arrived, undefined until then. The first byte tells the formats apart: the old one begins
- * with 04, which as a size would be 1,024 and more. Refused from the first two bytes on when neither fits.
+ * Takes a complete packet, undefined until it has arrived. The first byte tells the formats apart: the old one begins
+ * with 04, which as a size would be 1,024 and more. Fails from the first two bytes on when neither fits.
  */
 export function takeHandshakePacket(
   queue: ByteQueue,
@@ -93,7 +92,7 @@ export interface AgreedSecrets {
   readonly macSecret: Uint8Array;
 }
 
-/** From the secret of both one-time keys and both nonces. */
+/** Derives the secrets from the ECDH secret of both ephemeral keys and from both nonces. */
 function deriveSecrets(exchange: {
   readonly ephemeralSecret: Uint8Array;
   readonly initiatorNonce: Uint8Array;
@@ -106,7 +105,7 @@ function deriveSecrets(exchange: {
   return { aesSecret, macSecret: keccak256(concatBytes(ephemeralSecret, aesSecret)) };
 }
 
-/** The MAC state of the packet's direction at its start: seeded with the reader's nonce and the packet itself. */
+/** The initial MAC state of the packet's direction: seeded with the reader's nonce and the packet itself. */
 export function seedMac(macSecret: Uint8Array, readersNonce: Uint8Array, packet: Uint8Array): RunningKeccak {
   const mac = createRunningKeccak();
   mac.update(macSecret.map((byte, index) => byte ^ (readersNonce[index] ?? 0)));
@@ -119,9 +118,9 @@ function acceptAuth(own: OwnIdentity, drawn: Drawn, packet: HandshakePacket): An
   const { signature, remoteId, nonce, ephemeralHash } = auth;
   const signed = xor(sharedSecretOf(remoteId, own.privateKey), nonce);
   const remoteEphemeral = curve.recover(signed, signature.subarray(0, 64), signature[64] ?? 0);
-  if (remoteEphemeral === undefined) throw new Error("the signature fits no key");
+  if (remoteEphemeral === undefined) throw new Error("the signature recovers no key");
   if (ephemeralHash !== undefined && !equalBytes(keccak256(remoteEphemeral), ephemeralHash))
-    throw new Error("the hash of the one-time key is not that of the signer");
+    throw new Error("the hash of the ephemeral key is not that of the signer");
   const ack = packet.isOld
     ? seal(concatBytes(curve.publicKey(drawn.ephemeralKey), drawn.nonce, OLD_ACK_END), remoteId)
     : sealSized(encodeAck(drawn), remoteId);
@@ -165,18 +164,18 @@ function acceptAck(
 }
 
 interface AuthMessage {
-  /** r, s, recovery id: of the shared secret of both node keys XOR the nonce, by the one-time key. */
+  /** r, s, recovery id: the ephemeral key's signature of the shared secret of both node keys XOR the nonce. */
   readonly signature: Uint8Array;
   readonly remoteId: Uint8Array;
   readonly nonce: Uint8Array;
-  /** Of the one-time public key; in the old format only. */
+  /** Hash of the ephemeral public key; in the old format only. */
   readonly ephemeralHash?: Uint8Array;
 }
 
 const SIGNATURE_BYTES = 65;
 const NODE_ID_BYTES = 64;
 const NONCE_BYTES = 32;
-/** "No session to resume": what the old format ends with. */
+/** "No session to resume", the last byte of the old format. */
 const OLD_ACK_END = Uint8Array.of(0);
 /** auth-vsn and ack-vsn of EIP-8, which readers ignore. */
 const VERSION = Uint8Array.of(4);
@@ -205,7 +204,7 @@ function readAck(plain: Uint8Array): { readonly ephemeralPublicKey: Uint8Array; 
   return { ephemeralPublicKey, nonce };
 }
 
-/** The first members of the list in front, which must be strings of these lengths. */
+/** The first members of the leading list, which must be strings of these lengths. */
 function readMembers<const T extends readonly number[]>(
   plain: Uint8Array,
   lengths: T,
@@ -219,7 +218,7 @@ function readMembers<const T extends readonly number[]>(
   }) as { [K in keyof T]: Uint8Array };
 }
 
-/** Signature, hash of the one-time key, node id, nonce, and a byte that is not read. */
+/** Signature, hash of the ephemeral key, node id, nonce, and an ignored byte. */
 function readOldAuth(plain: Uint8Array): AuthMessage {
   if (plain.length !== 194) throw new Error("an auth packet in the old format has another length");
   return {
@@ -244,13 +243,13 @@ function sealSized(plain: Uint8Array, remoteId: Uint8Array): Uint8Array {
   return concatBytes(size, seal(concatBytes(plain, padding), remoteId, size));
 }
 
-/** So that EIP-8 packets have various sizes, all of them larger than the old ones. */
+/** Padding gives EIP-8 packets various sizes, all larger than the old ones. */
 const SMALLEST_PADDING = 100;
 const LARGEST_PADDING = 250;
 
 function openSized({ bytes }: HandshakePacket, { privateKey }: OwnIdentity): Uint8Array {
   const [high = 0, low = 0] = bytes;
-  if (high * 256 + low !== bytes.length - 2) throw new Error("the packet has another size than it says");
+  if (high * 256 + low !== bytes.length - 2) throw new Error("the packet's size differs from its prefix");
   return openSealed(bytes.subarray(2), privateKey, bytes.subarray(0, 2));
 }
 
@@ -262,12 +261,12 @@ function draw(): Drawn {
   return { ephemeralKey: drawKey(), nonce: randomBytes(NONCE_BYTES) };
 }
 
-/** Of two values of 32 bytes. */
+/** XOR of two values of 32 bytes. */
 function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
   return a.map((byte, index) => byte ^ (b[index] ?? 0));
 }
 
-/** Cryptography and RLP refuse packets by throwing. */
+/** Turns exceptions of cryptography and RLP into errors. */
 function attempt<T>(work: () => T): Result<T, "badHandshake"> {
   try {
     return ok(work());

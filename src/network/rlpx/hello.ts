@@ -9,17 +9,17 @@ import {
 } from "../../primitives/rlp.ts";
 import { MAX_CAPABILITIES, MAX_CLIENT_ID_LENGTH } from "../limits.ts";
 
-/** A protocol that can be spoken over a connection, such as eth/68. */
+/** A protocol and version, such as eth/68. */
 export interface Capability {
   readonly name: string;
   readonly version: number;
 }
 
-/** How a node introduces itself (p2p.md#hello-and-capabilities). */
+/** The first message of each end (p2p.md#hello-and-capabilities). */
 export interface Hello {
   readonly p2pVersion: number;
   readonly clientId: string;
-  /** In the order in which they were sent. */
+  /** In the order sent. */
   readonly capabilities: readonly Capability[];
   /** 0 when the node does not listen. */
   readonly listenPort: number;
@@ -44,8 +44,8 @@ export function encodeHello(hello: Hello): Uint8Array {
 }
 
 /**
- * Items beyond the five are passed over, whatever they are. Refused when one of the five is missing or malformed, or a
- * version takes more than one byte. What a stranger calls itself is made fit for logs.
+ * Ignores items beyond the five. Fails when one of the five is missing or malformed, or a version takes more than one
+ * byte. The client name, which is untrusted, is made safe for logs.
  */
 export function decodeHello(payload: Uint8Array): Result<Hello, "badHello"> {
   try {
@@ -92,7 +92,7 @@ function list(bytes: Uint8Array, span: RlpSpan | undefined): Uint8Array[] {
   return readRlpList(whole).map(({ start, until }) => whole.subarray(start, until));
 }
 
-/** Cut to a bearable length, and without the characters that move a terminal's cursor. */
+/** Truncates the name, and replaces the characters that move a terminal's cursor. */
 function printable(bytes: Uint8Array): string {
   const name = Buffer.from(bytes.subarray(0, MAX_CLIENT_ID_LENGTH)).toString("utf8");
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "?");

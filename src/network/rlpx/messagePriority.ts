@@ -1,2 +1,2 @@
-/** What a message is for: consensus goes first, and is dropped last. */
+/** Priority of a message: consensus is sent first, and dropped last. */
 export type MessagePriority = "consensus" | "ordinary";

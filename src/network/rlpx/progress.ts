@@ -1,13 +1,13 @@
 import type { Clock } from "../../primitives/clock.ts";
 import { PIECE_BYTES, SLOW_PEER_MS } from "../limits.ts";
 
-/** How something that takes its time gets on: it is stuck when less than a piece of it came in SLOW_PEER_MS. */
+/** Progress of a transfer: it is stalled when less than one piece was transferred in SLOW_PEER_MS. */
 export interface Progress {
-  /** Nothing changes when it has begun. */
+  /** Has no effect after the first call. */
   begin(): void;
   advance(bytes: number): void;
   end(): void;
-  /** Undefined when nothing is under way. */
+  /** Undefined when no transfer is in progress. */
   readonly sinceMs: number | undefined;
   readonly isStalled: boolean;
 }

@@ -2,44 +2,44 @@ import { MAX_QUEUED_CONSENSUS_BYTES, MAX_QUEUED_ORDINARY_BYTES, PIECE_BYTES } fr
 import type { BufferShare } from "./bufferBudget.ts";
 import type { MessagePriority } from "./messagePriority.ts";
 
-/** A message as it will go into its frame, compressed; several connections share the bytes of one message. */
+/** A message ready for its frame, compressed; several connections share the bytes of one message. */
 export interface QueuedMessage {
   readonly id: number;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Messages of one connection that wait for those before them to be read by the other end.
+ * Queue of one connection's outgoing messages.
  *
  *     base protocol  >  consensus up to 64 KiB  >  larger consensus  >  everything else
  *
- * What holds: within a row the order is kept; a Pong waits for one frame at most; votes do not wait for blocks; a large
- * message that waits, or is on its way, does not wait a second time. Each row is bounded in bytes: of consensus the
- * oldest give way, for what was said last counts; of the rest what comes last is refused.
+ * Invariants: the order within a row is kept; a Pong waits for one frame at most; votes do not wait for blocks; a large
+ * message that is queued or being sent is not queued again. Each row is bounded in bytes: new consensus messages
+ * displace the oldest, for the newest count; other messages are refused when there is no room.
  */
 export interface SendQueue {
-  /** For the base protocol: one message of an id at most waits. */
+  /** Queues a base protocol message, at most one per id. */
   pushBase(message: QueuedMessage): void;
   /** False when there is no room. */
   push(message: QueuedMessage, priority: MessagePriority): boolean;
-  /** The next to go. It counts until the next call, or until `clear`. */
+  /** The next message to send. It occupies the budget until the next call, or until `clear`. */
   shift(): QueuedMessage | undefined;
-  /** Drops what waits and is no consensus. */
+  /** Drops queued messages other than consensus. */
   dropOrdinary(): void;
-  /** Drops the consensus message that has waited longest, a large one first; false when none waits. */
+  /** Drops the oldest queued consensus message, a large one first; false when there is none. */
   dropOldestConsensus(): boolean;
-  /** Drops what waits; what is on its way stays. */
+  /** Drops queued messages; the one being sent stays. */
   dropWaiting(): void;
   clear(): void;
   readonly isEmpty: boolean;
-  /** Of what waits, by urgency. */
+  /** Queued bytes by priority. */
   readonly waitingBytes: Readonly<Record<MessagePriority, number>>;
 }
 
-/** What a message takes beside its bytes. */
+/** Fixed overhead per message. */
 const OVERHEAD_BYTES = 256;
 
-/** Bounded by itself alone unless a share is given. */
+/** Without a share of the common budget, only its own bounds apply. */
 export function createSendQueue(
   share: Pick<BufferShare, "reserve" | "release"> = { reserve: () => true, release: () => undefined },
 ): SendQueue {
@@ -50,7 +50,7 @@ export function createSendQueue(
     ordinary: [] as QueuedMessage[],
   };
   const waitingBytes = { consensus: 0, ordinary: 0 };
-  /** Ids of the large messages that wait or are on their way, by their bytes. */
+  /** Ids of large messages that are queued or being sent, by their bytes. */
   const large = new Map<Uint8Array, number>();
   let current: QueuedMessage | undefined;
 

@@ -2,11 +2,10 @@ import { compress } from "snappyjs";
 import { err, ok, type Result } from "../../primitives/result.ts";
 
 /**
- * Snappy's raw block format, in which messages travel after Hello (p2p.md#frames). Written by the package
- * that the wire library uses; read by us, because that package trusts the sender: it reserves what the first
- * bytes ask for, copies on beyond the end, and does not notice when less came out than was announced. What is
- * sent to several peers, blocks above all, is the same object and compressed once: it must not be changed
- * once it was sent.
+ * Snappy's raw block format, used for messages after Hello (p2p.md#frames). The package of the wire library compresses;
+ * decompression is our own, because that package trusts the sender: it allocates what the first bytes claim, copies
+ * beyond the end, and misses output shorter than announced. A message for several peers, blocks above all, is one
+ * object and compressed once: it must not be changed after it was sent.
  */
 export function compressSnappy(bytes: Uint8Array): Uint8Array {
   if (bytes.length < MIN_CACHED_BYTES) return compress(bytes);
@@ -17,14 +16,14 @@ export function compressSnappy(bytes: Uint8Array): Uint8Array {
   return compressed;
 }
 
-/** Kept no longer than what they are made of. */
+/** Compressed forms, kept as long as their originals. */
 const compressedForms = new WeakMap<Uint8Array, Uint8Array>();
 const MIN_CACHED_BYTES = 1024;
 
-/** No element makes more than 64 bytes of 3, so a length beyond that is a lie that costs no memory. */
+/** No element expands 3 bytes to more than 64, so a greater length is false and costs no memory. */
 const LARGEST_EXPANSION = 22;
 
-/** Refused when it is malformed, or longer than `maxBytes` when uncompressed; no more memory is used than comes out. */
+/** Fails when the input is malformed, or longer than `maxBytes` uncompressed; allocates no more than the output. */
 export function uncompressSnappy(bytes: Uint8Array, maxBytes: number): Result<Uint8Array, "badSnappy"> {
   const header = readLength(bytes);
   if (header === undefined) return bad("its length is not readable");
@@ -35,7 +34,7 @@ export function uncompressSnappy(bytes: Uint8Array, maxBytes: number): Result<Ui
   return fill(output, bytes, from) ? ok(output) : bad("an element is wrong");
 }
 
-/** False when an element is cut off, points outside of what is known, or the output is not filled exactly. */
+/** False when an element is truncated, points outside the output so far, or the output is not filled exactly. */
 function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
   let at = start;
   let filled = 0;
@@ -64,7 +63,7 @@ function fill(output: Uint8Array, bytes: Uint8Array, start: number): boolean {
   return filled === output.length;
 }
 
-/** Calls that copy in bulk cost as much as some dozens of bytes do one by one, and hostile input is all short pieces. */
+/** A bulk copy call costs as much as copying some dozens of bytes one by one, and hostile input is all short pieces. */
 const MIN_BULK_COPY_BYTES = 48;
 
 function copyLiteral(output: Uint8Array, at: number, bytes: Uint8Array, from: number, length: number): void {
@@ -72,7 +71,7 @@ function copyLiteral(output: Uint8Array, at: number, bytes: Uint8Array, from: nu
   else for (let index = 0; index < length; index++) output[at + index] = bytes[from + index] ?? 0;
 }
 
-/** The source may overlap what is written: then the bytes between repeat. */
+/** The source may overlap the destination: then the bytes between repeat. */
 function copyBack(output: Uint8Array, at: number, offset: number, length: number): void {
   if (offset >= length && length > MIN_BULK_COPY_BYTES)
     output.copyWithin(at, at - offset, at - offset + length);

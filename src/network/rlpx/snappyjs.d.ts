@@ -1,4 +1,4 @@
-/** What we use of the package, which brings no types. */
+/** The part of the package in use; it has no types of its own. */
 declare module "snappyjs" {
   export function compress(bytes: Uint8Array): Uint8Array;
 }

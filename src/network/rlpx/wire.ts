@@ -24,57 +24,59 @@ import { createSendQueue, type SendQueue } from "./sendQueue.ts";
 import { compressSnappy, uncompressSnappy } from "./snappy.ts";
 
 /**
- * One end of an RLPx connection as a machine that eats bytes (p2p.md#rlpx-handshake); it knows no socket and
- * no clock.
+ * One end of an RLPx connection as a state machine over bytes (p2p.md#rlpx-handshake), without socket or clock.
  *
  *     initiator:  auth ──> (ack) Hello ──> (Hello) open
  *     responder:  (auth) ack ──> (anything) Hello ──> (Hello) open
  *
- * What holds: each packet is one write, and so is each frame that is no longer than a piece; a responder's Hello goes out
- * only when the initiator has said more, as Besu's does; after `broken` or `disconnected` nothing more is read.
- * Bytes may come in any portions. Messages wait here (sendQueue.ts) until they are asked for by `next`.
+ * Invariants: each packet is one write, and so is each frame no longer than a piece; a responder sends Hello only after
+ * the initiator's first frame, as Besu does; nothing is read after `broken` or `disconnected`. Bytes may arrive in any
+ * portions. Outgoing messages are queued (sendQueue.ts) until `next` takes them.
  */
 export interface Wire {
-  /** The initiator speaks first; nothing happens at a responder. */
+  /** Sends auth as the initiator; no effect for a responder. */
   start(): void;
   receive(chunk: Uint8Array): void;
-  /** False when the message is too large, nobody is there to read it yet, or too much waits already. */
+  /** False when the message is too large, the connection is not open yet, or too much is queued. */
   send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean;
   ping(): void;
-  /** The next bytes to be written, a piece at most and some 100 bytes more; undefined when nothing waits. */
+  /** The next bytes to write, at most a piece and some 100 bytes; undefined when nothing is queued. */
   next(): Uint8Array | undefined;
-  /** Says why; nothing is read after it, and what waits is not sent. False when it could not be said before the handshake. */
+  /**
+   * Queues Disconnect; nothing is read afterwards, and queued messages are dropped. False when the handshake is not far
+   * enough to send it.
+   */
   disconnect(reason: DisconnectReason): boolean;
-  /** Reads and writes no more. */
+  /** Stops reading and writing. */
   stop(): void;
-  /** Something waits to be written. */
+  /** Whether there is something to write. */
   readonly hasNext: boolean;
-  /** Memory that is taken by a packet or frame of which some is still to come; 0 when there is none. */
+  /** Memory taken by an incomplete packet or frame; 0 when there is none. */
   readonly unreadBytes: number;
-  /** Frames that came so far. */
+  /** Frames read so far. */
   readonly messagesRead: number;
   /**
-   * Whose key the other end has. Only a frame proves it: a handshake may be somebody's whom we called at a wrong address,
-   * or one that was recorded and sent again, and for neither is the key's owner to blame.
+   * Node id whose key the remote end has proven. Only a frame proves it: a handshake may come from another node at a
+   * wrong address, or be a replayed recording, and neither is the key owner's fault.
    */
   readonly provenId: Uint8Array | undefined;
 }
 
 export interface WireEvents {
-  /** A packet of the handshake. */
+  /** Writes a packet of the handshake. */
   write(bytes: Uint8Array): void;
-  /** There is something more to be asked for by `next`. */
+  /** `next` has more to give. */
   queued(): void;
-  /** Both have introduced themselves; the node id is the one that the handshake proved. */
+  /** Both Hellos were exchanged; the node id is the one that the handshake proved. */
   opened(hello: Hello): void;
-  /** Of a protocol, uncompressed; `id` is that of the connection. */
+  /** A sub-protocol message, uncompressed; `id` is the connection's message id. */
   message(id: number, payload: Uint8Array): void;
   ponged(): void;
-  /** A message of the base protocol came or went. */
+  /** A message of the base protocol was received or sent. */
   base?(direction: "inbound" | "outbound", id: number): void;
-  /** The other end parts. */
+  /** The remote end sent Disconnect. */
   disconnected(reason: DisconnectReason): void;
-  /** The other end spoke nonsense, or is not who it should be. */
+  /** The remote end broke the protocol, or is not the expected node. */
   broken(reason: DisconnectReason, detail: string): void;
 }
 
@@ -82,9 +84,9 @@ const HELLO = 0x00;
 const DISCONNECT = 0x01;
 const PING = 0x02;
 const PONG = 0x03;
-/** Both messages have an empty list as payload. */
+/** Payload of Ping and Pong: an empty list. */
 const EMPTY_LIST = Uint8Array.of(0xc0);
-/** From this p2p version on messages after Hello are compressed. */
+/** Messages after Hello are compressed from this p2p version on. */
 const FIRST_COMPRESSED_VERSION = 5;
 
 type Stage =
@@ -93,13 +95,13 @@ type Stage =
   | { readonly kind: "hello" | "open"; readonly reader: FrameReader }
   | { readonly kind: "stopped" };
 
-/** A message whose frame is written in pieces, and how far it is. */
+/** A message whose frame is written in pieces, with its progress. */
 interface PartialFrame {
   readonly bytes: Uint8Array;
   written: number;
 }
 
-/** An initiator when `remoteId` is given. */
+/** Creates an initiator when `remoteId` is given, else a responder. */
 export function createWire(
   settings: { readonly own: OwnIdentity; readonly hello: Hello; readonly remoteId?: Uint8Array },
   events: WireEvents,
@@ -112,10 +114,10 @@ export function createWire(
   let isProven = false;
   let isHelloSent = false;
   let isCompressed = false;
-  /** Their Hello was read. */
+  /** The peer's Hello was read. */
   let isHelloReceived = false;
   let messagesRead = 0;
-  /** There once the handshake is over. */
+  /** Set once the handshake is complete. */
   let writer: FrameWriter | undefined;
   let partial: PartialFrame | undefined;
 
@@ -131,7 +133,7 @@ export function createWire(
     writer = undefined;
   }
 
-  /** Told while the writer is still there, so that the reason can be sent. */
+  /** Reported while the writer is still there, so that the reason can be sent. */
   function fail(reason: DisconnectReason, detail: string): false {
     queue.clear();
     events.broken(reason, detail);
@@ -183,7 +185,7 @@ export function createWire(
     queueBase(HELLO, encodeHello(settings.hello));
   }
 
-  /** Each step eats one packet or frame and says whether another may follow. */
+  /** Reads one packet or frame; true when another may follow. */
   function step(): boolean {
     switch (stage.kind) {
       case "auth":
@@ -236,12 +238,12 @@ export function createWire(
     isProven = true;
     messagesRead++;
     const message = splitMessage(read.value);
-    if (message === undefined) return fail("breachOfProtocol", "a frame begins with no message id");
+    if (message === undefined) return fail("breachOfProtocol", "a frame has no message id");
     if (message.id < FIRST_PROTOCOL_ID) events.base?.("inbound", message.id);
     return act(message.id, message.payload);
   }
 
-  /** The first message of the other end. */
+  /** The first message of the remote end. */
   function receiveHello(id: number, payload: Uint8Array): boolean {
     if (id === DISCONNECT) return receiveDisconnect(payload);
     if (id !== HELLO) return fail("breachOfProtocol", `message ${id} came before Hello`);
@@ -250,7 +252,7 @@ export function createWire(
     isHelloReceived = true;
     isCompressed = hello.value.p2pVersion >= FIRST_COMPRESSED_VERSION;
     if (remoteId === undefined || Buffer.compare(remoteId, hello.value.nodeId) !== 0) {
-      return fail("unexpectedIdentity", "its Hello names another node id than it proved to have");
+      return fail("unexpectedIdentity", "its Hello names another node id than the one it proved");
     }
     if (stage.kind !== "hello") return false;
     stage = { kind: "open", reader: stage.reader };
@@ -260,7 +262,7 @@ export function createWire(
 
   function receiveMessage(id: number, sent: Uint8Array): boolean {
     const read = isCompressed ? uncompressSnappy(sent, MAX_PAYLOAD_BYTES) : ok(sent);
-    // Some end a connection without compressing why.
+    // Some clients send Disconnect uncompressed.
     if (id === DISCONNECT) return receiveDisconnect(read.ok ? read.value : sent);
     if (!read.ok) return fail("breachOfProtocol", `bad snappy: ${read.error.message}`);
     if (id === PING && stage.kind === "open") queueBase(PONG, EMPTY_LIST);
@@ -299,7 +301,7 @@ export function createWire(
     next,
     disconnect(reason) {
       const canSpeak = stage.kind === "hello" || stage.kind === "open";
-      // Whoever has read our Hello expects compression, unless its own says otherwise.
+      // A peer that has read this node's Hello expects compression, unless its own says otherwise.
       if (stage.kind === "hello" && isHelloSent && !isHelloReceived) isCompressed = true;
       stopReading();
       sends.dropWaiting();
@@ -326,7 +328,7 @@ export function ownHello(hello: Omit<Hello, "p2pVersion">): Hello {
   return { p2pVersion: P2P_VERSION, ...hello };
 }
 
-/** The id is RLP of a small number: one byte, or two from 0x80 on, which nobody uses. */
+/** The id is an RLP integer: one byte, or two from 0x80 on, which no client uses. */
 function splitMessage(body: Uint8Array): { id: number; payload: Uint8Array } | undefined {
   const [first, second] = body;
   if (first === undefined) return undefined;

@@ -67,7 +67,10 @@ describe("the memory of all connections", () => {
     ];
     expect([...pushed, memory.queuedBytes]).toEqual([true, true, true, 900]);
     expect(other.queue.push(message(400), "ordinary")).toBe(true);
-    expect([slow.cut, quick.cut]).toEqual(["it reads too slowly, and memory is short", undefined]);
+    expect([slow.cut, quick.cut]).toEqual([
+      "it reads too slowly, and the send budget is exhausted",
+      undefined,
+    ]);
     expect(other.queue.push(message(300), "consensus")).toBe(true);
     expect([quick.cut, quiet.cut, memory.queuedBytes]).toEqual([slow.cut, undefined, 1_000]);
     expect(one.queue.push(message(1), "ordinary")).toBe(false);
@@ -91,7 +94,7 @@ describe("the memory of all connections", () => {
     expect([slow.cut, quick.cut]).toEqual([undefined, undefined]);
     quick.share.reportUnread(501);
     expect([slow.cut, quick.cut, validator.cut]).toEqual([
-      "its message takes too long, and memory is short",
+      "its message takes too long, and the receive budget is exhausted",
       undefined,
       undefined,
     ]);

@@ -83,7 +83,9 @@ describe("a connection", IN_REAL_TIME, () => {
     clock.advanceBy(14_999);
     expect(alice.partings).toEqual([]);
     clock.advanceBy(5_000);
-    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it has fallen silent" }]);
+    expect(alice.partings).toMatchObject([
+      { reason: "timeout", by: "us", detail: "no Pong within the keep-alive period" },
+    ]);
   });
 
   it("is closed two seconds after the reason was told", async () => {
@@ -117,7 +119,7 @@ describe("a connection", IN_REAL_TIME, () => {
     clock.advanceBy(14_000);
     expect(alice.partings).toEqual([]);
     for (let count = 0; count < 5; count++) clock.advanceBy(5_000);
-    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it has stopped reading" }]);
+    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it stopped reading" }]);
     await until(() => alice.isReleased);
     expect(alice.connection.unsentBytes).toBe(0);
   });
@@ -179,7 +181,7 @@ describe("a connection", IN_REAL_TIME, () => {
       clock.advanceBy(5_000);
     }
     expect(bob.partings).toMatchObject([
-      { reason: "timeout", by: "us", detail: "a message that it began does not go on" },
+      { reason: "timeout", by: "us", detail: "its message makes no progress" },
     ]);
   });
 
@@ -193,7 +195,7 @@ describe("a connection", IN_REAL_TIME, () => {
       await until(() => alice.heard.length > heard);
       clock.advanceBy(5_000);
     }
-    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it has stopped reading" }]);
+    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it stopped reading" }]);
   });
 
   it("tells a dead line from a goodbye", async () => {
