@@ -1,11 +1,11 @@
 import type { Batch, BatchOperation } from "./database.ts";
 
-/** An empty batch. Keys and values are kept as they are, not copied: the caller must not change them afterwards. */
+/** Creates an empty batch. It keeps keys and values without a copy: the caller must not change them afterwards. */
 export function createBatch(): Batch {
-  return new GatheredBatch();
+  return new OperationList();
 }
 
-class GatheredBatch implements Batch {
+class OperationList implements Batch {
   readonly operations: BatchOperation[] = [];
   byteLength = 0;
 

@@ -10,11 +10,11 @@ export interface ChainDatabaseSettings {
   readonly path: string;
   /** File of the head marker, outside that folder. */
   readonly headFile: string;
-  /** Bytes of the database to keep in memory; the database's own measure unless given. */
+  /** Bytes of the database to keep in memory; the default of openLevelDatabase unless given. */
   readonly cacheBytes?: number;
 }
 
-/** The chain's database, looked over and ready. */
+/** The chain's database, verified and open. */
 export interface ChainDatabase {
   readonly database: Database;
   readonly headMarker: HeadMarker;
@@ -22,14 +22,13 @@ export interface ChainDatabase {
 }
 
 /**
- * Opens the chain's database as a node does at its start, and trusts nothing in it
- * (architecture.md#trust-no-disk):
+ * Opens the chain's database as a node does when it starts, and trusts nothing in it (architecture.md#trust-no-disk):
  *
  *   LevelDB's own files against their checksums -> LevelDB opens them -> schema version
- *   -> the head against the witness outside -> the newest blocks against their commit records
+ *   -> the head against the head marker -> the newest blocks against their commit records
  *
- * Throws DamagedData (what, where, what to do) or DiskError. What lies deeper than a start can look is checked when it
- * is read: every value carries a checksum (checksum.ts), or is known by its hash.
+ * Throws DamagedData (what, where, what to do) or DiskError. Older data is verified when it is read: every value
+ * carries a checksum (checksum.ts), or is identified by its hash.
  */
 export async function openChainDatabase(settings: ChainDatabaseSettings): Promise<ChainDatabase> {
   const { headFile, ...level } = settings;
@@ -48,7 +47,7 @@ export async function openChainDatabase(settings: ChainDatabaseSettings): Promis
   }
 }
 
-/** All that a start verifies once a database is open, whatever it is made of. */
+/** Verifies an open database of any kind: its schema, its head against the marker file, its newest blocks. */
 export async function verifyChain(database: Database, markerFile: MarkerFile): Promise<HeadMarker> {
   const schema = await checkSchema(database);
   const headMarker = openHeadMarker(database, markerFile);

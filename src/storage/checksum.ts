@@ -2,14 +2,13 @@ import { crc32 } from "node:zlib";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { DamagedData } from "./database.ts";
 
-/** Bytes that a seal adds to a value. */
+/** Bytes that the checksum adds to a value. */
 export const SEAL_BYTES = 4;
 
 /**
- * The value of `key` with its checksum behind it: CRC-32 over key and value. The key is covered too, so that a sound
- * value which turns up under another key (a bit of the key flipped on disk) is noticed as well. LevelDB reads its
- * tables without looking at its own checksums, and the binding has no option for it
- * (architecture.md#measurements).
+ * Appends a checksum to the value of `key`: CRC-32 over key and value. It covers the key too, so that a valid value
+ * under another key (a bit of the key flipped on disk) is detected. LevelDB reads its tables without verifying its own
+ * checksums, and the binding has no option for that (architecture.md#measurements).
  */
 export function sealEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
   const sealed = new Uint8Array(value.length + SEAL_BYTES);
@@ -19,8 +18,8 @@ export function sealEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
 }
 
 /**
- * The value inside a seal (a view, not a copy). Throws DamagedData, naming `what`, when key or value are not what was
- * sealed. `what` begins the message: "the header of block 7".
+ * Returns the value without its checksum (a view, not a copy). Throws DamagedData when the checksum does not match key
+ * and value. `what` begins the message: "the header of block 7".
  */
 export function openEntry(key: Uint8Array, sealed: Uint8Array, what: string | (() => string)): Uint8Array {
   const length = sealed.length - SEAL_BYTES;
@@ -31,52 +30,52 @@ export function openEntry(key: Uint8Array, sealed: Uint8Array, what: string | ((
   throw damaged(what, "its checksum does not match");
 }
 
-/** As sealEntry for a value that names its own place (a trie page is known by the hashes in it): the key is not covered. */
+/** As sealEntry, for a value without a key, such as the contents of a file. */
 export function sealValue(value: Uint8Array): Uint8Array {
   return sealEntry(EMPTY_BYTES, value);
 }
 
-/** As openEntry for what sealValue sealed. */
+/** Inverse of sealValue; throws as openEntry does. */
 export function openValue(sealed: Uint8Array, what: string | (() => string)): Uint8Array {
   return openEntry(EMPTY_BYTES, sealed, what);
 }
 
-/** The checksum that a sealed value carries. */
+/** Reads the checksum of a sealed value. */
 export function sealOf(sealed: Uint8Array): number {
   return readUint32(sealed, sealed.length - SEAL_BYTES);
 }
 
 /**
- * CRC-32 over key and value. Nothing is asked of zlib for empty parts: for an empty view without memory behind it zlib
- * forgets what it had summed up before.
+ * CRC-32 over key and value. Empty parts skip zlib: for an empty view without a buffer behind it, zlib forgets the sum
+ * so far.
  */
 export function checksumOf(key: Uint8Array, value: Uint8Array): number {
   const ofKey = key.length === 0 ? 0 : crc32(key);
   return value.length === 0 ? ofKey : crc32(value, ofKey);
 }
 
-/** Says what is damaged, why we think so, and what the operator can do. */
+/** Creates an error that says what is damaged, how that shows, and what the operator can do. */
 export function damaged(what: string | (() => string), why: string): DamagedData {
   return new DamagedData(
     `${sentence(typeof what === "string" ? what : what())} is damaged: ${why}. ${REMEDY}`,
   );
 }
 
-/** As damaged, for what the chain's own records say must be there. */
+/** As damaged, for an entry that the chain's own records require. */
 export function missing(what: string): DamagedData {
   return new DamagedData(`${sentence(what)} is missing from the database. ${REMEDY}`);
 }
 
 /**
- * What to replace and what to keep. Only the chain can be fetched again: a validator that loses its key is lost, one that
- * goes back to older votes can contradict those that it forgot.
+ * What to replace and what to keep. Only the chain can be fetched again: a validator cannot replace a lost key, and one
+ * with older votes can contradict its newer ones.
  */
 export const REPLACE_CHAIN =
   "put chain/ and head.log of a backup in the place of those in the data folder, or delete chain/, caches/ and head.log " +
   "there and let the node fetch the chain again from its peers. Keep everything else as it is: key is the node's " +
   "identity, and a validator without its votes.log and votes.log.mark could contradict its votes.";
 
-/** What to do about damage, for the end of a message. */
+/** The remedy for damage, for the end of a message. */
 export const REMEDY = `Stop the node and run \`ibex database check\` to see all that is damaged; then ${REPLACE_CHAIN}`;
 
 export function writeUint32(bytes: Uint8Array, offset: number, value: number): void {

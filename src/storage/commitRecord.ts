@@ -4,15 +4,15 @@ import { openEntry, sealEntry, sealOf } from "./checksum.ts";
 import type { Batch, Database } from "./database.ts";
 import { commitKey, KEY_PREFIXES, metaKey } from "./keys.ts";
 
-/** The newest block of the chain, as the database names it. */
+/** The newest block of the chain, as recorded in the database. */
 export interface HeadPointer {
   readonly number: bigint;
   readonly hash: Hash;
 }
 
 /**
- * What a block's batch held, so that a start can verify the newest blocks (verifyNewest.ts). Only those parts are
- * counted that can be listed again from the block's number.
+ * What a block's batch contained, so that a start can verify the newest blocks (verifyNewest.ts). Counts only the parts
+ * that can be listed again from the block's number.
  */
 export interface CommitRecord extends HeadPointer {
   readonly stateRoot: Hash;
@@ -29,8 +29,8 @@ export interface Tally {
 }
 
 /**
- * Completes a block's batch: counts what is in it, adds the commit record and moves the head pointer. Call it last.
- * Costs a few nanoseconds an entry, because each value brings its checksum along.
+ * Completes a block's batch: counts its entries, adds the commit record and moves the head pointer. Call it last.
+ * Costs a few nanoseconds an entry, because each value already carries its checksum.
  */
 export function putCommitRecord(batch: Batch, block: HeadPointer & { readonly stateRoot: Hash }): void {
   const tallies = { block: new RunningTally(), trie: new RunningTally() };
@@ -65,7 +65,7 @@ export function readCommitRecord(database: Database, number: bigint): CommitReco
   };
 }
 
-/** Moves the head pointer; a rewind does only this, because the commit record of the block below is there already. */
+/** Moves the head pointer. A rewind does only this, because the lower block already has its commit record. */
 export function putHead(batch: Batch, { number, hash }: HeadPointer): void {
   const writer = new RecordWriter(40);
   writer.number(Number(number));
@@ -81,7 +81,7 @@ export function readHead(database: Database): HeadPointer | undefined {
   return { number: BigInt(reader.number()), hash: asHash(reader.fixed(32)) };
 }
 
-/** Adds up entries, when they are written and when they are listed again. */
+/** Adds up entries, both when they are written and when they are verified. */
 export class RunningTally implements Tally {
   count = 0;
   checksum = 0;

@@ -1,6 +1,6 @@
 /**
- * CRC-32C (Castagnoli), the checksum inside LevelDB's files; Node has only the other CRC-32. Takes eight bytes a step,
- * with a table for each: more than 1 GB/s. (An index into a table of 256 is masked to eight bits, so the casts hold.)
+ * CRC-32C (Castagnoli), the checksum in LevelDB's files; Node has only the ordinary CRC-32. Processes eight bytes a
+ * step with a table for each: more than 1 GB/s. (Indexes into the tables of 256 have eight bits, so the casts hold.)
  */
 export function crc32c(bytes: Uint8Array): number {
   let crc = -1;
@@ -33,15 +33,15 @@ const T0 = Int32Array.from({ length: 256 }, (_, index) => {
   for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
   return crc;
 });
-const T1 = behindZero(T0);
-const T2 = behindZero(T1);
-const T3 = behindZero(T2);
-const T4 = behindZero(T3);
-const T5 = behindZero(T4);
-const T6 = behindZero(T5);
-const T7 = behindZero(T6);
+const T1 = withZeroAppended(T0);
+const T2 = withZeroAppended(T1);
+const T3 = withZeroAppended(T2);
+const T4 = withZeroAppended(T3);
+const T5 = withZeroAppended(T4);
+const T6 = withZeroAppended(T5);
+const T7 = withZeroAppended(T6);
 
-/** The checksums of the same bytes with one more zero byte behind them. */
-function behindZero(table: Int32Array): Int32Array {
+/** The checksums of the same bytes with one more zero byte after them. */
+function withZeroAppended(table: Int32Array): Int32Array {
   return table.map((crc) => (crc >>> 8) ^ (T0[crc & 255] as number));
 }

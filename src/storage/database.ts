@@ -1,19 +1,18 @@
 /**
- * The port to the disk: an ordered map of byte keys to byte values with atomic, durable batches.
- * Reads are synchronous because that is eight times cheaper than a promise each
- * (architecture.md#measurements).
+ * The port to the disk: an ordered map of byte keys to byte values with atomic, durable batches. Reads are synchronous,
+ * which is eight times cheaper than a promise for each (architecture.md#measurements).
  */
 export interface Database {
   /** The stored bytes, or undefined. The caller must not change them. */
   get(key: Uint8Array): Uint8Array | undefined;
   getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
-  /** Entries with `from` <= key < `until` in key order, or in falling order when `reverse`. */
+  /** Entries with `from` <= key < `until` in key order, or in descending order when `reverse`. */
   range(range: KeyRange): AsyncIterable<readonly [key: Uint8Array, value: Uint8Array]>;
   /** Applies the whole batch or nothing; resolves only when it is durable (synced). Throws DiskError. */
   write(batch: Batch): Promise<void>;
   /**
-   * From here until the release, whoever reads by this object finds what is there now, whatever is written meanwhile: for a
-   * write that contradicts what is held in memory until that is put right. One at a time.
+   * Until the release, reads through this object see the present contents, whatever is written meanwhile: for a write
+   * that contradicts caches until they are updated. One at a time.
    */
   freeze(): FrozenReads;
   close(): Promise<void>;
@@ -45,17 +44,17 @@ export interface BatchOperation {
   readonly value?: Uint8Array;
 }
 
-/** The disk refused or lost something: full, read-only, too few descriptors, damaged. The message says what to do. */
+/** A failure of the disk: full, read-only, too few file descriptors, damaged. The message says what to do. */
 export class DiskError extends Error {
   override name = "DiskError";
 }
 
-/** Another process has the folder open: nothing is wrong with the disk or with what lies on it. */
+/** Another process has the folder open; the disk and its contents are fine. */
 export class FolderInUse extends DiskError {
   override name = "FolderInUse";
 }
 
-/** Bytes on disk that are not what was written: where, what, and what to run. Never answered from. */
+/** Bytes on disk differ from what was written. The message says where, what, and what to run. They are never used. */
 export class DamagedData extends Error {
   override name = "DamagedData";
 }

@@ -8,9 +8,9 @@ import { DamagedData, type Database } from "./database.ts";
 import { KEY_PREFIXES, type KeyPrefix, prefixRange } from "./keys.ts";
 
 /**
- * Walks the whole database and names each damage: every entry against its seal (code against its hash), then every block
- * from the head to genesis against its commit record and its parent. For `ibex database check`, after findLevelDamage
- * (levelFiles.ts) has found the files sound, because LevelDB may end the process on files that are not.
+ * Walks the whole database and reports each damage: every entry against its checksum (code against its hash), then each
+ * block from the head to genesis against its commit record and its parent. For `ibex database check`, after
+ * findLevelDamage (levelFiles.ts) has verified the files, because LevelDB may end the process on damaged ones.
  */
 export async function* findDamage(database: Database): AsyncGenerator<string> {
   yield* findDamagedEntries(database);
@@ -39,7 +39,7 @@ async function* damagedEntriesOf(
   }
 }
 
-/** The second half of findDamage; `onBlock` hears of each block that was looked at. */
+/** The second half of findDamage; calls `onBlock` after each block. */
 export async function* findDamagedBlocks(
   database: Database,
   onBlock: () => void = () => undefined,
@@ -64,7 +64,7 @@ export async function* findDamagedBlocks(
   }
 }
 
-/** What `verify` throws, as text; anything but damage is passed on. */
+/** Yields the message of the DamagedData that `verify` throws; rethrows anything else. */
 async function* damageIn(verify: () => Promise<void>): AsyncGenerator<string> {
   try {
     await verify();

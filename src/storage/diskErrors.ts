@@ -2,8 +2,8 @@ import { REMEDY } from "./checksum.ts";
 import { DamagedData, DiskError, FolderInUse } from "./database.ts";
 
 /**
- * An error of the disk in our words: `what` went wrong, the system's reason, and what an operator can do. Reads what
- * LevelDB says as well as Node's own errors. Anything that is not the disk's doing is passed on as it is.
+ * Translates an error of LevelDB or Node into one that says `what` went wrong, the system's reason, and what an
+ * operator can do. Returns errors that do not come from the disk unchanged.
  */
 export function translateDiskError(error: unknown, what: string): Error {
   if (error instanceof DamagedData || error instanceof DiskError) return error;
@@ -17,19 +17,19 @@ export function translateDiskError(error: unknown, what: string): Error {
   const advice = ADVICE.find(([pattern, code]) => codes.includes(code) || pattern.test(reason))?.[2];
   if (advice !== undefined) return new DiskError(`${what}: ${reason}. ${advice}`, { cause: error });
   if (codes.some((code) => code !== undefined && SYSTEM_ERROR.test(code)) || /^IO error:/.test(reason))
-    return new DiskError(`${what}: ${reason}. Look after the disk, then start the node again.`, {
+    return new DiskError(`${what}: ${reason}. Check the disk, then start the node again.`, {
       cause: error,
     });
   return error instanceof Error ? error : new Error(reason);
 }
 
-/** True when the disk itself refuses, whoever asks: full, mounted read-only, failing. */
+/** True when the disk refuses every write: full, mounted read-only, failing. */
 export function isDiskAtFault(error: unknown): boolean {
   const codes = causesOf(error).map(codeOf);
   return ["ENOSPC", "EDQUOT", "EROFS", "EIO"].some((code) => codes.includes(code));
 }
 
-/** Runs `action`, and translates what the disk throws in it. */
+/** Runs `action` and translates the disk errors that it throws. */
 export function withDiskErrors<T>(what: string, action: () => T): T {
   try {
     return action();
@@ -38,7 +38,7 @@ export function withDiskErrors<T>(what: string, action: () => T): T {
   }
 }
 
-/** Codes of LevelDB's and of the operating system's errors; Node's own begin with ERR_. */
+/** Codes of errors of LevelDB and of the operating system; Node's own begin with ERR_. */
 const SYSTEM_ERROR = /^(LEVEL_IO_ERROR|E[A-Z0-9]+)$/;
 
 const STOP_THE_OTHER =
@@ -50,7 +50,7 @@ const MAY_NOT_WRITE =
 export const TOO_FEW_OPEN_FILES =
   "Too few open files are allowed: raise the limit (ulimit -n 4096), then start the node again.";
 
-/** What an operator can do, by what the system says (in LevelDB's words) or by the code of the error. */
+/** What an operator can do, by the system's message (as LevelDB quotes it) or by the code of the error. */
 const ADVICE: readonly (readonly [reason: RegExp, code: string, advice: string])[] = [
   [/No space left/i, "ENOSPC", "The disk is full: make room, then start the node again."],
   [
@@ -74,7 +74,7 @@ const ADVICE: readonly (readonly [reason: RegExp, code: string, advice: string])
   [/Not a directory/i, "ENOTDIR", "A file stands where the folder should be: choose another --data-path."],
 ];
 
-/** The error and what caused it, outermost first. */
+/** The error and its causes, outermost first. */
 function causesOf(error: unknown): readonly Error[] {
   const causes: Error[] = [];
   for (let next = error; next instanceof Error && causes.length < 10; next = next.cause) causes.push(next);

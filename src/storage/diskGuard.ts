@@ -3,31 +3,32 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 
 export interface DiskGuardSettings {
-  /** Folder on the disk in question. */
+  /** Folder on the disk to watch. */
   readonly path: string;
-  /** Free space below which no block is made; 0 for no guard. */
+  /** Free space below which block production stops; 0 turns the guard off. */
   readonly reserveBytes: number;
 }
 
 export interface DiskGuardParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Block production stands still, or goes on. */
+  /** Stops block production. */
   hold(): void;
+  /** Resumes block production. */
   release(): void;
-  /** Bytes that this user may still write; undefined when the system does not tell. */
+  /** Bytes that this user may still write; undefined when the system does not say. */
   readonly freeBytes?: (path: string) => Promise<number | undefined>;
 }
 
 export interface DiskGuard {
-  /** Looks at the disk, and then again every few seconds until stopped. */
+  /** Checks the disk, and then again every few seconds until stopped. */
   start(): Promise<void>;
   stop(): void;
 }
 
 /**
- * Stops block production while there is still room to end every write that has begun, instead of ending the node when
- * there is none. Reads are answered meanwhile; it goes on by itself when there is room again.
+ * Stops block production while there is still room to finish every write in progress, instead of failing once the disk
+ * is full. The node still answers reads, and production resumes by itself when there is room again.
  */
 export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts: DiskGuardParts): DiskGuard {
   const { clock, logger, freeBytes = freeBytesOf } = parts;
@@ -36,7 +37,7 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
   let timer: Timer | undefined;
   let isStopped = false;
 
-  function judge(free: number): void {
+  function applyLimits(free: number): void {
     const facts = { path, freeMB: megabytes(free), reserveMB: megabytes(reserveBytes) };
     if (free < reserveBytes) {
       if (state !== "held") parts.hold();
@@ -48,14 +49,14 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
         `the disk is almost full: ${facts.freeMB} MB free in ${path}, less than --min-free-disk-mb=${facts.reserveMB}. ` +
           "No blocks are made until there is room; requests are answered. Make room or enlarge the disk",
       );
-    } else if (state === "held" && free < reserveBytes * ENOUGH_TO_GO_ON) {
-      // Neither here nor there: a disk at the edge must not start and stop production every few seconds.
+    } else if (state === "held" && free < reserveBytes * RESUME_FACTOR) {
+      // Hysteresis: a disk near the limit must not start and stop production every few seconds.
     } else {
       if (state === "held") {
         parts.release();
         logger.info(facts, "there is room on the disk again: blocks are made again");
       }
-      const isScarce = free < reserveBytes * SCARCE;
+      const isScarce = free < reserveBytes * WARNING_FACTOR;
       if (isScarce && state === "ample")
         logger.warn(
           facts,
@@ -65,16 +66,16 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
     }
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const free = await freeBytes(path);
     if (isStopped) return;
-    if (free !== undefined) judge(free);
-    timer = clock.at(clock.nowMs() + LOOK_EVERY_MS, () => void look());
+    if (free !== undefined) applyLimits(free);
+    timer = clock.at(clock.nowMs() + CHECK_INTERVAL_MS, () => void check());
   }
 
   return {
     async start() {
-      if (reserveBytes > 0) await look();
+      if (reserveBytes > 0) await check();
     },
     stop() {
       isStopped = true;
@@ -83,11 +84,12 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
   };
 }
 
-/** A block of 12,000 transfers takes 15 MB of disk, and comes each second. */
-const LOOK_EVERY_MS = 2000;
+/** A block of 12,000 transfers takes 15 MB of disk, and there may be one each second. */
+const CHECK_INTERVAL_MS = 2000;
 const REPEAT_MS = 10 * 60_000;
-const ENOUGH_TO_GO_ON = 1.25;
-const SCARCE = 4;
+/** Multiples of the reserve: from here on production resumes, and below this a warning is logged. */
+const RESUME_FACTOR = 1.25;
+const WARNING_FACTOR = 4;
 
 async function freeBytesOf(path: string): Promise<number | undefined> {
   try {

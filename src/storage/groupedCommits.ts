@@ -5,28 +5,28 @@ import type { HeadPointer } from "./commitRecord.ts";
 import type { Batch, BatchOperation, Database } from "./database.ts";
 import type { HeadMarker } from "./headMarker.ts";
 
-/** How much may be written and not yet be durable. */
+/** How much may be written before it is durable. */
 export interface GroupLimits {
   readonly bytes: number;
   readonly ms: number;
 }
 
-/** A database whose writes become durable in groups, with the head witness that belongs to it. */
+/** A database whose writes become durable in groups, with its head marker. */
 export interface GroupedCommits {
   readonly database: Database;
   readonly headMarker: HeadMarker;
-  /** Resolves when all that was written is durable and witnessed. Call it before the database is closed. */
+  /** Resolves when all writes are durable and the head is marked. Call it before the database is closed. */
   flush(): Promise<void>;
 }
 
 /**
  * For a bulk import: many blocks become durable in one synced batch, because syncing each costs more than executing it.
  *
- *     write(batch) ──> gathering (read by everybody) ──(bytes or ms)──> one batch of the disk ──> durable ──> witness
+ *     write(batch) ──> gathering (readable) ──(bytes or ms)──> one batch to the disk ──> durable ──> head marker
  *
- * What is not durable is read from memory, so nobody notices. A kill or a power cut leaves whole groups: the chain ends
- * some blocks earlier, as if the import had been stopped there, and never has a hole. Nothing but an import may use it:
- * a node promises what it has committed. While one group is on its way to the disk the next is gathered, no more.
+ * Reads see writes that are not durable yet. A kill or a power cut leaves whole groups: the chain ends some blocks
+ * earlier, as if the import had stopped there, and never has a gap. Only an import may use it: a node announces what it
+ * has committed. While one group is being written the next is gathered, no more than that.
  */
 export function groupCommits(
   parts: {
@@ -36,28 +36,29 @@ export function groupCommits(
   },
   limits: GroupLimits = DEFAULT_GROUP_LIMITS,
 ): GroupedCommits {
-  return new Grouping(parts.database, parts.headMarker, () => parts.clock.nowMs(), limits);
+  return new CommitGrouping(parts.database, parts.headMarker, () => parts.clock.nowMs(), limits);
 }
 
 /** A group of 8 MB fits LevelDB's write buffer; half a second is what a kill may cost. */
 const DEFAULT_GROUP_LIMITS: GroupLimits = { bytes: 8 * 1024 * 1024, ms: 500 };
 
-class Grouping implements GroupedCommits {
+class CommitGrouping implements GroupedCommits {
   readonly database: Database;
   readonly headMarker: HeadMarker;
   private readonly disk: Database;
-  private readonly witness: HeadMarker;
+  private readonly diskMarker: HeadMarker;
   private readonly nowMs: () => number;
   private readonly limits: GroupLimits;
   private gathering = new Group();
-  /** On its way to the disk, and the promise of its arrival. */
-  private leaving: Group | undefined;
-  private arrival: Promise<void> = Promise.resolve();
+  /** The group that is being written to the disk. */
+  private inFlight: Group | undefined;
+  /** The write of the newest group. Rejects for good once a group could not be written. */
+  private lastWrite: Promise<void> = Promise.resolve();
   private head: HeadPointer | undefined;
 
-  constructor(disk: Database, witness: HeadMarker, nowMs: () => number, limits: GroupLimits) {
+  constructor(disk: Database, diskMarker: HeadMarker, nowMs: () => number, limits: GroupLimits) {
     this.disk = disk;
-    this.witness = witness;
+    this.diskMarker = diskMarker;
     this.nowMs = nowMs;
     this.limits = limits;
     this.database = {
@@ -65,9 +66,9 @@ class Grouping implements GroupedCommits {
       getMany: async (keys) => keys.map((key) => this.get(key)),
       range: (range) => this.range(range),
       write: (batch) => this.write(batch),
-      // What an import writes contradicts nothing that is held in memory.
+      // Only a rewind freezes reads, and an import never rewinds.
       freeze: () => {
-        throw new AssertionFailed("an import takes no block away");
+        throw new AssertionFailed("an import removes no block");
       },
       close: async () => {
         await this.flush();
@@ -80,21 +81,21 @@ class Grouping implements GroupedCommits {
       },
       lower: (head) => {
         this.head = head;
-        witness.lower(head);
+        diskMarker.lower(head);
       },
     };
   }
 
   async flush(): Promise<void> {
-    await this.arrival;
-    this.arrival = this.send();
-    await this.arrival;
-    if (this.head !== undefined) this.witness.record(this.head);
+    await this.lastWrite;
+    this.lastWrite = this.writeGroup();
+    await this.lastWrite;
+    if (this.head !== undefined) this.diskMarker.record(this.head);
   }
 
   private get(key: Uint8Array): Uint8Array | undefined {
     const name = nameOf(key);
-    const found = this.gathering.find(name) ?? this.leaving?.find(name);
+    const found = this.gathering.find(name) ?? this.inFlight?.find(name);
     return found === undefined ? this.disk.get(key) : found.value;
   }
 
@@ -105,31 +106,31 @@ class Grouping implements GroupedCommits {
     yield* this.disk.range(range);
   }
 
-  /** Waits for the disk only when a whole group is ready and the one before has not arrived. */
+  /** Waits for the disk only when a whole group is ready and the one before is not written yet. */
   private async write(batch: Batch): Promise<void> {
     this.gathering.add(batch, this.nowMs());
     const { bytes, ms } = this.limits;
     if (this.gathering.bytes < bytes && this.nowMs() - this.gathering.sinceMs < ms) return;
-    await this.arrival;
-    this.arrival = this.send();
-    // Whoever waits for it next hears of a failure.
-    this.arrival.catch(() => undefined);
+    await this.lastWrite;
+    this.lastWrite = this.writeGroup();
+    // The next caller that awaits it gets the error.
+    this.lastWrite.catch(() => undefined);
   }
 
-  private async send(): Promise<void> {
+  private async writeGroup(): Promise<void> {
     const group = this.gathering;
-    // The head of the group before: that of this one is recorded only after its write.
+    // The head of the group before; this group's head is recorded only after its write.
     const head = this.head;
     if (group.isEmpty) return;
-    this.leaving = group;
+    this.inFlight = group;
     this.gathering = new Group();
     await this.disk.write(group.toBatch());
-    this.leaving = undefined;
-    if (head !== undefined) this.witness.record(head);
+    this.inFlight = undefined;
+    if (head !== undefined) this.diskMarker.record(head);
   }
 }
 
-/** Operations that have been written and are not durable; the last on each key counts. */
+/** Operations that are written but not durable; the last one on each key counts. */
 class Group {
   bytes = 0;
   sinceMs = 0;

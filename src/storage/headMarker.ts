@@ -5,17 +5,17 @@ import { type HeadPointer, readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
 import type { MarkerFile } from "./markerFile.ts";
 
-/** Remembers the head outside the database, so that a database that lost its end is noticed (witness.ts). */
+/** Records the head outside the database, so that a start detects a database that lost its end (markerFile.ts). */
 export interface HeadMarker {
-  /** Call it after each commit, once its batch is durable. Costs microseconds; not synced. */
+  /** Call it after each commit, once its batch is durable. Takes microseconds; not synced. */
   record(head: HeadPointer): void;
-  /** Call it before the batch of a rewind is written: from now on a head as low as this is no loss. Synced. */
+  /** Call it before the batch of a rewind is written: a head as low as this is then not reported as lost. Synced. */
   lower(head: HeadPointer): void;
 }
 
 /**
- * A head marker for a database that was just opened. Throws DamagedData when the database's head is behind what the
- * witness saw, or its chain has another block at that place.
+ * Creates the head marker of a database that was just opened. Throws DamagedData when the database's head is below the
+ * marked one, or when its chain has another block at that height.
  */
 export function openHeadMarker(database: Database, markerFile: MarkerFile): HeadMarker {
   const head = readHead(database);
@@ -29,19 +29,19 @@ export function openHeadMarker(database: Database, markerFile: MarkerFile): Head
 }
 
 function refuseLostHead(database: Database, markerFile: MarkerFile, head: HeadPointer | undefined): void {
-  const seen = markerFile.read();
-  if (seen === undefined) return;
-  if (head === undefined || head.number < seen.position) {
+  const marked = markerFile.read();
+  if (marked === undefined) return;
+  if (head === undefined || head.number < marked.position) {
     const now = head === undefined ? "holds no block" : `ends with block ${head.number}`;
     throw new DamagedData(
-      `The database has lost its end: block ${seen.position} (${toHex(seen.fingerprint)}) was committed, but the ` +
+      `The database has lost its end: block ${marked.position} (${toHex(marked.fingerprint)}) was committed, but the ` +
         `database ${now}. ${REMEDY}`,
     );
   }
-  const header = readHeader(database, seen.position);
-  if (header === undefined || !equalBytes(header.hash, seen.fingerprint))
+  const header = readHeader(database, marked.position);
+  if (header === undefined || !equalBytes(header.hash, marked.fingerprint))
     throw damaged(
-      `block ${seen.position}`,
-      `${toHex(seen.fingerprint)} was committed, but another block is stored`,
+      `block ${marked.position}`,
+      `${toHex(marked.fingerprint)} was committed, but another block is stored`,
     );
 }

@@ -4,16 +4,16 @@ import { writeUint32 } from "./checksum.ts";
 import type { KeyRange } from "./database.ts";
 
 /**
- * Every key of the database, in one table: its first byte, what follows it, and what it leads to. Numbers are
- * big-endian, so that the order of keys is the order of numbers.
+ * Every key of the database in one table: its first byte, what follows it, and the value. Numbers are big-endian, so
+ * that keys sort by number.
  *
- * What grows with each block (header, body, receipts, commit record, trie nodes) begins with the block's number: new
- * entries lie behind all older ones, LevelDB appends them and its compactions leave the old ones alone. Keying trie
- * nodes by hash instead made the worst write of a two-minute run 11 s long (architecture.md#measurements).
- * Only what must be found by hash (block numbers, transactions, code) or stands for "now" (flat accounts and
- * slots) has scattered keys, and those values are small.
+ * Entries that each block adds (header, body, receipts, commit record, trie nodes) begin with the block's number: new
+ * entries sort after all older ones, LevelDB appends them and its compactions leave the old ones alone. Keying trie
+ * nodes by hash instead made the worst write of a two-minute run 11 s long (architecture.md#measurements). Only
+ * entries that must be found by hash (block numbers, transactions, code) or that hold the newest state (flat accounts
+ * and slots) have scattered keys, and those values are small.
  *
- * Every value ends with a seal over key and value (checksum.ts), except code, which is known by its hash.
+ * Every value ends with a checksum over key and value (checksum.ts), except code, which is identified by its hash.
  *
  * The constructors are below, those of the state in stateKeys.ts. First bytes and layouts belong to the schema version
  * (schema.ts): change one, raise the other.
@@ -27,9 +27,9 @@ export const KEY_PREFIXES = {
   body: 0x11,
   /** number u64, chunk u16 -> receipts (receiptStore.ts). */
   receipts: 0x12,
-  /** number u64 -> what was committed with the block, and its checksum (commitRecord.ts). */
+  /** number u64 -> counts and checksums of the block's entries (commitRecord.ts). */
   commit: 0x13,
-  /** number u64 -> votes on validators after that block, kept at some blocks only (chain/tallySnapshot.ts). */
+  /** number u64 -> votes on validators after that block, stored at some blocks only (chain/tallySnapshot.ts). */
   voteTally: 0x14,
   /** block hash -> number. */
   blockNumber: 0x20,
@@ -43,9 +43,9 @@ export const KEY_PREFIXES = {
   slot: 0x32,
   /** code hash -> contract code, known by that hash. */
   code: 0x33,
-  /** number u64 -> where the state after that block begins. */
+  /** number u64 -> root of the state after that block. */
   stateRecord: 0x34,
-  /** alone -> number of the newest state, count of the rewinds of this database. */
+  /** no suffix -> number of the newest state, count of the rewinds of this database. */
   stateHead: 0x35,
   /** keccak256(address or slot) -> the address or slot (state/preimages.ts). */
   preimage: 0x36,
@@ -113,7 +113,7 @@ export function prefixRange(prefix: KeyPrefix): Pick<KeyRange, "from" | "until">
   return { from: Uint8Array.of(prefix), until: Uint8Array.of(prefix + 1) };
 }
 
-/** The number in a key made from one. */
+/** The number in a key that numberKey made. */
 export function numberInKey(key: Uint8Array): bigint {
   return BigInt(readUint64(key, 1));
 }

@@ -14,26 +14,26 @@ import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
 import { checksumOf, damaged, readUint32, writeUint32 } from "./checksum.ts";
 import { withDiskErrors } from "./diskErrors.ts";
 
-/** How far another store had come: the number of its newest entry, and 32 bytes that identify it. */
+/** The newest entry of another store: its number, and 32 bytes that identify it. */
 export interface HighWaterMark {
   readonly position: bigint;
   readonly fingerprint: Uint8Array;
 }
 
 /**
- * A small file beside a store that says how far the store had come, so that a start notices when the store has gone
- * back. It has to, because both LevelDB's log and an append-only file end where they end: cut off at the right byte, or
- * with the newest record spoiled, they look as if the rest had never been written.
+ * A small file beside a store that records the store's newest entry, so that a start detects a store that has lost
+ * entries. Neither LevelDB's log nor an append-only file can tell by itself: cut off between two records, or with the
+ * newest record damaged, they look as if the rest had never been written.
  *
- * A mark is written after the store's own write is durable, and not synced itself: that costs microseconds. A killed
- * process loses nothing of it. After a power cut it may lag behind the store, never be ahead of it, so it raises no
- * false alarm; it only overlooks a loss among the last seconds before the cut. Where the store itself goes back (a
- * rewind), the lower mark is synced first.
+ * The mark is written after the store's own write is durable, and is not synced: that takes microseconds. A killed
+ * process loses no mark. After a power cut the mark may lag behind the store but never be ahead of it, so it raises no
+ * false alarm; it only misses a loss within the last seconds before the cut. Before the store itself goes back (a
+ * rewind), the lower mark is written and synced.
  *
- * Two slots are written in turn, each with a generation and a checksum; the newest sound one counts.
+ * Two slots are written alternately, each with a generation and a checksum; the newest valid one counts.
  */
 export interface MarkerFile {
-  /** Undefined when nothing was marked yet. */
+  /** Undefined before the first mark. */
   read(): HighWaterMark | undefined;
   write(mark: HighWaterMark): void;
   /** As write, and durable when it returns. */
@@ -42,8 +42,8 @@ export interface MarkerFile {
 }
 
 /**
- * Opens the file, creating it when absent; an operator who deletes it accepts what the store holds. Throws DamagedData
- * when it has no sound slot, naming the file as `what`.
+ * Opens the file, creating it when absent: an operator who deletes it accepts the store as it is. Throws DamagedData
+ * when the file has no valid slot, naming it as `what`.
  */
 export function openMarkerFile(path: string, what: string): MarkerFile {
   return withDiskErrors(`The file ${path} cannot be used`, () => {
@@ -58,7 +58,7 @@ export function openMarkerFile(path: string, what: string): MarkerFile {
   });
 }
 
-/** A witness in memory, for tests. */
+/** A marker in memory, for tests. */
 export function createMemoryMarkerFile(): MarkerFile {
   let newest: HighWaterMark | undefined;
   const write = (mark: HighWaterMark): void => {
@@ -113,7 +113,7 @@ class MarkerFileOnDisk implements MarkerFile {
   }
 }
 
-/** Appears whole or not at all, and never empty: an empty file is one that lost its entries. */
+/** Creates the file atomically and never empty: an empty file is one that lost its entries. */
 function createFile(path: string): void {
   const draft = `${path}.new`;
   const bytes = new Uint8Array(SLOT_DISTANCE + SLOT_BYTES);
@@ -130,8 +130,8 @@ function newestSlot(file: number, what: string): Slot {
   if (newest !== undefined) return newest;
   throw damaged(
     what,
-    "none of its entries is sound, so it cannot be told whether anything newer was lost. " +
-      "If you are sure that nothing was, delete this one file",
+    "none of its entries is valid, so a loss of newer data could not be detected. " +
+      "If you are sure that nothing was lost, delete this one file",
   );
 }
 

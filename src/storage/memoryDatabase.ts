@@ -6,22 +6,22 @@ import type { Batch, Database, KeyRange } from "./database.ts";
 /** One stored entry. */
 type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** A database in memory that can be copied, for tests: the same order, the same answers, nothing on disk. */
+/** A database in memory that can be copied, for tests. It orders and answers as the one on disk does. */
 export interface MemoryDatabase extends Database {
-  /** Another database with the same entries; later writes to one are not seen in the other. */
+  /** Copies all entries; later writes to one database do not appear in the other. */
   copy(): MemoryDatabase;
 }
 
-/** Entries are copied when they are written, as the disk would do; a range sees the moment it was asked for. */
+/** Copies entries when they are written, as the disk does; a range lists the entries at the time of the call. */
 export function createMemoryDatabase(): MemoryDatabase {
   return overEntries(new Map());
 }
 
 function overEntries(entries: Map<string, Entry>): MemoryDatabase {
-  /** All entries in key order; undefined after a write, sorted again when the next range asks. */
+  /** All entries in key order; undefined after a write, until the next range sorts them again. */
   let sorted: readonly Entry[] | undefined;
   let isOpen = true;
-  /** What is read instead of the entries. */
+  /** A copy that reads use instead of the entries. */
   let frozen: MemoryDatabase | undefined;
 
   const get = (key: Uint8Array): Uint8Array | undefined => {

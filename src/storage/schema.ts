@@ -4,12 +4,12 @@ import { missing, openEntry, sealEntry } from "./checksum.ts";
 import { type Batch, type Database, DiskError } from "./database.ts";
 import { metaKey } from "./keys.ts";
 
-/** Raised with each change to the keys or to the form of a value. */
+/** Increased with each change to the keys or to the encoding of a value. */
 export const SCHEMA_VERSION = 1;
 
 /**
- * Whether the database is empty or holds our schema version. Refuses one of another version with DiskError: its bytes
- * are never guessed at. Throws DamagedData when there is data but no version.
+ * Says whether the database is empty or has our schema version. Throws DiskError for another version, which this
+ * program does not try to read, and DamagedData when there is data but no version.
  */
 export async function checkSchema(database: Database): Promise<"empty" | "ours"> {
   const sealed = database.get(SCHEMA_KEY);
@@ -28,7 +28,7 @@ export async function checkSchema(database: Database): Promise<"empty" | "ours">
   );
 }
 
-/** Makes an empty database ours. */
+/** Writes our schema version to an empty database. */
 export async function writeSchema(database: Database): Promise<void> {
   const batch = createBatch();
   putSchema(batch, SCHEMA_VERSION);

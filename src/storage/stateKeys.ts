@@ -2,8 +2,8 @@ import type { KeyRange } from "./database.ts";
 import { KEY_PREFIXES, prefixRange } from "./keys.ts";
 
 /*
- * Keys of the state (the table of all keys is in keys.ts). What a block wrote to the tries lies together, behind
- * what earlier blocks wrote:
+ * Keys of the state (the table of all keys is in keys.ts). The trie entries of one block lie together, after those of
+ * earlier blocks:
  *
  *   page of trie nodes    trie prefix  version u32  trie id u48  depth u8  nibbles, two a byte
  *   deleted leaves        trie prefix  version u32  trie id u48  0xff
@@ -15,7 +15,7 @@ const SLOT_HEADER_LENGTH = 7;
 
 type Keys = Pick<KeyRange, "from" | "until">;
 
-/** The page of nodes that version `version` wrote to a trie, beginning at the first `depth` nibbles of `path`. */
+/** Key of the page that version `version` wrote to a trie, rooted at the first `depth` nibbles of `path`. */
 export function triePageKey(version: number, trieId: number, path: Uint8Array, depth: number): Uint8Array {
   const pathBytes = (depth + 1) >> 1;
   const key = new Uint8Array(TRIE_HEADER_LENGTH + pathBytes);
@@ -25,7 +25,7 @@ export function triePageKey(version: number, trieId: number, path: Uint8Array, d
   return key;
 }
 
-/** The list of leaves that version `version` deleted from a trie. */
+/** Key of the list of leaves that version `version` deleted from a trie. */
 export function deletedLeavesKey(version: number, trieId: number): Uint8Array {
   const key = new Uint8Array(TRIE_HEADER_LENGTH);
   writeTrieHeader(key, version, trieId, DELETED_LEAVES_DEPTH);
@@ -35,7 +35,7 @@ export function deletedLeavesKey(version: number, trieId: number): Uint8Array {
 export interface TrieKey {
   readonly version: number;
   readonly trieId: number;
-  /** Where the page begins; undefined for a list of deleted leaves. */
+  /** Path of the page's topmost node; undefined for a list of deleted leaves. */
   readonly page: { readonly path: Uint8Array; readonly depth: number } | undefined;
 }
 
@@ -45,19 +45,19 @@ export function parseTrieKey(key: Uint8Array): TrieKey {
   return { version: readNumber(key, 1, 4), trieId: readNumber(key, 5, 6), page };
 }
 
-/** All that versions from `version` on wrote to the tries. */
+/** Keys of all trie entries that `version` and later versions wrote. */
 export function trieKeysFrom(version: number): Keys {
   const from = Uint8Array.of(KEY_PREFIXES.trie, 0, 0, 0, 0);
   writeNumber(from, 1, version, 4);
   return { from, until: prefixRange(KEY_PREFIXES.trie).until };
 }
 
-/** The account at the head. */
+/** Key of an account at the head. */
 export function accountKey(addressHash: Uint8Array): Uint8Array {
   return prefixed(KEY_PREFIXES.account, addressHash);
 }
 
-/** The slot at the head. A new trie id makes all older slots of an account unreachable at once. */
+/** Key of a slot at the head. A new trie id makes all older slots of an account unreachable at once. */
 export function slotKey(trieId: number, slotHash: Uint8Array): Uint8Array {
   const key = Buffer.allocUnsafe(SLOT_HEADER_LENGTH + slotHash.length);
   key[0] = KEY_PREFIXES.slot;
@@ -74,12 +74,12 @@ export function codeKey(codeHash: Uint8Array): Uint8Array {
   return prefixed(KEY_PREFIXES.code, codeHash);
 }
 
-/** What a hash of the tries was made of. */
+/** Key of the address or slot that has this hash in the tries. */
 export function preimageKey(hash: Uint8Array): Uint8Array {
   return prefixed(KEY_PREFIXES.preimage, hash);
 }
 
-/** Where the state after block `number` begins. */
+/** Key of the record with the root of the state after block `number`. */
 export function stateRecordKey(number: number): Uint8Array {
   const key = new Uint8Array(9);
   key[0] = KEY_PREFIXES.stateRecord;
@@ -91,11 +91,11 @@ export function stateRecordKeysFrom(number: number): Keys {
   return { from: stateRecordKey(number), until: prefixRange(KEY_PREFIXES.stateRecord).until };
 }
 
-/** Which state is the newest, and how often the database was rewound. */
+/** Key of the number of the newest state and the count of rewinds. */
 export const STATE_HEAD_KEY: Uint8Array = Uint8Array.of(KEY_PREFIXES.stateHead);
 
 function prefixed(prefix: number, bytes: Uint8Array): Uint8Array {
-  // A slice of Node's pool: LevelDB takes it without a copy, where a small typed array is first moved off the heap.
+  // A slice of Node's buffer pool: LevelDB uses it without a copy; a small typed array would first move off the heap.
   const key = Buffer.allocUnsafe(1 + bytes.length);
   key[0] = prefix;
   key.set(bytes, 1);

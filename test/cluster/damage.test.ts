@@ -125,7 +125,7 @@ describe("a data folder that is damaged while the node runs", () => {
 });
 
 function soundRounds({ output }: Pick<RunningProgram, "output">): number {
-  return output().split("the database was looked through and is sound").length - 1;
+  return output().split("the whole database was verified and is sound").length - 1;
 }
 
 const SAYS_WHAT_TO_DO =

@@ -16,38 +16,38 @@ import { type ResidentBlock, residentFromDisk, residentFromMemory } from "./resi
 import { deleteTransactionPlace, putTransactionPlace, readTransactionPlace } from "./transactionIndex.ts";
 
 /**
- * The committed blocks: headers, bodies, receipts and the ways to them by hash.
+ * The committed blocks: headers, bodies, receipts and the indexes by hash.
  *
  *   commit:  put(batch, block)  …others add to the batch…  complete(batch, block)  database.write(batch)  remember(block)
  *   rewind:  delete(batch, number) from the head down, moveHead(batch, below), write, forgetAbove(number)
  *   read:    number -> cache -> database; hash -> index entry -> number
  *
- * Invariants: what a read returns passed its checksum; a block up to the head that cannot be found is damage, never an
- * absent block; nothing is cached before it is durable. Moving the head, and deciding what to commit, is the chain's.
+ * Invariants: every value read has passed its checksum; a block up to the head that cannot be found is damage, never an
+ * absent block; nothing is cached before it is durable. The chain decides what to commit and moves the head.
  */
 export interface BlockStore {
-  /** Adds all that the database keeps of a block to its one batch. */
+  /** Adds everything that the database stores of a block to its one batch. */
   put(batch: Batch, block: StoredBlock): void;
   putInSteps(batch: Batch, block: StoredBlock): Steps<void>;
-  /** Completes the batch of a block: commit record and head pointer. Call it after everybody has added their part. */
+  /** Completes the batch of a block: commit record and head pointer. Call it last, after all other parts. */
   complete(batch: Batch, block: StoredBlock): void;
-  /** Keeps a block decoded, once its batch is durable: it is what will be asked for most. */
+  /** Caches a decoded block once its batch is durable: the newest block is read most. */
   remember(block: StoredBlock): void;
-  /** Takes a block away again, with its commit record. */
+  /** Deletes a block with its commit record. */
   delete(batch: Batch, number: bigint): void;
   /** Makes a stored block the head, after those above it are deleted in the same batch. */
   moveHead(batch: Batch, head: NamedHeader): void;
-  /** Forgets what it holds decoded of blocks above `number`, once a rewind is durable. */
+  /** Drops blocks above `number` from the caches, once a rewind is durable. */
   forgetAbove(number: bigint): void;
 
   /** The newest block; undefined before genesis is committed. */
   head(): NamedHeader | undefined;
   header(number: bigint): NamedHeader | undefined;
   headerByHash(hash: Hash): NamedHeader | undefined;
-  /** Its transactions and receipts are read when they are first asked for: a header's fields cost no more than it does. */
+  /** Reads transactions and receipts on first access: the header's fields cost no more than the header. */
   block(number: bigint): StoredBlock | undefined;
   blockByHash(hash: Hash): StoredBlock | undefined;
-  /** Whether the receipts of a block are in memory: the many of a full block take a tenth of a second to be read. */
+  /** Whether the receipts of a block are in memory: reading those of a full block takes a tenth of a second. */
   hasReceiptsInMemory(number: bigint): boolean;
   transactionByHash(hash: Hash): StoredTransaction | undefined;
 }
@@ -59,7 +59,7 @@ export interface StoredTransaction extends PlacedReceipt {
   readonly index: number;
 }
 
-/** Bounds on what is kept decoded. A decoded transfer with its receipt takes some 1.2 KB. */
+/** Bounds of the caches. A decoded transfer with its receipt takes some 1.2 KB. */
 export interface BlockStoreLimits {
   readonly headers: number;
   /** Transactions of whole blocks, each block counting for one more. */
@@ -68,10 +68,10 @@ export interface BlockStoreLimits {
 
 export const BLOCK_STORE_LIMITS: BlockStoreLimits = { headers: 4096, transactions: 48_000 };
 
-/** No chain is longer; callers from outside may ask for any number. */
+/** No chain is longer; RPC callers may ask for any number. */
 const HIGHEST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Index entries between two places to pause: some 0.3 ms. */
+/** Index entries per step: some 0.3 ms. */
 const STEP_PLACES = 256;
 
 export function createBlockStore(
@@ -195,7 +195,7 @@ class CachingBlockStore implements BlockStore {
     return record;
   }
 
-  /** What could not be found is damage up to the head, unless the block was committed in the very moment between. */
+  /** A missing block up to the head is damage, unless it was committed between the first read and that of the head. */
   private recordUpToHead(number: bigint): HeaderRecord | undefined {
     const head = readHead(this.database);
     if (head === undefined || number > head.number) return undefined;
@@ -204,7 +204,7 @@ class CachingBlockStore implements BlockStore {
     return record;
   }
 
-  /** The header that an index entry leads to. */
+  /** The header that an index entry refers to. */
   private recordNamed(number: bigint, hash: Hash): HeaderRecord {
     const record = this.record(number);
     if (record === undefined) throw missing(`block ${number} (${toHex(hash)})`);

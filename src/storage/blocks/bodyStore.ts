@@ -14,8 +14,8 @@ import { RecordReader, RecordWriter } from "./byteRecord.ts";
 
 /**
  * The transactions of a block, each as its sender and its canonical encoding, so that reading recovers no signature.
- * They lie in chunks of CHUNK_TRANSACTIONS: one transaction of an old block of 12,000 costs a read of some 15 KB, not
- * of 1.6 MB.
+ * They are stored in chunks of CHUNK_TRANSACTIONS: one transaction of an old block of 12,000 takes a read of some
+ * 15 KB, not of 1.6 MB.
  */
 export const CHUNK_TRANSACTIONS = 128;
 
@@ -60,7 +60,7 @@ export function readTransaction(database: Database, number: bigint, index: numbe
   return decodeEntry(reader, number);
 }
 
-/** Chunks that `count` transactions or receipts take. */
+/** Number of chunks for `count` transactions or receipts. */
 export function chunksOf(count: number): number {
   return Math.ceil(count / CHUNK_TRANSACTIONS);
 }

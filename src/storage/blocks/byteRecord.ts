@@ -1,8 +1,8 @@
 import { assert } from "../../primitives/assert.ts";
 
 /**
- * Writes a stored record field by field. Whole numbers take seven bits a byte, lowest first (LEB128): most of ours are
- * small. What is written here is read back by RecordReader in the same order.
+ * Writes a stored record field by field. Whole numbers are LEB128 (seven bits a byte, lowest first): most are small.
+ * RecordReader reads the fields in the same order.
  */
 export class RecordWriter {
   private buffer: Uint8Array;
@@ -36,13 +36,13 @@ export class RecordWriter {
     this.length += bytes.length;
   }
 
-  /** Bytes with their length before them. */
+  /** Bytes with a length prefix. */
   sized(bytes: Uint8Array): void {
     this.number(bytes.length);
     this.fixed(bytes);
   }
 
-  /** The record; the writer is used up. */
+  /** Returns the record; the writer must not be used afterwards. */
   finish(): Uint8Array {
     return this.buffer.subarray(0, this.length);
   }
@@ -58,7 +58,7 @@ export class RecordWriter {
 
 const LONGEST_NUMBER_BYTES = 8;
 
-/** Reads what RecordWriter wrote. The record's checksum was right, so a field that does not fit is a bug of ours. */
+/** Reads what RecordWriter wrote. The record's checksum was valid, so a field that does not fit is a bug. */
 export class RecordReader {
   private readonly bytes: Uint8Array;
   private at = 0;
@@ -92,7 +92,7 @@ export class RecordReader {
     return this.fixed(this.number());
   }
 
-  /** Passes over `length` bytes; returns where they began. */
+  /** Skips `length` bytes; returns where they began. */
   skip(length: number): number {
     const from = this.at;
     this.at += length;

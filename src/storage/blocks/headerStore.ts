@@ -10,7 +10,7 @@ import type { Batch, Database } from "../database.ts";
 import { blockNumberKey, headerKey, KEY_PREFIXES, numberInKey, numberRange } from "../keys.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
 
-/** A stored header with the small facts about its block. */
+/** A stored header with the small fields of its block. */
 export interface HeaderRecord extends NamedHeader {
   /** Length in bytes of the block's RLP. */
   readonly size: number;
@@ -19,7 +19,7 @@ export interface HeaderRecord extends NamedHeader {
   readonly withdrawals?: readonly unknown[];
 }
 
-/** Adds the header, found by number, and the way to it from the hash. */
+/** Adds the header under its number, and the number under its hash. */
 export function putHeader(batch: Batch, block: StoredBlock): void {
   const { number } = block.header;
   const key = headerKey(number);
@@ -40,7 +40,7 @@ export function deleteHeader(batch: Batch, { header, hash }: NamedHeader): void 
   batch.delete(blockNumberKey(hash));
 }
 
-/** Undefined when there is none of that number. */
+/** Undefined when there is no block of that number. */
 export function readHeader(database: Database, number: bigint): HeaderRecord | undefined {
   const key = headerKey(number);
   const sealed = database.get(key);
@@ -60,7 +60,7 @@ export function readBlockNumber(database: Database, hash: Hash): bigint | undefi
   return bytesToBigint(openEntry(key, sealed, () => `the index entry of block ${toHex(hash)}`));
 }
 
-/** What a search for logs needs of a header. */
+/** The fields of a header that a log search needs. */
 export interface HeaderBloom {
   readonly number: bigint;
   readonly hash: Hash;
@@ -68,7 +68,7 @@ export interface HeaderBloom {
   readonly logsBloom: Uint8Array;
 }
 
-/** Blooms of consecutive blocks from `from` to below `until`, as far as there are blocks; a gap among them is damage. */
+/** Blooms of the blocks from `from` to below `until`, as far as the chain goes; a gap among them is damage. */
 export async function* readBlooms(
   database: Database,
   { from, until }: { readonly from: bigint; readonly until: bigint },
@@ -84,7 +84,7 @@ export async function* readBlooms(
   }
 }
 
-/** All fields before the bloom have one length in every header, so nothing else need be decoded. */
+/** All fields before the bloom have the same length in every header, so nothing else has to be decoded. */
 function bloomIn(record: Uint8Array, number: bigint): HeaderBloom {
   const reader = new RecordReader(record);
   const hash = asHash(reader.fixed(32));
@@ -92,8 +92,8 @@ function bloomIn(record: Uint8Array, number: bigint): HeaderBloom {
   reader.number();
   reader.number();
   const header = reader.sized();
-  const isAsUsual = header[0] === 0xf9 && header[BLOOM_AT - 3] === 0xb9 && header[BLOOM_AT - 2] === 0x01;
-  if (!isAsUsual) throw damaged(nameOf(number), "its fields are not where they belong");
+  const isExpected = header[0] === 0xf9 && header[BLOOM_AT - 3] === 0xb9 && header[BLOOM_AT - 2] === 0x01;
+  if (!isExpected) throw damaged(nameOf(number), "its fields are not where they belong");
   return {
     number,
     hash,
@@ -103,7 +103,7 @@ function bloomIn(record: Uint8Array, number: bigint): HeaderBloom {
 }
 
 const LIST_PREFIX = 3;
-/** After five hashes, an address, and three bytes that say how long the bloom is. */
+/** After five hashes, an address, and the three bytes of the bloom's RLP prefix. */
 const BLOOM_AT = LIST_PREFIX + 5 * 33 + 21 + 3;
 
 function decodeRecord(record: Uint8Array, number: bigint): HeaderRecord {
@@ -118,7 +118,7 @@ function decodeRecord(record: Uint8Array, number: bigint): HeaderRecord {
   return { hash, totalDifficulty, size, transactionCount, header: header.value, ...extras };
 }
 
-/** Ommers and withdrawals, which only foreign test chains and genesis blocks have: no bytes when there are none. */
+/** Ommers and withdrawals, which only test chains of other clients and genesis blocks have: no bytes without them. */
 function encodeExtras({ ommers, withdrawals }: StoredBlock): Uint8Array {
   if (ommers.length === 0 && withdrawals === undefined) return EMPTY_BYTES;
   const items = [

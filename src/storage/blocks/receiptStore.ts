@@ -12,9 +12,9 @@ import { CHUNK_TRANSACTIONS, chunkOf, chunksOf } from "./bodyStore.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
 
 /**
- * The receipts of a block, in chunks as its transactions are. A bloom is not stored: it has 256 bytes, follows from the
- * logs, and is derived when somebody asks for it. A chunk begins with the count of logs before it in the block, so that
- * one receipt can be given its log indexes without reading the others.
+ * The receipts of a block, in chunks like its transactions. Blooms are not stored: a bloom has 256 bytes and is derived
+ * from the logs on first access. A chunk begins with the count of logs before it in the block, so that one receipt gets
+ * its log indexes without a read of the others.
  */
 export function* putReceiptsInSteps(batch: Batch, number: bigint, receipts: readonly Receipt[]): Steps<void> {
   let logsBefore = 0;
@@ -62,7 +62,7 @@ export function readReceipt(database: Database, number: bigint, index: number): 
   return { receipt: readReceiptFields(reader), firstLogIndex };
 }
 
-/** Bits of a receipt's first byte beside its type. */
+/** Flags in a receipt's first byte, beside its type. */
 const SUCCEEDED = 0x10;
 const HAS_STATE_ROOT = 0x20;
 const HAS_REVERT_REASON = 0x40;
@@ -112,7 +112,7 @@ function readLog(reader: RecordReader): Log {
   return { address, topics, data: reader.sized() };
 }
 
-/** A class, because objects with getters of their own would each have a shape of their own. */
+/** A class, because object literals with getters would each have a hidden class of their own. */
 class DerivingReceipt implements Receipt {
   readonly type: TransactionType;
   readonly outcome: Receipt["outcome"];

@@ -8,19 +8,18 @@ import type { HeaderRecord } from "./headerStore.ts";
 import { type PlacedReceipt, readReceipt, readReceipts } from "./receiptStore.ts";
 
 /**
- * A block in memory. One that was just committed has everything decoded; one that comes from the disk reads its
- * transactions and its receipts, each all at once, when somebody looks at them, and keeps them. A single transaction of
- * it is read alone.
+ * A block in memory. A block that was just committed is fully decoded; one from the disk reads all its transactions,
+ * and all its receipts, on first access, and keeps them. A lookup of a single transaction reads only that one.
  */
 export interface ResidentBlock {
   readonly block: StoredBlock;
-  /** Whether nothing has to be read for its receipts. */
+  /** Whether its receipts are in memory. */
   readonly hasReceipts: boolean;
   transaction(index: number): SentTransaction;
   receipt(index: number): PlacedReceipt;
 }
 
-/** A block that is decoded already. */
+/** Wraps a decoded block. */
 export function residentFromMemory(block: StoredBlock): ResidentBlock {
   const receiptAt = receiptLookup(() => block.receipts);
   return {
@@ -31,7 +30,7 @@ export function residentFromMemory(block: StoredBlock): ResidentBlock {
   };
 }
 
-/** A block of which only the header has been read. */
+/** Wraps a block of which only the header has been read. */
 export function residentFromDisk(database: Database, record: HeaderRecord): ResidentBlock {
   const block = new BlockOnDisk(database, record);
   const { number } = record.header;
@@ -46,7 +45,7 @@ export function residentFromDisk(database: Database, record: HeaderRecord): Resi
   };
 }
 
-/** A class, because objects with getters of their own would each have a shape of their own. */
+/** A class, because object literals with getters would each have a hidden class of their own. */
 class BlockOnDisk implements StoredBlock {
   readonly header: StoredBlock["header"];
   readonly hash: StoredBlock["hash"];
@@ -80,7 +79,7 @@ class BlockOnDisk implements StoredBlock {
     return this.#receipts;
   }
 
-  /** Those in memory. */
+  /** The transactions, when they are in memory. */
   get transactionsRead(): readonly SentTransaction[] | undefined {
     return this.#transactions;
   }
@@ -90,7 +89,7 @@ class BlockOnDisk implements StoredBlock {
   }
 }
 
-/** Finds receipts among many; the counts of logs before each are added up once. */
+/** Looks up receipts by index; counts the logs before each once. */
 function receiptLookup(receipts: () => readonly Receipt[]): (index: number) => PlacedReceipt {
   let logsBefore: Uint32Array | undefined;
   return (index) => {

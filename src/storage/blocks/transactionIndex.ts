@@ -4,7 +4,7 @@ import { openEntry, readUint32, sealEntry, writeUint32 } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { transactionKey } from "../keys.ts";
 
-/** Where on the chain a transaction is. */
+/** Block and index of a transaction. */
 export interface TransactionPlace {
   readonly blockNumber: bigint;
   readonly index: number;
@@ -27,7 +27,7 @@ export function readTransactionPlace(database: Database, hash: Hash): Transactio
   return decodePlace(openEntry(key, sealed, () => `the index entry of transaction ${toHex(hash)}`));
 }
 
-/** Number u64, index u32: of fixed length, because there are 12,000 of these in a full block. */
+/** Number u64, index u32: of fixed length, because a full block has 12,000 of these. */
 function encodePlace({ blockNumber, index }: TransactionPlace): Uint8Array {
   const bytes = new Uint8Array(PLACE_BYTES);
   const number = Number(blockNumber);

@@ -15,19 +15,19 @@ import { trieKeysFrom } from "../stateKeys.ts";
 import { chunksOf, readTransactions } from "./bodyStore.ts";
 import { type HeaderRecord, readHeader } from "./headerStore.ts";
 
-/** How far back a start looks. The newest block is always looked at, whatever its size. */
+/** How far back a start verifies. The newest block is always verified, whatever its size. */
 export interface VerifyLimits {
   readonly blocks: number;
-  /** Entries read in all; a block of 12,000 transfers has some 15,000. */
+  /** Entries read in total; a block of 12,000 transfers has some 15,000. */
   readonly entries: number;
 }
 
 const VERIFY_LIMITS: VerifyLimits = { blocks: 16, entries: 40_000 };
 
 /**
- * Reads the newest blocks again, from the head down: commit record, header, body, receipts, index entries and trie
- * pages, each against its checksum and together against what the commit record counted; and that nothing lies above the
- * head. Throws DamagedData with the first thing that does not fit.
+ * Verifies the newest blocks, from the head down: commit record, header, body, receipts, index entries and trie pages,
+ * each against its checksum and together against the counts in the commit record; that each block is the parent of the
+ * next; and that nothing is stored above the head. Throws DamagedData with the first mismatch.
  */
 export async function verifyNewest(database: Database, limits: VerifyLimits = VERIFY_LIMITS): Promise<void> {
   const head = readHead(database);

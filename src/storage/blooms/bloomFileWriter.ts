@@ -30,17 +30,17 @@ import {
   segmentPaths,
 } from "./bloomFiles.ts";
 
-/** Told the newest block that was written, after each chunk; the writer goes on when it has settled. */
+/** Called after each chunk with the newest block written; the writer continues when the promise resolves. */
 export type OnProgress = (block: bigint) => Promise<void>;
 
 /**
- * Writes files of blooms (bloomFiles.ts) from the headers in the database. What is written counts once a file of sums says
- * so, which is replaced in one step after the blooms are on the disk; whatever a crash leaves behind is overwritten.
+ * Writes bloom files (bloomFiles.ts) from the headers in the database. Blooms count once the file of sums lists them,
+ * which is replaced atomically after the blooms are durable; leftovers of a crash are overwritten.
  */
 export interface BloomFileWriter {
-  /** Writes what a segment's file lacks. False when it lacks nothing, as far as its sums and its length tell. */
+  /** Writes the blooms that a segment's file lacks. False when it is complete, judging by its sums and its length. */
   complete(segment: number, onProgress: OnProgress): Promise<boolean>;
-  /** Writes a segment's file anew, whatever is there. */
+  /** Writes a segment's file again from its first block. */
   rewrite(segment: number, onProgress: OnProgress): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export function createBloomFileWriter(folder: string, database: Database): Bloom
     return readHeader(database, BigInt((segment + 1) * SEGMENT_BLOCKS - 1)) !== undefined;
   }
 
-  /** Beside what is there, which it replaces when it is complete. */
+  /** Writes a draft beside the segment's file, which it replaces when complete. */
   async function writeWhole(segment: number, onProgress: OnProgress): Promise<void> {
     const { blooms, sums } = segmentPaths(folder, String(segment));
     const draft = { blooms: `${blooms}.new`, sums: `${sums}.new` };
@@ -103,7 +103,7 @@ export function createBloomFileWriter(folder: string, database: Database): Bloom
     if (chunks.length === CHUNKS_PER_SEGMENT) adopt(paths, segment);
   }
 
-  /** First the blooms, then the sums: in between there are no sums that fit. */
+  /** Renames the blooms first, then the sums: in between no sums match the blooms. */
   function adopt(from: SegmentPaths, segment: number): void {
     const to = segmentPaths(folder, String(segment));
     renameSync(from.blooms, to.blooms);
@@ -143,7 +143,7 @@ function chunkPlace(segment: number, chunk: number): ChunkPlace {
   return { from, until: from + BigInt(CHUNK_BLOCKS) };
 }
 
-/** The blooms of a chunk, of blocks that follow one another; undefined when they end before it does, or a rewind came between. */
+/** The blooms of a chunk of linked blocks; undefined when the chain ends within it, or a rewind came in between. */
 async function readChunk(
   database: Database,
   place: ChunkPlace,

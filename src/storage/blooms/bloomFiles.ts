@@ -16,22 +16,22 @@ import { checksumOf, openValue, sealValue } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
 
 /**
- * The blooms of old blocks in files of their own, as the incumbent keeps them: `logBloom-<n>.cache` holds the 256 bytes of
- * each of 100,000 blocks, the first being block 100,000 n; what there is of the next 100,000 is in `logBloom-current.cache`.
+ * The blooms of old blocks in files of their own, in Besu's format: `logBloom-<n>.cache` has the 256 bytes of each of
+ * 100,000 blocks, beginning with block 100,000 n; `logBloom-current.cache` has the blocks after the last full file.
  *
- * A file of blooms says nothing about itself, and a wrong one would hide logs for ever. So beside each lies a file of
- * sums, and without it no bloom is believed: for every thousand blocks (a chunk) the checksum of their blooms, the hash of
- * the last of them, and the union of their blooms. The blooms were taken from blocks that follow one another up to that
- * hash, so while the chain has that block, they are its blooms. The union rules out most chunks of a quiet chain unread.
+ * A bloom file has no checksum, and a wrong one would hide logs for ever. So a file of sums lies beside each, and
+ * blooms without it are not used: for every thousand blocks (a chunk) it has the checksum of their blooms, the hash of
+ * the last block, and the union of their blooms. The blooms come from linked blocks up to that hash, so as long as the
+ * chain has that block, they are right. The union rules out most chunks of a quiet chain without a read.
  *
- * Nothing here is needed: whatever is missing or not believed is read from the headers instead.
+ * The files are a cache: blooms that are missing or not valid are read from the headers instead.
  */
 export const SEGMENT_BLOCKS = 100_000;
 export const CHUNK_BLOCKS = 1_000;
 export const CHUNKS_PER_SEGMENT = SEGMENT_BLOCKS / CHUNK_BLOCKS;
 export const CHUNK_BYTES = CHUNK_BLOCKS * BLOOM_BYTES;
 
-/** What the file of sums says of a chunk. */
+/** The entry of a chunk in the file of sums. */
 export interface ChunkSum {
   readonly checksum: number;
   readonly lastHash: Hash;
@@ -57,13 +57,13 @@ export function segmentPaths(folder: string, name: string): SegmentPaths {
 
 export const CURRENT = "current";
 
-/** A segment's file as it was found, with the sums that it must agree with. */
+/** A segment's file on disk, with the sums that it must match. */
 export interface SegmentFile {
   readonly paths: SegmentPaths;
   readonly sums: SegmentSums;
 }
 
-/** The file with most of that segment; undefined when there is none that is sound. */
+/** Finds the file with most of that segment; undefined when there is no valid one. */
 export function findSegment(folder: string, segment: number): SegmentFile | undefined {
   for (const name of [String(segment), CURRENT]) {
     const paths = segmentPaths(folder, name);
@@ -77,9 +77,9 @@ export function chunkSum(lastHash: Hash, blooms: Uint8Array): ChunkSum {
   return { checksum: checksumOf(lastHash, blooms), lastHash, union: unionOf(blooms) };
 }
 
-/** Reads chunks of one segment's file; close it. */
+/** Reads chunks of one segment's file. Must be closed. */
 export interface ChunkReader {
-  /** The blooms of a chunk; undefined when they are not what the sums say. */
+  /** The blooms of a chunk; undefined when they do not match the sums. */
   read(chunk: number): Uint8Array | undefined;
   close(): void;
 }
@@ -105,7 +105,7 @@ export function openChunks({ paths, sums }: SegmentFile): ChunkReader | undefine
   };
 }
 
-/** Undefined when there is none, or none that is whole. */
+/** Undefined when the file is absent or damaged. */
 export function readSums({ sums }: SegmentPaths): SegmentSums | undefined {
   if (!existsSync(sums)) return undefined;
   try {
@@ -129,7 +129,7 @@ export function encodeSums({ segment, chunks }: SegmentSums): Uint8Array {
   return sealValue(writer.finish());
 }
 
-/** Numbers of the segments that have a file of any kind, sound or not. */
+/** Numbers of the segments that have a file of any kind, valid or not. */
 function segmentsOnDisk(folder: string): readonly number[] {
   const numbers = filesIn(folder).flatMap((file) => {
     const [, name] = OWN_FILE.exec(file) ?? [];
@@ -138,7 +138,7 @@ function segmentsOnDisk(folder: string): readonly number[] {
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
 
-/** Removes what there is of these segments, both ends included, drafts too. */
+/** Removes all files of these segments, both ends included, drafts too. */
 export function removeSegments(folder: string, first: number, last: number): void {
   for (const segment of segmentsOnDisk(folder)) {
     if (segment < first || segment > last) continue;
@@ -148,20 +148,20 @@ export function removeSegments(folder: string, first: number, last: number): voi
   if (current === undefined || (current >= first && current <= last)) removeNamed(folder, CURRENT);
 }
 
-/** Removes what there is under a name (segmentPaths). */
+/** Removes all files of one name (segmentPaths). */
 export function removeNamed(folder: string, name: string): void {
   for (const file of filesIn(folder))
     if (OWN_FILE.exec(file)?.[1] === name) rmSync(join(folder, file), { force: true });
 }
 
-/** The incumbent's blooms, our sums, and drafts of both. */
+/** Besu's bloom files, our sums, and drafts of both. */
 const OWN_FILE = /^logBloom-(\d{1,9}|current)\.(?:cache|sums)(?:\.new|\.draft|\.new\.draft)?$/;
 
 function filesIn(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** Raised with each change to the form of the sums; those of another version are not believed. */
+/** Increased with each change to the encoding of the sums; those of another version are not used. */
 const SUMS_VERSION = 1;
 
 function decodeSums(record: Uint8Array): SegmentSums | undefined {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../../primitives/assert.ts";
 import { type Batch, type Database, DiskError, type FrozenReads, type KeyRange } from "../database.ts";
@@ -9,11 +9,11 @@ import { refuseDamagedLevelFiles } from "./levelFiles.ts";
 import { lockHolder } from "./lockHolder.ts";
 
 export interface LevelSettings {
-  /** Folder of the database; created when absent, unless a thread joins. */
+  /** Folder of the database; created when absent, unless this is a read-only thread. */
   readonly path: string;
   /**
-   * True in a worker thread that reads what the main thread has open: it joins that very database, sees each committed
-   * write at once, and cannot write. The main thread opens first and closes last.
+   * True in a worker thread that reads the database that the main thread has open: it shares the same instance, sees
+   * each committed write at once, and cannot write. The main thread opens first and closes last.
    */
   readonly readOnlyThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */
@@ -21,9 +21,9 @@ export interface LevelSettings {
 }
 
 /**
- * The database on disk: LevelDB, by way of classic-level, which appears in this file and nowhere else. Its files are
- * verified first (levelFiles.ts). Fails with FolderInUse or another DiskError when another process or the disk stands in
- * the way, and with DamagedData when the files are not sound.
+ * Opens the database on disk: LevelDB through classic-level, which only this file imports. Verifies its files first
+ * (levelFiles.ts). Fails with FolderInUse when another process has it open, with another DiskError when the disk
+ * refuses, and with DamagedData when the files are damaged.
  */
 export async function openLevelDatabase(settings: LevelSettings): Promise<Database> {
   const path = resolve(settings.path);
@@ -52,11 +52,11 @@ type Snapshot = ReturnType<Level["snapshot"]>;
 
 /**
  * Measured with blocks of 12,000 transfers (14 MB of pages, flat entries, index and body) over half a million accounts.
- * A larger write buffer saves a fourth of what compaction writes, but its log is read again at each start: 32 MB cost
- * 200 ms there, 16 MB cost 100. Hashes and signatures do not compress. Larger tables mean fewer files, nothing else.
+ * A larger write buffer saves a quarter of what compaction writes, but its log is read again at each start: 32 MB take
+ * 200 ms there, 16 MB take 100. Hashes and signatures do not compress. Larger tables only mean fewer files.
  */
 const OPTIONS = {
-  /** Lets worker threads join. */
+  /** Lets worker threads share the database. */
   multithreading: true,
   compression: false,
   writeBufferSize: 16 * 1024 * 1024,
@@ -66,11 +66,11 @@ const OPTIONS = {
   maxOpenFiles: 500,
 };
 
-/** Entries fetched at a time by a range: enough to pay for the promise, few enough to keep the event loop going. */
+/** Entries that a range fetches at a time: enough to amortise the promise, few enough not to block the event loop. */
 const RANGE_CHUNK_ENTRIES = 1000;
 const RANGE_CHUNK_BYTES = 256 * 1024;
 
-/** Handed to LevelDB before others have their turn: some milliseconds of work. */
+/** Handed to LevelDB between two yields to the event loop: some milliseconds of work. */
 const PORTION_OPERATIONS = 4096;
 const PORTION_BYTES = 2 * 1024 * 1024;
 
@@ -81,10 +81,10 @@ class LevelDatabase implements Database {
   private readonly level: Level;
   private readonly path: string;
   private readonly isReader: boolean;
-  /** Why the last write failed. No later one is tried: LevelDB would append it behind a torn record. */
+  /** Why a write failed. Later writes are refused: LevelDB would append them after a torn record. */
   private failure: Error | undefined;
   private readonly writing = new Set<Promise<void>>();
-  /** Names the snapshot that is read instead of the newest entries. */
+  /** The snapshot that reads use instead of the newest entries. */
   private frozen: { readonly snapshot?: Snapshot } = NEWEST;
 
   constructor(level: Level, path: string, isReader: boolean) {
@@ -134,7 +134,7 @@ class LevelDatabase implements Database {
   }
 
   async write(batch: Batch): Promise<void> {
-    assert(!this.isReader, "a reading thread does not write");
+    assert(!this.isReader, "a read-only thread does not write");
     if (this.failure !== undefined) throw this.failure;
     const writing = this.writeSynced(batch);
     this.writing.add(writing);
@@ -155,22 +155,22 @@ class LevelDatabase implements Database {
     return {
       release: () => {
         this.frozen = NEWEST;
-        // It waits for those who still read from it; a database that is closed has closed it.
+        // Waits for the reads that still use it. Closing the database closes it, too.
         void snapshot.close();
       },
     };
   }
 
-  /** A write that has begun is waited for: LevelDB would forget what was gathered for it. */
+  /** Waits for writes in progress: LevelDB would drop the operations gathered for them. */
   async close(): Promise<void> {
     await Promise.allSettled(this.writing);
     await this.level.close();
   }
 
   /**
-   * Chained, because an array of operations costs 300 ms of the main thread where this costs 30 (50,000 puts). Of many
-   * operations these are handed over in portions, and others have their turn in between: LevelDB does nothing with them
-   * before it has all, so nobody reads a part of a batch.
+   * Uses a chained batch, because an array of operations takes 300 ms of the main thread where this takes 30 (50,000
+   * puts). Yields to the event loop between portions of a large batch: LevelDB applies none of it before it has all, so
+   * no reader sees a part of a batch.
    */
   private async writeSynced(batch: Batch): Promise<void> {
     const chained = this.level.batch();
@@ -183,13 +183,13 @@ class LevelDatabase implements Database {
       if (++count < PORTION_OPERATIONS && bytes < PORTION_BYTES) continue;
       count = 0;
       bytes = 0;
-      await nextTurn();
+      await yieldToEventLoop();
     }
     await chained.write({ sync: true });
   }
 }
 
-/** classic-level answers with Buffers, whose `slice` is a view where that of a Uint8Array is a copy. */
+/** classic-level returns Buffers, whose `slice` is a view where that of a Uint8Array is a copy. */
 function bytesOf(buffer: Uint8Array): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
@@ -199,9 +199,9 @@ function plainBytes(buffer: Uint8Array | undefined): Uint8Array | undefined {
 }
 
 /**
- * Asks for the lock and nothing else, so that the files of another node at work are not mistaken for damaged ones:
- * LevelDB takes the lock before it looks whether the folder is as these options want it, and it never is. Fails with
- * FolderInUse, or another DiskError.
+ * Tries the lock and nothing else, so that the files of a running node are not mistaken for damaged ones: LevelDB takes
+ * the lock before it compares the folder with these options, which no folder satisfies. Fails with FolderInUse or
+ * another DiskError.
  */
 export async function refuseLockedFolder(path: string): Promise<void> {
   if (!existsSync(path)) return;

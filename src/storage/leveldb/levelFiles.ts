@@ -8,16 +8,16 @@ import { versionOf } from "./levelManifest.ts";
 import { findTableDamage } from "./levelTable.ts";
 
 /**
- * The files of a LevelDB folder against the checksums that LevelDB itself put into them. It has to happen here, and
+ * Verifies the files of a LevelDB folder against LevelDB's own checksums, and yields each damage. This has to happen
  * before LevelDB opens the folder: LevelDB drops damaged records of its log, reads its tables unchecked, takes a folder
- * without CURRENT for an empty one, and deletes tables that a damaged manifest does not name. A checksum of ours in
- * each value cannot help where a key or a filter is hit and an entry that exists is simply not found.
+ * without CURRENT for an empty one, and deletes tables that a damaged manifest does not name. Our checksum in each
+ * value does not help where a key or a filter is damaged and an existing entry is simply not found.
  *
- * An incomplete end of the newest log or of the manifest may be a write that the power cut short. If it was more, then
- * the log that the manifest names is gone, or the head is behind its witness (chainDatabase.ts).
+ * An incomplete end of the newest log or of the manifest may be a write that a power cut interrupted. If more is lost,
+ * then the log that the manifest names is missing, or the head is below the head marker (chainDatabase.ts).
  *
- * Names each damage it finds. `tableBytes` bounds how much of the tables is read, the newest first: all of a small
- * database at each start, all of a large one by `ibex database check`; `onRead` hears of each that was.
+ * `tableBytes` bounds how much of the tables is read, the newest first: a start reads all of a small database,
+ * `ibex database check` all of a large one. Calls `onRead` after each table.
  */
 export function* findLevelDamage(
   path: string,
@@ -45,7 +45,7 @@ export function* findLevelDamage(
   yield* findTablesDamage(path, tables, tableBytes, onRead);
 }
 
-/** Throws DamagedData with the first damage; what start-up does. */
+/** Throws DamagedData with the first damage, at a start. */
 export function refuseDamagedLevelFiles(path: string): void {
   for (const damage of findLevelDamage(path, TABLE_BYTES_AT_START))
     throw new DamagedData(`The database is damaged: ${damage}. ${REMEDY}`);
@@ -54,11 +54,11 @@ export function refuseDamagedLevelFiles(path: string): void {
 export interface TableFile {
   readonly number: number;
   readonly path: string;
-  /** In bytes, as the manifest has it. */
+  /** In bytes, as the manifest says. */
   readonly length: number;
 }
 
-/** The tables that a database is made of at this moment, while LevelDB has it open. Throws DamagedData without a sound manifest. */
+/** Lists the present tables of a database that LevelDB has open. Throws DamagedData when the manifest is damaged. */
 export function liveTables(path: string): readonly TableFile[] {
   const manifestPath = currentManifest(path);
   const manifest = manifestPath === undefined ? undefined : readLog(read(manifestPath));
@@ -73,7 +73,7 @@ export function liveTables(path: string): readonly TableFile[] {
   }));
 }
 
-/** Costs 40 to 100 ms. */
+/** Takes 40 to 100 ms. */
 const TABLE_BYTES_AT_START = 64 * 1024 * 1024;
 
 const LEVEL_FILE = /^(MANIFEST-\d+|\d+\.(ldb|sst|log))$/;
@@ -85,7 +85,7 @@ function currentManifest(path: string): string | undefined {
   return name !== undefined && existsSync(join(path, name)) ? join(path, name) : undefined;
 }
 
-/** Only the newest log may end in a record that was being written. */
+/** Only the newest log may end in an incomplete record. */
 function* findLogDamage(path: string, names: readonly string[], logNumber: number): Generator<string> {
   const numbers = names
     .map((name) => /^(\d+)\.log$/.exec(name)?.[1])
@@ -132,7 +132,7 @@ function logPath(path: string, number: number): string {
   return join(path, fileName(number, "log"));
 }
 
-/** Old versions of LevelDB called tables .sst; both names are read. */
+/** Old versions of LevelDB called tables .sst; LevelDB reads both names. */
 function tablePath(path: string, number: number): string | undefined {
   return ["ldb", "sst"].map((extension) => join(path, fileName(number, extension))).find(existsSync);
 }

@@ -1,23 +1,23 @@
 import { crc32c } from "../crc32c.ts";
 
-/** What a log or manifest of LevelDB holds. */
+/** The contents of a log or manifest of LevelDB. */
 export interface LogContents {
-  /** The sound records, in order. */
+  /** The valid records, in order. */
   readonly records: readonly Uint8Array[];
-  /** Where something is not sound although it was durable; undefined when nothing is. */
+  /** Where a record is damaged that had been durable; undefined when none is. */
   readonly damagedAt: number | undefined;
-  /** True when the end does not fit: the last record was being written when the process or the power went. */
+  /** True when the last record is incomplete: the process or the power ended while it was written. */
   readonly isTorn: boolean;
 }
 
 /**
- * Reads a log of LevelDB (its doc/log_format.md): blocks of 32 KB, in them fragments of records, each with a checksum.
- * LevelDB drops what does not fit and says nothing. Here it is damage if another record begins behind it, because each
- * of our writes is synced before the next begins; only what lies at the very end may have been interrupted.
+ * Reads a log of LevelDB (its doc/log_format.md): blocks of 32 KB with fragments of records, each with a checksum.
+ * LevelDB silently drops invalid fragments. Here an invalid fragment is damage if another record begins after it,
+ * because each of our writes is synced before the next begins; only the last record may have been interrupted.
  */
 export function readLog(bytes: Uint8Array): LogContents {
   const records: Uint8Array[] = [];
-  /** Of the record being put together; undefined where none is. */
+  /** Payloads of the current record so far; undefined between records. */
   let parts: Uint8Array[] | undefined;
   let suspectAt: number | undefined;
   let damagedAt: number | undefined;
@@ -51,7 +51,7 @@ const HEADER_BYTES = 7;
 interface Fragment {
   readonly at: number;
   readonly type: number;
-  /** Undefined when the fragment does not fit its block or its checksum: the rest of the block cannot be read. */
+  /** Undefined when length or checksum are wrong: the rest of the block cannot be read then. */
   readonly payload: Uint8Array | undefined;
 }
 
@@ -63,23 +63,23 @@ function* fragments(bytes: Uint8Array): Generator<Fragment> {
       const type = bytes[at + 6] ?? 0;
       if (type === 0 && length === 0) break;
       const end = at + HEADER_BYTES + length;
-      const isSound =
+      const isValid =
         type >= FULL &&
         type <= LAST &&
         end <= blockEnd &&
         readUint32LittleEndian(bytes, at) === maskedChecksum(bytes.subarray(at + 6, end));
       yield {
         at,
-        type: isSound ? type : 0,
-        payload: isSound ? bytes.subarray(at + HEADER_BYTES, end) : undefined,
+        type: isValid ? type : 0,
+        payload: isValid ? bytes.subarray(at + HEADER_BYTES, end) : undefined,
       };
-      if (!isSound) break;
+      if (!isValid) break;
       at = end;
     }
   }
 }
 
-/** A checksum as LevelDB stores it: turned and shifted, so that data holding checksums does not look sound by chance. */
+/** A checksum as LevelDB stores it: rotated and offset, so that data with embedded checksums is not valid by chance. */
 export function maskedChecksum(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;

@@ -1,15 +1,15 @@
 import { assert } from "../../primitives/assert.ts";
 import { RecordReader } from "../blocks/byteRecord.ts";
 
-/** The files that a LevelDB folder consists of, by the records of its manifest. */
+/** The live files of a LevelDB folder, according to its manifest. */
 export interface LevelVersion {
   /** Length in bytes of each live table, by its number. */
   readonly tables: ReadonlyMap<number, number>;
-  /** Logs from this number on hold writes that are in no table yet. */
+  /** Logs from this number on have writes that are in no table yet. */
   readonly logNumber: number;
 }
 
-/** Plays the edits of a manifest (LevelDB's db/version_edit.cc) one after another. */
+/** Applies the edits of a manifest (LevelDB's db/version_edit.cc) one after another. */
 export function versionOf(edits: readonly Uint8Array[]): LevelVersion {
   const tables = new Map<number, number>();
   let logNumber = 0;

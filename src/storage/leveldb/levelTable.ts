@@ -4,8 +4,9 @@ import { RecordReader } from "../blocks/byteRecord.ts";
 import { maskedChecksum, readUint32LittleEndian } from "./levelLog.ts";
 
 /**
- * The first thing in a table file that is not as LevelDB wrote it (its doc/table_format.md); undefined when every block
- * is sound. LevelDB does not compare these checksums when it reads. Ours are uncompressed, so the index is readable.
+ * Finds the first damage in a table file (LevelDB's doc/table_format.md); undefined when every block matches its
+ * checksum. LevelDB does not compare these checksums when it reads. Our tables are uncompressed, so the index is
+ * readable.
  */
 export function findTableDamage(table: Uint8Array): string | undefined {
   if (table.length < FOOTER_BYTES) return "it is cut off";
@@ -14,9 +15,9 @@ export function findTableDamage(table: Uint8Array): string | undefined {
     return "it does not end as a table does";
   try {
     const reader = new RecordReader(footer);
-    const lists = [readHandle(reader), readHandle(reader)];
-    for (const list of lists)
-      for (const handle of [list, ...handlesIn(soundBlock(table, list))]) soundBlock(table, handle);
+    const indexes = [readHandle(reader), readHandle(reader)];
+    for (const index of indexes)
+      for (const handle of [index, ...handlesIn(verifiedBlock(table, index))]) verifiedBlock(table, handle);
     return undefined;
   } catch (error) {
     return messageOf(error);
@@ -25,7 +26,7 @@ export function findTableDamage(table: Uint8Array): string | undefined {
 
 const FOOTER_BYTES = 48;
 const MAGIC = Uint8Array.of(0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb);
-/** A kind (0: not compressed) and a checksum over block and kind. */
+/** A type (0: not compressed) and a checksum over block and type. */
 const TRAILER_BYTES = 5;
 
 interface BlockHandle {
@@ -37,14 +38,16 @@ function readHandle(reader: RecordReader): BlockHandle {
   return { offset: reader.number(), length: reader.number() };
 }
 
-function soundBlock(table: Uint8Array, { offset, length }: BlockHandle): Uint8Array {
+function verifiedBlock(table: Uint8Array, { offset, length }: BlockHandle): Uint8Array {
   const end = offset + length;
   if (end + TRAILER_BYTES > table.length)
     throw new RangeError(`its index leads beyond its end, to byte ${end}`);
   if (readUint32LittleEndian(table, end + 1) !== maskedChecksum(table.subarray(offset, end + 1)))
     throw new RangeError(`the block at byte ${offset} does not match its checksum`);
   if (table[end] !== 0)
-    throw new RangeError(`the block at byte ${offset} is compressed, which ours never are`);
+    throw new RangeError(
+      `the block at byte ${offset} is compressed, although Ibex writes uncompressed blocks`,
+    );
   return table.subarray(offset, end);
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 
 /**
- * The process that holds a lock on the file, as Linux tells; undefined where it does not: on other systems, and for a
+ * The id of the process that has a lock on the file, from Linux's /proc/locks; undefined on other systems and for a
  * process in another container.
  */
 export function lockHolder(path: string): number | undefined {
@@ -12,7 +12,7 @@ export function lockHolder(path: string): number | undefined {
   }
 }
 
-/** `1: POSIX  ADVISORY  WRITE 4123 08:01:262154 0 EOF`: the device is left aside, file systems in layers have several. */
+/** `1: POSIX  ADVISORY  WRITE 4123 08:01:262154 0 EOF`. Ignores the device: layered file systems have several. */
 function holderIn(locks: string, inode: number): number | undefined {
   for (const line of locks.split("\n")) {
     const [, , , , pid, file] = line.split(/\s+/);

@@ -11,21 +11,21 @@ import type { ScrubberWorkerData, ScrubReport } from "./scrubberWorker.ts";
 export interface ScrubberSettings {
   /** Folder of the database, which this thread has open. */
   readonly path: string;
-  /** From the end of one round to the beginning of the next; the first one begins after at most FIRST_ROUND_MS. */
+  /** From the end of one round to the start of the next; the first one starts after at most FIRST_ROUND_MS. */
   readonly pauseMs: number;
 }
 
 export interface ScrubberParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told once. */
+  /** Called at most once. */
   onDamage(damage: DamagedData): void;
 }
 
 /**
- * Looks at all of the database again and again while the node runs, on a thread of its own and slowly, because a start
- * looks at the newest part only and LevelDB reads its tables unchecked: where a key or a filter is hit, an entry that
- * exists is simply not found. The database closes after the patrol has.
+ * Verifies the whole database again and again while the node runs, slowly and on a thread of its own, because a start
+ * verifies the newest part only and LevelDB reads its tables unchecked: where a key or a filter is damaged, an existing
+ * entry is simply not found. Close it before the database.
  */
 export interface Scrubber {
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export interface Scrubber {
 
 export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: ScrubberParts): Scrubber {
   const { clock, logger, onDamage } = parts;
-  const data: ScrubberWorkerData = { path, ...PACE };
+  const data: ScrubberWorkerData = { path, ...RATE_LIMITS };
   let worker: Worker | undefined;
   let timer: Timer | undefined = clock.at(clock.nowMs() + Math.min(pauseMs, FIRST_ROUND_MS), begin);
   let isClosed = false;
@@ -69,11 +69,11 @@ export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: Scrubb
     }
     if (report.kind === "sound") {
       const { kind: _, ...facts } = report;
-      logger.info(facts, "the database was looked through and is sound");
+      logger.info(facts, "the whole database was verified and is sound");
     } else {
       logger.warn(
         { reason: report.message },
-        "the database could not be looked through; it is tried again later",
+        "the database could not be verified; the scrubber tries again later",
       );
     }
     timer = clock.at(clock.nowMs() + pauseMs, begin);
@@ -88,9 +88,9 @@ export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: Scrubb
   };
 }
 
-/** A few percent of one core and of any disk: 64 GB of tables take an hour, a hundred million entries six. */
-const PACE = { bytesPerSecond: 16 * 1024 * 1024, entriesPerSecond: 5000 };
-/** After the rush of a start. */
+/** A few percent of one core and of any disk: 64 GB of tables take an hour, a hundred million entries six hours. */
+const RATE_LIMITS = { bytesPerSecond: 16 * 1024 * 1024, entriesPerSecond: 5000 };
+/** Leaves the first seconds to the rest of the start. */
 const FIRST_ROUND_MS = 10_000;
 /** One table of 8 MB, and a block's entries. */
 const THREAD_MEMORY_MB = 128;

@@ -20,14 +20,14 @@ export interface ScrubberWorkerData {
   readonly entriesPerSecond: number;
 }
 
-/** The end of one round. */
+/** The result of one round. */
 export type ScrubReport =
   | { readonly kind: "sound"; readonly tables: number; readonly bytes: number; readonly blocks: number }
   | { readonly kind: "damaged"; readonly message: string }
-  /** The round could not be ended, for lack of open files perhaps; it says nothing about the database. */
+  /** The round could not be completed, for lack of file descriptors perhaps; this says nothing about the database. */
   | { readonly kind: "failed"; readonly message: string };
 
-/** One round of the patrol (patrol.ts): the tables against LevelDB's checksums, the blocks against their commit records. */
+/** One round of the scrubber (scrubber.ts): tables against LevelDB's checksums, blocks against their commit records. */
 comeAfterBlocks();
 const { path, bytesPerSecond, entriesPerSecond } = workerData as ScrubberWorkerData;
 
@@ -42,13 +42,13 @@ async function scrub(): Promise<ScrubReport> {
   }
 }
 
-/** The oldest first: the newest were looked at when the node started. */
+/** The oldest first: the start has verified the newest. */
 async function scrubTables(): Promise<{ readonly tables: number; readonly bytes: number } | string> {
   const tables = [...liveTables(path)].sort((a, b) => a.number - b.number);
   let bytes = 0;
   for (const table of tables) {
     const damage = await damageIn(table);
-    // Compactions replace tables all the time, and remove those that they have replaced.
+    // Compactions replace tables all the time, and delete the replaced ones.
     if (damage !== undefined && liveTables(path).some(({ number }) => number === table.number))
       return `${table.path}: ${damage}`;
     bytes += table.length;
@@ -71,8 +71,8 @@ async function damageIn({ path: file, length }: TableFile): Promise<string | und
 }
 
 /**
- * A damaged table may have been compacted into one with good checksums before anybody looked at it: then entries are
- * missing, which only the count in the commit record of their block tells.
+ * A damaged table may have been compacted into one with valid checksums before it was verified: then entries are
+ * missing, which only the count in their block's commit record shows.
  */
 async function scrubBlocks(): Promise<number> {
   const database = await openLevelDatabase({ path, readOnlyThread: true });
@@ -100,5 +100,5 @@ async function verifyBlocks(database: Database): Promise<number> {
 
 const ENTRIES_PER_PAUSE = 500;
 
-// Last, when all that it needs is there.
+// At the end of the file, where all constants are initialised.
 expectDefined(parentPort, "the port of a worker thread").postMessage(await scrub());

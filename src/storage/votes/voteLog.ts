@@ -8,8 +8,8 @@ import { translateDiskError, withDiskErrors } from "../diskErrors.ts";
 import { type MarkerFile, openMarkerFile } from "../markerFile.ts";
 
 /**
- * What this validator has promised, kept apart from the chain so that a vote waits for one small synced write only
- * (architecture.md#vote-log). A record is opaque here; the newest one counts, those before it are history.
+ * The votes that this validator has signed, in a file apart from the chain so that a vote waits for one small synced
+ * write only (architecture.md#vote-log). A record is opaque here; only the newest one counts.
  */
 export interface VoteLog {
   /** The newest record; undefined when there is none. */
@@ -19,14 +19,14 @@ export interface VoteLog {
   close(): Promise<void>;
 }
 
-/** The file begins anew, with the newest record alone, before it grows beyond this. */
+/** Before the file grows beyond this, a new one with only the newest record replaces it. */
 const VOTE_FILE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens the file at `path`, creating it when absent. Each record is a header (length, sequence, checksum) and its
- * bytes. A record at the end that was being written when the power went is dropped: its write never resolved. That it
- * was no more than that is vouched for by a witness beside the file (`path`.mark), because a promise that got lost
- * could be broken. Throws DamagedData when a record that had been durable is not there any more.
+ * bytes. Drops an incomplete record at the end: a power cut interrupted its write, which never resolved. A marker file
+ * beside it (`path`.mark) shows whether more is missing, because a validator that forgets a vote could contradict it.
+ * Throws DamagedData when a durable record is gone.
  */
 export async function openVoteLog(path: string, limitBytes = VOTE_FILE_LIMIT_BYTES): Promise<VoteLog> {
   const markerFile = openMarkerFile(`${path}.mark`, "the mark of the vote log");
@@ -42,8 +42,8 @@ export async function openVoteLog(path: string, limitBytes = VOTE_FILE_LIMIT_BYT
 }
 
 /**
- * Puts the record of a node that does not run under another name in its folder, `copy`, durably: the next start finds
- * none. The mark goes first, since a mark without its record is a damage, and a record without its mark is none.
+ * Renames the vote log of a node that is not running to `copy`, in the same folder and durably: the next start finds
+ * none. Removes the marker file first, since a mark without its log counts as damage; a log without a mark does not.
  */
 export function setVoteLogAside(path: string, copy: string): void {
   withDiskErrors(`The vote log ${path} cannot be put aside`, () => {
@@ -53,7 +53,7 @@ export function setVoteLogAside(path: string, copy: string): void {
   });
 }
 
-/** A vote store in memory, for tests. */
+/** A vote log in memory, for tests. */
 export function createMemoryVoteLog(): VoteLog {
   let newest: Uint8Array | undefined;
   return {
@@ -67,7 +67,7 @@ export function createMemoryVoteLog(): VoteLog {
 
 const HEADER_BYTES = 16;
 
-/** The newest sound record, and where the next one goes. */
+/** The newest valid record, and where the next one goes. */
 interface Found {
   readonly record: Uint8Array | undefined;
   readonly sequence: number;
@@ -84,7 +84,7 @@ class FileVoteLog implements VoteLog {
   private readonly parts: Parts;
   private file: FileHandle;
   private newest: Found;
-  /** The write in progress, and those waiting for it. */
+  /** Resolves when the write in progress and those queued after it have ended. */
   private queue: Promise<void> = Promise.resolve();
   private failure: Error | undefined;
 
@@ -131,7 +131,7 @@ class FileVoteLog implements VoteLog {
     return this.newest.end + bytes.length;
   }
 
-  /** A new file takes the old one's place once it is durable: at no moment is there none. */
+  /** Replaces the file with a new one once that is durable: at every moment there is a file. */
   private async beginAnew(bytes: Uint8Array): Promise<number> {
     const { path } = this.parts;
     const fresh = await open(`${path}.new`, "w");
@@ -149,7 +149,7 @@ async function openForAppending(path: string, end: number): Promise<FileHandle> 
   if (existsSync(path)) {
     const file = await open(path, "r+");
     await file.truncate(end);
-    // Whoever created it may have been killed before its name was durable.
+    // The process that created it may have been killed before the name was durable.
     syncFolder(dirname(path));
     return file;
   }
@@ -180,7 +180,7 @@ function encodeRecord(sequence: number, record: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Reads records from the beginning to the first that is not sound. Throws DamagedData when a sound one follows it. */
+/** Reads records from the beginning to the first invalid one. Throws DamagedData when a valid one follows that. */
 function findNewest(bytes: Uint8Array, path: string): Found {
   let found: Found = { record: undefined, sequence: 0, end: 0 };
   for (;;) {

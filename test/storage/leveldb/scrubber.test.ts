@@ -60,7 +60,7 @@ it("finds a sound database sound, all of its tables and blocks", async () => {
   const { path, close } = await openFolder(CHAIN);
   expect(await firstRound(path)).toMatch(
     new RegExp(
-      `^the database was looked through and is sound {"tables":\\d+,"bytes":\\d+,"blocks":${CHAIN.length}}$`,
+      `^the whole database was verified and is sound {"tables":\\d+,"bytes":\\d+,"blocks":${CHAIN.length}}$`,
     ),
   );
   await close();
