@@ -19,8 +19,9 @@ import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { type Ask, requesterOf } from "./requester.ts";
 
 /**
- * Every method, asked with parameters that are missing, too many, of a wrong type, out of range and enormous: made from
- * the table of methods, so that a new one is asked too. Whatever comes, the answer is one of the sheet's.
+ * Calls every method with parameters that are missing, too many, of a wrong type, out of range and enormous. The cases are
+ * derived from the table of methods, so that new methods are covered. Every answer must be one that the interface document
+ * allows.
  */
 
 let ask: Ask;
@@ -46,8 +47,8 @@ beforeAll(async () => {
 const ADDRESS = `0x${"11".repeat(20)}`;
 const WORD = `0x${"22".repeat(32)}`;
 
-/** Something that each parameter takes, by its name; a block, where nothing is said. */
-const SOUND: Readonly<Record<string, unknown>> = {
+/** A valid value for each parameter, by name; other parameters take a block number. */
+const VALID_VALUES: Readonly<Record<string, unknown>> = {
   add: true,
   address: ADDRESS,
   accounts: [ADDRESS],
@@ -83,22 +84,22 @@ const SOUND: Readonly<Record<string, unknown>> = {
   verbose: true,
 };
 
-function soundParams({ parameters }: RpcMethod): unknown[] {
-  return parameters.map(({ name }) => (Object.hasOwn(SOUND, name) ? SOUND[name] : "0x1"));
+function validParams({ parameters }: RpcMethod): unknown[] {
+  return parameters.map(({ name }) => (Object.hasOwn(VALID_VALUES, name) ? VALID_VALUES[name] : "0x1"));
 }
 
-/** What no parameter of its kind can be taken for, whatever Besu's leniency. */
+/** A value that even Besu's lenient decoders refuse for this parameter. */
 function nonsenseFor({ schema }: Parameter<unknown>): unknown {
   return JSON.stringify(schema).includes('"object"') ? "nonsense!" : { no: { such: ["thing"] } };
 }
 
-/** Nobody looks at it, or what cannot be read counts as nothing there. */
+/** Parameters that are ignored when they cannot be decoded. */
 const TAKES_ANYTHING = new Set(["stateOverrides", "blockOverrides"]);
 
 function takesAnything({ name: method }: RpcMethod, { name }: Parameter<unknown>): boolean {
-  const isUnread = /^eth_(estimateGas|createAccessList)$/.test(method) && name === "block";
+  const isIgnored = /^eth_(estimateGas|createAccessList)$/.test(method) && name === "block";
   return (
-    TAKES_ANYTHING.has(name) || isUnread || (method === "debug_accountRange" && name === "transactionIndex")
+    TAKES_ANYTHING.has(name) || isIgnored || (method === "debug_accountRange" && name === "transactionIndex")
   );
 }
 
@@ -144,44 +145,43 @@ const STRANGE_VALUES: readonly unknown[] = [
   Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`m${index}`, "0x1"])),
 ];
 
-/** Codes with their words, as the sheet has them. */
+/** Codes and messages of the interface document. */
 const KNOWN_ERRORS: ReadonlySet<string> = new Set(
   Object.values(ERRORS).map(({ code, message }) => `${code} ${message}`),
 );
 
-/** A block before the first, at which most methods of family BN stumble (json-rpc.md#block-parameters). */
+/** A negative block number, on which most methods of family BN fail with -32603 (json-rpc.md#block-parameters). */
 function isNegative(value: unknown): boolean {
   return value === "-0x1" || value === -1;
 }
 
-/** Where the sheet itself says "Internal error" (-32603). */
-const INTERNAL_BY_THE_SHEET: readonly (readonly [method: RegExp, why: string])[] = [
+/** Cases in which the interface document demands "Internal error" (-32603). */
+const INTERNAL_ERRORS: readonly (readonly [method: RegExp, why: string])[] = [
   [/^eth_(getWork|submitWork)$/, "unsupported under IBFT"],
   [/^eth_sendRawTransaction$/, "the empty transaction"],
   [/^eth_getProof$/, "a malformed key"],
   [/^debug_storageRangeAt$/, "a negative index"],
   [/^debug_(account|storage)Range|^eth_submitHashrate$/, "text that is read as hex by the method itself"],
-  [/^debug_accountAt$/, "an index just beyond the last"],
+  [/^debug_accountAt$/, "an index just above the last"],
   [/^txpool_nodePendingTransactions$/, "a negative limit"],
   [/^trace_|^debug_trace|^debug_standardTrace/, "an invalid call, a negative number"],
   [/^admin_logs/, "an unknown block"],
 ];
 
-function flawOf(method: RpcMethod, params: readonly unknown[], answer: unknown): string | undefined {
+function problemOf(method: RpcMethod, params: readonly unknown[], answer: unknown): string | undefined {
   const { code, message } = (answer ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== "number" || typeof message !== "string") return undefined;
-  if (code === -32603 && INTERNAL_BY_THE_SHEET.some(([name]) => name.test(method.name))) return undefined;
+  if (code === -32603 && INTERNAL_ERRORS.some(([name]) => name.test(method.name))) return undefined;
   if (code === -32603 && params.some(isNegative)) return undefined;
-  if (code === -32603) return "an internal error that the sheet does not have";
-  const [words = ""] = message.split(": ");
-  const isKnown =
-    code === 3 || KNOWN_ERRORS.has(`${code} ${message}`) || KNOWN_ERRORS.has(`${code} ${words}`);
+  if (code === -32603) return "an internal error that the interface document does not have";
+  const [text = ""] = message.split(": ");
+  const isKnown = code === 3 || KNOWN_ERRORS.has(`${code} ${message}`) || KNOWN_ERRORS.has(`${code} ${text}`);
   return isKnown ? undefined : `unknown error ${code} ${message}`;
 }
 
 const INVALID_PARAMS = { code: -32602, message: "Invalid params" };
 
-/** What decides nothing here has no status to tell. */
+/** Without ibft_status, because the node of this test has no consensus. */
 const METHODS_BY_NAME = METHODS.filter(({ name }) => name !== "ibft_status").map(
   (method) => [method.name, method] as const,
 );
@@ -189,13 +189,13 @@ const WITH_PARAMETERS = METHODS_BY_NAME.filter(([, { parameters }]) => parameter
 
 describe("bad input", () => {
   it.each(WITH_PARAMETERS)(
-    "%s without what it needs, or with nonsense in its place",
+    "%s refuses a required parameter that is missing or invalid",
     async (name, method) => {
-      const sound = soundParams(method);
+      const valid = validParams(method);
       for (const [index, parameter] of method.parameters.entries()) {
-        const replaced = (value: unknown) => sound.map((each, at) => (at === index ? value : each));
+        const replaced = (value: unknown) => valid.map((each, at) => (at === index ? value : each));
         if (parameter.isRequired) {
-          for (const params of [sound.slice(0, index), replaced(null)])
+          for (const params of [valid.slice(0, index), replaced(null)])
             expect(await ask(name, ...params), `${parameter.name} missing`).toMatchObject(INVALID_PARAMS);
         }
         if (takesAnything(method, parameter)) continue;
@@ -206,32 +206,32 @@ describe("bad input", () => {
     },
   );
 
-  it.each(METHODS_BY_NAME)("%s with strange and enormous values", async (name, method) => {
-    const sound = soundParams(method);
+  it.each(METHODS_BY_NAME)("%s handles strange and enormous values", async (name, method) => {
+    const valid = validParams(method);
     const lists = [
       STRANGE_VALUES,
       ...STRANGE_VALUES.map((value) => [value]),
-      ...sound.flatMap((_, index) =>
-        STRANGE_VALUES.map((value) => sound.map((each, at) => (at === index ? value : each))),
+      ...valid.flatMap((_, index) =>
+        STRANGE_VALUES.map((value) => valid.map((each, at) => (at === index ? value : each))),
       ),
     ];
     for (const params of lists) {
       const answer = await ask(name, ...params);
-      const flaw = flawOf(method, params, answer);
-      if (flaw !== undefined) expect.fail(`${flaw}: ${JSON.stringify(params).slice(0, 300)}`);
+      const problem = problemOf(method, params, answer);
+      if (problem !== undefined) expect.fail(`${problem}: ${JSON.stringify(params).slice(0, 300)}`);
     }
   });
 
-  it.each(METHODS_BY_NAME.filter(([name]) => !GIVES_NEWS.test(name)))(
-    "%s with more than it needs answers as without",
+  it.each(METHODS_BY_NAME.filter(([name]) => !ANSWER_CHANGES.test(name)))(
+    "%s ignores surplus parameters, unless their number is exact",
     async (name, method) => {
       if (method.parameters.some(({ isRest }) => isRest)) return;
-      const sound = soundParams(method);
-      const expected = method.exactParams === undefined ? await ask(name, ...sound) : INVALID_PARAMS;
-      expect(await ask(name, ...sound, {}, [], 7)).toEqual(expected);
+      const valid = validParams(method);
+      const expected = method.exactParams === undefined ? await ask(name, ...valid) : INVALID_PARAMS;
+      expect(await ask(name, ...valid, {}, [], 7)).toEqual(expected);
     },
   );
 });
 
-/** Another answer each time. */
-const GIVES_NEWS = /^eth_new/;
+/** Methods with a different answer each time. */
+const ANSWER_CHANGES = /^eth_new/;

@@ -7,12 +7,11 @@ import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { describeWithSheet, vectorPath } from "../vectors.ts";
 
 /**
- * Every method that the interface document lists is declared, and is asked in a conformance case: in what was recorded of
- * Besu, in its own fixtures, in the standard's; or in a test of ours that is named here, where none of these
- * asks it.
+ * Every method that the interface document lists is declared, and is called in a conformance case: a recording of Besu, a
+ * fixture of Besu, or a case of the standard. A method without such a case is called in a test named here.
  */
 
-/** Tests that ask a method, as a path below test/. */
+/** Tests that call a method, as a path below test/. */
 const OWN_CASES: Readonly<Record<string, string>> = {
   debug_replayBlock: "cluster/rewind.test.ts",
   debug_resyncWorldState: "cluster/rewind.test.ts",
@@ -20,15 +19,15 @@ const OWN_CASES: Readonly<Record<string, string>> = {
   debug_standardTraceBadBlockToFile: "rpc/methods/badBlocks.test.ts",
 };
 
-/** Of Besu's methods, those without a place here: other kinds of consensus, of transactions, of nodes. */
+/** Besu's methods for other kinds of consensus, transactions and nodes. */
 const OUT_OF_SCOPE = /^(clique|engine|priv|privx|eea|qbft)_|^eth_sendRawPrivateTransaction$/;
 
 const declared = new Set(METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
 
-/** They need a connection, so the WebSocket door adds them. */
+/** Added by the WebSocket server, because they need a connection. */
 const SUBSCRIPTIONS = ["eth_subscribe", "eth_unsubscribe"];
 
-/** Besu's name of a method whose name the document changed, under which it was recorded. */
+/** Besu's name, used in the recordings, of a method that the document renamed. */
 function recordedName(name: string): string {
   if (name === "debug_resyncWorldstate") return "debug_resyncWorldState";
   return name.replace("txpool_node", "txpool_besu");
@@ -47,16 +46,16 @@ describeWithSheet("the interface document's methods", "interface.md", (text) => 
     expect(listed.filter((name) => !declared.has(name))).toEqual([]);
   });
 
-  it("are all asked in a conformance case", () => {
-    const asked = askedMethods();
+  it("are all called in a conformance case", () => {
+    const called = calledMethods();
     const isCovered = (name: string) =>
-      asked.has(name) || asked.has(recordedName(name)) || OWN_CASES[name] !== undefined;
+      called.has(name) || called.has(recordedName(name)) || OWN_CASES[name] !== undefined;
     expect(listed.filter((name) => !isCovered(name))).toEqual([]);
   });
 });
 
 describe("Besu's methods", () => {
-  it("are all declared, save those of what this node is not", () => {
+  it("are all declared, except those out of scope", () => {
     const missing = [...KNOWN_METHODS].filter(
       (name) => !declared.has(name) && !SUBSCRIPTIONS.includes(name) && !OUT_OF_SCOPE.test(name),
     );
@@ -66,21 +65,21 @@ describe("Besu's methods", () => {
 
 describe("every method that is declared", () => {
   it("has a known name, so that an endpoint without its group says 'not enabled' and not 'not found'", () => {
-    // The one that is missing in Besu's own table, too.
+    // Besu's own table lacks this one too.
     expect([...declared].filter((name) => !KNOWN_METHODS.has(name))).toEqual(["debug_accountRange"]);
   });
 });
 
 describe("our own cases", () => {
-  it.each(Object.entries(OWN_CASES))("ask %s", (name, file) => {
+  it.each(Object.entries(OWN_CASES))("call %s", (name, file) => {
     const path = resolve(import.meta.dirname, "..", file);
     expect(existsSync(path)).toBe(true);
     expect(readFileSync(path, "utf8").toLowerCase()).toContain(`"${name.toLowerCase()}"`);
   });
 });
 
-/** Methods of all requests among the vectors of JSON-RPC kind. */
-function askedMethods(): ReadonlySet<string> {
+/** Methods of all requests in the JSON-RPC vectors. */
+function calledMethods(): ReadonlySet<string> {
   const methods = new Set<string>();
   const folders = [
     ...["net1", "net2", "net3"].map((network) => vectorPath("besu-ibft", network, "rpc")),

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { type JsonPiece, joinPieces } from "../../src/primitives/jsonPieces.ts";
@@ -21,7 +21,7 @@ function answer(
 }
 
 describe("the table of methods", () => {
-  it("offers what its modules hold, under every name", () => {
+  it("offers the methods of its modules, under every name", () => {
     const server = aToyDispatcher({ modules: ["ETH"] });
     expect(answer(server, "eth_sendRawTransaction", "0x00")).toMatchObject({ result: "0x00" });
     expect(answer(server, "toy_send", "0x00")).toMatchObject({ result: "0x00" });
@@ -29,13 +29,13 @@ describe("the table of methods", () => {
     expect(answer(aToyDispatcher({ modules: ["NET"] }), "net_version")).toMatchObject({ result: "7171" });
   });
 
-  it("refuses two methods of one name", () => {
+  it("refuses two methods with one name", () => {
     expect(() => aToyDispatcher({ methods: [...TOY_METHODS, ...TOY_METHODS.slice(0, 1)] })).toThrow(
       /eth_chainId/,
     );
   });
 
-  it("knows every method that we have, so that one whose module is off is not enabled instead of unknown", () => {
+  it("knows every declared method, so that one whose module is off is not enabled instead of not found", () => {
     const names = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     // Besu's own table lacks this one.
     expect(names.filter((name) => !KNOWN_METHODS.has(name))).toEqual(["debug_accountRange"]);
@@ -58,25 +58,25 @@ describe("the table of methods", () => {
 });
 
 describe("a method", () => {
-  it("that answers at once costs no promise", () => {
+  it("that answers synchronously costs no promise", () => {
     const server = aToyDispatcher();
     expect(answer(server, "eth_chainId")).toMatchObject({ result: "0x1c03" });
     expect(answer(server, "toy_throws")).toMatchObject({ error: { code: -32603 } });
     expect(answer(server, "toy_later")).toBe("a promise");
   });
 
-  it("that fails is told to the operator, by name, id and what was thrown", async () => {
-    const said: Facts[] = [];
-    const server = aToyDispatcher({ logger: { ...silentLogger, error: (facts) => said.push(facts) } });
+  it("that fails is logged with its name, the id and the exception", async () => {
+    const logged: Facts[] = [];
+    const server = aToyDispatcher({ logger: { ...silentLogger, error: (facts) => logged.push(facts) } });
     answer(server, "toy_throws");
     answer(server, "toy_unserializable");
     const request = '{"id":1,"method":"toy_rejects"}';
     await server.dispatcher.answerRequest(JSON.parse(request), request, somebody);
-    expect(said.map(({ method }) => method)).toEqual(["toy_throws", "toy_unserializable", "toy_rejects"]);
-    expect(said.every(({ id, error }) => id === "1" && error instanceof Error)).toBe(true);
+    expect(logged.map(({ method }) => method)).toEqual(["toy_throws", "toy_unserializable", "toy_rejects"]);
+    expect(logged.every(({ id, error }) => id === "1" && error instanceof Error)).toBe(true);
   });
 
-  it("that refuses says so in its own words", () => {
+  it("that returns an error gets that error answered", () => {
     expect(answer(aToyDispatcher(), "toy_refuses")).toEqual({
       jsonrpc: "2.0",
       id: 1,
@@ -97,18 +97,18 @@ describe("a batch", () => {
     return { pieces, text: joinPieces([...pieces, rest]), calls: backend.calls.length };
   }
 
-  it("is handed on in pieces, which together are the answer", async () => {
+  it("is written in pieces that together are the answer", async () => {
     const { pieces, text } = await answerBatch([big, big, { id: 2, method: "eth_chainId" }], somebody);
     expect(pieces).toHaveLength(2);
     expect((JSON.parse(text) as { id: number }[]).map(({ id }) => id)).toEqual([1, 1, 2]);
   });
 
-  it("has few large answers at hand that nobody reads, and goes on when they are read", async () => {
+  it("keeps only a few large answers unwritten, and continues when they are written", async () => {
     const { dispatcher, backend } = aToyDispatcher();
     const length = 1_000_000;
     const requests = Array.from({ length: 20 }, (_, id) => ({ id, method: "toy_output", params: [length] }));
     const pieces: JsonPiece[] = [];
-    const held: number[] = [];
+    const inFlight: number[] = [];
     const reader = new EventEmitter();
     const isReady = once(reader, "ready");
     const write = async (piece: JsonPiece): Promise<void> => {
@@ -116,36 +116,39 @@ describe("a batch", () => {
       await isReady;
     };
     const rest = dispatcher.answerBatch(requests, JSON.stringify(requests), somebody, write, (each) =>
-      held.push(each),
+      inFlight.push(each),
     );
-    await nextTurn();
+    await yieldToEventLoop();
     const { length: begun } = backend.calls;
     expect(begun).toBeGreaterThan(1);
     expect(begun).toBeLessThanOrEqual(8);
-    expect(held.at(-1)).toBeGreaterThanOrEqual(begun * length);
+    expect(inFlight.at(-1)).toBeGreaterThanOrEqual(begun * length);
     reader.emit("ready");
     pieces.push(await rest);
     const answers = JSON.parse(joinPieces(pieces)) as { id: number }[];
     expect(answers.map(({ id }) => id)).toEqual(requests.map(({ id }) => id));
-    expect(held.at(-1)).toBe(0);
-    expect(Math.max(...held)).toBeLessThan(9 * (length + 100));
+    expect(inFlight.at(-1)).toBe(0);
+    expect(Math.max(...inFlight)).toBeLessThan(9 * (length + 100));
   });
 
-  it("goes no further when nobody waits for it", async () => {
-    let asked = 0;
-    const { calls } = await answerBatch(Array(10).fill(big), { ...somebody, isAbandoned: () => ++asked > 3 });
+  it("stops when the caller no longer waits for it", async () => {
+    let checks = 0;
+    const { calls } = await answerBatch(Array(10).fill(big), {
+      ...somebody,
+      isAbandoned: () => ++checks > 3,
+    });
     expect(calls).toBe(3);
   });
 
-  it("lets the event loop have its turns between requests that take long", async () => {
-    let turns = 0;
+  it("yields to the event loop between slow requests", async () => {
+    let yields = 0;
     const count = () => {
-      turns++;
+      yields++;
       timer = setImmediate(count);
     };
     let timer = setImmediate(count);
     await answerBatch(Array(20).fill({ id: 1, method: "toy_slow" }), somebody);
     clearImmediate(timer);
-    expect(turns).toBeGreaterThan(10);
+    expect(yields).toBeGreaterThan(10);
   });
 });

@@ -1,17 +1,17 @@
 /**
- * JSON-RPC requests gone wrong: wrong types, huge numbers, deep nesting, odd text, torn JSON, bytes that are no text.
- * The same seed gives the same requests, so that a failure can be repeated by its seed and its place in the row.
- * `known` are sound requests about what the chain at hand really holds: half of what is mangled is taken from them.
+ * Invalid JSON-RPC requests: wrong types, huge numbers, deep nesting, odd text, truncated JSON, bytes that are not text.
+ * The same seed gives the same requests, so that a failure can be reproduced from its seed and its index.
+ * `known` are valid requests about data of the chain under test: half of the requests are mutations of these.
  */
 export function* mutatedRequests(
   seed: number,
   known: readonly SoundRequest[] = [],
 ): Generator<Buffer, never> {
   const chance = createChance(seed);
-  const origins = [SOUND_REQUESTS, known.length === 0 ? SOUND_REQUESTS : known.map(requestOf)];
+  const origins = [VALID_REQUESTS, known.length === 0 ? VALID_REQUESTS : known.map(requestOf)];
   while (true) {
-    const sound = chance.pick(origins);
-    yield mangleBytes(chance, serialize(mangleShape(chance, sound)));
+    const valid = chance.pick(origins);
+    yield mangleBytes(chance, serialize(mangleShape(chance, valid)));
   }
 }
 
@@ -20,9 +20,9 @@ export interface SoundRequest {
   readonly params: readonly unknown[];
 }
 
-/** Chance from a seed (mulberry32). */
+/** A seeded pseudo-random generator (mulberry32). */
 export interface Chance {
-  /** An integer from 0 up to, but not including, `limit`. */
+  /** An integer from 0 to `limit` - 1. */
   below(limit: number): number;
   /** True once in `count` times. */
   oneIn(count: number): boolean;
@@ -56,7 +56,7 @@ const RAW_TRANSACTION =
   "0xf86b808477359400825208943535353535353535353535353535353535353535880de0b6b3a7640000801ba0" +
   `${"18".repeat(32)}a0${"2b".repeat(32)}`;
 
-const SOUND_REQUESTS: readonly Json[] = (
+const VALID_REQUESTS: readonly Json[] = (
   [
     ["eth_blockNumber", []],
     ["eth_chainId", []],
@@ -112,7 +112,7 @@ function requestOf({ method, params }: SoundRequest, id: number): Json {
   return { jsonrpc: "2.0", id, method, params };
 }
 
-/** JSON that JSON.stringify cannot write; it is put in by its text. */
+/** JSON text that JSON.stringify cannot produce, inserted verbatim. */
 class Verbatim {
   readonly text: string;
 
@@ -180,9 +180,9 @@ const HOSTILE: readonly Json[] = [
   Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key${index}`, index])),
 ];
 
-/** Something near to one of the sound requests, or itself, or a batch of such, or something else in its place. */
-function mangleShape(chance: Chance, sound: readonly Json[]): Json {
-  const request = chance.pick(sound);
+/** A valid request, a mutation of one, a batch of these, or a hostile value. */
+function mangleShape(chance: Chance, valid: readonly Json[]): Json {
+  const request = chance.pick(valid);
   switch (chance.below(12)) {
     case 0:
       return request;
@@ -190,7 +190,7 @@ function mangleShape(chance: Chance, sound: readonly Json[]): Json {
       return chance.pick(HOSTILE);
     case 2:
     case 3:
-      return Array.from({ length: chance.below(8) }, () => mangleShape(chance, sound));
+      return Array.from({ length: chance.below(8) }, () => mangleShape(chance, valid));
     case 4:
       return mangleMember(chance, mangleMember(chance, request));
     default:
@@ -213,7 +213,7 @@ function mangleMember(chance: Chance, request: Json): Json {
   return members;
 }
 
-/** Replaces, drops or adds something somewhere in a list or an object. */
+/** Replaces, drops or adds a value somewhere in a list or an object. */
 function mangleDeep(chance: Chance, value: Json): Json {
   if (typeof value === "string" && /^0x./.test(value) && chance.oneIn(2)) return mangleHex(chance, value);
   if (value instanceof Verbatim || typeof value !== "object" || value === null || chance.oneIn(8)) {
@@ -239,7 +239,7 @@ function mangleDeep(chance: Chance, value: Json): Json {
   return { ...value, [name]: mangleDeep(chance, (value as Record<string, Json>)[name]) };
 }
 
-/** Hex with another digit somewhere, cut short, or with something in between: for a transaction, RLP gone wrong. */
+/** Changes, truncates or extends hex, which makes the RLP of a transaction invalid. */
 function mangleHex(chance: Chance, hex: string): string {
   const at = 2 + chance.below(hex.length - 2);
   const digits = chance.below(256).toString(16).padStart(2, "0");
@@ -282,21 +282,21 @@ const LITTER = [
   "\ufeff",
 ];
 
-/** Three in four requests stay as they are; the others are torn, littered, doubled or no text at all. */
+/** Leaves three in four requests unchanged; the others are truncated, corrupted, doubled or not text. */
 function mangleBytes(chance: Chance, text: string): Buffer {
-  const place = chance.below(text.length + 1);
+  const position = chance.below(text.length + 1);
   switch (chance.below(28)) {
     case 0:
-      return Buffer.from(text.slice(0, place));
+      return Buffer.from(text.slice(0, position));
     case 1:
-      return Buffer.from(text.slice(place));
+      return Buffer.from(text.slice(position));
     case 2:
-      return Buffer.from(text.slice(0, place) + chance.pick(LITTER) + text.slice(place));
+      return Buffer.from(text.slice(0, position) + chance.pick(LITTER) + text.slice(position));
     case 3:
       return Buffer.from(text + text);
     case 4: {
       const bytes = Buffer.from(text);
-      if (bytes.length > 0) bytes[place % bytes.length] = chance.below(256);
+      if (bytes.length > 0) bytes[position % bytes.length] = chance.below(256);
       return bytes;
     }
     case 5:

@@ -12,7 +12,7 @@ const ADDRESS = `0x${"12".repeat(20)}`;
 const TOPIC = `0x${"cd".repeat(32)}`;
 
 describe("a block by number or tag", () => {
-  it("knows the five tags in any case and Java's numbers, negative ones too", () => {
+  it("can be one of five tags in any case or a number in Java's notations, also negative", () => {
     expect(["latest", "EARLIEST", "Pending", "finalized", "safe"].map(decodeNumberOrTag)).toEqual([
       "latest",
       "earliest",
@@ -31,7 +31,7 @@ describe("a block by number or tag", () => {
     ]);
   });
 
-  it("is never a JSON number, a hash, an object or another word", () => {
+  it("is never a JSON number, a hash, an object or another text", () => {
     for (const value of [
       3,
       HASH,
@@ -48,7 +48,7 @@ describe("a block by number or tag", () => {
 });
 
 describe("a block by number, tag or hash", () => {
-  it("takes text by its length: a hash from 65 characters on, a number up to 16", () => {
+  it("is read by the length of the text: a hash from 65 characters on, a number up to 16", () => {
     expect(decodeNumberTagOrHash("0X3")).toBe(3n);
     expect(decodeNumberTagOrHash("Safe")).toBe("safe");
     const byHash = decodeNumberTagOrHash(HASH.toUpperCase().replace("0X", "0x"));
@@ -59,7 +59,7 @@ describe("a block by number, tag or hash", () => {
     }
   });
 
-  it("takes the object of EIP-1898, in which the hash wins and may be short", () => {
+  it("can be an EIP-1898 object, in which the hash takes precedence and may be short", () => {
     expect(decodeNumberTagOrHash({ blockNumber: "0x4c" })).toBe(76n);
     expect(decodeNumberTagOrHash({ blockNumber: 76 })).toBe(76n);
     const byHash = decodeNumberTagOrHash({
@@ -86,7 +86,7 @@ describe("a block by number, tag or hash", () => {
 });
 
 describe("a call object", () => {
-  it("leaves out what is absent, null or unknown, and knows both names of the data", () => {
+  it("ignores members that are absent, null or unknown, and reads both names of the data", () => {
     expect(decodeCall({})).toEqual({});
     expect(decodeCall({ to: null, foo: 1, type: "0x2", chainId: "0x1", nonce: "zz" })).toEqual({});
     const call = decodeCall({
@@ -107,7 +107,7 @@ describe("a call object", () => {
     ]);
   });
 
-  it("refuses two data that differ, two ways to price, and any member that does not decode", () => {
+  it("refuses data and input that differ, two kinds of gas price, and any member that does not decode", () => {
     const wrong: readonly unknown[] = [
       { data: "0x12", input: "0x13" },
       { gasPrice: "0x1", maxFeePerGas: "0x1" },
@@ -132,14 +132,14 @@ describe("a call object", () => {
 });
 
 describe("a log filter", () => {
-  it("means the head's logs when it says nothing", () => {
+  it("means the head's logs when it is empty", () => {
     expect(decodeLogFilter({})).toEqual({ from: "latest", to: "latest", addresses: [], topics: [] });
     expect(decodeLogFilter({ fromBlock: null, address: null, topics: null, after: 3, count: "4" })).toEqual(
       decodeLogFilter({}),
     );
   });
 
-  it("takes one or many addresses and topics; null is any topic, an empty list none", () => {
+  it("accepts one or many addresses and topics; null matches any topic, an empty list none", () => {
     const filter = decodeLogFilter({
       fromBlock: "earliest",
       toBlock: "0x10",
@@ -158,7 +158,7 @@ describe("a log filter", () => {
     expect(decodeLogFilter({ address: ADDRESS, topics: TOPIC })?.topics).toHaveLength(1);
   });
 
-  it("takes a block hash under both its names, but not beside a range", () => {
+  it("accepts a block hash under both names, but not together with a range", () => {
     for (const name of ["blockHash", "blockhash"]) {
       expect(toHex(decodeLogFilter({ [name]: HASH })?.blockHash ?? new Uint8Array())).toBe(HASH);
     }
@@ -166,7 +166,7 @@ describe("a log filter", () => {
     expect(decodeLogFilter({ blockHash: HASH, toBlock: "latest" })).toBeUndefined();
   });
 
-  it("refuses unknown members and whatever does not decode", () => {
+  it("refuses unknown members and members that do not decode", () => {
     const wrong: readonly unknown[] = [
       { limit: 5 },
       { fromBlock: 3 },
@@ -190,7 +190,7 @@ describe("a pool filter", () => {
   const transfer = aTransaction({ nonce: 5n, gasPrice: 10n, gasLimit: 21_000n, value: 3n });
   const creation = aTransaction({ type: 2, to: undefined, maxFeePerGas: 20n });
 
-  it("holds when every field's one condition holds", () => {
+  it("matches when the condition of every field holds", () => {
     const matches = (fields: unknown): readonly (boolean | undefined)[] => {
       const filter = decodePoolFilter(fields);
       return [filter?.(transfer), filter?.(creation)];
@@ -206,7 +206,7 @@ describe("a pool filter", () => {
     expect(matches({ gas: { eq: "0x5208" }, value: { gt: "0x2" } })).toEqual([true, false]);
   });
 
-  it("refuses two conditions in a field, foreign operators and bad values", () => {
+  it("refuses two conditions in a field, unsupported operators and invalid values", () => {
     const wrong: readonly unknown[] = [
       { gas: { gt: "0x1", lt: "0x2" } },
       { gas: { ge: "0x1" } },

@@ -66,7 +66,7 @@ describe("rpc.discover", () => {
     expect(few.methods.length).toBeGreaterThan(5);
   });
 
-  it("follows what the specification's meta-schema demands", async () => {
+  it("conforms to the specification's meta-schema", async () => {
     const { openrpc, info, methods } = await discover(EVERYTHING, "WebSocket");
     expect(openrpc).toMatch(/^1\.[0-9]+\.[0-9]+$/);
     expect([info.title, info.version]).not.toContain("");
@@ -77,18 +77,18 @@ describe("rpc.discover", () => {
       expect(new Set(params.map((parameter) => parameter.name)).size, name).toBe(params.length);
       for (const parameter of [...params, result]) {
         expect(parameter.name, name).not.toBe("");
-        expect(flawOf(parameter.schema), `${name} ${parameter.name}`).toBeUndefined();
+        expect(schemaError(parameter.schema), `${name} ${parameter.name}`).toBeUndefined();
       }
       const firstOptional = params.findIndex(({ required }) => !required);
       const late = firstOptional < 0 ? [] : params.slice(firstOptional).filter(({ required }) => required);
-      if (!LATE.has(name)) expect(late, name).toEqual([]);
+      if (!REQUIRED_AFTER_OPTIONAL.has(name)) expect(late, name).toEqual([]);
       for (const tag of tags) expect(NAMESPACES).toContain(tag.name);
     }
   });
 });
 
-describe("what rpc.discover says of subscriptions", () => {
-  it("is what they are asked with", async () => {
+describe("the schemas of subscriptions", () => {
+  it("accept valid parameters and no others", async () => {
     const accepts = acceptorOf(await discover(EVERYTHING, "WebSocket"));
     expect(accepts("eth_subscribe", "newHeads")).toBe(true);
     expect(accepts("eth_subscribe", "newPendingTransactions", { includeTransactions: true })).toBe(true);
@@ -103,8 +103,8 @@ describe("what rpc.discover says of subscriptions", () => {
   });
 });
 
-describe("what rpc.discover says of traces", () => {
-  it("is what they are asked with", async () => {
+describe("the schemas of traces", () => {
+  it("accept valid parameters and no others", async () => {
     const accepts = acceptorOf(await discover(EVERYTHING));
     const calls = [[{ to: `0x${"11".repeat(20)}` }, ["trace"]]];
     expect(accepts("trace_callMany", calls, "latest")).toBe(true);
@@ -118,7 +118,7 @@ describe("what rpc.discover says of traces", () => {
   });
 });
 
-/** Whether a method, as it is described, may be asked with these parameters. */
+/** Tells whether these parameters fit the schemas of a method. */
 function acceptorOf({ methods }: Document): (name: string, ...given: readonly unknown[]) => boolean {
   return (name, ...given) => {
     const { params } = expectDefined(
@@ -131,8 +131,8 @@ function acceptorOf({ methods }: Document): (name: string, ...given: readonly un
   };
 }
 
-describeWithVectors("what rpc.discover says", () => {
-  it("fits what clients ask, and what they were answered", async () => {
+describeWithVectors("the schemas of rpc.discover", () => {
+  it("fit the recorded requests and results", async () => {
     const { methods } = await discover(EVERYTHING);
     const described = new Map(methods.map((method) => [method.name, method]));
     const misfits: string[] = [];
@@ -153,11 +153,11 @@ describeWithVectors("what rpc.discover says", () => {
   });
 });
 
-/** Spellings that are answered, though they are not those of the standard, and parameters that nobody looks at. */
+/** Requests with non-standard notations that are accepted, or with parameters that are ignored. */
 const ODD_REQUESTS =
   /noprefix|bad-?(addr|to|topic|address)|decimal|upper|strings?\b|strbool|decstr|value-(dec|int)|-bad\.|empty-string|extraparams|junkparam|TxError|jsonrpc\/eth\/eth_(call_|getLogs_blockhash_missing)|storageRangeAt_(block|midBlock)/;
 
-/** The standard answers null for a block that there is not, Besu with an error. */
+/** The standard answers null for an unknown block, Besu with an error. */
 const OTHER_RESULTS = /get-block-receipts-(future|not-found)/;
 
 interface Exchange {
@@ -166,7 +166,7 @@ interface Exchange {
   readonly result: unknown;
 }
 
-/** What was asked and answered without an error: of Besu, in its own fixtures, in the standard's cases. */
+/** Requests answered without an error: recordings of Besu, Besu's fixtures, and cases of the standard. */
 function recordedExchanges(): readonly Exchange[] {
   const folders = [
     ...["net1", "net2", "net3"].map((network) => ["besu-ibft", network, "rpc"]),
@@ -196,17 +196,17 @@ interface RecordedPair {
 }
 
 function conversation(text: string): readonly RecordedPair[] {
-  const said = (mark: string) =>
+  const messages = (mark: string) =>
     text.split("\n").flatMap((line) => (line.startsWith(mark) ? [JSON.parse(line.slice(3))] : []));
-  const responses = said("<< ");
-  return said(">> ").map((request, index) => ({ request, response: responses[index] }));
+  const responses = messages("<< ");
+  return messages(">> ").map((request, index) => ({ request, response: responses[index] }));
 }
 
-/** Its second parameter is one that nobody looks at. */
-const LATE = new Set(["debug_accountRange"]);
+/** Methods whose optional parameter is ignored and comes before required ones. */
+const REQUIRED_AFTER_OPTIONAL = new Set(["debug_accountRange"]);
 
 const TYPES = ["string", "boolean", "integer", "number", "object", "array", "null"];
-const WORDS = new Set([
+const KEYWORDS = new Set([
   "type",
   "pattern",
   "enum",
@@ -225,35 +225,39 @@ const WORDS = new Set([
   "title",
 ]);
 
-/** What is no JSON schema about it, of what we use of that language. */
-function flawOf(schema: unknown): string | undefined {
+/** What is invalid about a schema, within the part of JSON Schema that we use. */
+function schemaError(schema: unknown): string | undefined {
   if (typeof schema === "boolean") return undefined;
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return `${String(schema)}`;
-  for (const [word, value] of Object.entries(schema)) {
-    if (!WORDS.has(word)) return `unknown word ${word}`;
-    const flaw = flawOfWord(word, value);
-    if (flaw !== undefined) return `${word}: ${flaw}`;
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (!KEYWORDS.has(keyword)) return `unknown keyword ${keyword}`;
+    const error = keywordError(keyword, value);
+    if (error !== undefined) return `${keyword}: ${error}`;
   }
   return undefined;
 }
 
-function flawOfWord(word: string, value: unknown): string | undefined {
-  switch (word) {
+function keywordError(keyword: string, value: unknown): string | undefined {
+  switch (keyword) {
     case "type":
       return TYPES.includes(String(value)) ? undefined : String(value);
     case "pattern":
-      return typeof value === "string" && new RegExp(value) ? undefined : "no text";
+      return typeof value === "string" && new RegExp(value) ? undefined : "not text";
     case "oneOf":
     case "anyOf":
-      return Array.isArray(value) ? value.map(flawOf).find((flaw) => flaw !== undefined) : "no list";
+      return Array.isArray(value)
+        ? value.map(schemaError).find((error) => error !== undefined)
+        : "not a list";
     case "items":
-      return Array.isArray(value) ? value.map(flawOf).find((flaw) => flaw !== undefined) : flawOf(value);
+      return Array.isArray(value)
+        ? value.map(schemaError).find((error) => error !== undefined)
+        : schemaError(value);
     case "additionalProperties":
-      return flawOf(value);
+      return schemaError(value);
     case "properties":
       return Object.values(value as object)
-        .map(flawOf)
-        .find((flaw) => flaw !== undefined);
+        .map(schemaError)
+        .find((error) => error !== undefined);
     default:
       return undefined;
   }

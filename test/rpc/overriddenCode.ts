@@ -1,4 +1,4 @@
-/** Code that returns the word which `opcodes` leave on the stack. */
+/** Code that returns the word that `opcodes` leave on the stack. */
 export function returning(opcodes: string): string {
   return `0x${opcodes}60005260206000f3`;
 }

@@ -6,7 +6,7 @@ import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { anRpcBackend, type BackendParts } from "../builders/anRpcBackend.ts";
 import { somebody } from "../builders/somebody.ts";
 
-/** Asks our methods of all groups, over a node made of `parts`; gives the result, or the error. */
+/** Calls a method of any group on a node made of `parts`; returns the result or the error. */
 export type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
 
 export function requesterOf(parts: BackendParts): Ask {

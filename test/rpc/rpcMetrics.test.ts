@@ -23,7 +23,7 @@ function counted() {
 }
 
 describe("a call", () => {
-  it("is counted under the name it was asked by, in batches each for itself, whether it answers at once or later", async () => {
+  it("is counted under the name used, also each call of a batch, whether it answers synchronously or not", async () => {
     const { metrics, dispatcher, calls } = counted();
     const server = await anHttpServer(dispatcher, {}, { metrics });
     for (const method of ["eth_chainId", "toy_later"])
@@ -38,7 +38,7 @@ describe("a call", () => {
     expect(await calls("eth_sendRawTransaction")).toBeUndefined();
   });
 
-  it("that is refused or fails is counted by Besu's name of the reason", async () => {
+  it("that is refused or fails is counted under Besu's name of the error", async () => {
     const { metrics, dispatcher, errors } = counted();
     const server = await anHttpServer(dispatcher, {}, { metrics });
     const methods = [
@@ -67,7 +67,7 @@ describe("a call", () => {
   });
 });
 
-describe("what is turned away is counted by its reason", () => {
+describe("refused requests and connections are counted by reason", () => {
   it("over HTTP: host, origin, body, batch and time", async () => {
     const { metrics, dispatcher, rejected } = counted();
     const settings = { maxBodyBytes: 200, maxBatchSize: 1, timeoutMs: 20 };
@@ -81,14 +81,14 @@ describe("what is turned away is counted by its reason", () => {
     expect(await Promise.all(reasons.map(rejected))).toEqual([1, 1, 1, 1, 1, 0]);
   });
 
-  it("connections above the most, at either door, and upgrades under a wrong name", async () => {
+  it("connections above the limit, on both servers, and upgrades with a wrong host", async () => {
     const { metrics, dispatcher, rejected } = counted();
     for (const open of [anHttpServer, aWebSocketServer]) {
       const server = await open(dispatcher, { maxActiveConnections: 1 }, { metrics });
       const first = net.connect(server.port, "127.0.0.1");
       onTestFinished(() => void first.destroy());
       await once(first, "connect");
-      // It asks nothing, and makes way.
+      // The server may close the idle first connection to make room.
       await sendRaw(server, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     }
     expect(await rejected("connections")).toBe(2);
@@ -98,7 +98,7 @@ describe("what is turned away is counted by its reason", () => {
   });
 });
 
-describe("Besu's name of a refusal", () => {
+describe("Besu's name of an error", () => {
   it.each([
     [ERRORS.methodNotFound, "METHOD_NOT_FOUND"],
     [ERRORS.timeoutExpired, "TIMEOUT_ERROR"],
@@ -107,7 +107,7 @@ describe("Besu's name of a refusal", () => {
     [ERRORS.unknownBlock, "UNKNOWN_BLOCK"],
     [new RpcError(3, "Execution reverted: no", "0x"), "REVERT_ERROR"],
     [withDetail(ERRORS.nonceTooHigh, "by two"), "NONCE_TOO_HIGH"],
-    [new RpcError(-1, "of another world"), "INTERNAL_ERROR"],
+    [new RpcError(-1, "unknown to Besu"), "INTERNAL_ERROR"],
   ])("%o is %s", (error, type) => {
     expect(errorTypeOf(error)).toBe(type);
   });

@@ -1,15 +1,15 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Whether a value is what a JSON schema describes, as far as ours use that language. */
+/** Whether a value matches a JSON schema, within the keywords that our schemas use. */
 export function fits(schema: unknown, value: unknown): boolean {
   if (typeof schema === "boolean") return schema;
-  return Object.entries(schema as Schema).every(([word, wanted]) =>
-    holds(schema as Schema, word, wanted, value),
+  return Object.entries(schema as Schema).every(([keyword, wanted]) =>
+    holds(schema as Schema, keyword, wanted, value),
   );
 }
 
-function holds(schema: Schema, word: string, wanted: unknown, value: unknown): boolean {
-  switch (word) {
+function holds(schema: Schema, keyword: string, wanted: unknown, value: unknown): boolean {
+  switch (keyword) {
     case "type":
       return typeOf(value) === wanted || (wanted === "number" && typeOf(value) === "integer");
     case "pattern":
@@ -30,11 +30,11 @@ function holds(schema: Schema, word: string, wanted: unknown, value: unknown): b
     case "maxProperties":
       return !isObject(value) || Object.keys(value).length <= Number(wanted);
     default:
-      throw new Error(`no such word: ${word}`);
+      throw new Error(`unknown keyword: ${keyword}`);
   }
 }
 
-/** A list of schemas stands for the items at their places, one schema for all. */
+/** A list of schemas applies to the items by position, a single schema to all. */
 function fitsItem(wanted: unknown, item: unknown, index: number): boolean {
   if (!Array.isArray(wanted)) return fits(wanted, item);
   return index >= wanted.length || fits(wanted[index], item);

@@ -14,23 +14,23 @@ import {
 } from "../../src/rpc/method.ts";
 import type { RpcMetrics } from "../../src/rpc/rpcMetrics.ts";
 
-/** What the toy methods have for a node: a list of what was called. */
+/** The backend of the toy methods, which records their calls. */
 export interface ToyBackend {
   readonly calls: unknown[];
-  /** Answers of toy_hold wait here until the test lets them go. */
+  /** Resolvers of the pending toy_hold calls, for the test to call. */
   readonly held: ((answer: string) => void)[];
-  /** What the calls of toy_hold know of their callers. */
+  /** Contexts of the toy_hold calls. */
   readonly contexts: CallContext<ToyBackend>[];
 }
 
 const TEXT = { name: "text", schema: { type: "string" } };
-const about = { namespace: "ETH", summary: "", result: TEXT } as const;
+const common = { namespace: "ETH", summary: "", result: TEXT } as const;
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** As many digits, of any number: all pieces are one and the same, so that they cost no memory before they are sent. */
+/** The given number of digits, in pieces that share one buffer and so cost no memory before they are sent. */
 function sevens(length: number): Buffer[] {
   const pieces = Array<Buffer>(Math.floor(length / SEVENS.length)).fill(SEVENS);
   return [...pieces, SEVENS.subarray(0, length % SEVENS.length)];
@@ -38,10 +38,10 @@ function sevens(length: number): Buffer[] {
 
 const SEVENS = Buffer.alloc(1024 * 1024, "7");
 
-/** A handful of methods under names that Besu knows, and some that misbehave. */
+/** A few methods with names that Besu knows, and some that misbehave. */
 export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
   defineMethod({
-    ...about,
+    ...common,
     name: "eth_chainId",
     parameters: [],
     run: (_, { backend }: CallContext<ToyBackend>) => {
@@ -49,21 +49,21 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
       return "0x1c03";
     },
   }),
-  defineMethod({ ...about, name: "net_version", namespace: "NET", parameters: [], run: () => "7171" }),
+  defineMethod({ ...common, name: "net_version", namespace: "NET", parameters: [], run: () => "7171" }),
   defineMethod({
-    ...about,
+    ...common,
     name: "eth_getBalance",
     parameters: [required("address", text), required("block", text)],
     run: ([address, block]) => `${address} at ${block}`,
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "eth_getBlockByNumber",
     parameters: [required("block", text), required("isFull", (value) => value === true)],
     run: () => null,
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "eth_sendRawTransaction",
     aliases: ["toy_send"],
     exactParams: 1,
@@ -71,13 +71,13 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     run: ([raw]) => raw,
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_optional",
     parameters: [optional("word", text)],
     run: ([word]) => word ?? "no word",
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_slow",
     parameters: [],
     run: () => {
@@ -86,13 +86,13 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
       return "done";
     },
   }),
-  defineMethod({ ...about, name: "toy_later", parameters: [], run: async () => "later" }),
-  defineMethod({ ...about, name: "toy_refuses", parameters: [], run: () => ERRORS.blockNotFound }),
-  defineMethod({ ...about, name: "toy_invalid", parameters: [], run: () => ERRORS.invalidRequest }),
-  defineMethod({ ...about, name: "toy_null", parameters: [], run: () => null }),
-  defineMethod({ ...about, name: "toy_raw", parameters: [], run: () => new RawJson('{"a":[1,{"b":[]}]}') }),
+  defineMethod({ ...common, name: "toy_later", parameters: [], run: async () => "later" }),
+  defineMethod({ ...common, name: "toy_refuses", parameters: [], run: () => ERRORS.blockNotFound }),
+  defineMethod({ ...common, name: "toy_invalid", parameters: [], run: () => ERRORS.invalidRequest }),
+  defineMethod({ ...common, name: "toy_null", parameters: [], run: () => null }),
+  defineMethod({ ...common, name: "toy_raw", parameters: [], run: () => new RawJson('{"a":[1,{"b":[]}]}') }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_throws",
     parameters: [],
     run: () => {
@@ -100,14 +100,14 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     },
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_rejects",
     parameters: [],
     run: () => Promise.reject(new Error("a bug")),
   }),
-  defineMethod({ ...about, name: "toy_unserializable", parameters: [], run: () => ({ amount: 1n }) }),
+  defineMethod({ ...common, name: "toy_unserializable", parameters: [], run: () => ({ amount: 1n }) }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_hold",
     mayOverlap: "many",
     parameters: [optional("label", text)],
@@ -119,7 +119,7 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     },
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_big",
     parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
     run: ([length], { backend }: CallContext<ToyBackend>) => {
@@ -128,13 +128,13 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     },
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_large",
     parameters: [],
     run: () => new RawJson(`"${"x€😀".repeat(300_000)}"`),
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_output",
     mayOverlap: "few",
     parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
@@ -144,7 +144,7 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     },
   }),
   defineMethod({
-    ...about,
+    ...common,
     name: "toy_pieces",
     parameters: [],
     run: async () => {

@@ -17,7 +17,7 @@ function word(value: number | bigint): Uint8Array {
 
 const ERROR_SELECTOR = hexToBytes("0x08c379a0");
 
-/** ABI of Error(string), as a compiler writes it. */
+/** ABI encoding of Error(string), as a compiler generates it. */
 function errorOutput(text: string): Uint8Array {
   const bytes = Buffer.from(text);
   const padding = new Uint8Array((32 - (bytes.length % 32)) % 32);
@@ -39,12 +39,12 @@ describe("a revert", () => {
     ["a custom error", concatBytes(hexToBytes("0xdeadbeef"), word(32), word(0)), "Execution reverted"],
     ["only the selector", ERROR_SELECTOR, "Execution reverted: ABI decode error"],
     [
-      "a length beyond the end",
+      "a length after the end",
       concatBytes(ERROR_SELECTOR, word(32), word(1)),
       "Execution reverted: ABI decode error",
     ],
     [
-      "an offset beyond everything",
+      "an offset after the end",
       concatBytes(ERROR_SELECTOR, word(2n ** 256n - 1n), word(0)),
       "Execution reverted: ABI decode error",
     ],
@@ -52,7 +52,7 @@ describe("a revert", () => {
     expect(show(revertError(output))).toEqual({ code: 3, message, data: toHex(output) });
   });
 
-  it("is told whatever its output is", () => {
+  it("has code 3 for any output", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (tail) => {
         const output = concatBytes(ERROR_SELECTOR, tail);
@@ -93,19 +93,19 @@ describe("a simulation that fails", () => {
     ],
   ];
 
-  it.each(cases)("is told as %o", (failure, call, estimate) => {
+  it.each(cases)("is answered for %o", (failure, call, estimate) => {
     const text = ({ code, message }: RpcError): string => `${code} ${message}`;
     expect([text(callError(failure)), text(estimateError(failure))]).toEqual([call, estimate]);
   });
 });
 
-describe("the table of refusals", () => {
-  it("keeps apart what Besu tells apart", () => {
+describe("the table of errors", () => {
+  it("has no duplicates", () => {
     const texts = Object.values(ERRORS).map(({ code, message }) => `${code} ${message}`);
     expect(new Set(texts).size).toBe(texts.length);
   });
 
-  it("has an answer for every refusal of the pool", () => {
+  it("has an error for every refusal of the pool", () => {
     expect(show(SUBMISSION_ERRORS.nonceTooLow)).toEqual({ code: -32001, message: "Nonce too low" });
     expect(show(SUBMISSION_ERRORS.malformedTransaction)).toEqual({ code: -32602, message: "Invalid params" });
     expect(show(SUBMISSION_ERRORS.nonceOverflow)).toEqual({ code: -32603, message: "Internal error" });

@@ -58,15 +58,15 @@ describeWithVectors("admin_nodeInfo", () => {
 });
 
 describeWithVectors("admin_peers", () => {
-  it("tells of a peer that called and of one that was called what Besu tells", async () => {
+  it("shows an inbound and an outbound peer as Besu does", async () => {
     const { response } = recorded<{ id: string; enode: string }[]>("net2", "peers");
     const head = { totalDifficulty: 402n, headHash: asHash(new Uint8Array(32).fill(7)), version: 68 };
-    const [caller, called] = [await startToy(1), await startToy(2)];
-    called.network.addPeer(caller.address);
-    await until(() => caller.network.peerCount === 1 && called.network.peerCount === 1);
+    const [listener, dialer] = [await startToy(1), await startToy(2)];
+    dialer.network.addPeer(listener.address);
+    await until(() => listener.network.peerCount === 1 && dialer.network.peerCount === 1);
     for (const [self, other, isInbound] of [
-      [caller, called, true],
-      [called, caller, false],
+      [listener, dialer, true],
+      [dialer, listener, false],
     ] as const) {
       const peerToPeer = peerToPeerFacts(
         self.network,
@@ -92,8 +92,8 @@ describeWithVectors("admin_peers", () => {
         },
       ]);
       const { localAddress, remoteAddress } = result[0]["network"] as Record<string, string>;
-      const ends = [`127.0.0.1:${caller.address.tcpPort}`];
-      expect(isInbound ? localAddress : remoteAddress).toBe(ends[0]);
+      const listenAddress = `127.0.0.1:${listener.address.tcpPort}`;
+      expect(isInbound ? localAddress : remoteAddress).toBe(listenAddress);
     }
   });
 });
@@ -103,12 +103,12 @@ describeWithVectors("admin_addPeer and admin_removePeer", () => {
   it.each<[what: string, params: readonly unknown[], code: number, message: RegExp]>([
     ["no parameter", [], -32602, /^Invalid params$/],
     ["two parameters", [`enode://${id}@127.0.0.1:1`, 2], -32602, /^Invalid params$/],
-    ["what is no URL", ["junk"], -32700, /^Parse error$/],
+    ["text that is not a URL", ["nonsense"], -32700, /^Parse error$/],
     ["a node that does not listen", [`enode://${id}@127.0.0.1:0`], -32700, /^Parse error$/],
     ["a short id", ["enode://abcd@127.0.0.1:1"], -32000, /^Invalid node ID: node ID must have exactly 128/],
     ["an id with 0x", [`enode://0x${id}@127.0.0.1:1`], -32000, /^Invalid node ID/],
     ["a host name", [`enode://${id}@example.org:1`], -32100, /^Enode DNS support is disabled$/],
-  ])("refuse %s in Besu's words", async (_, params, code, message) => {
+  ])("refuse %s with Besu's error", async (_, params, code, message) => {
     const self = await startToy(1);
     const node = await aRecordedNode("net2", 0);
     const peerToPeer = factsOf(self);
@@ -118,17 +118,17 @@ describeWithVectors("admin_addPeer and admin_removePeer", () => {
     }
   });
 
-  it("connect the node and part it again, once each", async () => {
+  it("connect and disconnect a node, and return true only the first time", async () => {
     const [self, other] = [await startToy(1), await startToy(2)];
     const node = await aRecordedNode("net2", 0);
     const peerToPeer = factsOf(self);
     const url = `enode://${toHex(other.identity.nodeId).slice(2)}@127.0.0.1:${other.address.tcpPort}`;
-    const tell = async (method: string) => await ask(method, [url], { ...node, peerToPeer });
-    expect(await tell("admin_addPeer")).toMatchObject({ result: true });
-    expect(await tell("admin_addPeer")).toMatchObject({ result: false });
+    const change = async (method: string) => await ask(method, [url], { ...node, peerToPeer });
+    expect(await change("admin_addPeer")).toMatchObject({ result: true });
+    expect(await change("admin_addPeer")).toMatchObject({ result: false });
     await until(() => self.network.peerCount === 1);
-    expect(await tell("admin_removePeer")).toMatchObject({ result: true });
-    expect(await tell("admin_removePeer")).toMatchObject({ result: false });
+    expect(await change("admin_removePeer")).toMatchObject({ result: true });
+    expect(await change("admin_removePeer")).toMatchObject({ result: false });
     await until(() =>
       other.network.disconnects.some(({ reason, by }) => reason === "requested" && by === "them"),
     );
@@ -137,7 +137,7 @@ describeWithVectors("admin_addPeer and admin_removePeer", () => {
 });
 
 describe("without peers", () => {
-  it("the ADMIN methods about them say that they are disabled", async () => {
+  it("the ADMIN methods for peers answer that P2P is disabled", async () => {
     const { chain, spec } = await aChain({ genesis: readFileSync("genesis/dev.json", "utf8") });
     for (const [method, params] of [
       ["admin_peers", []],
@@ -151,13 +151,13 @@ describe("without peers", () => {
   });
 });
 
-type Asked = Pick<RpcBackend, "chain" | "spec"> &
+type NodeParts = Pick<RpcBackend, "chain" | "spec"> &
   Pick<NetworkFacts, "peerToPeer"> & { readonly clientVersion?: string };
 
 async function ask(
   method: string,
   params: readonly unknown[],
-  { chain, spec, peerToPeer, clientVersion = "test" }: Asked,
+  { chain, spec, peerToPeer, clientVersion = "test" }: NodeParts,
 ): Promise<unknown> {
   const backend = anRpcBackend({
     chain,
@@ -179,7 +179,7 @@ function factsOf(self: Awaited<ReturnType<typeof startToy>>): PeerToPeerFacts {
   return peerToPeerFacts(self.network, settings, { nodeId: self.identity.nodeId, headOf: () => undefined });
 }
 
-/** Nothing here changes its chain, so that each is made once. */
+/** Shared between tests, because none of them changes the chain. */
 function aRecordedNode(network: Network, head: number): Promise<RecordedNode> {
   const key = `${network} ${head}`;
   const node = nodes.get(key) ?? importedUpTo(network, head);
@@ -201,7 +201,7 @@ async function importedUpTo(network: Network, head: number): Promise<RecordedNod
   return node;
 }
 
-/** Members in their order, with the types of the values. */
+/** Members in order, with the types of their values. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
   if (typeof value !== "object" || value === null) return typeof value;

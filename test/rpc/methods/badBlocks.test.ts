@@ -15,8 +15,8 @@ function decoded(bytes: Uint8Array | undefined): Block {
   return block.value;
 }
 
-describe("blocks that were refused", () => {
-  it("can be asked for, once each, with their transactions; what only comes at the wrong time is none", async () => {
+describe("bad blocks", () => {
+  it("are listed once each with their transactions, without blocks that only arrived out of order", async () => {
     const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
     const ask = requesterOf({ ...node, badBlocks: node.chain.badBlocks });
     const transfer = aTransaction();
@@ -40,7 +40,7 @@ describe("blocks that were refused", () => {
     });
   });
 
-  it("are written to trace files, instruction by instruction, and with memory only if it is asked for", async () => {
+  it("are written to trace files, one line per instruction, with memory only on request", async () => {
     const node = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8") });
     const written: string[] = [];
     const ask = requesterOf({
@@ -52,7 +52,7 @@ describe("blocks that were refused", () => {
         return name;
       },
     });
-    // PUSH1 2 PUSH1 3 ADD DUP1 MSTORE STOP, as the code of a creation.
+    // PUSH1 2 PUSH1 3 ADD DUP1 MSTORE STOP, as init code.
     const creation = aTransaction({ to: undefined, value: 0n, data: hexToBytes("0x6002600301805200") });
     const [, first] = (await sealedDevBlocks([[creation]])).map(decoded);
     if (first === undefined) throw new Error("there is a block");

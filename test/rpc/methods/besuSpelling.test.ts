@@ -15,7 +15,7 @@ import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 
-/** What Besu answers in rare cases, and how it writes what JSON allows to be written in several ways. */
+/** Besu's answers in rare cases, and its choice where JSON allows several notations. */
 
 let textOf: (method: string, ...params: readonly unknown[]) => Promise<string>;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe("doubles", () => {
-  it("always show a digit behind the point, and small and large ones a power of ten", () => {
+  it("always have a digit after the point, and an exponent when they are small or large", () => {
     const written = [
       0, 1, 0.5, 0.001, 0.0010000001, 0.0007, 0.00012345, 1e-7, 9999999, 1e7, 12345678.5, -0.25, -2e-5,
     ].map(javaDouble);
@@ -58,7 +58,7 @@ describe("doubles", () => {
     ]);
   });
 
-  it("are the ratios of eth_feeHistory", async () => {
+  it("are used for the ratios of eth_feeHistory", async () => {
     const text = await textOf("eth_feeHistory", "0x1", "latest", [50]);
     expect(text).toContain('"gasUsedRatio":[0.0],"blobGasUsedRatio":[0.0],"reward":[["0x0"]]}');
     expect(await textOf("eth_feeHistory", "0x1", "latest")).toMatch(/"blobGasUsedRatio":\[0\.0\]\}$/);
@@ -67,17 +67,17 @@ describe("doubles", () => {
 });
 
 describe("debug_storageRangeAt", () => {
-  it("is empty, and complete, of an account that does not exist", async () => {
+  it("is empty and complete for an account that does not exist", async () => {
     const empty = '{"storage":{},"complete":true}';
-    const nobody = `0x${"12".repeat(20)}`;
-    expect(await textOf("debug_storageRangeAt", "latest", 0, nobody, "0x00", 20)).toBe(empty);
+    const unused = `0x${"12".repeat(20)}`;
+    expect(await textOf("debug_storageRangeAt", "latest", 0, unused, "0x00", 20)).toBe(empty);
     expect(await textOf("debug_storageRangeAt", "latest", 0, toHex(account(0).address), "0x00", 20)).toBe(
       empty,
     );
   });
 });
 
-describe("debug_traceCall straight to a precompiled contract", () => {
+describe("debug_traceCall of a precompiled contract", () => {
   const stepOf = async (number: number, data: string, gas = "0x100000"): Promise<unknown> => {
     const to = `0x${number.toString(16).padStart(40, "0")}`;
     const trace = JSON.parse(await textOf("debug_traceCall", { to, data, gas }, "latest")) as {
@@ -95,7 +95,7 @@ describe("debug_traceCall straight to a precompiled contract", () => {
   const WHOLE = 0x100000 - 21_000;
   const ones = (bytes: number) => `0x${"01".repeat(bytes)}`;
 
-  it("that fails shows one step, with what is left of the gas once it is paid", async () => {
+  it("that fails shows one step, with the gas left after its price", async () => {
     const failed = { failed: true, returnValue: 0 };
     const priced = (bytes: number, price: number) => ({
       ...failed,
@@ -106,13 +106,13 @@ describe("debug_traceCall straight to a precompiled contract", () => {
     expect(await stepOf(8, ones(192))).toEqual(priced(192, 45_000 + 34_000));
     expect(await stepOf(8, ones(193))).toEqual(priced(193, 45_000 + 34_000));
     expect(await stepOf(9, ones(10))).toEqual(priced(10, 0));
-    // One round, and a flag that is neither 0 nor 1.
+    // One round, and a final flag that is neither 0 nor 1.
     const { steps } = (await stepOf(9, `0x00000001${"01".repeat(208)}02`)) as { steps: unknown };
     expect(steps).toEqual([["", WHOLE - 210 * 16 - 3 * 4]]);
     expect(await stepOf(10, ones(192))).toEqual(priced(192, 50_000));
   });
 
-  it("that cannot be paid shows none, and one that succeeds one", async () => {
+  it("that runs out of gas shows no step, and one that succeeds one", async () => {
     const none = { failed: true, returnValue: 0, steps: [] };
     expect(await stepOf(8, "0x", "0x5300")).toEqual(none);
     expect(await stepOf(10, ones(192), "0x6000")).toEqual(none);

@@ -9,14 +9,14 @@ import { somebody } from "../../builders/somebody.ts";
 
 const chain = chainOf([aStoredBlock({ number: 0 })]);
 
-/** What was answered, and what the node was told. */
-async function ask(params: readonly unknown[]): Promise<{ answer: unknown; told: unknown }> {
-  let told: unknown;
+/** The answer, and the change that the node received. */
+async function ask(params: readonly unknown[]): Promise<{ answer: unknown; changed: unknown }> {
+  let changed: unknown;
   const backend = anRpcBackend({
     chain,
     spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }),
     changeLogLevel: (level, modules) => {
-      told = { level, modules };
+      changed = { level, modules };
     },
   });
   const dispatcher = createDispatcher(
@@ -26,7 +26,7 @@ async function ask(params: readonly unknown[]): Promise<{ answer: unknown; told:
   const request = { jsonrpc: "2.0", id: 1, method: "admin_changeLogLevel", params };
   const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
   const { result, error } = JSON.parse(reply?.text ?? "{}") as { result?: unknown; error?: { code: number } };
-  return { answer: result ?? error?.code, told };
+  return { answer: result ?? error?.code, changed };
 }
 
 describe("admin_changeLogLevel", () => {
@@ -35,14 +35,14 @@ describe("admin_changeLogLevel", () => {
     [["OFF", ["rpc", "chain"]], { level: "OFF", modules: ["chain", "rpc"] }],
     [["TRACE", ["org.hyperledger.besu.consensus.ibft"]], { level: "TRACE", modules: ["consensus"] }],
     [["TRACE", ["io.vertx"]], { level: "TRACE", modules: [] }],
-  ])("%j succeeds", async (params, told) => {
-    expect(await ask(params)).toEqual({ answer: "Success", told });
+  ])("%j succeeds", async (params, changed) => {
+    expect(await ask(params)).toEqual({ answer: "Success", changed });
   });
 
   it.each([[[]], [["debug"]], [["LOUD"]], [["INFO", "rpc"]], [["INFO", [1]]]])(
     "%j is refused",
     async (params) => {
-      expect(await ask(params)).toEqual({ answer: -32602, told: undefined });
+      expect(await ask(params)).toEqual({ answer: -32602, changed: undefined });
     },
   );
 });

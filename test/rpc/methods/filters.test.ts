@@ -19,7 +19,7 @@ const LOGS_NOT_FOUND = { code: -32000, message: "Logs filter not found" };
 const INVALID = { code: -32602, message: "Invalid params" };
 const KINDS = ["eth_newFilter", "eth_newBlockFilter", "eth_newPendingTransactionFilter"] as const;
 
-/** The life of a filter, row by row of the interface document's table, asked as a caller asks. */
+/** The life cycle of a filter, by the rows of the interface document's table. */
 describe("a filter", () => {
   let nowMs: number;
   let chain: ReturnType<typeof chainOf>;
@@ -39,28 +39,28 @@ describe("a filter", () => {
     return kind === "eth_newFilter" ? ask(kind, {}) : ask(kind);
   }
 
-  /** One thing of each kind happens. */
-  function happen(): void {
+  /** Adds a block with a log, and a pending transaction. */
+  function addEvents(): void {
     chain.moveHead(3);
     pool.arrive(aTransaction({ nonce: 1n }));
   }
 
   describe.each(KINDS)("of %s", (kind) => {
-    it("is installed whenever it is asked for, under an id of its own", async () => {
+    it("is installed by every request, under a new id", async () => {
       const ids = [await install(kind), await install(kind)];
       for (const id of ids) expect(id).toMatch(/^0x[1-9a-f][0-9a-f]{0,31}$/);
       expect(new Set(ids).size).toBe(2);
     });
 
-    it("gives what has changed since the last poll, an empty list if nothing has", async () => {
+    it("returns the changes since the last poll, or an empty list", async () => {
       const id = await install(kind);
       expect(await ask("eth_getFilterChanges", id)).toEqual([]);
-      happen();
+      addEvents();
       expect(await ask("eth_getFilterChanges", id)).toHaveLength(1);
       expect(await ask("eth_getFilterChanges", id)).toEqual([]);
     });
 
-    it("is removed by eth_uninstallFilter, which says whether there was one", async () => {
+    it("is removed by eth_uninstallFilter, which returns whether it existed", async () => {
       const id = await install(kind);
       expect(await ask("eth_uninstallFilter", id)).toBe(true);
       expect(await ask("eth_uninstallFilter", id)).toBe(false);
@@ -68,7 +68,7 @@ describe("a filter", () => {
       expect(await ask("eth_getFilterLogs", id)).toEqual(LOGS_NOT_FOUND);
     });
 
-    it("is removed when nobody has polled it for ten minutes, and not before", async () => {
+    it("expires ten minutes after the last poll, and not before", async () => {
       const id = await install(kind);
       nowMs += 10 * MINUTE - 1;
       expect(await ask("eth_getFilterChanges", id)).toEqual([]);
@@ -78,7 +78,7 @@ describe("a filter", () => {
     });
   });
 
-  it("of logs stays also for those who only ask for all of its logs", async () => {
+  it("of logs is also kept alive by eth_getFilterLogs", async () => {
     const id = await ask("eth_newFilter", { fromBlock: "earliest" });
     for (let round = 0; round < 3; round++) {
       nowMs += 9 * MINUTE;
@@ -88,13 +88,13 @@ describe("a filter", () => {
     expect(await ask("eth_getFilterLogs", id)).toEqual(LOGS_NOT_FOUND);
   });
 
-  it("gives hashes of blocks, hashes of transactions, or logs, by its kind", async () => {
+  it("returns block hashes, transaction hashes or logs, by its kind", async () => {
     const [logs, blocks, pending] = [
       await install(KINDS[0]),
       await install(KINDS[1]),
       await install(KINDS[2]),
     ];
-    happen();
+    addEvents();
     const transaction = aTransaction({ nonce: 1n });
     expect(await ask("eth_getFilterChanges", blocks)).toEqual([toHex(BLOCKS[3]?.hash ?? EMPTY_BYTES)]);
     expect(await ask("eth_getFilterChanges", pending)).toEqual([toHex(transaction.hash)]);
@@ -102,16 +102,16 @@ describe("a filter", () => {
     expect(changes).toMatchObject([{ blockNumber: "0x3", logIndex: "0x0", removed: false }]);
   });
 
-  it("has all of its logs asked for only when it is one of logs", async () => {
+  it("supports eth_getFilterLogs only when it is a log filter", async () => {
     expect(await ask("eth_getFilterLogs", await install("eth_newBlockFilter"))).toEqual(LOGS_NOT_FOUND);
     expect(await ask("eth_getFilterLogs", await install("eth_newPendingTransactionFilter"))).toEqual(
       LOGS_NOT_FOUND,
     );
   });
 
-  it("asked for all of its logs leaves its changes as they are", async () => {
+  it("keeps its changes when eth_getFilterLogs is called", async () => {
     const id = await ask("eth_newFilter", { fromBlock: "0x0", toBlock: "0x9" });
-    happen();
+    addEvents();
     expect(await ask("eth_getFilterLogs", id)).toHaveLength(4);
     expect(await ask("eth_getFilterChanges", id)).toHaveLength(1);
   });
@@ -122,15 +122,15 @@ describe("a filter", () => {
     ["a list", [[]]],
     ["an unknown member", [{ colour: "red" }]],
     ["a number for a block", [{ fromBlock: 1 }]],
-    ["a block hash beside a range", [{ blockHash: toHex(TRANSACTION.hash), fromBlock: "0x1" }]],
+    ["a block hash together with a range", [{ blockHash: toHex(TRANSACTION.hash), fromBlock: "0x1" }]],
     ["an address that is too long", [{ address: `0x${"1".repeat(42)}` }]],
-    ["topics that are none", [{ topics: [{}] }]],
+    ["invalid topics", [{ topics: [{}] }]],
   ])("of logs is refused for %s", async (_name, params) => {
     expect(await ask("eth_newFilter", ...params)).toEqual(INVALID);
   });
 
   it.each(["eth_getFilterChanges", "eth_getFilterLogs", "eth_uninstallFilter"])(
-    "is named to %s",
+    "must be named in %s",
     async (method) => {
       expect(await ask(method)).toEqual(INVALID);
       expect(await ask(method, null)).toEqual(INVALID);

@@ -17,21 +17,21 @@ const START_SECONDS = 1_700_000_000;
 const RICH = toHex(account(0).address);
 const CALLER = `0x${"ca".repeat(20)}`;
 const CALLEE = `0x${"ce".repeat(20)}`;
-const HEIR = `0x${"ae".repeat(20)}`;
+const RECIPIENT = `0x${"ae".repeat(20)}`;
 const IDENTITY = `0x${"4".padStart(40, "0")}`;
 const SELECTOR = "a9059cbb";
 
-/** CALL(some gas, to, no value, `bytes` of memory), the outcome dropped. */
+/** CALL(some gas, to, no value, `bytes` of memory), ignoring the result. */
 function calling(to: string, bytes: string): string {
   return `6000600060${bytes}6000600073${to.slice(2)}61fffff150`;
 }
 
-/** Gives a selector and a word to CALLEE, twice, then two bytes, then all to the identity contract. */
+/** Calls CALLEE with a selector and a word, twice, then with two bytes, then the identity contract with the word. */
 const CALLER_CODE =
   `0x63${SELECTOR}60e01b600052` +
   [calling(CALLEE, "24"), calling(CALLEE, "24"), calling(CALLEE, "02"), calling(IDENTITY, "24")].join("");
-/** Leaves all to HEIR when it is given two bytes, else runs into nothing. */
-const CALLEE_CODE = `0x60023614600857fe5b73${HEIR.slice(2)}ff`;
+/** Self-destructs to RECIPIENT when called with two bytes, else fails with an invalid instruction. */
+const CALLEE_CODE = `0x60023614600857fe5b73${RECIPIENT.slice(2)}ff`;
 
 let ask: Ask;
 let mined: { readonly hash: string; readonly blockHash: string };
@@ -57,16 +57,22 @@ beforeAll(async () => {
 describe("go-ethereum's flatCallTracer", () => {
   const tracer = "flatCallTracer";
 
-  it("lists the calls of a mined transaction with its place, without those of precompiled contracts", async () => {
+  it("lists the calls of a mined transaction with its position, without those of precompiled contracts", async () => {
     const traces = (await ask("debug_traceTransaction", mined.hash, { tracer })) as object[];
-    const place = {
+    const position = {
       blockHash: mined.blockHash,
       blockNumber: 1,
       transactionHash: mined.hash,
       transactionPosition: 0,
     };
     const call = { callType: "call", from: CALLER, to: CALLEE, value: "0x0" };
-    const failed = { action: call, error: "invalid opcode: INVALID", subtraces: 0, type: "call", ...place };
+    const failed = {
+      action: call,
+      error: "invalid opcode: INVALID",
+      subtraces: 0,
+      type: "call",
+      ...position,
+    };
     const receipt = (await ask("eth_getTransactionReceipt", mined.hash)) as { gasUsed: string };
     expect(traces).toMatchObject([
       {
@@ -74,13 +80,13 @@ describe("go-ethereum's flatCallTracer", () => {
         result: { gasUsed: receipt.gasUsed, output: "0x" },
         subtraces: 3,
         traceAddress: [],
-        ...place,
+        ...position,
       },
       { ...failed, traceAddress: [0] },
       { ...failed, traceAddress: [1] },
       { action: call, subtraces: 1, traceAddress: [2] },
       {
-        action: { address: CALLEE, balance: "0x5", refundAddress: HEIR },
+        action: { address: CALLEE, balance: "0x5", refundAddress: RECIPIENT },
         type: "suicide",
         traceAddress: [2, 0],
       },
@@ -89,7 +95,7 @@ describe("go-ethereum's flatCallTracer", () => {
     expect(traces[4]).not.toHaveProperty("result");
   });
 
-  it("shows precompiled contracts, and Parity's words, where that is asked for", async () => {
+  it("shows precompiled contracts and Parity's error names on request", async () => {
     const tracerConfig = { includePrecompiles: true, convertParityErrors: true };
     const traces = await ask("debug_traceTransaction", mined.hash, { tracer, tracerConfig });
     expect(traces).toHaveLength(6);
@@ -103,7 +109,7 @@ describe("go-ethereum's flatCallTracer", () => {
     ]);
   });
 
-  it("shows what a creation made, and what one that reverted said", async () => {
+  it("shows the code of a creation, and the output of a reverted one", async () => {
     const trace = (data: string) => ask("debug_traceCall", { from: RICH, data }, "latest", { tracer });
     expect(await trace("0x602a60005360016000f3")).toMatchObject([
       {
@@ -123,7 +129,7 @@ describe("go-ethereum's flatCallTracer", () => {
 });
 
 describe("go-ethereum's 4byteTracer", () => {
-  it("counts the functions that were called, by selector and length of what was given", async () => {
+  it("counts the called functions by selector and length of the arguments", async () => {
     const tracer = "4byteTracer";
     const counted = { [`0x${SELECTOR}-32`]: 2 };
     expect(await ask("debug_traceTransaction", mined.hash, { tracer })).toEqual(counted);
@@ -142,7 +148,7 @@ describe("go-ethereum's 4byteTracer", () => {
 });
 
 describe("go-ethereum's prestateTracer", () => {
-  it("leaves out code and storage where that is asked for, in both its modes", async () => {
+  it("leaves out code and storage on request, in both modes", async () => {
     const code = "0x60026001556003600055";
     const one = `0x${"1".padStart(64, "0")}`;
     const stateOverrides = { [CALLEE]: { code, balance: "0x5", stateDiff: { [one]: one } } };

@@ -4,10 +4,10 @@ import { genesisWith } from "../../builders/genesisWith.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
-/** What struct logs say that an instruction cost that halted, by Besu's own code where no recording has it. */
+/** The cost that struct logs show for an instruction that halted, from Besu's code where no recording has the case. */
 
 const CALLEE = `0x${"ce".repeat(20)}`;
-const FRIEND = `73${"f0".repeat(20)}`;
+const OTHER = `73${"f0".repeat(20)}`;
 
 interface StructLog {
   readonly op: string;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
 });
 
-/** The instruction that halts in this code, which is called with `opcode`. */
+/** The struct log of the instruction that halts in this code, when the code is called with `opcode`. */
 async function haltOf(code: string, opcode: "fa" | "f4", gas?: string): Promise<StructLog> {
   const data = `0x5f5f5f5f73${CALLEE.slice(2)}62ffffff${opcode}`;
   const stateOverrides = { [CALLEE]: { code: `0x${code}`, balance: "0x5" } };
@@ -36,10 +36,10 @@ async function haltOf(code: string, opcode: "fa" | "f4", gas?: string): Promise<
   return halted as StructLog;
 }
 
-describe("what a static call forbids", () => {
+describe("an instruction that a static call forbids", () => {
   it.each([
     ["LOG1", "5f60205fa1", 375 + 375 + 32 * 8 + 3],
-    ["SELFDESTRUCT", `${FRIEND}ff`, 5000 + 2600 + 25_000],
+    ["SELFDESTRUCT", `${OTHER}ff`, 5000 + 2600 + 25_000],
     ["CREATE", "5f5f5ff0", 32_000],
   ])("%s costs its price", async (op, code, price) => {
     expect(await haltOf(code, "fa")).toMatchObject({ op, gasCost: price, error: ["ILLEGAL_STATE_CHANGE"] });
@@ -48,20 +48,20 @@ describe("what a static call forbids", () => {
   it.each([
     ["SSTORE", "5f5f55"],
     ["TSTORE", "5f5f5d"],
-  ])("%s costs all there is", async (op, code) => {
+  ])("%s costs all remaining gas", async (op, code) => {
     const { gas, ...halted } = await haltOf(code, "fa");
     expect(halted).toMatchObject({ op, gasCost: gas, error: ["ILLEGAL_STATE_CHANGE"] });
   });
 
   it.each(["a0", "ff", "f0", "f5", "5fa0"])(
-    "costs nothing where the stack is too short, too: %s",
+    "costs nothing when the stack is too short as well: %s",
     async (code) => {
       expect(await haltOf(code, "fa")).toMatchObject({ gasCost: 0 });
     },
   );
 
-  it("CALL costs its price, as if it knew whom it calls, and all there is", async () => {
-    const { gas, gasCost } = await haltOf(`5f5f5f5f6001${FRIEND}5ff1`, "fa");
+  it("CALL costs its price for a warm account, and all remaining gas", async () => {
+    const { gas, gasCost } = await haltOf(`5f5f5f5f6001${OTHER}5ff1`, "fa");
     expect(gasCost - gas).toBe(100 + 9000 + 25_000);
   });
 });
@@ -76,11 +76,11 @@ describe("a stack that is too short", () => {
     ["MLOAD", "51", 0],
     ["SSTORE", "55", 0],
     ["CREATE", "f0", 0],
-  ])("costs %s its price only where that is looked at first", async (op, code, gasCost) => {
+  ])("costs %s its price only when Besu checks the price first", async (op, code, gasCost) => {
     expect(await haltOf(code, "f4")).toMatchObject({ op, gasCost, error: ["INSUFFICIENT_STACK_ITEMS"] });
   });
 
-  it("costs a call all there is", async () => {
+  it("costs a call all remaining gas", async () => {
     const { gas, gasCost } = await haltOf("f4", "f4");
     expect(gasCost).toBe(gas);
   });
@@ -98,20 +98,20 @@ describe("too little gas", () => {
     ["ADDRESS", `${"5f".repeat(1024)}30`, 2 * 1024 + 1, 2],
     ["SSTORE", "60015f55", 5 + 2301, 22_100],
     ["SSTORE", "5f5f55", 4 + 2300, 2300],
-  ])("costs %s what Besu names, whatever else is wrong (%#)", async (op, code, left, gasCost) => {
+  ])("costs %s what Besu shows, also with a stack error (%#)", async (op, code, left, gasCost) => {
     expect(await haltOf(code, "f4", gas(left))).toMatchObject({ op, gasCost, error: ["INSUFFICIENT_GAS"] });
   });
 });
 
 describe("a call that cannot be paid for", () => {
-  it("costs its price, and all there is", async () => {
-    const { op, gas, gasCost, error } = await haltOf(`5f5f5f5f${FRIEND}5ffa`, "f4", "0x5500");
+  it("costs its price, and all remaining gas", async () => {
+    const { op, gas, gasCost, error } = await haltOf(`5f5f5f5f${OTHER}5ffa`, "f4", "0x5500");
     expect([op, error]).toEqual(["STATICCALL", ["INSUFFICIENT_GAS"]]);
     expect(gasCost - gas).toBe(2600);
   });
 
-  it("is shown by vmTrace with its caller's code where no contract called that", async () => {
-    const call = { data: `0x5f5f5f5f${FRIEND}5ffa`, gas: "0xd200" };
+  it("is shown by vmTrace with its caller's code when the caller is the top level", async () => {
+    const call = { data: `0x5f5f5f5f${OTHER}5ffa`, gas: "0xd200" };
     const { vmTrace } = (await ask("trace_call", call, ["vmTrace"])) as {
       vmTrace: { code: string; ops: { cost: number; ex: object; sub: object | null }[] };
     };
@@ -121,7 +121,7 @@ describe("a call that cannot be paid for", () => {
   });
 });
 
-describe("memory that nobody can pay for", () => {
+describe("memory that costs more than the gas limit", () => {
   const words = 2 ** 27;
   const price = 3 * words + words ** 2 / 512;
   it.each([
@@ -134,8 +134,8 @@ describe("memory that nobody can pay for", () => {
     ["RETURN", "6401000000005ff3", 0],
     ["REVERT", "6401000000005ffd", 0],
     ["CREATE", "6401000000005f5ff0", 32_000 + 2 * words],
-    ["STATICCALL", `6401000000005f5f5f${FRIEND}5ffa`, 2600],
-  ])("is priced without being filled: %s", async (op, code, rest) => {
+    ["STATICCALL", `6401000000005f5f5f${OTHER}5ffa`, 2600],
+  ])("is priced without being allocated: %s", async (op, code, rest) => {
     const { gas, ...halted } = await haltOf(code, "f4");
     const left = op === "STATICCALL" ? gas : 0;
     expect(halted).toMatchObject({ op, gasCost: price + rest + left, error: ["INSUFFICIENT_GAS"] });

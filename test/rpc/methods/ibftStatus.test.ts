@@ -17,7 +17,7 @@ const chain = chainOf([aStoredBlock({ number: 0 })]);
 const NOW_MS = 1_700_000_090_000;
 const [a, b, c] = toyAddresses(3) as [typeof ZERO_ADDRESS, typeof ZERO_ADDRESS, typeof ZERO_ADDRESS];
 
-/** Three validators in round 1, of which the third is silent; asked of the first. */
+/** Three validators in round 1, of which the third is silent, as seen by the first. */
 const STATUS: RpcConsensusStatus = {
   mode: "validating",
   self: a,
@@ -72,7 +72,7 @@ async function ask(status: RpcConsensusStatus): Promise<unknown> {
 }
 
 describe("ibft_status", () => {
-  it("answers all that an operator of a network that stands asks first", async () => {
+  it("shows what an operator needs when the chain stands", async () => {
     expect(await ask(STATUS)).toEqual({
       mode: "validating",
       address: toHex(a),
@@ -135,7 +135,7 @@ describe("ibft_status", () => {
     });
   });
 
-  it("answers on a node that only follows, which hears nobody and cannot say who is missing", async () => {
+  it("shows null on a node that only follows, which cannot tell which validators are missing", async () => {
     const status = { ...STATUS, mode: "following", self: ZERO_ADDRESS, isValidator: false, round: undefined };
     expect(await ask(status)).toMatchObject({
       mode: "following",

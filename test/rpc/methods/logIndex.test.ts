@@ -10,42 +10,42 @@ const INVALID = { code: -32602, message: "Invalid params" };
 const INTERNAL = { code: -32603, message: "Internal error" };
 const LONGEST = 2n ** 63n - 1n;
 
-/** Ten blocks, and an index that writes down what it is told. */
+/** Ten blocks, and a log index that records the calls that it receives. */
 function aNode(isBusy = false) {
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   let status: LogIndexStatus = { from: 0n, to: 0n, current: 0n, isIndexing: isBusy };
   const logIndex: RpcLogIndex = {
     get status() {
       return status;
     },
     generate(from, to) {
-      told.push(["generate", from, to]);
+      calls.push(["generate", from, to]);
       if (isBusy) return false;
       status = { from, to, current: 7n, isIndexing: true };
       return true;
     },
     async remove(from, to) {
-      told.push(["remove", from, to]);
+      calls.push(["remove", from, to]);
     },
     repair(before) {
-      told.push(["repair", before]);
+      calls.push(["repair", before]);
       return !isBusy;
     },
   };
   const chain = chainOf(Array.from({ length: 10 }, (_, number) => aStoredBlock({ number })));
   return {
     ask: requesterOf({ chain, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }), logIndex }),
-    told,
+    calls,
   };
 }
 
 describe("admin_generateLogBloomCache", () => {
   const idle = { startBlock: "0x0", endBlock: "0x0", currentBlock: "0x0", requestAccepted: false };
 
-  it("without parameters tells how far the index is, and does nothing", async () => {
-    const { ask, told } = aNode();
+  it("without parameters returns the progress of the index, and does nothing", async () => {
+    const { ask, calls } = aNode();
     expect(await ask("admin_generateLogBloomCache")).toEqual({ ...idle, caching: false, indexing: false });
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
   it.each([
@@ -54,10 +54,10 @@ describe("admin_generateLogBloomCache", () => {
     ["tags", ["earliest", "latest"], 0n, LONGEST, "latest"],
     ["decimals", ["1", "100000"], 1n, 100_000n, "0x186a0"],
     ["the end alone", [null, "0x9"], 0n, 9n, "0x9"],
-  ])("takes %s", async (_name, params, from, to, endBlock) => {
-    const { ask, told } = aNode();
+  ])("accepts %s", async (_name, params, from, to, endBlock) => {
+    const { ask, calls } = aNode();
     const answer = await ask("admin_generateLogBloomCache", ...params);
-    expect(told).toEqual([["generate", from, to]]);
+    expect(calls).toEqual([["generate", from, to]]);
     expect(answer).toEqual({
       startBlock: `0x${from.toString(16)}`,
       endBlock,
@@ -71,13 +71,13 @@ describe("admin_generateLogBloomCache", () => {
   it.each([[["0x5", "0x5"]], [["0x6", "0x5"]], [["latest", "latest"]], [["-1", "0x5"]]])(
     "does not accept %j",
     async (params) => {
-      const { ask, told } = aNode();
+      const { ask, calls } = aNode();
       expect(await ask("admin_generateLogBloomCache", ...params)).toMatchObject({ requestAccepted: false });
-      expect(told).toEqual([]);
+      expect(calls).toEqual([]);
     },
   );
 
-  it("does not accept a request while it is at work", async () => {
+  it("does not accept a request while it is running", async () => {
     const answer = await aNode(true).ask("admin_generateLogBloomCache", "0x0", "0x5");
     expect(answer).toEqual({ ...idle, caching: true, indexing: true });
   });
@@ -90,28 +90,28 @@ describe("admin_generateLogBloomCache", () => {
 describe("admin_logsRemoveCache", () => {
   it.each([
     ["no parameters: all", [], 0n, LONGEST],
-    ["empty texts: all", ["", ""], 0n, LONGEST],
+    ["empty strings: all", ["", ""], 0n, LONGEST],
     ["the first alone: that block's", ["0x3"], 3n, 3n],
     ["the first, and the second skipped: that block's", ["0x3", ""], 3n, 3n],
     ["the second alone: from genesis to it", ["", "0x4"], 0n, 4n],
     ["null for the first", [null, "0x4"], 0n, 4n],
     ["both", ["0x3", "latest"], 3n, 9n],
   ])("removes with %s", async (_name, params, from, to) => {
-    const { ask, told } = aNode();
+    const { ask, calls } = aNode();
     expect(await ask("admin_logsRemoveCache", ...params)).toEqual({ Status: "Cache Removed" });
-    expect(told).toEqual([["remove", from, to]]);
+    expect(calls).toEqual([["remove", from, to]]);
   });
 
   it.each([
     ["an end before the start", ["0x5", "0x3"], INVALID],
     ["an unknown start", ["0x63"], INTERNAL],
     ["an unknown end", ["0x0", "0x63"], INTERNAL],
-    ["a number of JSON", [5], INVALID],
+    ["a JSON number", [5], INVALID],
     ["nonsense", ["zz"], INVALID],
-  ])("refuses %s", async (_name, params, refusal) => {
-    const { ask, told } = aNode();
-    expect(await ask("admin_logsRemoveCache", ...params)).toEqual(refusal);
-    expect(told).toEqual([]);
+  ])("refuses %s", async (_name, params, error) => {
+    const { ask, calls } = aNode();
+    expect(await ask("admin_logsRemoveCache", ...params)).toEqual(error);
+    expect(calls).toEqual([]);
   });
 });
 
@@ -123,12 +123,12 @@ describe("admin_logsRepairCache", () => {
     [["4"], 4n],
     [["0"], 0n],
   ])("starts with %j", async (params, before) => {
-    const { ask, told } = aNode();
+    const { ask, calls } = aNode();
     expect(await ask("admin_logsRepairCache", ...params)).toEqual({ Status: "Started" });
-    expect(told).toEqual([["repair", before]]);
+    expect(calls).toEqual([["repair", before]]);
   });
 
-  it("says when it is at work already", async () => {
+  it("says when it is already running", async () => {
     expect(await aNode(true).ask("admin_logsRepairCache")).toEqual({ Status: "Already running" });
   });
 
@@ -138,7 +138,7 @@ describe("admin_logsRepairCache", () => {
     ["hexadecimal", ["0x4"], INVALID],
     ["a fraction", [1.5], INVALID],
     ["an object", [{}], INVALID],
-  ])("refuses %s", async (_name, params, refusal) => {
-    expect(await aNode().ask("admin_logsRepairCache", ...params)).toEqual(refusal);
+  ])("refuses %s", async (_name, params, error) => {
+    expect(await aNode().ask("admin_logsRepairCache", ...params)).toEqual(error);
   });
 });

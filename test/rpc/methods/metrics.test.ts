@@ -10,11 +10,11 @@ const chain = chainOf([aStoredBlock({ number: 0 })]);
 const spec = aChainSpec(chain, { chainId: 1337n, fork: "london" });
 
 describe("debug_metrics", () => {
-  it("is empty where nothing is counted", async () => {
+  it("is empty when metrics are disabled", async () => {
     expect(await requesterOf({ chain, spec })("debug_metrics")).toEqual({});
   });
 
-  it("shows figures by group, name and labels; those of a summary by their kind", async () => {
+  it("shows values by category, name and labels; those of a summary also by quantile, sum and count", async () => {
     const metrics = createMetrics(
       { categories: new Set(DEFAULT_METRIC_CATEGORIES), hasTimers: true },
       { clock: { nowMs: () => 0 }, stopwatchMs: () => 0 },

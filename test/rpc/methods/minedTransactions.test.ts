@@ -23,7 +23,7 @@ const TRANSACTIONS = [
   }),
   aTransaction({ nonce: 2n, value: 7n }),
 ];
-const WAITING = aTransaction({ nonce: 3n });
+const POOLED = aTransaction({ nonce: 3n });
 const UNKNOWN = `0x${"12".repeat(32)}`;
 
 let ask: Ask;
@@ -35,23 +35,23 @@ beforeAll(async () => {
   if (!block.ok) throw new Error(block.error.message);
   const imported = await node.chain.importBlock(block.value);
   if (!imported.ok) throw new Error(imported.error.message);
-  ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec), pool: poolOf([WAITING]) });
+  ask = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec), pool: poolOf([POOLED]) });
 });
 
 describe("raw transactions", () => {
   it("are found by hash, in a block or in the pool, in the bytes that were sent", async () => {
-    for (const { hash, raw } of [...TRANSACTIONS, WAITING])
+    for (const { hash, raw } of [...TRANSACTIONS, POOLED])
       expect(await ask("eth_getRawTransactionByHash", toHex(hash))).toBe(toHex(raw));
     expect(await ask("eth_getRawTransactionByHash", UNKNOWN)).toBe("0x");
     expect(await ask("eth_getRawTransactionByHash", "0x12")).toMatchObject({ code: -32602 });
   });
 
-  it("are found by their place in a block", async () => {
+  it("are found by their index in a block", async () => {
     const { hash } = (await ask("eth_getBlockByNumber", "latest", false)) as { hash: string };
     for (const [index, { raw }] of TRANSACTIONS.entries()) {
-      const place = `0x${index}`;
-      expect(await ask("eth_getRawTransactionByBlockNumberAndIndex", "0x1", place)).toBe(toHex(raw));
-      expect(await ask("eth_getRawTransactionByBlockHashAndIndex", hash, place)).toBe(toHex(raw));
+      const position = `0x${index}`;
+      expect(await ask("eth_getRawTransactionByBlockNumberAndIndex", "0x1", position)).toBe(toHex(raw));
+      expect(await ask("eth_getRawTransactionByBlockHashAndIndex", hash, position)).toBe(toHex(raw));
     }
     expect(await ask("eth_getRawTransactionByBlockNumberAndIndex", "latest", "0x3")).toBe("0x");
     expect(await ask("eth_getRawTransactionByBlockNumberAndIndex", "0x9", "0x0")).toBe("0x");
@@ -69,8 +69,8 @@ describe("trace_replayTransaction", () => {
     }
   });
 
-  it("is null of a transaction that is in no block, and wants to know what to show", async () => {
-    for (const hash of [UNKNOWN, toHex(WAITING.hash)])
+  it("is null for a transaction that is not in a block, and requires trace types", async () => {
+    for (const hash of [UNKNOWN, toHex(POOLED.hash)])
       expect(await ask("trace_replayTransaction", hash, ["trace"])).toBeNull();
     const mined = toHex(expectDefined(TRANSACTIONS[0], "a transaction").hash);
     for (const params of [[mined], [mined, ["all"]], ["0x12", ["trace"]]])

@@ -8,11 +8,11 @@ import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
-/** Requests that no recording has, answered as Besu's rules of reading them have it. */
+/** Requests that no recording has, answered as Besu's parsing rules demand. */
 
 const RICH = toHex(account(0).address);
-const NOBODY = `0x${"de".repeat(20)}`;
-const MUCH = "0x77359400";
+const UNUSED = `0x${"de".repeat(20)}`;
+const HIGH_PRICE = "0x77359400";
 const INTERNAL_ERROR = { code: -32603, message: "Internal error" };
 const INVALID_PARAMS = { code: -32602, message: "Invalid params" };
 
@@ -23,13 +23,13 @@ beforeAll(async () => {
   ask = requesterOf({ ...node, ...hereWorkers(node), tracer: tracerOf(node.chain, node.spec) });
 });
 
-describe("trace_rawTransaction of what could not stand in a block", () => {
+describe("trace_rawTransaction of a transaction that is invalid in a block", () => {
   const gasLimit = 1000n;
   const [call, creation] = [aTransaction({ gasLimit }), aTransaction({ gasLimit, to: undefined })];
   const trace = (raw: Uint8Array, ...types: string[]) => ask("trace_rawTransaction", toHex(raw), types);
 
-  it("shows a call, or a creation, that nobody gave gas to", async () => {
-    const nothing = { output: "0x", stateDiff: null, vmTrace: { code: "0x", ops: [] } };
+  it("shows a call, or a creation, without gas", async () => {
+    const empty = { output: "0x", stateDiff: null, vmTrace: { code: "0x", ops: [] } };
     const { from, input, to, value } = {
       from: toHex(call.sender),
       input: toHex(call.data),
@@ -37,7 +37,7 @@ describe("trace_rawTransaction of what could not stand in a block", () => {
       value: `0x${call.value.toString(16)}`,
     };
     expect(await trace(call.raw, "trace", "vmTrace", "stateDiff")).toEqual({
-      ...nothing,
+      ...empty,
       trace: [
         {
           action: { callType: "call", from, input, to, value },
@@ -59,8 +59,8 @@ describe("trace_rawTransaction of what could not stand in a block", () => {
 });
 
 describe("odd requests", () => {
-  it("for traces may have the members of a filter for logs, which do not count, but not pending blocks", async () => {
-    const members = { address: NOBODY, topics: [null], blockHash: `0x${"12".repeat(32)}` };
+  it("for filtered traces may have the members of a log filter, which are ignored, but not the pending tag", async () => {
+    const members = { address: UNUSED, topics: [null], blockHash: `0x${"12".repeat(32)}` };
     const range = { fromBlock: "0x0", toBlock: "0x0" };
     expect(await ask("trace_filter", { ...range, ...members })).toEqual([]);
     expect(await ask("trace_filter", { ...range, address: "zz" })).toEqual(INVALID_PARAMS);
@@ -68,7 +68,7 @@ describe("odd requests", () => {
     expect(await ask("trace_filter", { ...range, toBlock: "pending" })).toEqual(INTERNAL_ERROR);
   });
 
-  it("for a range that begins with no key, or has less than nothing in it, are an internal error", async () => {
+  it("for a state range with an invalid start key or a negative limit are an internal error", async () => {
     for (const [key, limit] of [
       ["zz", 1],
       [`0x${"0".repeat(66)}`, 1],
@@ -82,43 +82,43 @@ describe("odd requests", () => {
     expect(await ask("debug_accountRange", "0xffff", 0, "zz", 1)).toEqual({ addressMap: {} });
   });
 
-  it("for every percentile of as many blocks as there may be are answered, and for many more refused", async () => {
+  it("for 101 percentiles of the most blocks are answered, and for twice as many refused", async () => {
     const all = Array.from({ length: 101 }, (_, index) => index);
     expect(await ask("eth_feeHistory", "0x400", "latest", all)).toMatchObject({ oldestBlock: "0x0" });
     expect(await ask("eth_feeHistory", "0x400", "latest", [...all, ...all])).toEqual(INVALID_PARAMS);
   });
 
-  it("for traces of many calls may leave the block open by a null, not by nothing", async () => {
-    const calls = [[{ to: NOBODY, from: RICH, gasPrice: MUCH }, []]];
+  it("for traces of many calls may have null for the block, but must have the parameter", async () => {
+    const calls = [[{ to: UNUSED, from: RICH, gasPrice: HIGH_PRICE }, []]];
     expect(await ask("trace_callMany", calls, null)).toMatchObject([{ output: "0x" }]);
     expect(await ask("trace_callMany", calls)).toEqual(INVALID_PARAMS);
   });
 
-  it("report hash rates under any name, in any number of digits", async () => {
+  it("may report a hash rate under any name, with any number of digits", async () => {
     expect(await ask("eth_submitHashrate", "0x5", "miner one")).toBe(false);
     expect(await ask("eth_submitHashrate", "zz", "miner one")).toEqual(INTERNAL_ERROR);
     expect(await ask("eth_submitHashrate", "0x5")).toEqual(INVALID_PARAMS);
   });
 
-  it("require a canonical block only by what is true", async () => {
+  it("may have any requireCanonical, of which an invalid one counts as false", async () => {
     const { hash } = (await ask("eth_getBlockByNumber", "latest", false)) as { hash: string };
     for (const requireCanonical of [true, "true", 1, "maybe", {}, null])
-      expect(await ask("eth_getBalance", NOBODY, { blockHash: hash, requireCanonical })).toBe("0x0");
+      expect(await ask("eth_getBalance", UNUSED, { blockHash: hash, requireCanonical })).toBe("0x0");
   });
 
-  it("with a list of no blobs are calls as others are, and blobs have the one version that there is", async () => {
+  it("with an empty list of blobs are ordinary calls, and blob hashes must have version 1", async () => {
     const callWith = (...blobVersionedHashes: string[]) =>
-      ask("eth_call", { to: NOBODY, blobVersionedHashes }, "latest");
+      ask("eth_call", { to: UNUSED, blobVersionedHashes }, "latest");
     expect(await callWith()).toBe("0x");
     expect(await callWith(`0x02${"0".repeat(62)}`)).toEqual(INVALID_PARAMS);
     const paid = {
       from: RICH,
-      to: NOBODY,
+      to: UNUSED,
       blobVersionedHashes: [`0x01${"0".repeat(62)}`],
-      maxFeePerGas: MUCH,
+      maxFeePerGas: HIGH_PRICE,
     };
     expect(await ask("eth_call", { ...paid, strict: true }, "latest")).toBe("0x");
-    const nothing = { ...paid, strict: true, maxFeePerBlobGas: "0x0" };
-    expect(await ask("eth_call", nothing, "latest")).toMatchObject({ code: -32009 });
+    const unpaid = { ...paid, strict: true, maxFeePerBlobGas: "0x0" };
+    expect(await ask("eth_call", unpaid, "latest")).toMatchObject({ code: -32009 });
   });
 });

@@ -10,7 +10,7 @@ import { requesterOf } from "../requester.ts";
 const RICH = toHex(account(0).address);
 const OTHER = toHex(account(2).address);
 
-/** Nonces 0 and 1 can be mined, 3 waits; and a creation of another sender. */
+/** One sender's nonces 0 and 1, which can be mined, and 3, which waits; and another sender's creation. */
 const TRANSACTIONS = [
   aTransaction({ nonce: 3n }),
   aTransaction({ nonce: 1n, gasPrice: 7n }),
@@ -30,14 +30,14 @@ const ask = requesterOf({
 });
 
 describe("the pool as other clients show it", () => {
-  it("tells its size by place", async () => {
+  it("counts pending and queued transactions", async () => {
     expect(await ask("txpool_status")).toEqual({ pending: "0x3", queued: "0x1" });
   });
 
-  it("lists transactions by place, sender and nonce", async () => {
+  it("lists transactions by pending or queued, sender and nonce", async () => {
     const content = (await ask("txpool_content")) as Record<string, Record<string, Record<string, object>>>;
-    const shape = Object.entries(content).map(([place, senders]) => [
-      place,
+    const shape = Object.entries(content).map(([list, senders]) => [
+      list,
       Object.fromEntries(Object.entries(senders).map(([sender, byNonce]) => [sender, Object.keys(byNonce)])),
     ]);
     expect(Object.fromEntries(shape)).toEqual({
@@ -54,7 +54,7 @@ describe("the pool as other clients show it", () => {
     expect(content["pending"]?.[RICH]?.["1"]).not.toHaveProperty("raw");
   });
 
-  it("lists one sender's", async () => {
+  it("lists the transactions of one sender", async () => {
     expect(await ask("txpool_contentFrom", OTHER)).toMatchObject({
       pending: { 0: { from: OTHER, to: null } },
       queued: {},
@@ -62,7 +62,7 @@ describe("the pool as other clients show it", () => {
     expect(await ask("txpool_contentFrom", `0x${"77".repeat(20)}`)).toEqual({ pending: {}, queued: {} });
   });
 
-  it("tells each in a line", async () => {
+  it("summarizes each transaction in a line", async () => {
     expect(await ask("txpool_inspect")).toEqual({
       pending: {
         [RICH]: {

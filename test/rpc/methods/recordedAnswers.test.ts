@@ -27,11 +27,11 @@ import { somebody } from "../../builders/somebody.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { IS_THOROUGH } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
-import { sameButDefects } from "./traceDefects.ts";
+import { withoutBesuBugs } from "./besuTraceBugs.ts";
 
 /**
- * What a live node of Besu answered, asked again of our methods over the real chain, state, executor and
- * pool, which have imported the same blocks by all rules. Every answer is compared as text.
+ * Repeats requests recorded from a live Besu node against our methods, with the real chain, state, executor and pool and
+ * the same blocks imported with full validation. Every answer is compared as text.
  */
 
 interface Request {
@@ -40,7 +40,7 @@ interface Request {
 }
 
 interface RecordedCase {
-  /** Its group and name, as the list of exceptions has it. */
+  /** Group and name, as in the list of exceptions. */
   readonly name: string;
   readonly request: Request;
   readonly response: {
@@ -55,37 +55,34 @@ interface Exception {
   readonly compare?: "set" | "shape" | "sequence";
   readonly reason?: string;
   readonly ruling?: string;
-  /** Cases to ask first. */
+  /** Cases to send first. */
   readonly after?: readonly string[];
   readonly setup?: "gap";
 }
 
 const OURS = new Set(METHODS.flatMap(({ name, aliases }) => [name, ...(aliases ?? [])]));
 
-/** Answered otherwise, and why; what we answer instead is tested elsewhere. */
+/** Cases answered differently, with the reason; our answers are tested elsewhere. */
 const EXPLAINED: ReadonlyMap<string, string> = new Map([
-  [
-    "debug/storageRangeAt-badidx",
-    "the index of the transaction counts: one beyond the last means all of them",
-  ],
-  ["bonsai/storageRangeAt", "this storage format can tell its slots"],
+  ["debug/storageRangeAt-badidx", "the transaction index is used: one above the last means all transactions"],
+  ["bonsai/storageRangeAt", "our storage format knows the slot keys"],
 ]);
 
-/** They tell of the moment; adminPeers.test.ts compares them. */
-const OF_PEERS = new Set(["admin_nodeInfo", "admin_peers"]);
+/** Depend on the time of the request; adminPeers.test.ts compares them. */
+const PEER_METHODS = new Set(["admin_nodeInfo", "admin_peers"]);
 
-/** Unknown to Besu, which says so. */
-const BEYOND = new Set(["eth_simulateV1", "txpool_content", "txpool_inspect", "txpool_status"]);
+/** Methods unknown to Besu, whose recorded answer is an error. */
+const NOT_IN_BESU = new Set(["eth_simulateV1", "txpool_content", "txpool_inspect", "txpool_status"]);
 
-/** The second, with its long traces, is left to the long run. */
+/** The second has long traces, and is only part of the long run. */
 const NETWORKS = ["net1", "net2", "net3"] as const;
 type Network = (typeof NETWORKS)[number];
 
 interface Scope {
   readonly maxLogsRange: bigint;
   /**
-   * Left out are groups that were asked of another node than the one whose chain was recorded, after its settings had
-   * changed, of a pool that works by other rules, of four nodes at once, or about HTTP.
+   * Excludes groups recorded from another node than the one whose chain was recorded, after a change of its settings, with
+   * a pool of other rules, from four nodes at once, or about HTTP.
    */
   includes(group: string): boolean;
   readonly leastCases: number;
@@ -117,13 +114,13 @@ describeWithVectors("answers recorded from a live network", () => {
         const { compare, ruling } = exceptions[name] ?? {};
         const isOurs =
           OURS.has(request?.method) &&
-          !BEYOND.has(request.method) &&
+          !NOT_IN_BESU.has(request.method) &&
           scope.includes(name.split("/")[0] ?? "");
-        if (EXPLAINED.has(name) || OF_PEERS.has(request?.method)) return false;
+        if (EXPLAINED.has(name) || PEER_METHODS.has(request?.method)) return false;
         return isOurs && compare !== "sequence" && ruling?.includes("overrides") !== true;
       });
       const methods = [...new Set(cases.map(({ request }) => request.method))].sort();
-      /** What we answered and what should be answered, by method. */
+      /** Our answers and the expected ones, by method. */
       const pairs = new Map<string, Pair[]>(methods.map((method) => [method, []]));
 
       beforeAll(async () => {
@@ -132,7 +129,7 @@ describeWithVectors("answers recorded from a live network", () => {
           genesis: readFileSync(vectorPath(...folder, "genesis.json"), "utf8"),
           production: { keepsRevertReasons: network === "net2" },
         });
-        const story = { node, network, cases, exceptions };
+        const context = { node, network, cases, exceptions };
         const blocks = recordedBlocks(folder);
         for (const { header, transactions, ommers } of blocks) {
           if (header.number > 0n) {
@@ -141,19 +138,19 @@ describeWithVectors("answers recorded from a live network", () => {
           }
           for (const recorded of cases) {
             if (!headsOf(recorded, network, blocks.length - 1).includes(Number(header.number))) continue;
-            pairs.get(recorded.request.method)?.push(await askAgain(recorded, story));
+            pairs.get(recorded.request.method)?.push(await replay(recorded, context));
           }
         }
       }, 120_000);
 
-      it("are asked again, nearly all", () => {
+      it("are nearly all repeated", () => {
         expect(cases.length).toBeGreaterThanOrEqual(scope.leastCases);
       });
 
       it.each(methods)("%s", (method) => {
-        const asked = pairs.get(method) ?? [];
-        expect(asked.length).toBeGreaterThan(0);
-        for (const { label, ours, expected } of asked) expect(ours, label).toBe(expected);
+        const answers = pairs.get(method) ?? [];
+        expect(answers.length).toBeGreaterThan(0);
+        for (const { label, ours, expected } of answers) expect(ours, label).toBe(expected);
       });
     },
   );
@@ -165,7 +162,7 @@ interface Pair {
   readonly expected: string;
 }
 
-interface Story {
+interface ReplayContext {
   readonly node: TestChain;
   readonly network: Network;
   readonly cases: readonly RecordedCase[];
@@ -173,8 +170,8 @@ interface Story {
 }
 
 /**
- * Both ends of the range in which the answer holds, but one for simulations, of which some burn a whole block's gas
- * for seconds; the last block where any head would do.
+ * Both ends of the range in which the answer holds, but only the last one for simulations, because some use a whole
+ * block's gas and take seconds; the last block when the answer holds at every head.
  */
 function headsOf({ name, request, heads }: RecordedCase, network: Network, last: number): readonly number[] {
   const misdated = MISDATED.get(`${network}/${name}`);
@@ -185,21 +182,24 @@ function headsOf({ name, request, heads }: RecordedCase, network: Network, last:
 
 const SIMULATIONS = new Set(["eth_call", "eth_estimateGas", "eth_createAccessList"]);
 
-/** It depends on the head's gas limit and was asked at block 903 or 904; the record takes it for 900 to 903. */
+/** Depends on the head's gas limit: sent at block 903 or 904, but recorded as valid from 900 to 903. */
 const MISDATED: ReadonlyMap<string, number> = new Map([["net1/eth_estimateGas/precompiles", 904]]);
 
-/** Each case meets a pool and filters of its own, in which only what it needs has happened before. */
-async function askAgain(recorded: RecordedCase, { node, network, cases, exceptions }: Story): Promise<Pair> {
+/** Repeats a case with a new pool and new filters, after only the requests that it depends on. */
+async function replay(
+  recorded: RecordedCase,
+  { node, network, cases, exceptions }: ReplayContext,
+): Promise<Pair> {
   const { after = [], setup, compare, reason, ruling } = exceptions[recorded.name] ?? {};
   const ask = openNode(node, network);
   if (setup === "gap") for (const raw of rawsOfGap(network)) await ask({ ...SEND, params: [raw] });
-  /** Ours for each id that the recorded node gave. */
+  /** Our filter id for each id of the recorded node. */
   const ids = new Map<unknown, unknown>();
   const translated = (request: Request): Request => ({
     ...request,
     ...(request.params && { params: request.params.map((value) => ids.get(value) ?? value) }),
   });
-  const earlierCases = [...(IN_MEMORY.get(`${network}/${recorded.name}`) ?? []), ...after];
+  const earlierCases = [...(EARLIER_CASES.get(`${network}/${recorded.name}`) ?? []), ...after];
   for (const earlier of earlierCases.flatMap((name) => cases.find((each) => each.name === name) ?? [])) {
     const { result } = JSON.parse(await ask(translated(earlier.request))) as { result?: unknown };
     ids.set(earlier.response.result, result);
@@ -211,15 +211,15 @@ async function askAgain(recorded: RecordedCase, { node, network, cases, exceptio
   }
   const expected = ruledAnswer(recorded, ruling);
   if (recorded.request.method.includes("_trace") || recorded.request.method.startsWith("trace_")) {
-    const [shown, wanted] = sameButDefects(JSON.parse(ours), expected);
+    const [shown, wanted] = withoutBesuBugs(JSON.parse(ours), expected);
     return { label, ours: shown, expected: wanted };
   }
   const normalized = NORMALIZED[compare ?? (reason?.includes("as an object") ? "object" : "text")];
   return { label, ours: normalized(JSON.parse(ours)), expected: normalized(expected) };
 }
 
-/** Asked before, once or in an earlier run, and not discarded since; the list of exceptions says so in notes, or not. */
-const IN_MEMORY: ReadonlyMap<string, readonly string[]> = new Map(
+/** Cases that depend on an earlier request whose effect was still there; the list of exceptions does not always say so. */
+const EARLIER_CASES: ReadonlyMap<string, readonly string[]> = new Map(
   [
     "net1/ibft/getPendingVotes",
     "net1/ibft/getPendingVotes-empty",
@@ -229,22 +229,22 @@ const IN_MEMORY: ReadonlyMap<string, readonly string[]> = new Map(
   ].map((name) => [name, ["ibft/proposeValidatorVote-badaddr"]]),
 );
 
-/** How two answers are made comparable. */
+/** Normalizations before two answers are compared. */
 const NORMALIZED: Readonly<
   Record<"text" | "set" | "shape" | "sequence" | "object", (answer: object) => string>
 > = {
   text: (answer) => JSON.stringify(answer),
   sequence: (answer) => JSON.stringify(answer),
-  // The names of trace files end in the moment at which they were written.
+  // The names of trace files end with the time of writing.
   shape: (answer) =>
     JSON.stringify(answer)
       .replace(/:"[^"]*"/g, ":text")
-      .replace(/-\d+"/g, '-moment"'),
+      .replace(/-\d+"/g, '-time"'),
   set: (answer) => JSON.stringify(sorted(answer)),
   object: (answer) => JSON.stringify(withSortedMembers(answer)),
 };
 
-/** Lists in the order of their texts; times, which no two nodes share, left out. */
+/** Sorts lists by their text and leaves out arrival times, which differ between nodes. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(sorted).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -260,7 +260,7 @@ function withSortedMembers(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withSortedMembers(member)]));
 }
 
-/** What we answer by a ruling (architecture.md#rulings), in place of what was recorded. */
+/** Our intended answer by a ruling (architecture.md#rulings), or else the recorded one. */
 function ruledAnswer({ request, response }: RecordedCase, ruling = ""): object {
   if (ruling.includes("code 3")) return withCode3(response);
   if (request.method === "admin_generateLogBloomCache")
@@ -276,7 +276,7 @@ function withCode3({ error, ...rest }: RecordedCase["response"]): object {
   return { ...rest, error: { ...error, code: 3 } };
 }
 
-/** The same request for the head. */
+/** The same request with `latest` in place of `finalized` and `safe`. */
 function withLatest(request: Request): Request {
   const isTag = (value: unknown) => value === "finalized" || value === "safe";
   return { ...request, params: (request.params ?? []).map((value) => (isTag(value) ? "latest" : value)) };
@@ -325,7 +325,7 @@ function openNode(
       .text;
 }
 
-/** What only the recorded node can know of itself. */
+/** Facts about the recorded node itself. */
 function factsOf(network: Network): Partial<RpcPorts> {
   if (network === "net3") return {};
   const answerTo = (name: string) =>
@@ -350,7 +350,7 @@ function factsOf(network: Network): Partial<RpcPorts> {
   };
 }
 
-/** Whom to stay connected with, where this node has the given id. */
+/** A list of maintained peers, for a node with the given id. */
 function aDialer({ id }: { readonly id: string }): Parameters<typeof peerCommands>[0] {
   const ids = new Set<string>();
   return {
@@ -366,7 +366,7 @@ function aDialer({ id }: { readonly id: string }): Parameters<typeof peerCommand
 
 const SEND = { jsonrpc: "2.0", id: 1, method: "eth_sendRawTransaction" };
 
-/** Two transactions that leave a gap before them (`rpc-README.md` of the recordings). */
+/** Two transactions after a nonce gap (`rpc-README.md` of the recordings). */
 function rawsOfGap(network: Network): readonly string[] {
   const name = "txpool/txpool_besuPendingTransactions-with-gap.json";
   const { response } = readCase(vectorPath("besu-ibft", network, "rpc", name));
@@ -375,7 +375,7 @@ function rawsOfGap(network: Network): readonly string[] {
     .map(({ raw }) => raw);
 }
 
-/** In the order in which the recorded node lists them. */
+/** In the recorded node's order. */
 const MODULES: ReadonlySet<Namespace> = new Set(
   ["TXPOOL", "TRACE", "DEBUG", "PERM", "IBFT", "PLUGINS", "ETH", "WEB3", "ADMIN", "NET", "MINER"].map(
     (name) =>

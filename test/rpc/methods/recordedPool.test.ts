@@ -24,8 +24,8 @@ import { somebody } from "../../builders/somebody.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
 /**
- * What a live node of Besu answered about its pool and its allowlists, one request after another, asked again
- * of ours in the same order and with the same options. Answers are compared as text, lists of pooled ones as sets.
+ * Repeats requests about the pool and the allowlists, recorded from a live Besu node, in the same order and with the same
+ * options. Answers are compared as text, lists of pooled transactions as sets.
  */
 
 interface RecordedCase {
@@ -33,11 +33,11 @@ interface RecordedCase {
   readonly response: { readonly result?: unknown };
 }
 
-/** Where ours is meant to answer otherwise (docs/differences-from-besu.md). */
+/** Intended differences (docs/differences-from-besu.md). */
 const DIFFERENCES: Readonly<Record<string, unknown>> = {
-  // The gap before the pooled nonces 3 and 4 is still open: the next one to use is 1.
+  // The gap before the pooled nonces 3 and 4 is still open: the next nonce is 1.
   "txpool-sequenced/count-pending": "0x1",
-  // Distance is counted from the end of the unbroken run, which nonce 0 is part of.
+  // The distance is counted from the end of the gapless sequence, which includes nonce 0.
   "mingasprice-1000/nonce-plus-200": "0xe8d37445dfc754582950aed64c5899e68bd5aace339f845b0482ed264d846746",
 };
 
@@ -102,7 +102,7 @@ async function expectSame(ask: Ask, { request, response }: RecordedCase): Promis
   expect(JSON.stringify(inAnyOrder(ours))).toBe(JSON.stringify(inAnyOrder(response)));
 }
 
-/** Pooled transactions are listed in no order, with the time when they came. */
+/** Makes answers comparable, because pooled transactions have no order and differ in arrival times. */
 function inAnyOrder(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map((each) => JSON.stringify(inAnyOrder(each))).sort();
   if (typeof answer !== "object" || answer === null) return answer;
@@ -150,7 +150,7 @@ describeWithVectors("a node with account and node permissions and a sequenced po
   }
 
   it.each(order)("%s", async (name) => {
-    // The permitted transaction was mined before the pool was looked at.
+    // The permitted transaction was mined before the recording of the pool.
     if (name === "txpool-sequenced/send-gap-3") await importUpTo(16n);
     const before = readFileSync(file, "utf8");
     if (name === "perm/reload-bad") writeFileSync(file, 'accounts-allowlist=["0x12"]');
@@ -158,36 +158,39 @@ describeWithVectors("a node with account and node permissions and a sequenced po
     if (name === "perm/reload-bad") writeFileSync(file, before);
   });
 
-  it("leaves the file as the recorded node left it", () => {
+  it("leaves the same file as the recorded node", () => {
     const after = readFileSync(vectorPath("besu-ibft", "net3", "permissions_config-after.toml"), "utf8");
     expect(readFileSync(file, "utf8").trimEnd()).toBe(after.trimEnd());
   });
 });
 
-describeWithVectors("prices and distances, layered, --min-gas-price=1000, zero base fee (net3)", () => {
-  let ask: Ask;
-  beforeAll(async () => {
-    ask = nodeOn(await chainOf("net3"), { limits: { blockFloors: FLOOR_1000 } });
-  });
+describeWithVectors(
+  "gas prices and nonce distances, layered pool, --min-gas-price=1000, zero base fee (net3)",
+  () => {
+    let ask: Ask;
+    beforeAll(async () => {
+      ask = nodeOn(await chainOf("net3"), { limits: { blockFloors: FLOOR_1000 } });
+    });
 
-  it.each([
-    "legacy-999",
-    "legacy-0",
-    "2930-999",
-    "1559-max-999",
-    "1559-max-1000-prio-0",
-    "gap-legacy-2000",
-    "replace-1500",
-    "replace-2000-same",
-    "nonce-plus-199",
-    "nonce-plus-200",
-    "nonce-plus-201",
-  ])("%s", async (name) => {
-    await expectSame(ask, recorded("net3", `mingasprice-1000/${name}`));
-  });
-});
+    it.each([
+      "legacy-999",
+      "legacy-0",
+      "2930-999",
+      "1559-max-999",
+      "1559-max-1000-prio-0",
+      "gap-legacy-2000",
+      "replace-1500",
+      "replace-2000-same",
+      "nonce-plus-199",
+      "nonce-plus-200",
+      "nonce-plus-201",
+    ])("%s", async (name) => {
+      await expectSame(ask, recorded("net3", `mingasprice-1000/${name}`));
+    });
+  },
+);
 
-describeWithVectors("prices where local senders have no priority, price bump 10 (net1)", () => {
+describeWithVectors("gas prices without priority for local senders, price bump 10 (net1)", () => {
   let ask: Ask;
   beforeAll(async () => {
     ask = nodeOn(await chainOf("net1"), {

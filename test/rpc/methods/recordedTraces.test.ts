@@ -13,12 +13,12 @@ import { somebody } from "../../builders/somebody.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { itIfThorough } from "../../thorough.ts";
 import { describeWithVectors, vectorPath } from "../../vectors.ts";
-import { sameButDefects } from "./traceDefects.ts";
+import { withoutBesuBugs } from "./besuTraceBugs.ts";
 
 /**
- * Traces of a live node of Besu, asked again of our methods over the real chain, which has imported the same
- * blocks by all rules. Compared as text but for Besu's defects, which are named one by one. Daily, the recorded
- * requests (recordedAnswers.test.ts) stand for these.
+ * Compares traces recorded from a live Besu node with ours, made on the real chain with the same blocks imported with full
+ * validation. Compared as text, except for Besu's bugs, which are listed one by one. Only part of the long run; daily runs
+ * cover the recorded requests (recordedAnswers.test.ts).
  */
 
 interface RecordedTrace {
@@ -40,9 +40,8 @@ const TRACED = [
 type Network = "net1" | "net2";
 
 /**
- * Blocks and transactions of which Besu tells something else on the whole (architecture.md#rulings):
- * those behind others in their block, which it traces as if they were the first; and what looks at COINBASE
- * where a beneficiary is set.
+ * Blocks and transactions that Besu traces wrongly as a whole (architecture.md#rulings): transactions after others in
+ * their block, traced as if they were the first, and those that read COINBASE when a beneficiary is set.
  */
 const MISTRACED: Readonly<Record<Network, ReadonlySet<string>>> = {
   net1: new Set([
@@ -70,7 +69,7 @@ describeWithVectors("traces recorded from a live network", () => {
       for (const { label, block, request, result } of traces) {
         if (MISTRACED[network].has(`${method} ${label ?? block}`)) continue;
         const ours = (JSON.parse(await ask(request)) as { result: unknown }).result;
-        const [shown, expected] = sameButDefects(ours, result);
+        const [shown, expected] = withoutBesuBugs(ours, result);
         expect(shown, `${label ?? ""} in block ${block}`).toBe(expected);
       }
     });
@@ -91,7 +90,7 @@ describeWithVectors("traces recorded from a live network", () => {
         ({ result }) => result as { blockHash: string }[],
       );
       const hash = traced.find(([first]) => first?.blockHash.startsWith(blockStart))?.[0]?.blockHash;
-      // Those with memory were recorded without options: theirs write it unless told otherwise, ours do not.
+      // Files with memory were recorded without options: Besu writes memory by default, we do not.
       const options = file.includes("disableMemory") ? [] : [{ disableMemory: false }];
       const request = { method: "debug_standardTraceBlockToFile", params: [hash, ...options] };
       const { result } = JSON.parse(await ask(request)) as { result: string[] };
@@ -106,13 +105,13 @@ describeWithVectors("traces recorded from a live network", () => {
   itIfThorough("run the earlier transactions of a block first", async () => {
     const ask = await openNetwork("net1");
     const all = readTraces("net1", "debug_traceBlockByNumber").find(({ block }) => block === 293);
-    const whole = expectDefined(all, "the traces of a block with many calls").result as readonly object[];
+    const traces = expectDefined(all, "the traces of a block with many calls").result as readonly object[];
     const single = readTraces("net1", "debug_traceTransaction").filter(({ block }) => block === 293);
-    expect(single.length).toBe(whole.length);
+    expect(single.length).toBe(traces.length);
     for (const { request, index = 0 } of single) {
       const params = [request.params[0], { disableMemory: true }];
       const { result } = JSON.parse(await ask({ ...request, params })) as { result: unknown };
-      expect(result).toEqual(whole[index]);
+      expect(result).toEqual(traces[index]);
     }
   });
 });
@@ -135,9 +134,11 @@ async function openNetwork(
     { backend, logger: silentLogger },
   );
   return async (request) => {
-    const whole = { jsonrpc: "2.0", id: 1, ...request };
-    return expectDefined(await dispatcher.answerRequest(whole, JSON.stringify(whole), somebody), "the reply")
-      .text;
+    const message = { jsonrpc: "2.0", id: 1, ...request };
+    return expectDefined(
+      await dispatcher.answerRequest(message, JSON.stringify(message), somebody),
+      "the reply",
+    ).text;
   };
 }
 

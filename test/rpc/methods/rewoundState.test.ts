@@ -19,14 +19,14 @@ import { account } from "../../builders/testAccounts.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
 /*
- * What is answered of the state in the moment between the write of a rewind, or of a repair, and the news of it: the disk
- * is at one state then, what is held in memory at another.
+ * Reads of the state between the write of a rewind, or of a rebuild, and its announcement, when the disk and the memory
+ * are at different states.
  */
 
 const RICH = account(0).address;
-const YOUNG = addressFromHex(`0x${"59".repeat(20)}`);
-const STRANGER = addressFromHex(`0x${"5a".repeat(20)}`);
-/** Stores the second word that it is given under the first. Deployed by RICH with nonce 1. */
+const NEW_ACCOUNT = addressFromHex(`0x${"59".repeat(20)}`);
+const UNUSED = addressFromHex(`0x${"5a".repeat(20)}`);
+/** Stores the second word of the call data under the first. Deployed by RICH with nonce 1. */
 const STORE = hexToBytes("0x666020355f3555005f5260076019f3");
 const CONTRACT = addressFromHex("0xe7f1725e7734ce288f8367e1bb143e90bb3f0512");
 
@@ -39,14 +39,14 @@ const BODIES = [
   [aTransaction({ nonce: 0n })],
   [aTransaction({ nonce: 1n, to: undefined, value: 0n, data: STORE, gasLimit: 200_000n })],
   [storing(2n, 1n, 5n)],
-  [storing(3n, 1n, 7n), storing(4n, 2n, 9n), aTransaction({ nonce: 5n, to: YOUNG, value: 3n })],
+  [storing(3n, 1n, 7n), storing(4n, 2n, 9n), aTransaction({ nonce: 5n, to: NEW_ACCOUNT, value: 3n })],
 ];
 const HEAD = BODIES.length;
 
-const QUESTIONS: readonly (readonly [method: string, ...params: unknown[]])[] = ["latest", "pending"]
+const REQUESTS: readonly (readonly [method: string, ...params: unknown[]])[] = ["latest", "pending"]
   .concat(Array.from({ length: HEAD + 1 }, (_, number) => `0x${number}`))
   .flatMap((block) => [
-    ...[RICH, YOUNG, STRANGER, CONTRACT].flatMap((address) => [
+    ...[RICH, NEW_ACCOUNT, UNUSED, CONTRACT].flatMap((address) => [
       ["eth_getBalance", toHex(address), block] as const,
       ["eth_getTransactionCount", toHex(address), block] as const,
       ["eth_getCode", toHex(address), block] as const,
@@ -60,7 +60,7 @@ const QUESTIONS: readonly (readonly [method: string, ...params: unknown[]])[] = 
 let database: Database;
 let chain: Chain;
 let ask: Ask;
-/** Told of each write that is done, before those who wait for it are. */
+/** Called after each write, before the write's promise resolves. */
 let onWritten: () => Promise<void>;
 
 async function open(): Promise<void> {
@@ -70,10 +70,11 @@ async function open(): Promise<void> {
   ask = requesterOf({ chain, spec, prove: (number, address, slots) => world.prove(number, address, slots) });
 }
 
-async function answers(): Promise<readonly unknown[]> {
-  const all: unknown[] = [];
-  for (const [method, ...params] of QUESTIONS) all.push({ method, params, is: await ask(method, ...params) });
-  return all;
+async function readAll(): Promise<readonly unknown[]> {
+  const answers: unknown[] = [];
+  for (const [method, ...params] of REQUESTS)
+    answers.push({ method, params, answer: await ask(method, ...params) });
+  return answers;
 }
 
 beforeEach(async () => {
@@ -94,31 +95,31 @@ beforeEach(async () => {
   }
 });
 
-describe("state that is read while it is rewound", () => {
+describe("state read during a rewind", () => {
   it.each(["has been read before", "has been read in part", "has not been read"])(
-    "is that of the old head until the new one is announced, where it %s",
-    async (what) => {
-      const before = await answers();
-      if (what !== "has been read before") await open();
-      if (what === "has been read in part") await ask("eth_getBalance", toHex(CONTRACT), "latest");
+    "is that of the old head until the new one is announced, when it %s",
+    async (cached) => {
+      const before = await readAll();
+      if (cached !== "has been read before") await open();
+      if (cached === "has been read in part") await ask("eth_getBalance", toHex(CONTRACT), "latest");
       let between: readonly unknown[] = [];
       onWritten = async () => {
-        between = await answers();
+        between = await readAll();
       };
       await chain.rewind(2n);
       expect(between).toEqual(before);
-      const after = await answers();
+      const after = await readAll();
       await open();
-      expect(after).toEqual(await answers());
+      expect(after).toEqual(await readAll());
       expect(await ask("eth_getTransactionCount", toHex(RICH), "latest")).toBe("0x2");
-      expect(await ask("eth_getBalance", toHex(YOUNG), "latest")).toBe("0x0");
+      expect(await ask("eth_getBalance", toHex(NEW_ACCOUNT), "latest")).toBe("0x0");
     },
   );
 });
 
-describe("state that is read while it is written anew", () => {
-  it("is what the tries say, whatever the entries are", async () => {
-    const before = await answers();
+describe("state read during a rebuild", () => {
+  it("is read from the tries, whatever the flat entries are", async () => {
+    const before = await readAll();
     const [ours, others] = [CONTRACT, RICH].map((address) => accountKey(keccak256(address)));
     const entry = others && database.get(others);
     if (ours === undefined || entry === undefined) throw new Error("there are two accounts");
@@ -126,12 +127,12 @@ describe("state that is read while it is written anew", () => {
     batch.put(ours, sealEntry(ours, entry.slice(0, -4)));
     await database.write(batch);
     await open();
-    expect(await answers()).not.toEqual(before);
+    expect(await readAll()).not.toEqual(before);
     const between: unknown[] = [];
-    onWritten = async () => void between.push(await answers());
+    onWritten = async () => void between.push(await readAll());
     await chain.rebuildState();
     expect(between).toEqual(between.map(() => before));
     expect(between).not.toEqual([]);
-    expect(await answers()).toEqual(before);
+    expect(await readAll()).toEqual(before);
   });
 });

@@ -20,7 +20,7 @@ type Setting = Parameters<typeof aPool>[0];
 
 const CHAIN = chainOf([aStoredBlock({ number: 0 })]);
 
-/** Asks a node with this pool; gives its result or its error. */
+/** Sends a request to a node with this pool. */
 async function ask({ pool }: PoolInHand, method: string, params: readonly unknown[]): Promise<Answer> {
   const backend = anRpcBackend({
     chain: CHAIN,
@@ -45,10 +45,10 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Sends bytes over JSON-RPC to a real pool: "taken" with their hash, or the error's code and text. */
-async function send(inHand: PoolInHand, raw: Uint8Array): Promise<string> {
-  const { result, error } = await ask(inHand, "eth_sendRawTransaction", [toHex(raw)]);
-  return error === undefined ? `taken ${result}` : `${error.code} ${error.message}`;
+/** Sends bytes over JSON-RPC to a real pool: "accepted" with their hash, or the error's code and message. */
+async function send(testPool: PoolInHand, raw: Uint8Array): Promise<string> {
+  const { result, error } = await ask(testPool, "eth_sendRawTransaction", [toHex(raw)]);
+  return error === undefined ? `accepted ${result}` : `${error.code} ${error.message}`;
 }
 
 const ETHER = 10n ** 18n;
@@ -56,13 +56,13 @@ const SENDER = account(0).address;
 
 interface Row {
   readonly setting?: Setting;
-  prepare?(inHand: PoolInHand): void;
+  prepare?(testPool: PoolInHand): void;
   readonly transaction: SentTransaction;
   readonly answer: string;
 }
 
 /**
- * json-rpc.md#eth_sendrawtransaction, by its rows; codes and texts of json-rpc-errors.md#transaction-errors.
+ * The rows of json-rpc.md#eth_sendrawtransaction, with codes and messages of json-rpc-errors.md#transaction-errors.
  */
 const ROWS: Readonly<Record<string, Row>> = {
   "1 known": {
@@ -74,7 +74,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     transaction: aTransaction({ gasPrice: ETHER + 1n }),
     answer: "-32000 Transaction fee cap exceeded",
   },
-  "2 above a cap of the operator's": {
+  "2 above the operator's cap": {
     setting: { limits: { feeCapWei: 5000n } },
     transaction: aTransaction({ type: 2, maxFeePerGas: 5001n, maxPriorityFeePerGas: 1n }),
     answer: "-32000 Transaction fee cap exceeded",
@@ -89,7 +89,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     answer: "-32009 Gas price below configured minimum gas price",
   },
   "4 another chain": { transaction: aTransaction({ chainId: 7171n }), answer: "-32000 Wrong chainId" },
-  "4 no chain ids yet": {
+  "4 a chain id before EIP-155": {
     setting: { rules: { chainId: undefined } },
     transaction: aTransaction(),
     answer: "-32000 ChainId not supported",
@@ -100,7 +100,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     }),
     answer: "-32002 Invalid signature",
   },
-  "5 no key": {
+  "5 an unrecoverable signature": {
     transaction: aTransaction({ changeSignature: ({ s, yParity }) => ({ r: 5n, s, yParity }) }),
     answer: "-32002 Invalid signature",
   },
@@ -109,17 +109,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     transaction: aTransaction({ type: 2 }),
     answer: "-32602 Invalid transaction type",
   },
-  "6 a blob transaction without its blobs, also where the fork knows them": {
+  "6 a blob transaction without its blobs, also when the fork has the type": {
     setting: { rules: { acceptedTypes: new Set([0, 1, 2, 3] as const) } },
     transaction: aTransaction({ type: 3 }),
     answer: "-32602 Invalid params",
   },
-  "6 a set-code transaction that authorizes nothing": {
+  "6 a set-code transaction without authorizations": {
     setting: { rules: { acceptedTypes: new Set([0, 1, 2, 4] as const) } },
     transaction: aTransaction({ type: 4 }),
     answer: "-32602 Invalid transaction type",
   },
-  "7 the last nonce": {
+  "7 the highest nonce": {
     transaction: aTransaction({ nonce: 2n ** 64n - 1n }),
     answer: "-32603 Internal error",
   },
@@ -133,7 +133,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     transaction: aTransaction({ gasPrice: 2n ** 255n }),
     answer: "-32603 Internal error",
   },
-  "8 a tip above the cap": {
+  "8 a priority fee above the fee cap": {
     transaction: aTransaction({ type: 2, maxPriorityFeePerGas: 2001n, maxFeePerGas: 2000n }),
     answer: "-32000 Max priority fee per gas exceeds max fee per gas",
   },
@@ -141,7 +141,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     transaction: aTransaction({ gasLimit: 20_999n }),
     answer: "-32003 Intrinsic gas exceeds gas limit",
   },
-  "10 no chain id where one is asked for": {
+  "10 no chain id when one is required": {
     setting: { limits: { requiresReplayProtection: true } },
     transaction: aTransaction({ chainId: undefined }),
     answer: "-32000 ChainId is required",
@@ -162,7 +162,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     transaction: aTransaction(),
     answer: "-32007 Sender account not authorized to send transactions",
   },
-  "14 too poor": {
+  "14 too little balance": {
     prepare: ({ head }) => head.set(SENDER, { balanceWei: 1n }),
     transaction: aTransaction(),
     answer: "-32004 Upfront cost exceeds account balance",
@@ -172,7 +172,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     transaction: aTransaction(),
     answer: "-32001 Nonce too low",
   },
-  "15b a contract": {
+  "15b a sender with code": {
     prepare: ({ head }) => head.set(SENDER, { isContract: true }),
     transaction: aTransaction(),
     answer: "-32007 Sender account not authorized to send transactions",
@@ -196,33 +196,33 @@ const ROWS: Readonly<Record<string, Row>> = {
 
 describe("eth_sendRawTransaction refuses with Besu's code and text", () => {
   it.each(Object.entries(ROWS))("row %s", async (_, { setting, prepare, transaction, answer }) => {
-    const inHand = aPool(setting);
-    prepare?.(inHand);
-    expect(await send(inHand, transaction.raw)).toBe(answer);
+    const testPool = aPool(setting);
+    prepare?.(testPool);
+    expect(await send(testPool, transaction.raw)).toBe(answer);
   });
 
-  it("row 19: not at all when a full pool lets the newcomer go at once", async () => {
-    const inHand = aPool({ limits: { maxTransactions: 1 } });
-    inHand.pool.add(aTransaction({ privateKey: account(1).privateKey, gasPrice: 5000n }), "local");
+  it("row 19: not at all when a full pool drops the transaction at once", async () => {
+    const testPool = aPool({ limits: { maxTransactions: 1 } });
+    testPool.pool.add(aTransaction({ privateKey: account(1).privateKey, gasPrice: 5000n }), "local");
     const worse = aTransaction({ gasPrice: 4000n });
-    expect(await send(inHand, worse.raw)).toBe(`taken ${toHex(worse.hash)}`);
-    expect(inHand.pool.get(worse.hash)).toBeUndefined();
+    expect(await send(testPool, worse.raw)).toBe(`accepted ${toHex(worse.hash)}`);
+    expect(testPool.pool.get(worse.hash)).toBeUndefined();
   });
 
   it.each([
-    ["no RLP", Uint8Array.of(0x12, 0x34)],
-    ["a type that nobody knows", Uint8Array.of(0x05, 0xc0)],
-    ["bytes behind it", concatBytes(aTransaction().raw, Uint8Array.of(0))],
-    ["its end missing", aTransaction({ type: 2 }).raw.slice(0, -1)],
-  ])("and what is no transaction: %s", async (_, raw) => {
+    ["invalid RLP", Uint8Array.of(0x12, 0x34)],
+    ["an unknown type", Uint8Array.of(0x05, 0xc0)],
+    ["surplus bytes", concatBytes(aTransaction().raw, Uint8Array.of(0))],
+    ["a missing end", aTransaction({ type: 2 }).raw.slice(0, -1)],
+  ])("bytes that are not a transaction: %s", async (_, raw) => {
     expect(await send(aPool(), raw)).toBe("-32602 Invalid params");
   });
 
-  it("but takes each type that the fork knows", async () => {
+  it("but accepts each type of the fork", async () => {
     const prague = { rules: { acceptedTypes: new Set([0, 1, 2, 4] as const) } };
     for (const type of [0, 1, 2, 4] as const) {
       const transaction = aTransaction({ type, authorizationList: type === 4 ? [anAuthorization()] : [] });
-      expect(await send(aPool(prague), transaction.raw)).toBe(`taken ${toHex(transaction.hash)}`);
+      expect(await send(aPool(prague), transaction.raw)).toBe(`accepted ${toHex(transaction.hash)}`);
     }
   });
 });
@@ -237,18 +237,18 @@ describe("a blob transaction with its blobs", () => {
     return concatBytes(Uint8Array.of(3), list);
   }
 
-  it("is refused for its type, not for its form", async () => {
+  it("is refused for its type, not for its encoding", async () => {
     expect(await send(aPool(cancun), withBlobs(aTransaction({ type: 3 })))).toBe(
       "-32602 Invalid transaction type",
     );
   });
 
-  it("is refused for what comes before its type in the table, where that is wrong", async () => {
+  it("is refused for an error that comes before the type in the table", async () => {
     const raw = withBlobs(aTransaction({ type: 3, chainId: 1n }));
     expect(await send(aPool(cancun), raw)).toBe("-32000 Wrong chainId");
   });
 
-  it("is refused as no transaction when it is in the form of later releases, or lacks a list", async () => {
+  it("is refused as malformed when it has the encoding of later releases, or lacks a list", async () => {
     const fields = RLP.decode(aTransaction({ type: 3 }).raw.subarray(1));
     const [blob, short] = [new Uint8Array(131_072), new Uint8Array(48)];
     for (const list of [
@@ -261,14 +261,14 @@ describe("a blob transaction with its blobs", () => {
     }
   });
 
-  it("is refused as no transaction when it is cut off", async () => {
+  it("is refused as malformed when it is truncated", async () => {
     const raw = withBlobs(aTransaction({ type: 3 })).slice(0, -1);
     expect(await send(aPool(cancun), raw)).toBe("-32602 Invalid params");
   });
 });
 
 describe("debug_batchSendRawTransaction", () => {
-  it("says of each what is wrong with it, in Besu's words", async () => {
+  it("answers the error of each transaction with Besu's texts", async () => {
     const withV31 =
       "0xf868808203e882520894627306090abab3a6e1400e9345bc60c78a8bef57872386f26fc10000801f" +
       "a0ac74ecfa0e9b85785f042c143ead4780931234cc9a032fce99fab1f45e0d90faa02fd17e8eb433d4ca47727653232045d4f81322619c0852d3fe8ddcfcedb66a43";

@@ -20,7 +20,7 @@ import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
-/** Calls that carry authorizations (EIP-7702), at every method that takes a call. */
+/** Calls with authorizations (EIP-7702), in every method that takes a call. */
 
 const START_SECONDS = 1_700_000_000;
 const RICH = toHex(account(0).address);
@@ -29,7 +29,7 @@ const KEEPER = `0x${"4e".repeat(20)}`;
 const CALLER = `0x${"ca".repeat(20)}`;
 /** Stores 7 in slot 0, and returns it. */
 const KEEPER_CODE = "0x60078060005560005260206000f3";
-/** Calls AUTHORITY with all its gas, and gives back what that returned. */
+/** Calls AUTHORITY with all its gas, and returns the output. */
 const CALLER_CODE = `0x6020600060006000600073${AUTHORITY.slice(2)}5af15060206000f3`;
 const SEVEN = `0x${"7".padStart(64, "0")}`;
 const SLOT_0 = `0x${"0".repeat(64)}`;
@@ -38,14 +38,14 @@ const CODE_HASH = toHex(keccak256(hexToBytes(KEEPER_CODE)));
 const DELEGATION = `0xef0100${KEEPER.slice(2)}`;
 const DELEGATION_HASH = toHex(keccak256(hexToBytes(DELEGATION)));
 
-function given({ chainId, address, nonce, yParity, r, s }: Authorization): Record<string, string> {
+function toJson({ chainId, address, nonce, yParity, r, s }: Authorization): Record<string, string> {
   const [, ...numbers] = [0n, chainId, nonce, yParity, r, s].map(toQuantity);
   const [chain = "", count = "", parity = "", first = "", second = ""] = numbers;
   return { chainId: chain, address: toHex(address), nonce: count, yParity: parity, r: first, s: second };
 }
 
-const AUTHORIZATION = given(anAuthorization({ address: addressFromHex(KEEPER) }));
-/** What the call stands for, signed. */
+const AUTHORIZATION = toJson(anAuthorization({ address: addressFromHex(KEEPER) }));
+/** The signed transaction equivalent to CALL. */
 const SENT = aTransaction({
   type: 4,
   to: account(2).address,
@@ -81,8 +81,8 @@ describe("a call with authorizations", () => {
     expect(await ask("eth_call", UNSET, "latest")).toBe("0x");
     expect(await ask("eth_call", CALL, "latest")).toBe(SEVEN);
     expect(await ask("eth_call", { ...CALL, to: CALLER }, "latest")).toBe(SEVEN);
-    // One that is of no use is passed over, as in a block.
-    const late = given(anAuthorization({ address: addressFromHex(KEEPER), nonce: 5n }));
+    // An invalid authorization is skipped, as in a block.
+    const late = toJson(anAuthorization({ address: addressFromHex(KEEPER), nonce: 5n }));
     expect(await ask("eth_call", { ...CALL, authorizationList: [late] }, "latest")).toBe("0x");
     expect(await ask("eth_call", { ...UNSET, authorizationList: [] }, "latest")).toBe("0x");
     const { yParity, ...others } = AUTHORIZATION;
@@ -91,19 +91,19 @@ describe("a call with authorizations", () => {
     );
   });
 
-  it("pays for them before its first instruction, and gets some back for an account that is there", async () => {
+  it("pays for them before its first instruction, with a refund for an existing account", async () => {
     const gasOf = async (call: object) => Number(await ask("eth_estimateGas", call));
-    // AUTHORITY has its funds from genesis, the signer of the other has never been seen.
-    const unseen = given(anAuthorization({ privateKey: new Uint8Array(32).fill(7) }));
-    const useless = { ...UNSET, to: RICH, authorizationList: [unseen, unseen] };
-    expect(await gasOf(useless)).toBe(21_000 + 2 * 25_000);
+    // AUTHORITY is funded in genesis, the other signer has no account.
+    const unknown = toJson(anAuthorization({ privateKey: new Uint8Array(32).fill(7) }));
+    const ineffective = { ...UNSET, to: RICH, authorizationList: [unknown, unknown] };
+    expect(await gasOf(ineffective)).toBe(21_000 + 2 * 25_000);
     const needed = await gasOf(CALL);
     expect(needed).toBeGreaterThan(21_000 + 25_000 + 20_000);
     const gas = toQuantity(needed);
     expect(await ask("eth_call", { ...CALL, gas }, "latest")).toBe(SEVEN);
     const tooFew = await ask("eth_call", { ...CALL, gas: toQuantity(needed - 1) }, "latest");
     expect(tooFew).toMatchObject({ code: -32000 });
-    const poor = await ask("eth_call", { ...useless, gas: toQuantity(70_999) }, "latest");
+    const poor = await ask("eth_call", { ...ineffective, gas: toQuantity(70_999) }, "latest");
     expect(poor).toMatchObject({ code: -32003 });
   });
 
@@ -112,10 +112,10 @@ describe("a call with authorizations", () => {
     expect(listed).toMatchObject({ accessList: [{ address: AUTHORITY, storageKeys: [SLOT_0] }] });
   });
 
-  it("is a transaction of type 4 in simulated blocks, and later calls find the code", async () => {
+  it("is a transaction of type 4 in simulated blocks, and sets the code for later calls", async () => {
     const calls = [CALL, { from: RICH, to: AUTHORITY }];
-    const order = { blockStateCalls: [{ calls }], returnFullTransactions: true };
-    const [block] = (await ask("eth_simulateV1", order, "latest")) as {
+    const payload = { blockStateCalls: [{ calls }], returnFullTransactions: true };
+    const [block] = (await ask("eth_simulateV1", payload, "latest")) as {
       calls: { returnData: string; status: string }[];
       transactions: Record<string, unknown>[];
     }[];
@@ -128,18 +128,18 @@ describe("a call with authorizations", () => {
     expect(second).toMatchObject({ type: "0x2" });
   });
 
-  it("is spelled in simulated blocks as one that was sent, but for the signature", () => {
+  it("is encoded in simulated blocks like a sent transaction, except for the signature", () => {
     const { raw, header } = { ...SENT, header: { baseFeePerGas: 0n } as Header };
     const { sender: from, gasLimit, maxFeePerGas, maxPriorityFeePerGas, authorizationList } = SENT;
     const { to, value, data, nonce } = SENT;
     const call = { from, maxFeePerGas, maxPriorityFeePerGas, authorizationList, to, value, data };
-    const made = transactionOfCall(call as CallRequest, { nonce, gasLimit, chainId: 1337n, header });
+    const simulated = transactionOfCall(call as CallRequest, { nonce, gasLimit, chainId: 1337n, header });
     const itemsOf = (bytes: Uint8Array) => (RLP.decode(bytes.subarray(1)) as readonly unknown[]).slice(0, -3);
-    expect([made.type, made.raw[0]]).toEqual([4, 4]);
-    expect(itemsOf(made.raw)).toEqual(itemsOf(raw));
+    expect([simulated.type, simulated.raw[0]]).toEqual([4, 4]);
+    expect(itemsOf(simulated.raw)).toEqual(itemsOf(raw));
   });
 
-  it("is traced with what it sets, in every form", async () => {
+  it("is traced with the delegations that it sets, by every tracer", async () => {
     const logs = (await ask("debug_traceCall", CALL, "latest")) as { returnValue: string; structLogs: [] };
     expect(logs.returnValue).toBe(SEVEN.slice(2));
     const types = ["trace", "stateDiff"];
@@ -163,17 +163,17 @@ describe("a call with authorizations", () => {
 
   it.each([
     ["no list", {}],
-    ["an item that is no object", ["0x"]],
+    ["an item that is not an object", ["0x"]],
     ["an item without an address", [{ ...AUTHORIZATION, address: undefined }]],
     ["an item without a signature", [{ ...AUTHORIZATION, r: undefined }]],
     ["a nonce of nine bytes", [{ ...AUTHORIZATION, nonce: `0x1${"0".repeat(16)}` }]],
-    ["a number that is none", [{ ...AUTHORIZATION, s: "zz" }]],
+    ["an invalid number", [{ ...AUTHORIZATION, s: "zz" }]],
   ])("is refused with %s", async (_, authorizationList) => {
     for (const method of ["eth_call", "eth_estimateGas", "debug_traceCall"])
       expect(await ask(method, { ...UNSET, authorizationList }, "latest")).toMatchObject({ code: -32602 });
   });
 
-  it("is refused without a recipient, with blobs, and where the fork has no such transactions", async () => {
+  it("is refused without a recipient, with blobs, and on a fork without set-code transactions", async () => {
     const { authorizationList } = CALL;
     const refused = { message: expect.stringMatching(/^Invalid transaction type/) };
     expect(await ask("eth_call", { from: RICH, authorizationList }, "latest")).toMatchObject(refused);
@@ -186,13 +186,13 @@ describe("a call with authorizations", () => {
   });
 });
 
-describe("go-ethereum's prestateTracer of such a call", () => {
+describe("go-ethereum's prestateTracer for such a call", () => {
   const trace = (call: object, tracerConfig: object = {}, stateOverrides: object = {}) =>
     ask("debug_traceCall", call, "latest", { tracer: "prestateTracer", tracerConfig, stateOverrides });
 
-  it("shows authorities, and whose code runs for an account that is called", async () => {
-    const useless = given(anAuthorization({ privateKey: account(3).privateKey, chainId: 99n }));
-    const call = { ...CALL, to: CALLER, authorizationList: [AUTHORIZATION, useless] };
+  it("shows authorities, and the account whose code runs for a called account", async () => {
+    const ineffective = toJson(anAuthorization({ privateKey: account(3).privateKey, chainId: 99n }));
+    const call = { ...CALL, to: CALLER, authorizationList: [AUTHORIZATION, ineffective] };
     const state = (await trace(call)) as Record<string, object>;
     const ether = { balance: expect.stringMatching(/^0x/) };
     expect(state).toEqual({
@@ -204,7 +204,7 @@ describe("go-ethereum's prestateTracer of such a call", () => {
     });
   });
 
-  it("shows whose code runs for a recipient that had delegated before", async () => {
+  it("shows the account whose code runs for a recipient with an earlier delegation", async () => {
     const stateOverrides = { [AUTHORITY]: { code: DELEGATION } };
     expect(await trace(UNSET, { disableCode: true }, stateOverrides)).toMatchObject({
       [AUTHORITY]: { codeHash: DELEGATION_HASH },
@@ -212,13 +212,13 @@ describe("go-ethereum's prestateTracer of such a call", () => {
     });
   });
 
-  it("shows in its other mode what code an account has, or has no more", async () => {
+  it("shows in diff mode the code that an account gets or loses", async () => {
     const set = await trace(CALL, { diffMode: true });
     expect(set).toMatchObject({
       post: { [AUTHORITY]: { code: DELEGATION, codeHash: DELEGATION_HASH, nonce: 1 } },
     });
     expect(set).not.toHaveProperty(["pre", AUTHORITY, "codeHash"]);
-    const none = given(anAuthorization({ address: addressFromHex(`0x${"00".repeat(20)}`) }));
+    const none = toJson(anAuthorization({ address: addressFromHex(`0x${"00".repeat(20)}`) }));
     const stateOverrides = { [AUTHORITY]: { code: DELEGATION } };
     const call = { ...CALL, authorizationList: [none] };
     const cleared = await trace(call, { diffMode: true }, stateOverrides);
@@ -228,16 +228,16 @@ describe("go-ethereum's prestateTracer of such a call", () => {
     });
   });
 
-  it("leaves out accounts that were nothing, unless they are asked for", async () => {
-    const nobody = `0x${"de".repeat(20)}`;
-    const call = { from: RICH, to: nobody };
+  it("leaves out empty accounts, unless includeEmpty is set", async () => {
+    const unused = `0x${"de".repeat(20)}`;
+    const call = { from: RICH, to: unused };
     expect(Object.keys((await trace(call)) as object)).toEqual([RICH]);
     const all = (await trace(call, { includeEmpty: true })) as object;
-    expect(Object.keys(all).sort()).toEqual([RICH, nobody, BENEFICIARY].sort());
-    expect(all).toHaveProperty(nobody, { balance: "0x0" });
+    expect(Object.keys(all).sort()).toEqual([RICH, unused, BENEFICIARY].sort());
+    expect(all).toHaveProperty(unused, { balance: "0x0" });
     const paid = (await trace({ ...call, value: "0x1" }, { diffMode: true })) as Record<string, object>;
-    expect(paid["post"]).toHaveProperty(nobody, { balance: "0x1" });
-    expect(paid["pre"]).not.toHaveProperty(nobody);
+    expect(paid["post"]).toHaveProperty(unused, { balance: "0x1" });
+    expect(paid["pre"]).not.toHaveProperty(unused);
     expect(await trace(call, { diffMode: true, includeEmpty: true })).toMatchObject({ code: -32602 });
   });
 });

@@ -8,13 +8,13 @@ import { account } from "../../builders/testAccounts.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
 const RICH = toHex(account(0).address);
-const NOBODY = `0x${"de".repeat(20)}`;
+const UNUSED = `0x${"de".repeat(20)}`;
 const CONTRACT = `0x${"c0".repeat(20)}`;
 const COIN = `0x${"ee".repeat(20)}`;
 
 /** Adds one to slot 0 and returns it. */
 const COUNTER = "0x60005460010180600055600052602060 00f3".replace(" ", "");
-/** Logs nothing, sends one wei to NOBODY, logs nothing again; reverts when it was given data. */
+/** Emits an empty log, sends one wei to UNUSED, emits an empty log; then reverts when it was called with data. */
 const PAYER =
   `0x60006000a0 6000600060006000600173${"de".repeat(20)}5af150 60006000a0 36603157 00 5b 60006000fd`.replaceAll(
     " ",
@@ -64,7 +64,7 @@ const callsContract = { from: RICH, to: CONTRACT };
 const counting = { stateOverrides: { [CONTRACT]: { code: COUNTER } }, calls: [callsContract, callsContract] };
 
 describe("eth_simulateV1", () => {
-  it("runs calls one after another, block upon block, each seeing what those before it did", async () => {
+  it("runs calls in order, block after block, each on the state left by the earlier ones", async () => {
     const [first, second] = await blocksOf([counting, { calls: [callsContract] }]);
     expect(first?.calls.map(({ returnData }) => returnData)).toEqual([word(1), word(2)]);
     expect(second?.calls.map(({ returnData }) => returnData)).toEqual([word(3)]);
@@ -76,7 +76,7 @@ describe("eth_simulateV1", () => {
     expect(await ask("eth_getCode", CONTRACT, "latest")).toBe("0x");
   });
 
-  it("fills the gap to a number that is named, and shows blocks as calls see them", async () => {
+  it("fills the gap to a given number, and shows blocks as calls see them", async () => {
     const code = "0x4360005242602052600143 0340604052 60606000f3".replaceAll(" ", "");
     const blocks = await blocksOf([
       {
@@ -95,13 +95,13 @@ describe("eth_simulateV1", () => {
     expect(blocks[3]?.calls[0]?.returnData).toBe(`0x${seen}`);
   });
 
-  it("tells what failed, and goes on", async () => {
+  it("reports a failed call, and continues", async () => {
     const [block] = await blocksOf([
       {
-        stateOverrides: { [CONTRACT]: { code: PAYER, balance: "0x5" }, [NOBODY]: { code: "0xfe" } },
+        stateOverrides: { [CONTRACT]: { code: PAYER, balance: "0x5" }, [UNUSED]: { code: "0xfe" } },
         calls: [
           { ...callsContract, data: "0x01", gas: "0x100000" },
-          { to: NOBODY, gas: "0x10000" },
+          { to: UNUSED, gas: "0x10000" },
           { from: RICH, to: RICH },
         ],
       },
@@ -112,13 +112,13 @@ describe("eth_simulateV1", () => {
     expect(block?.calls[1]?.error?.code).toBe(-32015);
   });
 
-  it("shows transfers as logs among those of contracts, none that were taken back", async () => {
+  it("shows transfers as logs among those of contracts, without reverted ones", async () => {
     const [block] = await blocksOf(
       [
         {
           stateOverrides: { [CONTRACT]: { code: PAYER, balance: "0x5" } },
           calls: [
-            { from: RICH, to: NOBODY, value: "0x7" },
+            { from: RICH, to: UNUSED, value: "0x7" },
             { from: RICH, to: CONTRACT, value: "0x2" },
             { from: RICH, to: CONTRACT, value: "0x2", data: "0x01" },
           ],
@@ -129,29 +129,29 @@ describe("eth_simulateV1", () => {
     const logs = block?.calls.map((call) =>
       call.logs.map(({ address, data }) => [address, data === "0x" ? 0 : Number(data)]),
     );
-    const silent = [CONTRACT, 0];
-    expect(logs).toEqual([[[COIN, 7]], [[COIN, 2], silent, [COIN, 1], silent], []]);
+    const empty = [CONTRACT, 0];
+    expect(logs).toEqual([[[COIN, 7]], [[COIN, 2], empty, [COIN, 1], empty], []]);
     expect(block?.calls[0]?.logs[0]?.topics.slice(1)).toEqual(
-      [RICH, NOBODY].map((each) => word(BigInt(each))),
+      [RICH, UNUSED].map((each) => word(BigInt(each))),
     );
   });
 
-  it("shows what a self-destruction hands over, and transfers in neither receipts nor bloom", async () => {
-    const heir = `0x73${NOBODY.slice(2)}ff`;
-    const order = [
+  it("shows selfdestruct transfers, and keeps transfers out of receipts and bloom", async () => {
+    const selfDestruct = `0x73${UNUSED.slice(2)}ff`;
+    const blockStateCalls = [
       {
-        stateOverrides: { [CONTRACT]: { code: heir, balance: "0x5" } },
+        stateOverrides: { [CONTRACT]: { code: selfDestruct, balance: "0x5" } },
         calls: [{ from: RICH, to: CONTRACT, value: "0x2" }],
       },
     ];
-    const [block] = await blocksOf(order, { traceTransfers: true });
-    const [plain] = await blocksOf(order);
+    const [block] = await blocksOf(blockStateCalls, { traceTransfers: true });
+    const [plain] = await blocksOf(blockStateCalls);
     const transfers = block?.calls[0]?.logs.map(({ topics, data }) => [...topics.slice(1), data].map(BigInt));
-    expect(transfers).toEqual([[RICH, CONTRACT, 2].map(BigInt), [CONTRACT, NOBODY, 7].map(BigInt)]);
+    expect(transfers).toEqual([[RICH, CONTRACT, 2].map(BigInt), [CONTRACT, UNUSED, 7].map(BigInt)]);
     expect({ ...block, calls: [] }).toEqual({ ...plain, calls: [] });
   });
 
-  it("is free only where no price is named, and lets code see the block's fees all the same", async () => {
+  it("is free only when no price is given, and still shows code the block's fees", async () => {
     const code = "0x483a60205260005260406000f3";
     const [block] = await blocksOf([
       {
@@ -165,7 +165,7 @@ describe("eth_simulateV1", () => {
       [10, 11],
     ].map((fees) => `0x${fees.map((fee) => word(fee).slice(2)).join("")}`);
     expect(block?.calls.map(({ returnData }) => returnData)).toEqual(seen);
-    const broke = { from: NOBODY, to: CONTRACT, maxFeePerGas: "0x1" };
+    const broke = { from: UNUSED, to: CONTRACT, maxFeePerGas: "0x1" };
     expect(await simulate([{ calls: [broke] }])).toMatchObject({ code: -38014 });
     const below = { ...callsContract, maxFeePerGas: "0x9" };
     expect(await simulate([{ blockOverrides: { baseFeePerGas: "0xa" }, calls: [below] }])).toMatchObject({
@@ -173,8 +173,8 @@ describe("eth_simulateV1", () => {
     });
   });
 
-  it("shows transactions in full where that is asked for", async () => {
-    const transfer = { from: RICH, to: NOBODY, value: "0x7" };
+  it("shows transactions in full on request", async () => {
+    const transfer = { from: RICH, to: UNUSED, value: "0x7" };
     const [block] = await blocksOf([{ calls: [transfer] }], { returnFullTransactions: true });
     expect(block?.transactions).toMatchObject([{ ...transfer, nonce: "0x0", blockNumber: "0x1" }]);
     const [short] = await blocksOf([{ calls: [transfer] }]);
@@ -188,7 +188,7 @@ describe("eth_simulateV1", () => {
     const codeOf = async (blocks: unknown, options?: object) =>
       ((await simulate(blocks, options)) as { code?: number }).code;
     const strict = { validation: true };
-    const broke = { from: NOBODY, to: RICH, value: "0x7" };
+    const broke = { from: UNUSED, to: RICH, value: "0x7" };
     expect(await codeOf([{ calls: [broke] }])).toBe(-38014);
     expect(await codeOf([{ calls: [{ ...callsContract, gas: "0x10" }] }])).toBe(-38013);
     expect(await codeOf([{ calls: [{ ...callsContract, gas: "0xffffffffffff" }] }])).toBe(-38015);
@@ -212,15 +212,15 @@ describe("eth_simulateV1", () => {
     expect(await codeOf([{ blockOverrides: { time: "0x0" } }])).toBe(-38021);
     expect(await codeOf([{ blockOverrides: { number: "0x200" } }])).toBe(-38026);
     expect(await codeOf([{ calls: Array.from({ length: 5001 }, () => broke) }])).toBe(-38026);
-    // All blocks are looked at before the first one is made.
+    // All blocks are checked before the first one is built.
     expect(await codeOf([{ calls: [broke] }, { blockOverrides: { number: "0x1" } }])).toBe(-38020);
     for (const nonsense of [[], {}, [5], [{ calls: [7] }], [{ stateOverrides: { zz: {} } }], undefined])
       expect(await codeOf(nonsense), JSON.stringify(nonsense)).toBe(-32602);
   });
 
-  it("lets a sender of the highest nonce call, of whom nothing is enforced, and goes on with zero", async () => {
+  it("lets a sender with the highest nonce call without validation, and continues with nonce zero", async () => {
     const stateOverrides = { [RICH]: { nonce: "0xffffffffffffffff" }, [CONTRACT]: { code: COUNTER } };
-    const transfer = { from: RICH, to: NOBODY, value: "0x1" };
+    const transfer = { from: RICH, to: UNUSED, value: "0x1" };
     const creation = { from: RICH, data: "0x00" };
     const [block] = await blocksOf([{ stateOverrides, calls: [callsContract, transfer] }], {
       returnFullTransactions: true,
@@ -229,16 +229,16 @@ describe("eth_simulateV1", () => {
     expect(block?.transactions).toMatchObject([{ nonce: "0xffffffffffffffff" }, { nonce: "0x0" }]);
     const [transferred] = await blocksOf([{ stateOverrides, calls: [transfer, creation] }]);
     expect(transferred?.calls.map(({ status }) => status)).toEqual(["0x1", "0x1"]);
-    // go-ethereum shows a creation that failed in such a block; here there is no such block.
+    // go-ethereum returns a block with a failed creation; we refuse the simulation.
     expect(await simulate([{ stateOverrides, calls: [creation] }])).toMatchObject({ code: -32603 });
   });
 
-  it("makes no blocks with withdrawals or a beacon root, which the chain's own never have", async () => {
+  it("refuses withdrawals and a beacon root, which no block of the chain has", async () => {
     const unsupported = (name: string) => ({
       code: -32000,
       message: `block override "${name}" is not supported on an IBFT chain`,
     });
-    const withdrawals = [{ index: "0x0", validatorIndex: "0x0", address: NOBODY, amount: "0x1" }];
+    const withdrawals = [{ index: "0x0", validatorIndex: "0x0", address: UNUSED, amount: "0x1" }];
     expect(await simulate([{}, { blockOverrides: { withdrawals } }])).toEqual(unsupported("withdrawals"));
     expect(await simulate([{ blockOverrides: { beaconRoot: word(0) } }])).toEqual(unsupported("beaconRoot"));
     expect(await simulate([{ blockOverrides: { withdrawals: [] } }])).toEqual(await simulate([{}]));

@@ -20,21 +20,21 @@ import { account } from "../../builders/testAccounts.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
 const START_SECONDS = 1_700_000_000;
-/** Where Prague's blocks keep the hash of their parent; here with code that keeps it by its number. */
+/** The contract that stores the parent hash since Prague (EIP-2935); here with code that stores it under the parent's number. */
 const HISTORY_CONTRACT = "0x0000f90827f1c53a10cb7a02335b175320002935";
-/** Keeps call data by the number of the block before. */
+/** Stores call data under the number of the parent block. */
 const KEEPER = "0x6000356001430355";
-/** Creates a contract that adds one to slot 0 and logs nothing. */
+/** Creates a contract that adds one to slot 0 and emits an empty log. */
 const CREATION = hexToBytes("0x600f600c600039600f6000f360016000540160005560006000a000");
-/** Where the first account's second transaction creates it. */
+/** Its address, created by the first account's second transaction. */
 const CREATED = "0xe7f1725e7734ce288f8367e1bb143e90bb3f0512";
 
-/** A chain where a block leaves all that it can in its state: fees, a reward, and its parent's hash. */
+/** A chain whose blocks change the state in every way: fees, a reward, and the parent's hash. */
 function genesis(): string {
   const ibft2 = { blockperiodseconds: 1, epochlength: 30000, requesttimeoutseconds: 10, blockreward: "0x64" };
-  const made = JSON.parse(genesisWith({ zeroBaseFee: false, pragueTime: 0, ibft2 })) as { alloc: object };
-  const alloc = { ...made.alloc, [HISTORY_CONTRACT]: { balance: "0x0", code: KEEPER } };
-  return JSON.stringify({ ...made, baseFeePerGas: "0x3b9aca00", alloc });
+  const base = JSON.parse(genesisWith({ zeroBaseFee: false, pragueTime: 0, ibft2 })) as { alloc: object };
+  const alloc = { ...base.alloc, [HISTORY_CONTRACT]: { balance: "0x0", code: KEEPER } };
+  return JSON.stringify({ ...base, baseFeePerGas: "0x3b9aca00", alloc });
 }
 
 function transactions(): readonly (readonly SentTransaction[])[] {
@@ -64,7 +64,7 @@ beforeAll(async () => {
   }
 });
 
-function inspectWith(gasCap: bigint): StateQueryRunner["query"] {
+function queryWith(gasCap: bigint): StateQueryRunner["query"] {
   const { spec, database } = node;
   const stored = { spec, database, history: createStateHistory(database), gasCap };
   return async <Job extends StateQuery>(job: Job) => (await queryState(stored, job)) as StateQueryResult<Job>;
@@ -89,19 +89,19 @@ async function simulated(blockStateCalls: readonly object[], from: string, more:
 }
 
 describe("simulated blocks", () => {
-  it("have the state root, receipts and gas of the blocks that the chain makes of the same", async () => {
+  it("have the state root, receipts and gas of real blocks with the same transactions", async () => {
     const real = await Promise.all(
       [1, 2].map((n) => ask("eth_getBlockByNumber", toQuantity(BigInt(n)), false)),
     );
     const [first, second] = real as readonly BlockJson[];
     const feeRecipient = first?.["miner"];
-    const orders = transactions().map((body, index) => ({
+    const blockStateCalls = transactions().map((body, index) => ({
       blockOverrides: { time: toQuantity(BigInt(START_SECONDS + index)), feeRecipient },
       calls: body.map(callOf),
     }));
-    // The second block names the first one's hash, which is another than the real one's: it has no seals.
-    const alone = orders.slice(1);
-    const made = await simulated(orders, "0x0", { validation: true });
+    // The second block has the first one's hash as parent, which differs from the real one's because it has no seals.
+    const alone = blockStateCalls.slice(1);
+    const made = await simulated(blockStateCalls, "0x0", { validation: true });
     const next = await simulated(alone, "0x1", { validation: true });
     const members = [
       "number",
@@ -119,7 +119,7 @@ describe("simulated blocks", () => {
     expect(next[0]?.["parentHash"]).toBe(first?.["hash"]);
   });
 
-  it("see the states and hashes of those before them, and leave nothing behind", async () => {
+  it("see the states and hashes of earlier blocks, and change nothing", async () => {
     const head = await ask("eth_getBlockByNumber", "latest", false);
     const touch = { from: toHex(account(3).address), to: CREATED };
     const made = await simulated([{ calls: [touch] }, {}, { calls: [touch] }], "latest");
@@ -133,7 +133,7 @@ describe("simulated blocks", () => {
     expect(await simulated([{ calls: [touch] }, {}, { calls: [touch] }], "latest")).toEqual(made);
   });
 
-  it("have precompiled contracts where overrides move them, each block anew", async () => {
+  it("have precompiled contracts where overrides move them, separately in each block", async () => {
     const [identity, elsewhere] = [`0x${"4".padStart(40, "0")}`, `0x${"c4".repeat(20)}`];
     const calls = [identity, elsewhere].map((to) => ({ to, data: "0x1234" }));
     const move = (to: string) => ({ stateOverrides: { [identity]: { movePrecompileToAddress: to } }, calls });
@@ -148,8 +148,8 @@ describe("simulated blocks", () => {
     expect(await simulated([nowhere], "latest")).toMatchObject({ code: -32000 });
   });
 
-  it("share the gas that the operator lets a simulation have", async () => {
-    const capped = requesterOf({ ...node, stateQueries: { query: inspectWith(45_000n) } });
+  it("share the operator's gas cap of a simulation", async () => {
+    const capped = requesterOf({ ...node, stateQueries: { query: queryWith(45_000n) } });
     const transfer = { to: CREATED, data: "0x", gas: "0x186a0" };
     const simulate = (count: number) =>
       capped("eth_simulateV1", {
@@ -165,8 +165,8 @@ describe("simulated blocks", () => {
     ["returns a megabyte", "0x620f42405ff3"],
     ["reverts with a megabyte", "0x620f42405ffd"],
     ["logs a megabyte", "0x620f42405fa0"],
-    ["logs nothing a thousand times", "0x6103e85b5f5fa0600190038060035700"],
-  ])("are refused where they say more than an answer may hold: each %s", async (_name, code) => {
+    ["emits a thousand empty logs", "0x6103e85b5f5fa0600190038060035700"],
+  ])("are refused when the answer would be too large: each %s", async (_name, code) => {
     const call = { to: CREATED, gas: "0x1000000" };
     const simulate = (count: number) => {
       const blockOverrides = { gasLimit: "0xffffffffff" };
@@ -178,7 +178,7 @@ describe("simulated blocks", () => {
     expect(await simulate(17)).toMatchObject({ code: -38026 });
   });
 
-  it("are named by their header, and count their bytes", async () => {
+  it("have the hash of their header, and their size in bytes", async () => {
     const [block = {}] = await simulated([{ blockOverrides: { baseFeePerGas: "0x7" } }], "latest");
     const items = HEADER_MEMBERS.map((member) => hexToBytes(block[member] as string));
     const numbers = HEADER_NUMBERS.map((member) => bigintToBytes(BigInt(block[member] as string)));

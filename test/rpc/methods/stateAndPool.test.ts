@@ -24,7 +24,7 @@ import { describeWithVectors, vectorPath } from "../../vectors.ts";
 
 const RICH = account(0).address;
 const CONTRACT = account(1).address;
-const STRANGER = "0x00000000000000000000000000000000deadbeef";
+const UNUSED = "0x00000000000000000000000000000000deadbeef";
 const CODE = hexToBytes("0x6001600255");
 
 const STATE: StateReader = {
@@ -41,7 +41,7 @@ const STATE: StateReader = {
   code: (codeHash) => (equalBytes(codeHash, EMPTY_CODE_HASH) ? EMPTY_BYTES : CODE),
 };
 
-/** Three blocks, of which the state of all but block 1 is stored. */
+/** Three blocks, with stored states except for block 1. */
 const CHAIN: ChainReader = {
   ...chainOf([0, 1, 2].map((number) => aStoredBlock({ number }))),
   stateAt: (number) => (number === 1n ? undefined : STATE),
@@ -77,19 +77,19 @@ const INTERNAL_ERROR = { code: -32603, message: "Internal error" };
 describe("methods that read the state", () => {
   const ask = requesterOf();
 
-  it("answer for accounts that exist and for those that do not", async () => {
+  it("answer for existing and for unknown accounts", async () => {
     expect(await ask("eth_getBalance", toHex(RICH), "latest")).toBe("0xde0b6b3a7640000");
-    expect(await ask("eth_getBalance", STRANGER, "0x0")).toBe("0x0");
+    expect(await ask("eth_getBalance", UNUSED, "0x0")).toBe("0x0");
     expect(await ask("eth_getTransactionCount", toHex(RICH), "finalized")).toBe("0x5");
-    expect(await ask("eth_getTransactionCount", STRANGER, "latest")).toBe("0x0");
+    expect(await ask("eth_getTransactionCount", UNUSED, "latest")).toBe("0x0");
     expect(await ask("eth_getCode", toHex(CONTRACT), { blockNumber: "0x2" })).toBe("0x6001600255");
     expect(await ask("eth_getCode", toHex(RICH), "latest")).toBe("0x");
-    expect(await ask("eth_getCode", STRANGER, "latest")).toBe("0x");
+    expect(await ask("eth_getCode", UNUSED, "latest")).toBe("0x");
     expect(await ask("eth_getStorageAt", toHex(CONTRACT), "2", "safe")).toBe(`0x${"102".padStart(64, "0")}`);
     expect(await ask("eth_getStorageAt", toHex(CONTRACT), "0x3", "latest")).toBe(`0x${"0".repeat(64)}`);
   });
 
-  it("answer null where the state is not stored, but zero for a nonce", async () => {
+  it("answer null when the state is not stored, but zero for a nonce", async () => {
     const before = { blockHash: toHex(expectDefined(CHAIN.headerByNumber(1n), "block 1").hash) };
     expect(await ask("eth_getBalance", toHex(RICH), before)).toBeNull();
     expect(await ask("eth_getCode", toHex(RICH), "0x1")).toBeNull();
@@ -97,11 +97,11 @@ describe("methods that read the state", () => {
     expect(await ask("eth_getTransactionCount", toHex(RICH), "0x1")).toBe("0x0");
   });
 
-  it("refuse blocks beyond the head, and parameters that are missing", async () => {
+  it("refuse blocks above the head, and missing parameters", async () => {
     for (const method of ["eth_getBalance", "eth_getCode", "eth_getTransactionCount"]) {
-      expect(await ask(method, STRANGER, "0x3")).toEqual(BLOCK_NOT_FOUND);
-      expect(await ask(method, STRANGER)).toEqual(INVALID_PARAMS);
-      expect(await ask(method, STRANGER, { blockHash: `0x${"ab".repeat(32)}` })).toEqual(BLOCK_NOT_FOUND);
+      expect(await ask(method, UNUSED, "0x3")).toEqual(BLOCK_NOT_FOUND);
+      expect(await ask(method, UNUSED)).toEqual(INVALID_PARAMS);
+      expect(await ask(method, UNUSED, { blockHash: `0x${"ab".repeat(32)}` })).toEqual(BLOCK_NOT_FOUND);
     }
   });
 
@@ -113,7 +113,7 @@ describe("methods that read the state", () => {
     expect(await withPool(0n)("eth_getTransactionCount", toHex(RICH), "Pending")).toBe("0x5");
   });
 
-  it("prove slots sorted, each once, under the shortest key", async () => {
+  it("prove slots in order, each once, with the shortest key", async () => {
     let proven: readonly string[] = [];
     const proving = requesterOf({
       prove: (number, address, slots) => {
@@ -141,7 +141,7 @@ describe("methods that read the state", () => {
       }),
     );
     const absent = { code: -32000, message: "Account not found" };
-    expect(await proving("eth_getProof", STRANGER, [], "latest")).toEqual(absent);
+    expect(await proving("eth_getProof", UNUSED, [], "latest")).toEqual(absent);
     expect(await ask("eth_getProof", toHex(RICH), [], "latest")).toEqual(absent);
     expect(await proving("eth_getProof", toHex(RICH), ["zz"], "latest")).toEqual(INTERNAL_ERROR);
     expect(await proving("eth_getProof", toHex(RICH), "0x0", "latest")).toEqual(INVALID_PARAMS);
@@ -161,13 +161,13 @@ describe("methods that simulate", () => {
     return { jobs, ask: requesterOf({ simulator: { run } }) };
   };
 
-  it("run on the block that was named, or on the head for an estimate", async () => {
-    const call = { to: STRANGER, gas: "0x5208" };
+  it("run on the given block, or on the head for an estimate", async () => {
+    const call = { to: UNUSED, gas: "0x5208" };
     const { ask, jobs } = simulating({ kind: "returned", data: Uint8Array.of(0x2a), gas: 21_000n });
     expect(await ask("eth_call", call, "0x1")).toBe("0x2a");
     expect(await ask("eth_estimateGas", call, "0x1")).toBe("0x5208");
     expect(await ask("eth_createAccessList", call)).toEqual({ gasUsed: "0x5208", accessList: [] });
-    const to = addressFromHex(STRANGER);
+    const to = addressFromHex(UNUSED);
     expect(jobs).toEqual([
       { kind: "call", call: { to, gasLimit: 21_000n }, blockNumber: 1n },
       { kind: "estimateGas", call: { to, gasLimit: 21_000n }, blockNumber: 2n },
@@ -175,7 +175,7 @@ describe("methods that simulate", () => {
     ]);
   });
 
-  it("tell a call's failure in few words and an estimate's with its reason", async () => {
+  it("answer a failed call without a detail and a failed estimate with its reason", async () => {
     const refusals: readonly (readonly [SimulationResult, object, object])[] = [
       [
         { kind: "refused", code: "upfrontCostAboveBalance", detail: "cost 0x1 exceeds balance 0x0" },
@@ -219,7 +219,7 @@ describe("methods about the pool", () => {
     expect(await ask("eth_sendRawTransaction", "0x12", "0x12")).toEqual(INVALID_PARAMS);
   });
 
-  it("show what is pooled, filtered before it is limited", async () => {
+  it("show pooled transactions, filtered before they are limited", async () => {
     const transactions = [1n, 2n, 3n, 4n].map((nonce) => aTransaction({ nonce, gasPrice: nonce }));
     const ask = requesterOf({ pool: poolOf(transactions) });
     const hashes = async (...params: readonly unknown[]) =>
@@ -245,13 +245,13 @@ describe("methods about the pool", () => {
   });
 });
 
-describeWithVectors("pooled transactions as live networks showed them", () => {
+describeWithVectors("pooled transactions recorded from live networks", () => {
   it.each(["net1/rpc/txpool", "net2/rpc/txpool", "net3/rpc/txpool-sequenced", "net3/rpc/mingasprice-1000"])(
-    "are shown member for member: %s",
+    "are reproduced exactly: %s",
     async (folder) => {
-      const shown = recordedPoolsIn(vectorPath("besu-ibft", ...folder.split("/")));
-      expect(shown.length).toBeGreaterThan(0);
-      for (const recorded of shown) {
+      const pools = recordedPoolsIn(vectorPath("besu-ibft", ...folder.split("/")));
+      expect(pools.length).toBeGreaterThan(0);
+      for (const recorded of pools) {
         const pooled = recorded.map(({ raw }) => {
           const decoded = decodeTransaction(hexToBytes(raw));
           return expectDefined(decoded.ok ? withRecoveredSender(decoded.value) : undefined, "a transaction");

@@ -9,7 +9,7 @@ import { returning, word } from "../overriddenCode.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
 const RICH = toHex(account(0).address);
-const NOBODY = `0x${"de".repeat(20)}`;
+const UNUSED = `0x${"de".repeat(20)}`;
 const IDENTITY = `0x${"4".padStart(40, "0")}`;
 
 let ask: Ask;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 describe("the instruction 0x44", () => {
-  it("is called by what it gives in the block's fork", async () => {
+  it("is named by its meaning in the block's fork", async () => {
     const firstOf = async (other: Ask) => {
       const trace = (await other("debug_traceCall", { data: "0x4450" }, "latest")) as {
         structLogs: { op: string }[];
@@ -35,13 +35,13 @@ describe("the instruction 0x44", () => {
 
 describe("overrides of a traced call", () => {
   const trace = (options: object) =>
-    ask("debug_traceCall", { from: RICH, to: NOBODY, data: "0x1234" }, "latest", options);
+    ask("debug_traceCall", { from: RICH, to: UNUSED, data: "0x1234" }, "latest", options);
   const output = async (options: object) =>
     ((await trace({ tracer: "callTracer", ...options })) as { output?: string }).output;
 
-  it("give accounts code, balance and storage, and change the block", async () => {
+  it("set accounts' code, balance and storage, and change the block", async () => {
     const code = (opcodes: string, more: object = {}) => ({
-      stateOverrides: { [NOBODY]: { code: returning(opcodes), ...more } },
+      stateOverrides: { [UNUSED]: { code: returning(opcodes), ...more } },
     });
     expect(await output({})).toBeUndefined();
     expect(await output(code("602a"))).toBe(word(42));
@@ -62,18 +62,18 @@ describe("overrides of a traced call", () => {
   });
 
   it("are the state before the call for the prestate tracer", async () => {
-    const stateOverrides = { [NOBODY]: { balance: "0x7", nonce: "0x3" } };
+    const stateOverrides = { [UNUSED]: { balance: "0x7", nonce: "0x3" } };
     const before = await trace({ tracer: "prestateTracer", stateOverrides });
-    expect(before).toMatchObject({ [NOBODY]: { balance: "0x7", nonce: 3 } });
+    expect(before).toMatchObject({ [UNUSED]: { balance: "0x7", nonce: 3 } });
   });
 
-  it("move precompiled contracts, or say why not", async () => {
-    const move = (from: string) => ({ stateOverrides: { [from]: { movePrecompileToAddress: NOBODY } } });
+  it("move precompiled contracts, or are refused with the reason", async () => {
+    const move = (from: string) => ({ stateOverrides: { [from]: { movePrecompileToAddress: UNUSED } } });
     expect(await output(move(IDENTITY))).toBe("0x1234");
     expect(await trace(move(RICH))).toEqual({ code: -32000, message: `account ${RICH} is not a precompile` });
   });
 
-  it("are refused when they make no sense, and ignored where there is no object", async () => {
+  it("are refused when they are invalid, and ignored when they are not objects", async () => {
     const invalid = { code: -32602, message: "Invalid params" };
     for (const bad of [{ stateOverrides: { zz: {} } }, { blockOverrides: { number: "-1" } }])
       expect(await trace(bad), JSON.stringify(bad)).toEqual(invalid);
@@ -82,8 +82,8 @@ describe("overrides of a traced call", () => {
       code: -32000,
       message: unsupported,
     });
-    for (const nothing of [7, "x", [], null])
-      expect(await output({ stateOverrides: nothing, blockOverrides: nothing })).toBeUndefined();
+    for (const ignored of [7, "x", [], null])
+      expect(await output({ stateOverrides: ignored, blockOverrides: ignored })).toBeUndefined();
   });
 });
 
@@ -135,29 +135,29 @@ describe("a precompiled contract that fails", () => {
     [0x0f, zeros(128) + strayG2, "g2 point is not on correct subgroup"],
     [0x10, `${zeros(16)}${"ff".repeat(48)}`, encoding],
     [0x11, "", "invalid input length"],
-  ])("says why: %i", async (number, data, error) => {
+  ])("shows the reason: %i", async (number, data, error) => {
     const call = { to: contract(number), data: `0x${data}`, gas: "0xf4240" };
     const trace = await ask("debug_traceCall", call, "latest", { tracer });
     expect(trace).toMatchObject({ error, type: "CALL", gasUsed: "0xf4240" });
     expect(trace).not.toHaveProperty("output");
   });
 
-  it("says so to the contract that called it, too, and where it was moved", async () => {
+  it("shows the reason in the caller's trace, also after it was moved", async () => {
     // STATICCALL(gas, 0xc4…, nothing), then STOP.
     const elsewhere = `0x${"c4".repeat(20)}`;
     const code = `0x600060006000600073${"c4".repeat(20)}620186a0fa00`;
     const stateOverrides = {
-      [NOBODY]: { code },
+      [UNUSED]: { code },
       [contract(9)]: { movePrecompileToAddress: elsewhere },
     };
     const options = { tracer, stateOverrides };
-    const trace = await ask("debug_traceCall", { to: NOBODY }, "latest", options);
+    const trace = await ask("debug_traceCall", { to: UNUSED }, "latest", options);
     const failed = { to: elsewhere, error: "invalid input length", gasUsed: "0x186a0" };
-    expect(trace).toMatchObject({ to: NOBODY, calls: [failed] });
+    expect(trace).toMatchObject({ to: UNUSED, calls: [failed] });
     expect(trace).not.toHaveProperty("error");
   });
 
-  it("has run out of gas where it had too little", async () => {
+  it("shows out of gas when it had too little", async () => {
     const call = { to: contract(8), data: `0x${zeros(192)}`, gas: "0x7530" };
     expect(await ask("debug_traceCall", call, "latest", { tracer })).toMatchObject({ error: "out of gas" });
   });

@@ -18,7 +18,7 @@ const RICH = toHex(account(0).address);
 /** Adds one to slot 0 and returns it. */
 const COUNTER = `0x${"c0".repeat(20)}`;
 const COUNTER_CODE = returning("60005460010180600055");
-/** Where Prague's blocks keep the hash of their parent; here with code that keeps it by the parent's number. */
+/** The contract that stores the parent hash since Prague (EIP-2935); here with code that stores it under the parent's number. */
 const HISTORY_CONTRACT = "0x0000f90827f1c53a10cb7a02335b175320002935";
 const KEEPER_CODE = "0x6000356001430355";
 
@@ -51,10 +51,10 @@ beforeAll(async () => {
 describe("txIndex of a traced call", () => {
   const trace = (block: string, options: object, to = COUNTER) =>
     ask("debug_traceCall", { from: RICH, to }, block, { tracer: "callTracer", ...options });
-  const output = async (...asked: Parameters<typeof trace>) =>
-    ((await trace(...asked)) as { output?: string }).output;
+  const output = async (...args: Parameters<typeof trace>) =>
+    ((await trace(...args)) as { output?: string }).output;
 
-  it("puts the call in the place of that transaction, in the same block", async () => {
+  it("executes the call in place of that transaction, in the same block", async () => {
     for (const [at, seen] of [1, 2, 3].entries())
       expect(await output("0x1", { txIndex: `0x${at.toString(16)}` })).toBe(word(seen));
     expect(await output("0x1", {})).toBe(word(4));
@@ -64,7 +64,7 @@ describe("txIndex of a traced call", () => {
     expect(await output("0x1", { txIndex: "0x1", stateOverrides })).toBe(word(1));
   });
 
-  it("is followed by the overrides, and shown by every tracer", async () => {
+  it("applies before the overrides, and with every tracer", async () => {
     const stateDiff = { [word(0)]: word(0x40) };
     const stateOverrides = { [COUNTER]: { stateDiff } };
     expect(await output("0x1", { txIndex: "0x2", stateOverrides })).toBe(word(0x41));
@@ -74,14 +74,14 @@ describe("txIndex of a traced call", () => {
     expect(steps).toMatchObject({ failed: false, returnValue: word(2).slice(2) });
   });
 
-  it("comes after what the block does before its transactions, also where it has none", async () => {
+  it("includes the system calls before the block's transactions, also in an empty block", async () => {
     const parentHash = toHex(node.chain.headerByNumber(1n)?.hash ?? new Uint8Array());
     const stateOverrides = { [HISTORY_CONTRACT]: { code: returning("600154") } };
     expect(await output("0x1", { stateOverrides }, HISTORY_CONTRACT)).toBe(word(0));
     expect(await output("0x2", { txIndex: "0x0", stateOverrides }, HISTORY_CONTRACT)).toBe(parentHash);
   });
 
-  it("is refused where there is no such transaction", async () => {
+  it("is refused when there is no such transaction", async () => {
     const hashOf = (number: bigint) => toHex(node.chain.headerByNumber(number)?.hash ?? new Uint8Array());
     const refused = (message: string) => ({ code: -32000, message });
     const outOfRange = (index: bigint, number: bigint) =>

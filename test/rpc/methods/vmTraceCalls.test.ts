@@ -6,33 +6,33 @@ import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
-/** How Besu's vmTrace shows what calls come to, by its own code where no recording has it. */
+/** How Besu's vmTrace shows the results of calls, from Besu's code where no recording has the case. */
 
 const RICH = toHex(account(0).address);
 const CALLER = `0x${"ca".repeat(20)}`;
 const OUTER = `0x${"c0".repeat(20)}`;
-const NOBODY = `0x${"de".repeat(20)}`;
+const UNUSED = `0x${"de".repeat(20)}`;
 
-const GIVEN_GAS = 0xffff;
+const CALL_GAS = 0xffff;
 const push = (address: string): string => `73${address.slice(2)}`;
-/** Four zeros for memory, a value where the call has one, whom, how much gas, and the outcome dropped. */
+/** Four zeros for memory, a value if the call has one, the address, the gas; ignores the result. */
 const call = (opcode: string, to: string, value = ""): string =>
-  `5f5f5f5f${value}${to}61${GIVEN_GAS.toString(16)}${opcode}50`;
-/** Creates, with the two bytes of code 5f5f, under one salt. */
+  `5f5f5f5f${value}${to}61${CALL_GAS.toString(16)}${opcode}50`;
+/** Creates a contract with the two bytes of code 5f5f, always with the same salt. */
 const CREATE2 = "615f5f5f5260076002601e5ff550";
 
-/** Each call by what it comes to. */
+/** Calls by their kind of result. */
 const CALLS: readonly (readonly [what: string, code: string])[] = [
-  ["a call that is denied", call("f1", push(NOBODY), "6001")],
-  ["a call without code", call("f1", push(NOBODY), "5f")],
-  ["a static call without code", call("fa", push(NOBODY))],
-  ["a delegate call without code", call("f4", push(NOBODY))],
-  ["a call code without code", call("f2", push(NOBODY), "5f")],
+  ["a call that is denied", call("f1", push(UNUSED), "6001")],
+  ["a call without code", call("f1", push(UNUSED), "5f")],
+  ["a static call without code", call("fa", push(UNUSED))],
+  ["a delegate call without code", call("f4", push(UNUSED))],
+  ["a call code without code", call("f2", push(UNUSED), "5f")],
   ["a call of a precompiled contract", call("f1", "6004", "5f")],
-  ["a creation of nothing", "5f5f5ff050"],
+  ["a creation of empty code", "5f5f5ff050"],
   ["a creation that is denied", "5f5f6001f050"],
   ["a creation", CREATE2],
-  ["a creation in a taken place", CREATE2],
+  ["a creation at a used address", CREATE2],
 ];
 const CALLER_CODE = `0x${CALLS.map(([, code]) => code).join("")}`;
 
@@ -64,7 +64,7 @@ async function traceOf(call: object): Promise<readonly Op[]> {
   return traced.vmTrace.ops;
 }
 
-/** What is shown of each of CALLS: its cost, and the code and the number of instructions inside. */
+/** The cost of each of CALLS, with the code and the number of instructions inside. */
 function shownOf(ops: readonly Op[]): readonly (readonly [string, number, string])[] {
   let end = 0;
   return CALLS.map(([what, code]) => {
@@ -75,18 +75,18 @@ function shownOf(ops: readonly Op[]): readonly (readonly [string, number, string
   });
 }
 
-it("shows calls that came to nothing otherwise where a contract was called by another", async () => {
+it("shows calls without instructions differently at the top level and in a called contract", async () => {
   const outer = await traceOf({ to: OUTER });
   const inner = outer.find(({ sub }) => sub !== null)?.sub?.ops ?? [];
   const [top, deep] = [shownOf(await traceOf({ to: CALLER })), shownOf(inner)];
   const cold = 2600;
   const same = (shown: typeof top) => [
-    ["a call without code", 100 + GIVEN_GAS, "0x 0"],
-    ["a static call without code", 100 + GIVEN_GAS, "0x 0"],
+    ["a call without code", 100 + CALL_GAS, "0x 0"],
+    ["a static call without code", 100 + CALL_GAS, "0x 0"],
     ["a delegate call without code", 100, "0x 0"],
     ["a call code without code", 100, "0x 0"],
     ["a call of a precompiled contract", 100 + 15, "0x 0"],
-    ["a creation of nothing", 32_000, "0x 0"],
+    ["a creation of empty code", 32_000, "0x 0"],
     shown[7],
     ["a creation", expect.any(Number), "0x5f5f 2"],
     shown[9],
@@ -97,17 +97,17 @@ it("shows calls that came to nothing otherwise where a contract was called by an
   expect([top[0], top[7], top[9]]).toEqual([
     ["a call that is denied", cold + 9000 + 25_000 - 2300, `${CALLER_CODE} 0`],
     ["a creation that is denied", 32_000, `${CALLER_CODE} 0`],
-    ["a creation in a taken place", expect.any(Number), "0x5f5f 0"],
+    ["a creation at a used address", expect.any(Number), "0x5f5f 0"],
   ]);
   expect([deep[0], deep[7], deep[9]]).toEqual([
     ["a call that is denied", cold + 9000 + 25_000, "null"],
     ["a creation that is denied", 32_000, "null"],
-    ["a creation in a taken place", created, "null"],
+    ["a creation at a used address", created, "null"],
   ]);
   expect(top[9]?.[1]).toBeGreaterThan(created);
 });
 
-it("tells nothing of memory that MCOPY wrote", async () => {
+it("does not show memory written by MCOPY", async () => {
   const ops = await traceOf({ data: "0x60ff5f5260205f60205e" });
   const mem = ops.map(({ ex }) => ex?.mem);
   expect(mem.at(-1)).toBeNull();

@@ -19,8 +19,8 @@ import {
 const HASH = "a05e794446242ee42ff7a894d2271ca2c21e772bb7dd574caecba5cd0795b29c";
 const ADDRESS = "f48FB18F622d4073F1ea61F18B2dca47fD4E35A1";
 
-/** What no decoder of text accepts. */
-const JUNK = ["zz", "0xzz", "not-a-value", "0x 1", " ", null, undefined, {}, [], true];
+/** Values that no decoder of text accepts. */
+const INVALID = ["zz", "0xzz", "not-a-value", "0x 1", " ", null, undefined, {}, [], true];
 
 function refusesAll(decode: Decoder<unknown>, values: readonly unknown[]): void {
   expect(values.filter((value) => decode(value) !== undefined)).toEqual([]);
@@ -31,7 +31,7 @@ function show(bytes: Uint8Array | undefined): string | undefined {
 }
 
 describe("an address", () => {
-  it("may miss its prefix, its checksum and its leading digits", () => {
+  it("may lack its prefix, its checksum and its leading digits", () => {
     const full = `0x${ADDRESS.toLowerCase()}`;
     for (const text of [`0x${ADDRESS}`, ADDRESS, ADDRESS.toUpperCase(), full])
       expect(show(decodeAddress(text))).toBe(full);
@@ -40,7 +40,7 @@ describe("an address", () => {
   });
 
   it("has at most 20 bytes of hex in a string", () => {
-    refusesAll(decodeAddress, [...JUNK, `0x${ADDRESS}00`, 18, `0x0${ADDRESS}`]);
+    refusesAll(decodeAddress, [...INVALID, `0x${ADDRESS}00`, 18, `0x0${ADDRESS}`]);
   });
 });
 
@@ -48,12 +48,12 @@ describe("a hash", () => {
   it("has exactly 32 bytes, with or without prefix", () => {
     for (const text of [HASH, `0x${HASH}`, HASH.toUpperCase()])
       expect(show(decodeHash(text))).toBe(`0x${HASH}`);
-    refusesAll(decodeHash, [...JUNK, "0x1234", `0x${HASH}00`, HASH.slice(1), `0x${HASH.slice(2)}zz`, 5]);
+    refusesAll(decodeHash, [...INVALID, "0x1234", `0x${HASH}00`, HASH.slice(1), `0x${HASH.slice(2)}zz`, 5]);
   });
 });
 
 describe("a boolean", () => {
-  it("may be a word or an integer", () => {
+  it("may be text or an integer", () => {
     expect([true, "true", " TRUE", 1, -3].map(decodeBoolean)).toEqual([true, true, true, true, true]);
     expect([false, "false", "False", 0].map(decodeBoolean)).toEqual([false, false, false, false]);
     refusesAll(decodeBoolean, ["maybe", "0", "", 0.5, null, undefined, {}, []]);
@@ -67,7 +67,7 @@ describe("an index", () => {
     ]);
     expect(decodeIndex("0x7fffffff")).toBe(2 ** 31 - 1);
     refusesAll(decodeIndex, [
-      ...JUNK,
+      ...INVALID,
       -1,
       "-1",
       "-0x1",
@@ -83,13 +83,13 @@ describe("an index", () => {
   });
 });
 
-describe("a long of Besu's language", () => {
+describe("a Java long", () => {
   it("keeps its sign and its 64 bits", () => {
     expect(decodeJavaLong("-0x1")).toBe(-1n);
     expect(decodeJavaLong("0x7fffffffffffffff")).toBe(2n ** 63n - 1n);
     expect(decodeJavaLong("-9223372036854775808")).toBe(-(2n ** 63n));
     refusesAll(decodeJavaLong, [
-      ...JUNK,
+      ...INVALID,
       3,
       "0x8000000000000000",
       "-9223372036854775809",
@@ -99,7 +99,7 @@ describe("a long of Besu's language", () => {
     ]);
   });
 
-  it("reads back every number it can hold, in each notation", () => {
+  it("reads back every number in its range, in each notation", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), (number) => {
         const notations = [
@@ -116,47 +116,47 @@ describe("a long of Besu's language", () => {
 });
 
 describe("a storage position", () => {
-  it("is hex whether it says so or not, at most 32 bytes, zeros counted", () => {
+  it("is hex with or without prefix, at most 32 bytes including zeros", () => {
     expect(
       ["3", "0x3", "0a", "10", "0x"].map((text) => BigInt(show(decodeStoragePosition(text)) ?? "0x0")),
     ).toEqual([3n, 3n, 10n, 16n, 0n]);
     expect(show(decodeStoragePosition(HASH))).toBe(`0x${HASH}`);
-    refusesAll(decodeStoragePosition, [...JUNK, 3, `0x${"00".repeat(33)}`, `0x00${HASH}`]);
+    refusesAll(decodeStoragePosition, [...INVALID, 3, `0x${"00".repeat(33)}`, `0x00${HASH}`]);
   });
 });
 
 describe("wei and gas of a call object", () => {
-  it("takes text as hex and a JSON integer as decimal wei", () => {
+  it("reads wei as hex from text and as a decimal from a JSON integer", () => {
     expect(["10", "0x10", "0xA", 10, 0, "0x"].map(decodeWei)).toEqual([16n, 16n, 10n, 10n, 0n, 0n]);
     expect(decodeWei(`0x${"f".repeat(64)}`)).toBe(2n ** 256n - 1n);
-    refusesAll(decodeWei, [...JUNK, -1, 0.5, "-0x1", `0x${"0".repeat(65)}`, "xyz"]);
+    refusesAll(decodeWei, [...INVALID, -1, 0.5, "-0x1", `0x${"0".repeat(65)}`, "xyz"]);
   });
 
-  it("takes even a JSON integer as hex gas, up to eight bytes, and clamps it to 63 bits", () => {
+  it("reads even a JSON integer as hex gas, up to eight bytes, and clamps it to 63 bits", () => {
     expect(["0x5208", "5208", 21000, "0x0"].map(decodeGas)).toEqual([0x5208n, 0x5208n, 0x21000n, 0n]);
     expect(decodeGas("0xffffffffffffffff")).toBe(2n ** 63n - 1n);
-    refusesAll(decodeGas, [...JUNK, "0xffffffffffffffffff", "0x00000000000000005208", -1, 1.5]);
+    refusesAll(decodeGas, [...INVALID, "0xffffffffffffffffff", "0x00000000000000005208", -1, 1.5]);
   });
 });
 
 describe("bytes and topics", () => {
-  it("wants whole bytes in data", () => {
+  it("requires whole bytes in data", () => {
     expect(["0x", "", "0x1234", "1234"].map((text) => show(decodeData(text)))).toEqual([
       "0x",
       "0x",
       "0x1234",
       "0x1234",
     ]);
-    refusesAll(decodeData, [...JUNK, "0x123", 12]);
+    refusesAll(decodeData, [...INVALID, "0x123", 12]);
   });
 
-  it("lets a topic be of any length", () => {
+  it("accepts a topic of any length", () => {
     expect(["0x12", "1", `0x${HASH}${HASH}`].map((text) => show(decodeTopic(text)))).toEqual([
       "0x12",
       "0x01",
       `0x${HASH}${HASH}`,
     ]);
-    refusesAll(decodeTopic, [...JUNK, 5]);
+    refusesAll(decodeTopic, [...INVALID, 5]);
   });
 
   it("reads percentiles from numbers and text", () => {
@@ -166,7 +166,7 @@ describe("bytes and topics", () => {
 });
 
 describe("every decoder", () => {
-  it("answers or refuses, whatever JSON it is given", () => {
+  it("never throws, whatever JSON it gets", () => {
     const decoders: readonly Decoder<unknown>[] = [
       decodeAddress,
       decodeBoolean,

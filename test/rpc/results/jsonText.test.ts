@@ -4,7 +4,7 @@ import { endOfString } from "../../../src/rpc/results/jsonText.ts";
 import { SourceIds } from "../../../src/rpc/sourceIds.ts";
 
 describe("the end of a string", () => {
-  it("is found behind escapes", () => {
+  it("is found after escapes", () => {
     for (const text of ["", "a", 'a"b', "\\", 'x\\"', "\\\\", "☃\ud83d\ude00\n"]) {
       const json = JSON.stringify(text);
       expect(endOfString(`[${json},"next"]`, 1)).toBe(1 + json.length);
@@ -12,7 +12,7 @@ describe("the end of a string", () => {
   });
 });
 
-describe("an id as its caller wrote it", () => {
+describe("an id as the caller wrote it", () => {
   const aNumberText = fc.oneof(
     fc.bigInt().map(String),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { prettyJson, prettySlices } from "../../../src/rpc/results/prettyJson.ts";
 
-describe("JSON laid out for people", () => {
-  it("means the same", () => {
+describe("pretty JSON", () => {
+  it("parses to the same value", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(JSON.parse(prettyJson(json))).toEqual(JSON.parse(json));
@@ -11,13 +11,13 @@ describe("JSON laid out for people", () => {
     );
   });
 
-  it("looks as Besu prints it", () => {
+  it("is formatted as in Besu", () => {
     expect(prettyJson('{"a":1,"b":[1,"x,{}",[]],"c":{},"d":{"e":null}}')).toBe(
       '{\n  "a" : 1,\n  "b" : [ 1, "x,{}", [ ] ],\n  "c" : { },\n  "d" : {\n    "e" : null\n  }\n}',
     );
   });
 
-  it("looks the same however the text is cut, as text or as bytes", () => {
+  it("does not depend on how the text is cut, as text or as bytes", () => {
     const aText = fc.oneof(
       fc.json(),
       fc.constant('{"a":{},"\\\\":["\\"{","\\\\"],"b":[[],-1.50,{"☃":"\ud83d\ude00"}]}'),
@@ -36,7 +36,7 @@ describe("JSON laid out for people", () => {
     );
   });
 
-  it("is made in slices, also of bytes, none of which ends within a character", () => {
+  it("is produced in slices, also from bytes, none of which ends within a character", () => {
     const text = JSON.stringify(Array.from({ length: 100_000 }, () => "\ud83d\ude00☃"));
     const slices = [...prettySlices([Buffer.from(text)])];
     expect(slices.length).toBeGreaterThan(3);

@@ -14,8 +14,8 @@ import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 type ReceiptAnswer = RawJson | Promise<JsonPieces> | undefined;
 
 async function textOf(answer: ReceiptAnswer): Promise<string | undefined> {
-  const given = await answer;
-  return given === undefined || given instanceof RawJson ? given?.text : joinPieces(given.pieces);
+  const json = await answer;
+  return json === undefined || json instanceof RawJson ? json?.text : joinPieces(json.pieces);
 }
 
 describe("receipts of very many logs", () => {
@@ -24,7 +24,7 @@ describe("receipts of very many logs", () => {
   const logs = [1, 5_000, 70].map((count) => Array.from({ length: count }, () => log));
   const block = aStoredBlock({ number: 5, transactions, logs });
 
-  it("are shown as the others are, though they are written with pauses", async () => {
+  it("are the same as other receipts, although they are written in slices", async () => {
     const whole = JSON.parse((await textOf(blockReceiptsAnswer(block, 0n))) ?? "") as { logs: object[] }[];
     expect(whole.map((receipt) => receipt.logs.length)).toEqual([1, 5_000, 70]);
     const indexes = whole.flatMap((receipt) => receipt.logs.map((each) => Number(Object(each).logIndex)));
@@ -34,12 +34,12 @@ describe("receipts of very many logs", () => {
   });
 });
 
-describeWithVectors("receipts as a live network showed them", () => {
+describeWithVectors("receipts recorded from a live network", () => {
   describe.each(["net1", "net2"] as const)("%s", (network) => {
     const recorded = readVectorJson<Record<string, unknown>>("besu-ibft", network, "receipts.json");
     const chain = recordedChain(network);
 
-    it("shows each receipt member for member, alone and with its block", async () => {
+    it("are reproduced exactly, alone and with their blocks", async () => {
       let compared = 0;
       for (const block of chain.blocks) {
         const texts = await Promise.all(
@@ -55,8 +55,8 @@ describeWithVectors("receipts as a live network showed them", () => {
   });
 });
 
-describeWithVectors("blocks of later forks as a live node showed them", () => {
-  it.each(["staged", "past", "zero"])("shows each block member for member: %s", (stage) => {
+describeWithVectors("blocks of later forks recorded from a live node", () => {
+  it.each(["staged", "past", "zero"])("are reproduced exactly: %s", (stage) => {
     const folder = ["besu-ibft", "prague-25.4.1", stage];
     const recorded = readVectorJson<{ number: string; transactions: { type: string }[] }[]>(
       ...folder,

@@ -4,17 +4,17 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 type JsonObject = { readonly [name: string]: Json };
 
 /**
- * Two traces, ours and Besu's, as texts to be compared: where Besu's has one of its known defects the
- * part in question is left out of both, after it was seen that ours is right where it can be seen.
+ * Two traces, ours and Besu's, as text to be compared. Where Besu's trace shows one of its known bugs, the affected part is
+ * left out of both, after a check of ours where one is possible. The bugs:
  *
- * - the memory that an MLOAD read, in a vmTrace, is shown as it is later, though the word that it pushed is right; and
- *   a call whose callee met an invalid instruction shows memory that nobody wrote
- * - `used` in a vmTrace falls below zero
+ * - in a vmTrace, the memory read by an MLOAD is shown as it is later, although the pushed word is right; and a call whose
+ *   callee failed with an invalid instruction shows memory that was never written
+ * - `used` in a vmTrace becomes negative
  * - a creation that fails when its code is stored has its error at the instruction before the RETURN
  * - a precompiled contract that runs out of gas has neither error nor gas in the flat trace, and no stateDiff
- * - where a mining beneficiary is set, a replay credits the fees to the proposer
+ * - when a mining beneficiary is set, a replay credits the fees to the proposer
  */
-export function sameButDefects(ours: unknown, theirs: unknown): readonly [ours: string, theirs: string] {
+export function withoutBesuBugs(ours: unknown, theirs: unknown): readonly [ours: string, theirs: string] {
   const pair = align(ours as Json, theirs as Json);
   return [JSON.stringify(pair[0]), JSON.stringify(pair[1])];
 }
@@ -27,7 +27,7 @@ function align(ours: Json, theirs: Json): Pair {
     return [pairs.map(([item]) => item), pairs.map(([, item]) => item)];
   }
   if (!isObject(ours) || !isObject(theirs)) return [ours, theirs];
-  const pair = withoutDefects(ours, theirs);
+  const pair = withoutBug(ours, theirs);
   const names = Object.keys(pair[0]);
   const shared = names.filter((name) => name in pair[1]);
   const members = new Map(shared.map((name) => [name, align(pair[0][name] as Json, pair[1][name] as Json)]));
@@ -40,7 +40,7 @@ function align(ours: Json, theirs: Json): Pair {
 
 type ObjectPair = readonly [ours: JsonObject, theirs: JsonObject];
 
-function withoutDefects(ours: JsonObject, theirs: JsonObject): ObjectPair {
+function withoutBug(ours: JsonObject, theirs: JsonObject): ObjectPair {
   if ("structLogs" in ours) return withoutFailedDeposit(ours, theirs);
   if ("mem" in ours && "push" in ours) return withoutWrongMemory(ours, theirs);
   if ("stateDiff" in ours) return withoutLostDiff(ours, theirs);
@@ -77,7 +77,7 @@ function withoutWrongMemory(ours: JsonObject, theirs: JsonObject): ObjectPair {
 
 const PHANTOM = JSON.stringify({ data: `0x${"0".repeat(64)}`, off: 0 });
 
-/** Where fees went to the wrong account, both sides lose both of them. */
+/** Where fees went to the wrong account, removes both accounts from both sides. */
 function withoutLostDiff(ours: JsonObject, theirs: JsonObject): ObjectPair {
   const { stateDiff: diff } = ours;
   const { stateDiff: other } = theirs;
