@@ -81,8 +81,17 @@ export interface ResultDescription {
   readonly schema: JsonSchema;
 }
 
-/** A method's answer: a value for JSON.stringify, text that is JSON already, or an error. */
-export type Answer = string | number | boolean | null | object | RawJson | JsonPieces | RpcError;
+/** A value as JSON has it. A member that is undefined is left out. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [member: string]: Json | undefined };
+
+/** A method's answer: a JSON value, text that is JSON already, or an error. Nothing else compiles, a Result least of all. */
+export type Answer = Json | RawJson | JsonPieces | RpcError;
 
 /** Text that is JSON already: blocks, lists of logs and other large answers are built as text. */
 export class RawJson {

@@ -105,7 +105,12 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     parameters: [],
     run: () => Promise.reject(new Error("a bug")),
   }),
-  defineMethod({ ...common, name: "toy_unserializable", parameters: [], run: () => ({ amount: 1n }) }),
+  defineMethod({
+    ...common,
+    name: "toy_unserializable",
+    parameters: [],
+    run: () => ({ amount: 1n }) as never,
+  }),
   defineMethod({
     ...common,
     name: "toy_hold",

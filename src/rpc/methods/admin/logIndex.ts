@@ -1,6 +1,6 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { defineMethod, optional } from "../../method.ts";
+import { defineMethod, type Json, optional } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters/parameters.ts";
 import type { RpcLogIndex } from "../../ports.ts";
@@ -65,7 +65,7 @@ export const adminLogsRepairCache = defineMethod({
 });
 
 /** Besu's code names the member `caching`, its documents and those of the networks `indexing`. */
-function statusOf({ status }: RpcLogIndex, requestAccepted: boolean): object {
+function statusOf({ status }: RpcLogIndex, requestAccepted: boolean): Json {
   const { from, to, current, isIndexing } = status;
   return {
     startBlock: toQuantity(from),

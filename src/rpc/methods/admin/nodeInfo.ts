@@ -4,7 +4,7 @@ import { FORK_KEYS } from "../../../chainspec/genesisForks.ts";
 import { parametersAt } from "../../../chainspec/ibftParameters.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { defineMethod } from "../../method.ts";
+import { defineMethod, type Json } from "../../method.ts";
 import type { Endpoint } from "../../ports.ts";
 import { OBJECT } from "../../schemas.ts";
 
@@ -48,7 +48,7 @@ export function showEndpoint({ host, port }: Endpoint): string {
 }
 
 /** Settings of the genesis file, under the same keys (json-rpc.md#admin). */
-function showConfig({ chainId, forks, ibft, isZeroBaseFee }: ChainSpec): object {
+function showConfig({ chainId, forks, ibft, isZeroBaseFee }: ChainSpec): Json {
   const activations = forks.activations.flatMap(({ fork, at }) => {
     const key = FORK_KEYS.get(fork);
     return key === undefined ? [] : [[key, Number("block" in at ? at.block : at.time)] as const];

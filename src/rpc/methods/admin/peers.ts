@@ -1,7 +1,7 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS, type RpcError } from "../../errors/errors.ts";
-import { defineMethod, type RpcMethod, required } from "../../method.ts";
+import { defineMethod, type Json, type RpcMethod, required } from "../../method.ts";
 import type { EnodeErrorCode, PeerFacts } from "../../ports.ts";
 import { BOOLEAN, listOf, OBJECT, TEXT } from "../../schemas.ts";
 import { showEndpoint } from "./nodeInfo.ts";
@@ -53,7 +53,7 @@ function changerOf(change: "add" | "remove", summary: string): RpcMethod {
 }
 
 /** The id has no 0x prefix, as the interface demands. */
-function show({ nodeId, clientId, eth, ...peer }: PeerFacts): object {
+function show({ nodeId, clientId, eth, ...peer }: PeerFacts): Json {
   return {
     version: toQuantity(peer.p2pVersion),
     name: clientId,

@@ -1,6 +1,6 @@
 import { parseHex } from "../../../primitives/hex.ts";
 import { REJECTION_REASONS } from "../../../txpool/besuNames.ts";
-import { defineMethod, rest } from "../../method.ts";
+import { defineMethod, type Json, rest } from "../../method.ts";
 import { decodeText } from "../../parameters/parameters.ts";
 import type { RpcPorts, SubmissionErrorCode } from "../../ports.ts";
 import { GIVEN_DATA, listOf, OBJECT } from "../../schemas.ts";
@@ -13,7 +13,7 @@ export const debugBatchSendRawTransaction = defineMethod({
   parameters: [rest("transactions", decodeText, GIVEN_DATA)],
   result: { name: "results", schema: listOf(OBJECT) },
   async run([texts], { backend }) {
-    const results: object[] = [];
+    const results: Json[] = [];
     for (const [index, text] of texts.entries()) {
       const error = await submit(text, backend);
       results.push({

@@ -4,7 +4,7 @@ import {
   type MetricCategory,
 } from "../../../observability/categories.ts";
 import type { MetricFamily, Sample } from "../../../observability/registry.ts";
-import { defineMethod } from "../../method.ts";
+import { defineMethod, type Json } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
 
 export const debugMetrics = defineMethod({
@@ -60,7 +60,7 @@ function branch(tree: Tree, name: string): Tree {
 }
 
 /** NaN and infinities are text, as in Besu's JSON. */
-function toObject(tree: Tree): object {
+function toObject(tree: Tree): Json {
   const members = [...tree].map(([name, value]) => {
     if (value instanceof Map) return [name, toObject(value)];
     return [name, Number.isFinite(value) ? value : String(value)];

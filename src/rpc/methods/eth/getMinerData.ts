@@ -3,7 +3,7 @@ import { toHex } from "../../../primitives/hex.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { effectiveGasPrice } from "../../../types/transaction.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { defineMethod, required } from "../../method.ts";
+import { defineMethod, type Json, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
 import type { RpcBackend } from "../../ports.ts";
@@ -35,7 +35,7 @@ export const ethGetMinerDataByBlockHash = defineMethod({
 });
 
 /** Amounts are 32 bytes wide in this method only. The coinbase is the proposer even when another account is paid. */
-function show({ spec }: RpcBackend, block: StoredBlock | undefined): object | null {
+function show({ spec }: RpcBackend, block: StoredBlock | undefined): Json {
   if (block === undefined) return null;
   const { header, transactions, receipts, totalDifficulty } = block;
   const reward = parametersAt(spec.ibft, header.number).blockRewardWei;

@@ -2,7 +2,7 @@ import type { Address } from "../../../primitives/address.ts";
 import { equalBytes, toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { RpcConsensusStatus, RpcMemberStatus, RpcRoundStatus } from "../../consensusPort.ts";
-import { defineMethod } from "../../method.ts";
+import { defineMethod, type Json } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
 
 /** Not in Besu: the first thing to check when the chain stands (docs/operating.md, "When the chain stands"). */
@@ -15,7 +15,7 @@ export const ibftStatus = defineMethod({
   run: (_, { backend: { consensus, clock } }) => show(consensus.status(), clock.nowMs()),
 });
 
-function show(status: RpcConsensusStatus, nowMs: number): object {
+function show(status: RpcConsensusStatus, nowMs: number): Json {
   const { mode, self, isValidator, height, quorum, round, members, head, votes } = status;
   const isTakingPart = round !== undefined;
   return {
@@ -47,7 +47,7 @@ function show(status: RpcConsensusStatus, nowMs: number): object {
   };
 }
 
-function showRound(round: RpcRoundStatus | undefined, nowMs: number): object {
+function showRound(round: RpcRoundStatus | undefined, nowMs: number): Readonly<Record<string, Json>> {
   if (round === undefined) return { round: null, proposer: null, phase: null, timers: null, votes: null };
   return {
     round: toQuantity(round.number),
@@ -67,9 +67,9 @@ function showRound(round: RpcRoundStatus | undefined, nowMs: number): object {
 }
 
 /** Phases after the Proposal has arrived. */
-const PROPOSED: ReadonlySet<string> = new Set(["onTrial", "refused", "accepted", "prepared", "decided"]);
+const PROPOSED: ReadonlySet<string> = new Set(["validating", "refused", "accepted", "prepared", "decided"]);
 
-function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus, nowMs: number): object {
+function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus, nowMs: number): Json {
   const { address, isPresent, missedTurns, connections, lastHeard } = member;
   const isSelf = equalBytes(address, self);
   return {

@@ -4,7 +4,7 @@ import type { ParityTypes } from "../../../tracers/parityTrace.ts";
 import type { TracedCall } from "../../../tracers/traceJob.ts";
 import { decodeTransaction, type SentTransaction, withRecoveredSender } from "../../../types/transaction.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { defineMethod, optional, required } from "../../method.ts";
+import { defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { callOf, decodeCall } from "../../parameters/callParameter.ts";
 import { decodeData, decodeList } from "../../parameters/parameters.ts";
@@ -84,7 +84,7 @@ export const traceRawTransaction = defineMethod({
 });
 
 /** The answer for a transaction that is invalid in a block: Besu returns no error, but a call without gas. */
-function notExecuted(transaction: SentTransaction, nonce: bigint, types: ParityTypes): object {
+function notExecuted(transaction: SentTransaction, nonce: bigint, types: ParityTypes): Json {
   const { to, sender, value, data } = transaction;
   const [from, amount] = [toHex(sender), toQuantity(value)];
   const address = to === undefined ? toHex(createdAddress(sender, nonce)) : toHex(to);
