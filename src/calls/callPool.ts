@@ -5,33 +5,33 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
-import { createThreads, type ThreadSettings } from "../workers/workerPool.ts";
+import { createWorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
 import type { WorkLoad } from "../workers/workLoad.ts";
-import type { CallJob, SimulationWorkerData } from "./callWorker.ts";
+import type { CallJob, CallWorkerData } from "./callWorker.ts";
 
-/** Simulated calls and looks into states, each for some seconds at most, on threads that read the database themselves. */
-export interface SimulationPool extends Simulator, StateQueryRunner {
-  /** Starts the threads for calls, which start with the first call otherwise. */
+/** Runs simulated calls and state queries on worker threads that read the database themselves, some seconds each at most. */
+export interface CallPool extends Simulator, StateQueryRunner {
+  /** Starts the workers for calls, which otherwise start with the first call. */
   start(): void;
-  /** Threads, those of them at work, and jobs that wait for one. */
+  /** Number of workers for calls, of busy ones, and of calls that wait. */
   readonly load: WorkLoad;
   close(): Promise<void>;
 }
 
-export interface SimulationSettings extends ThreadSettings {
+export interface CallPoolSettings extends WorkerPoolSettings {
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
 }
 
-export interface SimulationParts {
-  /** Folder of the database, which this thread has open. */
+export interface CallPoolParts {
+  /** Directory of the database, which this thread has open. */
   readonly databasePath: string;
   readonly spec: ChainSpec;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-export const DEFAULT_SIMULATION_SETTINGS: SimulationSettings = {
+export const DEFAULT_CALL_POOL_SETTINGS: CallPoolSettings = {
   threads: 1,
   timeoutMs: 5000,
   waitingLimit: 10_000,
@@ -39,14 +39,14 @@ export const DEFAULT_SIMULATION_SETTINGS: SimulationSettings = {
 };
 
 /**
- * Looks into states have a thread of their own, with more time: a block of thousands of transactions may have to be
- * executed again, and short calls do not wait behind that.
+ * State queries have a worker of their own, with a longer time limit: one may execute a block of thousands of transactions
+ * again, and short calls must not wait behind it.
  */
-const STATE_QUERY_SETTINGS: ThreadSettings = { threads: 1, timeoutMs: 30_000, waitingLimit: 1000 };
+const STATE_QUERY_SETTINGS: WorkerPoolSettings = { threads: 1, timeoutMs: 30_000, waitingLimit: 1000 };
 
-export function createSimulationPool(settings: SimulationSettings, parts: SimulationParts): SimulationPool {
-  const threadParts = {
-    name: "simulationWorker",
+export function createCallPool(settings: CallPoolSettings, parts: CallPoolParts): CallPool {
+  const poolParts = {
+    name: "callWorker",
     entry: workerEntry(import.meta.url, "callWorker"),
     workerData: workerDataOf(settings, parts),
     clock: parts.clock,
@@ -55,30 +55,30 @@ export function createSimulationPool(settings: SimulationSettings, parts: Simula
     exhausted: { kind: "tooLarge" } as const,
     busy: { kind: "busy" } as const,
   };
-  const threads = createThreads<CallJob, SimulationResult | StateQueryResult>(settings, threadParts);
-  const stateQueries = createThreads<CallJob, SimulationResult | StateQueryResult>(
+  const calls = createWorkerPool<CallJob, SimulationResult | StateQueryResult>(settings, poolParts);
+  const stateQueries = createWorkerPool<CallJob, SimulationResult | StateQueryResult>(
     STATE_QUERY_SETTINGS,
-    threadParts,
+    poolParts,
   );
   return {
-    // A thread answers a job with a result of its kind.
-    run: (job, requester) => threads.run({ task: "simulate", job }, requester) as Promise<SimulationResult>,
+    // A worker answers each job with a result of its kind, hence the casts.
+    run: (job, requester) => calls.run({ task: "simulate", job }, requester) as Promise<SimulationResult>,
     query: <Job extends StateQuery>(job: Job, requester: Requester) =>
-      stateQueries.run({ task: "inspect", job }, requester) as Promise<StateQueryResult<Job>>,
-    start: () => threads.start(),
+      stateQueries.run({ task: "query", job }, requester) as Promise<StateQueryResult<Job>>,
+    start: () => calls.start(),
     get load() {
-      return threads.load;
+      return calls.load;
     },
     async close() {
-      await Promise.all([threads.close(), stateQueries.close()]);
+      await Promise.all([calls.close(), stateQueries.close()]);
     },
   };
 }
 
-/** The accounts of genesis stay here: nobody there asks for them. */
+/** What call and trace workers start with. Leaves out the genesis accounts, which they do not need. */
 export function workerDataOf(
-  { gasCap }: Pick<SimulationSettings, "gasCap">,
-  { databasePath, spec }: Pick<SimulationParts, "databasePath" | "spec">,
-): SimulationWorkerData {
+  { gasCap }: Pick<CallPoolSettings, "gasCap">,
+  { databasePath, spec }: Pick<CallPoolParts, "databasePath" | "spec">,
+): CallWorkerData {
   return { databasePath, spec: { ...spec, genesis: { ...spec.genesis, alloc: [] } }, gasCap };
 }

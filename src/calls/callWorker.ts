@@ -10,26 +10,26 @@ import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runJobs } from "../workers/workerHost.ts";
 import { queryState } from "./stateQuery.ts";
 
-/** What a thread is started with. */
-export interface SimulationWorkerData {
+/** What the worker is started with. */
+export interface CallWorkerData {
   readonly databasePath: string;
-  /** Without the accounts of genesis, which nothing here asks for. */
+  /** Without the genesis accounts, which are not needed here. */
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
 }
 
 /**
- * A thread of the simulation pool. It reads headers and states from the database that the main thread has open, so a
- * job is a few hundred bytes; and since the main thread ends it when a job takes too long, it keeps nothing of value.
+ * Worker of the call pool. It reads headers and states from the database that the main thread has open, so a job is a few
+ * hundred bytes. It holds no state of its own, because the pool terminates it when a job takes too long.
  */
-const { databasePath, spec, gasCap } = workerData as SimulationWorkerData;
+const { databasePath, spec, gasCap } = workerData as CallWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 const history = createStateHistory(database);
 
-/** What a thread is asked. */
+/** What the worker is sent. */
 export type CallJob =
   | { readonly task: "simulate"; readonly job: SimulationJob }
-  | { readonly task: "inspect"; readonly job: StateQuery };
+  | { readonly task: "query"; readonly job: StateQuery };
 
 runJobs<CallJob, SimulationResult | StateQueryResult>({
   prepare: loadInterpreter,

@@ -14,7 +14,7 @@ import { readTransactions } from "../storage/blocks/bodyStore.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import type { Database } from "../storage/database.ts";
 
-/** What stored blocks and states are read from; a thread may have its own. */
+/** The stores that queries read; a worker has its own. */
 export interface StoredStates {
   readonly spec: ChainSpec;
   readonly database: Database;
@@ -23,7 +23,7 @@ export interface StoredStates {
   readonly gasCap?: bigint;
 }
 
-/** Finds out what a job asks for, on the states that the database has. */
+/** Answers a state query from the states in the database. */
 export async function queryState(stored: StoredStates, job: StateQuery): Promise<StateQueryResult> {
   try {
     return await perform(stored, job);
@@ -98,7 +98,10 @@ async function querySlots(
   return { kind: "slots", slots: items, next };
 }
 
-/** The state in the middle of a block, from the parent's; undefined when that is not stored. Genesis has no middle. */
+/**
+ * The state after the first `at.transactions` transactions of a block, executed on the parent's state; undefined when that
+ * is not stored. For genesis, its own state.
+ */
 async function overlayAt(
   { spec, database, history }: StoredStates,
   at: TransactionPosition,
@@ -116,7 +119,7 @@ function parentOf({ blockNumber }: TransactionPosition): bigint {
   return blockNumber === 0n ? 0n : blockNumber - 1n;
 }
 
-/** Both in the order of hashes; what was changed stands for what was there, and what was emptied is gone. */
+/** Merges two lists sorted by hash: changed slots replace stored ones, and emptied ones are left out. */
 function* merged(before: Iterable<ListedSlot>, changed: readonly ListedSlot[]): Generator<ListedSlot, void> {
   const replaced = new Set(changed.map(({ hash }) => toKey(hash)));
   const waiting = [...changed];

@@ -1,24 +1,24 @@
 import type { TraceJob, TraceResult, Tracer } from "../tracers/traceJob.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
-import { createThreads, type ThreadSettings } from "../workers/workerPool.ts";
-import { type SimulationParts, type SimulationSettings, workerDataOf } from "./callPool.ts";
+import { createWorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
+import { type CallPoolParts, type CallPoolSettings, workerDataOf } from "./callPool.ts";
 import type { TraceWorkerData } from "./traceWorker.ts";
 
 /**
- * Traces on a thread of their own, so that short calls do not wait behind them, with more time than a call has. The
- * thread starts with the first trace: most nodes are never asked for one.
+ * Runs traces on a worker thread of their own, so that short calls do not wait behind them, with a longer time limit than
+ * calls. The worker starts with the first trace, since most nodes never get one.
  */
 export interface TracePool extends Tracer {
   close(): Promise<void>;
 }
 
-export type TraceSettings = ThreadSettings &
-  Pick<SimulationSettings, "gasCap"> & {
-    /** What an answer, and what is kept to write it, may take. */
+export type TracePoolSettings = WorkerPoolSettings &
+  Pick<CallPoolSettings, "gasCap"> & {
+    /** Limit of a result and of the data kept to write it. */
     readonly limitBytes: number;
   };
 
-export const DEFAULT_TRACE_SETTINGS: TraceSettings = {
+export const DEFAULT_TRACE_POOL_SETTINGS: TracePoolSettings = {
   threads: 1,
   timeoutMs: 60_000,
   waitingLimit: 1000,
@@ -26,12 +26,12 @@ export const DEFAULT_TRACE_SETTINGS: TraceSettings = {
   limitBytes: 192 * 1024 * 1024,
 };
 
-export function createTracePool(settings: TraceSettings, parts: SimulationParts): TracePool {
+export function createTracePool(settings: TracePoolSettings, parts: CallPoolParts): TracePool {
   const workerData: TraceWorkerData = {
     ...workerDataOf(settings, parts),
     limitBytes: settings.limitBytes,
   };
-  return createThreads<TraceJob, TraceResult>(settings, {
+  return createWorkerPool<TraceJob, TraceResult>(settings, {
     name: "traceWorker",
     entry: workerEntry(import.meta.url, "traceWorker"),
     workerData,

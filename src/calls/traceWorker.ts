@@ -8,14 +8,14 @@ import { runTrace } from "../tracers/runTrace.ts";
 import type { TraceJob, TraceResult } from "../tracers/traceJob.ts";
 import type { TraceSource } from "../tracers/traceSource.ts";
 import { runJobs } from "../workers/workerHost.ts";
-import type { SimulationWorkerData } from "./callWorker.ts";
+import type { CallWorkerData } from "./callWorker.ts";
 
-/** What a thread is started with. */
-export interface TraceWorkerData extends SimulationWorkerData {
+/** What the worker is started with. */
+export interface TraceWorkerData extends CallWorkerData {
   readonly limitBytes: number;
 }
 
-/** A thread that traces: like that of the simulation pool it reads the database itself, and keeps nothing of value. */
+/** Worker of the trace pool. Like a call worker, it reads the database itself and holds no state of its own. */
 const { databasePath, spec, gasCap, limitBytes } = workerData as TraceWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 const history = createStateHistory(database);
@@ -38,5 +38,5 @@ const source: TraceSource = {
 runJobs<TraceJob, TraceResult>({
   prepare: loadInterpreter,
   perform: (job) => runTrace(job, source),
-  handedOver: (result) => (result.kind === "traced" ? [result.json.buffer] : []),
+  transferred: (result) => (result.kind === "traced" ? [result.json.buffer] : []),
 });

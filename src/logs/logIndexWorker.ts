@@ -6,7 +6,7 @@ import { SEGMENT_BLOCKS } from "../storage/blooms/bloomFiles.ts";
 import { createBloomFileWriter } from "../storage/blooms/bloomFileWriter.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
-import { comeAfterBlocks } from "../workers/threadPriority.ts";
+import { lowerThreadPriority } from "../workers/threadPriority.ts";
 
 /** What is to be written. Segments beyond the head's are left out. */
 export interface LogIndexTask {
@@ -31,7 +31,7 @@ export type LogIndexReport =
 
 /** Writes files of blooms (bloomFiles.ts) on a thread of its own, and ends. */
 const port = expectDefined(parentPort, "the port of a worker thread");
-comeAfterBlocks();
+lowerThreadPriority();
 const { databasePath, folder, task, restRatio } = workerData as LogIndexWorkerData;
 
 async function writeAll(): Promise<LogIndexReport> {

@@ -4,7 +4,7 @@ import { assert, expectDefined } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
-import { comeAfterBlocks } from "../workers/threadPriority.ts";
+import { lowerThreadPriority } from "../workers/threadPriority.ts";
 import { createLogPieces, type LogPieces } from "./logPieces.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
@@ -39,7 +39,7 @@ export type LogSearchNews =
  * among those that have found much.
  */
 const port = expectDefined(parentPort, "the port of a worker thread");
-comeAfterBlocks();
+lowerThreadPriority();
 const { databasePath, bloomFolder } = workerData as LogSearchWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 

@@ -1,5 +1,5 @@
-import { createSimulationPool, DEFAULT_SIMULATION_SETTINGS, type SimulationPool } from "../calls/callPool.ts";
-import { createTracePool, DEFAULT_TRACE_SETTINGS, type TracePool } from "../calls/tracePool.ts";
+import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../calls/callPool.ts";
+import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
@@ -25,7 +25,7 @@ export interface Engines {
   readonly timing: BlockTimingKeeper;
   readonly permissions: Permissions;
   readonly pool: OpenPool;
-  readonly simulator: SimulationPool;
+  readonly simulator: CallPool;
   readonly tracer: TracePool;
   readonly logs: Logs;
   /** Recovers the senders of transactions that no block waits for. */
@@ -107,9 +107,9 @@ function openReaders(
     logger: logger.child("chain"),
   };
   const gasCap = settings.rpc.gasCap ?? 0n;
-  const simulator = createSimulationPool({ ...DEFAULT_SIMULATION_SETTINGS, gasCap }, executing);
+  const simulator = createCallPool({ ...DEFAULT_CALL_POOL_SETTINGS, gasCap }, executing);
   onStop(() => simulator.close());
-  const tracer = createTracePool({ ...DEFAULT_TRACE_SETTINGS, gasCap }, executing);
+  const tracer = createTracePool({ ...DEFAULT_TRACE_POOL_SETTINGS, gasCap }, executing);
   onStop(() => tracer.close());
   const logs = openLogs(settings, {
     directory,

@@ -82,7 +82,7 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
       spec,
       gasCap: settings.rpc.gasCap ?? 0n,
       chain,
-      threads: simulator,
+      pool: simulator,
       nowMs: durationClock.nowMs,
     }),
     stateQueries: simulator,

@@ -2,17 +2,17 @@ import { expectDefined } from "../primitives/assert.ts";
 import type { Requester } from "../primitives/requester.ts";
 
 /**
- * Work that waits, taken from the machines that ask in turn, one piece of each, and of one machine from its clients in
- * turn: nobody waits behind all that somebody else has asked for, however many connections that one has opened. The work
- * of one client keeps its order. When more waits than may, whoever has most waiting loses what it asked for last.
+ * A queue with round-robin scheduling: over remote hosts, one item each, and within a remote host over its clients. No
+ * requester waits behind all items of another, however many connections that one opens. Items of one client keep their
+ * order. When the queue is full, the requester with the most items loses its newest one.
  */
 export class FairQueue<Item extends { readonly requester: Requester }> {
   private readonly limit: () => number;
-  /** By machine, whose turn is next first; none is empty. */
-  private remoteHosts = new Map<string, Line<Item>>();
+  /** Items by remote host, the next one to serve first; none is empty. */
+  private remoteHosts = new Map<string, HostQueue<Item>>();
   private count = 0;
 
-  /** How many may wait; asked again each time. */
+  /** `limit` is the maximum number of items; a function is called at each insertion. */
   constructor(limit: number | (() => number)) {
     this.limit = typeof limit === "number" ? () => limit : limit;
   }
@@ -21,20 +21,20 @@ export class FairQueue<Item extends { readonly requester: Requester }> {
     return this.count;
   }
 
-  /** What has to go instead, which may be the item itself. */
+  /** Adds an item. Returns the item dropped for it, which may be the item itself. */
   add(item: Item): Item | undefined {
     this.append(item.requester, [item]);
     return this.count > this.limit() ? this.dropNewest(item.requester) : undefined;
   }
 
-  /** The next in turn, of the machines that `mayCome`; of all of them unless given. */
-  take(mayCome?: (remoteHost: string) => boolean): Item | undefined {
-    for (const [remoteHost, line] of this.remoteHosts) {
-      if (mayCome?.(remoteHost) === false) continue;
-      for (const [client, queue] of line.clients) {
+  /** Removes the next item, of the remote hosts that `isEligible` accepts if given. */
+  take(isEligible?: (remoteHost: string) => boolean): Item | undefined {
+    for (const [remoteHost, hostQueue] of this.remoteHosts) {
+      if (isEligible?.(remoteHost) === false) continue;
+      for (const [client, queue] of hostQueue.clients) {
         const item = queue.shift();
-        this.removed(remoteHost, line, client, queue);
-        moveToEnd(line.clients, client);
+        this.removed(remoteHost, hostQueue, client, queue);
+        moveToEnd(hostQueue.clients, client);
         moveToEnd(this.remoteHosts, remoteHost);
         return item;
       }
@@ -43,23 +43,23 @@ export class FairQueue<Item extends { readonly requester: Requester }> {
   }
 
   /**
-   * Puts back what was taken in this order, to the head; all of it, even if that is more than may wait. The turn of the
-   * client, and of the machine, for whom `done` was done meanwhile comes after those of all others.
+   * Puts items back at the front, in the order in which they were taken, even beyond the limit. The client and the remote
+   * host of `served`, who were served meanwhile, are scheduled after all others.
    */
-  putBack(items: readonly Item[], done: Requester | undefined): void {
+  putBack(items: readonly Item[], served: Requester | undefined): void {
     const others = this.remoteHosts;
     this.remoteHosts = new Map();
     this.count = 0;
     for (const item of items) this.append(item.requester, [item]);
     for (const [remoteHost, { clients }] of others)
       for (const [client, queue] of clients) this.append({ remoteHost, client }, queue);
-    if (done === undefined) return;
-    const line = this.remoteHosts.get(done.remoteHost);
-    if (line !== undefined) moveToEnd(line.clients, done.client);
-    moveToEnd(this.remoteHosts, done.remoteHost);
+    if (served === undefined) return;
+    const hostQueue = this.remoteHosts.get(served.remoteHost);
+    if (hostQueue !== undefined) moveToEnd(hostQueue.clients, served.client);
+    moveToEnd(this.remoteHosts, served.remoteHost);
   }
 
-  /** Takes out what nobody waits for any more. */
+  /** Removes the items whose requesters are gone. */
   takeAbandoned(): readonly Item[] {
     const abandoned: Item[] = [];
     for (const item of this.takeAll()) {
@@ -77,38 +77,43 @@ export class FairQueue<Item extends { readonly requester: Requester }> {
   }
 
   private append({ remoteHost, client }: Pick<Requester, "remoteHost" | "client">, items: Item[]): void {
-    const line = this.remoteHosts.get(remoteHost) ?? { clients: new Map<object, Item[]>(), count: 0 };
-    const queue = line.clients.get(client);
-    if (queue === undefined) line.clients.set(client, items);
+    const hostQueue = this.remoteHosts.get(remoteHost) ?? { clients: new Map<object, Item[]>(), count: 0 };
+    const queue = hostQueue.clients.get(client);
+    if (queue === undefined) hostQueue.clients.set(client, items);
     else for (const item of items) queue.push(item);
-    line.count += items.length;
-    this.remoteHosts.set(remoteHost, line);
+    hostQueue.count += items.length;
+    this.remoteHosts.set(remoteHost, hostQueue);
     this.count += items.length;
   }
 
-  /** The newest of the client with most on the machine with most; of equals it is the newcomer who loses. */
-  private dropNewest(newcomer: Requester): Item {
-    const [remoteHost, line] = most(this.remoteHosts, newcomer.remoteHost, ({ count }) => count);
-    const [client, queue] = most(line.clients, newcomer.client, ({ length }) => length);
-    const newest = expectDefined(queue.pop(), "a client in the queue has something waiting");
-    this.removed(remoteHost, line, client, queue);
+  /** Drops the newest item of the client with most items on the remote host with most; among equals that of `adder`. */
+  private dropNewest(adder: Requester): Item {
+    const [remoteHost, hostQueue] = most(this.remoteHosts, adder.remoteHost, ({ count }) => count);
+    const [client, queue] = most(hostQueue.clients, adder.client, ({ length }) => length);
+    const newest = expectDefined(queue.pop(), "a client in the queue has an item");
+    this.removed(remoteHost, hostQueue, client, queue);
     return newest;
   }
 
-  /** Counts that one of the client's items has gone. */
-  private removed(remoteHost: string, line: Line<Item>, client: object, queue: readonly Item[]): void {
-    if (queue.length === 0) line.clients.delete(client);
-    line.count--;
-    if (line.count === 0) this.remoteHosts.delete(remoteHost);
+  /** Updates the counts after one of the client's items was removed. */
+  private removed(
+    remoteHost: string,
+    hostQueue: HostQueue<Item>,
+    client: object,
+    queue: readonly Item[],
+  ): void {
+    if (queue.length === 0) hostQueue.clients.delete(client);
+    hostQueue.count--;
+    if (hostQueue.count === 0) this.remoteHosts.delete(remoteHost);
     this.count--;
   }
 }
 
-/** What waits for the clients of one machine. */
-interface Line<Item> {
-  /** Whose turn is next first; none is empty. */
+/** Items of the clients of one remote host. */
+interface HostQueue<Item> {
+  /** By client, the next one to serve first; none is empty. */
   readonly clients: Map<object, Item[]>;
-  /** Of all of them together. */
+  /** Number of items of all clients. */
   count: number;
 }
 
@@ -119,7 +124,7 @@ function moveToEnd<Key, Value>(map: Map<Key, Value>, key: Key): void {
   map.set(key, value);
 }
 
-/** The entry with the largest size; of several that of `preferred`, or else the last. */
+/** The entry with the largest size; among equals `preferred`, or else the last. */
 function most<Key, Value>(
   map: ReadonlyMap<Key, Value>,
   preferred: Key,

@@ -10,24 +10,24 @@ import type { WorkLoad } from "./workLoad.ts";
 export type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 
 /**
- * Recovers signers on threads of their own, in batches: what is asked for in one turn of the event loop, or while all
- * threads are busy, travels together. One at a time would cost the asking thread as much as recovering.
+ * Recovers signers on worker threads, in batches: items requested in one event-loop cycle, or while all workers are busy,
+ * are sent together. Sending them one at a time would cost the main thread as much as recovering them.
  *
- *     recoverMany ──> waiting ──(a thread has room)──> batch ──> thread ──> answers, to each asker its part
+ *     recoverMany ──> queue ──(a worker has capacity)──> batch ──> worker ──> addresses, distributed to their requests
  *
- * Bounded: beyond `waitingLimit` items the asker recovers for itself, which slows down whoever asks too much.
- * Answers leave in the order in which they were asked for, whichever thread is done first: whoever sends transactions
- * one after another counts on their being judged that way, nonce by nonce. Urgent askers have a queue of their own, whose
- * items go first: a block does not wait behind the transactions that somebody floods the node with.
+ * Bounded: beyond `waitingLimit` items a request is recovered on the calling thread, which slows its caller down.
+ * Requests of one urgency are answered in order, whichever worker finishes first: clients that send transactions one
+ * after another rely on their admission in that order, nonce by nonce. Urgent requests have a queue of their own that is
+ * served first, so that a block does not wait behind a flood of transactions.
  */
 export interface RecoveryPool {
-  /** Addresses in the order of the items; undefined where a signature fits no key. */
+  /** Addresses in the order of the items; undefined where a signature is invalid. */
   recoverMany(items: readonly RecoveryItem[], urgency?: Urgency): Promise<(Address | undefined)[]>;
-  /** Starts the threads, which start with the first item otherwise. */
+  /** Starts the workers, which otherwise start with the first item. */
   start(): void;
-  /** Threads, those of them at work, and items that wait for one. */
+  /** Number of workers, of busy workers, and of items that wait. */
   readonly load: WorkLoad;
-  /** Ends the threads. What is still waiting is refused. */
+  /** Terminates the workers and rejects waiting requests. */
   close(): Promise<void>;
 }
 
@@ -35,69 +35,74 @@ export type Urgency = "urgent" | "ordinary";
 
 export interface RecoverySettings {
   readonly threads: number;
-  /** Items that may wait for a thread. */
+  /** Maximum number of items that wait for a worker. */
   readonly waitingLimit: number;
 }
 
 export function createRecoveryPool(settings: RecoverySettings = DEFAULT_RECOVERY_SETTINGS): RecoveryPool {
   assert(settings.threads > 0, "a recovery pool has at least one thread");
-  return new ThreadedRecovery(settings);
+  return new WorkerRecoveryPool(settings);
 }
 
-/** One core is left to the main thread. */
+/** Leaves one core to the main thread. */
 const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
   threads: Math.max(1, Math.min(4, availableParallelism() - 1)),
   waitingLimit: 100_000,
 };
 
-/** Some 10 ms of work for a thread with the native curve: what is urgent waits for two of them at most. */
+/** Items per batch: some 10 ms with the native library. Urgent items wait for two batches at most. */
 const BATCH_LIMIT = 128;
-/** A thread always has its next batch at hand. */
-const BATCHES_PER_THREAD = 2;
+/** Batches per worker: one in progress and the next one queued. */
+const BATCHES_PER_WORKER = 2;
+/** Consecutive failures of a worker after which the pool stops. */
 const FAILURE_LIMIT = 3;
 
-interface Asker {
+interface RecoveryRequest {
   readonly items: readonly RecoveryItem[];
   readonly addresses: (Address | undefined)[];
-  /** Items sent to a thread. */
+  /** Items sent to a worker. */
   sent: number;
-  /** Items answered; threads may answer in any order. */
+  /** Items answered; workers may answer in any order. */
   answered: number;
-  /** Why it will get no answer; undefined while it may. */
+  /** Set once the request fails. */
   failure: Error | undefined;
-  /** Who asked next. */
-  next: Asker | undefined;
+  /** The request after this one. */
+  next: RecoveryRequest | undefined;
   resolve(addresses: (Address | undefined)[]): void;
   reject(error: Error): void;
 }
 
-/** Part of a batch: so many items of that asker. */
+/** Part of a batch: `count` items of one request. */
 interface Share {
-  readonly requester: Asker;
+  readonly request: RecoveryRequest;
   readonly from: number;
   readonly count: number;
 }
 
-interface Thread {
+interface WorkerSlot {
   worker: Worker;
-  /** Times in a row that it ended without having answered anything. */
+  /** Consecutive times that the worker ended without an answer. */
   failures: number;
-  /** Batches sent and not yet answered, oldest first. */
+  /** Unanswered batches, oldest first. */
   batches: (readonly Share[])[];
 }
 
-/** Askers that are answered in the order in which they asked. */
+/** Requests of one urgency, answered in their order. */
 class Lane {
-  /** Items that no thread has yet. */
+  /** Items not yet sent to a worker. */
   waitingItems = 0;
-  /** The askers that have not been answered, each linked to the next: none is moved when another leaves. */
-  private oldest: Asker | undefined;
-  private newest: Asker | undefined;
-  /** The oldest one with items that no thread has yet. */
-  private firstWaiting: Asker | undefined;
+  /** Unanswered requests as a linked list, so that removing the oldest moves no other. */
+  private oldest: RecoveryRequest | undefined;
+  private newest: RecoveryRequest | undefined;
+  /** The oldest request with items not yet sent. */
+  private firstWaiting: RecoveryRequest | undefined;
 
-  queue(items: readonly RecoveryItem[], resolve: Asker["resolve"], reject: Asker["reject"]): Asker {
-    const requester: Asker = {
+  queue(
+    items: readonly RecoveryItem[],
+    resolve: RecoveryRequest["resolve"],
+    reject: RecoveryRequest["reject"],
+  ): RecoveryRequest {
+    const request: RecoveryRequest = {
       items,
       addresses: new Array(items.length),
       sent: 0,
@@ -107,71 +112,72 @@ class Lane {
       resolve,
       reject,
     };
-    if (this.newest === undefined) this.oldest = requester;
-    else this.newest.next = requester;
-    this.newest = requester;
-    return requester;
+    if (this.newest === undefined) this.oldest = request;
+    else this.newest.next = request;
+    this.newest = request;
+    return request;
   }
 
-  recoverHere(requester: Asker): void {
-    const addresses = decodeAnswers(answerItems(encodeItems(requester.items)));
-    for (const [index, address] of addresses.entries()) requester.addresses[index] = address;
-    requester.sent = requester.items.length;
-    requester.answered = requester.items.length;
+  /** Recovers a request on this thread. */
+  recoverHere(request: RecoveryRequest): void {
+    const addresses = decodeAnswers(answerItems(encodeItems(request.items)));
+    for (const [index, address] of addresses.entries()) request.addresses[index] = address;
+    request.sent = request.items.length;
+    request.answered = request.items.length;
     this.answerOldest();
   }
 
-  wait(requester: Asker): void {
-    this.firstWaiting ??= requester;
-    this.waitingItems += requester.items.length;
+  wait(request: RecoveryRequest): void {
+    this.firstWaiting ??= request;
+    this.waitingItems += request.items.length;
   }
 
-  /** So many items for a thread, those that have waited longest. */
+  /** Takes up to `limit` items for a worker, the oldest first. */
   take(limit: number): readonly Share[] {
     const shares: Share[] = [];
     let left = limit;
-    let requester = this.firstWaiting;
-    while (requester !== undefined && left > 0) {
-      const from = requester.sent;
-      const count = Math.min(requester.items.length - from, left);
-      shares.push({ requester, from, count });
-      requester.sent += count;
+    let request = this.firstWaiting;
+    while (request !== undefined && left > 0) {
+      const from = request.sent;
+      const count = Math.min(request.items.length - from, left);
+      shares.push({ request, from, count });
+      request.sent += count;
       left -= count;
-      while (requester !== undefined && requester.sent === requester.items.length) requester = requester.next;
+      while (request !== undefined && request.sent === request.items.length) request = request.next;
     }
-    this.firstWaiting = requester;
+    this.firstWaiting = request;
     this.waitingItems -= limit - left;
     return shares;
   }
 
-  /** Answers from the oldest on, as far as everything is known. */
+  /** Answers requests from the oldest on, until one is incomplete. */
   answerOldest(): void {
-    for (let requester = this.oldest; requester !== undefined; requester = requester.next) {
-      if (requester.failure !== undefined) requester.reject(requester.failure);
-      else if (requester.answered === requester.items.length) requester.resolve(requester.addresses);
+    for (let request = this.oldest; request !== undefined; request = request.next) {
+      if (request.failure !== undefined) request.reject(request.failure);
+      else if (request.answered === request.items.length) request.resolve(request.addresses);
       else break;
-      this.oldest = requester.next;
+      this.oldest = request.next;
     }
     if (this.oldest === undefined) this.newest = undefined;
   }
 
-  refuseAll(failure: Error): void {
+  rejectAll(failure: Error): void {
     this.firstWaiting = undefined;
     this.waitingItems = 0;
-    for (let requester = this.oldest; requester !== undefined; requester = requester.next)
-      requester.failure ??= failure;
+    for (let request = this.oldest; request !== undefined; request = request.next)
+      request.failure ??= failure;
     this.answerOldest();
   }
 }
 
-class ThreadedRecovery implements RecoveryPool {
+class WorkerRecoveryPool implements RecoveryPool {
   private readonly threadCount: number;
-  private readonly threads: Thread[] = [];
+  private readonly slots: WorkerSlot[] = [];
   private readonly waitingLimit: number;
   private readonly lanes: Readonly<Record<Urgency, Lane>> = { urgent: new Lane(), ordinary: new Lane() };
   private isScheduled = false;
   private isClosed = false;
-  /** Why threads do not even start; undefined while they do. */
+  /** Set once workers fail repeatedly. */
   private failure: Error | undefined;
 
   constructor({ threads, waitingLimit }: RecoverySettings) {
@@ -180,8 +186,8 @@ class ThreadedRecovery implements RecoveryPool {
   }
 
   start(): void {
-    if (this.threads.length > 0 || this.isClosed) return;
-    for (let count = 0; count < this.threadCount; count++) this.threads.push(this.startThread());
+    if (this.slots.length > 0 || this.isClosed) return;
+    for (let count = 0; count < this.threadCount; count++) this.slots.push(this.createSlot());
   }
 
   recoverMany(
@@ -194,26 +200,26 @@ class ThreadedRecovery implements RecoveryPool {
     this.start();
     const lane = this.lanes[urgency];
     return new Promise((resolve, reject) => {
-      const requester = lane.queue(items, resolve, reject);
-      if (lane.waitingItems + items.length > this.waitingLimit) lane.recoverHere(requester);
-      else this.wait(lane, requester);
+      const request = lane.queue(items, resolve, reject);
+      if (lane.waitingItems + items.length > this.waitingLimit) lane.recoverHere(request);
+      else this.wait(lane, request);
     });
   }
 
   get load(): WorkLoad {
     const { urgent, ordinary } = this.lanes;
-    const active = this.threads.filter(({ batches }) => batches.length > 0).length;
-    return { threads: this.threads.length, active, waiting: urgent.waitingItems + ordinary.waitingItems };
+    const active = this.slots.filter(({ batches }) => batches.length > 0).length;
+    return { threads: this.slots.length, active, waiting: urgent.waitingItems + ordinary.waitingItems };
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    this.refuseAll(new Error(CLOSED));
-    await Promise.all(this.threads.map(({ worker }) => terminateWorker(worker)));
+    this.rejectAll(new Error(CLOSED));
+    await Promise.all(this.slots.map(({ worker }) => terminateWorker(worker)));
   }
 
-  private wait(lane: Lane, requester: Asker): void {
-    lane.wait(requester);
+  private wait(lane: Lane, request: RecoveryRequest): void {
+    lane.wait(request);
     if (this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => {
@@ -227,78 +233,78 @@ class ThreadedRecovery implements RecoveryPool {
     this.lanes.ordinary.answerOldest();
   }
 
-  private refuseAll(failure: Error): void {
-    this.lanes.urgent.refuseAll(failure);
-    this.lanes.ordinary.refuseAll(failure);
+  private rejectAll(failure: Error): void {
+    this.lanes.urgent.rejectAll(failure);
+    this.lanes.ordinary.rejectAll(failure);
   }
 
-  private startThread(): Thread {
-    const thread: Thread = { worker: this.startWorker(() => thread), failures: 0, batches: [] };
-    return thread;
+  private createSlot(): WorkerSlot {
+    const slot: WorkerSlot = { worker: this.startWorker(() => slot), failures: 0, batches: [] };
+    return slot;
   }
 
-  private startWorker(threadOf: () => Thread): Worker {
+  private startWorker(slotOf: () => WorkerSlot): Worker {
     const worker = new Worker(workerEntry(import.meta.url, "recoveryWorker"));
-    worker.on("message", (answers: ArrayBuffer) => this.receive(threadOf(), answers));
+    worker.on("message", (answers: ArrayBuffer) => this.receive(slotOf(), answers));
     let failure = new Error(CLOSED);
     worker.on("error", (error) => {
       failure = error instanceof Error ? error : new Error(String(error));
     });
-    worker.on("exit", () => this.threadEnded(threadOf(), failure));
-    // Idle threads do not keep the process alive; those at work do.
+    worker.on("exit", () => this.workerEnded(slotOf(), failure));
+    // Idle workers do not keep the process alive; busy ones do.
     worker.unref();
     return worker;
   }
 
-  /** Gives each thread that has room the next batch, the least busy ones first. */
+  /** Sends the next batches to workers with capacity, the least busy ones first. */
   private sendAll(): void {
-    for (let load = 0; load < BATCHES_PER_THREAD; load++)
-      for (const thread of this.threads) if (thread.batches.length === load) this.send(thread);
+    for (let load = 0; load < BATCHES_PER_WORKER; load++)
+      for (const slot of this.slots) if (slot.batches.length === load) this.send(slot);
   }
 
-  private send(thread: Thread): void {
+  private send(slot: WorkerSlot): void {
     const urgent = this.lanes.urgent.take(BATCH_LIMIT);
     const shares = urgent.length > 0 ? urgent : this.lanes.ordinary.take(BATCH_LIMIT);
     if (shares.length === 0) return;
-    const items = shares.flatMap(({ requester, from, count }) => requester.items.slice(from, from + count));
-    if (thread.batches.length === 0) thread.worker.ref();
-    thread.batches.push(shares);
+    const items = shares.flatMap(({ request, from, count }) => request.items.slice(from, from + count));
+    if (slot.batches.length === 0) slot.worker.ref();
+    slot.batches.push(shares);
     const encoded = encodeItems(items);
-    thread.worker.postMessage(encoded, [encoded]);
+    slot.worker.postMessage(encoded, [encoded]);
   }
 
-  private receive(thread: Thread, answers: ArrayBuffer): void {
-    const shares = expectDefined(thread.batches.shift(), "the batch that was answered");
-    thread.failures = 0;
-    if (thread.batches.length === 0) thread.worker.unref();
+  private receive(slot: WorkerSlot, answers: ArrayBuffer): void {
+    const shares = expectDefined(slot.batches.shift(), "the batch that was answered");
+    slot.failures = 0;
+    if (slot.batches.length === 0) slot.worker.unref();
     this.sendAll();
     const addresses = decodeAnswers(answers);
     let at = 0;
-    for (const { requester, from, count } of shares) {
-      for (let index = from; index < from + count; index++) requester.addresses[index] = addresses[at++];
-      requester.answered += count;
+    for (const { request, from, count } of shares) {
+      for (let index = from; index < from + count; index++) request.addresses[index] = addresses[at++];
+      request.answered += count;
     }
     this.answerAll();
   }
 
-  /** A thread that fell over takes its batches with it; another takes its place, unless that never helps. */
-  private threadEnded(thread: Thread, failure: Error): void {
-    for (const shares of thread.batches.splice(0))
-      for (const { requester } of shares) requester.failure ??= failure;
+  /** Fails the batches of a worker that ended, and replaces it unless it failed too often. */
+  private workerEnded(slot: WorkerSlot, failure: Error): void {
+    for (const shares of slot.batches.splice(0))
+      for (const { request } of shares) request.failure ??= failure;
     this.answerAll();
     if (this.isClosed) return;
-    thread.failures++;
-    if (thread.failures > FAILURE_LIMIT) {
-      this.giveUp(failure);
+    slot.failures++;
+    if (slot.failures > FAILURE_LIMIT) {
+      this.stop(failure);
       return;
     }
-    thread.worker = this.startWorker(() => thread);
+    slot.worker = this.startWorker(() => slot);
     this.sendAll();
   }
 
-  private giveUp(failure: Error): void {
+  private stop(failure: Error): void {
     this.failure = failure;
-    this.refuseAll(failure);
+    this.rejectAll(failure);
   }
 }
 

@@ -1,11 +1,11 @@
 import { parentPort } from "node:worker_threads";
 import { expectDefined } from "../primitives/assert.ts";
 import { answerItems } from "../primitives/recoveryBatch.ts";
-import { comeAfterBlocks } from "./threadPriority.ts";
+import { lowerThreadPriority } from "./threadPriority.ts";
 
-comeAfterBlocks();
+lowerThreadPriority();
 
-/** A thread of the recovery pool: batches come in, addresses go back in the same order. */
+/** Worker of the recovery pool: receives batches and answers with the addresses, in the same order. */
 const port = expectDefined(parentPort, "the port of a worker thread");
 
 port.on("message", (items: ArrayBuffer) => {

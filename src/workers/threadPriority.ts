@@ -1,20 +1,20 @@
 import { getPriority, setPriority } from "node:os";
 
 /**
- * Lets the worker thread that calls this come after the threads that make and check blocks, its own process's and those
- * of others, whenever there are more of them than cores. With idle cores it is as fast as before. Only Linux knows
- * priorities of threads; elsewhere, and where a sandbox forbids it, this does nothing.
+ * Lowers the priority of the calling worker thread below the threads that build and validate blocks, in this and other
+ * processes. This matters only while there are more busy threads than cores. Only Linux has priorities of threads;
+ * elsewhere, and where a sandbox forbids it, this does nothing.
  */
-export function comeAfterBlocks(): void {
+export function lowerThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {
-    // Here, 0 is the calling thread, not the process.
-    setPriority(0, Math.min(getPriority(0) + LESS_URGENT, MOST_PATIENT));
+    // On Linux, 0 is the calling thread, not the process.
+    setPriority(0, Math.min(getPriority(0) + ADDED_NICENESS, MAX_NICENESS));
   } catch {
-    // The thread works all the same.
+    // Not permitted: the thread keeps its priority.
   }
 }
 
-/** A core that both want is shared about three to one. */
-const LESS_URGENT = 5;
-const MOST_PATIENT = 19;
+/** Niceness added: shares a contended core about one to three. */
+const ADDED_NICENESS = 5;
+const MAX_NICENESS = 19;

@@ -1,8 +1,8 @@
-/** How busy a pool of threads is. */
+/** Load of a worker pool. */
 export interface WorkLoad {
   readonly threads: number;
-  /** Threads at work. */
+  /** Busy threads. */
   readonly active: number;
-  /** Pieces of work that no thread has begun. */
+  /** Jobs or items that no thread has started. */
   readonly waiting: number;
 }

@@ -2,53 +2,53 @@ import { parentPort } from "node:worker_threads";
 import { expectDefined } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { createMutex } from "../primitives/mutex.ts";
-import { comeAfterBlocks } from "./threadPriority.ts";
-import { LONG_JOB_MS, type ThreadAnswer, type ThreadOrder } from "./workerProtocol.ts";
+import { lowerThreadPriority } from "./threadPriority.ts";
+import { type JobMessage, LONG_JOB_MS, type WorkerMessage } from "./workerProtocol.ts";
 
-export interface ThreadWork<Job, Result> {
-  /** Loads what takes long, with the first job, whose time limit does not include it. */
+export interface JobRunner<Job, Result> {
+  /** Loads what jobs need. Runs with the first job, before its time limit starts. */
   prepare(): Promise<void>;
-  /** What it throws is broken machinery, and goes to the log. */
+  /** Runs one job. What it throws counts as an internal error and goes to the log. */
   perform(job: Job): Promise<Result>;
-  /** Bytes of the result that are handed over, not copied. */
-  handedOver?(result: Result): readonly ArrayBuffer[];
+  /** Buffers of the result that are transferred, not copied. */
+  transferred?(result: Result): readonly ArrayBuffer[];
 }
 
 /**
- * The thread's side of killableThreads.ts: says that it is ready, and answers each job, in their order. A job may have to
- * wait (for code that is loaded at its first use), and the next one must not overtake it. After a long job those are not
- * begun that were sent before its answer: somebody else's may come first.
+ * The worker's side of workerPool.ts: reports that it is ready and answers the jobs in message. Jobs run one at a time,
+ * since a job may wait (for code that is loaded at its first use). After a long job, jobs that were sent before its answer
+ * are not started: the pool may put another requester first.
  */
-export function runJobs<Job, Result>({ prepare, perform, handedOver }: ThreadWork<Job, Result>): void {
+export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunner<Job, Result>): void {
   const port = expectDefined(parentPort, "the port of a worker thread");
-  comeAfterBlocks();
+  lowerThreadPriority();
   const mutex = createMutex();
   let isPrepared = false;
   let answers = 0;
-  let answersUpToLong = 0;
-  const answer = (message: ThreadAnswer<Result>, moved: readonly ArrayBuffer[] = []): void =>
-    port.postMessage(message, [...moved]);
-  const runOne = async ({ job, answersSeen }: ThreadOrder<Job>): Promise<void> => {
-    if (answersSeen < answersUpToLong) return;
-    let begunAtMs = performance.now();
+  let answersAtLastLong = 0;
+  const send = (message: WorkerMessage<Result>, transferList: readonly ArrayBuffer[] = []): void =>
+    port.postMessage(message, [...transferList]);
+  const runOne = async ({ job, answersSeen }: JobMessage<Job>): Promise<void> => {
+    if (answersSeen < answersAtLastLong) return;
+    let startedAtMs = performance.now();
     const prepareAndRun = async (): Promise<Result> => {
       if (!isPrepared) {
         await prepare();
         isPrepared = true;
-        answer({ kind: "prepared" });
-        begunAtMs = performance.now();
+        send({ kind: "prepared" });
+        startedAtMs = performance.now();
       }
       return perform(job);
     };
-    const ended = await prepareAndRun().then(
+    const outcome = await prepareAndRun().then(
       (result) => ({ kind: "done", result }) as const,
       (error: unknown) => ({ kind: "failed", message: messageOf(error) }) as const,
     );
-    const isLong = performance.now() - begunAtMs >= LONG_JOB_MS;
+    const isLong = performance.now() - startedAtMs >= LONG_JOB_MS;
     answers++;
-    if (isLong) answersUpToLong = answers;
-    answer({ ...ended, isLong }, ended.kind === "done" ? handedOver?.(ended.result) : []);
+    if (isLong) answersAtLastLong = answers;
+    send({ ...outcome, isLong }, outcome.kind === "done" ? transferred?.(outcome.result) : []);
   };
-  port.on("message", (order: ThreadOrder<Job>) => void mutex.runExclusive(() => runOne(order)));
-  answer({ kind: "ready" });
+  port.on("message", (message: JobMessage<Job>) => void mutex.runExclusive(() => runOne(message)));
+  send({ kind: "ready" });
 }

@@ -6,84 +6,84 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
 import { FairQueue } from "./fairQueue.ts";
-import type { ThreadAnswer, ThreadOrder } from "./workerProtocol.ts";
+import type { JobMessage, WorkerMessage } from "./workerProtocol.ts";
 import type { WorkLoad } from "./workLoad.ts";
 
 /**
- * Work on threads that can be killed (architecture.md#threads): an endless loop in somebody's call costs one
- * thread for some seconds, never a block, and each other caller no more than that.
+ * Runs jobs on worker threads that can be terminated (architecture.md#threads): an endless loop in one call costs one
+ * thread for some seconds, never a block, and delays each other caller by no more than that.
  *
- *     run ──> waiting, by machine and client ──(a thread has room)─> thread ──> answer
- *                       ^                                              ├── long ──> what it has at hand waits again
- *                       └──────────────────────────────────────────────┴── too long ──> killed, a new one starts
+ *     run ──> queue, by remote host and client ──(a worker has capacity)──> worker ──> result
+ *                       ^                                                     ├── long job ──> its queued jobs go back
+ *                       └─────────────────────────────────────────────────────┴── over the limit ──> terminated, restarted
  *
- * Invariants: a thread performs one job at a time, and has a few more at hand as long as they are short; a job that was
- * taken is answered exactly once, whatever happens to its thread; one that fills the heap of its thread harms no other;
- * at most `waitingLimit` jobs wait, and with one more whoever has most of them loses the newest as busy; a job waits for
- * one long job of each other machine and each other client of its own at most; one that nobody waits for any more when a
- * thread has room for it is never begun.
+ * Invariants: a worker runs one job at a time and has a few more queued while jobs are short; each accepted job gets
+ * exactly one result, whatever happens to its worker; a job that fills the heap of its worker affects no other job; at
+ * most `waitingLimit` jobs wait, and beyond that the requester with the most loses its newest one as busy; a job waits
+ * for at most one long job of each other remote host and of each other client of its own host; a job whose requester is
+ * gone is never started.
  */
 export interface WorkerPool<Job, Result> {
-  /** Rejects with SimulationFailure when the threads are closed or lost it. An asker who is gone gets `timedOut`. */
+  /** Rejects with WorkerJobError when the pool is closed or its worker failed. A job whose requester is gone gets `timedOut`. */
   run(job: Job, requester: Requester): Promise<Result>;
-  /** Starts the threads, which start with the first job otherwise: most nodes are never asked for some kinds of jobs. */
+  /** Starts the workers, which otherwise start with the first job: many nodes never get some kinds of jobs. */
   start(): void;
-  /** Threads, those of them at work, and jobs that wait for one. */
+  /** Number of workers, of busy workers, and of jobs that wait. */
   readonly load: WorkLoad;
   close(): Promise<void>;
 }
 
-export interface ThreadSettings {
+export interface WorkerPoolSettings {
   readonly threads: number;
   readonly timeoutMs: number;
   readonly waitingLimit: number;
-  /** Of the heap of a thread, for tests. */
+  /** Heap of one worker, for tests. */
   readonly heapMb?: number;
 }
 
-export interface ThreadParts<Result> {
-  /** What the log calls these threads. */
+export interface WorkerPoolParts<Result> {
+  /** Name of the pool in the log. */
   readonly name: string;
-  /** File of the worker, which performs its jobs by threadJobs.ts. */
+  /** File of the worker, which runs its jobs with workerHost.ts. */
   readonly entry: URL;
   readonly workerData: unknown;
   readonly clock: Clock;
   readonly logger: Logger;
   timedOut(limitMs: number): Result;
-  /** What the asker gets whose job filled the heap of its thread. */
+  /** Result of a job that filled the heap of its worker. */
   readonly exhausted: Result;
-  /** What an asker gets who has most waiting when too much waits. */
+  /** Result of a job that is dropped from a full queue. */
   readonly busy: Result;
 }
 
-export function createThreads<Job, Result>(
-  settings: ThreadSettings,
-  parts: ThreadParts<Result>,
+export function createWorkerPool<Job, Result>(
+  settings: WorkerPoolSettings,
+  parts: WorkerPoolParts<Result>,
 ): WorkerPool<Job, Result> {
-  assert(settings.threads > 0, "a pool of threads has at least one");
-  return new ThreadPool<Job, Result>(settings, parts);
+  assert(settings.threads > 0, "a worker pool has at least one thread");
+  return new ThreadedWorkerPool<Job, Result>(settings, parts);
 }
 
-const CLOSED = "the threads are closed";
+const CLOSED = "the worker pool is closed";
 
-/** The threads are closed, or lost a job: no result of the call itself. */
+/** The pool is closed, or a worker failed or ended: not a result of the job itself. */
 class WorkerJobError extends Error {
-  override name = "SimulationFailure";
+  override name = "WorkerJobError";
 }
 
-/** Short jobs sent to a thread beforehand, so that it need not wait for this thread between two of them. */
-const JOBS_PER_THREAD = 8;
-/** How often threads at a long job are looked after. A thread takes most of this to start, so none is killed earlier. */
-const LOOK_MS = 1000;
-/** How long a thread may load what its jobs need: 0.4 s of CPU, for a thread that comes after all others. */
-const LOADING_MS = 60_000;
-/** Times in a row that a thread may fail to start. */
+/** Jobs sent to a worker in advance while its jobs are short, so that it does not wait for this thread between them. */
+const JOBS_PER_WORKER = 8;
+/** Interval of the checks of a worker with a long job. A restart takes most of it, so nothing is terminated earlier. */
+const CHECK_MS = 1000;
+/** Time limit for preparing a worker: it takes 0.4 s of CPU, on a thread of low priority. */
+const PREPARE_LIMIT_MS = 60_000;
+/** Consecutive failures after which a worker is not restarted. */
 const FAILURE_LIMIT = 3;
 /**
- * Twice what a call may keep (pace.ts), for those who observe it keep something too, and as a last resort. The text of
- * traces and the memory of frames lie outside of it.
+ * Heap of one worker: twice the memory budget of a call, since tracers keep data as well. A last resort. The text of
+ * traces and the memory of call frames lie outside the heap.
  */
-const THREAD_HEAP_MB = 512;
+const WORKER_HEAP_MB = 512;
 
 interface PendingJob<Job, Result> {
   readonly job: Job;
@@ -92,40 +92,40 @@ interface PendingJob<Job, Result> {
   reject(error: Error): void;
 }
 
-interface Thread<Job, Result> {
+interface WorkerSlot<Job, Result> {
   worker: Worker;
   isReady: boolean;
-  /** Whether it has loaded what its jobs need: the time of none counts before. */
+  /** Whether it has loaded what its jobs need; the time limit of a job starts only then. */
   isPrepared: boolean;
   failures: number;
-  /** How many jobs the worker has answered. */
+  /** Number of jobs that the worker has answered. */
   answers: number;
-  /** Whether the last of them was short. */
-  isQuick: boolean;
-  /** Sent to the worker, the one being performed first. */
+  /** Whether its last job was short. */
+  wasLastShort: boolean;
+  /** Jobs sent to the worker, the running one first. */
   jobs: PendingJob<Job, Result>[];
-  /** When the first job was begun. */
-  begunAtMs: number;
+  /** Start of the first job. */
+  startedAtMs: number;
   timer: Timer | undefined;
 }
 
-class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
-  private readonly settings: ThreadSettings;
-  private readonly parts: ThreadParts<Result>;
-  private readonly threads: Thread<Job, Result>[] = [];
+class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
+  private readonly settings: WorkerPoolSettings;
+  private readonly parts: WorkerPoolParts<Result>;
+  private readonly slots: WorkerSlot<Job, Result>[] = [];
   private readonly waiting: FairQueue<PendingJob<Job, Result>>;
-  /** Why no job is taken any more; undefined while all is well. */
+  /** Set once the pool accepts no more jobs. */
   private failure: WorkerJobError | undefined;
 
-  constructor(settings: ThreadSettings, parts: ThreadParts<Result>) {
+  constructor(settings: WorkerPoolSettings, parts: WorkerPoolParts<Result>) {
     this.settings = settings;
     this.parts = parts;
     this.waiting = new FairQueue(settings.waitingLimit);
   }
 
   start(): void {
-    if (this.threads.length > 0 || this.failure !== undefined) return;
-    for (let count = 0; count < this.settings.threads; count++) this.threads.push(this.createThread());
+    if (this.slots.length > 0 || this.failure !== undefined) return;
+    for (let count = 0; count < this.settings.threads; count++) this.slots.push(this.createSlot());
   }
 
   run(job: Job, requester: Requester): Promise<Result> {
@@ -138,57 +138,57 @@ class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
   }
 
   get load(): WorkLoad {
-    const busy = this.threads.filter(({ jobs }) => jobs.length > 0);
-    const atHand = busy.reduce((sum, { jobs }) => sum + jobs.length - 1, 0);
-    return { threads: this.threads.length, active: busy.length, waiting: this.waiting.size + atHand };
+    const busy = this.slots.filter(({ jobs }) => jobs.length > 0);
+    const queued = busy.reduce((sum, { jobs }) => sum + jobs.length - 1, 0);
+    return { threads: this.slots.length, active: busy.length, waiting: this.waiting.size + queued };
   }
 
   async close(): Promise<void> {
     this.fail(new WorkerJobError(CLOSED));
-    await Promise.all(this.threads.map(({ worker }) => terminateWorker(worker)));
+    await Promise.all(this.slots.map(({ worker }) => terminateWorker(worker)));
   }
 
-  private createThread(): Thread<Job, Result> {
-    const thread: Thread<Job, Result> = {
-      worker: this.startWorker(() => thread),
+  private createSlot(): WorkerSlot<Job, Result> {
+    const slot: WorkerSlot<Job, Result> = {
+      worker: this.startWorker(() => slot),
       isReady: false,
       isPrepared: false,
       failures: 0,
       answers: 0,
-      isQuick: false,
+      wasLastShort: false,
       jobs: [],
-      begunAtMs: 0,
+      startedAtMs: 0,
       timer: undefined,
     };
-    return thread;
+    return slot;
   }
 
-  /** Idle threads do not keep the process alive; those that start or work do. */
-  private startWorker(threadOf: () => Thread<Job, Result>): Worker {
+  /** Idle workers do not keep the process alive; starting and busy ones do. */
+  private startWorker(slotOf: () => WorkerSlot<Job, Result>): Worker {
     const { entry, workerData } = this.parts;
-    const { heapMb = THREAD_HEAP_MB } = this.settings;
+    const { heapMb = WORKER_HEAP_MB } = this.settings;
     const worker = new Worker(entry, {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
-    // A worker that was killed may still have something to say; by then its thread has another.
-    const ifCurrent = (act: (thread: Thread<Job, Result>) => void): void => {
-      const thread = threadOf();
-      if (thread.worker === worker) act(thread);
+    // Events of a terminated worker may still arrive after its slot has a new one.
+    const ifCurrent = (act: (slot: WorkerSlot<Job, Result>) => void): void => {
+      const slot = slotOf();
+      if (slot.worker === worker) act(slot);
     };
     let reason = "the thread ended";
     let isExhausted = false;
-    worker.on("message", (answer: ThreadAnswer<Result>) =>
-      ifCurrent((thread) => this.receive(thread, answer)),
+    worker.on("message", (message: WorkerMessage<Result>) =>
+      ifCurrent((slot) => this.receive(slot, message)),
     );
     worker.on("error", (error) => {
       reason = messageOf(error);
       isExhausted = isOutOfMemory(error);
     });
     worker.on("exit", () =>
-      ifCurrent((thread) => {
-        if (isExhausted && thread.jobs.length > 0) this.endExhausted(thread);
-        else this.threadFell(thread, reason);
+      ifCurrent((slot) => {
+        if (isExhausted && slot.jobs.length > 0) this.finishExhausted(slot);
+        else this.workerFailed(slot, reason);
       }),
     );
     return worker;
@@ -196,115 +196,115 @@ class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
 
   private sendAll(): void {
     for (;;) {
-      const thread = this.roomiest();
-      const next = thread === undefined ? undefined : this.waiting.take();
-      if (thread === undefined || next === undefined) return;
+      const slot = this.leastBusy();
+      const next = slot === undefined ? undefined : this.waiting.take();
+      if (slot === undefined || next === undefined) return;
       if (next.requester.isAbandoned()) this.giveUp(next);
-      else this.send(thread, next);
+      else this.send(slot, next);
     }
   }
 
-  /** The least busy thread that can be sent another job. */
-  private roomiest(): Thread<Job, Result> | undefined {
-    let roomiest: Thread<Job, Result> | undefined;
-    for (const thread of this.threads) {
-      const room = thread.isQuick ? JOBS_PER_THREAD : 1;
-      if (!thread.isReady || thread.jobs.length >= room) continue;
-      if (roomiest === undefined || thread.jobs.length < roomiest.jobs.length) roomiest = thread;
+  /** The worker with the fewest jobs among those that can be sent another one. */
+  private leastBusy(): WorkerSlot<Job, Result> | undefined {
+    let leastBusy: WorkerSlot<Job, Result> | undefined;
+    for (const slot of this.slots) {
+      const capacity = slot.wasLastShort ? JOBS_PER_WORKER : 1;
+      if (!slot.isReady || slot.jobs.length >= capacity) continue;
+      if (leastBusy === undefined || slot.jobs.length < leastBusy.jobs.length) leastBusy = slot;
     }
-    return roomiest;
+    return leastBusy;
   }
 
-  private send(thread: Thread<Job, Result>, pending: PendingJob<Job, Result>): void {
-    thread.jobs.push(pending);
-    const order: ThreadOrder<Job> = { job: pending.job, answersSeen: thread.answers };
-    thread.worker.postMessage(order);
-    if (thread.jobs.length > 1) return;
-    thread.worker.ref();
-    this.beginFirst(thread);
+  private send(slot: WorkerSlot<Job, Result>, pending: PendingJob<Job, Result>): void {
+    slot.jobs.push(pending);
+    const message: JobMessage<Job> = { job: pending.job, answersSeen: slot.answers };
+    slot.worker.postMessage(message);
+    if (slot.jobs.length > 1) return;
+    slot.worker.ref();
+    this.startFirst(slot);
   }
 
-  /** The time limit runs from here on. */
-  private beginFirst(thread: Thread<Job, Result>): void {
-    if (thread.jobs.length === 0) return;
-    thread.begunAtMs = this.parts.clock.nowMs();
-    if (thread.timer === undefined) this.watch(thread);
+  /** Starts the time limit of the first job. */
+  private startFirst(slot: WorkerSlot<Job, Result>): void {
+    if (slot.jobs.length === 0) return;
+    slot.startedAtMs = this.parts.clock.nowMs();
+    if (slot.timer === undefined) this.setTimer(slot);
   }
 
   /**
-   * One alarm serves many short jobs: it looks whether the first one is overdue, and is set anew if not. If it comes late,
-   * then this thread was held, and perhaps the whole machine, which is no job's fault. And what was answered meanwhile is
-   * received only after the alarm, in the same turn of the loop.
+   * Sets one timer for many short jobs: it checks whether the first job is overdue, and is set again if not. A late timer
+   * means that this thread, or the whole machine, was blocked, so that delay is not counted for the job. Results that
+   * arrived meanwhile are received after the timer in the same event-loop cycle, hence the setImmediate.
    */
-  private watch(thread: Thread<Job, Result>): void {
+  private setTimer(slot: WorkerSlot<Job, Result>): void {
     const { clock } = this.parts;
-    const oldEnoughAtMs = thread.begunAtMs + LOOK_MS;
-    const nextLookAtMs = oldEnoughAtMs > clock.nowMs() ? oldEnoughAtMs : clock.nowMs() + LOOK_MS;
-    const lookAtMs = Math.min(thread.begunAtMs + this.limitMsOf(thread), nextLookAtMs);
-    thread.timer = clock.at(lookAtMs, () => {
+    const abandonableAtMs = slot.startedAtMs + CHECK_MS;
+    const nextCheckAtMs = abandonableAtMs > clock.nowMs() ? abandonableAtMs : clock.nowMs() + CHECK_MS;
+    const checkAtMs = Math.min(slot.startedAtMs + this.limitMsOf(slot), nextCheckAtMs);
+    slot.timer = clock.at(checkAtMs, () => {
       const nowMs = clock.nowMs();
-      thread.begunAtMs = Math.min(nowMs, thread.begunAtMs + nowMs - lookAtMs);
-      const look = setImmediate(() => this.look(thread));
-      thread.timer = { cancel: () => clearImmediate(look) };
+      slot.startedAtMs = Math.min(nowMs, slot.startedAtMs + nowMs - checkAtMs);
+      const check = setImmediate(() => this.check(slot));
+      slot.timer = { cancel: () => clearImmediate(check) };
     });
   }
 
-  private look(thread: Thread<Job, Result>): void {
-    thread.timer = undefined;
+  private check(slot: WorkerSlot<Job, Result>): void {
+    slot.timer = undefined;
     for (const abandoned of this.waiting.takeAbandoned()) this.giveUp(abandoned);
-    const [first] = thread.jobs;
+    const [first] = slot.jobs;
     if (first === undefined) return;
-    const tookMs = this.parts.clock.nowMs() - thread.begunAtMs;
-    const isInVain = thread.isPrepared && tookMs >= LOOK_MS && first.requester.isAbandoned();
-    if (isInVain || tookMs >= this.limitMsOf(thread)) this.killFirst(thread);
-    else this.watch(thread);
+    const tookMs = this.parts.clock.nowMs() - slot.startedAtMs;
+    const isAbandoned = slot.isPrepared && tookMs >= CHECK_MS && first.requester.isAbandoned();
+    if (isAbandoned || tookMs >= this.limitMsOf(slot)) this.terminateFirst(slot);
+    else this.setTimer(slot);
   }
 
-  private limitMsOf({ isPrepared }: Thread<Job, Result>): number {
-    return isPrepared ? this.settings.timeoutMs : LOADING_MS;
+  private limitMsOf({ isPrepared }: WorkerSlot<Job, Result>): number {
+    return isPrepared ? this.settings.timeoutMs : PREPARE_LIMIT_MS;
   }
 
-  private receive(thread: Thread<Job, Result>, answer: ThreadAnswer<Result>): void {
+  private receive(slot: WorkerSlot<Job, Result>, message: WorkerMessage<Result>): void {
     if (this.failure !== undefined) return;
-    if (answer.kind === "ready") {
-      thread.isReady = true;
-      thread.failures = 0;
-      thread.worker.unref();
+    if (message.kind === "ready") {
+      slot.isReady = true;
+      slot.failures = 0;
+      slot.worker.unref();
       this.sendAll();
       return;
     }
-    if (answer.kind === "prepared") {
-      thread.isPrepared = true;
-      this.beginFirst(thread);
+    if (message.kind === "prepared") {
+      slot.isPrepared = true;
+      this.startFirst(slot);
       return;
     }
-    const done = expectDefined(thread.jobs.shift(), "the job that was answered");
-    thread.answers++;
-    thread.isQuick = !answer.isLong;
-    if (answer.isLong) this.waiting.putBack(thread.jobs.splice(0), done.requester);
-    if (thread.jobs.length === 0) thread.worker.unref();
-    this.beginFirst(thread);
+    const done = expectDefined(slot.jobs.shift(), "the job that was answered");
+    slot.answers++;
+    slot.wasLastShort = !message.isLong;
+    if (message.isLong) this.waiting.putBack(slot.jobs.splice(0), done.requester);
+    if (slot.jobs.length === 0) slot.worker.unref();
+    this.startFirst(slot);
     this.sendAll();
-    if (answer.kind === "done") done.resolve(answer.result);
-    else done.reject(new WorkerJobError(answer.message));
+    if (message.kind === "done") done.resolve(message.result);
+    else done.reject(new WorkerJobError(message.message));
   }
 
-  private killFirst(thread: Thread<Job, Result>): void {
-    const killed = thread.worker;
-    this.endFirst(thread, this.timedOut);
-    void terminateWorker(killed);
+  private terminateFirst(slot: WorkerSlot<Job, Result>): void {
+    const terminated = slot.worker;
+    this.finishFirst(slot, this.timedOut);
+    void terminateWorker(terminated);
   }
 
-  private endExhausted(thread: Thread<Job, Result>): void {
+  private finishExhausted(slot: WorkerSlot<Job, Result>): void {
     const { logger, name, exhausted } = this.parts;
-    const remoteHost = thread.jobs[0]?.requester.remoteHost;
-    logger.warn({ remoteHost, thread: name }, "a call filled the memory of its thread, and was refused");
-    this.endFirst(thread, exhausted);
+    const remoteHost = slot.jobs[0]?.requester.remoteHost;
+    logger.warn({ remoteHost, thread: name }, "a job filled the memory of its worker thread and was refused");
+    this.finishFirst(slot, exhausted);
   }
 
-  private endFirst(thread: Thread<Job, Result>, result: Result): void {
-    const first = expectDefined(thread.jobs.shift(), "the job that its thread ends with");
-    this.restart(thread, first.requester);
+  private finishFirst(slot: WorkerSlot<Job, Result>, result: Result): void {
+    const first = expectDefined(slot.jobs.shift(), "the job that the worker ran");
+    this.restart(slot, first.requester);
     first.resolve(result);
   }
 
@@ -316,35 +316,35 @@ class ThreadPool<Job, Result> implements WorkerPool<Job, Result> {
     return this.parts.timedOut(this.settings.timeoutMs);
   }
 
-  private threadFell(thread: Thread<Job, Result>, reason: string): void {
+  private workerFailed(slot: WorkerSlot<Job, Result>, reason: string): void {
     if (this.failure !== undefined) return;
     const failure = new WorkerJobError(reason);
-    const lost = thread.jobs.shift();
+    const lost = slot.jobs.shift();
     lost?.reject(failure);
-    thread.failures++;
-    if (thread.failures <= FAILURE_LIMIT) this.restart(thread, lost?.requester);
+    slot.failures++;
+    if (slot.failures <= FAILURE_LIMIT) this.restart(slot, lost?.requester);
     else this.fail(failure);
   }
 
-  /** A new worker takes over; jobs that the old one had not begun, after one of `asker`, wait again. */
-  private restart(thread: Thread<Job, Result>, requester: Requester | undefined): void {
-    this.waiting.putBack(thread.jobs.splice(0), requester);
-    thread.timer?.cancel();
-    thread.timer = undefined;
-    thread.isReady = false;
-    thread.isPrepared = false;
-    thread.answers = 0;
-    thread.isQuick = false;
-    thread.worker = this.startWorker(() => thread);
+  /** Replaces the worker; the jobs that it had not started wait again, those of `requester` behind all others. */
+  private restart(slot: WorkerSlot<Job, Result>, requester: Requester | undefined): void {
+    this.waiting.putBack(slot.jobs.splice(0), requester);
+    slot.timer?.cancel();
+    slot.timer = undefined;
+    slot.isReady = false;
+    slot.isPrepared = false;
+    slot.answers = 0;
+    slot.wasLastShort = false;
+    slot.worker = this.startWorker(() => slot);
     this.sendAll();
   }
 
-  /** Takes no more jobs, and refuses those at hand. */
+  /** Closes the pool with this error, and rejects all jobs. */
   private fail(failure: WorkerJobError): void {
     this.failure = failure;
-    for (const thread of this.threads) {
-      thread.timer?.cancel();
-      for (const { reject } of thread.jobs.splice(0)) reject(failure);
+    for (const slot of this.slots) {
+      slot.timer?.cancel();
+      for (const { reject } of slot.jobs.splice(0)) reject(failure);
     }
     for (const { reject } of this.waiting.takeAll()) reject(failure);
   }

@@ -1,20 +1,23 @@
-/** What a thread of killableThreads.ts is told. */
-export interface ThreadOrder<Job> {
+/** A job that the pool (workerPool.ts) sends to a worker. */
+export interface JobMessage<Job> {
   readonly job: Job;
-  /** How many of its answers had come when this was sent. A long job after those takes the order back, on both sides. */
+  /**
+   * Number of the worker's answers that the pool had received when it sent this. If a later answer is of a long job, both
+   * sides treat this message as withdrawn.
+   */
   readonly answersSeen: number;
 }
 
 /**
- * What a thread says: first that it is ready; with its first job that it begins that now, having loaded what all need; and
- * one answer for each job that was not taken back, in their order.
+ * What a worker sends: "ready" once it has started; "prepared" with its first job, once it has loaded what all jobs need;
+ * and one answer for each job that was not withdrawn, in the order of the jobs.
  */
-export type ThreadAnswer<Result> =
+export type WorkerMessage<Result> =
   | { readonly kind: "ready" }
   | { readonly kind: "prepared" }
   | { readonly kind: "done"; readonly result: Result; readonly isLong: boolean }
-  /** Broken machinery, such as damaged data; the text is for the log. */
+  /** An internal error, such as damaged data; the text is for the log. */
   | { readonly kind: "failed"; readonly message: string; readonly isLong: boolean };
 
-/** A job of this duration is long: the thread then drops the jobs that were sent to it beforehand. */
+/** From this duration on a job is long: the worker then drops the jobs that were sent to it in advance. */
 export const LONG_JOB_MS = 20;

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
-  createSimulationPool,
-  DEFAULT_SIMULATION_SETTINGS,
-  type SimulationPool,
-  type SimulationSettings,
+  type CallPool,
+  type CallPoolSettings,
+  createCallPool,
+  DEFAULT_CALL_POOL_SETTINGS,
 } from "../../src/calls/callPool.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
@@ -34,14 +34,14 @@ const FLOOD = "0x0000000000000000000000000000000000f100d5";
 
 const POINT_EVALUATION = addressFromHex("0x000000000000000000000000000000000000000a");
 
-/** Loading the interpreter takes a third of a second on a quick machine, the first call after it a tenth of that. */
+/** Less than loading the interpreter, a third of a second on a fast machine, and more than the first call after it. */
 const LESS_THAN_LOADING_MS = 150;
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-simulation-"));
 const path = join(folder, "chain");
 let database: Database;
 let spec: ChainSpec;
-let pool: SimulationPool;
+let pool: CallPool;
 
 beforeAll(async () => {
   database = await openLevelDatabase({ path });
@@ -61,9 +61,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function openPool(settings: Partial<SimulationSettings> = {}, logger: Logger = silentLogger): void {
-  pool = createSimulationPool(
-    { ...DEFAULT_SIMULATION_SETTINGS, ...settings },
+function openPool(settings: Partial<CallPoolSettings> = {}, logger: Logger = silentLogger): void {
+  pool = createCallPool(
+    { ...DEFAULT_CALL_POOL_SETTINGS, ...settings },
     { databasePath: path, spec, clock: systemClock, logger },
   );
 }
@@ -103,7 +103,7 @@ function endlessCalls(
   };
 }
 
-/** An asker with a client of its own, until it leaves. */
+/** A requester with a client of its own, until it leaves. */
 function aClient(): Requester & { leave(): void } {
   let isGone = false;
   return {
@@ -116,8 +116,8 @@ function aClient(): Requester & { leave(): void } {
   };
 }
 
-/** Keeps this thread, which watches those of the pool, from everything. */
-function hold(ms: number): void {
+/** Blocks this thread, which supervises the workers. */
+function blockThread(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
@@ -125,14 +125,14 @@ function sumOf(result: SimulationResult): bigint | string {
   return result.kind === "returned" ? BigInt(toHex(result.data)) : result.kind;
 }
 
-describe("simulated calls on threads", IN_REAL_TIME, () => {
-  it("answers each job with its own result, however many are asked at once", async () => {
+describe("the call pool", IN_REAL_TIME, () => {
+  it("answers each job with its own result, however many are sent at once", async () => {
     openPool({ threads: 2 });
     const sums = await Promise.all(Array.from({ length: 200 }, (_, n) => call(ADDER, BigInt(n)).then(sumOf)));
     expect(sums).toEqual(Array.from({ length: 200 }, (_, n) => BigInt(n + 42)));
   });
 
-  it("gives no caller another's answer when a contract has to wait for code that is loaded at its first use", async () => {
+  it("gives each caller its own result when a contract waits for code that is loaded at its first use", async () => {
     openPool();
     await call(ADDER, 0n);
     // The point evaluation precompile, with a claim that fits its hash and has no proof.
@@ -149,16 +149,16 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect(sums.map(sumOf)).toEqual([43n, 44n]);
   });
 
-  it("has no threads before they are started or needed", async () => {
+  it("has no threads before it is started or gets a job", async () => {
     openPool();
     expect(pool.load.threads).toBe(0);
     pool.start();
-    expect(pool.load.threads).toBe(DEFAULT_SIMULATION_SETTINGS.threads);
+    expect(pool.load.threads).toBe(DEFAULT_CALL_POOL_SETTINGS.threads);
     await call(ADDER, 0n);
-    expect(pool.load.threads).toBe(DEFAULT_SIMULATION_SETTINGS.threads);
+    expect(pool.load.threads).toBe(DEFAULT_CALL_POOL_SETTINGS.threads);
   });
 
-  it("estimates gas and lists accesses on the same threads", async () => {
+  it("estimates gas and creates access lists on the same threads", async () => {
     openPool();
     const request = { to: addressFromHex(ADDER), data: hexToBytes("0x") };
     const estimate = await pool.run({ kind: "estimateGas", call: request, blockNumber: 0n }, somebody);
@@ -170,7 +170,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     });
   });
 
-  it("kills the thread of an endless call at the time limit, and goes on with the others", async () => {
+  it("terminates the worker of an endless call at the time limit, and runs the other calls", async () => {
     openPool({ timeoutMs: 1000 });
     await call(ADDER, 0n);
     const endless = call(ENDLESS, 0n, { gasLimit: 2n ** 62n });
@@ -179,7 +179,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
   });
 
-  it("answers a call that fills the heap of its thread as too large, warns of it, and goes on with the others", async () => {
+  it("answers a call that fills the heap of its worker as too large, logs a warning, and runs the other calls", async () => {
     const warnings: Facts[] = [];
     const logger: Logger = { ...silentLogger, warn: (facts) => warnings.push(facts) };
     openPool({ heapMb: 48, timeoutMs: 60_000 }, logger);
@@ -187,38 +187,38 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
     const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
     expect(await flood).toEqual({ kind: "tooLarge" });
-    expect(warnings).toEqual([{ remoteHost: somebody.remoteHost, thread: "simulationWorker" }]);
+    expect(warnings).toEqual([{ remoteHost: somebody.remoteHost, thread: "callWorker" }]);
     expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
   });
 
-  it("counts no time for which this thread was held, and so kills nothing that has long been answered", async () => {
+  it("does not count the time for which the main thread was blocked, so answered jobs are not terminated", async () => {
     openPool({ timeoutMs: 500 });
     await call(ADDER, 0n);
-    // After this turn of the loop alarms are the first to come, and only then answers.
-    await nextTurn();
+    // In the next event-loop cycle, timers come before results.
+    await yieldToEventLoop();
     const short = [1n, 2n, 3n].map((n) => call(ADDER, n));
-    hold(1500);
+    blockThread(1500);
     expect((await Promise.all(short)).map(sumOf)).toEqual([43n, 44n, 45n]);
   });
 
-  it("counts no time in which a new thread loads what runs code", async () => {
+  it("does not count the time in which a new worker loads the interpreter", async () => {
     openPool({ timeoutMs: LESS_THAN_LOADING_MS });
     expect(sumOf(await call(ADDER, 1n))).toBe(43n);
   });
 
-  it("says that a state is not there", async () => {
+  it("reports that a state is not available", async () => {
     openPool();
     const job = { kind: "call", call: {}, blockNumber: 7n } as const;
     expect(await pool.run(job, somebody)).toEqual({ kind: "stateUnavailable" });
   });
 
-  it("puts the operator's cap in the place of every gas limit", async () => {
+  it("applies the gas cap to every gas limit", async () => {
     openPool({ gasCap: 21_000n });
     const plenty = await call(ADDER, 0n, { gasLimit: 1_000_000n });
     expect(plenty).toMatchObject({ kind: "refused", code: "intrinsicGasAboveLimit" });
   });
 
-  it("refuses the newest job of whoever has most of them when too many are waiting", async () => {
+  it("drops the newest job of the client with the most jobs when the queue is full", async () => {
     openPool({ waitingLimit: 2 });
     const [greedy, modest] = [aClient(), aClient()];
     const jobs = [greedy, greedy, modest, greedy].map((requester, n) =>
@@ -227,7 +227,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect((await Promise.all(jobs)).map(sumOf)).toEqual([42n, "busy", 44n, "busy"]);
   });
 
-  it("lets nobody wait for more than one job of somebody else, whom the time limit stops", async () => {
+  it("lets a client wait for at most one job of another, up to its time limit", async () => {
     openPool({ timeoutMs: 1000 });
     const [greedy, modest] = [aClient(), aClient()];
     for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
@@ -236,7 +236,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect(endless.endedCount).toBe(1);
   });
 
-  it("lets nobody wait for more than one job of somebody else, whom only gas stops", async () => {
+  it("lets a client wait for at most one job of another, up to its gas limit", async () => {
     openPool();
     const [greedy, modest] = [aClient(), aClient()];
     for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
@@ -245,7 +245,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect(endless.endedCount).toBe(1);
   });
 
-  it("keeps the order in which a caller has asked, though jobs that were sent beforehand are taken back", async () => {
+  it("keeps the order of a caller's jobs, although jobs sent in advance are withdrawn", async () => {
     openPool();
     const clients = [aClient(), aClient()];
     for (let n = 0n; n < 20n; n++) await call(ADDER, n);
@@ -260,7 +260,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect(ended).toEqual([0, 1].map((first) => Array.from({ length: 20 }, (_, n) => 2 * n + first)));
   });
 
-  it("begins no job of a caller who is gone, and stops the one that it has begun", async () => {
+  it("starts no job of a caller who is gone, and stops its running one", async () => {
     openPool({ timeoutMs: 60_000 });
     const [leaving, staying] = [aClient(), aClient()];
     await call(ADDER, 0n, { requester: leaving });
@@ -276,7 +276,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
   it("makes room for others by dropping the jobs of a caller who is gone", async () => {
     openPool({ waitingLimit: 3, timeoutMs: 60_000 });
     const [busy, leaving] = [aClient(), aClient()];
-    // A long call: after it none is sent to the thread beforehand, so those below wait.
+    // A long call: after it no job is sent to the worker in advance, so the calls below wait.
     await call(ENDLESS, 0n, { gasLimit: 3_000_000n });
     const endless = endlessCalls(1, busy);
     const dropped = [1n, 2n, 3n].map((n) => call(ADDER, n, { requester: leaving }));
@@ -285,7 +285,7 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     expect([endless.endedCount, pool.load.waiting]).toEqual([0, 0]);
   });
 
-  it("refuses what is at hand when it is closed, and starts no thread again", async () => {
+  it("rejects all jobs when it is closed, and starts no thread again", async () => {
     openPool();
     const refused = expect(call(ENDLESS, 0n)).rejects.toThrow("closed");
     await pool.close();
@@ -293,8 +293,8 @@ describe("simulated calls on threads", IN_REAL_TIME, () => {
     await expect(call(ADDER, 0n)).rejects.toThrow("closed");
   });
 
-  it("gives up when threads cannot even start", async () => {
-    pool = createSimulationPool(DEFAULT_SIMULATION_SETTINGS, {
+  it("rejects all jobs when workers cannot start", async () => {
+    pool = createCallPool(DEFAULT_CALL_POOL_SETTINGS, {
       databasePath: join(folder, "nowhere"),
       spec,
       clock: systemClock,

@@ -14,7 +14,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 
-/** Stores the second word of its input in the slot that the first names. */
+/** Stores the second word of its input in the slot given by the first. */
 const STORE = "602035600035 55 00".replaceAll(" ", "");
 const INIT_CODE = hexToBytes(`0x67${STORE.padEnd(16, "0")}60005260086018f3`);
 
@@ -65,7 +65,7 @@ async function slotsAt(transactions: number, from: Hash = ZERO_HASH, limit = 10)
 }
 
 describe("a state in the middle of a block", () => {
-  it("has an account as the transactions so far left it", async () => {
+  it("has an account as the earlier transactions left it", async () => {
     const nonceAfter = async (transactions: number) => {
       const at = { blockNumber: 2n, transactions };
       const answer = await queryState(stored, { kind: "account", at, address: account(0).address });
@@ -74,14 +74,14 @@ describe("a state in the middle of a block", () => {
     expect(await Promise.all([0, 1, 4].map(nonceAfter))).toEqual([2n, 3n, 6n]);
   });
 
-  it("has storage as the transactions so far left it", async () => {
+  it("has storage as the earlier transactions left it", async () => {
     expect((await slotsAt(0)).slots).toEqual({ 7: "0x07" });
     expect((await slotsAt(1)).slots).toEqual({ 1: "0x11", 7: "0x07" });
     expect((await slotsAt(3)).slots).toEqual({ 1: "0x12", 2: "0x22", 7: "0x07" });
     expect((await slotsAt(4)).slots).toEqual({ 1: "0x12", 2: "0x22" });
   });
 
-  it("is listed in the order of hashes, piece by piece", async () => {
+  it("is listed in the order of hashes, page by page", async () => {
     const all = [1n, 2n, 7n].map(hashOf).sort(compareBytes);
     const [first, second, third] = all.map(toHex);
     expect((await slotsAt(3)).hashes).toEqual([first, second, third]);
@@ -92,7 +92,7 @@ describe("a state in the middle of a block", () => {
 });
 
 describe("the accounts of a state", () => {
-  it("are listed in the order of hashes, from one on, with their addresses", async () => {
+  it("are listed in the order of hashes, from a given one on, with their addresses", async () => {
     const list = async (blockNumber: bigint, from: Hash, limit: number) => {
       const answer = await queryState(stored, { kind: "accounts", blockNumber, from, limit });
       if (answer.kind !== "accounts") throw new Error(answer.kind);
@@ -106,7 +106,7 @@ describe("the accounts of a state", () => {
     expect(hashes).toEqual([...hashes].sort(compareBytes));
     expect((await list(0n, ZERO_HASH, 1000)).accounts.length).toBeLessThan(hashes.length);
     const third = hashes[2] ?? ZERO_HASH;
-    const piece = await list(2n, third, 2);
-    expect([...piece.accounts.map(({ hash }) => hash), piece.next]).toEqual(hashes.slice(2, 5));
+    const page = await list(2n, third, 2);
+    expect([...page.accounts.map(({ hash }) => hash), page.next]).toEqual(hashes.slice(2, 5));
   });
 });

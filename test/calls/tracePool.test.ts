@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
   createTracePool,
-  DEFAULT_TRACE_SETTINGS,
+  DEFAULT_TRACE_POOL_SETTINGS,
   type TracePool,
-  type TraceSettings,
+  type TracePoolSettings,
 } from "../../src/calls/tracePool.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
@@ -55,7 +55,7 @@ beforeAll(async () => {
     [CALLER]: { balance: "0x0", code: "0x5b5f5f5f5f5f61dead5af1505f56" },
   };
   ({ spec } = await aChain({ genesis: JSON.stringify(genesis), database }));
-  // A thread costs most of a second to start, so all tests share one.
+  // A worker takes most of a second to start, so all tests share one.
   pool = aPool({ limitBytes: 4 * 1024 * 1024 });
 });
 
@@ -65,9 +65,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function aPool(settings: Partial<TraceSettings>): TracePool {
+function aPool(settings: Partial<TracePoolSettings>): TracePool {
   return createTracePool(
-    { ...DEFAULT_TRACE_SETTINGS, ...settings },
+    { ...DEFAULT_TRACE_POOL_SETTINGS, ...settings },
     { databasePath: path, spec, clock: systemClock, logger: silentLogger },
   );
 }
@@ -76,10 +76,10 @@ function traceCall(
   to: string,
   style: DebugStyle,
   gasLimit = 100_000n,
-  threads: TracePool = pool,
+  tracePool: TracePool = pool,
 ): Promise<TraceResult> {
   const call = { to: addressFromHex(to), gasLimit };
-  return threads.run({ kind: "debugCall", blockNumber: 0n, call, style }, somebody);
+  return tracePool.run({ kind: "debugCall", blockNumber: 0n, call, style }, somebody);
 }
 
 function jsonOf(result: TraceResult): unknown {
@@ -87,7 +87,7 @@ function jsonOf(result: TraceResult): unknown {
   return JSON.parse(Buffer.from(result.json).toString("latin1"));
 }
 
-describe("traces on a thread", IN_REAL_TIME, () => {
+describe("the trace pool", IN_REAL_TIME, () => {
   it("shows each instruction with the stack before and the memory after it", async () => {
     const word = (value: number): string => value.toString(16).padStart(64, "0");
     const trace = jsonOf(await traceCall(READER, STRUCT_LOGS)) as { structLogs: { op: string }[] };
@@ -108,7 +108,7 @@ describe("traces on a thread", IN_REAL_TIME, () => {
     });
   });
 
-  it("gives the tree of calls to tools that ask for it", async () => {
+  it("returns the call tree for callTracer", async () => {
     expect(jsonOf(await traceCall(READER, CALL_TRACER))).toMatchObject({
       type: "CALL",
       to: READER,
@@ -118,27 +118,27 @@ describe("traces on a thread", IN_REAL_TIME, () => {
     });
   });
 
-  it("kills the thread of an endless call at the time limit, and goes on with the next", async () => {
-    const impatient = aPool({ timeoutMs: 1000 });
-    onTestFinished(() => impatient.close());
-    const endless = traceCall(ENDLESS, CALL_TRACER, 2n ** 62n, impatient);
-    const next = traceCall(READER, CALL_TRACER, 100_000n, impatient);
+  it("terminates the worker of an endless call at the time limit, and runs the next", async () => {
+    const shortLimit = aPool({ timeoutMs: 1000 });
+    onTestFinished(() => shortLimit.close());
+    const endless = traceCall(ENDLESS, CALL_TRACER, 2n ** 62n, shortLimit);
+    const next = traceCall(READER, CALL_TRACER, 100_000n, shortLimit);
     expect(await endless).toEqual({ kind: "timedOut", limitMs: 1000 });
     expect(jsonOf(await next)).toMatchObject({ type: "CALL" });
   });
 
-  it("refuses a trace that is larger than an answer may be", async () => {
+  it("refuses a trace that exceeds the size limit", async () => {
     expect(await traceCall(ENDLESS, STRUCT_LOGS, 2n ** 62n)).toEqual({ kind: "tooLarge" });
     expect(jsonOf(await traceCall(READER, CALL_TRACER))).toMatchObject({ type: "CALL" });
   });
 
-  it("says that a block is not there", async () => {
+  it("reports that a block is not available", async () => {
     expect(await pool.run({ kind: "block", blockNumber: 7n }, somebody)).toEqual({
       kind: "stateUnavailable",
     });
   });
 
-  it("tells in the incumbent's words why a call cannot begin", async () => {
+  it("explains in Besu's words why a call cannot start", async () => {
     expect(await traceCall(READER, STRUCT_LOGS, 20_000n)).toEqual({
       kind: "refused",
       detail: "intrinsic gas cost 21000 exceeds gas limit 20000",
@@ -164,7 +164,7 @@ describe("traces on a thread", IN_REAL_TIME, () => {
       { kind: "debugCall", blockNumber: 0n, call: endless(CALLER, PARITY).call, style: FLAT_CALL_TRACER },
     ],
   ])(
-    "has memory enough for as many %s as an answer may hold, and refuses more",
+    "has enough memory for as many %s as a result may hold, and refuses more",
     async (_, job) => {
       const large = aPool({ timeoutMs: 120_000 });
       onTestFinished(() => large.close());

@@ -5,17 +5,17 @@ import { recoverAddress, SECP256K1_ORDER, sign } from "../../src/primitives/secp
 import { createRecoveryPool, type RecoveryItem } from "../../src/workers/recoveryPool.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
-/** Something that the account of `seed` signed. */
+/** An item signed by the account of `seed`. */
 function signedBy(seed: number): RecoveryItem {
   const digest = keccak256(Uint8Array.of(seed >> 8, seed));
   return { digest, signature: sign(digest, accountFromSeed(seed).privateKey) };
 }
 
-describe("recovery on threads", () => {
+describe("the recovery pool", () => {
   const pool = createRecoveryPool({ threads: 2, waitingLimit: 100_000 });
   afterAll(() => pool.close());
 
-  it("has no threads before they are started or needed, and those once", async () => {
+  it("has no threads before it is started or gets an item, and starts them once", async () => {
     const [started, needed] = [1, 2].map(() => createRecoveryPool({ threads: 2, waitingLimit: 100 }));
     expect([started?.load.threads, needed?.load.threads]).toEqual([0, 0]);
     started?.start();
@@ -25,7 +25,7 @@ describe("recovery on threads", () => {
     await Promise.all([started?.close(), needed?.close()]);
   });
 
-  it("gives each asker the signers of its own items, in their order", async () => {
+  it("answers each request with the signers of its items, in their order", async () => {
     const counts = [1, 700, 3, 256, 1, 40, ...new Array<number>(4200).fill(1)];
     let seed = 1;
     const asked = counts.map((count) => Array.from({ length: count }, () => seed++));
@@ -33,9 +33,9 @@ describe("recovery on threads", () => {
     expect(answers).toEqual(asked.map((seeds) => seeds.map((one) => accountFromSeed(one).address)));
   });
 
-  it("answers in the order in which it was asked, whichever thread is done first and whoever recovered", async () => {
+  it("answers in the order of the requests, whichever thread finishes first or recovers them", async () => {
     const small = createRecoveryPool({ threads: 2, waitingLimit: 800 });
-    // The last ones find the pool full, and are recovered at once on this thread.
+    // The last ones find the queue full and are recovered at once on this thread.
     const counts = [256, 1, 256, 1, 1, 200, 1, 500, 1];
     const answered: number[] = [];
     const asked = counts.map(async (count, index) => {
@@ -47,7 +47,7 @@ describe("recovery on threads", () => {
     expect(answered).toEqual(counts.map((_, index) => index));
   });
 
-  it("answers a block that asks last before the flood that asked first, and each of them in their order", async () => {
+  it("answers an urgent request before an earlier flood, and each of both in order", async () => {
     const single = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
     const answered: string[] = [];
     const ask = async (name: string, count: number, urgency?: "urgent"): Promise<void> => {
@@ -65,7 +65,7 @@ describe("recovery on threads", () => {
     expect(answered.indexOf("block")).toBeLessThan(5);
   });
 
-  it("answers like recovery on this thread, whatever the scalars", async () => {
+  it("gives the same results as recovery on this thread, for any scalars", async () => {
     const scalar = fc.oneof(
       fc.bigInt({ min: 0n, max: 2n ** 256n + 2n }),
       fc.constantFrom(0n, 1n, SECP256K1_ORDER - 1n, SECP256K1_ORDER, 2n ** 256n - 1n, 2n ** 256n + 1n),
@@ -83,11 +83,11 @@ describe("recovery on threads", () => {
     );
   });
 
-  it("has nothing to do for no items", async () => {
+  it("answers an empty request", async () => {
     expect(await pool.recoverMany([])).toEqual([]);
   });
 
-  it("refuses what is waiting when it is closed, and all that comes later", async () => {
+  it("rejects waiting and later requests when it is closed", async () => {
     const other = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
     const waiting = other.recoverMany([signedBy(1)]);
     const refused = expect(waiting).rejects.toThrow("closed");

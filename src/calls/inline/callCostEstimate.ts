@@ -1,54 +1,55 @@
 /**
- * Which calls are worth trying at once. A name earns credit by the time of its calls that came to an end, and pays for
- * those that were given up, of which any may have been held up by others' work: one whose calls mostly end is always
- * tried. One without credit is left alone for longer each time that it was given up. All trials of such together have a
- * small share of the time, unless they were short after all.
+ * Decides which calls to run inline, by what calls of the same name cost before. A name earns the time of its completed
+ * calls as credit and pays for its aborted ones. Since any call may be delayed by other work, a name with credit is always
+ * run inline. A name without credit is paused for longer after each abort, and all calls of such names together get a
+ * small share of the time, except for those that turn out short.
  */
 export interface CallCostEstimate {
   mayRunInline(name: string): boolean;
-  /** Whether its calls mostly end in time. */
+  /** Whether the name has credit: its calls mostly complete in time. */
   isProven(name: string): boolean;
-  /** How long a call of that name may take. */
-  mostMs(name: string): number;
-  /** It came to an end after so long. */
-  ended(name: string, tookMs: number): void;
-  /** It was given up after so long. */
-  abandoned(name: string, tookMs: number): void;
+  /** Time limit of a call of that name. */
+  limitMs(name: string): number;
+  /** A call completed after `tookMs`. */
+  completed(name: string, tookMs: number): void;
+  /** A call was aborted after `tookMs`. */
+  aborted(name: string, tookMs: number): void;
 }
 
-/** How long one call may take. */
+/** Time limit of a call with credit, milliseconds. */
 export const INLINE_MS = 1;
 /**
- * How long one may take that is new, or whose last ones took too long: code that has never run here takes ten times as
- * long as it will, and would otherwise never be warm enough to be found short.
+ * Time limit of a call without credit. Code that has not run here yet takes ten times as long as later, and with the
+ * shorter limit would never become warm enough to complete.
  */
 export const TRIAL_MS = 3;
 
+/** Maximum number of names kept, the last used ones. */
 const NAMES_LIMIT = 4096;
-const MOST_CREDIT_MS = 20;
-/** What one call costs at most, however long something else held it up. */
-const MOST_COST_MS = TRIAL_MS;
+const MAX_CREDIT_MS = 20;
+/** Maximum cost charged for one call, however long other work delayed it. */
+const MAX_COST_MS = TRIAL_MS;
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 10_000;
-/** Of the time, for names without credit. */
+const MAX_PAUSE_MS = 10_000;
+/** Share of the time for names without credit, and the most that may accumulate. */
 const TRIAL_SHARE = 0.03;
-const MOST_TRIAL_MS = 30;
+const MAX_TRIAL_MS = 30;
 
-interface Known {
+interface NameRecord {
   creditMs: number;
-  /** Times that it was left alone, less those that a call of it ended since. */
+  /** Number of pauses, less completed calls since. */
   pauses: number;
   retryAtMs: number;
 }
 
 export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
-  const names = new Map<string, Known>();
-  let trialMs = MOST_TRIAL_MS;
-  let countedAtMs = nowMs();
+  const names = new Map<string, NameRecord>();
+  let trialBudgetMs = MAX_TRIAL_MS;
+  let budgetAtMs = nowMs();
 
-  function known(name: string): Known {
+  function recordOf(name: string): NameRecord {
     const found = names.get(name) ?? { creditMs: 0, pauses: 0, retryAtMs: 0 };
-    // Those used last are kept.
+    // Reinserted, so that the map is ordered by last use.
     names.delete(name);
     names.set(name, found);
     const [oldest] = names.size > NAMES_LIMIT ? names.keys() : [];
@@ -56,46 +57,46 @@ export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
     return found;
   }
 
-  function isTimeForTrials(now: number): boolean {
-    trialMs = Math.min(MOST_TRIAL_MS, trialMs + (now - countedAtMs) * TRIAL_SHARE);
-    countedAtMs = now;
-    return trialMs > 0;
+  function hasTrialTime(now: number): boolean {
+    trialBudgetMs = Math.min(MAX_TRIAL_MS, trialBudgetMs + (now - budgetAtMs) * TRIAL_SHARE);
+    budgetAtMs = now;
+    return trialBudgetMs > 0;
   }
 
   function isProven(name: string): boolean {
     return (names.get(name)?.creditMs ?? 0) > 0;
   }
 
-  function mostMs(name: string): number {
+  function limitMs(name: string): number {
     return isProven(name) ? INLINE_MS : TRIAL_MS;
   }
 
   return {
     isProven,
-    mostMs,
+    limitMs,
     mayRunInline(name) {
       if (isProven(name)) return true;
       const now = nowMs();
-      return now >= (names.get(name)?.retryAtMs ?? 0) && isTimeForTrials(now);
+      return now >= (names.get(name)?.retryAtMs ?? 0) && hasTrialTime(now);
     },
-    ended(name, tookMs) {
-      const call = known(name);
+    completed(name, tookMs) {
+      const record = recordOf(name);
       if (tookMs > INLINE_MS) {
-        if (call.creditMs <= 0) trialMs -= Math.min(tookMs, MOST_COST_MS);
+        if (record.creditMs <= 0) trialBudgetMs -= Math.min(tookMs, MAX_COST_MS);
         return;
       }
-      call.creditMs = Math.min(call.creditMs + tookMs, MOST_CREDIT_MS);
-      if (call.pauses > 0) call.pauses--;
+      record.creditMs = Math.min(record.creditMs + tookMs, MAX_CREDIT_MS);
+      if (record.pauses > 0) record.pauses--;
     },
-    abandoned(name, tookMs) {
-      const call = known(name);
-      const costMs = Math.min(tookMs, MOST_COST_MS);
-      if (call.creditMs <= 0) trialMs -= costMs;
-      call.creditMs -= costMs;
-      if (call.creditMs > 0) return;
-      call.creditMs = 0;
-      call.retryAtMs = nowMs() + Math.min(FIRST_PAUSE_MS * 2 ** call.pauses, LONGEST_PAUSE_MS);
-      call.pauses++;
+    aborted(name, tookMs) {
+      const record = recordOf(name);
+      const costMs = Math.min(tookMs, MAX_COST_MS);
+      if (record.creditMs <= 0) trialBudgetMs -= costMs;
+      record.creditMs -= costMs;
+      if (record.creditMs > 0) return;
+      record.creditMs = 0;
+      record.retryAtMs = nowMs() + Math.min(FIRST_PAUSE_MS * 2 ** record.pauses, MAX_PAUSE_MS);
+      record.pauses++;
     },
   };
 }

@@ -9,34 +9,35 @@ import type { Requester } from "../../primitives/requester.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { FairQueue } from "../../workers/fairQueue.ts";
 import { createCallCostEstimate, INLINE_MS } from "./callCostEstimate.ts";
-import { callName, isSmall } from "./inlineCandidate.ts";
+import { callName, isInlineCandidate } from "./inlineCandidate.ts";
 import { inlineReader } from "./inlineReader.ts";
 
 /**
- * Most calls are over before a thread would have heard of them. They are run at once, on the thread that makes blocks,
- * against the state of the head; what lasts is given up and begun anew on a thread that can be killed.
+ * Runs short calls on the main thread, against the state of the head, since most calls take less time than sending them to
+ * a worker. A call that exceeds its time limit is aborted and started again on a worker, which can be terminated.
  *
- *     run ──> small, on the head, ──> waiting, by client ──> at once ──> the answer
- *             not known to last             │                  └── too long, remembered ──> threads
- *             └── otherwise ──> threads     └── a block is executed ──> threads
+ *     run ──> small, on the head, ──> queue, by client ──> run inline ──> result
+ *             expected to be short          │                  └── over the limit, recorded ──> worker pool
+ *             └── otherwise ──> worker pool └── a block is executed ──> worker pool
  *
- * Invariants: an answer is the same here as on a thread · a call holds the event loop for BRIEF_MS, one that is not known
- * to be short for TRIAL_MS (callMemory.ts), and one step between two looks at the clock (pace.ts) · in one turn of the
- * event loop calls take TURN_MS, and then wait for the next one · none runs while transactions of a block are executed,
- * or the state of the head is rewritten · what is spent on calls that are not known to be short is bounded, by which ones
- * were given up before and as a share of the time (callMemory.ts).
+ * Invariants: results are the same as on a worker · a call holds the event loop for INLINE_MS, or TRIAL_MS without credit
+ * (callCostEstimate.ts), plus one step between two deadline checks (yieldPolicy.ts) · calls take SLICE_MS of one
+ * event-loop cycle, and then wait for the next one · none runs while transactions of a block are executed or the head's
+ * state is rewritten · the time spent on calls without credit is bounded by their earlier aborts and as a share of the
+ * time (callCostEstimate.ts).
  */
 export interface InlineCallParts {
   readonly spec: ChainSpec;
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
   readonly chain: HeadChain;
-  readonly threads: Simulator;
-  /** In fractions of a millisecond, from any beginning. */
+  /** Runs the calls that are not run inline. */
+  readonly pool: Simulator;
+  /** Monotonic clock, milliseconds with fractions. */
   nowMs(): number;
 }
 
-/** The chain as calls on its head see it. */
+/** What calls on the head need of the chain. */
 export interface HeadChain {
   readonly head: NamedHeader;
   /** True while transactions of a block are executed. */
@@ -47,103 +48,106 @@ export interface HeadChain {
   stateAt(number: bigint): CallContext["state"] | undefined;
 }
 
-/** How long all calls of one turn of the event loop may take; it is what a batch of other requests may take, too. */
-export const TURN_MS = 5;
-/** As many calls may wait as are done in this time, by what they took of late; more than these are for the threads. */
-const WAITING_MS = 50;
-const FEWEST_WAITING = 256;
-const MOST_WAITING = 4096;
-/** Weight of a call in what calls take of late. */
+/** Time that calls may take in one event-loop cycle; the same as for a batch of other requests. */
+export const SLICE_MS = 5;
+/** Time for which calls may be queued, by the average of recent calls. Further ones go to the worker pool. */
+const QUEUE_MS = 50;
+const MIN_QUEUE_LIMIT = 256;
+const MAX_QUEUE_LIMIT = 4096;
+/** Weight of the newest call in the moving average. */
 const NEWEST_WEIGHT = 1 / 64;
 
 interface WaitingCall {
   readonly job: SimulationJob;
   readonly name: string;
   readonly requester: Requester;
-  /** It was given up once, though such calls are known to be short. */
-  readonly isAgain: boolean;
+  /** Whether it was aborted once although its name has credit. */
+  readonly isRetry: boolean;
   resolve(result: SimulationResult | Promise<SimulationResult>): void;
   reject(error: unknown): void;
 }
 
 export function createInlineCalls(parts: InlineCallParts): Simulator {
-  const { chain, threads, nowMs } = parts;
-  let usualMs = INLINE_MS;
+  const { chain, pool, nowMs } = parts;
+  let averageMs = INLINE_MS;
   const waiting = new FairQueue<WaitingCall>(() =>
-    Math.max(FEWEST_WAITING, Math.min(WAITING_MS / usualMs, MOST_WAITING)),
+    Math.max(MIN_QUEUE_LIMIT, Math.min(QUEUE_MS / averageMs, MAX_QUEUE_LIMIT)),
   );
-  const memory = createCallCostEstimate(nowMs);
-  let isAtWork = false;
-  let isTurnOpen = false;
+  const costs = createCallCostEstimate(nowMs);
+  let isWorking = false;
+  let isSliceOpen = false;
   let spentMs = 0;
 
-  function isPossible(job: SimulationJob): boolean {
-    const isFree = !chain.isExecuting && !chain.isRewriting;
-    return job.blockNumber === chain.head.header.number && isFree && isInterpreterLoaded();
+  function canRunInline(job: SimulationJob): boolean {
+    const isStateStable = !chain.isExecuting && !chain.isRewriting;
+    return job.blockNumber === chain.head.header.number && isStateStable && isInterpreterLoaded();
   }
 
-  /** One call at a time: their code is asynchronous by signature, so several would mix, and each take the time of all. */
+  /** Runs one call at a time: calls are asynchronous, so several would interleave and each be charged for all. */
   async function work(): Promise<void> {
-    isAtWork = true;
+    isWorking = true;
     for (let call = waiting.take(); call !== undefined; call = waiting.take()) {
-      if (isTurnOpen && spentMs >= TURN_MS) await nextTurn();
-      await attempt(call).then((result) => settle(call, result), call.reject);
+      if (isSliceOpen && spentMs >= SLICE_MS) await yieldToEventLoop();
+      await runInline(call).then((result) => settle(call, result), call.reject);
     }
-    isAtWork = false;
+    isWorking = false;
   }
 
-  /** What held up a call that is known to be short was something else, and a thread takes longer than a second time here. */
+  /** Retries an aborted call inline once if its name has credit: other work delayed it, and a worker would take longer. */
   function settle(call: WaitingCall, result: SimulationResult | undefined): void {
-    const { job, name, requester, isAgain } = call;
+    const { job, name, requester, isRetry } = call;
     if (result !== undefined) call.resolve(result);
-    else if (!isAgain && isPossible(job) && memory.isProven(name)) wait({ ...call, isAgain: true });
-    else call.resolve(threads.run(job, requester));
+    else if (!isRetry && canRunInline(job) && costs.isProven(name)) wait({ ...call, isRetry: true });
+    else call.resolve(pool.run(job, requester));
   }
 
   function wait(call: WaitingCall): void {
     const dropped = waiting.add(call);
-    dropped?.resolve(threads.run(dropped.job, dropped.requester));
+    dropped?.resolve(pool.run(dropped.job, dropped.requester));
   }
 
-  /** Undefined when it is not for here, took too long, or failed: a thread reads the same state from other entries. */
-  async function attempt({ job, name, requester }: WaitingCall): Promise<SimulationResult | undefined> {
-    if (!isPossible(job) || !memory.mayRunInline(name) || requester.isAbandoned()) return undefined;
+  /** Undefined when the call cannot run inline, is over its limit, or failed; the worker pool then runs it. */
+  async function runInline({ job, name, requester }: WaitingCall): Promise<SimulationResult | undefined> {
+    if (!canRunInline(job) || !costs.mayRunInline(name) || requester.isAbandoned()) return undefined;
     const { head } = chain;
-    const begunMs = nowMs();
-    openTurn();
+    const startMs = nowMs();
+    openSlice();
     let result: SimulationResult | undefined;
     try {
-      result = await runSimulation(job, sceneOn(head, begunMs + memory.mostMs(name)));
+      result = await runSimulation(job, contextOn(head, startMs + costs.limitMs(name)));
     } catch {
-      // Given up, or failed: a thread finds out which.
+      // Aborted or failed: the worker pool finds out which.
     }
-    const tookMs = nowMs() - begunMs;
+    const tookMs = nowMs() - startMs;
     spentMs += tookMs;
-    usualMs += (tookMs - usualMs) * NEWEST_WEIGHT;
-    if (result === undefined) memory.abandoned(name, tookMs);
-    else memory.ended(name, tookMs);
+    averageMs += (tookMs - averageMs) * NEWEST_WEIGHT;
+    if (result === undefined) costs.aborted(name, tookMs);
+    else costs.completed(name, tookMs);
     return chain.head === head ? result : undefined;
   }
 
-  function openTurn(): void {
-    if (isTurnOpen) return;
-    isTurnOpen = true;
+  function openSlice(): void {
+    if (isSliceOpen) return;
+    isSliceOpen = true;
     spentMs = 0;
     setImmediate(() => {
-      isTurnOpen = false;
+      isSliceOpen = false;
     });
   }
 
-  function sceneOn({ header }: NamedHeader, endMs: number): CallContext {
+  function contextOn({ header }: NamedHeader, endMs: number): CallContext {
     const yieldPolicy = deadlineOnly(nowMs, endMs);
-    const { check: look } = yieldPolicy.deadline;
+    const { check: checkDeadline } = yieldPolicy.deadline;
     return {
       spec: parts.spec,
       gasCap: parts.gasCap,
       header,
-      state: inlineReader(expectDefined(chain.stateAt(header.number), "the state of the head"), look),
+      state: inlineReader(
+        expectDefined(chain.stateAt(header.number), "the state of the head"),
+        checkDeadline,
+      ),
       ancestorHash(number) {
-        look();
+        checkDeadline();
         return chain.headerByNumber(number)?.hash;
       },
       yieldPolicy,
@@ -152,17 +156,17 @@ export function createInlineCalls(parts: InlineCallParts): Simulator {
 
   return {
     run(job, requester) {
-      if (!isPossible(job) || !isSmall(job)) return threads.run(job, requester);
+      if (!canRunInline(job) || !isInlineCandidate(job)) return pool.run(job, requester);
       const name = callName(job);
-      if (!memory.mayRunInline(name)) return threads.run(job, requester);
+      if (!costs.mayRunInline(name)) return pool.run(job, requester);
       return new Promise((resolve, reject) => {
-        wait({ job, name, requester, isAgain: false, resolve, reject });
-        if (!isAtWork) void work();
+        wait({ job, name, requester, isRetry: false, resolve, reject });
+        if (!isWorking) void work();
       });
     },
   };
 }
 
-function nextTurn(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

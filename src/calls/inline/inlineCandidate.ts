@@ -1,25 +1,25 @@
 import type { Overrides, SimulationJob } from "../../execution/simulation.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 
-/** Whether what comes before the first instruction of a job takes some tenths of a millisecond at most. */
-export function isSmall({ call, overrides }: SimulationJob): boolean {
+/** Whether the work before the first instruction of a job takes some tenths of a millisecond at most. */
+export function isInlineCandidate({ call, overrides }: SimulationJob): boolean {
   const { to, data, accessList = [], blobVersionedHashes = [], authorizationList = [] } = call;
-  // Code of a creation is hashed, analysed, and run once.
+  // The code of a creation is hashed, analysed and run once.
   if (to === undefined || (data?.length ?? 0) > DATA_LIMIT_BYTES) return false;
-  // The signer of each authorization is found anew in each run.
+  // The signer of each authorization is recovered in each run.
   if (authorizationList.length > 0) return false;
   const listed = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, accessList.length);
   if (listed + blobVersionedHashes.length > LIST_LIMIT) return false;
-  return overrides === undefined || areFew(overrides);
+  return overrides === undefined || areSmall(overrides);
 }
 
 const DATA_LIMIT_BYTES = 16 * 1024;
 const LIST_LIMIT = 64;
 const OVERRIDDEN_LIMIT = 64;
-/** Code of an override is hashed and analysed each time. */
+/** Code of overrides is hashed and analysed in each run. */
 const OVERRIDDEN_CODE_LIMIT_BYTES = 4096;
 
-function areFew({ accounts = [] }: Overrides): boolean {
+function areSmall({ accounts = [] }: Overrides): boolean {
   let count = accounts.length;
   let codeBytes = 0;
   for (const { storage, code } of accounts) {
@@ -29,7 +29,7 @@ function areFew({ accounts = [] }: Overrides): boolean {
   return count <= OVERRIDDEN_LIMIT && codeBytes <= OVERRIDDEN_CODE_LIMIT_BYTES;
 }
 
-/** What calls that take about as long have in common: the contract, its function, what is asked of them. */
+/** Key of calls that take about the same time: kind of job, whether it has overrides, contract, function selector. */
 export function callName({ kind, call, overrides }: SimulationJob): string {
   const { to, data } = call;
   const contract = to === undefined ? "" : toKey(to);

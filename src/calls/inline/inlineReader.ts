@@ -1,18 +1,18 @@
 import type { StateReader } from "../../state/stateReader.ts";
 
-/** A reader that looks at the clock before each read: one from the disk may take as long as a thousand instructions. */
-export function inlineReader(state: StateReader, look: () => void): StateReader {
+/** A reader that checks the deadline before each read: a read from disk may take as long as a thousand instructions. */
+export function inlineReader(state: StateReader, checkDeadline: () => void): StateReader {
   return {
     account(address) {
-      look();
+      checkDeadline();
       return state.account(address);
     },
     storage(address, slot) {
-      look();
+      checkDeadline();
       return state.storage(address, slot);
     },
     code(codeHash) {
-      look();
+      checkDeadline();
       return state.code(codeHash);
     },
   };

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { expectDefined } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
-import { comeAfterBlocks } from "../../workers/threadPriority.ts";
+import { lowerThreadPriority } from "../../workers/threadPriority.ts";
 import { readHeader } from "../blocks/headerStore.ts";
 import { verifyCommit } from "../blocks/verifyNewest.ts";
 import { missing } from "../checksum.ts";
@@ -28,7 +28,7 @@ export type ScrubReport =
   | { readonly kind: "failed"; readonly message: string };
 
 /** One round of the scrubber (scrubber.ts): tables against LevelDB's checksums, blocks against their commit records. */
-comeAfterBlocks();
+lowerThreadPriority();
 const { path, bytesPerSecond, entriesPerSecond } = workerData as ScrubberWorkerData;
 
 async function scrub(): Promise<ScrubReport> {

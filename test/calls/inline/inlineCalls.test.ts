@@ -3,13 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  createSimulationPool,
-  DEFAULT_SIMULATION_SETTINGS,
-  type SimulationPool,
-} from "../../../src/calls/callPool.ts";
+import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../../../src/calls/callPool.ts";
 import { TRIAL_MS } from "../../../src/calls/inline/callCostEstimate.ts";
-import { createInlineCalls, type HeadChain, TURN_MS } from "../../../src/calls/inline/inlineCalls.ts";
+import { createInlineCalls, type HeadChain, SLICE_MS } from "../../../src/calls/inline/inlineCalls.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../../src/execution/blockSession.ts";
@@ -30,26 +26,26 @@ import { account } from "../../builders/testAccounts.ts";
 const ADDER = contract(1);
 /** Stores its argument in slot 1, logs it, and returns what was there. */
 const STORER = contract(2);
-/** Gives its argument back as the data of a REVERT. */
+/** Reverts with its argument as data. */
 const REVERTER = contract(3);
 /** Calls the address in its argument with 32 bytes of zeros and most of its gas, and returns all that comes back. */
 const CALLER = contract(4);
 
-/** What takes as long as the gas lasts, each in another way. */
+/** Code that runs until its gas is spent, each in another way. */
 const ENDLESS = {
   "empty loop": "5b5f56",
   "powers without a jump": `7f${"ff".repeat(32)}${"80800a50".repeat(6000)}`,
   "memory of 60 MB": "5f6303a0000052",
   "hashes of a megabyte": "5b621000005f20505f56",
-  "slots that nobody has read": "5f5b805450600101600156",
-  "balances that nobody has read": "5f5b803150600101600156",
+  "slots never read before": "5f5b805450600101600156",
+  "balances never read before": "5f5b803150600101600156",
   creations: "5b5f5f5ff0505f56",
   "calls within calls": "5f5f5f5f5f305af1",
   "copies of code": "5b6160005f5f303c5f56",
 } as const;
 
-/** Of these, what one step may take longer than all the time there is. */
-const GIVEN_UP_UNTRIED: ReadonlySet<string> = new Set([
+/** Those of which one step may exceed the whole time limit, so that they are aborted before it. */
+const ABORTED_BEFORE_STEP: ReadonlySet<string> = new Set([
   "memory of 60 MB",
   "hashes of a megabyte",
   "creations",
@@ -61,12 +57,12 @@ function contract(n: number): string {
 
 const endlessAt = new Map(Object.keys(ENDLESS).map((name, index) => [name, contract(16 + index)]));
 
-const folder = mkdtempSync(join(tmpdir(), "ibex-brief-"));
+const folder = mkdtempSync(join(tmpdir(), "ibex-inline-"));
 const path = join(folder, "chain");
 let database: Database;
 let spec: ChainSpec;
 let chain: HeadChain;
-let pool: SimulationPool;
+let pool: CallPool;
 
 beforeAll(async () => {
   database = await openLevelDatabase({ path });
@@ -84,7 +80,7 @@ beforeAll(async () => {
   );
   genesis.alloc = { ...genesis.alloc, ...Object.fromEntries(alloc) };
   ({ spec, chain } = await aChain({ genesis: JSON.stringify(genesis), database }));
-  pool = createSimulationPool(DEFAULT_SIMULATION_SETTINGS, {
+  pool = createCallPool(DEFAULT_CALL_POOL_SETTINGS, {
     databasePath: path,
     spec,
     clock: systemClock,
@@ -99,18 +95,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** So many looks at the clock take the time for a call that nobody knows; around it there are fewer than that. */
-const LOOKS = 40;
-const LOOKS_BESIDE = 20;
+/** Clock readings within the time limit of an unknown call; and more than the readings around it. */
+const READINGS = 40;
+const OTHER_READINGS = 20;
 
-/** Calls at once, where time passes by looks at the clock alone: so many of them make the time for one call. */
-function aCaller(changes: { readonly looks?: number; readonly isExecuting?: boolean } = {}) {
-  const { looks = 2000, isExecuting = false } = changes;
+/** Inline calls with a clock that only advances when it is read: `readings` of them are one millisecond. */
+function aCaller(changes: { readonly readings?: number; readonly isExecuting?: boolean } = {}) {
+  const { readings = 2000, isExecuting = false } = changes;
   let nowMs = 0;
-  let handedOver = 0;
-  const threads: Simulator = {
+  let pooledCalls = 0;
+  const countingPool: Simulator = {
     run: (job, requester) => {
-      handedOver++;
+      pooledCalls++;
       return pool.run(job, requester);
     },
   };
@@ -124,16 +120,16 @@ function aCaller(changes: { readonly looks?: number; readonly isExecuting?: bool
       headerByNumber: (number) => chain.headerByNumber(number),
       stateAt: (number) => chain.stateAt(number),
     },
-    threads,
+    pool: countingPool,
     nowMs: () => {
-      nowMs += 1 / looks;
+      nowMs += 1 / readings;
       return nowMs;
     },
   });
   return {
     run: (job: SimulationJob) => calls.run(job, somebody),
-    get handedOver() {
-      return handedOver;
+    get pooledCalls() {
+      return pooledCalls;
     },
   };
 }
@@ -189,7 +185,7 @@ const aJob: fc.Arbitrary<SimulationJob> = fc.record(
         to: known.map(addressFromHex),
         from: fc.constantFrom(account(0).address, addressFromHex(contract(50)), addressFromHex(ADDER)),
         data: anArgument,
-        // Endless calls end soon.
+        // Low, so that endless calls end soon.
         gasLimit: fc.bigInt(20_000n, 400_000n),
         gasPrice: fc.constantFrom(0n, 1n, 10n ** 9n),
         value: fc.constantFrom(0n, 1n, 10n ** 30n),
@@ -216,96 +212,96 @@ const aJob: fc.Arbitrary<SimulationJob> = fc.record(
   { requiredKeys: ["kind", "blockNumber", "call", "overrides"] },
 );
 
-describe("calls that are run at once", () => {
-  it("answers as a thread does, whatever is called and however", async () => {
-    let [asked, handedOver] = [0, 0];
+describe("inline calls", () => {
+  it("give the same results as workers, for any call", async () => {
+    let [total, pooled] = [0, 0];
     await fc.assert(
       fc.asyncProperty(aJob, async (job) => {
         const calls = aCaller();
-        const [here, there] = await Promise.all([calls.run(job), pool.run(job, somebody)]);
-        expect(here).toEqual(there);
-        asked++;
-        handedOver += calls.handedOver;
+        const [inline, pooledResult] = await Promise.all([calls.run(job), pool.run(job, somebody)]);
+        expect(inline).toEqual(pooledResult);
+        total++;
+        pooled += calls.pooledCalls;
       }),
       { numRuns: 400 },
     );
-    // Both kinds have been compared.
-    expect(handedOver / asked).toBeGreaterThan(0.02);
-    expect(handedOver / asked).toBeLessThan(0.7);
+    // Both inline calls and those passed to the pool were compared.
+    expect(pooled / total).toBeGreaterThan(0.02);
+    expect(pooled / total).toBeLessThan(0.7);
   }, 60_000);
 
-  it("hands over to a thread what takes longer, and not a second time at once", async () => {
+  it("pass long calls to the worker pool, the second time without trying", async () => {
     const calls = aCaller();
     const job = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 3_000_000n });
     const first = await calls.run(job);
     expect(first).toMatchObject({ kind: "halted", reason: "INSUFFICIENT_GAS" });
     expect(await calls.run(job)).toEqual(first);
-    expect(calls.handedOver).toBe(2);
+    expect(calls.pooledCalls).toBe(2);
   });
 
-  it("keeps a short call here, also beside others that take longer", async () => {
+  it("run short calls inline, also next to long ones", async () => {
     const calls = aCaller();
     const long = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 3_000_000n });
     const results = await Promise.all([aCall(ADDER), long, aCall(ADDER)].map(calls.run));
     expect(results.map(({ kind }) => kind)).toEqual(["returned", "halted", "returned"]);
-    expect(calls.handedOver).toBe(1);
+    expect(calls.pooledCalls).toBe(1);
   });
 
-  it("leaves calls to the threads while a block is executed, and those on other states always", async () => {
+  it("pass calls to the worker pool while a block is executed, and calls on other states always", async () => {
     const busy = aCaller({ isExecuting: true });
     expect(await busy.run(aCall(ADDER))).toMatchObject({ kind: "returned" });
     const idle = aCaller();
     expect(await idle.run({ ...aCall(ADDER), blockNumber: 7n })).toEqual({ kind: "stateUnavailable" });
-    expect([busy.handedOver, idle.handedOver]).toEqual([1, 1]);
+    expect([busy.pooledCalls, idle.pooledCalls]).toEqual([1, 1]);
   });
 
-  it("lets others have the event loop when calls have taken their share of a turn", async () => {
-    const calls = aCaller({ looks: 20 });
-    let turns = 0;
+  it("yield the event loop when calls have used up their slice", async () => {
+    const calls = aCaller({ readings: 20 });
+    let cycles = 0;
     let isDone = false;
     const count = (): void => {
-      turns++;
+      cycles++;
       if (!isDone) setImmediate(count);
     };
     setImmediate(count);
     await calls.run(aCall(ADDER));
-    const turnsOfOne = turns;
+    const cyclesOfOne = cycles;
     const many = Array.from({ length: 100 }, () => calls.run(aCall(ADDER)));
     await Promise.all(many);
     isDone = true;
-    expect(calls.handedOver).toBe(0);
-    // Each takes a third of a millisecond at least, as this clock goes.
-    expect(turns - turnsOfOne).toBeGreaterThanOrEqual(Math.floor((100 * 0.3) / TURN_MS) - 1);
+    expect(calls.pooledCalls).toBe(0);
+    // Each call takes at least a third of a millisecond on this clock.
+    expect(cycles - cyclesOfOne).toBeGreaterThanOrEqual(Math.floor((100 * 0.3) / SLICE_MS) - 1);
   });
 
   it.each(Object.keys(ENDLESS))(
-    "gives up when the time for a call that nobody knows is over, or before a step that may take longer: %s",
+    "abort at the time limit of an unknown call, or before a step that may exceed it: %s",
     async (name) => {
-      const looksAtMs: number[] = [];
+      let readings = 0;
       let nowMs = 0;
-      let looksBefore = 0;
+      let readingsBefore = 0;
       const calls = createInlineCalls({
         spec,
         gasCap: 0n,
         chain,
-        threads: {
+        pool: {
           run: async () => {
-            looksBefore = looksAtMs.length;
+            readingsBefore = readings;
             return { kind: "timedOut", limitMs: 0 };
           },
         },
-        // Only looks make time pass: what went on without one would not end, with that much gas.
+        // Only readings advance the clock: code that never reads it would not end with this much gas.
         nowMs: () => {
-          nowMs += TRIAL_MS / LOOKS;
-          looksAtMs.push(nowMs);
+          nowMs += TRIAL_MS / READINGS;
+          readings++;
           return nowMs;
         },
       });
-      const asked = aCall(endlessAt.get(name) ?? "", { gasLimit: 2n ** 62n });
-      expect(await calls.run(asked, somebody)).toEqual({ kind: "timedOut", limitMs: 0 });
-      const looks = GIVEN_UP_UNTRIED.has(name) ? 0 : LOOKS;
-      expect(looksBefore).toBeGreaterThan(looks);
-      expect(looksBefore).toBeLessThan(looks + LOOKS_BESIDE);
+      const job = aCall(endlessAt.get(name) ?? "", { gasLimit: 2n ** 62n });
+      expect(await calls.run(job, somebody)).toEqual({ kind: "timedOut", limitMs: 0 });
+      const expected = ABORTED_BEFORE_STEP.has(name) ? 0 : READINGS;
+      expect(readingsBefore).toBeGreaterThan(expected);
+      expect(readingsBefore).toBeLessThan(expected + OTHER_READINGS);
     },
   );
 });

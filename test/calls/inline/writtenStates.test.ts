@@ -22,14 +22,14 @@ import { account } from "../../builders/testAccounts.ts";
 
 const RICH = account(0).address;
 const ANYWHERE = addressFromHex(`0x${"77".repeat(20)}`);
-/** Returns the balance of the account that the blocks' transactions come from. */
+/** Returns the balance of the account that sends the blocks' transactions. */
 const BALANCE_OF_RICH = hexToBytes(`73${toHex(RICH).slice(2)}315f5260205ff3`);
-const FROM_A_THREAD: SimulationResult = { kind: "returned", data: hexToBytes("aa"), gas: 1n };
+const FROM_THE_POOL: SimulationResult = { kind: "returned", data: hexToBytes("aa"), gas: 1n };
 
 let chain: Chain;
 let spec: ChainSpec;
 let database: Database;
-/** Told of each write that is done, before those who wait for it are. */
+/** Called after each write, before the write resolves. */
 let onWritten: () => Promise<void>;
 
 beforeAll(loadInterpreter);
@@ -52,12 +52,12 @@ beforeEach(async () => {
   }
 });
 
-function ask(): Promise<SimulationResult> {
+function runCall(): Promise<SimulationResult> {
   const calls = createInlineCalls({
     spec,
     gasCap: 0n,
     chain,
-    threads: { run: async () => FROM_A_THREAD },
+    pool: { run: async () => FROM_THE_POOL },
     nowMs: () => 0,
   });
   const overrides = { accounts: [{ address: ANYWHERE, code: BALANCE_OF_RICH }] };
@@ -66,33 +66,33 @@ function ask(): Promise<SimulationResult> {
 }
 
 describe("calls while the state of the head is written", () => {
-  it("go to a thread until a rewind has reached the head", async () => {
-    const answers: SimulationResult[] = [];
+  it("go to the worker pool until a rewind has reached the head", async () => {
+    const results: SimulationResult[] = [];
     onWritten = async () => {
-      answers.push(await ask());
+      results.push(await runCall());
     };
     await chain.rewind(0n);
-    expect(answers).toEqual([FROM_A_THREAD]);
+    expect(results).toEqual([FROM_THE_POOL]);
     onWritten = () => Promise.resolve();
-    expect(await ask()).not.toEqual(FROM_A_THREAD);
+    expect(await runCall()).not.toEqual(FROM_THE_POOL);
   });
 
-  it("go to a thread as long as the state is written anew", async () => {
-    const answers: SimulationResult[] = [];
+  it("go to the worker pool while the state is rebuilt", async () => {
+    const results: SimulationResult[] = [];
     onWritten = async () => {
-      answers.push(await ask());
+      results.push(await runCall());
     };
     await chain.rebuildState();
-    expect(answers).not.toEqual([]);
-    for (const answer of answers) expect(answer).toBe(FROM_A_THREAD);
+    expect(results).not.toEqual([]);
+    for (const result of results) expect(result).toBe(FROM_THE_POOL);
   });
 
-  it("go to a thread, which reads the tries, where an entry of the head is lost", async () => {
+  it("go to the worker pool, which reads the tries, where an entry of the flat state is lost", async () => {
     const batch = createBatch();
     batch.delete(accountKey(keccak256(RICH)));
     await database.write(batch);
     const again = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), database });
     chain = again.chain;
-    expect(await ask()).toBe(FROM_A_THREAD);
+    expect(await runCall()).toBe(FROM_THE_POOL);
   });
 });

@@ -3,11 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  createSimulationPool,
-  DEFAULT_SIMULATION_SETTINGS,
-  type SimulationPool,
-} from "../../../src/calls/callPool.ts";
+import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../../../src/calls/callPool.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
@@ -33,7 +29,7 @@ const ON_THE_THREAD = 5;
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-endless-"));
 let database: Database;
-let pool: SimulationPool;
+let pool: CallPool;
 let dispatcher: Dispatcher;
 
 beforeAll(async () => {
@@ -42,8 +38,8 @@ beforeAll(async () => {
   const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { alloc: object };
   genesis.alloc = { [ENDLESS]: { balance: "0x0", code: "0x5b5f56" } };
   const { chain, spec } = await aChain({ genesis: JSON.stringify(genesis), database });
-  pool = createSimulationPool(
-    { ...DEFAULT_SIMULATION_SETTINGS, timeoutMs: 60_000, waitingLimit: WAITING_LIMIT, gasCap: 30_000_000n },
+  pool = createCallPool(
+    { ...DEFAULT_CALL_POOL_SETTINGS, timeoutMs: 60_000, waitingLimit: WAITING_LIMIT, gasCap: 30_000_000n },
     { databasePath: path, spec, clock: systemClock, logger: silentLogger },
   );
   dispatcher = createDispatcher(
