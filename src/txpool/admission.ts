@@ -6,7 +6,7 @@ import type { TxPoolLimits } from "./limits.ts";
 import type { PoolChainView, PoolParts } from "./ports.ts";
 import type { SenderAccount } from "./senderQueue.ts";
 
-/** A transaction at the door of the pool. */
+/** A transaction submitted to the pool. */
 export interface IncomingTransaction<T extends Transaction = SentTransaction> {
   readonly transaction: T;
   readonly origin: TransactionOrigin;
@@ -17,12 +17,11 @@ export interface IncomingTransaction<T extends Transaction = SentTransaction> {
 export type AdmissionError = Err<PoolErrorCode> | undefined;
 
 /*
- * The checks below stand in the order of the table in json-rpc.md#eth_sendrawtransaction, and carry its row
- * numbers: callers see the first that fails. Row 1 (known), 16 to 19 (its place in the pool) are the pool's
- * own.
+ * The checks below follow the order of the table in json-rpc.md#eth_sendrawtransaction, and carry its row numbers:
+ * callers get the first that fails. Rows 1 (known) and 16 to 19 (its place in the pool) are checked by the pool itself.
  */
 
-/** Rows 2 and 3: what the operator asks of a price, whatever block it may come in. */
+/** Rows 2 and 3: the operator's price limits, independent of the block. */
 export function checkPrice(
   incoming: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
@@ -44,7 +43,7 @@ export function checkPrice(
   return undefined;
 }
 
-/** Rows 4 to 11: what can be told from the transaction and the rules alone. */
+/** Rows 4 to 11: checks that need only the transaction and the rules. */
 export function checkSoundness(
   incoming: IncomingTransaction<Transaction>,
   limits: TxPoolLimits,
@@ -62,7 +61,7 @@ export function checkSoundness(
   );
 }
 
-/** Rows 12 to 15b: what depends on the sender's account at the head. */
+/** Rows 12 to 15b: checks that need the sender's account at the head. */
 export function checkSender(
   incoming: IncomingTransaction,
   parts: PoolParts,
@@ -71,7 +70,7 @@ export function checkSender(
   const { transaction, origin } = incoming;
   const { chain, isSenderPermitted } = parts;
   if (chain.isStateAvailable === false) {
-    return poolError("stateUnavailable", origin, "the state of the head is not here yet");
+    return poolError("stateUnavailable", origin, "the state of the head is not available yet");
   }
   if (isSenderPermitted !== undefined && !isSenderPermitted(transaction.sender)) {
     return poolError("senderNotAuthorized", origin, "the sender is not on the account allowlist");
@@ -90,7 +89,7 @@ export function checkSender(
   return undefined;
 }
 
-/** Wei per gas that the protocol asks of everyone: the base fee never falls below 7 wei, unless it is fixed at zero. */
+/** Lowest price of the protocol, wei per gas: the base fee never falls below 7 wei, unless it is fixed at zero. */
 function protocolFloorWei({ rules }: PoolChainView): bigint {
   return rules.hasBaseFee && !rules.isZeroBaseFee ? LOWEST_BASE_FEE_WEI : 0n;
 }
@@ -109,7 +108,7 @@ function checkChainId(
     : poolError("wrongChainId", origin, `meant for chain ${chainId}, not for ${rules.chainId}`);
 }
 
-/** Row 5. That the signer could be recovered is proven by the sender being known. */
+/** Row 5. The known sender proves that the signer could be recovered. */
 function checkSignature({ transaction, origin }: IncomingTransaction<Transaction>): AdmissionError {
   return hasLowS(transaction)
     ? undefined
@@ -117,8 +116,8 @@ function checkSignature({ transaction, origin }: IncomingTransaction<Transaction
 }
 
 /**
- * Row 6. A blob transaction is of no use without its blobs, and the canonical form that we decode does not carry them.
- * A set-code transaction without authorizations is no set-code transaction (EIP-7702).
+ * Row 6. A blob transaction needs its blobs, and the canonical form that is decoded here does not carry them. A
+ * set-code transaction needs at least one authorization (EIP-7702).
  */
 function checkType(
   { transaction, origin }: IncomingTransaction<Transaction>,

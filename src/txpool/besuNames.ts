@@ -2,14 +2,14 @@ import type { PoolErrorCode } from "./errors.ts";
 import type { RemovalCause, SubPool } from "./events.ts";
 
 /*
- * What the incumbent calls the same things, for metrics (metrics.md#transaction-pool) and for the answers of
- * debug_batchSendRawTransaction: its dashboards and alert rules know these words.
+ * Besu's names, for metrics (metrics.md#transaction-pool) and for the responses of debug_batchSendRawTransaction:
+ * dashboards and alert rules use them.
  */
 
-/** Its layers. Whatever is pending here may go into the next block, so nothing corresponds to its "ready". */
+/** Besu's layers. All pending transactions may go into the next block, so nothing corresponds to its "ready". */
 export const LAYERS: Readonly<Record<SubPool, string>> = { pending: "prioritized", queued: "sparse" };
 
-/** Its operations of `removed_total`; "evicted" there means moved to a lower layer, of which there is none here. */
+/** Besu's operations of `removed_total`; "evicted" means moved to a lower layer there, so it is not used. */
 export const REMOVAL_OPERATIONS: Readonly<Record<RemovalCause, string>> = {
   mined: "confirmed",
   superseded: "confirmed",
@@ -21,7 +21,7 @@ export const REMOVAL_OPERATIONS: Readonly<Record<RemovalCause, string>> = {
   invalid: "invalidated",
 };
 
-/** Its constants for refusals. */
+/** Besu's constants for rejections. */
 export const REJECTION_REASONS: Readonly<Record<PoolErrorCode, string>> = {
   knownTransaction: "TRANSACTION_ALREADY_KNOWN",
   feeCapExceeded: "TX_FEECAP_EXCEEDED",

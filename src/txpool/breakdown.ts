@@ -2,7 +2,7 @@ import type { TransactionType } from "../types/transaction.ts";
 import type { SubPool } from "./events.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
-/** What stands in one place of the pool, for gauges. */
+/** Contents of one sub-pool, for gauges. */
 export interface SubPoolBreakdown {
   readonly transactions: number;
   /** Lengths of the encodings. */
@@ -13,7 +13,10 @@ export interface SubPoolBreakdown {
 
 export type PoolBreakdown = Readonly<Record<SubPool, SubPoolBreakdown>>;
 
-/** Counts by walking over everything: some milliseconds for a full pool, so for a scrape and not for each block. */
+/**
+ * Counts by walking over the whole pool: some milliseconds for a full one, so for metrics readings and not for each
+ * block.
+ */
 export function breakDown(queues: Iterable<SenderQueue>): PoolBreakdown {
   const pending = emptyBreakdown();
   const queued = emptyBreakdown();

@@ -1,24 +1,24 @@
 import type { SentTransaction } from "../types/transaction.ts";
 
-/** Who gave us a transaction: one of our own callers over JSON-RPC, or a peer. */
+/** Source of a transaction: a JSON-RPC caller of this node, or a peer. */
 export type TransactionOrigin = "local" | "remote";
 
 export interface PoolEntry {
   readonly transaction: SentTransaction;
   readonly origin: TransactionOrigin;
-  /** Goes before all others and below the price floors: a local caller's, or a sender the operator named. */
+  /** Ordered before all others and exempt from the price floors: local, or from a sender that the operator named. */
   readonly isPrioritized: boolean;
   readonly addedAtMs: number;
   /** Order of arrival in this process. */
   readonly sequence: number;
 }
 
-/** An entry as the parts of the pool pass it around. */
+/** An entry as used inside the pool. */
 export interface PooledEntry extends PoolEntry {
-  /** Hex of the transaction's hash, kept because every departure needs it. */
+  /** Hex of the transaction's hash, kept because every removal needs it. */
   readonly key: string;
   /** Hex of the sender. */
   readonly senderKey: string;
-  /** What eviction thinks of it; see eviction.ts, which alone reads and writes it. */
+  /** Eviction score; only eviction.ts reads and writes it. */
   evictionScore: number;
 }

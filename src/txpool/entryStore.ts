@@ -2,8 +2,8 @@ import type { PooledEntry } from "./entry.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
 /**
- * The pool's books: every entry under its hash and in the queue of its sender, both or neither, with count and bytes
- * that always fit. A sender without entries has no queue.
+ * The pool's entries by hash and by sender's queue, both or neither, with exact count and bytes. A sender without
+ * entries has no queue.
  */
 export class EntryStore {
   readonly #byHash = new Map<string, PooledEntry>();
@@ -41,11 +41,11 @@ export class EntryStore {
     return this.#byHash.values();
   }
 
-  /** Puts the entry into the queue; returns the one whose nonce it took over. */
+  /** Inserts the entry into the queue; returns the one that it replaced. */
   insert(entry: PooledEntry, queue: SenderQueue): PooledEntry | undefined {
     this.#queues.set(queue.key, queue);
     const replaced = queue.put(entry);
-    if (replaced !== undefined) this.#strike(replaced);
+    if (replaced !== undefined) this.#unlist(replaced);
     this.#byHash.set(entry.key, entry);
     this.#bytes += entry.transaction.raw.length;
     if (entry.origin === "local") this.#local++;
@@ -56,13 +56,13 @@ export class EntryStore {
     const queue = this.#queues.get(entry.senderKey);
     queue?.remove(entry);
     this.#closeIfEmpty(queue);
-    this.#strike(entry);
+    this.#unlist(entry);
   }
 
-  /** Follows the sender's nonce on chain; returns the entries that left because their nonces are used. */
+  /** Follows the sender's nonce on chain; returns the entries removed because their nonces are used. */
   moveTo(queue: SenderQueue, nonce: bigint): readonly PooledEntry[] {
     const used = queue.moveTo(nonce);
-    for (const entry of used) this.#strike(entry);
+    for (const entry of used) this.#unlist(entry);
     this.#closeIfEmpty(queue);
     return used;
   }
@@ -71,7 +71,7 @@ export class EntryStore {
     if (queue?.isEmpty) this.#queues.delete(queue.key);
   }
 
-  #strike(entry: PooledEntry): void {
+  #unlist(entry: PooledEntry): void {
     this.#byHash.delete(entry.key);
     this.#bytes -= entry.transaction.raw.length;
     if (entry.origin === "local") this.#local--;

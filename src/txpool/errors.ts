@@ -2,8 +2,8 @@ import { type Err, err, type Fault } from "../primitives/result.ts";
 import type { TransactionOrigin } from "./entry.ts";
 
 /**
- * Why a transaction was not taken (json-rpc-errors.md#transaction-errors); the RPC door gives each its number
- * and words.
+ * Why a transaction was rejected (json-rpc-errors.md#transaction-errors); the RPC server maps each code to its number
+ * and text.
  */
 export type PoolErrorCode =
   | "knownTransaction"
@@ -29,8 +29,8 @@ export type PoolErrorCode =
   | "poolDisabled";
 
 /**
- * A refusal with its fault. Only what no honest peer would relay, whatever its head and settings, is held against a
- * peer; all else may be news that came late or early.
+ * A rejection with its fault. A peer is at fault only for what no honest peer relays, whatever its head and settings;
+ * other rejections may just be early or late transactions.
  */
 export function poolError(
   code: PoolErrorCode,

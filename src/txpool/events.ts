@@ -2,10 +2,10 @@ import type { Transaction } from "../types/transaction.ts";
 import type { PoolEntry, TransactionOrigin } from "./entry.ts";
 import type { PoolErrorCode } from "./errors.ts";
 
-/** Where an entry stands: among those that a block may take now, or behind a gap in its sender's nonces. */
+/** Sub-pool of an entry: executable now, or behind a gap in its sender's nonces. */
 export type SubPool = "pending" | "queued";
 
-/** Why an entry is no longer in the pool. */
+/** Why an entry was removed. */
 export type RemovalCause =
   | "mined"
   /** Another transaction of its sender has used its nonce. */
@@ -13,10 +13,10 @@ export type RemovalCause =
   | "replaced"
   /** The pool was full. */
   | "evicted"
-  /** As evicted, but at once: it came into a full pool as the worst of all, and was never added. */
+  /** Evicted at once: it arrived at a full pool with the lowest score, and was never announced as added. */
   | "poolFull"
   | "expired"
-  /** The account allowlist left its sender out when a block was built. */
+  /** Its sender was not on the account allowlist when a block was built. */
   | "notPermitted"
   /** A block builder found that it can never be included. */
   | "invalid";
@@ -24,11 +24,11 @@ export type RemovalCause =
 export interface Removal {
   readonly entry: PoolEntry;
   readonly cause: RemovalCause;
-  /** Where it stood last. */
+  /** Its last sub-pool. */
   readonly subPool: SubPool;
 }
 
-/** A transaction that the pool did not take. */
+/** A rejected transaction. */
 export interface RefusedTransaction {
   readonly transaction: Transaction;
   readonly origin: TransactionOrigin;
@@ -36,14 +36,14 @@ export interface RefusedTransaction {
   readonly code: PoolErrorCode;
 }
 
-/** What can be heard of a pool. Each method answers with the function that ends it. */
+/** Events of a pool. Each method returns the function that unsubscribes. */
 export interface PoolEvents {
   onAdded(listener: AddedListener): () => void;
-  /** Hears of entries that left for any reason but being mined. */
+  /** Entries removed for any reason but being mined. */
   onDropped(listener: DroppedListener): () => void;
-  /** Hears of every departure, mined ones and those turned away at once included: for those who count. */
+  /** Every removal, including mined entries and those dropped on arrival: for counters. */
   onRemoved(listener: RemovedListener): () => void;
-  /** Hears of transactions that were refused. */
+  /** Rejected transactions. */
   onRefused(listener: RefusedListener): () => void;
 }
 
@@ -56,7 +56,7 @@ export type RefusedListener = (refused: RefusedTransaction) => void;
 export interface PoolEventEmitter {
   readonly events: PoolEvents;
   added(entry: PoolEntry, subPool: SubPool): void;
-  /** `reason` is told where the cause alone says too little. */
+  /** `reason` replaces the default text of the cause. */
   removed(removal: Removal, reason?: string): void;
   refused(refused: RefusedTransaction): void;
 }
@@ -87,14 +87,14 @@ export function createPoolEventEmitter(): PoolEventEmitter {
   };
 }
 
-/** Undefined for what listeners to drops do not hear of. */
+/** Undefined for causes that are not reported as drops. */
 const REASONS: Readonly<Record<RemovalCause, string | undefined>> = {
   mined: undefined,
   superseded: "its nonce was used by another transaction",
   replaced: "replaced by one that pays more",
   evicted: "the pool is full",
   poolFull: undefined,
-  expired: "it waited longer than transactions are kept",
+  expired: "it waited longer than the retention time",
   notPermitted: "its sender is not on the account allowlist",
   invalid: "no block can take it",
 };

@@ -3,22 +3,25 @@ import type { PooledEntry } from "./entry.ts";
 import { Heap } from "./heap.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
-/** Knows whom a full pool should send away. It sleeps, and costs nothing, until it is first asked. */
+/** Finds the entry that a full pool evicts. Costs nothing until it is first asked. */
 export interface EvictionOrder {
   /**
-   * The entry the pool can best do without, always the last one of its sender, so that no gap opens: queued before
-   * pending, plain before prioritized, then the one that pays least, then the latest. Undefined in an empty pool.
+   * The entry with the lowest rank, always the last one of its sender, so that no gap opens: queued before pending,
+   * plain before prioritized, then the lowest score, then the latest. Undefined in an empty pool.
    */
   worst(): PooledEntry | undefined;
-  /** An entry came into the queue, new or in another's place. */
+  /** An entry was inserted into the queue, new or as a replacement. */
   inserted(queue: SenderQueue, entry: PooledEntry): void;
-  /** The queue lost its last entry. */
+  /** The queue's last entry was removed. */
   lastRemoved(queue: SenderQueue): void;
-  /** Much has changed (a new head, an entry out of the middle): think anew when next asked. */
+  /**
+   * Discards all scores after a larger change (a new head, an entry removed from the middle); they are recomputed on
+   * demand.
+   */
   invalidate(): void;
 }
 
-/** A queue's last entry as it was when this was written; believed only if still true. */
+/** A queue's last entry at some time; stale candidates are skipped. */
 interface Candidate {
   readonly queue: SenderQueue;
   readonly entry: PooledEntry;
@@ -26,13 +29,13 @@ interface Candidate {
   readonly evictionScore: number;
 }
 
-/** More stale candidates than this many per sender are not kept. */
+/** Bound of stale candidates: a factor per sender and a constant. */
 const STALE_FACTOR = 4;
 const STALE_ALLOWANCE = 1024;
 
 /**
- * A transaction is worth what it pays the beneficiary under the next base fee, but no more than any transaction of its
- * sender before it: one that waits behind a cheap one cannot come in before it. Doubles are exact enough here.
+ * A transaction's score is what it pays the beneficiary under the next base fee, capped by the score of its sender's
+ * transaction before it: it cannot be included earlier. Doubles are exact enough here.
  */
 export function createEvictionOrder(
   senders: ReadonlyMap<string, SenderQueue>,

@@ -1,4 +1,4 @@
-/** A binary heap: the item that comes before all others is at hand, changes cost O(log n). */
+/** A binary heap: the first item is available at once, changes cost O(log n). */
 export class Heap<T> {
   readonly #isBefore: (a: T, b: T) => boolean;
   readonly #items: T[];
@@ -33,14 +33,14 @@ export class Heap<T> {
     return top;
   }
 
-  /** Call after the item on top was changed in place. */
+  /** Must be called after the top item was changed in place. */
   topChanged(): void {
     if (this.#items.length > 1) this.#sink(0);
   }
 
   #rise(from: number): void {
     const items = this.#items;
-    const item = items[from] as T; // inside the array: every caller passes an index it just checked
+    const item = items[from] as T; // every caller passes a checked index
     let at = from;
     while (at > 0) {
       const parentAt = (at - 1) >> 1;

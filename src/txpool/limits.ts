@@ -1,34 +1,37 @@
 import type { Address } from "../primitives/address.ts";
 
-/** What the operator decides about the pool (options.md#pool-options). */
+/** The operator's settings of the pool (options.md#pool-options). */
 export interface TxPoolLimits {
   /** Most transactions in the pool, pending and queued together. */
   readonly maxTransactions: number;
   /** Most bytes in the pool, counted as the lengths of the transactions' encodings. */
   readonly maxBytes: number;
-  /** Most transactions offered to one block (`--tx-pool-max-prioritized`); the incumbent's 2,000 would bound a block. */
+  /** Most transactions offered to one block (`--tx-pool-max-prioritized`); Besu's 2,000 would limit a block. */
   readonly maxPrioritized: number;
-  /** How far beyond the end of a sender's unbroken run of nonces one may lie (`--tx-pool-max-future-by-sender`). */
+  /** Largest distance of a nonce beyond the sender's unbroken run (`--tx-pool-max-future-by-sender`). */
   readonly maxFutureBySender: number;
-  /** Age at which a transaction leaves (`--tx-pool-retention-hours`). */
+  /** Age at which a transaction is dropped (`--tx-pool-retention-hours`). */
   readonly retentionMs: number;
   /** `--tx-pool-price-bump`, when the operator gave it; otherwise replacement.ts decides. */
   readonly priceBumpPercent?: number;
-  /** `--rpc-tx-feecap`: highest price per gas that our own callers may offer; 0 is no cap. */
+  /** `--rpc-tx-feecap`: highest price per gas of a local transaction; 0 is no cap. */
   readonly feeCapWei: bigint;
-  /** `--tx-pool-min-gas-price`: what a transaction without priority must offer per gas to be let in. */
+  /** `--tx-pool-min-gas-price`: lowest price per gas of a transaction without priority. */
   readonly admissionFloorWei: bigint;
   /** False with `--tx-pool-no-local-priority`. */
   readonly hasLocalPriority: boolean;
-  /** `--tx-pool-priority-senders`: prioritized whoever brings their transactions. */
+  /** `--tx-pool-priority-senders`: prioritized from any source. */
   readonly prioritySenders: readonly Address[];
-  /** `--strict-tx-replay-protection-enabled`: our own callers must name the chain id. */
+  /** `--strict-tx-replay-protection-enabled`: local transactions must name the chain id. */
   readonly requiresReplayProtection: boolean;
-  /** What a transaction without priority must pay to be offered to a block of ours; changeable at run time. */
+  /** Price floors of local block building, for transactions without priority; changeable at run time. */
   readonly blockFloors: BlockFloors;
 }
 
-/** `--min-gas-price` and `--min-priority-fee`, both wei per gas, against what the transaction pays in that very block. */
+/**
+ * `--min-gas-price` and `--min-priority-fee`, both wei per gas, compared with what the transaction pays in that very
+ * block.
+ */
 export interface BlockFloors {
   readonly minGasPriceWei: bigint;
   readonly minPriorityFeeWei: bigint;

@@ -6,18 +6,19 @@ import type { SenderQueue } from "./senderQueue.ts";
 
 /** Reader of pending transactions for one block. */
 export interface Selection {
-  /** Best transaction not yet taken, or undefined when there is none now. */
+  /** The best transaction not yet returned, or undefined when there is none now. */
   next(): SentTransaction | undefined;
-  /** The one just returned cannot go in: leave out the rest of its sender for this block. */
+  /** The transaction just returned does not fit: skips the rest of its sender for this block. */
   skipSender(): void;
 }
 
 /**
- * A link in the chain of arrivals: the pool appends to its end, each selection walks it at its own pace, and links
- * that no selection waits at are garbage. So selections need no closing, and the pool need not know them.
+ * A node in the linked list of arrivals: the pool appends to its end, each selection follows it at its own pace, and
+ * nodes that all selections have passed are garbage collected. So selections need no closing, and the pool does not
+ * track them.
  */
 export interface Arrival {
-  /** The queue that gained a transaction; absent in the link at the end, which is still to be filled. */
+  /** The queue that gained a transaction; absent in the last node, which is filled later. */
   queue?: SenderQueue;
   next?: Arrival;
 }
@@ -28,25 +29,25 @@ export interface SelectionConfig {
   readonly maxTransactions: number;
 }
 
-/** Where a selection stands with one sender. Changed in place: a block has thousands of steps. */
+/** A selection's position in one sender's queue. Mutable: a block has thousands of steps. */
 interface Cursor {
   queue: SenderQueue;
   /** Nonce of the sender's next transaction for this block. */
   nonce: bigint;
-  /** The pending entry at `nonce`; undefined when there is none that may go in, until one arrives. */
+  /** The pending entry at `nonce`; undefined while none may be included. */
   entry: PooledEntry | undefined;
   feeWei: bigint;
-  /** feeWei as a double: settles nearly every comparison without big numbers. */
+  /** feeWei as a double: decides nearly every comparison without bigints. */
   roughFee: number;
   isSkipped: boolean;
 }
 
 /**
- * Offers each sender's transactions in nonce order, and among the senders' next ones always the best: prioritized
- * first, then by what it pays the beneficiary under `baseFeePerGas`, then by arrival. One heap of senders; a step
- * costs O(log senders).
+ * Returns each sender's transactions in nonce order, and among the senders' next ones always the best: prioritized
+ * first, then by what it pays the beneficiary under `baseFeePerGas`, then by arrival. One heap of senders; a step costs
+ * O(log senders).
  *
- * A sender whose next transaction cannot pay the base fee or the floors is left aside, until a replacement arrives.
+ * A sender whose next transaction does not pay the base fee or the floors is skipped until a replacement arrives.
  */
 export function openSelection(
   queues: Iterable<SenderQueue>,
@@ -63,12 +64,12 @@ export function openSelection(
     if (queue.pendingCount === 0) continue;
     const cursor = openCursor(queue);
     cursors.set(queue.key, cursor);
-    if (aim(cursor, config)) ready.push(cursor);
+    if (pointAtNonce(cursor, config)) ready.push(cursor);
   }
   const heap = new Heap(isBefore, ready);
 
-  /** The current cursor is on top of the heap until the next step; there it moves on or leaves. */
-  function leaveCurrent(): void {
+  /** Advances or removes the current cursor, which is still on top of the heap. */
+  function advanceCurrent(): void {
     if (current === undefined) return;
     current.nonce++;
     settleTop(current);
@@ -76,11 +77,11 @@ export function openSelection(
   }
 
   function settleTop(cursor: Cursor): void {
-    if (!cursor.isSkipped && aim(cursor, config)) heap.topChanged();
+    if (!cursor.isSkipped && pointAtNonce(cursor, config)) heap.topChanged();
     else heap.pop();
   }
 
-  /** Lets in the senders that were idle and have gained a transaction since. */
+  /** Adds idle senders that have gained a transaction. */
   function takeArrivals(): void {
     while (seen.next !== undefined) {
       if (seen.queue !== undefined) wake(seen.queue);
@@ -95,12 +96,12 @@ export function openSelection(
       cursors.set(queue.key, cursor);
     }
     cursor.queue = queue;
-    if (cursor.entry === undefined && !cursor.isSkipped && aim(cursor, config)) heap.push(cursor);
+    if (cursor.entry === undefined && !cursor.isSkipped && pointAtNonce(cursor, config)) heap.push(cursor);
   }
 
   return {
     next() {
-      leaveCurrent();
+      advanceCurrent();
       takeArrivals();
       if (taken >= config.maxTransactions) return undefined;
       for (let top = heap.peek(); top !== undefined; top = heap.peek()) {
@@ -123,8 +124,8 @@ function openCursor(queue: SenderQueue): Cursor {
   return { queue, nonce: queue.firstNonce, entry: undefined, feeWei: 0n, roughFee: 0, isSkipped: false };
 }
 
-/** Points the cursor at the entry of its nonce; false when there is none that may go into this block. */
-function aim(cursor: Cursor, { baseFeePerGas, floors }: SelectionConfig): boolean {
+/** Points the cursor at the entry of its nonce; false when none may go into this block. */
+function pointAtNonce(cursor: Cursor, { baseFeePerGas, floors }: SelectionConfig): boolean {
   const entry = cursor.queue.pendingAt(cursor.nonce);
   cursor.entry = undefined;
   if (entry === undefined) return false;

@@ -11,9 +11,8 @@ import {
 import type { TransactionOrigin } from "./entry.ts";
 
 /*
- * The pool as the incumbent writes it to a file (options.md#pool-file): a line for each transaction, which is
- * `l` for a local one or `r` for a remote one, and behind it base64 of the transaction's RLP as a block body
- * holds it.
+ * Besu's file format of the pool (options.md#pool-file): a line per transaction, which is `l` for a local one or `r`
+ * for a remote one, followed by base64 of the transaction's RLP as in a block body.
  */
 
 export interface DumpedTransaction {
@@ -25,11 +24,11 @@ export function encodeDumpLine({ transaction, origin }: DumpedTransaction): stri
   return LETTERS[origin] + Buffer.from(encodeBodyTransaction(transaction)).toString("base64");
 }
 
-/** Refused with what is wrong with the line. A typed transaction without its RLP string around it is taken as well. */
+/** Fails with the defect of the line. A typed transaction without its RLP string wrapper is accepted as well. */
 export function decodeDumpLine(line: string): Result<DumpedTransaction, "damagedLine"> {
   const [, letter, text] = /^([lr])([A-Za-z0-9+/]+={0,2})\r?$/.exec(line) ?? [];
   if (letter === undefined || text === undefined) {
-    return damaged("it is not the letter l or r with base64 behind it");
+    return damaged("it is not the letter l or r followed by base64");
   }
   const decoded = decodeRlp(Uint8Array.from(Buffer.from(text, "base64")));
   if (!decoded.ok) return damaged(decoded.error.message);
@@ -37,7 +36,7 @@ export function decodeDumpLine(line: string): Result<DumpedTransaction, "damaged
 }
 
 /**
- * The order in which a pool takes them all: as they stand, but none before a lower nonce of its sender. So a sender's
+ * The order in which a pool accepts all of them: as given, but none before a lower nonce of its sender. So a sender's
  * run is unbroken at every step, however long it is.
  */
 export function inOfferOrder<T extends { readonly transaction: SentTransaction }>(items: readonly T[]): T[] {

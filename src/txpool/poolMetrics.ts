@@ -6,9 +6,8 @@ import type { RemovalCause, SubPool } from "./events.ts";
 import type { TxPool } from "./txPool.ts";
 
 /**
- * Counts the pool in the words of both of the incumbent's pools (metrics.md#transaction-pool): by layer as
- * its layered one, which is its default, and whole as its sequenced one, which alert rules in the field still
- * name.
+ * Declares the metrics of both of Besu's pools (metrics.md#transaction-pool): by layer as its layered pool, the
+ * default, and in total as its sequenced one, which existing alert rules still name.
  */
 export function declarePoolMetrics(metrics: Metrics, pool: TxPool): void {
   if (metrics.isOn(category)) {
@@ -63,7 +62,7 @@ function countBySubPool(metrics: Metrics, pool: TxPool): void {
   );
 }
 
-/** The incumbent's label for what was refused before it came into any layer. */
+/** Besu's label for transactions rejected before any layer. */
 const WHOLE_POOL = "txpool";
 
 function priorityOf({ isPrioritized }: Labelled): string {
@@ -103,7 +102,7 @@ function wholeOperation(cause: RemovalCause): string {
   return cause === "mined" || cause === "superseded" ? "addedToBlock" : "dropped";
 }
 
-/** A walk over the whole pool for each reading, so it is taken once for all gauges. */
+/** Walks over the whole pool once per reading, for all gauges. */
 function declareSubPoolGauges(metrics: Metrics, pool: TxPool): void {
   let breakdown = pool.breakdown();
   metrics.beforeRead(async () => {
@@ -130,12 +129,12 @@ function declareSubPoolGauges(metrics: Metrics, pool: TxPool): void {
   );
 }
 
-/** The incumbent's names, each at its number. */
+/** Besu's type names, by type number. */
 const TYPE_NAMES = ["FRONTIER", "ACCESS_LIST", "EIP1559", "BLOB", "DELEGATE_CODE"] as const;
 
 const EMPTY: SubPoolBreakdown = { transactions: 0, bytes: 0, senders: 0, byType: new Map() };
 
-/** With the incumbent's middle layer, which is always empty here, so that its panels show a zero. */
+/** Adds Besu's middle layer, which is always empty here, so that its panels show a zero. */
 function subPoolsOf(breakdown: PoolBreakdown): readonly (readonly [string, SubPoolBreakdown])[] {
   const subPools: readonly SubPool[] = ["pending", "queued"];
   return [

@@ -2,28 +2,28 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Transaction } from "../types/transaction.ts";
 
-/** What the pool uses of the rest of the house; the node hands it over. */
+/** The pool's dependencies, supplied by the node. */
 export interface PoolParts {
   readonly chain: PoolChainView;
   readonly clock: Pick<Clock, "nowMs">;
-  /** False when the operator's account allowlist leaves the sender out. Absent: everyone may send. */
+  /** False when the sender is not on the operator's account allowlist. Absent: every sender is permitted. */
   readonly isSenderPermitted?: (sender: Address) => boolean;
-  /** False while the node is not in sync and takes no transactions. Absent: always open. */
+  /** False while the node is not in sync and accepts no transactions. Absent: always open. */
   readonly isOpen?: () => boolean;
 }
 
-/** What the pool needs to know of the chain's head. All of it belongs to one head until headChanged is called. */
+/** The chain's head as the pool needs it. All values belong to one head until headChanged is called. */
 export interface PoolChainView {
   nonce(sender: Address): bigint;
   balanceWei(sender: Address): bigint;
   /** True when the sender has code that is not an EIP-7702 delegation. */
   isContract(sender: Address): boolean;
-  /** False while the state of the head is still being fetched; absent means it is there. */
+  /** False while the state of the head is still being fetched; absent when it is available. */
   readonly isStateAvailable?: boolean;
   readonly headGasLimit: bigint;
   /** Base fee of the next block, or undefined before London. */
   readonly nextBaseFeePerGas: bigint | undefined;
-  /** Which transaction types and limits hold for the next block. */
+  /** Transaction types and limits of the next block. */
   readonly rules: PoolRules;
 }
 
@@ -35,6 +35,6 @@ export interface PoolRules {
   readonly isZeroBaseFee: boolean;
   /** Largest init code in bytes from Shanghai on (EIP-3860), else undefined. */
   readonly initCodeLimit: number | undefined;
-  /** Gas a transaction costs before its first instruction (EIP-2, 2028, 2930, 3860, 7623, 7702). */
+  /** Intrinsic gas (EIP-2, 2028, 2930, 3860, 7623, 7702). */
   intrinsicGas(transaction: Transaction): bigint;
 }

@@ -3,8 +3,8 @@ import { effectiveGasPrice, effectivePriorityFee, type Transaction } from "../ty
 const DEFAULT_PRICE_BUMP_PERCENT = 10;
 
 /**
- * The rise in price that a replacement must bring. Where gas is free nobody can raise a price, so there an equal price
- * replaces, unless the operator named a bump (json-rpc.md#eth_sendrawtransaction, row 16).
+ * The price increase that a replacement must offer. Where gas is free nobody can raise a price, so an equal price
+ * replaces, unless the operator configured a bump (json-rpc.md#eth_sendrawtransaction, row 16).
  */
 export function priceBumpPercent(config: {
   readonly configuredPercent: number | undefined;
@@ -17,9 +17,9 @@ export function priceBumpPercent(config: {
 }
 
 /**
- * Whether `newcomer` pays enough more to take the place of `holder`, which has its sender and nonce. Two transactions
- * with a plain gas price compare that. As soon as one has fee caps, what counts is what each would pay in the next
- * block: a price raised by the bump with no lower tip, or the same price with a tip raised by the bump.
+ * Whether `replacement` pays enough more than `existing`, which has the same sender and nonce. Two transactions with a
+ * plain gas price compare that. If either has fee caps, the payments in the next block are compared: a price raised by
+ * the bump with no lower tip, or the same price with a tip raised by the bump.
  */
 export function mayReplace(
   existing: Transaction,

@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import type { PooledEntry } from "./entry.ts";
 
-/** What the head says of a sender. */
+/** A sender's account at the head. */
 export interface SenderAccount {
   readonly nonce: bigint;
   readonly balanceWei: bigint;
@@ -10,9 +10,9 @@ export interface SenderAccount {
 }
 
 /**
- * One sender's transactions, in nonce order: `pending` is the unbroken run that begins at the account's nonce, and
- * `queued` what lies beyond a gap. The first queued nonce is always greater than the end of the run, so filling the
- * gap promotes whatever follows it.
+ * One sender's transactions, in nonce order: `pending` is the unbroken run from the account's nonce, and `queued` the
+ * rest beyond a gap. The first queued nonce is always greater than the end of the run, so filling the gap promotes the
+ * following entries.
  */
 export class SenderQueue {
   readonly sender: Address;
@@ -23,7 +23,7 @@ export class SenderQueue {
   generation: number;
   readonly #pending: PooledEntry[] = [];
   #queued: PooledEntry[] = [];
-  /** Nonce of the first pending entry, if there is one: the first that the sender has not used on chain. */
+  /** Nonce of the first pending entry, if there is one: the first unused on chain. */
   #firstNonce: bigint;
 
   constructor(sender: Address, key: string, account: SenderAccount, generation: number) {
@@ -50,12 +50,12 @@ export class SenderQueue {
     return this.#firstNonce;
   }
 
-  /** The end of the unbroken run: the nonce the sender should use next. */
+  /** The end of the unbroken run: the sender's next nonce. */
   get nextNonce(): bigint {
     return this.#firstNonce + BigInt(this.#pending.length);
   }
 
-  /** The entry of the highest nonce, the one whose departure leaves no gap. */
+  /** The entry with the highest nonce, whose removal leaves no gap. */
   get last(): PooledEntry | undefined {
     return this.#queued.at(-1) ?? this.#pending.at(-1);
   }
@@ -84,10 +84,10 @@ export class SenderQueue {
     return queued?.transaction.nonce === nonce ? queued : undefined;
   }
 
-  /** Puts an entry in its place; returns the one of the same nonce that had to make room. */
+  /** Inserts an entry; returns the one of the same nonce that it replaced. */
   put(entry: PooledEntry): PooledEntry | undefined {
     const { nonce } = entry.transaction;
-    assert(nonce >= this.#firstNonce, "a used nonce is refused before it gets here");
+    assert(nonce >= this.#firstNonce, "used nonces are rejected at admission");
     const at = Number(nonce - this.#firstNonce);
     if (at < this.#pending.length) return this.#pending.splice(at, 1, entry)[0];
     if (at === this.#pending.length) {
@@ -100,7 +100,7 @@ export class SenderQueue {
     return this.#queued.splice(queuedAt, isSameNonce ? 1 : 0, entry)[0];
   }
 
-  /** Takes an entry out; pending ones behind it become queued. */
+  /** Removes an entry; pending ones behind it become queued. */
   remove(entry: PooledEntry): void {
     const { nonce } = entry.transaction;
     if (this.pendingAt(nonce) === entry) {
@@ -109,12 +109,12 @@ export class SenderQueue {
       return;
     }
     const [removed] = this.#queued.splice(this.#queuedFrom(nonce), 1);
-    assert(removed === entry, "an entry leaves the queue it is in");
+    assert(removed === entry, "an entry is removed from its own queue");
   }
 
   /**
-   * Follows the account's nonce, forwards after a block and backwards after a rewind; returns the entries whose nonces
-   * are used now.
+   * Follows the account's nonce, forwards after a block and backwards after a rewind; returns the entries with used
+   * nonces.
    */
   moveTo(nonce: bigint): readonly PooledEntry[] {
     const step = nonce - this.#firstNonce;
@@ -137,13 +137,14 @@ export class SenderQueue {
     let high = this.#queued.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (expectDefined(this.#queued[middle], "an entry between").transaction.nonce < nonce) low = middle + 1;
+      if (expectDefined(this.#queued[middle], "an entry within bounds").transaction.nonce < nonce)
+        low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  /** Moves queued entries that the run has reached to its end. */
+  /** Appends queued entries that the run has reached to it. */
   #promote(): void {
     let end = this.nextNonce;
     let promoted = 0;

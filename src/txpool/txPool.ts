@@ -30,52 +30,52 @@ export type { PoolChainView, PoolParts, PoolRules } from "./ports.ts";
 /**
  * The transactions waiting for a block.
  *
- *     add ──> admission ──> replacement ──> the sender's queue ──> eviction, if that was one too many
- *               (rows of the incumbent's table)   pending │ queued
+ *     add ──> admission ──> replacement ──> the sender's queue ──> eviction, if the pool is full
+ *               (rows of Besu's table)            pending │ queued
  *                                                    └──> ordering ──> select ──> a block
- *     headChanged ──> mined ones leave, nonces move, gaps close or open, a rewound block's ones return
+ *     headChanged ──> mined ones leave, nonces move, gaps close or open, rewound transactions return
  *
- * What holds between any two calls: every entry is in exactly one queue, that of its sender; a sender's pending nonces
+ * Invariants between any two calls: every entry is in exactly one queue, that of its sender; a sender's pending nonces
  * run unbroken from the account's nonce; one nonce of a sender has one entry; count and bytes are within the limits.
  *
- * Left to others: recovering senders (the doors, on workers), announcing (network), telling subscribers (rpc), and
- * judging in the end whether a transaction can be executed (execution). Of a sender's account the pool follows only
- * the nonce. Whether the balance still covers an entry is asked once, at the door: later it stays, as with the
- * incumbent, until a block builder finds it wanting and drops it.
+ * Not done here: recovering senders (callers, on workers), announcing (network), notifying subscribers (rpc), and the
+ * final decision whether a transaction can be executed (execution). Of a sender's account the pool follows only the
+ * nonce. The balance is checked once, at admission: later the entry stays, as in Besu, until a block builder finds the
+ * balance insufficient and drops it.
  */
 export interface TxPool extends PoolEvents {
-  /** Judges and keeps a transaction whose sender is known; `origin` tells those of our own callers from peers'. */
+  /** Validates and adds a transaction whose sender is known; `origin` tells local callers' transactions from peers'. */
   add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolErrorCode>;
   get(hash: Hash): PoolEntry | undefined;
   /** All entries, pending and queued, in no particular order. */
   entries(): Iterable<PoolEntry>;
-  /** First nonce that the sender has not used on chain or in an unbroken run of pooled transactions. */
+  /** First nonce that is used neither on chain nor in the sender's unbroken run of pooled transactions. */
   nextNonce(sender: Address): bigint;
   /**
-   * Pending transactions in the order a block should take them: prioritized ones, then by effective priority fee, then
-   * by arrival, each sender in nonce order. Without priority, those below the block floors are left out. The selection
-   * lives on while it is being read: what arrives meanwhile may still come. Senders whom the account allowlist leaves
-   * out by now lose what they have here.
+   * Pending transactions in block order: prioritized ones, then by effective priority fee, then by arrival, each sender
+   * in nonce order. Transactions without priority below the block floors are left out. The selection is live:
+   * transactions that arrive while it is read may still be returned. Entries of senders that are no longer on the
+   * account allowlist are removed first.
    */
   select(baseFeePerGas: bigint | undefined): Selection;
-  /** Why a peer's transaction would be refused whoever sent it; undefined where that takes its sender to tell. */
+  /** Why a peer's transaction would be rejected for any sender; undefined when that depends on the sender. */
   screen(transaction: Transaction): PoolErrorCode | undefined;
-  /** Forgets a transaction that can never be included (found invalid while building). */
+  /** Drops a transaction that can never be included (found invalid while building). */
   drop(hash: Hash, reason: string): void;
-  /** Sends away what has been here for longer than transactions are kept; to be called now and then. */
+  /** Drops transactions older than the retention time; to be called from time to time. */
   expire(): void;
-  /** Tells the pool of new blocks: mined transactions leave, nonces are followed, those of removed blocks return. */
+  /** Applies a new head: mined transactions are removed, nonces are followed, transactions of removed blocks return. */
   headChanged(change: PoolHeadChange): void;
-  /** What a transaction without priority must pay in a block of ours (miner_getMinGasPrice, miner_getMinPriorityFee). */
+  /** Price floors for transactions without priority in local blocks (miner_getMinGasPrice, miner_getMinPriorityFee). */
   readonly blockFloors: BlockFloors;
-  /** Holds from the next selection on (miner_setMinGasPrice, miner_setMinPriorityFee). */
+  /** Takes effect with the next selection (miner_setMinGasPrice, miner_setMinPriorityFee). */
   changeBlockFloors(floors: Partial<BlockFloors>): void;
   readonly statistics: PoolStatistics;
-  /** As the statistics, in more detail and at a higher price. */
+  /** More detailed than the statistics, and slower. */
   breakdown(): PoolBreakdown;
 }
 
-/** New blocks, oldest first, and those a rewind took away, newest first. */
+/** New blocks, oldest first, and removed ones after a rewind, newest first. */
 export interface PoolHeadChange {
   readonly added: readonly { readonly transactions: readonly SentTransaction[] }[];
   readonly removed: readonly { readonly transactions: readonly SentTransaction[] }[];
@@ -89,7 +89,7 @@ export interface PoolStatistics {
   readonly bytes: number;
 }
 
-/** An empty pool. `limits` are the operator's; DEFAULT_TX_POOL_LIMITS (limits.ts) has one for each. */
+/** Creates an empty pool. `limits` are the operator's; DEFAULT_TX_POOL_LIMITS (limits.ts) has a default for each. */
 export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   const { chain, clock } = parts;
   const store = new EntryStore();
@@ -103,7 +103,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   const emitter = createPoolEventEmitter();
   let blockFloors = limits.blockFloors;
   let newestArrival: Arrival = {};
-  /** Counts heads, so that accounts read under an older one are read again. */
+  /** Counts heads, so that accounts cached under an older one are read again. */
   let generation = 0;
   let arrived = 0;
 
@@ -115,7 +115,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     };
   }
 
-  /** The sender's queue, its account as of this head; undefined when the pool holds nothing of the sender's. */
+  /** The sender's queue, updated to this head; undefined when the pool has no transactions of the sender. */
   function queueOf(senderKey: string): SenderQueue | undefined {
     const queue = store.queues.get(senderKey);
     if (queue === undefined || queue.generation === generation) return queue;
@@ -125,14 +125,14 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     return queue.isEmpty ? undefined : queue;
   }
 
-  /** Entries whose nonces are used by now leave: as mined, where they are named so. */
+  /** Removes entries with used nonces: as mined if they are in `mined`, else as superseded. */
   function followNonce(queue: SenderQueue, nonce: bigint, mined: ReadonlySet<PooledEntry> = NONE): void {
     if (nonce === queue.firstNonce) return;
     eviction.invalidate();
     const runEnd = queue.nextNonce;
     for (const entry of store.moveTo(queue, nonce)) {
-      const place = entry.transaction.nonce < runEnd ? "pending" : "queued";
-      emitter.removed({ entry, cause: mined.has(entry) ? "mined" : "superseded", subPool: place });
+      const subPool = entry.transaction.nonce < runEnd ? "pending" : "queued";
+      emitter.removed({ entry, cause: mined.has(entry) ? "mined" : "superseded", subPool });
     }
   }
 
@@ -158,28 +158,32 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     const rejection = checkSoundness(incoming, limits, chain) ?? checkSender(incoming, parts, readSender);
     if (rejection !== undefined) return rejection;
     queue ??= openQueue();
-    return checkPlace(incoming, queue) ?? ok(place(incoming, queue));
+    return checkSenderSlot(incoming, queue) ?? ok(insert(incoming, queue));
   }
 
-  /** Rows 16 to 18: whether there is a place for the transaction among its sender's. */
-  function checkPlace({ transaction, origin }: IncomingTransaction, queue: SenderQueue): AdmissionError {
+  /** Rows 16 to 18: replacement, nonce distance and pool state. */
+  function checkSenderSlot({ transaction, origin }: IncomingTransaction, queue: SenderQueue): AdmissionError {
     const { nonce } = transaction;
     const existing = queue.get(nonce)?.transaction;
     const config = { bumpPercent, baseFeePerGas: chain.nextBaseFeePerGas };
     if (existing !== undefined && !mayReplace(existing, transaction, config)) {
-      return poolError("replacementUnderpriced", origin, `nonce ${nonce} is held by one that pays as much`);
+      return poolError(
+        "replacementUnderpriced",
+        origin,
+        `nonce ${nonce} has a transaction that pays as much`,
+      );
     }
     const next = queue.nextNonce;
     if (existing === undefined && nonce - next >= limits.maxFutureBySender) {
       const message = `nonce ${nonce} lies ${limits.maxFutureBySender} or more beyond ${next}`;
       return poolError("nonceTooDistant", origin, message, { nonce, next });
     }
-    if (parts.isOpen?.() === false) return poolError("poolDisabled", origin, "the pool takes nothing now");
+    if (parts.isOpen?.() === false) return poolError("poolDisabled", origin, "the pool is closed");
     return undefined;
   }
 
-  /** Takes the applicant in; a full pool may send it, or others, straight out again (row 19). */
-  function place(incoming: IncomingTransaction, queue: SenderQueue): PoolEntry {
+  /** Inserts the transaction; a full pool may evict it, or others, at once (row 19). */
+  function insert(incoming: IncomingTransaction, queue: SenderQueue): PoolEntry {
     const { transaction, origin, isPrioritized } = incoming;
     const entry: PooledEntry = {
       transaction,
@@ -197,20 +201,20 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     newestArrival.next = {};
     newestArrival = newestArrival.next;
     const subPool = subPoolOf(queue, entry);
-    if (replaced !== undefined) emitter.removed({ entry: replaced, cause: "replaced", subPool: subPool });
+    if (replaced !== undefined) emitter.removed({ entry: replaced, cause: "replaced", subPool });
     if (makeRoom(entry)) emitter.added(entry, subPool);
     return entry;
   }
 
   /**
-   * Sends entries away until the pool is within its limits again. A newcomer too large for any pool goes alone. False
-   * when the newcomer is among those that left.
+   * Evicts entries until the pool is within its limits again. An incoming transaction larger than the whole pool is
+   * evicted alone. False when the incoming one was evicted.
    */
   function makeRoom(incoming: PooledEntry): boolean {
     const isOversized = incoming.transaction.raw.length > limits.maxBytes;
     let stays = true;
     while (store.size > limits.maxTransactions || store.bytes > limits.maxBytes) {
-      const entry = isOversized ? incoming : expectDefined(eviction.worst(), "an entry of an overfull pool");
+      const entry = isOversized ? incoming : expectDefined(eviction.worst(), "an entry of a full pool");
       if (entry === incoming) stays = false;
       evict(entry, entry === incoming ? "poolFull" : "evicted");
     }
@@ -219,15 +223,15 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
 
   function evict(entry: PooledEntry, cause: RemovalCause, reason?: string): void {
     const queue = expectDefined(store.queues.get(entry.senderKey), "the queue of an entry");
-    const place = subPoolOf(queue, entry);
+    const subPool = subPoolOf(queue, entry);
     const wasLast = queue.last === entry;
     store.remove(entry);
     if (wasLast) eviction.lastRemoved(queue);
     else eviction.invalidate();
-    emitter.removed({ entry, cause, subPool: place }, reason);
+    emitter.removed({ entry, cause, subPool }, reason);
   }
 
-  /** The account allowlist may have changed since they came in; the incumbent, too, asks it again for a block. */
+  /** Removes entries of senders that are no longer on the account allowlist; Besu checks it again for a block, too. */
   function evictUnpermitted(): void {
     const { isSenderPermitted } = parts;
     if (isSenderPermitted === undefined) return;
@@ -238,8 +242,8 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
   }
 
   /**
-   * What a removed block held comes back, oldest first. It was good enough for a block of this chain, so it is treated
-   * as our own callers' are, prices unasked. What no longer fits the rules or the state is let go.
+   * Restores the transactions of removed blocks, oldest first. They were valid in a block of this chain, so they are
+   * treated as local ones, without price checks. Those that no longer fit the rules or the state are dropped.
    */
   function restoreRemoved({ added, removed }: PoolHeadChange): void {
     const mined = new Set(added.flatMap(({ transactions }) => transactions.map(({ hash }) => toKey(hash))));
@@ -268,7 +272,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     },
     screen(transaction) {
       const incoming = { transaction, origin: "remote", isPrioritized: false } as const;
-      // The price of one with priority is not asked, and who has priority is known by the sender.
+      // Prioritized transactions are exempt from the price check, and priority depends on the sender.
       const price = prioritySenders.size > 0 ? undefined : checkPrice(incoming, limits, chain);
       const rejection = price ?? checkSoundness(incoming, limits, chain);
       if (rejection === undefined) return undefined;
@@ -289,7 +293,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
     drop(hash, reason) {
       const found = store.get(toKey(hash));
       if (found === undefined) return;
-      // The nonce may have moved without a transaction of the sender's (EIP-7702): then the entry leaves here.
+      // The nonce may have moved without a transaction of the sender (EIP-7702): then the entry is removed here.
       queueOf(found.senderKey);
       if (store.has(found.key)) evict(found, "invalid", reason);
     },
@@ -333,7 +337,7 @@ export function createTxPool(limits: TxPoolLimits, parts: PoolParts): TxPool {
 
 const NONE: ReadonlySet<PooledEntry> = new Set();
 
-/** Where an entry of the queue stands. */
+/** The sub-pool of an entry. */
 function subPoolOf(queue: SenderQueue, { transaction }: PooledEntry): SubPool {
   return transaction.nonce < queue.nextNonce ? "pending" : "queued";
 }

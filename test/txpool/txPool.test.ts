@@ -125,7 +125,7 @@ describe("expire", () => {
     expect(pool.statistics).toMatchObject({ pending: 1, queued: 1 });
     expect(events.slice(4)).toEqual(
       hashesOf(from(0, 0), from(1, 3)).map(
-        (hash) => `dropped ${hash}: it waited longer than transactions are kept`,
+        (hash) => `dropped ${hash}: it waited longer than the retention time`,
       ),
     );
   });
