@@ -159,7 +159,7 @@ describe("the database on disk", () => {
     });
     await writer.write(batchOf([[1], [10]]));
     expect(reader.get(bytes([1]))).toEqual(bytes([10]));
-    await expect(reader.write(batchOf([[1], [11]]))).rejects.toThrow("a reading thread does not write");
+    await expect(reader.write(batchOf([[1], [11]]))).rejects.toThrow("a read-only thread does not write");
     await reader.close();
     expect(writer.get(bytes([1]))).toEqual(bytes([10]));
   });
