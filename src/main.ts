@@ -7,10 +7,10 @@ import { listenForStop } from "./cli/stopRequest.ts";
 import { loadModules } from "./node/loadModules.ts";
 import { DiskError } from "./storage/database.ts";
 
-// A reader of the output that goes away (as `head` does) must not take the node with it.
+// A reader of the output that exits early (such as `head`) must not end the node.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 
-// From Node.js 22.8 on: what is loaded below is compiled once, and read from the temporary folder at later starts.
+// From Node.js 22.8 on: caches compiled code in the temporary folder for later starts.
 (module as { enableCompileCache?(): unknown }).enableCompileCache?.();
 
 const exitCode = await (await loadProgram())(process.argv.slice(2), {

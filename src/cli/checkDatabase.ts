@@ -11,32 +11,32 @@ import { findLevelDamage } from "../storage/leveldb/levelFiles.ts";
 import { openMarkerFile } from "../storage/markerFile.ts";
 import { checkSchema } from "../storage/schema.ts";
 import { type CheckProgress, createCheckProgress } from "./checkProgress.ts";
-import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
+import { bytesIn, type DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
 /**
- * `ibex database check`: names all that is damaged, one line each, and ends with a verdict. In this order, because
- * each step trusts the one before:
+ * `ibex database check`: prints each damage on one line, and a summary at the end. The order matters, because each step
+ * trusts the one before:
  *
- *   nobody else has the folder open -> LevelDB's files -> schema version -> the head against its witness
+ *   the folder is not in use -> LevelDB's files -> schema version -> the head against the head marker
  *   -> every entry and every block -> the states of all blocks
  *
- * Changes no block and no state; opening moves the end of LevelDB's log into a table, as each start of a node does.
+ * Does not change blocks or states; opening moves the end of LevelDB's log into a table, as each start of a node does.
  */
-export async function checkDatabase(place: DatabasePlace, print: (line: string) => void): Promise<number> {
+export async function checkDatabase(paths: DatabasePaths, print: (line: string) => void): Promise<number> {
   try {
-    await refuseLockedFolder(place.chain);
+    await refuseLockedFolder(paths.chain);
     const report = new Report(print);
     const progress = createCheckProgress(print);
-    progress.begin(`Checking the files of ${place.chain}`, bytesIn(place.chain));
-    for (const damage of findLevelDamage(place.chain, Number.POSITIVE_INFINITY, progress.advance))
+    progress.begin(`Checking the files of ${paths.chain}`, bytesIn(paths.chain));
+    for (const damage of findLevelDamage(paths.chain, Number.POSITIVE_INFINITY, progress.advance))
       report.add(damage);
     if (report.count > 0) {
-      print("What the files hold was not looked at: they have to be sound for that.");
+      print("The contents of the files were not checked, because that needs undamaged files.");
     } else {
-      await checkContents(place, report, progress);
+      await checkContents(paths, report, progress);
     }
-    print(report.verdict());
+    print(report.summary());
     return report.count === 0 ? EXIT.ok : EXIT.disk;
   } catch (error) {
     if (!(error instanceof DiskError)) throw error;
@@ -45,13 +45,13 @@ export async function checkDatabase(place: DatabasePlace, print: (line: string) 
   }
 }
 
-async function checkContents(place: DatabasePlace, report: Report, progress: CheckProgress): Promise<void> {
-  const database = await openLevelDatabase({ path: place.chain });
+async function checkContents(paths: DatabasePaths, report: Report, progress: CheckProgress): Promise<void> {
+  const database = await openLevelDatabase({ path: paths.chain });
   try {
     await report.damageIn(() => checkSchema(database));
-    await report.damageIn(() => checkWitness(database, place.headFile));
+    await report.damageIn(() => checkHeadMarker(database, paths.headFile));
     const blocks = headOf(database) + 1;
-    progress.begin("Checking every entry", bytesIn(place.chain));
+    progress.begin("Checking every entry", bytesIn(paths.chain));
     const tally = new EntryTally(database, progress);
     for await (const damage of findDamagedEntries(tally.database)) report.add(damage);
     progress.begin(`Checking ${blocks} blocks`, blocks);
@@ -63,7 +63,7 @@ async function checkContents(place: DatabasePlace, report: Report, progress: Che
   }
 }
 
-/** Three walks that take about as long as each other: over the pages, over what each block wrote, over the head. */
+/** Makes three passes of about equal duration: over the pages, over each block's writes, over the head's state. */
 async function checkStates(
   database: Database,
   { blocks, tally }: { readonly blocks: number; readonly tally: EntryTally },
@@ -84,7 +84,7 @@ async function checkStates(
   for (const damage of damages) report.add(damage);
 }
 
-/** Number of the newest block; -1 when there is none or it cannot be told. */
+/** Number of the newest block; -1 when there is none or it cannot be read. */
 function headOf(database: Database): number {
   try {
     return Number(readHead(database)?.number ?? -1n);
@@ -94,16 +94,16 @@ function headOf(database: Database): number {
   }
 }
 
-async function checkWitness(database: Database, headFile: string): Promise<void> {
-  const markerFile = openMarkerFile(headFile, "the record of the newest block");
+async function checkHeadMarker(database: Database, headFile: string): Promise<void> {
+  const marker = openMarkerFile(headFile, "the record of the newest block");
   try {
-    openHeadMarker(database, markerFile);
+    openHeadMarker(database, marker);
   } finally {
-    markerFile.close();
+    marker.close();
   }
 }
 
-/** Each damage once, although several steps may come upon it. */
+/** Prints each damage once, although several steps may find it. */
 class Report {
   readonly #seen = new Set<string>();
   readonly #print: (line: string) => void;
@@ -117,7 +117,7 @@ class Report {
   }
 
   add(damage: string): void {
-    // What to do is said once, at the end.
+    // The remedy is printed once, at the end.
     const what = damage.replace(` ${REMEDY}`, "");
     if (this.#seen.has(what)) return;
     this.#seen.add(what);
@@ -133,7 +133,7 @@ class Report {
     }
   }
 
-  verdict(): string {
+  summary(): string {
     if (this.count === 0) return "The database is sound.";
     return (
       `The database is damaged: ${this.count} ${this.count === 1 ? "damage" : "damages"} found. ` +
@@ -142,9 +142,9 @@ class Report {
   }
 }
 
-/** Counts the entries of each kind while all are read, which nobody knew before. */
+/** Counts the entries of each kind while all are read; the counts are not stored anywhere. */
 class EntryTally {
-  /** The database, counting. */
+  /** The database, wrapped to count entries. */
   readonly database: Database;
   readonly #counts = new Map<number, number>();
 

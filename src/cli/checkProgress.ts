@@ -1,8 +1,8 @@
 import { systemClock } from "../primitives/clock.ts";
 
-/** Tells how far a step of a check is, in percent and time left, every few seconds. */
+/** Prints the progress of a check's step, in percent and time left, every few seconds. */
 export interface CheckProgress {
-  /** Begins a step of so much work, in any unit. */
+  /** Begins a step; `total` is its amount of work, in any unit. */
   begin(step: string, total: number): void;
   advance(done: number): void;
 }
@@ -28,7 +28,7 @@ export function createCheckProgress(
       const now = nowMs();
       if (now < nextMs || total === 0) return;
       nextMs = now + INTERVAL_MS;
-      // Totals are sizes on disk, which may be a little less than what is read.
+      // Totals are sizes on disk, which may be slightly less than the bytes read.
       const share = Math.min(0.99, done / total);
       const secondsLeft = Math.round((((now - startMs) / 1000) * (1 - share)) / Math.max(share, 0.001));
       print(`  ${Math.floor(100 * share)} %, about ${durationOf(secondsLeft)} left`);

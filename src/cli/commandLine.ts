@@ -14,16 +14,16 @@ import type { Command, CommandOption } from "./commands/command.ts";
 import { COMMANDS, findCommand } from "./commands/commandTable.ts";
 
 export interface CommandLine {
-  /** The words of a command as far as they go; none runs the node. */
+  /** The words of a command, possibly incomplete; empty to run the node. */
   readonly words: string;
-  readonly asksFor: "help" | "hiddenHelp" | "version" | undefined;
+  readonly immediate: "help" | "hiddenHelp" | "version" | undefined;
   /** Options of the node. */
-  readonly given: readonly RawOption[];
-  /** Options that only other releases of the incumbent know. */
-  readonly foreign: readonly UnknownOption[];
-  /** Options that only the command knows. */
+  readonly raw: readonly RawOption[];
+  /** Options that only other releases of Besu know. */
+  readonly unknown: readonly UnknownOption[];
+  /** Options of the command itself. */
   readonly texts: ReadonlyMap<string, string>;
-  /** What the command was given without a name. */
+  /** Positional arguments of the command. */
   readonly operands: readonly string[];
   readonly problems: readonly string[];
 }
@@ -31,41 +31,41 @@ export interface CommandLine {
 const FIRST_WORDS: readonly string[] = [...new Set(COMMANDS.map(({ words }) => words.split(" ")[0] ?? ""))];
 
 /**
- * Reads the arguments by the incumbent's grammar (options.md#command-line): `--name=value` or `--name value`,
- * switches alone or with true or false, lists separated by commas, by spaces or by repetition, one letter for
- * a few. Values are left as text for the option's type to read.
+ * Parses the arguments by Besu's grammar (options.md#command-line): `--name=value` or `--name value`, switches alone or
+ * with true or false, lists separated by commas, spaces or repetition, and letters for a few. Values stay text; the
+ * option's type parses them later.
  */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const reader = new ArgumentReader(args);
   reader.readAll();
   const { words, ownTexts, operands } = reader;
   const problems = [...reader.problems, ...reader.missingWords()];
-  const given = [...reader.texts].map(
+  const raw = [...reader.texts].map(
     ([name, texts]): RawOption => ({ name, text: texts.join(","), source: { kind: "commandLine" } }),
   );
-  const isAsked = (name: OptionName): boolean =>
-    given.some((each) => each.name === name && each.text !== "false");
-  const asked = QUESTIONS.find(([name]) => isAsked(name));
+  const isRequested = (name: OptionName): boolean =>
+    raw.some((each) => each.name === name && each.text !== "false");
+  const question = IMMEDIATE_OPTIONS.find(([name]) => isRequested(name));
   return {
     words,
-    asksFor: asked?.[1],
-    given: given.filter(({ name }) => QUESTIONS.every(([question]) => question !== name)),
-    foreign: reader.foreign,
+    immediate: question?.[1],
+    raw: raw.filter(({ name }) => IMMEDIATE_OPTIONS.every(([question]) => question !== name)),
+    unknown: reader.unknown,
     texts: new Map([...ownTexts].map(([name, values]) => [name, values.join(",")])),
     operands,
     problems,
   };
 }
 
-/** Options that are answered, not kept; the first one given counts. */
-const QUESTIONS = [
+/** Options that are answered at once; the first one of this list wins. */
+const IMMEDIATE_OPTIONS = [
   ["help", "help"],
   ["Xhelp", "hiddenHelp"],
   ["version", "version"],
 ] as const;
 
 class ArgumentReader {
-  readonly foreign: UnknownOption[] = [];
+  readonly unknown: UnknownOption[] = [];
   readonly texts = new Map<OptionName, string[]>();
   readonly ownTexts = new Map<string, string[]>();
   readonly operands: string[] = [];
@@ -97,7 +97,7 @@ class ArgumentReader {
       const index = this.#next;
       const arg = this.#args[index] ?? "";
       this.#next += 1;
-      if (this.#command?.ignoresOptions === true && !ASKS_FOR_HELP.test(arg)) continue;
+      if (this.#command?.ignoresOptions === true && !HELP_OPTION.test(arg)) continue;
       if (isOptionLike(arg)) this.#readOption(arg);
       else this.#readWord(arg, index);
     }
@@ -111,7 +111,7 @@ class ArgumentReader {
   }
 
   #readOption(arg: string): void {
-    const { spelling, name, attached } = takeApart(arg);
+    const { spelling, name, attached } = splitArgument(arg);
     const own = this.#ownOptions().get(spelling.slice(2));
     if (own !== undefined) {
       this.#readValuesOf(this.ownTexts, spelling.slice(2), { spelling, attached, type: own.type });
@@ -119,7 +119,7 @@ class ArgumentReader {
       this.#readValuesOf(this.texts, name, { spelling, attached, type: optionNamed(name).type });
     } else if (this.#words.length === 0 && isOfOtherRelease(spelling.slice(2))) {
       const text = attached ?? (this.#readValues("list").join(",") || "true");
-      this.foreign.push({ spelling: spelling.slice(2), text, source: { kind: "commandLine" } });
+      this.unknown.push({ spelling: spelling.slice(2), text, source: { kind: "commandLine" } });
     } else {
       this.problems.push(
         `Unknown option: '${spelling}'${suggestion(spelling.slice(2), this.#spellings(), "--")}`,
@@ -143,7 +143,7 @@ class ArgumentReader {
     texts.set(name, [...(before ?? []), ...values]);
   }
 
-  /** What follows a name without "=": nothing needed for a switch, one text, or all texts up to the next option. */
+  /** Reads the values after a name without "=": optional for a switch, one text, or all texts up to the next option. */
   #readValues(arity: "switch" | "single" | "list"): string[] {
     switch (arity) {
       case "switch":
@@ -162,20 +162,20 @@ class ArgumentReader {
     return [...this.#ownOptions().keys(), ...this.#optionNames().flatMap(spellingsOf)];
   }
 
-  /** Options of the node that mean something here: after a command's words, those that it reads. */
+  /** Options of the node that are accepted here: after a command's words, only those that it reads. */
   #optionNames(): readonly OptionName[] {
     if (this.#words.length === 0) return OPTION_NAMES;
-    const named = this.#commandsMeant().flatMap(({ nodeOptions }) => nodeOptions);
+    const named = this.#matchingCommands().flatMap(({ nodeOptions }) => nodeOptions);
     return ["help", "version", ...named];
   }
 
   #ownOptions(): ReadonlyMap<string, CommandOption> {
     if (this.#words.length === 0) return new Map();
-    return new Map(this.#commandsMeant().flatMap(({ options }) => Object.entries(options)));
+    return new Map(this.#matchingCommands().flatMap(({ options }) => Object.entries(options)));
   }
 
-  /** Those that begin with the words so far. */
-  #commandsMeant(): readonly Command[] {
+  /** Commands that begin with the words so far. */
+  #matchingCommands(): readonly Command[] {
     return COMMANDS.filter(({ words }) => `${words} `.startsWith(`${this.words} `));
   }
 
@@ -190,14 +190,14 @@ class ArgumentReader {
     return arg;
   }
 
-  /** The value of an option that nobody knows is not a mistake of its own. */
+  /** Skips the value of an unknown option, so that it is not reported as a second problem. */
   #skipValue(attached: string | undefined): void {
     if (attached === undefined && this.#hasValue() && !isCommand(this.#args[this.#next] ?? ""))
       this.#next += 1;
   }
 }
 
-const ASKS_FOR_HELP = /^(-h|--help)$/;
+const HELP_OPTION = /^(-h|--help)$/;
 
 interface OptionOccurrence {
   readonly spelling: string;
@@ -205,20 +205,20 @@ interface OptionOccurrence {
   readonly type: Pick<ValueType<unknown>, "arity" | "label">;
 }
 
-/** Names begin with two dashes, letters with one; "-1" is a value. */
+/** Names begin with two dashes, letters with one; "-1" is a value, not an option. */
 function isOptionLike(arg: string): boolean {
   return /^--./.test(arg) || (/^-[a-zA-Z]/.test(arg) && findOptionByLetter(arg[1] ?? "") !== undefined);
 }
 
-interface TakenApart {
-  /** As messages show it, with its dashes. */
+interface SplitArgument {
+  /** The option with its dashes, for messages. */
   readonly spelling: string;
   readonly name: OptionName | undefined;
   readonly attached: string | undefined;
 }
 
 /** --name, --name=value, -l, -l=value, -lvalue. */
-function takeApart(arg: string): TakenApart {
+function splitArgument(arg: string): SplitArgument {
   if (!arg.startsWith("--")) {
     const rest = arg.slice(2).replace(/^=/, "");
     return {
@@ -240,7 +240,7 @@ function isCommand(word: string): boolean {
   return FIRST_WORDS.includes(word);
 }
 
-/** What may follow the words of a command. */
+/** The words that can follow those of an incomplete command. */
 function nextWords(words: readonly string[]): readonly string[] {
   const candidates = COMMANDS.map((command) => command.words.split(" ")).filter((parts) =>
     words.every((word, index) => parts[index] === word),

@@ -3,24 +3,24 @@ import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
-import { bytesIn, type DatabasePlace } from "./databasePlace.ts";
+import { bytesIn, type DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 
-/** `ibex database info`: one fact a line, name and value, so that people and scripts can read it. */
+/** `ibex database info`: prints one name and value per line, readable by people and scripts. */
 export async function printDatabaseInfo(
-  place: DatabasePlace,
+  paths: DatabasePaths,
   print: (line: string) => void,
 ): Promise<number> {
   try {
-    const database = await openLevelDatabase({ path: place.chain });
+    const database = await openLevelDatabase({ path: paths.chain });
     try {
       const schema = await checkSchema(database);
       const head = readHead(database);
-      print(`folder: ${place.chain}`);
+      print(`folder: ${paths.chain}`);
       print(`schema version: ${schema === "ours" ? SCHEMA_VERSION : "none, the database is empty"}`);
       print(`head number: ${head === undefined ? "none" : head.number}`);
       print(`head hash: ${head === undefined ? "none" : toHex(head.hash)}`);
-      print(`bytes on disk: ${bytesIn(place.chain)}`);
+      print(`bytes on disk: ${bytesIn(paths.chain)}`);
       return EXIT.ok;
     } finally {
       await database.close();

@@ -1,6 +1,6 @@
 /**
- * The first exception that nobody caught. From then on the process is in no state to be trusted: whoever waits for this
- * puts things away and ends. Without a listener Node.js would end at once, with files left behind and a bare stack.
+ * Resolves with the first uncaught exception. The process state is undefined from then on, so the caller cleans up and
+ * exits. Without a listener Node.js would exit at once, leaving files behind.
  */
 export function listenForFault(process: NodeJS.Process): Promise<unknown> {
   return new Promise((resolve) => {

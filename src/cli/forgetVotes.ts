@@ -10,92 +10,92 @@ import { DamagedData } from "../storage/database.ts";
 import { openVoteLog, setVoteLogAside } from "../storage/votes/voteLog.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { openImportChain } from "./blocks/importChain.ts";
-import { findDatabase } from "./databasePlace.ts";
-import { fail, failToOpen } from "./endings.ts";
+import { reportFailure, reportOpenError } from "./commandErrors.ts";
+import { findDatabase } from "./databasePaths.ts";
 import { EXIT } from "./exitCodes.ts";
 import { type ProcessIo, refuse } from "./processIo.ts";
-import { askForHead, type ValidatorHead } from "./validatorHeads.ts";
+import { fetchHead, type ValidatorHead } from "./validatorHeads.ts";
 
-export interface ForgettingOrder {
+export interface ForgetVotesRequest {
   readonly settings: Settings;
-  /** As the operator wrote them down. */
+  /** Heads given by the operator. */
   readonly heads: readonly ValidatorHead[];
-  /** JSON-RPC addresses of running validators, to be asked for theirs. */
+  /** JSON-RPC URLs of running validators, from which heads are fetched. */
   readonly urls: readonly string[];
   readonly isForced: boolean;
 }
 
 /**
- * `ibex validator forget-votes`: the way out for a network that stands in a late round. A validator keeps its promise
- * over restarts, so it begins in the round of its vote log; Besu begins in round 0. Without the record this node begins
- * there as well. That is as safe as Besu's own restart, and no safer, when no validator has a block of that height and
- * we saw none prepared (docstring of findObjections). The record is put aside, never deleted. Answers the exit code.
+ * `ibex validator forget-votes`: the remedy for a network that is stuck in a late round. A validator resumes in the
+ * round of its vote log after a restart, whereas Besu begins in round 0. Without the vote log this node begins in round
+ * 0, too. That is exactly as safe as Besu's own restart when no validator has a block of that height and this node saw
+ * none prepared (see findObjections). The vote log is moved aside, never deleted. Returns the exit code.
  */
-export async function forgetVotes(order: ForgettingOrder, io: ProcessIo): Promise<number> {
-  const { settings } = order;
+export async function forgetVotes(request: ForgetVotesRequest, io: ProcessIo): Promise<number> {
+  const { settings } = request;
   const votesFile = join(settings.dataPath, "votes.log");
-  const place = findDatabase(settings.dataPath);
-  if (!place.ok) return refuse(place.error.message, io);
+  const paths = findDatabase(settings.dataPath);
+  if (!paths.ok) return refuse(paths.error.message, io);
   if (!existsSync(settings.nodeKey.path))
-    return refuse(`There is no node key in ${settings.nodeKey.path}: this was no validator.`, io);
+    return refuse(`There is no node key in ${settings.nodeKey.path}: this node was not a validator.`, io);
   const key = openNodeKey(settings.nodeKey);
   if (!key.ok) return refuse(key.error.message, io);
-  // Open as long as the record is looked at and moved: no node can start meanwhile.
+  // The chain stays open while the vote log is read and moved, so that no node can start in the meantime.
   const opened = await openImportChain(settings, silentLogger);
-  if (!opened.ok) return failToOpen(opened.error, settings, io);
+  if (!opened.ok) return reportOpenError(opened.error, settings, io);
   try {
     const { chain } = opened.value;
     const { validators } = chain.tallyAfter(chain.head);
-    return await decide(order, { votesFile, head: chain.head, validators, self: key.value.address }, io);
+    return await decide(request, { votesFile, head: chain.head, validators, self: key.value.address }, io);
   } finally {
     await opened.value.close();
   }
 }
 
-/** This node, stopped. */
+/** State of this node, which is stopped. */
 interface StoppedNode {
   readonly votesFile: string;
   readonly head: NamedHeader;
-  /** Of the next height. */
+  /** Validator set of the next height. */
   readonly validators: readonly Address[];
   readonly self: Address;
 }
 
-async function decide(order: ForgettingOrder, node: StoppedNode, io: ProcessIo): Promise<number> {
+async function decide(request: ForgetVotesRequest, node: StoppedNode, io: ProcessIo): Promise<number> {
   const { votesFile, head } = node;
   if (!existsSync(votesFile)) return nothingToForget(`There is no vote log ${votesFile}`, io);
-  const record = await readRecord(votesFile, order);
+  const record = await readVoteLog(votesFile, request);
   if (record === undefined) return nothingToForget(`The vote log ${votesFile} is empty`, io);
-  if (record === "unreadable") return putAside(node, head.header.number + 1n, io);
+  if (record === "unreadable") return moveAside(node, head.header.number + 1n, io);
   const { height, round } = record;
   if (height <= head.header.number)
     return nothingToForget(
-      `The vote record is of height ${height}, and the chain of this node is at block ${head.header.number}`,
+      `The vote log is of height ${height}, and the chain of this node is at block ${head.header.number}`,
       io,
     );
-  const { heads, problems } = await gatherHeads(order);
+  const { heads, problems } = await gatherHeads(request);
   const objections = [...problems, ...findObjections(node, record, heads)];
-  if (objections.length > 0 && !order.isForced) {
+  if (objections.length > 0 && !request.isForced) {
     const lines = objections.map((objection) => `  ${objection}`).join("\n");
-    return fail(
-      `The vote record of height ${height}, round ${round}, is kept:\n${lines}\n` +
-        "--force forgets it all the same: two blocks of that height can then come about. See docs/operating.md, " +
+    return reportFailure(
+      `The vote log of height ${height}, round ${round}, is kept:\n${lines}\n` +
+        "--force forgets it anyway, which risks two different blocks of that height. See docs/operating.md, " +
         "When the chain stands.",
       io,
       EXIT.failed,
     );
   }
   for (const objection of objections) io.print(`Overruled by --force: ${objection}\n`);
-  return putAside(node, height, io);
+  return moveAside(node, height, io);
 }
 
 /**
- * What speaks against forgetting that record, a line each; nothing when it is as safe as a restart of Besu.
+ * Reasons against forgetting the vote log, one per line; empty when it is as safe as a restart of Besu.
  *
- * A validator that forgets could help to make a second block of a height. Where each validator's newest block is the one
- * before, and is ours, nobody has a first. Where we voted for no block in the round of the record and saw none prepared
- * before, no seal of ours is out there. What is left is a liar that kept what others said in that height: it can show old
- * RoundChanges as if they were new (test/scenarios/forgottenVotes.test.ts).
+ * A validator that forgets its votes could help to commit a second block of a height. If every validator's head is the
+ * parent, and equals ours, no validator has a first block. If we voted for no block in the recorded round and saw none
+ * prepared, no commit seal of ours exists. The remaining risk is a Byzantine validator that kept old messages of that
+ * height: it can replay old RoundChanges (test/scenarios/forgottenVotes.test.ts).
  */
 function findObjections(
   { head, validators, self }: Omit<StoppedNode, "votesFile">,
@@ -105,7 +105,7 @@ function findObjections(
   const objections: string[] = [];
   const { number } = head.header;
   if (!includesBytes(validators, self))
-    objections.push(`this node, ${toHex(self)}, is no validator at that height`);
+    objections.push(`this node, ${toHex(self)}, is not a validator at that height`);
   if (height !== number + 1n)
     objections.push(
       `this node's newest block is ${number}: it lags behind its own votes and must catch up first`,
@@ -131,25 +131,25 @@ function findObjections(
   }
   for (const { validator } of heads)
     if (!includesBytes(validators, validator))
-      objections.push(`${toHex(validator)}: is no validator at that height`);
+      objections.push(`${toHex(validator)}: is not a validator at that height`);
   return objections;
 }
 
-async function gatherHeads({ heads, urls }: ForgettingOrder): Promise<{
+async function gatherHeads({ heads, urls }: ForgetVotesRequest): Promise<{
   readonly heads: readonly ValidatorHead[];
   readonly problems: readonly string[];
 }> {
-  const answers = await Promise.all(urls.map(askForHead));
+  const answers = await Promise.all(urls.map(fetchHead));
   return {
     heads: [...heads, ...answers.flatMap((answer) => (answer.ok ? [answer.value] : []))],
     problems: answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])),
   };
 }
 
-/** Throws DamagedData when it cannot be read; "unreadable" where that is overruled. */
-async function readRecord(
+/** Throws DamagedData when the vote log cannot be read; returns "unreadable" instead with --force. */
+async function readVoteLog(
   votesFile: string,
-  { isForced }: ForgettingOrder,
+  { isForced }: ForgetVotesRequest,
 ): Promise<LastSignedState | "unreadable" | undefined> {
   try {
     const store = await openVoteLog(votesFile);
@@ -159,7 +159,7 @@ async function readRecord(
     const record = decodeLastSigned(bytes);
     if (record.ok) return record.value;
     throw new DamagedData(
-      `The vote log ${votesFile} is unusable: ${record.error.message}. --force puts it aside.`,
+      `The vote log ${votesFile} is unusable: ${record.error.message}. --force moves it aside.`,
     );
   } catch (error) {
     if (error instanceof DamagedData && isForced) return "unreadable";
@@ -167,23 +167,23 @@ async function readRecord(
   }
 }
 
-function putAside({ votesFile }: StoppedNode, height: bigint, io: ProcessIo): number {
+function moveAside({ votesFile }: StoppedNode, height: bigint, io: ProcessIo): number {
   const copy = freeName(`${votesFile}.height-${height}`);
   setVoteLogAside(votesFile, copy);
   io.print(
-    `The votes of height ${height} are forgotten; their record is kept as ${copy}.\n` +
-      "Start this node: it begins in round 0. Do the same on every other Ibex validator, and restart those of Besu.\n" +
-      `A validator that lies and kept old messages could still make a fork: see that all have the same block ${height}.\n`,
+    `The votes of height ${height} are forgotten; the vote log is kept as ${copy}.\n` +
+      "Start this node: it begins in round 0. Do the same on every other Ibex validator, and restart Besu validators.\n" +
+      `A Byzantine validator that kept old messages could still cause a fork: check that all have the same block ${height}.\n`,
   );
   return EXIT.ok;
 }
 
-/** Nobody's copy is overwritten. */
+/** A name not taken, so that no earlier copy is overwritten. */
 function freeName(wanted: string): string {
   for (let name = wanted, count = 2; ; name = `${wanted}-${count++}`) if (!existsSync(name)) return name;
 }
 
 function nothingToForget(why: string, io: ProcessIo): number {
-  io.print(`${why}: it binds nobody, and nothing is changed.\n`);
+  io.print(`${why}: there is nothing to forget, and nothing is changed.\n`);
   return EXIT.ok;
 }

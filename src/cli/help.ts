@@ -6,17 +6,17 @@ import { COMMANDS, findCommand } from "./commands/commandTable.ts";
 const WIDTH = 80;
 const INDENT = " ".repeat(8);
 
-/** What --help prints, at most 80 columns wide: of the program, or of the commands that begin with these words. */
+/** The text of --help, at most 80 columns wide: of the program, or of the commands that begin with these words. */
 export function helpText(words = ""): string {
   return words === "" ? programHelp() : commandHelp(words);
 }
 
-/** Every option that is not hidden, in its group, and the commands. */
+/** All visible options by group, and the commands. */
 function programHelp(): string {
   return [INTRODUCTION, ...optionSections((name) => !isHidden(name)), commandList(), ENDING].join("\n");
 }
 
-/** What --Xhelp prints: the options that --help leaves out, and why those do nothing that do nothing. */
+/** The text of --Xhelp: the options that --help leaves out, with the reason where they have no effect. */
 export function hiddenHelpText(): string {
   return [HIDDEN_INTRODUCTION, ...optionSections(isHidden)].join("\n");
 }
@@ -34,28 +34,28 @@ function isHidden(name: OptionName): boolean {
   return optionNamed(name).isHidden === true;
 }
 
-const HIDDEN_INTRODUCTION = `Options that --help leaves out: those seldom needed, and those that are accepted
-so that configurations of Besu keep working. The latter say why they do nothing.
+const HIDDEN_INTRODUCTION = `Options that --help leaves out: rarely needed ones, and those accepted only so
+that Besu configurations keep working, with the reason why they have no effect.
 `;
 
 const INTRODUCTION = `Usage: ibex [OPTIONS] [COMMAND]
 
-A full node for EVM chains that agree by IBFT 2.0 proof of authority. Without a
-genesis file, a network or a configuration file it runs a development network.
+A full node for EVM chains with IBFT 2.0 proof of authority. Without a genesis
+file, a network or a configuration file it runs a development network.
 `;
 
-const ENDING = `An option counts from the command line, else from its environment variable
-(IBEX_RPC_HTTP_PORT or BESU_RPC_HTTP_PORT for --rpc-http-port), else from the
-TOML file (rpc-http-port=8545), else the profile, else its default. Lists are
-separated by commas.
+const ENDING = `Options are read from the command line, then from environment variables
+(IBEX_RPC_HTTP_PORT or BESU_RPC_HTTP_PORT for --rpc-http-port), the TOML file
+(rpc-http-port=8545), the profile and the defaults; the first source that has
+an option wins. Lists are separated by commas.
 `;
 
-/** The commands in a line or two each. */
+/** The commands, each with its usage and help. */
 function commandList(): string {
   const lines = COMMANDS.filter(({ ignoresOptions }) => !ignoresOptions).map(
     (command) => `${usageOf(command)}${wrap(command.help)}`,
   );
-  return `Commands; "ibex <COMMAND> --help" tells more\n${lines.join("")}`;
+  return `Commands; see "ibex <COMMAND> --help" for details\n${lines.join("")}`;
 }
 
 function commandHelp(words: string): string {
@@ -71,12 +71,12 @@ function commandHelp(words: string): string {
     `Usage: ibex [OPTIONS] ${command.words}${own.length > 0 ? " [COMMAND OPTIONS]" : ""}${operandsOf(command)}\n`,
     wrap(command.help, ""),
     ...(own.length > 0 ? [`Command options\n${own.join("")}`] : []),
-    ...(ofNode.length > 0 ? [`Options of the node that count here\n${ofNode.join("")}`] : []),
+    ...(ofNode.length > 0 ? [`Options of the node that apply here\n${ofNode.join("")}`] : []),
   ];
   return sections.join("\n");
 }
 
-/** The words with the options that have to be given. */
+/** The command's words with its required options. */
 function usageOf(command: Command): string {
   const required = Object.entries(command.options).filter(([, { isRequired }]) => isRequired === true);
   const options = required.map(([name, { type }]) => ` --${name}=${type.label}`).join("");
@@ -97,9 +97,9 @@ function describeOption(name: OptionName): string {
   const option = optionNamed(name);
   const letter = option.letter === undefined ? "" : `-${option.letter}, `;
   const value = option.type.arity === "switch" ? "" : `=${option.type.label}`;
-  const fate = option.noEffect !== undefined ? `No effect: ${option.noEffect}.` : "";
+  const noEffect = option.noEffect !== undefined ? `No effect: ${option.noEffect}.` : "";
   const refusal = option.refusedWhenOn !== undefined ? `Refused when true: ${option.refusedWhenOn}.` : "";
-  const text = [option.help, defaultOf(name), fate, refusal].filter((part) => part !== "").join(" ");
+  const text = [option.help, defaultOf(name), noEffect, refusal].filter((part) => part !== "").join(" ");
   return `  ${letter}--${name}${value}\n${wrap(text)}`;
 }
 
@@ -111,7 +111,7 @@ function defaultOf(name: OptionName): string {
   return shown === "" ? "" : `Default: ${shown}.`;
 }
 
-/** The text in indented lines, broken between words. */
+/** Wraps the text between words into indented lines. */
 function wrap(text: string, indent = INDENT): string {
   const lines: string[] = [];
   let line = "";

@@ -3,12 +3,12 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { isDiskAtFault } from "../storage/diskErrors.ts";
 
-/** A file that holds the process id while the node runs; health checks and start scripts look for it. */
+/** A file that holds the process id while the node runs, for health checks and start scripts. */
 export interface PidFile {
   remove(): void;
 }
 
-/** Writes the file; an undefined path means that none is wanted. Refused when it cannot be written. */
+/** Writes the file. Without a path there is no file. An error when it cannot be written. */
 export function writePidFile(
   path: string | undefined,
   processId: number,

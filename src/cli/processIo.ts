@@ -2,22 +2,22 @@ import type { Environment } from "../config/environment.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { StopRequest } from "./stopRequest.ts";
 
-/** What the program has of the process it runs in. */
+/** The program's access to its process, replaceable in tests. */
 export interface ProcessIo {
   readonly environment: Environment;
   readonly workingDirectory: string;
   readonly processId: number;
-  /** True when standard output is read by a person. */
+  /** True when standard output is a terminal. */
   readonly isTerminal: boolean;
   print(text: string): void;
   printError(text: string): void;
   /** Begins to listen for requests to stop. */
   awaitStop(): StopRequest;
-  /** Begins to listen for exceptions that nobody catches; resolves with the first. */
+  /** Begins to listen for uncaught exceptions; resolves with the first. */
   awaitFault(): Promise<unknown>;
 }
 
-/** The incumbent's form: what is wrong, an empty line, where to find help. */
+/** Prints the problems in Besu's form: the problems, an empty line, a pointer to the help. */
 export function refuse(problems: string, io: Pick<ProcessIo, "printError">): number {
   io.printError(`${problems}\n\nTo display full help:\nibex [COMMAND] --help\n`);
   return EXIT.badInput;

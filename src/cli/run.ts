@@ -7,15 +7,15 @@ import { findCommand } from "./commands/commandTable.ts";
 import { EXIT } from "./exitCodes.ts";
 import { helpText, hiddenHelpText } from "./help.ts";
 import { type ProcessIo, refuse } from "./processIo.ts";
-import { runNode, tellFault } from "./runNode.ts";
+import { reportFault, runNode } from "./runNode.ts";
 
 /**
- * The program from its arguments to its exit code: reads what is asked, checks it as a whole, then runs the node until
- * it is asked to stop or cannot go on. Bad input is answered on standard error; what happens later is logged.
+ * Runs the program from its arguments to its exit code: parses and checks the input, then runs a command or the node.
+ * Invalid input is reported on standard error; later errors are logged.
  */
 export async function run(args: readonly string[], io: ProcessIo): Promise<number> {
   const commandLine = parseCommandLine(args);
-  switch (commandLine.asksFor) {
+  switch (commandLine.immediate) {
     case "help":
       io.print(helpText(commandLine.words));
       return EXIT.ok;
@@ -37,8 +37,8 @@ export async function run(args: readonly string[], io: ProcessIo): Promise<numbe
   });
 }
 
-async function configureAndRun({ given, foreign }: CommandLine, io: ProcessIo): Promise<number> {
-  const settings = readSettings({ ...io, given, foreign });
+async function configureAndRun({ raw, unknown }: CommandLine, io: ProcessIo): Promise<number> {
+  const settings = readSettings({ ...io, raw, unknown });
   if (!settings.ok) return refuse(settings.error.message, io);
   return runToTheEnd(settings.value, createLogger(settings.value.logging), io);
 }
@@ -47,6 +47,6 @@ async function runToTheEnd(settings: Settings, logger: RootLogger, io: ProcessIo
   try {
     return await runNode(settings, logger, io);
   } catch (error) {
-    return tellFault(error, logger);
+    return reportFault(error, logger);
   }
 }

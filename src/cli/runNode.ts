@@ -12,26 +12,26 @@ import type { StopRequest } from "./stopRequest.ts";
 import { urlOf, welcomeText } from "./welcome.ts";
 
 /**
- * The node from its settings to its exit code: started, then left to itself until somebody asks it to stop, or it cannot
- * go on, or the program breaks. Whichever it is, the log says so, and what the node put beside its data is removed.
+ * Runs the node from its settings to its exit code: it ends on a stop signal, a fatal error of the node or an uncaught
+ * exception. The reason is logged, and the pid file is removed.
  */
 export async function runNode(settings: Settings, logger: RootLogger, io: ProcessIo): Promise<number> {
   const stopRequest = io.awaitStop();
-  // Told at once, whatever the program is at: nothing that follows it can be relied upon.
-  const fault = io.awaitFault().then((error) => tellFault(error, logger));
+  // Logged at once, because nothing that follows can be relied upon.
+  const fault = io.awaitFault().then((error) => reportFault(error, logger));
   const { clientVersion: version, genesisFile, dataPath } = settings;
   logger.info({ version, genesisFile, dataPath }, "starting");
   for (const note of settings.notes) logger.info({}, note);
   for (const warning of [...settings.warnings, ...hostWarnings(hostLimits())]) logger.warn({}, warning);
   const started = await Promise.race([loadAndStart(settings, logger), fault]);
   if (typeof started === "number") return started;
-  if (!started.ok) return tellRefusal(started.error, logger, io);
+  if (!started.ok) return reportStartError(started.error, logger, io);
   const node = started.value;
-  // Only now, so that a node that was refused leaves the file of the running one alone.
+  // Written after the start, so that a second node on the same folder does not overwrite the running node's file.
   const pidFile = writePidFile(settings.pidFile, io.processId);
   try {
-    if (!pidFile.ok) return tellRefusal(pidFile.error, logger, io);
-    // Among lines for programs there is no place for it.
+    if (!pidFile.ok) return reportStartError(pidFile.error, logger, io);
+    // Standard output has only JSON lines when the log is JSON.
     const print = settings.logging.format === "text" ? io.print : io.printError;
     if (settings.isDevelopmentNetwork) print(welcomeText(settings, node));
     logger.info(factsOf(node), "Ethereum main loop is up.");
@@ -43,7 +43,7 @@ export async function runNode(settings: Settings, logger: RootLogger, io: Proces
   }
 }
 
-/** Loaded only now: help and refusals need none of the node, and should not wait for it. */
+/** Loads the node's modules lazily, so that help and configuration errors are fast. */
 async function loadAndStart(settings: Settings, logger: RootLogger): ReturnType<typeof startNode> {
   const node = await loadModules(() => import("../node/node.ts"));
   return node.startNode(settings, logger);
@@ -54,20 +54,20 @@ async function untilEnd(
   { stopRequest, fault }: { readonly stopRequest: StopRequest; readonly fault: Promise<number> },
   logger: Logger,
 ): Promise<number> {
-  // A node without servers that is no validator waits for nothing but a signal, which does not keep a process alive.
-  const holdingOn = setInterval(() => undefined, LONGEST_TIMER_MS);
+  // A non-validator without servers waits for signals only, which do not keep a process alive.
+  const keepAlive = setInterval(() => undefined, LONGEST_TIMER_MS);
   const end = await Promise.race([
     stopRequest.received.then((signal) => ({ kind: "asked", signal }) as const),
     node.failure.then((error) => ({ kind: "failed", error }) as const),
     fault.then((exitCode) => ({ kind: "fault", exitCode }) as const),
   ]);
-  clearInterval(holdingOn);
+  clearInterval(keepAlive);
   switch (end.kind) {
     case "asked":
       logger.info({ signal: end.signal }, "stopping");
       return EXIT.ok;
     case "failed":
-      return tellFault(end.error, logger);
+      return reportFault(end.error, logger);
     case "fault":
       return end.exitCode;
     default:
@@ -75,19 +75,19 @@ async function untilEnd(
   }
 }
 
-/** Says why the program ends by itself; answers its exit code. */
-export function tellFault(error: unknown, logger: Logger): number {
+/** Logs why the node ends by itself, and returns its exit code. */
+export function reportFault(error: unknown, logger: Logger): number {
   const exitCode = exitCodeOf(error);
   if (error instanceof DiskError || error instanceof DamagedData)
-    // The sentence says what happened and what to do; where in the program it was noticed helps nobody.
-    logger.error({}, `the node cannot go on and ends: ${error.message}`);
+    // The message says what happened and what to do, so the stack is left out.
+    logger.error({}, `the node stops because of a fatal error: ${error.message}`);
   else
-    logger.error({ error }, "the node ends because of a fault of its own; please report it with these lines");
+    logger.error({ error }, "the node stops because of an internal error; please report it with these lines");
   return exitCode;
 }
 
-/** In the log for whoever keeps it, and on standard error as the incumbent does, unless one screen shows both. */
-function tellRefusal(
+/** Logs a start error and, as Besu does, prints it to standard error unless one terminal shows both. */
+function reportStartError(
   { code, message }: { readonly code: StartErrorCode | "unusablePidFile"; readonly message: string },
   logger: Logger,
   io: ProcessIo,
@@ -98,7 +98,7 @@ function tellRefusal(
   return code === "unusableDatabase" || code === "diskFailure" ? EXIT.disk : EXIT.badInput;
 }
 
-/** What takes longer is abandoned: the data survives that. */
+/** Waits for `work` up to the limit, then abandons it; the data on disk stays consistent. */
 async function within(limitMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([

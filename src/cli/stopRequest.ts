@@ -1,4 +1,4 @@
-/** The wish of whoever runs the process that it end. */
+/** A request by signal to stop the process. */
 export interface StopRequest {
   /** The name of the first signal received. */
   readonly received: Promise<string>;
@@ -6,12 +6,12 @@ export interface StopRequest {
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Under npm one Ctrl-C arrives twice, from the terminal and from npm: what follows this closely is the same wish. */
-const SAME_WISH_MS = 1000;
+/** Under npm one Ctrl-C arrives twice, from the terminal and from npm; signals this close count as one request. */
+const SAME_REQUEST_MS = 1000;
 
 /**
- * Listens for signals to stop. The first asks for a clean stop; another one later while that goes on ends the process
- * at once, as people expect who press Ctrl-C again. The data survives either.
+ * Listens for stop signals. The first requests a clean stop; a later one ends the process at once, as users who press
+ * Ctrl-C again expect. The data on disk stays consistent either way.
  */
 export function listenForStop(process: NodeJS.Process, exitCodeAtOnce: number): StopRequest {
   const received = new Promise<string>((resolve) => {
@@ -19,7 +19,7 @@ export function listenForStop(process: NodeJS.Process, exitCodeAtOnce: number): 
     for (const signal of SIGNALS) {
       process.on(signal, () => {
         const nowMs = performance.now();
-        if (firstAtMs !== undefined && nowMs - firstAtMs > SAME_WISH_MS) process.exit(exitCodeAtOnce);
+        if (firstAtMs !== undefined && nowMs - firstAtMs > SAME_REQUEST_MS) process.exit(exitCodeAtOnce);
         firstAtMs ??= nowMs;
         resolve(signal);
       });

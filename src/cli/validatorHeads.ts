@@ -12,7 +12,7 @@ export interface ValidatorHead {
   readonly hash: Hash;
 }
 
-/** As an operator writes it down: 0xaddress=number:0xhash. */
+/** A head as an operator writes it: 0xaddress=number:0xhash. */
 export const validatorHeadType: ValueType<ValidatorHead> = {
   arity: "single",
   label: "<ADDRESS=NUMBER:HASH>",
@@ -32,13 +32,13 @@ export const validatorHeadType: ValueType<ValidatorHead> = {
 };
 
 /**
- * Asks a running validator over JSON-RPC who it is (eth_coinbase, which on IBFT is the address of the node's key, as
- * Besu answers it) and for its newest block. Refused when it does not answer so, with the URL named.
+ * Fetches a running validator's address (eth_coinbase, which on IBFT is the address of the node's key, as in Besu) and
+ * its newest block over JSON-RPC. The error names the URL.
  */
-export async function askForHead(url: string): Promise<Result<ValidatorHead, "noHead">> {
+export async function fetchHead(url: string): Promise<Result<ValidatorHead, "noHead">> {
   try {
-    const validator = bytesOf(await ask(url, "eth_coinbase", []), 20);
-    const block = await ask(url, "eth_getBlockByNumber", ["latest", false]);
+    const validator = bytesOf(await callRpc(url, "eth_coinbase", []), 20);
+    const block = await callRpc(url, "eth_getBlockByNumber", ["latest", false]);
     const { number, hash } = Object(block) as { readonly number?: unknown; readonly hash?: unknown };
     if (typeof number !== "string") throw new Error("its newest block has no number");
     return ok({
@@ -47,19 +47,19 @@ export async function askForHead(url: string): Promise<Result<ValidatorHead, "no
       hash: asHash(bytesOf(hash, 32)),
     });
   } catch (error) {
-    const message = `${url} does not tell its address and its newest block (eth_coinbase, eth_getBlockByNumber): ${messageOf(error)}`;
+    const message = `${url} does not answer with its address and newest block (eth_coinbase, eth_getBlockByNumber): ${messageOf(error)}`;
     return err({ code: "noHead", fault: "caller", message });
   }
 }
 
-const PATIENCE_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
-async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+async function callRpc(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   const { result, error } = Object(await response.json()) as {
     readonly result?: unknown;

@@ -6,7 +6,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** What a person needs to begin with the development network: said once, after the start. */
+/** What a user needs to begin with the development network; printed once, after the start. */
 export function welcomeText(
   settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath">,
   servers: { readonly http: Endpoint | undefined; readonly webSocket: Endpoint | undefined },
@@ -35,7 +35,7 @@ Ctrl-C stops the node. Options: npm start -- --help
 `;
 }
 
-/** Where a server listens; "off" for one that does not. */
+/** URL of a server; "off" for one that is not running. */
 export function urlOf(scheme: "http" | "ws", endpoint: Endpoint | undefined): string {
   if (endpoint === undefined) return "off";
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;

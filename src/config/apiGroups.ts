@@ -2,26 +2,26 @@ import { ok } from "../primitives/result.ts";
 import { bad, type ValueType } from "./valueTypes.ts";
 
 /**
- * The groups of JSON-RPC methods that can be enabled, by the incumbent's names. Every name is accepted; one that is
- * foreign to an IBFT 2.0 node has no methods, which an operator who asks for it is told.
+ * The groups of JSON-RPC methods that can be enabled, by Besu's names. Every name is accepted; an unsupported one has
+ * no methods on an IBFT 2.0 node, and naming it gives a warning.
  */
 const GROUPS = {
-  ETH: "served",
-  NET: "served",
-  WEB3: "served",
-  TXPOOL: "served",
-  DEBUG: "served",
-  TRACE: "served",
-  ADMIN: "served",
-  MINER: "served",
-  IBFT: "served",
-  PERM: "served",
-  PLUGINS: "served",
-  EEA: "foreign",
-  PRIV: "foreign",
-  CLIQUE: "foreign",
-  ENGINE: "foreign",
-  QBFT: "foreign",
+  ETH: "supported",
+  NET: "supported",
+  WEB3: "supported",
+  TXPOOL: "supported",
+  DEBUG: "supported",
+  TRACE: "supported",
+  ADMIN: "supported",
+  MINER: "supported",
+  IBFT: "supported",
+  PERM: "supported",
+  PLUGINS: "supported",
+  EEA: "unsupported",
+  PRIV: "unsupported",
+  CLIQUE: "unsupported",
+  ENGINE: "unsupported",
+  QBFT: "unsupported",
 } as const;
 
 export type ApiGroup = keyof typeof GROUPS;
@@ -29,14 +29,16 @@ export type ApiGroup = keyof typeof GROUPS;
 const API_GROUPS = Object.keys(GROUPS) as readonly ApiGroup[];
 
 /** The groups that belong to an IBFT 2.0 node. */
-export const OWN_API_GROUPS: readonly ApiGroup[] = API_GROUPS.filter((group) => GROUPS[group] !== "foreign");
+export const SUPPORTED_API_GROUPS: readonly ApiGroup[] = API_GROUPS.filter(
+  (group) => GROUPS[group] !== "unsupported",
+);
 
-/** Why a group answers nothing; undefined for one that does. */
-export function whyUnserved(group: ApiGroup): string | undefined {
-  return GROUPS[group] === "foreign" ? "it does not belong to an IBFT 2.0 node" : undefined;
+/** Why a group has no methods here; undefined for a served group. */
+export function whyUnsupported(group: ApiGroup): string | undefined {
+  return GROUPS[group] === "unsupported" ? "it does not belong to an IBFT 2.0 node" : undefined;
 }
 
-/** As the incumbent's: names in capitals, no other spelling. */
+/** As in Besu, names are accepted in capitals only. */
 export const apiGroupsType: ValueType<readonly ApiGroup[]> = {
   arity: "list",
   label: "<API,...>",

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 
 /**
- * What the node calls itself to operators, callers and peers: the incumbent's slash-separated shape under our own
+ * The client version shown to operators, callers and peers: Besu's slash-separated form under our own
  * name, for example ibex/v0.2.0/linux-x86_64/node-v20.20.2 (options.md#client-version).
  */
 export function clientVersion(identity?: string): string {

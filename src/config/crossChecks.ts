@@ -9,15 +9,15 @@ import { poolWarnings } from "./poolSettings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 /**
- * Rules between options that need no genesis file (options.md#refused-combinations), in the incumbent's words
- * where it has any.
+ * Rules between options that need no genesis file (options.md#refused-combinations). Messages are Besu's where it has
+ * the same rule.
  */
 export function checkOptions(options: ResolvedOptions): Diagnostics {
   return {
     problems: [
       ...networkProblems(options),
       ...poolProblems(options),
-      ...unguarded(options),
+      ...unsupportedGuards(options),
       ...peerProblems(options),
       ...repeatedPorts(options),
     ],
@@ -25,7 +25,7 @@ export function checkOptions(options: ResolvedOptions): Diagnostics {
   };
 }
 
-/** Rules between options and the chain they are to run. */
+/** Rules between options and the chain spec. */
 export function checkAgainstChain(options: ResolvedOptions, spec: ChainSpec): Diagnostics {
   const problems: string[] = [];
   if (options.isGiven("tx-pool-price-bump") && spec.isZeroBaseFee) {
@@ -109,8 +109,8 @@ function poolProblems(options: ResolvedOptions): string[] {
   ];
 }
 
-/** Switches that close something which this version cannot close. */
-function unguarded(options: ResolvedOptions): string[] {
+/** Security switches that are on although this version cannot enforce them. */
+function unsupportedGuards(options: ResolvedOptions): string[] {
   return OPTION_NAMES.flatMap((name) => {
     const { refusedWhenOn, requires } = optionNamed(name);
     if (refusedWhenOn === undefined || options.values[name] !== true) return [];
@@ -153,7 +153,7 @@ function peerProblems(options: ResolvedOptions): string[] {
   return problems;
 }
 
-/** Whether the address is one of this machine's. Names are left for the moment of listening. */
+/** Whether the address belongs to this host. Host names are resolved only when the server starts to listen. */
 export function isOurAddress(host: string): boolean {
   if (isIP(host) === 0 || host === "0.0.0.0" || host === "::") return true;
   return Object.values(networkInterfaces()).some((addresses) =>

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import { OWN_API_GROUPS } from "./apiGroups.ts";
+import { SUPPORTED_API_GROUPS } from "./apiGroups.ts";
 import type { OptionName } from "./options.ts";
 
 /**
- * The development network of `npm start` (architecture.md#development-network). All its keys are public by
- * intent: anyone can make its blocks and spend its ether, so it must never hold anything of value.
+ * The development network of `npm start` (architecture.md#development-network). All its keys are public on purpose:
+ * anyone can make its blocks and spend its ether, so it must never hold anything of value.
  */
 export const DEV_GENESIS_FILE = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
 
@@ -16,8 +16,8 @@ export const DEV_VALIDATOR_KEY = hexToBytes(
 );
 
 /**
- * The same key as a file. Only `npm start` takes it by itself: two nodes with one key would each make a chain of their
- * own, so whoever names genesis/dev.json says with --node-private-key-file which of their nodes makes the blocks.
+ * The same key as a file. Only `npm start` uses it by default: two nodes with one key would each make a chain of their
+ * own, so an operator who passes genesis/dev.json chooses the block producer with --node-private-key-file.
  */
 export const DEV_VALIDATOR_KEY_FILE = resolve(import.meta.dirname, "..", "..", "genesis", "dev.key");
 
@@ -25,7 +25,7 @@ export const DEV_VALIDATOR_KEY_FILE = resolve(import.meta.dirname, "..", "..", "
 export const DEV_VALIDATOR_ADDRESS: Address = addressFromHex("0x4642e184a9ff69dc05a49c4ce7c5286955312977");
 
 export interface DevAccount {
-  /** With the capitals of its checksum. */
+  /** In checksum case (EIP-55). */
   readonly address: string;
   readonly privateKey: string;
 }
@@ -77,22 +77,22 @@ export const DEV_ACCOUNTS: readonly DevAccount[] = [
 ];
 
 /**
- * Options of the development network: the lowest precedence of all, and dropped as a whole once a genesis file, a
- * network or a configuration file is given. Origins are open so that pages served from anywhere on the developer's
- * machine may call; the host allowlist stays at the loopback names.
+ * Options of the development network. They have the lowest precedence, and none applies once a genesis file, a network
+ * or a configuration file is given. All origins are allowed so that any page on the developer's computer may send
+ * requests; the host allowlist stays at the loopback names.
  */
 export const DEV_PRESET: Readonly<Partial<Record<OptionName, string>>> = {
   "genesis-file": DEV_GENESIS_FILE,
   "rpc-http-enabled": "true",
-  "rpc-http-api": OWN_API_GROUPS.join(","),
+  "rpc-http-api": SUPPORTED_API_GROUPS.join(","),
   "rpc-http-cors-origins": "*",
   "rpc-ws-enabled": "true",
-  "rpc-ws-api": OWN_API_GROUPS.join(","),
-  // One validator, whose key everybody knows.
+  "rpc-ws-api": SUPPORTED_API_GROUPS.join(","),
+  // The only validator's private key is public knowledge, so no peers.
   "p2p-enabled": "false",
   "min-gas-price": "0",
   "tx-pool-min-gas-price": "0",
 };
 
-/** Any of these says which network to run, or that the operator configures the node. */
-export const PRESET_ENDERS: readonly OptionName[] = ["config-file", "genesis-file", "network"];
+/** Options that switch the preset off: they choose a network or a configuration. */
+export const OPTIONS_AGAINST_PRESET: readonly OptionName[] = ["config-file", "genesis-file", "network"];

@@ -2,14 +2,14 @@ import type { OptionName } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 import { describeSource, onOneLine } from "./rawOption.ts";
 
-/** What a check of the configuration comes to. */
+/** Result of a check of the configuration. */
 export interface Diagnostics {
-  /** Each stops the start. */
+  /** Any problem prevents the start. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** A problem between options, with where each of them was given, so that a person finds what to change. */
+/** Appends to a problem where each option involved was given, so that the operator finds what to change. */
 export function report(
   { sourceOf }: ResolvedOptions,
   problem: string,
@@ -19,6 +19,6 @@ export function report(
     .map((name) => ({ name, source: sourceOf(name) }))
     .filter(({ source }) => source.kind !== "default" && source.kind !== "preset")
     .map(({ name, source }) => `--${name} is given ${describeSource(source)}`);
-  const told = onOneLine(problem);
-  return places.length === 0 ? told : `${told} (${places.join("; ")})`;
+  const line = onOneLine(problem);
+  return places.length === 0 ? line : `${line} (${places.join("; ")})`;
 }

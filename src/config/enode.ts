@@ -4,11 +4,11 @@ import { parseHex, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
 
-/** A node as its enode URL names it (p2p.md#enode-urls). */
+/** The parts of an enode URL (p2p.md#enode-urls). */
 export interface Enode {
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
-  /** IP address without brackets; a name only where --Xdns-enabled allows it, which the caller checks. */
+  /** IP address without brackets, or a host name; the caller checks whether --Xdns-enabled allows names. */
   readonly host: string;
   /** Undefined when the node does not listen for connections. */
   readonly tcpPort: number | undefined;
@@ -19,7 +19,7 @@ export interface Enode {
 const FORM =
   "Enode URL should have the following format 'enode://<node_id>@<ip>:<listening_port>[?discport=<discovery_port>]'.";
 
-/** Refused with the incumbent's sentence and the detail. */
+/** Errors have Besu's sentence followed by the detail. */
 export function parseEnode(url: string): Result<Enode, "badValue"> {
   const refuse = (detail: string): Result<never, "badValue"> => bad(`${enodeSyntaxProblem(url)} ${detail}`);
   if (!/^enode:\/\//i.test(url)) return refuse("Missing 'enode' scheme.");
@@ -70,7 +70,7 @@ const enodeType: ValueType<Enode> = {
 
 export const enodesType = listType(enodeType, "<ENODE,...>");
 
-/** The list of a static-nodes.json: a JSON array of enode URLs, or nothing at all. Refused with the reason. */
+/** Reads the text of a static-nodes.json: a JSON array of enode URLs, or an empty file. */
 export function parseStaticNodes(text: string): Result<readonly Enode[], "badValue"> {
   if (text.trim() === "") return ok([]);
   let document: unknown;

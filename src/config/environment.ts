@@ -5,33 +5,34 @@ import { isOfOtherRelease } from "./unknownOptions.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Ours first, then the incumbent's, its former name last, so that its start files keep working. */
+/** In order of precedence. PANTHEON_ is Besu's former prefix, which existing service files still use. */
 const PREFIXES = ["IBEX_", "BESU_", "PANTHEON_"] as const;
 
 /**
- * Options given by environment variables: IBEX_, BESU_ or PANTHEON_ and the name or an alias in capitals, dashes as underscores.
- * The value is read like command line text; an empty one counts as not given, which is how service files unset.
+ * Reads options from environment variables: IBEX_, BESU_ or PANTHEON_, then the name or an alias in capitals with
+ * underscores for dashes. The value is read like command line text; an empty one counts as not given, because service
+ * files unset variables that way.
  */
 export function readEnvironment(environment: Environment): SourceReading {
-  const given: RawOption[] = [];
+  const raw: RawOption[] = [];
   const warnings: string[] = [];
   for (const name of OPTION_NAMES) {
     if (isOutsideEnvironment(name)) continue;
-    const set = variablesOf(name).filter((variable) => (environment[variable] ?? "") !== "");
-    const [first, ...others] = set;
+    const variables = variablesOf(name).filter((variable) => (environment[variable] ?? "") !== "");
+    const [first, ...others] = variables;
     if (first === undefined) continue;
     const text = environment[first] ?? "";
-    given.push({ name, text, source: { kind: "environment", variable: first } });
+    raw.push({ name, text, source: { kind: "environment", variable: first } });
     const contradicting = others.filter((variable) => environment[variable] !== text);
     if (contradicting.length > 0) {
       warnings.push(`${first} counts; ${contradicting.join(", ")} says otherwise and is ignored.`);
     }
   }
-  const foreign = foreignVariables(environment);
-  return { raw: given, foreign, problems: [], warnings: [...warnings, ...suspectedMistakes(environment)] };
+  const unknown = unknownVariables(environment);
+  return { raw: raw, unknown: unknown, problems: [], warnings: [...warnings, ...likelyTypos(environment)] };
 }
 
-/** All variables that an option listens to, the first one winning. */
+/** All variables that set an option; the first one given wins. */
 export function variablesOf(name: OptionName): readonly string[] {
   return VARIABLES.get(name) ?? [];
 }
@@ -55,15 +56,15 @@ function inCapitals(spelling: string): string {
   return spelling.replaceAll("-", "_").toUpperCase();
 }
 
-/** Variables with our prefix that are no option but look like one. Others may be anything; they are left alone. */
-function suspectedMistakes(environment: Environment): string[] {
+/** Warns of variables with a known prefix that resemble an option's variable. Other unknown ones are ignored. */
+function likelyTypos(environment: Environment): string[] {
   const ours = Object.keys(environment).filter((variable) => withoutPrefix(variable) !== undefined);
   if (ours.length === 0) return [];
   const known = [...VARIABLES.values()].flat();
   const isKnown = new Set(known);
   return ours
     .filter((variable) => !isKnown.has(variable))
-    .filter((variable) => foreignNameOf(variable) === undefined)
+    .filter((variable) => unknownNameOf(variable) === undefined)
     .flatMap((variable) => {
       const [nearest] = nearestNames(variable, known);
       return nearest === undefined
@@ -72,17 +73,17 @@ function suspectedMistakes(environment: Environment): string[] {
     });
 }
 
-function foreignVariables(environment: Environment): readonly UnknownOption[] {
+function unknownVariables(environment: Environment): readonly UnknownOption[] {
   return Object.entries(environment).flatMap(([variable, text = ""]) => {
-    const spelling = text === "" ? undefined : foreignNameOf(variable);
+    const spelling = text === "" ? undefined : unknownNameOf(variable);
     return spelling === undefined
       ? []
       : [{ spelling, text, source: { kind: "environment", variable } as const }];
   });
 }
 
-/** The name in small letters; those that begin with X keep that letter. */
-function foreignNameOf(variable: string): string | undefined {
+/** The option name in lower case, with a capital X where it begins with one. */
+function unknownNameOf(variable: string): string | undefined {
   const rest = withoutPrefix(variable)?.toLowerCase().replaceAll("_", "-");
   if (rest === undefined) return undefined;
   return [rest, rest.replace(/^x/, "X")].find(isOfOtherRelease);

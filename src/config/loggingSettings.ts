@@ -10,8 +10,8 @@ export interface LoggingChoices {
 }
 
 /**
- * How to log: for people on a terminal, JSON otherwise, unless --logging-format says so or, as with the incumbent, the
- * variable LOGGER does. What of the incumbent's logging is not offered here is said, never passed over in silence.
+ * Log format and levels: text on a terminal, JSON otherwise, unless --logging-format or, as with Besu, the variable
+ * LOGGER chooses. Logging settings of Besu that have no effect here give warnings.
  */
 export function loggingChoices(
   { values, isGiven }: ResolvedOptions,
@@ -20,8 +20,8 @@ export function loggingChoices(
 ): LoggingChoices {
   const variable = (name: string): string => environment[name] ?? "";
   const warnings: string[] = [];
-  const asked = isGiven("logging-format") ? values["logging-format"] : formatOf(variable("LOGGER"));
-  if (asked === undefined)
+  const chosen = isGiven("logging-format") ? values["logging-format"] : formatOf(variable("LOGGER"));
+  if (chosen === undefined)
     warnings.push(
       `LOGGER=${variable("LOGGER")} is not supported: the log goes to standard output. LOGGER=Json and LOGGER=Console ` +
         "choose its form.",
@@ -33,7 +33,7 @@ export function loggingChoices(
     );
   if (isFatal(findRaw(layers, "logging")?.text ?? ""))
     warnings.push("The logging level FATAL is deprecated: ERROR is used.");
-  const format = asked === "JSON" || (asked !== "TEXT" && !isTerminal) ? "json" : "text";
+  const format = chosen === "JSON" || (chosen !== "TEXT" && !isTerminal) ? "json" : "text";
   return {
     settings: {
       level: values.logging,
@@ -45,7 +45,7 @@ export function loggingChoices(
   };
 }
 
-/** Undefined for what we do not have, such as Splunk. */
+/** Undefined for unsupported loggers, such as Splunk. */
 function formatOf(logger: string): "AUTO" | "TEXT" | "JSON" | undefined {
   switch (logger.toLowerCase()) {
     case "":

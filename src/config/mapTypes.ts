@@ -4,15 +4,15 @@ import { ok } from "../primitives/result.ts";
 import { bad, type ValueType } from "./valueTypes.ts";
 
 /**
- * Lists of KEY=VALUE (options.md#value-types), the value of a repeated key being the last one. An empty value
- * is kept: --override-genesis-config removes a key by it.
+ * Lists of KEY=VALUE (options.md#value-types). The last value of a repeated key wins. An empty value is kept, because
+ * --override-genesis-config uses it to remove a key.
  */
 function mapType<K, V>(parts: {
   readonly label: string;
   readonly accepts: string;
-  /** Undefined for what is no key. */
+  /** Undefined for an invalid key. */
   readonly readKey: (text: string) => K | undefined;
-  /** Undefined for what is no value. */
+  /** Undefined for an invalid value. */
   readonly readValue: (text: string) => V | undefined;
   readonly showValue: (value: V) => string;
 }): ValueType<ReadonlyMap<K, V>> {
@@ -43,7 +43,7 @@ export const blockHashesType = mapType<bigint, Hash>({
   accepts: "a block number, = and a block hash of up to 64 hexadecimal digits",
   readKey: (text) => (/^\d+$/.test(text) ? BigInt(text) : undefined),
   readValue: (text) => {
-    // The incumbent fills up on the left, and its own example relies on it.
+    // Besu pads short hashes on the left, and its own example relies on it.
     const [, digits] = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(text) ?? [];
     const bytes = digits === undefined ? undefined : parseHex(digits.padStart(64, "0"));
     return bytes === undefined ? undefined : asHash(bytes);
@@ -51,7 +51,7 @@ export const blockHashesType = mapType<bigint, Hash>({
   showValue: toHex,
 });
 
-/** Keys of the genesis file's config in lower case, with the value to put in their place. */
+/** Keys of the genesis file's config, in lower case, and their new values. */
 export const genesisOverridesType = mapType<string, string>({
   label: "<KEY=VALUE,...>",
   accepts: "a key of the genesis file's config, = and a value",

@@ -1,6 +1,6 @@
 /**
- * The known names that a mistyped one most likely stands for, best first; none when nothing is close. Close means few
- * edits for the length, or one name being the beginning of the other.
+ * The known names closest to a mistyped one, best first; empty when none is close. A name is close when the edit
+ * distance is small for its length, or when one name is a prefix of the other.
  */
 export function nearestNames(mistyped: string, known: readonly string[]): readonly string[] {
   const allowed = Math.max(2, Math.floor(mistyped.length / 5));
@@ -26,8 +26,8 @@ function isBeginning(mistyped: string, name: string): boolean {
 }
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that turn one text into the other; undefined when it takes
- * more than `most`, which is found out early: files may hold hundreds of unknown keys, of any length.
+ * Edit distance with swaps of neighbours (optimal string alignment); undefined above `most`. Stops early, because files
+ * may hold hundreds of unknown keys of any length.
  */
 function editDistance(from: string, to: string, most: number): number | undefined {
   if (Math.abs(from.length - to.length) > most) return undefined;

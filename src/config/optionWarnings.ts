@@ -1,12 +1,11 @@
 import { EMPTY_METRIC_CATEGORIES } from "../observability/categories.ts";
-import { whyUnserved } from "./apiGroups.ts";
+import { whyUnsupported } from "./apiGroups.ts";
 import { OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 /**
- * What the operator should know of options that do not do all that they say
- * (options.md#switches-and-their-dependants): nothing that was given is passed over in silence, and nothing
- * is told twice.
+ * Warnings about options that have no effect or another effect than their name says
+ * (options.md#switches-and-their-dependants): every such option gives one warning.
  */
 export function findWarnings(options: ResolvedOptions): readonly string[] {
   const special = [...specialCases(options)];
@@ -15,23 +14,23 @@ export function findWarnings(options: ResolvedOptions): readonly string[] {
     ...withoutEffect(options, explained),
     ...withoutSwitch(options),
     ...special.map(({ warning }) => warning),
-    ...unservedGroups(options),
+    ...unsupportedGroups(options),
     ...metricChoices(options),
   ];
 }
 
-/** Whether the option that another one depends on is on, or, when it is no switch, given. */
+/** Whether the option that another one requires is on or, when it is not a switch, has a value. */
 export function isSwitchedOn({ values }: ResolvedOptions, main: string): boolean {
   const value: unknown = Reflect.get(values, main);
   return value !== undefined && value !== false;
 }
 
-/** One line for each reason, so that a whole family of options takes one line. */
+/** One line for each reason, so that a family of options gives one warning. */
 function withoutEffect(options: ResolvedOptions, explained: ReadonlySet<OptionName>): string[] {
   const byReason = new Map<string, OptionName[]>();
   for (const name of OPTION_NAMES) {
     const { noEffect, requires } = optionNamed(name);
-    if (noEffect === undefined || explained.has(name) || !asksForMore(options, name)) continue;
+    if (noEffect === undefined || explained.has(name) || !differsFromBehaviour(options, name)) continue;
     if (isEmptyList(options.values[name])) continue;
     if (requires !== undefined && !isSwitchedOn(options, requires)) continue;
     byReason.set(noEffect, [...(byReason.get(noEffect) ?? []), name]);
@@ -39,7 +38,7 @@ function withoutEffect(options: ResolvedOptions, explained: ReadonlySet<OptionNa
   return [...byReason].map(([reason, names]) => `${listed(names)} no effect in this node: ${reason}.`);
 }
 
-/** Asks for nothing: bootnodes=[]. */
+/** An empty list, such as bootnodes=[], sets nothing. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
@@ -48,12 +47,13 @@ function listed(names: readonly OptionName[]): string {
   return `${names.map((name) => `--${name}`).join(", ")} ${names.length === 1 ? "has" : "have"}`;
 }
 
-/** Options whose main switch is off. */
+/** Options whose required switch is off. */
 function withoutSwitch(options: ResolvedOptions): string[] {
   const bySwitch = new Map<string, OptionName[]>();
   for (const name of OPTION_NAMES) {
     const { requires } = optionNamed(name);
-    if (requires === undefined || !asksForMore(options, name) || isSwitchedOn(options, requires)) continue;
+    if (requires === undefined || !differsFromBehaviour(options, name) || isSwitchedOn(options, requires))
+      continue;
     bySwitch.set(requires, [...(bySwitch.get(requires) ?? []), name]);
   }
   return [...bySwitch].map(
@@ -62,26 +62,26 @@ function withoutSwitch(options: ResolvedOptions): string[] {
   );
 }
 
-/** True when the operator gave the option, and with another value than what is the case anyway. */
-function asksForMore({ values, isGiven }: ResolvedOptions, name: OptionName): boolean {
+/** True when the operator gave the option with a value that differs from the actual behaviour. */
+function differsFromBehaviour({ values, isGiven }: ResolvedOptions, name: OptionName): boolean {
   const { isMetBy, refusedWhenOn } = optionNamed(name);
   if (!isGiven(name)) return false;
   if (refusedWhenOn !== undefined) return values[name] !== false;
   return isMetBy === undefined || values[name] !== isMetBy;
 }
 
-function unservedGroups({ values, isGiven }: ResolvedOptions): string[] {
+function unsupportedGroups({ values, isGiven }: ResolvedOptions): string[] {
   return (["rpc-http-api", "rpc-ws-api"] as const).flatMap((name) =>
     isGiven(name)
       ? values[name].flatMap((group) => {
-          const reason = whyUnserved(group);
+          const reason = whyUnsupported(group);
           return reason === undefined ? [] : [`--${name} names ${group}, but ${reason}.`];
         })
       : [],
   );
 }
 
-/** Of options that shape metrics whichever way they get out. */
+/** Warnings for options that apply to both the metrics server and the push gateway. */
 function metricChoices(options: ResolvedOptions): string[] {
   const { values, isGiven } = options;
   if (values["metrics-enabled"] || values["metrics-push-enabled"]) return emptyCategories(options);
@@ -96,7 +96,7 @@ function metricChoices(options: ResolvedOptions): string[] {
 function emptyCategories({ values, isGiven }: ResolvedOptions): string[] {
   const empty = values["metrics-category"].filter((category) => EMPTY_METRIC_CATEGORIES.has(category));
   if (!isGiven("metrics-category") || empty.length === 0) return [];
-  return [`--metrics-category names ${empty.join(", ")}, of which this node has no metrics.`];
+  return [`--metrics-category names ${empty.join(", ")}, for which this node has no metrics.`];
 }
 
 interface SpecialCase {
@@ -105,7 +105,7 @@ interface SpecialCase {
 }
 
 function* specialCases(options: ResolvedOptions): Generator<SpecialCase> {
-  yield* takenForAnother(options);
+  yield* replacedValues(options);
   const { values, isGiven, sourceOf } = options;
   if (isGiven("sync-min-peers")) {
     yield { name: "sync-min-peers", warning: "--sync-min-peers is ignored in FULL sync-mode" };
@@ -130,29 +130,30 @@ function* specialCases(options: ResolvedOptions): Generator<SpecialCase> {
   if (price.kind === "profile") {
     yield {
       name: "min-gas-price",
-      warning: `The profile ${price.profile} sets --min-gas-price=${values["min-gas-price"]}: this node puts transactions into its blocks that others of the network may refuse to pool.`,
+      warning: `The profile ${price.profile} sets --min-gas-price=${values["min-gas-price"]}: this node includes transactions in its blocks that other nodes may refuse to pool.`,
     };
   }
 }
 
-function* takenForAnother({ values }: ResolvedOptions): Generator<SpecialCase> {
+/** Values that are read as another one. */
+function* replacedValues({ values }: ResolvedOptions): Generator<SpecialCase> {
   if (values["sync-mode"] === "FAST") {
     yield {
       name: "sync-mode",
-      warning: "--sync-mode=FAST is taken for FULL: this node executes every block.",
+      warning: "--sync-mode=FAST is treated as FULL: this node executes every block.",
     };
   }
   if (values["metrics-protocol"] === "OPENTELEMETRY") {
     yield {
       name: "metrics-protocol",
       warning:
-        "--metrics-protocol=OPENTELEMETRY is not supported and taken for PROMETHEUS: an OpenTelemetry collector can scrape the metrics.",
+        "--metrics-protocol=OPENTELEMETRY is not supported and treated as PROMETHEUS: an OpenTelemetry collector can scrape the metrics.",
     };
   }
   if (values["data-storage-format"] === "BONSAI") {
     yield {
       name: "data-storage-format",
-      warning: "--data-storage-format=BONSAI is taken for FOREST: this node keeps every state.",
+      warning: "--data-storage-format=BONSAI is treated as FOREST: this node keeps every state.",
     };
   }
 }

@@ -14,20 +14,19 @@ import { RPC_SECURITY_OPTIONS } from "./options/rpcSecurity.ts";
 import { STORAGE_OPTIONS } from "./options/storage.ts";
 import { TX_POOL_OPTIONS } from "./options/txPool.ts";
 import { UNSUPPORTED_SERVER_OPTIONS } from "./options/unsupportedServers.ts";
-import { FOREIGN_SYNC_OPTIONS } from "./options/unsupportedSync.ts";
+import { UNSUPPORTED_SYNC_OPTIONS } from "./options/unsupportedSync.ts";
 
 /**
- * The one table of options. The command line, environment variables, TOML files, the help, validation and messages
- * all read it; an option that is not here does not exist.
+ * The one table of options, read by the command line, environment variables, TOML files, help, validation and messages.
  *
  *     argv ─── commandLine.ts ┐
  *     env ──── environment.ts ┤
- *     TOML ─── toml.ts ───────┼─ given texts ─ precedence.ts ─ values ─ readSettings.ts ─ Settings ─ node
- *     profile  profiles.ts ───┘       (valueTypes.ts says what a text means)
+ *     TOML ─── toml.ts ───────┼─ raw options ─ precedence.ts ─ values ─ readSettings.ts ─ Settings ─ node
+ *     profile  profiles.ts ───┘       (valueTypes.ts parses the texts)
  *
- * An option that does nothing here states why (noEffect), and a switch that guards something which is not there refuses
- * the start (refusedWhenOn); optionWarnings.ts and crossChecks.ts tell the operator. Names that only other releases of
- * the incumbent know are in otherReleases.ts.
+ * An option without effect states why (noEffect); a security switch that is not implemented prevents the start
+ * (refusedWhenOn). optionWarnings.ts and crossChecks.ts report both. Names that only other releases of Besu know are in
+ * unknownOptions.ts.
  */
 export const OPTIONS = {
   ...GENERAL_OPTIONS,
@@ -38,7 +37,7 @@ export const OPTIONS = {
   ...MINING_OPTIONS,
   ...PROOF_OF_WORK_OPTIONS,
   ...STORAGE_OPTIONS,
-  ...FOREIGN_SYNC_OPTIONS,
+  ...UNSUPPORTED_SYNC_OPTIONS,
   ...PEER_TO_PEER_OPTIONS,
   ...PEER_TUNING_OPTIONS,
   ...PERMISSIONING_OPTIONS,
@@ -50,14 +49,14 @@ export const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** What each option is worth once its text is read. */
+/** The parsed value of each option. */
 export type OptionValues = {
   readonly [N in OptionName]: (typeof OPTIONS)[N] extends Option<infer V, infer D> ? V | D : never;
 };
 
 export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
 
-/** An option without its name's type, for code that treats all alike. */
+/** An option without its value's type, for code that treats all options alike. */
 export function optionNamed(name: OptionName): Option<unknown, unknown> {
   return OPTIONS[name] as unknown as Option<unknown, unknown>;
 }
@@ -76,7 +75,7 @@ export function spellingsOf(name: OptionName): readonly string[] {
   return [name, ...(optionNamed(name).aliases ?? [])];
 }
 
-/** What messages call an option: its longest spelling, as the incumbent does. */
+/** The spelling used in messages: the longest one, as in Besu. */
 export function longestSpelling(name: OptionName): string {
   return spellingsOf(name).reduce((longest, each) => (each.length > longest.length ? each : longest));
 }

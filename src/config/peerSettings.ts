@@ -4,8 +4,8 @@ import type { OptionValues } from "./options.ts";
 import type { PeerSettings } from "./settings.ts";
 
 /**
- * Who may be a peer, and with whom to stay connected: the static nodes and, as on every network with proof of authority,
- * the bootnodes, unless discovery is switched off (p2p.md#connection-policy).
+ * Peer limits and maintained peers: the static nodes and, as Besu does on proof-of-authority networks, the bootnodes
+ * unless discovery is off (p2p.md#connection-policy).
  */
 export function peerSettings(
   values: OptionValues,

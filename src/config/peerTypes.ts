@@ -16,7 +16,7 @@ const nodeIdType: ValueType<Uint8Array> = {
 
 export const nodeIdsType = listType(nodeIdType, "<NODE ID,...>");
 
-/** A range of addresses; the incumbent's files also say "none". */
+/** A range of addresses in CIDR notation; "none" appears in Besu's example files. */
 const subnetType: ValueType<string> = {
   arity: "single",
   label: "<SUBNET>",
@@ -33,7 +33,7 @@ const subnetType: ValueType<string> = {
 
 export const subnetsType = listType(subnetType, "<SUBNET,...>");
 
-/** node:secret@host[:port], as --ethstats has it. */
+/** node:secret@host[:port], the form of --ethstats. */
 export const statsUrlType: ValueType<string> = {
   arity: "single",
   label: "<NODE:SECRET@HOST:PORT>",
@@ -45,7 +45,7 @@ export const statsUrlType: ValueType<string> = {
   show: String,
 };
 
-/** A range of block distances around the head: -10..30. */
+/** A range of block distances from the head, such as -10..30. */
 export const distancesType: ValueType<string> = {
   arity: "single",
   label: "<FROM..TO>",

@@ -7,7 +7,7 @@ import { type Enode, isNamed, parseEnode, showEnode } from "./enode.ts";
 import type { OptionValues } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
-/** Where the allowlists are that the operator switched on (options.md#permissioning-options). */
+/** The files of the enabled allowlists (options.md#permissioning-options). */
 export function permissionSettings(values: OptionValues, workingDirectory: string): PermissionSettings {
   const inDataFolder = join(values["data-path"], "permissions_config.toml");
   const fileOf = (named: string | undefined): string => resolve(workingDirectory, named ?? inDataFolder);
@@ -21,7 +21,7 @@ export function permissionSettings(values: OptionValues, workingDirectory: strin
   };
 }
 
-/** A list that is switched on must be there and make sense: without it, nobody knows whom to keep out. */
+/** An enabled allowlist must exist and be readable; otherwise the node could not enforce it. */
 export function checkPermissions(options: ResolvedOptions, workingDirectory: string): Diagnostics {
   const { values } = options;
   const settings = permissionSettings(values, workingDirectory);
@@ -36,7 +36,7 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
   return { problems: [], warnings: [] };
 }
 
-/** Nodes by their enode URLs; host names only with --Xdns-enabled. Those to stay connected with must stay listed. */
+/** Nodes by enode URL, with host names only if --Xdns-enabled. Maintained peers cannot be removed from the list. */
 export function nodeListKind({
   allowsHostNames,
   maintained = [],

@@ -7,7 +7,7 @@ import type { ResolvedOptions } from "./precedence.ts";
 
 const MS_PER_HOUR = 3_600_000;
 
-/** Options that belong to one kind of the incumbent's pool. It refuses them for the other; here they are warned of. */
+/** Options of only one of Besu's two pools. Besu refuses them for the other pool; here they give a warning. */
 const ONLY_LAYERED = [
   "tx-pool-layer-max-capacity",
   "tx-pool-max-prioritized",
@@ -16,8 +16,8 @@ const ONLY_LAYERED = [
 const ONLY_SEQUENCED = ["tx-pool-retention-hours", "tx-pool-limit-by-account-percentage"] as const;
 
 /**
- * The pool's limits. There is one kind of pool; which of the incumbent's two was asked for decides by whose limits it
- * is bound (options.md#pool-options).
+ * The pool's limits. There is one implementation; --tx-pool chooses which of Besu's two pools sets the limits
+ * (options.md#pool-options).
  */
 export function poolSettings(values: OptionValues): TxPoolLimits {
   const minGasPriceWei = values["min-gas-price"];
@@ -36,25 +36,23 @@ export function poolSettings(values: OptionValues): TxPoolLimits {
 }
 
 /**
- * What statistics show: the incumbent's layered pool, its default, has no size; its sequenced one has
+ * The maximum size in statistics: -1 for Besu's layered pool (the default), which has no size limit
  * (json-rpc.md#txpool).
  */
 export function shownPoolSize({ values, isGiven }: ResolvedOptions): number {
   return isSequenced(values) || isGiven("tx-pool-max-size") ? poolSettings(values).maxTransactions : -1;
 }
 
-/** Options that do something else than what was asked for, or nothing. */
+/** Warnings about pool options with no effect or another effect than asked for. */
 export function poolWarnings(options: ResolvedOptions): string[] {
   const { values, isGiven, sourceOf } = options;
   const warnings: string[] = [];
   if (isSequenced(values)) {
-    warnings.push(...withoutEffect(options, ONLY_LAYERED, "the sequenced pool is bound by count and age"));
+    warnings.push(...withoutEffect(options, ONLY_LAYERED, "the sequenced pool is limited by count and age"));
   } else {
-    warnings.push(...withoutEffect(options, ONLY_SEQUENCED, "that is for --tx-pool=SEQUENCED"));
+    warnings.push(...withoutEffect(options, ONLY_SEQUENCED, "only --tx-pool=SEQUENCED uses it"));
     if (isGiven("tx-pool-max-size")) {
-      warnings.push(
-        "--tx-pool-max-size belongs to --tx-pool=SEQUENCED; the layered pool is bound by it all the same.",
-      );
+      warnings.push("--tx-pool-max-size belongs to --tx-pool=SEQUENCED; it limits the layered pool, too.");
     }
   }
   if (
@@ -68,7 +66,7 @@ export function poolWarnings(options: ResolvedOptions): string[] {
   return warnings;
 }
 
-/** Adjustments that the incumbent logs, in its words (options.md#adjustments). */
+/** Adjustments that Besu logs, with Besu's texts (options.md#adjustments). */
 export function poolNotes({ values }: ResolvedOptions, spec: ChainSpec): readonly string[] {
   if (values["tx-pool-price-bump"] !== undefined) return [];
   const forced = "Forcing price bump for transaction replacement to 0, since";

@@ -1,11 +1,11 @@
 import { longestSpelling, OPTION_NAMES, type OptionName, type OptionValues, optionNamed } from "./options.ts";
 import { describeSource, isAskedFor, onOneLine, type RawOption, type Source } from "./rawOption.ts";
 
-/** Every option's value, and where it came from. */
+/** Every option's value and its source. */
 export interface ResolvedOptions {
   readonly values: OptionValues;
   sourceOf(name: OptionName): Source;
-  /** True when the operator gave it, by whatever means. */
+  /** True when the operator gave it on the command line, in the environment or in a file. */
   isGiven(name: OptionName): boolean;
 }
 
@@ -15,10 +15,9 @@ export interface Resolution {
 }
 
 /**
- * Picks for each option the first layer that gives it (command line, environment, file, preset;
- * options.md#precedence), else the default, and reads the text. Whole values: a list from one layer is never
- * extended by another. A text that cannot be read is a problem, and the default stands in its place so that
- * further checks can go on.
+ * Takes each option from the first layer that gives it (command line, environment, file, profile, preset;
+ * options.md#precedence), else its default. Lists of different layers are not merged. A text that cannot be parsed is
+ * a problem; the default then takes its place so that further checks can run.
  */
 export function resolveOptions(layers: readonly (readonly RawOption[])[]): Resolution {
   const problems: string[] = [];
@@ -27,16 +26,16 @@ export function resolveOptions(layers: readonly (readonly RawOption[])[]): Resol
   for (const name of OPTION_NAMES) {
     const option = optionNamed(name);
     values[name] = option.default;
-    const given = findRaw(layers, name);
-    if (given === undefined) continue;
-    const outcome = option.type.read(given.text);
-    if (outcome.ok) values[name] = outcome.value;
-    else problems.push(badValue(given, outcome.error.message));
-    sources.set(name, given.source);
+    const raw = findRaw(layers, name);
+    if (raw === undefined) continue;
+    const value = option.type.read(raw.text);
+    if (value.ok) values[name] = value.value;
+    else problems.push(badValue(raw, value.error.message));
+    sources.set(name, raw.source);
   }
   const sourceOf = (name: OptionName): Source => sources.get(name) ?? { kind: "default" };
   const options: ResolvedOptions = {
-    // Each value was read by its own option's type, which is what OptionValues says.
+    // Each value was parsed by its own option's type, as OptionValues states.
     values: values as OptionValues,
     sourceOf,
     isGiven: (name) => isAskedFor(sourceOf(name)),
@@ -44,16 +43,16 @@ export function resolveOptions(layers: readonly (readonly RawOption[])[]): Resol
   return { options, problems };
 }
 
-/** An option's winning text, unread. */
+/** An option's unparsed text from the first layer that gives it. */
 export function findRaw(layers: readonly (readonly RawOption[])[], name: OptionName): RawOption | undefined {
   for (const layer of layers) {
-    const given = layer.find((each) => each.name === name);
-    if (given !== undefined) return given;
+    const found = layer.find((each) => each.name === name);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** Begins with the incumbent's words; then where the value came from and what would do. */
+/** Begins with Besu's message; then where the value came from and what is accepted. */
 function badValue({ name, source }: RawOption, reason: string): string {
   const { accepts } = optionNamed(name).type;
   return `Invalid value for option '--${longestSpelling(name)}': ${onOneLine(reason)} (given ${describeSource(source)}; accepted: ${accepts})`;

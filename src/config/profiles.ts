@@ -28,7 +28,7 @@ const PROFILES: Readonly<Record<ProfileName, Profile>> = {
 
 type Profile = Readonly<Partial<Record<OptionName, string>>>;
 
-/** What a profile gives: it counts after everything that the operator gave for an option of its own. */
+/** The options that a profile sets, with lower precedence than everything the operator gave. */
 export function givenByProfile(profile: ProfileName): readonly RawOption[] {
   return Object.entries(PROFILES[profile]).map(([name, text]) => ({
     name: name as OptionName,

@@ -1,6 +1,6 @@
 import type { OptionName } from "./options.ts";
 
-/** What somebody wrote for an option, in the spelling of the command line, and where. */
+/** An option as the operator wrote it, in the form of the command line, and its source. */
 export interface RawOption {
   readonly name: OptionName;
   readonly text: string;
@@ -15,7 +15,7 @@ export type Source =
   | { readonly kind: "preset" }
   | { readonly kind: "default" };
 
-/** What somebody wrote for a name that only other releases of the incumbent know. */
+/** An option that only other releases of Besu know, as the operator wrote it. */
 export interface UnknownOption {
   /** Without dashes. */
   readonly spelling: string;
@@ -23,15 +23,15 @@ export interface UnknownOption {
   readonly source: Source;
 }
 
-/** What one source gave: texts to be read later, and what is wrong or doubtful with the source itself. */
+/** The raw options of one source, and the problems and warnings about the source itself. */
 export interface SourceReading {
   readonly raw: readonly RawOption[];
-  readonly foreign: readonly UnknownOption[];
+  readonly unknown: readonly UnknownOption[];
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Where a value came from, to follow "given". */
+/** Describes a source, worded so that it can follow "given". */
 export function describeSource(source: Source): string {
   switch (source.kind) {
     case "commandLine":
@@ -49,12 +49,12 @@ export function describeSource(source: Source): string {
   }
 }
 
-/** True when the operator asked for it, as opposed to what a profile or the program supplies. */
+/** True for values that the operator gave; false for those of a profile or the program. */
 export function isAskedFor({ kind }: Source): boolean {
   return kind === "commandLine" || kind === "environment" || kind === "file";
 }
 
-/** What somebody wrote, quoted in a problem: its own line ends are shown, so that a problem stays one line. */
+/** Escapes line breaks in quoted input, so that a problem stays on one line. */
 export function onOneLine(text: string): string {
   return text.replace(/\r\n|[\n\r\u2028\u2029]/g, "\\n");
 }

@@ -7,7 +7,7 @@ import { err, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
-import { DEV_PRESET, DEV_VALIDATOR_KEY, PRESET_ENDERS } from "./devNetwork.ts";
+import { DEV_PRESET, DEV_VALIDATOR_KEY, OPTIONS_AGAINST_PRESET } from "./devNetwork.ts";
 import { report } from "./diagnostics.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { loggingChoices } from "./loggingSettings.ts";
@@ -29,40 +29,42 @@ import { readStaticNodes } from "./staticNodes.ts";
 import { readToml } from "./toml.ts";
 import { checkUnknown } from "./unknownOptions.ts";
 
-/** Everything outside the program that settings are made of, besides the files that it names. */
+/** The inputs of the configuration, besides the files that they name. */
 export interface ConfigSources {
-  /** What the command line gave. */
-  readonly given: readonly RawOption[];
-  /** What it gave for names of other releases. */
-  readonly foreign?: readonly UnknownOption[];
+  /** Options of the command line. */
+  readonly raw: readonly RawOption[];
+  /** Options of the command line that only other releases know. */
+  readonly unknown?: readonly UnknownOption[];
   readonly environment: Environment;
-  /** Relative paths start here, those inside a configuration file too, as the incumbent's do. */
+  /** Relative paths start here, including those inside a configuration file, as in Besu. */
   readonly workingDirectory: string;
-  /** True when log lines go to a person. */
+  /** True when log lines go to a terminal. */
   readonly isTerminal: boolean;
 }
 
 /**
- * Reads and checks all that is configured, the genesis file included: whatever can be known to be wrong before the
- * node starts is found here. Refused with every problem found, one to a line of the message.
+ * Reads and checks the whole configuration, including the genesis file. The error's message lists every problem found,
+ * one to a line.
  */
 export function readSettings(sources: ConfigSources): Result<Settings, "badConfiguration"> {
   const environment = readEnvironment(sources.environment);
   const file = readConfigFile(sources, environment.raw);
-  const asked = [sources.given, environment.raw, file.raw];
-  const configured = [...asked, profileLayer(asked)];
-  const isDevelopmentNetwork = PRESET_ENDERS.every((name) => findRaw(configured, name) === undefined);
+  const given = [sources.raw, environment.raw, file.raw];
+  const configured = [...given, profileLayer(given)];
+  const isDevelopmentNetwork = OPTIONS_AGAINST_PRESET.every(
+    (name) => findRaw(configured, name) === undefined,
+  );
   const resolution = resolveOptions(isDevelopmentNetwork ? [...configured, presetLayer()] : configured);
   const { options } = resolution;
-  const foreign = checkUnknown([...(sources.foreign ?? []), ...environment.foreign, ...file.foreign]);
+  const unknown = checkUnknown([...(sources.unknown ?? []), ...environment.unknown, ...file.unknown]);
   const choices = checkOptions(options);
   const staticNodes = readStaticNodes(options, sources.workingDirectory);
   const permissions = checkPermissions(options, sources.workingDirectory);
-  const problems = [environment, file, resolution, foreign, choices, staticNodes, permissions].flatMap(
+  const problems = [environment, file, resolution, unknown, choices, staticNodes, permissions].flatMap(
     (found) => found.problems,
   );
   const genesis = readGenesisFile(options, sources.workingDirectory);
-  // Without a genesis file the cause is often another problem; name it only when it stands alone.
+  // A missing genesis file is often the consequence of another problem; report it only when there is no other.
   if (!genesis.ok && (problems.length === 0 || options.values["genesis-file"] !== undefined)) {
     problems.push(genesis.error.message);
   }
@@ -70,8 +72,8 @@ export function readSettings(sources: ConfigSources): Result<Settings, "badConfi
   const fit = checkAgainstChain(options, genesis.value.spec);
   problems.push(...fit.problems);
   if (problems.length > 0) return refuse(problems);
-  const logging = loggingChoices(options, asked, sources);
-  const diagnostics = [environment, file, logging, foreign, choices, staticNodes, permissions, fit];
+  const logging = loggingChoices(options, given, sources);
+  const diagnostics = [environment, file, logging, unknown, choices, staticNodes, permissions, fit];
   const warnings = [...diagnostics, genesis.value].flatMap((found) => found.warnings);
   const assembled = assemble(options, genesis.value, sources);
   const { nodeKey } = assembled;
@@ -93,8 +95,8 @@ export interface DataFolder {
 }
 
 /**
- * The data folder, for commands that look at nothing else: no genesis file is asked for, and rules between options are
- * left to the start of the node. Refused with every problem of the options, one to a line.
+ * The data folder, for commands that need nothing else: the genesis file is not read, and rules between options are not
+ * checked. The error lists every problem of the options, one to a line.
  */
 export function readDataFolder(sources: ConfigSources): Result<DataFolder, "badConfiguration"> {
   const options = readOptionsAlone(sources);
@@ -102,21 +104,21 @@ export function readDataFolder(sources: ConfigSources): Result<DataFolder, "badC
   const { values } = options.value;
   return ok({
     dataPath: resolve(sources.workingDirectory, values["data-path"]),
-    // Layers tell it only of deprecated words, about which a command says nothing.
+    // Layers only give warnings of deprecated values, which a command does not print.
     logging: loggingChoices(options.value, [], sources).settings,
   });
 }
 
 /**
- * Where the node's key is, likewise. The development network's own key is made only in its own folder: whoever names
- * another makes a key for a network of their own.
+ * The path of the node's key, for commands that need nothing else. The development network's key is written only to
+ * the default data folder; in any other folder a new random key is generated.
  */
 export function readKeyFile(sources: ConfigSources): Result<NodeKeySettings, "badConfiguration"> {
   const options = readOptionsAlone(sources);
   if (!options.ok) return options;
   const { values, isGiven } = options.value;
   const isDevelopmentNetwork = [
-    ...PRESET_ENDERS,
+    ...OPTIONS_AGAINST_PRESET,
     "data-path" as const,
     "node-private-key-file" as const,
   ].every((name) => !isGiven(name));
@@ -132,16 +134,16 @@ export function readKeyFile(sources: ConfigSources): Result<NodeKeySettings, "ba
 function readOptionsAlone(sources: ConfigSources): Result<ResolvedOptions, "badConfiguration"> {
   const environment = readEnvironment(sources.environment);
   const file = readConfigFile(sources, environment.raw);
-  const resolution = resolveOptions([sources.given, environment.raw, file.raw]);
+  const resolution = resolveOptions([sources.raw, environment.raw, file.raw]);
   const problems = [...environment.problems, ...file.problems, ...resolution.problems];
   return problems.length > 0 ? refuse(problems) : ok(resolution.options);
 }
 
 function readConfigFile(sources: ConfigSources, byEnvironment: readonly RawOption[]): SourceReading {
-  const onCommandLine = findRaw([sources.given], "config-file");
+  const onCommandLine = findRaw([sources.raw], "config-file");
   const inEnvironment = findRaw([byEnvironment], "config-file");
   const given = onCommandLine ?? inEnvironment;
-  if (given === undefined) return { raw: [], foreign: [], problems: [], warnings: [] };
+  if (given === undefined) return { raw: [], unknown: [], problems: [], warnings: [] };
   if (onCommandLine !== undefined && inEnvironment?.source.kind === "environment") {
     return onlyProblem(
       `Both ${inEnvironment.source.variable}=${inEnvironment.text} and --config-file ${onCommandLine.text} specified. Please specify only one.`,
@@ -162,10 +164,10 @@ function readConfigFile(sources: ConfigSources, byEnvironment: readonly RawOptio
   }
 }
 
-/** What the profile gives that is asked for; a name that is none is told when the options are read. */
-function profileLayer(asked: readonly (readonly RawOption[])[]): readonly RawOption[] {
-  const named = OPTIONS.profile.type.read(findRaw(asked, "profile")?.text ?? "NONE");
-  return named.ok ? givenByProfile(named.value) : [];
+/** The options of the chosen profile. An invalid name is reported when the options are resolved. */
+function profileLayer(given: readonly (readonly RawOption[])[]): readonly RawOption[] {
+  const profile = OPTIONS.profile.type.read(findRaw(given, "profile")?.text ?? "NONE");
+  return profile.ok ? givenByProfile(profile.value) : [];
 }
 
 function presetLayer(): readonly RawOption[] {
@@ -297,7 +299,7 @@ function webSocketSettings(values: OptionValues): WebSocketSettings {
   };
 }
 
-/** Unless it is said, one address leaves a quarter of a door to the others. */
+/** By default one address may hold three quarters of a server's connections, which leaves a quarter to the others. */
 function perAddress(
   values: OptionValues,
   maxConnections: number,
@@ -341,5 +343,5 @@ function noGenesis(message: string): Result<never, "noGenesis"> {
 }
 
 function onlyProblem(problem: string): SourceReading {
-  return { raw: [], foreign: [], problems: [problem], warnings: [] };
+  return { raw: [], unknown: [], problems: [problem], warnings: [] };
 }

@@ -7,22 +7,22 @@ import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
 import type { Enode } from "./enode.ts";
 
-/** All that was decided before the node starts: read once, checked as a whole, never changed. Paths are absolute. */
+/** The node's complete configuration: read once, checked as a whole, never changed. Paths are absolute. */
 export interface Settings {
-  /** True for the development network of `npm start`: nothing was said about which network to run. */
+  /** True for the development network of `npm start`, which runs when no network was configured. */
   readonly isDevelopmentNetwork: boolean;
   readonly genesisFile: string;
   /** The genesis file, read and checked. */
   readonly chainSpec: ChainSpec;
   readonly dataPath: string;
-  /** Bytes of the database to keep in memory; undefined for its own measure. */
+  /** Size of the database's cache; undefined for its default. */
   readonly databaseCacheBytes?: number;
   readonly nodeKey: NodeKeySettings;
   /** --network-id, or the chain id. */
   readonly networkId: bigint;
-  /** What --version, web3_clientVersion and peers are told. */
+  /** Shown by --version and web3_clientVersion, and sent to peers. */
   readonly clientVersion: string;
-  /** Where the process id is kept while the node runs. */
+  /** File that holds the process id while the node runs. */
   readonly pidFile?: string;
   readonly logging: LoggingSettings;
   /** Undefined when the server is off. */
@@ -30,27 +30,27 @@ export interface Settings {
   /** Undefined when the server is off. */
   readonly webSocket: WebSocketSettings | undefined;
   readonly rpc: RpcAnswerSettings;
-  /** Most peers at a time, those aside with whom we are to stay connected. */
+  /** Largest number of peers at a time, not counting maintained ones. */
   readonly maxPeers: number;
-  /** Undefined when the node keeps to itself. */
+  /** Undefined when peer-to-peer networking is off. */
   readonly peers: PeerSettings | undefined;
-  /** Undefined when nothing is counted. */
+  /** Undefined when metrics are off. */
   readonly metrics: MetricsSettings | undefined;
   readonly pool: TxPoolLimits;
-  /** Where the pool is kept over a restart; undefined when it is not kept. */
+  /** File that keeps the pool over a restart; undefined when it is not kept. */
   readonly poolFile: string | undefined;
-  /** Whom the node lets in, where the operator keeps lists of them; nodes by host names only where those are allowed. */
+  /** The allowlists of accounts and nodes, and whether node URLs may have host names. */
   readonly permissions: PermissionSettings & { readonly allowsHostNames: boolean };
   readonly blockProduction: BlockProductionSettings;
-  /** Free space on the data folder's disk below which no blocks are made; 0 for none. */
+  /** Free space on the data folder's disk below which no blocks are made; 0 for no limit. */
   readonly minFreeDiskBytes: number;
-  /** Between two rounds in which all of the database is verified. */
+  /** Interval between two verifications of the whole database. */
   readonly databaseScrubMs: number;
   /** Keep the revert data of failed transactions, for receipts. */
   readonly keepsRevertReasons: boolean;
-  /** What was settled for the operator without anything being wrong; each is logged once at the start. */
+  /** Adjustments that are not problems; each is logged once at the start, at INFO. */
   readonly notes: readonly string[];
-  /** What the operator should know about the choices made; each is logged once at the start. */
+  /** Each is logged once at the start, at WARN. */
   readonly warnings: readonly string[];
 }
 
@@ -61,19 +61,19 @@ export interface PeerSettings {
   readonly port: number;
   /** Address in our enode URL. */
   readonly advertisedHost: string;
-  /** Most peers that called us; undefined for no share of their own. */
+  /** Largest number of inbound connections; undefined for no separate limit. */
   readonly maxInbound: number | undefined;
-  /** Nodes to stay connected with. */
+  /** Nodes that the node stays connected with. */
   readonly maintained: readonly Enode[];
   readonly bannedIds: readonly Uint8Array[];
-  /** Ranges such as 10.0.0.0/8 that peers must be in; empty for anywhere. */
+  /** Ranges such as 10.0.0.0/8 that peers must be in; empty for no restriction. */
   readonly subnets: readonly string[];
 }
 
 export interface NodeKeySettings {
   readonly path: string;
   /**
-   * Key to write when the file is absent: the public one, for the development network of `npm start` alone. 32 bytes.
+   * Key to write when the file is absent: the well-known one, for the development network of `npm start` only. 32 bytes.
    */
   readonly initialKey?: Uint8Array;
 }
@@ -81,15 +81,15 @@ export interface NodeKeySettings {
 export interface HttpSettings extends RpcServerSettings {
   /** ["*"] for any origin, [] for none, else patterns that are joined into one regular expression. */
   readonly corsOrigins: readonly string[];
-  /** Most requests in one batch; undefined for no limit. */
+  /** Largest number of requests in one batch; undefined for no limit. */
   readonly maxBatchSize: number | undefined;
   readonly maxBodyBytes: number;
-  /** Indent the answers. */
+  /** Indent responses. */
   readonly isPrettyPrinted: boolean;
 }
 
 export interface WebSocketSettings extends RpcServerSettings {
-  /** A message may have four frames of this size. */
+  /** A message may have four times this size. */
   readonly maxFrameBytes: number;
 }
 
@@ -100,20 +100,20 @@ export interface RpcServerSettings {
   readonly groups: readonly ApiGroup[];
   /** ["*"] for any host, [] for none, else names without ports. */
   readonly hostAllowlist: readonly string[];
-  /** Origins whose pages may change the node, written out; patterns and * among them name nobody. */
+  /** Origins whose pages may change the node, written in full; patterns and * match nothing. */
   readonly trustedOrigins: readonly string[];
   readonly maxConnections: number;
-  /** Most of them from one address. */
+  /** Connection limit of one remote address. */
   readonly maxConnectionsPerAddress: number;
-  /** Addresses that many clients may share; without such a limit. */
+  /** Addresses of proxies, which the limit per address does not apply to. */
   readonly proxyAddresses: readonly string[];
-  /** Longest that one request may take. */
+  /** Time limit of one request. */
   readonly timeoutMs: number;
 }
 
 export interface MetricsSettings {
   readonly categories: ReadonlySet<MetricCategory>;
-  /** False to leave out how long things take. */
+  /** False to leave out durations. */
   readonly hasTimers: boolean;
   readonly server?: MetricsServerSettings;
   readonly push?: MetricsPushSettings;
@@ -123,7 +123,7 @@ export interface MetricsServerSettings {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** As in DoorSettings. */
+  /** As in RpcServerSettings. */
   readonly hostAllowlist: readonly string[];
   readonly idleTimeoutMs: number;
 }
@@ -136,40 +136,40 @@ export interface MetricsPushSettings {
 }
 
 export interface RpcAnswerSettings {
-  /** Most gas that a simulated call may use; undefined for no cap. */
+  /** Gas limit of a simulated call; undefined for no cap. */
   readonly gasCap: bigint | undefined;
-  /** Largest difference between the ends of a query for logs; 0 for no limit. */
+  /** Largest block range of a log query; 0 for no limit. */
   readonly maxLogsRange: bigint;
-  /** The same of a query for traces. */
+  /** Largest block range of trace_filter; 0 for no limit. */
   readonly maxTraceFilterRange: bigint;
-  /** Whether the index of logs is written without being asked for. */
+  /** Whether the bloom index is written in the background, without a request. */
   readonly isLogIndexAutomatic: boolean;
   readonly gasPrice: {
-    /** Newest blocks that eth_gasPrice looks at. */
+    /** How many of the newest blocks eth_gasPrice samples. */
     readonly blocks: number;
     /** 0 to 100. */
     readonly percentile: number;
     readonly maxWei: bigint;
   };
-  /** What eth_coinbase answers; undefined for the node's own address. */
+  /** Answer of eth_coinbase; undefined for the node's own address. */
   readonly coinbase: Address | undefined;
-  /** What the pool's statistics show as its size; -1 unless the operator asked for one. */
+  /** Maximum size in the pool's statistics; -1 unless the operator set one. */
   readonly poolMaxSize: number;
 }
 
 export interface BlockProductionSettings {
-  /** Lowest price per gas of a transaction in our blocks; changeable at run time. */
+  /** Lowest gas price of a transaction in our blocks; can change at run time. */
   readonly minGasPriceWei: bigint;
   /** Lowest priority fee per gas in our blocks. */
   readonly minPriorityFeeWei: bigint;
-  /** How full a block must be to stop looking for smaller transactions, 0 to 1. */
+  /** How full a block must be to stop trying smaller transactions, 0 to 1. */
   readonly minOccupancyRatio: number;
-  /** Most bytes of transactions in our blocks. */
+  /** Size limit of the transactions in one of our blocks. */
   readonly maxBlockBytes: number;
-  /** Gas limit to move to; undefined keeps the parent's. */
+  /** Gas limit that our blocks approach; undefined keeps the parent's. */
   readonly targetGasLimit: bigint | undefined;
-  /** Time to fill a block, in percent of the block period in force; may exceed 100. */
+  /** Time budget for filling a block, in percent of the current block period; may exceed 100. */
   readonly selectionTimePercent: number;
-  /** Free bytes of our blocks' extra data, exactly 32. */
+  /** Vanity bytes of our blocks' extra data, exactly 32. */
   readonly vanity: Uint8Array;
 }

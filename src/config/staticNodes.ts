@@ -5,8 +5,8 @@ import { type Enode, isNamed, parseStaticNodes } from "./enode.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
 /**
- * Reads the file of peers to stay connected with (options.md#enodes-and-static-nodes): one that is named must
- * exist, that of the data folder need not, and either must make sense.
+ * Reads the static nodes (options.md#enodes-and-static-nodes). A file named by the option must exist; the one in the
+ * data folder may be absent. Either must be valid.
  */
 export function readStaticNodes(
   options: ResolvedOptions,

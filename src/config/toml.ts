@@ -11,9 +11,8 @@ import {
 import { isOfOtherRelease } from "./unknownOptions.ts";
 
 /**
- * Options given by a TOML file (options.md#toml). A key is an option's name or alias; tables are for the eye
- * only. Every spelling of a value is taken: lists as arrays or as one text with commas, numbers and booleans
- * quoted or not. `path` names the file in messages.
+ * Reads options from a TOML file (options.md#toml). A key is an option's name or alias; table names are ignored. Lists
+ * may be arrays or one text with commas; numbers and booleans may be quoted. `path` names the file in messages.
  */
 export function readToml(text: string, path: string): SourceReading {
   let document: TomlTable;
@@ -27,22 +26,24 @@ export function readToml(text: string, path: string): SourceReading {
   if (entries.length === 0) {
     return onlyProblem(`Unable to read TOML configuration file ${path}: nothing is set in it`);
   }
-  const unknown = entries
+  const unknownKeys = entries
     .filter(({ key }) => !isOptionForFiles(key) && !isOfOtherRelease(key))
     .map(({ key }) => key);
-  const problems = unknown.length === 0 ? [] : [unknownProblem(unknown, text, path)];
+  const problems = unknownKeys.length === 0 ? [] : [unknownProblem(unknownKeys, text, path)];
   const warnings: string[] = [];
-  const given: RawOption[] = [];
+  const raw: RawOption[] = [];
   const sourceOf = (key: string) => ({ kind: "file", path, key, line: lineOf(key, text) }) as const;
   for (const name of OPTION_NAMES) {
-    // The name counts before its aliases, and the order of the file among equals.
-    const spelled = spellingsOf(name).flatMap((spelling) => entries.filter(({ key }) => key === spelling));
-    const [first, ...others] = spelled.filter(({ key }) => isOptionForFiles(key));
+    // The name has precedence over its aliases; among equals the first in the file wins.
+    const assignments = spellingsOf(name).flatMap((spelling) =>
+      entries.filter(({ key }) => key === spelling),
+    );
+    const [first, ...others] = assignments.filter(({ key }) => isOptionForFiles(key));
     if (first === undefined) continue;
     const source = sourceOf(first.key);
     const isList = optionNamed(name).type.arity === "list";
     const value = textOf(first.value, isList);
-    if (value.ok) given.push({ name, text: value.text, source });
+    if (value.ok) raw.push({ name, text: value.text, source });
     else problems.push(wrongKindProblem(name, value.kind, source));
     if (others.some((other) => other.key === first.key)) {
       problems.push(`${first.key} is given twice in ${path}`);
@@ -54,13 +55,13 @@ export function readToml(text: string, path: string): SourceReading {
       );
     }
   }
-  const foreign = entries
+  const unknown = entries
     .filter(({ key }) => !isOptionForFiles(key) && isOfOtherRelease(key))
     .map(({ key, value }): UnknownOption => {
       const read = textOf(value, true);
       return { spelling: key, text: read.ok ? read.text : "", source: sourceOf(key) };
     });
-  return { raw: given, foreign, problems, warnings };
+  return { raw: raw, unknown: unknown, problems, warnings };
 }
 
 function isSame(a: Reading, b: Reading): boolean {
@@ -89,7 +90,7 @@ function isOptionForFiles(key: string): boolean {
 
 type Reading = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly kind: string };
 
-/** The value as the command line would spell it; a list joined with commas, as the incumbent does. */
+/** The value in the form of the command line; a list is joined with commas, as in Besu. */
 function textOf(value: TomlValue, mayBeList: boolean): Reading {
   if (value instanceof TomlDate) return { ok: false, kind: "a date" };
   if (Array.isArray(value)) {
@@ -105,18 +106,18 @@ function wrongKindProblem(name: OptionName, kind: string, source: Source): strin
   return `Invalid value for option '--${name}': ${kind} is given ${describeSource(source)}; accepted: ${optionNamed(name).type.accepts}`;
 }
 
-function unknownProblem(unknown: readonly string[], text: string, path: string): string {
+function unknownProblem(unknownKeys: readonly string[], text: string, path: string): string {
   const known = OPTION_NAMES.flatMap((name) => spellingsOf(name)).filter(isOptionForFiles);
-  const details = unknown.map((key) => {
+  const details = unknownKeys.map((key) => {
     const line = lineOf(key, text);
     const near = nearestNames(key, known);
     return `${key}${line === undefined ? "" : ` in line ${line}`}${near.length === 0 ? "" : `: is ${near.join(" or ")} meant?`}`;
   });
-  const plural = unknown.length > 1 ? "s" : "";
-  return `Unknown option${plural} in TOML configuration file: ${unknown.join(", ")} (${path}; ${details.join("; ")})`;
+  const plural = unknownKeys.length > 1 ? "s" : "";
+  return `Unknown option${plural} in TOML configuration file: ${unknownKeys.join(", ")} (${path}; ${details.join("; ")})`;
 }
 
-/** Line of the first assignment to a key; undefined when it is spelled in a way that only a parser finds. */
+/** Line of the first assignment to a key; undefined when the simple pattern does not find it. */
 function lineOf(key: string, text: string): number | undefined {
   const index = text
     .split("\n")
@@ -132,7 +133,7 @@ function syntaxProblem(error: TomlError, text: string, path: string): string {
   return `Invalid TOML configuration: ${reason} ${place} in ${path}${advice}`;
 }
 
-/** The line with its bare words quoted, where that makes it TOML: host-allowlist=[*] is a common mistake. */
+/** The line with its bare words quoted, if that makes it valid TOML: host-allowlist=[*] is a common mistake. */
 function quotedForm(line: string): string | undefined {
   const [, key, value] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
   if (key === undefined || value === undefined) return undefined;
@@ -157,5 +158,5 @@ function isToml(text: string): boolean {
 }
 
 function onlyProblem(problem: string): SourceReading {
-  return { raw: [], foreign: [], problems: [problem], warnings: [] };
+  return { raw: [], unknown: [], problems: [problem], warnings: [] };
 }

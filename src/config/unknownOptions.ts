@@ -1,8 +1,8 @@
 import { describeSource, type UnknownOption } from "./rawOption.ts";
 
 /**
- * Names that Besu 24.7.0 does not know but other releases of it do (options.md#other-releases): they turn up
- * in copied configurations. A star stands for any ending.
+ * Names that Besu 24.7.0 does not know but other releases do (options.md#other-releases): they occur in copied
+ * configurations. A star matches any suffix.
  */
 const FAMILIES = [
   {
@@ -28,7 +28,7 @@ const FAMILIES = [
   },
 ].map(({ family, names }) => ({ family, names: names.trim().split(/\s+/) }));
 
-/** Switches that close something: on, they stop the start, as ignoring them would leave it open. */
+/** Security switches: when on they prevent the start, because ignoring them would leave a server open. */
 const GUARDS: readonly string[] = [
   "graphql-tls-enabled",
   "graphql-mtls-enabled",
@@ -41,18 +41,18 @@ export function isOfOtherRelease(spelling: string): boolean {
   return familyOf(spelling) !== undefined;
 }
 
-/** One line for each name: a warning, or for a guard that is switched on the reason not to start. */
-export function checkUnknown(given: readonly UnknownOption[]): {
+/** One line for each name: a warning, or a problem for a security switch that is on. */
+export function checkUnknown(unknown: readonly UnknownOption[]): {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 } {
   const problems: string[] = [];
   const warnings: string[] = [];
-  for (const { spelling, text, source } of given) {
+  for (const { spelling, text, source } of unknown) {
     const family = familyOf(spelling);
     if (GUARDS.includes(spelling) && text.toLowerCase() !== "false") {
       problems.push(
-        `--${spelling}=${text} is refused: connections of callers cannot be encrypted in this version; put a proxy that does in front, and remove the option (given ${describeSource(source)})`,
+        `--${spelling}=${text} is refused: this version has no TLS; put a TLS proxy in front, and remove the option (given ${describeSource(source)})`,
       );
     } else {
       warnings.push(

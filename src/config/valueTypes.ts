@@ -4,17 +4,17 @@ import { parseHex, toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 
 /**
- * What an option's text means. Every source (command line, environment, TOML) is brought to the one spelling of the
- * command line first, so that a value means the same wherever it was written.
+ * Parses an option's text. Every source (command line, environment, TOML) is first brought to the form of the command
+ * line, so that a value means the same in all of them.
  */
 export interface ValueType<T> {
-  /** A switch may stand alone for true; a list may be repeated and is split at commas. */
+  /** A switch without a value is true; a list may be repeated and is split at commas. */
   readonly arity: "switch" | "single" | "list";
-  /** Stands for the value in the help and in messages: <PORT>. */
+  /** Placeholder for the value in the help and in messages, such as <PORT>. */
   readonly label: string;
-  /** What is accepted, in words. */
+  /** Description of accepted values. */
   readonly accepts: string;
-  /** Refused with the reason alone, worded so that it can follow "Invalid value for option '--x': ". */
+  /** The error has the reason alone, worded so that it can follow "Invalid value for option '--x': ". */
   read(text: string): Result<T, "badValue">;
   /** The value as a user would write it. */
   show(value: T): string;
@@ -25,9 +25,9 @@ export interface WholeNumberRange {
   readonly unit?: string;
   readonly min?: bigint;
   readonly max?: bigint;
-  /** What messages call such a number, in the incumbent's words: a long unless said otherwise. */
+  /** Besu's name of the number's type in messages; "a long" by default. */
   readonly kind?: string;
-  /** The incumbent's own type of value, whose refusals read differently: PositiveNumber, Percentage, Wei. */
+  /** Besu's own value type, which has a different error text: PositiveNumber, Percentage, Wei. */
   readonly convertsTo?: string;
 }
 
@@ -46,7 +46,7 @@ export const switchType: ValueType<boolean> = {
   show: String,
 };
 
-/** Whole numbers of any size: wei, gas, and what may exceed 2^53. Decimal digits only, underscores between them allowed. */
+/** Whole numbers that may exceed 2^53, such as wei and gas: decimal digits, with underscores allowed between them. */
 export function bigintType(range: WholeNumberRange): ValueType<bigint> {
   const { label, unit, min = 0n, max, kind = "a long", convertsTo } = range;
   const bounds = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
@@ -71,14 +71,14 @@ export function bigintType(range: WholeNumberRange): ValueType<bigint> {
   };
 }
 
-/** The incumbent's int: up to 2^31 - 1 unless said otherwise. */
+/** Besu's int: up to 2^31 - 1 unless `max` says otherwise. */
 export function integerType(range: WholeNumberRange): ValueType<number> {
   const wide = bigintType({ kind: "an int", ...range, max: range.max ?? MAX_INT });
   return {
     ...wide,
     read: (text) => {
-      const outcome = wide.read(text);
-      return outcome.ok ? ok(Number(outcome.value)) : outcome;
+      const value = wide.read(text);
+      return value.ok ? ok(Number(value.value)) : value;
     },
     show: String,
   };
@@ -86,7 +86,7 @@ export function integerType(range: WholeNumberRange): ValueType<number> {
 
 export const portType = integerType({ label: "<PORT>", min: 0n, max: 65535n });
 
-/** The incumbent's long and its amounts: 63 bits, and 256. */
+/** Besu's long (63 bits) and its wei amounts (256 bits). */
 export const longType = bigintType({ label: "<INTEGER>", max: MAX_LONG });
 export const weiType = bigintType({
   label: "<WEI>",
@@ -102,7 +102,7 @@ export const percentType = integerType({
   max: 100n,
   convertsTo: "Percentage",
 });
-/** The incumbent's PositiveNumber: an int above 0. */
+/** Besu's PositiveNumber: an int above 0. */
 export function positiveType({ label, unit }: { label: string; unit: string }): ValueType<number> {
   return integerType({ label, unit, min: 1n, convertsTo: "PositiveNumber" });
 }
@@ -139,17 +139,17 @@ export function textType({ label, accepts }: { label: string; accepts: string })
 export const pathType = textType({ label: "<PATH>", accepts: "a path" });
 export const hostType = textType({ label: "<HOST>", accepts: "a host name or an IP address" });
 
-/** One of the words given, in any case; the value is the word as given here. */
-export function choiceType<const W extends string>(words: readonly W[]): ValueType<W> {
+/** One of the choices, in any case; the value has the case given here. */
+export function choiceType<const C extends string>(choices: readonly C[]): ValueType<C> {
   return {
     arity: "single",
     label: "<NAME>",
-    accepts: `one of ${words.join(", ")}`,
+    accepts: `one of ${choices.join(", ")}`,
     read: (text) => {
-      const word = words.find((each) => each.toLowerCase() === text.toLowerCase());
-      return word !== undefined
-        ? ok(word)
-        : bad(`expected one of [${words.join(", ")}] (case-insensitive) but was '${text}'`);
+      const choice = choices.find((each) => each.toLowerCase() === text.toLowerCase());
+      return choice !== undefined
+        ? ok(choice)
+        : bad(`expected one of [${choices.join(", ")}] (case-insensitive) but was '${text}'`);
     },
     show: String,
   };
@@ -181,7 +181,7 @@ export function bytesType({ maxBytes }: { readonly maxBytes: number }): ValueTyp
   };
 }
 
-/** Items separated by commas, spaces around them ignored. An empty text is an empty list. */
+/** Items separated by commas; spaces around them are ignored. An empty text is an empty list. */
 export function listType<T>(item: ValueType<T>, label: string): ValueType<readonly T[]> {
   return {
     arity: "list",
@@ -190,9 +190,9 @@ export function listType<T>(item: ValueType<T>, label: string): ValueType<readon
     read: (text) => {
       const items: T[] = [];
       for (const part of text.trim() === "" ? [] : text.split(",")) {
-        const outcome = item.read(part.trim());
-        if (!outcome.ok) return outcome;
-        items.push(outcome.value);
+        const value = item.read(part.trim());
+        if (!value.ok) return value;
+        items.push(value.value);
       }
       return ok(items);
     },
@@ -203,8 +203,8 @@ export function listType<T>(item: ValueType<T>, label: string): ValueType<readon
 export const textListType = listType(textType({ label: "<TEXT>", accepts: "text" }), "<TEXT,...>");
 
 /**
- * Host names or origins. `*` and `all` stand for every one of them and become ["*"]; `none` becomes []; neither may
- * stand beside names (options.md#value-types).
+ * Host names or origins. `*` and `all` match everything and become ["*"]; `none` becomes []. None of these may be
+ * combined with names (options.md#value-types).
  */
 export function openListType(noun: "Hostname" | "Domain"): ValueType<readonly string[]> {
   const plural = noun === "Hostname" ? "hostnames" : "domains";
@@ -226,14 +226,14 @@ export function openListType(noun: "Hostname" | "Domain"): ValueType<readonly st
   };
 }
 
-/** As openListType, of regular expressions: a page's origin must match one of them as a whole. */
+/** As openListType, but of regular expressions; a page's origin must match one of them in full. */
 export const originsType: ValueType<readonly string[]> = {
   ...openListType("Domain"),
   read: (text) => {
     const names = openListType("Domain").read(text);
     if (!names.ok || names.value.includes("*")) return names;
-    const broken = names.value.find((name) => !isRegularExpression(name));
-    return broken === undefined ? names : bad(`'${broken}' is not a regular expression`);
+    const invalid = names.value.find((name) => !isRegularExpression(name));
+    return invalid === undefined ? names : bad(`'${invalid}' is not a regular expression`);
   },
 };
 
@@ -254,8 +254,8 @@ export const addressesType: ValueType<readonly string[]> = {
   read: (text) => {
     const names = text.split(",").map((name) => name.trim());
     if (text.trim() === "none") return ok([]);
-    const broken = names.find((name) => name !== "localhost" && isIP(name) === 0);
-    return broken === undefined ? ok(names) : bad(`'${broken}' is not an IP address`);
+    const invalid = names.find((name) => name !== "localhost" && isIP(name) === 0);
+    return invalid === undefined ? ok(names) : bad(`'${invalid}' is not an IP address`);
   },
   show: (names) => (names.length === 0 ? "none" : names.join(",")),
 };

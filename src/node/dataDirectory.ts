@@ -4,7 +4,7 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
 
-/** Where a node keeps what is its own. The incumbent's files beside ours are read (key) or left alone (database/). */
+/** Where a node keeps what is its own. Besu's files beside ours are read (key) or left alone (database/). */
 export interface DataDirectory {
   readonly path: string;
   readonly keyFile: string;
@@ -12,7 +12,7 @@ export interface DataDirectory {
   readonly chain: string;
   readonly voteFile: string;
   readonly headFile: string;
-  /** True when a database of the incumbent lies in the folder; Ibex neither reads nor changes it. */
+  /** True when a database of Besu lies in the folder; Ibex neither reads nor changes it. */
   readonly hasBesuDatabase: boolean;
 }
 

@@ -37,7 +37,7 @@ export function hostWarnings({ openFiles, memoryBytes }: HostLimits): readonly s
   return warnings;
 }
 
-/** The incumbent's advice (options.md#host-limits). */
+/** Besu's advice (options.md#host-limits). */
 const ENOUGH_OPEN_FILES = 4096;
 /** An idle node has some 150 MB; a full pool, its caches and one block of 12,000 transactions on the way take the rest. */
 const ENOUGH_MEMORY_BYTES = 1024 ** 3;

@@ -34,7 +34,7 @@ export interface NodeKeySource {
 }
 
 /**
- * Reads the key file in the incumbent's format (one line, 64 hex digits, 0x optional;
+ * Reads the key file in Besu's format (one line, 64 hex digits, 0x optional;
  * options.md#files-in-the-data-folder), or writes a new one with mode 0600. Refused when the file holds
  * something else or cannot be read or written.
  */
@@ -88,7 +88,7 @@ export function nodeKey(privateKey: Uint8Array): NodeKey {
   return { publicKey, address: addressOfPublicKey(publicKey), privateKey };
 }
 
-/** The incumbent's key files are for their owner alone (options.md#files-in-the-data-folder). */
+/** Besu's key files are for their owner alone (options.md#files-in-the-data-folder). */
 const OTHERS_MAY_READ = 0o044;
 
 export function newPrivateKey(): Uint8Array {

@@ -27,7 +27,7 @@ export interface OpenPoolParts {
   readonly logger: Logger;
 }
 
-/** As often as the incumbent looks for transactions that are too old. */
+/** As often as Besu looks for transactions that are too old. */
 const EXPIRY_INTERVAL_MS = 60_000;
 
 export function openPool(

@@ -11,12 +11,12 @@ import type { TxPool } from "../txpool/txPool.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";
 
 /**
- * Keeps the pool over a restart (--tx-pool-enable-save-restore), in the incumbent's format and with its log lines:
+ * Keeps the pool over a restart (--tx-pool-enable-save-restore), in Besu's format and with its log lines:
  *
  *     restore: file -> lines -> senders (on threads) -> full admission, some at a time -> the file is deleted
  *     save:    pool and what was not offered yet -> file.new -> synced -> renamed
  *
- * Nothing that is wrong with the file keeps a node from starting or stopping. As with the incumbent, the pool of a
+ * Nothing that is wrong with the file keeps a node from starting or stopping. As with Besu, the pool of a
  * node that did not stop in order is lost: between the two, the file does not exist.
  */
 export interface PoolFile {

@@ -55,7 +55,7 @@ describe("the example files", () => {
     ["dev", 1337n],
   ])("config/%s.toml configures a node of chain %s without a warning", (name, chainId) => {
     const settings = readSettings({
-      given: [{ name: "config-file", text: `config/${name}.toml`, source: { kind: "commandLine" } }],
+      raw: [{ name: "config-file", text: `config/${name}.toml`, source: { kind: "commandLine" } }],
       environment: {},
       workingDirectory: ROOT,
       isTerminal: false,

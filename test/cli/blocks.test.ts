@@ -36,7 +36,7 @@ async function headOf(folder: string): Promise<string | undefined> {
   return /^head number: (.*)$/m.exec(output)?.[1];
 }
 
-/** Where each block begins in the file of all. */
+/** Offset of a block in the file of all blocks. */
 function offsetOf(number: number): number {
   return blocks.slice(0, number).reduce((sum, { length }) => sum + length, 0);
 }
@@ -60,7 +60,7 @@ describe("ibex blocks", () => {
     expect((await ibexIn(folder, "database", "check")).output).toContain("The database is sound.");
   });
 
-  it("imports a range, skips what is known, and goes on", async () => {
+  it("imports a range, skips known blocks, and continues", async () => {
     const folder = aFolderWith({ all: blockFileOf(blocks) });
     await ibexIn(folder, "blocks", "import", "all", "--end-block=3");
     expect(await headOf(folder)).toBe("2");
@@ -72,7 +72,7 @@ describe("ibex blocks", () => {
     expect(await headOf(folder)).toBe("5");
   });
 
-  it("refuses blocks that do not follow, and keeps what it has", async () => {
+  it("refuses blocks that do not follow the head, and keeps the chain", async () => {
     const folder = aFolderWith({ all: blockFileOf(blocks) });
     const gap = await ibexIn(folder, "blocks", "import", "all", "--start-block=3");
     expect(gap).toEqual({
@@ -83,7 +83,7 @@ describe("ibex blocks", () => {
     expect(await headOf(folder)).toBe("0");
   });
 
-  it("stops at a bad block with place, number, hash and reason, and keeps the blocks before it", async () => {
+  it("stops at an invalid block with offset, number, hash and reason, and keeps the blocks before it", async () => {
     const spoiled = blockFileOf(blocks);
     // The last byte of block 4's seal, before its body: three lists of transaction and ommers follow.
     const seal = Buffer.from(spoiled).indexOf(Buffer.from("b841", "hex"), offsetOf(4)) + 2;
@@ -103,18 +103,18 @@ describe("ibex blocks", () => {
   it.each([
     ["cut in the middle of block 4", (whole: Uint8Array) => whole.subarray(0, offsetOf(4) + 100), 4],
     ["cut after one byte of block 4", (whole: Uint8Array) => whole.subarray(0, offsetOf(4) + 1), 4],
-    ["with nonsense behind block 5", (whole: Uint8Array) => Buffer.concat([whole, Buffer.from("what?")]), 6],
+    ["with garbage after block 5", (whole: Uint8Array) => Buffer.concat([whole, Buffer.from("what?")]), 6],
     [
-      "with a list that is no block",
+      "with a list that is not a block",
       (whole: Uint8Array) => Buffer.concat([whole, Buffer.from("c20102", "hex")]),
       6,
     ],
     [
-      "with a length beyond all blocks",
+      "with a length above the limit",
       (whole: Uint8Array) => Buffer.concat([whole, Buffer.from("ffffffffffffffffff", "hex")]),
       6,
     ],
-  ])("takes the blocks of a file %s up to there", async (_, spoil, badBlock) => {
+  ])("imports the blocks of a file %s up to that point", async (_, spoil, badBlock) => {
     const folder = aFolderWith({ file: spoil(blockFileOf(blocks)) });
     const { exitCode, errors } = await ibexIn(folder, "blocks", "import", "file");
     expect(exitCode).toBe(1);
@@ -122,15 +122,15 @@ describe("ibex blocks", () => {
     expect(await headOf(folder)).toBe(String(badBlock - 1));
   });
 
-  it("refuses another chain's file in one sentence, and another block in the place of a known one", async () => {
+  it("refuses another chain's file, and a block that differs from a known one", async () => {
     const other = await sealedDevBlocks([[aTransaction({ value: 5n, to: asAddress(new Uint8Array(20)) })]]);
-    const strange = blocks.map((block) => Uint8Array.from(block));
-    // A byte of block 0's state root makes it the beginning of another chain.
-    if (strange[0] !== undefined) strange[0][100] = (strange[0][100] ?? 0) ^ 1;
+    const otherChain = blocks.map((block) => Uint8Array.from(block));
+    // Another state root makes block 0 the genesis block of another chain.
+    if (otherChain[0] !== undefined) otherChain[0][100] = (otherChain[0][100] ?? 0) ^ 1;
     const folder = aFolderWith({
       all: blockFileOf(blocks),
       other: blockFileOf(other),
-      strange: blockFileOf(strange),
+      strange: blockFileOf(otherChain),
     });
     const genesis = await ibexIn(folder, "blocks", "import", "strange");
     expect(genesis.exitCode).toBe(1);
@@ -180,7 +180,7 @@ describe("ibex blocks", () => {
     expect(existsSync(join(folder, "x"))).toBe(false);
   });
 
-  it("refuses to export above the head, or to where nothing can be written", async () => {
+  it("refuses to export above the head, or to an unwritable path", async () => {
     const folder = aFolderWith({ all: blockFileOf(blocks) });
     await ibexIn(folder, "blocks", "import", "all");
     const above = await ibexIn(folder, "blocks", "export", "--to=x", "--start-block=6");
@@ -190,7 +190,7 @@ describe("ibex blocks", () => {
     expect(nowhere.errors).toMatch(/^The file absent\/x cannot be written: ENOENT/);
   });
 
-  it("leaves the folder of a running node alone, and that of another network", async () => {
+  it("refuses the folder of a running node, and that of another network", async () => {
     const folder = aFolderWith({ all: blockFileOf(blocks) });
     await ibexIn(folder, "blocks", "import", "all");
     const open = await openLevelDatabase({ path: join(folder, "data", "chain") });
@@ -211,7 +211,7 @@ describe("ibex blocks", () => {
     );
   });
 
-  it("stops when asked, keeps what it has, and goes on when run again", async () => {
+  it("stops on a signal, keeps its blocks, and continues when run again", async () => {
     const folder = aFolderWith({ all: blockFileOf(blocks) });
     const args = ["--data-path=data", "--logging=OFF", "blocks", "import", "all"];
     const awaitStop = () => ({ received: Promise.resolve("SIGTERM") });
@@ -222,22 +222,22 @@ describe("ibex blocks", () => {
     expect(await headOf(folder)).toBe("5");
   });
 
-  it("tells its progress once a second on a terminal, once in five seconds in a log", () => {
-    for (const [isTerminal, every] of [
+  it("logs progress every second on a terminal, and every five seconds in a log", () => {
+    for (const [isTerminal, intervalSeconds] of [
       [true, 1],
       [false, 5],
     ] as const) {
-      const told: Facts[] = [];
+      const logged: Facts[] = [];
       let nowMs = 0;
-      const logger = { ...silentLogger, info: (facts: Facts) => void told.push(facts) };
+      const logger = { ...silentLogger, info: (facts: Facts) => void logged.push(facts) };
       const progress = createProgress({ message: "importing", total: 1000, isTerminal }, logger, () => nowMs);
-      // The first half was there already; the rest takes ten seconds.
+      // The first half is already stored; the rest takes ten seconds.
       for (let number = 500; number < 1000; number++) {
         nowMs += 20;
         progress.advance({ number: BigInt(number), transactions: 2, from: number, until: number + 1 });
       }
-      expect(told).toHaveLength(10 / every);
-      expect(told[5 / every - 1]).toEqual({
+      expect(logged).toHaveLength(10 / intervalSeconds);
+      expect(logged[5 / intervalSeconds - 1]).toEqual({
         percent: 75,
         number: 749n,
         blocksPerSecond: 50,
@@ -248,7 +248,7 @@ describe("ibex blocks", () => {
     }
   });
 
-  it("says which disk is full when an export does not fit", async () => {
+  it("names the file when an export fills the disk", async () => {
     if (!existsSync("/dev/full")) return;
     const folder = aFolderWith({ all: blockFileOf(blocks) });
     await ibexIn(folder, "blocks", "import", "all");

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { parseCommandLine } from "../../src/cli/commandLine.ts";
 
 function texts(...args: string[]): Record<string, string> {
-  const { given, problems } = parseCommandLine(args);
+  const { raw, problems } = parseCommandLine(args);
   expect(problems).toEqual([]);
-  return Object.fromEntries(given.map(({ name, text }) => [name, text]));
+  return Object.fromEntries(raw.map(({ name, text }) => [name, text]));
 }
 
 describe("the command line", () => {
@@ -35,7 +35,7 @@ describe("the command line", () => {
     expect(texts(...args)).toEqual(expected);
   });
 
-  it.each<[string[], ReturnType<typeof parseCommandLine>["asksFor"], string]>([
+  it.each<[string[], ReturnType<typeof parseCommandLine>["immediate"], string]>([
     [["--help"], "help", ""],
     [["-h", "--version"], "help", ""],
     [["-V"], "version", ""],
@@ -44,12 +44,12 @@ describe("the command line", () => {
     [["validate-config", "-h"], "help", "validate-config"],
     [["rlp", "encode", "--help"], "help", "rlp encode"],
     [["storage", "trie-log", "prune", "--help"], "help", "storage trie-log prune"],
-  ])("%j asks for %j with the command %j", (args, asksFor, words) => {
-    expect(parseCommandLine(args)).toMatchObject({ asksFor, words, problems: [] });
+  ])("%j requests %j with the command %j", (args, immediate, words) => {
+    expect(parseCommandLine(args)).toMatchObject({ immediate, words, problems: [] });
   });
 
-  it("keeps the options of a command apart from those of the node, and takes both", () => {
-    const { given, texts, words } = parseCommandLine([
+  it("accepts options of the command and of the node, and keeps them apart", () => {
+    const { raw, texts, words } = parseCommandLine([
       "--data-path=a",
       "public-key",
       "export",
@@ -58,14 +58,14 @@ describe("the command line", () => {
       "--node-private-key-file=c",
     ]);
     expect(words).toBe("public-key export");
-    expect(given.map(({ name, text }) => [name, text])).toEqual([
+    expect(raw.map(({ name, text }) => [name, text])).toEqual([
       ["data-path", "a"],
       ["node-private-key-file", "c"],
     ]);
     expect([...texts]).toEqual([["to", "b"]]);
   });
 
-  it("takes any option of a command that does nothing", () => {
+  it("accepts any option of a command without effect", () => {
     const { words, problems } = parseCommandLine(["storage", "rocksdb", "usage", "--what=ever", "word"]);
     expect({ words, problems }).toEqual({ words: "storage rocksdb usage", problems: [] });
   });
@@ -99,7 +99,7 @@ describe("the command line", () => {
     expect(parseCommandLine(args).problems).toEqual(problems);
   });
 
-  it("never throws, whatever it is given", () => {
+  it("never throws, whatever the arguments", () => {
     const words = fc.constantFrom(
       "--",
       "-",

@@ -17,7 +17,7 @@ import { ibexHere } from "./program.ts";
 const chain = aStoredChain({ seed: 5, blocks: 4, transactions: 2 });
 
 describe("ibex database", () => {
-  it("finds a sound database sound, and tells its newest block", async () => {
+  it("reports a sound database as sound, and shows its newest block", async () => {
     const dataPath = await anImportedChain();
     const check = await ibex("database", "check", `--data-path=${dataPath}`);
     expect(check.exitCode).toBe(0);
@@ -29,7 +29,7 @@ describe("ibex database", () => {
     expect(Number(/^bytes on disk: (\d+)$/m.exec(info.output)?.[1])).toBeGreaterThan(1000);
   });
 
-  it("names the blocks that lack their states, side by side or alone", async () => {
+  it("names the blocks that lack their states, as a range or alone", async () => {
     const without = await ibex("database", "check", "--data-path", await aDataFolder());
     expect(without.exitCode).toBe(74);
     expect(without.output).toContain("Damage: Blocks 0 to 4 lack their states.\n");
@@ -44,7 +44,7 @@ describe("ibex database", () => {
     expect(output).toContain("Damage: Block 2 lacks its state.\n");
   });
 
-  it("tells how far it is, in percent and time left, every few seconds", () => {
+  it("prints its progress in percent and time left every few seconds", () => {
     const lines: string[] = [];
     let nowMs = 0;
     const progress = createCheckProgress(
@@ -65,7 +65,7 @@ describe("ibex database", () => {
     ]);
   });
 
-  it("names a damaged entry deep below the head, says what to do once, and exits with 74", async () => {
+  it("names a damaged entry far below the head, prints the remedy once, and exits with 74", async () => {
     const dataPath = await aDataFolder();
     const database = await openLevelDatabase({ path: join(dataPath, "chain") });
     const batch = createBatch();
@@ -78,17 +78,17 @@ describe("ibex database", () => {
     expect(output.match(/backup/g)).toHaveLength(1);
   });
 
-  it("looks at nothing inside files that are not sound", async () => {
+  it("does not check the contents of damaged files", async () => {
     const dataPath = await aDataFolder();
     writeFileSync(join(dataPath, "chain", "CURRENT"), "nonsense");
     const { exitCode, output } = await ibex("database", "check", "--data-path", dataPath);
     expect(exitCode).toBe(74);
     expect(output).toContain("does not name a manifest of the folder");
-    expect(output).toContain("was not looked at");
+    expect(output).toContain("The contents of the files were not checked");
     expect(readFileSync(join(dataPath, "chain", "CURRENT"), "utf8")).toBe("nonsense");
   });
 
-  it("notices that the end of the chain is lost", async () => {
+  it("reports a lost end of the chain", async () => {
     const dataPath = await aDataFolder();
     const shorter = await aDataFolder(chain.slice(0, 3));
     writeFileSync(join(shorter, "head.log"), readFileSync(join(dataPath, "head.log")));
@@ -97,7 +97,7 @@ describe("ibex database", () => {
     expect(output).toContain("Damage: The database has lost its end: block 4");
   });
 
-  it("leaves the database of a running node alone", async () => {
+  it("refuses the database of a running node", async () => {
     const dataPath = await aDataFolder();
     const open = await openLevelDatabase({ path: join(dataPath, "chain") });
     for (const word of ["check", "info"]) {
@@ -116,14 +116,14 @@ describe("ibex database", () => {
     expect(existsSync(dataPath)).toBe(false);
   });
 
-  it("asks for the second word", async () => {
+  it("requires the second word", async () => {
     const { exitCode, errors } = await ibex("database");
     expect(exitCode).toBe(2);
     expect(errors).toMatch(/^Missing required subcommand: one of check, info\n/);
   });
 });
 
-/** Blocks 0 to 4 of the development network with all that belongs to them. */
+/** Blocks 0 to 4 of the development network with receipts and states. */
 async function anImportedChain(): Promise<string> {
   const folder = temporaryFolder();
   const blocks = await sealedDevBlocks([[aTransaction()], [], [aTransaction({ nonce: 1n })], []]);

@@ -18,41 +18,46 @@ import { ibexHere } from "./program.ts";
 
 const KEYS = [1, 2, 3, 4].map(accountFromSeed);
 const [SELF, ...OTHERS] = KEYS.map(({ address }) => address) as [Address, Address, Address, Address];
-/** After a network stood: the node asked for round 8 of block 1, and saw no block in it. */
-const ASKED: LastSignedState = { height: 1n, round: 8, digest: undefined, prepared: undefined };
+/** The state in a stuck network: the node requested round 8 of block 1, and saw no proposal in it. */
+const ROUND_CHANGE_SENT: LastSignedState = { height: 1n, round: 8, digest: undefined, prepared: undefined };
 
 describe("ibex validator forget-votes", () => {
-  it("puts the record aside when all have the same newest block and no block was prepared", async () => {
-    const node = await aStoppedValidator(ASKED);
+  it("moves the vote log aside when all have the same newest block and no block was prepared", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     const { exitCode, output } = await node.forget(`--heads=${node.headsOf(OTHERS)}`);
     expect(output).toContain("The votes of height 1 are forgotten");
-    expect(output).toContain("A validator that lies and kept old messages could still make a fork");
+    expect(output).toContain("A Byzantine validator that kept old messages could still cause a fork");
     expect(exitCode).toBe(0);
     expect(node.files()).toEqual(["votes.log.height-1"]);
     const copy = await openVoteLog(join(node.dataPath, "votes.log.height-1"));
     onTestFinished(() => copy.close());
-    expect(decodeLastSigned(copy.read() ?? new Uint8Array())).toMatchObject({ ok: true, value: ASKED });
+    expect(decodeLastSigned(copy.read() ?? new Uint8Array())).toMatchObject({
+      ok: true,
+      value: ROUND_CHANGE_SENT,
+    });
   });
 
-  it("asks running validators for their newest block, over JSON-RPC", async () => {
-    const node = await aStoppedValidator(ASKED);
+  it("fetches the newest blocks of running validators over JSON-RPC", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     const urls = await Promise.all(OTHERS.map((address) => aRunningValidator(address, node.head)));
     expect((await node.forget(`--heads-from=${urls.join()}`)).exitCode).toBe(0);
     expect(node.files()).toEqual(["votes.log.height-1"]);
   });
 
-  it("refuses, and names, a validator whose head is unknown or another, and says who does not answer", async () => {
-    const node = await aStoppedValidator(ASKED);
+  it("refuses when a validator's head is unknown or differs, and names it and any URL that does not answer", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     const [second, third, fourth] = OTHERS.map((address) => toHex(address));
-    const away = { number: "0x1", hash: toHex(keccak256(new Uint8Array(1))) } as const;
-    const urls = [await aRunningValidator(OTHERS[1] ?? SELF, away), "http://127.0.0.1:1"];
+    const ahead = { number: "0x1", hash: toHex(keccak256(new Uint8Array(1))) } as const;
+    const urls = [await aRunningValidator(OTHERS[1] ?? SELF, ahead), "http://127.0.0.1:1"];
     const heads = node.headsOf([OTHERS[0] ?? SELF]);
     const { exitCode, errors } = await node.forget(`--heads=${heads}`, `--heads-from=${urls.join()}`);
     expect(exitCode).toBe(1);
-    expect(errors).toContain("The vote record of height 1, round 8, is kept:\n");
-    expect(errors).toContain(`  ${third}: its newest block is 1 ${away.hash}, ours is 0 ${node.head.hash}\n`);
+    expect(errors).toContain("The vote log of height 1, round 8, is kept:\n");
+    expect(errors).toContain(
+      `  ${third}: its newest block is 1 ${ahead.hash}, ours is 0 ${node.head.hash}\n`,
+    );
     expect(errors).toContain(`  ${fourth}: its newest block is not given\n`);
-    expect(errors).toContain("  http://127.0.0.1:1 does not tell its address and its newest block");
+    expect(errors).toContain("  http://127.0.0.1:1 does not answer with its address and newest block");
     expect(errors).not.toContain(`${second}:`);
     expect(node.files()).toEqual(["votes.log", "votes.log.mark"]);
     const forced = await node.forget(`--heads=${heads}`, `--heads-from=${urls.join()}`, "--force");
@@ -61,18 +66,18 @@ describe("ibex validator forget-votes", () => {
     expect(node.files()).toEqual(["votes.log.height-1"]);
   });
 
-  it("refuses where a block was voted for, or prepared, or where the chain lags behind the votes", async () => {
+  it("refuses when a block was voted for or prepared, or when the chain lags behind the votes", async () => {
     const candidate = aCandidate(aGenesisHead([SELF, ...OTHERS]));
     const signed = { signature: { r: 1n, s: 1n, yParity: 0 }, author: SELF } as const;
-    const place = { height: 1n, round: 0, digest: candidate.digest };
-    const proposal = { payload: { kind: "proposal", ...place }, ...signed } as const;
+    const roundId = { height: 1n, round: 0, digest: candidate.digest };
+    const proposal = { payload: { kind: "proposal", ...roundId }, ...signed } as const;
     const cases: readonly (readonly [LastSignedState, string])[] = [
-      [{ ...ASKED, digest: ZERO_HASH as Digest }, "this node voted for a block in round 8"],
+      [{ ...ROUND_CHANGE_SENT, digest: ZERO_HASH as Digest }, "this node voted for a block in round 8"],
       [
-        { ...ASKED, prepared: { candidate, certificate: { proposal, prepares: [] } } },
+        { ...ROUND_CHANGE_SENT, prepared: { candidate, certificate: { proposal, prepares: [] } } },
         `block ${toHex(candidate.hash)} was seen prepared at that height`,
       ],
-      [{ ...ASKED, height: 2n }, "it lags behind its own votes and must catch up first"],
+      [{ ...ROUND_CHANGE_SENT, height: 2n }, "it lags behind its own votes and must catch up first"],
     ];
     for (const [record, why] of cases) {
       const node = await aStoppedValidator(record);
@@ -83,18 +88,18 @@ describe("ibex validator forget-votes", () => {
     }
   });
 
-  it("leaves alone what binds nobody", async () => {
-    for (const record of [{ ...ASKED, height: 0n }, undefined]) {
+  it("changes nothing when the vote log is absent or of an old height", async () => {
+    for (const record of [{ ...ROUND_CHANGE_SENT, height: 0n }, undefined]) {
       const node = await aStoppedValidator(record);
       const { exitCode, output } = await node.forget();
-      expect(output).toContain("it binds nobody, and nothing is changed");
+      expect(output).toContain("there is nothing to forget, and nothing is changed");
       expect(exitCode).toBe(0);
       expect(node.files()).toEqual(record === undefined ? [] : ["votes.log", "votes.log.mark"]);
     }
   });
 
-  it("refuses with 2 while the node runs, and where there is no validator", async () => {
-    const node = await aStoppedValidator(ASKED);
+  it("refuses with 2 while the node runs, and in a folder without a validator", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     await node.forget();
     const running = await openLevelDatabase({ path: join(node.dataPath, "chain") });
     const { exitCode, errors } = await node.forget("--force");
@@ -108,8 +113,8 @@ describe("ibex validator forget-votes", () => {
     expect(existsSync(absent)).toBe(false);
   });
 
-  it("refuses a damaged record with 74, and puts it aside when forced", async () => {
-    const node = await aStoppedValidator(ASKED);
+  it("refuses a damaged vote log with 74, and moves it aside when forced", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     const file = join(node.dataPath, "votes.log");
     writeFileSync(file, readFileSync(file).fill(7, 20, 21));
     const { exitCode, errors } = await node.forget(`--heads=${node.headsOf(OTHERS)}`);
@@ -119,13 +124,13 @@ describe("ibex validator forget-votes", () => {
     expect(node.files()).toEqual(["votes.log.height-1"]);
   });
 
-  it("refuses a record that is whole, but none of ours, with 74, and puts it aside when forced", async () => {
-    const node = await aStoppedValidator(ASKED);
+  it("refuses an intact but undecodable vote log with 74, and moves it aside when forced", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     const store = await openVoteLog(join(node.dataPath, "votes.log"));
     await store.write(Uint8Array.of(1, 2, 3));
     await store.close();
     const { exitCode, errors } = await node.forget(`--heads=${node.headsOf(OTHERS)}`);
-    expect(errors).toMatch(/votes\.log is unusable: .* --force puts it aside\.\n/);
+    expect(errors).toMatch(/votes\.log is unusable: .* --force moves it aside\.\n/);
     expect(exitCode).toBe(74);
     expect((await node.forget("--force")).exitCode).toBe(0);
     expect(node.files()).toEqual(["votes.log.height-1"]);
@@ -137,7 +142,7 @@ interface HeadOverRpc {
   readonly hash: Hex;
 }
 
-/** One of four, on the genesis block. */
+/** One of four validators, on the genesis block. */
 async function aStoppedValidator(record: LastSignedState | undefined) {
   const dataPath = temporaryFolder();
   const genesisFile = join(temporaryFolder(), "genesis.json");
@@ -151,7 +156,7 @@ async function aStoppedValidator(record: LastSignedState | undefined) {
   }
   const options = [`--data-path=${dataPath}`, `--genesis-file=${genesisFile}`];
   const forget = (...words: string[]) => ibexHere(["validator", "forget-votes", ...options, ...words]);
-  // The first run makes the genesis block.
+  // The first run stores the genesis block.
   if (record !== undefined) await forget();
   const info = await ibexHere(["database", "info", `--data-path=${dataPath}`]);
   const hash = asHex(/head hash: (0x\w+)/.exec(info.output)?.[1] ?? toHex(ZERO_HASH));
@@ -168,7 +173,7 @@ async function aStoppedValidator(record: LastSignedState | undefined) {
   };
 }
 
-/** As much of one as is asked. */
+/** A server with only the JSON-RPC methods that are requested. */
 async function aRunningValidator(address: Address, head: HeadOverRpc): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";

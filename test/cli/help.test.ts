@@ -8,7 +8,7 @@ import { OPTION_NAMES, optionNamed } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
 
 describe("the help", () => {
-  it("names every option that is not hidden, once, and none that is", () => {
+  it("lists every visible option once, and no hidden one", () => {
     const text = helpText();
     for (const name of OPTION_NAMES) {
       const times = text
@@ -18,20 +18,20 @@ describe("the help", () => {
     }
   });
 
-  it("fits into 80 columns, and so does that of the hidden options", () => {
+  it("fits into 80 columns, including the hidden options", () => {
     for (const text of [helpText(), hiddenHelpText()]) {
       expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
     }
   });
 
-  it("has its options in groups, in their order", () => {
+  it("has its groups in order", () => {
     const lines = helpText().split("\n");
     const headings = lines.filter((line) => HELP_GROUPS.some((group) => group === line));
     expect(headings).toEqual(HELP_GROUPS.filter((group) => headings.includes(group)));
     expect(headings.slice(0, 3)).toEqual(["General", "Logging", "JSON-RPC over HTTP"]);
   });
 
-  it("leaves the hidden options to --Xhelp, which says why they do nothing", () => {
+  it("leaves the hidden options to --Xhelp, which says why they have no effect", () => {
     const shown = optionsIn(helpText());
     const hidden = optionsIn(hiddenHelpText());
     expect([...shown, ...hidden].sort()).toEqual([...OPTION_NAMES].sort());
@@ -40,7 +40,7 @@ describe("the help", () => {
     );
   });
 
-  it("tells what an option is for, its unit and its default", () => {
+  it("shows an option's purpose, unit and default", () => {
     expect(helpText()).toContain(
       "  --rpc-max-logs-range=<BLOCKS>\n        Most blocks between the ends of a query for logs; 0 for no limit.\n        Default: 1000.\n",
     );
@@ -62,7 +62,7 @@ describe("every option", () => {
 });
 
 describe("the types of all options", () => {
-  it("take any text without a fault, and read what they show", () => {
+  it("never throw on any text, and read what they show", () => {
     const texts = fc.oneof(
       fc.string(),
       fc.stringMatching(/^[-\w.:,=@/?[\]]{0,40}$/),
@@ -82,10 +82,10 @@ describe("the types of all options", () => {
 });
 
 describe("the welcome", () => {
-  const outcome = readSettings({ given: [], environment: {}, workingDirectory: "/work", isTerminal: false });
+  const outcome = readSettings({ raw: [], environment: {}, workingDirectory: "/work", isTerminal: false });
   if (!outcome.ok) throw new Error(outcome.error.message);
 
-  it("holds all that a person needs to begin", () => {
+  it("has everything a user needs to begin", () => {
     const text = welcomeText(outcome.value, {
       http: { host: "127.0.0.1", port: 8545 },
       webSocket: { host: "::1", port: 8546 },
@@ -107,7 +107,7 @@ describe("the welcome", () => {
     expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it("says when a door is shut", () => {
+  it("shows when a server is off", () => {
     const text = welcomeText(outcome.value, { http: undefined, webSocket: undefined });
     expect(text).toMatch(/HTTP +off\n.*WebSocket +off\n/);
   });

@@ -14,7 +14,7 @@ import { generator } from "../storage/random.ts";
 import { itIfThorough } from "../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../vectors.ts";
 
-/** Chains that real validators of the incumbent sealed: votes, epochs, rounds above 0, forks by time. */
+/** Chains sealed by real Besu validators: votes, epochs, rounds above 0, forks by time. */
 const RECORDED_NETWORKS: readonly RecordedNetwork[] = [
   { folder: ["besu-ibft", "net1"] },
   { folder: ["besu-ibft", "net2"] },
@@ -25,7 +25,7 @@ const RECORDED_NETWORKS: readonly RecordedNetwork[] = [
   { folder: ["besu-ibft", "prague-25.4.1", "zero"], withoutBls: 52n },
 ];
 
-/** The daily run takes some of them; the conformance run imports them all as well, without the program around it. */
+/** The daily run imports some of them; the conformance run imports all of them without the program. */
 const NETWORKS =
   process.env["IBEX_RECORDINGS"] === "all"
     ? RECORDED_NETWORKS
@@ -33,17 +33,17 @@ const NETWORKS =
 
 interface RecordedNetwork {
   readonly folder: readonly string[];
-  /** Block that calls a BLS12-381 precompile, which the build that was recorded did not have: it burnt all gas. */
+  /** Block that calls a BLS12-381 precompile, which the recorded Besu build lacked: the call consumed all gas. */
   readonly withoutBls?: bigint;
 }
 
-/** The program's own words and exit code. */
+/** The program's output and exit code. */
 async function ibex(...args: readonly string[]) {
   const program = runProgram(args);
   return { exitCode: await program.exit, output: program.output() };
 }
 
-/** The chain that lies in a data folder, read by our own code. */
+/** Reads the chain of a data folder. */
 async function storedChain<T>(dataPath: string, genesis: string, read: (chain: Chain) => T): Promise<T> {
   const database = await openLevelDatabase({ path: join(dataPath, "chain") });
   try {
@@ -53,7 +53,7 @@ async function storedChain<T>(dataPath: string, genesis: string, read: (chain: C
   }
 }
 
-/** What is recorded of a block besides the block itself. */
+/** Recorded facts of a block. */
 interface RecordedFacts {
   readonly number: number;
   readonly hash: string;
@@ -81,7 +81,7 @@ function factsOf(chain: Chain, number: number): RecordedFacts {
   };
 }
 
-/** Every hash, root, proposer, round, validator set and receipt. */
+/** Compares every hash, root, proposer, round, validator set and receipt. */
 function compareWithRecord(chain: Chain, folder: readonly string[]): void {
   const facts = readVectorJson<RecordedFacts[]>(...folder, "blocks.json");
   const ranges = readVectorJson<{ from: number; to: number; validators: string[] }[]>(
@@ -102,7 +102,7 @@ function compareWithRecord(chain: Chain, folder: readonly string[]): void {
 
 describeWithVectors("networks recorded from Besu, through the program", () => {
   it.each(NETWORKS.map((network) => [network.folder.slice(1).join("/"), network] as const))(
-    "imports %s, agrees with Besu about all that is recorded of it, and exports the same bytes",
+    "imports %s, agrees with all facts recorded from Besu, and exports the same bytes",
     async (_, { folder, withoutBls }) => {
       const dataPath = temporaryFolder();
       const genesis = vectorPath(...folder, "genesis.json");
@@ -135,7 +135,7 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
     120_000,
   );
 
-  it("agrees with the synthetic chain, where votes move the validators", async () => {
+  it("agrees with the synthetic chain, where votes change the validator set", async () => {
     const folder = ["ibft2", "synthetic-chain"];
     const dataPath = temporaryFolder();
     const genesis = vectorPath(...folder, "genesis.json");
@@ -152,7 +152,7 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
     });
   }, 60_000);
 
-  it("runs the node afterwards with --run, which answers every receipt as Besu did", async () => {
+  it("runs the node afterwards with --run, and answers every receipt as Besu did", async () => {
     const folder = ["besu-ibft", "net2"];
     const port = await freePort();
     const program = runProgram([
@@ -182,7 +182,7 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
   }, 120_000);
 
   itIfThorough(
-    "ends with 74 when the disk is full, and goes on once there is room",
+    "exits with 74 when the disk is full, and continues when there is space again",
     async () => {
       const folder = ["besu-ibft", "net1"];
       const command = [
@@ -203,13 +203,13 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
   );
 });
 
-/** Moments at which the import is killed; IBEX_IMPORT_KILLS turns the number up. */
+/** How often the import is killed; IBEX_IMPORT_KILLS raises it. */
 const KILLS = Number(process.env["IBEX_IMPORT_KILLS"] ?? 3);
 const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
 describeWithVectors(`an import that is killed at any moment (IBEX_SEED=${SEED})`, () => {
   itIfThorough(
-    `goes on where it stood, and loses nothing that was reported, ${KILLS} kills`,
+    `continues from the last durable block, and loses no reported block, ${KILLS} kills`,
     async () => {
       const folder = ["besu-ibft", "net1"];
       const random = generator(SEED);

@@ -7,7 +7,7 @@ import { IN_REAL_TIME } from "../realTime.ts";
 const ROOT = resolve(import.meta.dirname, "..", "..");
 
 describe("the running program", IN_REAL_TIME, () => {
-  it("keeps its process id in a file, and stops cleanly though Ctrl-C arrives twice, as it does under npm", async () => {
+  it("writes its process id to a file, and stops cleanly when Ctrl-C arrives twice, as under npm", async () => {
     const folder = temporaryFolder();
     const pidFile = join(folder, "node.pid");
     const node = await startNodeProcess({ dataPath: folder, options: [`--pid-path=${pidFile}`] });
@@ -23,7 +23,7 @@ describe("the running program", IN_REAL_TIME, () => {
     expect(existsSync(pidFile)).toBe(false);
   });
 
-  it("does not run with a pid file that cannot be written, and says why", async () => {
+  it("refuses to start with an unwritable pid file, and says why", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "absent", "node.pid");
     const ports = [`--rpc-http-port=${await freePort()}`, `--rpc-ws-port=${await freePort()}`];
@@ -32,7 +32,7 @@ describe("the running program", IN_REAL_TIME, () => {
     expect(program.output()).toContain(`The file ${path} named by --pid-path cannot be written: `);
   });
 
-  it("makes blocks with the example file, whose genesis block names the public validator", async () => {
+  it("makes blocks with config/dev.toml, whose genesis names the validator with the well-known key", async () => {
     const folder = temporaryFolder();
     const http = await freePort();
     const program = runProgram(
@@ -59,7 +59,7 @@ describe("the running program", IN_REAL_TIME, () => {
     const node = await startNodeProcess({ options: ["--nat-method=NONE"] });
     await node.stop();
     const warning =
-      "--nat-method has no effect in this node: this part of peer-to-peer networking is not built yet.";
+      "--nat-method has no effect in this node: this part of peer-to-peer networking is not implemented.";
     expect(node.output().split(warning)).toHaveLength(2);
   });
 });

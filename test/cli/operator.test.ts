@@ -10,7 +10,7 @@ import { freePort, rpc, runProgram, until } from "../cluster/nodeProcess.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { ibexHere } from "./program.ts";
 
-/** A genesis with a number that no double holds, and an account with ether. */
+/** A genesis with a number above 2^53, and a funded account. */
 const GENESIS = `{
   "config": { "chainId": 900719925474099267, "berlinBlock": 0, "ibft2": { "blockperiodseconds": 1, "requesttimeoutseconds": 4 } },
   "gasLimit": "0x1fffffffffffff", "difficulty": "0x1", "timestamp": "0x0", "nonce": "0x0",
@@ -39,7 +39,7 @@ function generate(folder: string, config: string, ...options: readonly string[])
 }
 
 describe("ibex operator generate-blockchain-config", () => {
-  it("makes keys, and a genesis file that names their addresses in order and keeps all else", async () => {
+  it("generates keys, and a genesis file with their sorted addresses and everything else unchanged", async () => {
     const folder = temporaryFolder();
     const made = await generate(folder, configWith({ generate: true, count: 4 }));
     expect(made).toEqual({ exitCode: 0, output: "", errors: "" });
@@ -62,7 +62,7 @@ describe("ibex operator generate-blockchain-config", () => {
     expect(genesis.value.genesis.alloc).toHaveLength(1);
   });
 
-  it("takes public keys that others keep, and names for its files", async () => {
+  it("accepts given public keys, and other file names", async () => {
     const folder = temporaryFolder();
     const accounts = [accountFromSeed(1), accountFromSeed(2)];
     const keys = accounts.map(({ privateKey }) => toHex(curve.publicKey(privateKey)));
@@ -77,7 +77,7 @@ describe("ibex operator generate-blockchain-config", () => {
     );
   });
 
-  it("replaces extra data where the genesis has some, in any spelling of the key", async () => {
+  it("replaces existing extra data, in any case of the key", async () => {
     const folder = temporaryFolder();
     const genesis = GENESIS.replace('"nonce"', '"ExtraData": "0x00", "nonce"');
     expect((await generate(folder, configWith({ generate: true, count: 1 }, genesis))).exitCode).toBe(0);
@@ -110,7 +110,7 @@ describe("ibex operator generate-blockchain-config", () => {
     ["no keys", configWith({ generate: false }), [], '"nodes" needs either "generate": true'],
     ["a bad key", configWith({ keys: ["0x12"] }), [], 'Key 0 of "keys" is not a public key'],
     [
-      "a genesis no node could start with",
+      "an invalid genesis",
       configWith({ generate: true, count: 1 }, GENESIS.replace('"difficulty": "0x1",', "")),
       [],
       "No node could start with this genesis: ",
@@ -129,7 +129,7 @@ describe("ibex operator generate-blockchain-config", () => {
     expect(existsSync(join(folder, "network"))).toBe(false);
   });
 
-  it("writes into an empty folder, and not into another", async () => {
+  it("writes to an empty folder only", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "network"));
     const config = configWith({ generate: true, count: 1 });
@@ -141,7 +141,7 @@ describe("ibex operator generate-blockchain-config", () => {
     expect(missing.errors).toMatch(/^Missing required options: '--config-file=<FILE>', '--to=<DIRECTORY>'\n/);
   });
 
-  it("makes what a chain of one validator can be started from", async () => {
+  it("generates a network of one validator that makes blocks", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "config.json"), configWith({ generate: true, count: 1 }));
     const made = runProgram(
@@ -164,9 +164,9 @@ describe("ibex operator generate-blockchain-config", () => {
       folder,
     );
     const url = `http://127.0.0.1:${port}`;
-    const askForSecond = () => rpc<{ miner: string } | null>(url, "eth_getBlockByNumber", ["0x2", false]);
+    const fetchSecond = () => rpc<{ miner: string } | null>(url, "eth_getBlockByNumber", ["0x2", false]);
     const second = await until(
-      async () => (await askForSecond().catch(() => undefined)) ?? undefined,
+      async () => (await fetchSecond().catch(() => undefined)) ?? undefined,
       60_000,
       "a second block",
     );

@@ -59,13 +59,13 @@ describe("the program", () => {
 });
 
 describe("validate-config", () => {
-  it("begins with the words that scripts look for, and exits with 0", () => {
+  it("begins with the text that scripts look for, and exits with 0", () => {
     const file = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nnat-method="NONE"\n`);
     expect(ibex("validate-config", `--config-file=${file}`)).toEqual({
       status: 0,
       stdout:
         "TOML config file is valid on basic inspection. The rules between its options and its genesis file are checked too.\n" +
-        "Warning: --nat-method has no effect in this node: this part of peer-to-peer networking is not built yet.\n",
+        "Warning: --nat-method has no effect in this node: this part of peer-to-peer networking is not implemented.\n",
       stderr: "",
     });
   });
@@ -87,7 +87,7 @@ describe("validate-config", () => {
     });
   });
 
-  it("tells the line of each option that contradicts another, and looks into the key file", () => {
+  it("names the line of each option in conflict, and checks the key file", () => {
     const file = writeToml(
       "clash.toml",
       `genesis-file="${DEV_GENESIS_FILE}"\n\nrpc-http-enabled=true\nrpc-ws-enabled=true\nrpc-ws-port=8545\n`,
@@ -108,7 +108,7 @@ describe("validate-config", () => {
     });
   });
 
-  it("answers as JSON when asked", () => {
+  it("prints JSON with --json", () => {
     const good = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nnat-method="NONE"\n`);
     const valid = ibex("validate-config", `--config-file=${good}`, "--json");
     expect({ ...valid, stdout: JSON.parse(valid.stdout) as unknown }).toEqual({

@@ -2,8 +2,8 @@ import type { ProcessIo } from "../../src/cli/processIo.ts";
 import { run } from "../../src/cli/run.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
-/** Runs the program in this process, in a folder of its own unless told, and gathers what it prints. */
-export async function ibexHere(args: readonly string[], world: Partial<ProcessIo> = {}) {
+/** Runs the program in this process, by default in a new temporary folder, and collects its output. */
+export async function ibexHere(args: readonly string[], io: Partial<ProcessIo> = {}) {
   let output = "";
   let errors = "";
   const exitCode = await run(args, {
@@ -23,7 +23,7 @@ export async function ibexHere(args: readonly string[], world: Partial<ProcessIo
     awaitFault: () => {
       throw new Error("no command waits for faults");
     },
-    ...world,
+    ...io,
   });
   return { exitCode, output, errors };
 }

@@ -19,14 +19,14 @@ const IBFT_EXTRA_DATA = `0xf853a0${"00".repeat(32)}ea${ADDRESSES}808400000000c0`
 const QBFT_EXTRA_DATA = `0xf84fa0${"00".repeat(32)}ea${ADDRESSES}c080c0`;
 
 describe("every command", () => {
-  it.each(COMMANDS.map(({ words }) => words))("%s has a help of its own, in 80 columns", async (words) => {
+  it.each(COMMANDS.map(({ words }) => words))("%s has its own help, in 80 columns", async (words) => {
     const { exitCode, output } = await ibexHere([...words.split(" "), "--help"]);
     expect(exitCode).toBe(0);
     expect(output).toMatch(new RegExp(`^Usage: ibex \\[OPTIONS\\] ${words}`));
     expect(output.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it("is listed with those that share its first word, and in the help of the program", () => {
+  it("is listed in the help of its first word, and in the help of the program", () => {
     expect(helpText("rlp")).toMatch(/rlp encode\n(.|\n)*rlp decode\n/);
     for (const { words, ignoresOptions } of COMMANDS)
       if (!ignoresOptions) expect(helpText()).toMatch(new RegExp(`^  ${words}\\b`, "m"));
@@ -37,7 +37,7 @@ describe("ibex rlp", () => {
   it.each([
     ["IBFT_EXTRA_DATA", IBFT_EXTRA_DATA],
     ["QBFT_EXTRA_DATA", QBFT_EXTRA_DATA],
-  ])("turns addresses into %s and back", async (type, extraData) => {
+  ])("encodes addresses as %s and decodes them", async (type, extraData) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "validators.json"), JSON.stringify(VALIDATORS));
     const here = { workingDirectory: folder };
@@ -79,7 +79,7 @@ describe("ibex rlp", () => {
     expect(refused.errors).toContain(message);
   });
 
-  it("refuses a type that it does not know, and a file that is not there", async () => {
+  it("refuses an unknown type and an absent file", async () => {
     const wrong = await ibexHere(["rlp", "encode", "--from=absent", "--type=CLIQUE"]);
     expect(wrong.exitCode).toBe(2);
     expect(wrong.errors).toMatch(/^Invalid value for option '--type': expected one of \[IBFT_EXTRA_DATA, /);
@@ -90,14 +90,14 @@ describe("ibex rlp", () => {
 });
 
 describe("ibex public-key", () => {
-  it("makes a key once where there is none, readable by nobody else, and says so beside the answer", async () => {
+  it("creates a missing key once, readable only by its owner, and says so on standard error", async () => {
     const folder = temporaryFolder();
     const here = { workingDirectory: folder };
     const first = await ibexHere(["--data-path=deep/node", "public-key", "export"], here);
     const keyFile = join(folder, "deep", "node", "key");
     expect(first.exitCode).toBe(0);
     expect(first.output).toMatch(/^0x[0-9a-f]{128}\n$/);
-    expect(first.errors).toBe(`A new node key was made: ${keyFile}\n`);
+    expect(first.errors).toBe(`A new node key was created: ${keyFile}\n`);
     expect(statSync(keyFile).mode & 0o777).toBe(0o600);
     const again = await ibexHere(["--data-path=deep/node", "public-key", "export"], here);
     expect(again).toEqual({ exitCode: 0, output: first.output, errors: "" });
@@ -110,13 +110,13 @@ describe("ibex public-key", () => {
     expect(existsSync(join(folder, "deep", "node", "chain"))).toBe(false);
   });
 
-  it("makes the public key of the development network in its own folder only", async () => {
+  it("uses the development network's key in the default data folder only", async () => {
     const address = toHex(DEV_VALIDATOR_ADDRESS);
     expect((await ibexHere(["public-key", "export-address"])).output).toBe(`${address}\n`);
     expect((await ibexHere(["--data-path=x", "public-key", "export-address"])).output).not.toContain(address);
   });
 
-  it("refuses what is no key, and another curve", async () => {
+  it("refuses an invalid key and another curve", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "key"), "nonsense");
     const here = { workingDirectory: folder };
@@ -129,7 +129,7 @@ describe("ibex public-key", () => {
   });
 });
 
-describe("commands for what Ibex does not have", () => {
+describe("commands that do not apply to Ibex", () => {
   it.each([
     ["storage trie-log prune --data-path=x", 0],
     ["storage rocksdb usage", 0],

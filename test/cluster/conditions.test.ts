@@ -87,7 +87,7 @@ describe("a node", IN_REAL_TIME, () => {
     program.child.kill("SIGUSR2");
     expect(await program.exit).toBe(1);
     expect(program.output()).toMatch(
-      /"throwable":"Error: broken for a test.*the node ends because of a fault of its own/,
+      /"throwable":"Error: broken for a test.*the node stops because of an internal error/,
     );
     expect(existsSync(pidFile)).toBe(false);
     expect(existsSync(join(folder, "besu.ports"))).toBe(false);

@@ -41,7 +41,7 @@ itIfThorough(
     expect(await program.exit).toBe(74);
     expect(program.output()).toContain("cannot be written: ");
     expect(program.output()).toContain("then start the node again.");
-    expect(program.output()).toContain("the node cannot go on and ends");
+    expect(program.output()).toContain("the node stops because of a fatal error");
     const again = await startNodeProcess({ dataPath });
     expect(answered.length).toBeGreaterThan(0);
     for (const receipt of answered) {

@@ -87,7 +87,7 @@ itOnSmallDiskIfThorough(
     leaveRoom(0);
     expect(await node.exit).toBe(74);
     expect(node.output()).toMatch(
-      /the node cannot go on and ends: .*The disk is full: make room, then start the node again/,
+      /the node stops because of a fatal error: .*The disk is full: make room, then start the node again/,
     );
 
     for (const folder of [dataPath, join(DISK, "fresh")]) {

@@ -30,9 +30,9 @@ export function askingIn(prefix: string) {
       writeFileSync(join(folder, "node.toml"), toml);
       all.push("--config-file=node.toml");
     }
-    const { given, foreign, problems } = parseCommandLine(all);
+    const { raw, unknown, problems } = parseCommandLine(all);
     if (problems.length > 0) throw new Error(problems.join("\n"));
-    return readSettings({ given, foreign, environment, workingDirectory: folder, isTerminal: false });
+    return readSettings({ raw, unknown, environment, workingDirectory: folder, isTerminal: false });
   }
 
   return {

@@ -10,7 +10,7 @@ function textOf(file: string): string {
   return readFileSync(vectorPath("besu-core", "cli", file), "utf8");
 }
 
-describeWithVectors("the incumbent's own configuration files", () => {
+describeWithVectors("Besu's own configuration files", () => {
   it("complete_config.toml starts where its genesis file is", () => {
     const toml = textOf("complete_config.toml");
     expect(problems({ toml })).toEqual([
@@ -27,7 +27,7 @@ describeWithVectors("the incumbent's own configuration files", () => {
         "rpc-ws-host, rpc-ws-port, rpc-ws-api has been ignored because --rpc-ws-enabled was not defined on the command line.",
         "graphql-http-host, graphql-http-port has been ignored because --graphql-http-enabled was not defined on the command line.",
         "metrics-host, metrics-port has been ignored because --metrics-enabled was not defined on the command line.",
-        "--sync-mode=FAST is taken for FULL: this node executes every block.",
+        "--sync-mode=FAST is treated as FULL: this node executes every block.",
         "--sync-min-peers is ignored in FULL sync-mode",
         "Discovery disabled: bootnodes will be ignored.",
       ],

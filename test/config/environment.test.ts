@@ -7,7 +7,7 @@ function given(environment: Environment) {
 }
 
 describe("environment variables", () => {
-  it("give options under our prefix and the incumbent's, by name and alias", () => {
+  it("give options under our prefix and Besu's, by name and alias", () => {
     expect(
       given({
         IBEX_RPC_HTTP_PORT: "1",
@@ -31,7 +31,7 @@ describe("environment variables", () => {
     expect(readEnvironment({ BESU_IDENTITY: "same", IBEX_IDENTITY: "same" }).warnings).toEqual([]);
   });
 
-  it("count under the incumbent's former prefix, last of all", () => {
+  it("count under Besu's former prefix, last of all", () => {
     expect(given({ PANTHEON_IDENTITY: "old" })).toMatchObject([["identity", "old", {}]]);
     expect(given({ PANTHEON_IDENTITY: "old", BESU_IDENTITY: "new" })).toMatchObject([
       ["identity", "new", {}],

@@ -6,13 +6,13 @@ import { DEFAULT_METRIC_CATEGORIES } from "../../src/observability/categories.ts
 
 /** Settings of the development network with these options, each as after two dashes: name=value. */
 function read(...options: readonly string[]) {
-  const given = options.map((option) => {
+  const raw = options.map((option) => {
     const [spelling = "", text = ""] = option.split("=");
     const name = findOption(spelling);
     if (name === undefined) throw new Error(`no option ${spelling}`);
     return { name, text, source: { kind: "commandLine" } as const };
   });
-  return readSettings({ given, environment: {}, workingDirectory: "/nowhere", isTerminal: false });
+  return readSettings({ raw, environment: {}, workingDirectory: "/nowhere", isTerminal: false });
 }
 
 function metricsOf(...options: readonly string[]): MetricsSettings | undefined {
@@ -39,7 +39,7 @@ describe("the options for metrics", () => {
     expect(metricsOf("metrics-port=1")).toBeUndefined();
   });
 
-  it("offer all that the incumbent offers by default, on its port, to the hosts of the other doors", () => {
+  it("offer all that Besu offers by default, on its port, to the hosts of the other doors", () => {
     expect(metricsOf(ON)).toEqual({
       categories: new Set(DEFAULT_METRIC_CATEGORIES),
       hasTimers: true,
@@ -52,14 +52,14 @@ describe("the options for metrics", () => {
     });
   });
 
-  it("push instead, to the incumbent's gateway and job", () => {
+  it("push instead, to Besu's gateway and job", () => {
     expect(metricsOf("metrics-push-enabled=true", "metrics-push-interval=7")).toMatchObject({
       push: { host: "127.0.0.1", port: 9001, intervalMs: 7000, job: "besu-client" },
     });
     expect(metricsOf("metrics-push-enabled=true")?.server).toBeUndefined();
   });
 
-  it("take categories in any case, under either name, and refuse others in the incumbent's words", () => {
+  it("take categories in any case, under either name, and refuse others in Besu's words", () => {
     const some = new Set(["JVM", "BLOCKCHAIN"]);
     expect(metricsOf(ON, "metrics-category=jvm,Blockchain")?.categories).toEqual(some);
     expect(metricsOf(ON, "metrics-categories=JVM,BLOCKCHAIN")?.categories).toEqual(some);
@@ -82,13 +82,13 @@ describe("the options for metrics", () => {
     expect(metricsOf(ON, "metrics-protocol=none")).toBeUndefined();
     expect(metricsOf(ON, "metrics-protocol=opentelemetry")?.server).toBeDefined();
     expect(warningsOf(ON, "metrics-protocol=opentelemetry")).toEqual([
-      "--metrics-protocol=OPENTELEMETRY is not supported and taken for PROMETHEUS: an OpenTelemetry collector can scrape the metrics.",
+      "--metrics-protocol=OPENTELEMETRY is not supported and treated as PROMETHEUS: an OpenTelemetry collector can scrape the metrics.",
     ]);
   });
 
   it("name categories of which there are no metrics", () => {
     expect(warningsOf(ON, "metrics-category=RPC,PRUNER,KVSTORE_ROCKSDB")).toEqual([
-      "--metrics-category names PRUNER, KVSTORE_ROCKSDB, of which this node has no metrics.",
+      "--metrics-category names PRUNER, KVSTORE_ROCKSDB, for which this node has no metrics.",
     ]);
   });
 

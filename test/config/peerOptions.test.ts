@@ -96,14 +96,14 @@ describe("options of peers", () => {
         "--required-block=5=0x1212121212121212121212121212121212121212121212121212121212121212",
       ],
       [
-        "--discovery-enabled has no effect in this node: peers are not searched for yet, only called by name: list them in static-nodes.json or with --bootnodes.",
-        "--required-blocks has no effect in this node: this part of peer-to-peer networking is not built yet.",
+        "--discovery-enabled has no effect in this node: there is no peer discovery; list the peers to dial in static-nodes.json or with --bootnodes.",
+        "--required-blocks has no effect in this node: this part of peer-to-peer networking is not implemented.",
       ],
     ],
     [
       ["--Xnat-kube-service-name=node", "--nat-method=NONE"],
       [
-        "--nat-method has no effect in this node: this part of peer-to-peer networking is not built yet.",
+        "--nat-method has no effect in this node: this part of peer-to-peer networking is not implemented.",
         "--Xnat-kube-service-name has no effect in this node: --nat-method is neither KUBERNETES nor AUTO.",
       ],
     ],
@@ -173,7 +173,7 @@ describe("options of peers", () => {
   });
 });
 
-describeWithVectors("the incumbent's lists of static nodes", () => {
+describeWithVectors("Besu's lists of static nodes", () => {
   it.each([
     ["valid_static_nodes.json", [], undefined],
     ["valid_hostname_static_nodes.json", ["--Xdns-enabled"], undefined],

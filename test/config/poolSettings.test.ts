@@ -7,13 +7,13 @@ import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 
 /** `options` as after two dashes: name=value. */
 function read(options: readonly string[]) {
-  const given = [`genesis-file=${DEV_GENESIS_FILE}`, ...options].map((option) => {
+  const raw = [`genesis-file=${DEV_GENESIS_FILE}`, ...options].map((option) => {
     const [spelling = "", ...rest] = option.split("=");
     const name = findOption(spelling);
     if (name === undefined) throw new Error(`no option ${spelling}`);
     return { name, text: rest.join("="), source: { kind: "commandLine" } as const };
   });
-  return readSettings({ given, environment: {}, workingDirectory: "/tmp/node", isTerminal: false });
+  return readSettings({ raw, environment: {}, workingDirectory: "/tmp/node", isTerminal: false });
 }
 
 function settings(options: readonly string[]): Settings {
@@ -47,7 +47,7 @@ describe("the kind of pool", () => {
     });
   });
 
-  it("sequenced has the incumbent's limits of that kind: 4096 transactions, 5 ahead, 13 hours", () => {
+  it("sequenced has Besu's limits of that kind: 4096 transactions, 5 ahead, 13 hours", () => {
     for (const kind of ["SEQUENCED", "sequenced", "LEGACY"]) {
       expect(settings([`tx-pool=${kind}`]).pool).toMatchObject({
         maxTransactions: 4096,
@@ -83,7 +83,7 @@ describe("the pool size that is shown", () => {
     [["tx-pool-max-size=4096"], 4096],
     [["tx-pool=SEQUENCED", "tx-pool-max-size=5"], 5],
     [["tx-pool=LEGACY"], 4096],
-  ])("is for %j %d, as the incumbent's layered pool shows none", (options, shown) => {
+  ])("is for %j %d, as Besu's layered pool shows none", (options, shown) => {
     expect(settings(options).rpc.poolMaxSize).toBe(shown);
   });
 });
@@ -107,21 +107,21 @@ describe("what does not fit the kind of pool is said", () => {
     [
       ["tx-pool-max-size=4096", "tx-pool-retention-hours=2"],
       [
-        "--tx-pool-retention-hours has no effect with --tx-pool=LAYERED: that is for --tx-pool=SEQUENCED.",
-        "--tx-pool-max-size belongs to --tx-pool=SEQUENCED; the layered pool is bound by it all the same.",
+        "--tx-pool-retention-hours has no effect with --tx-pool=LAYERED: only --tx-pool=SEQUENCED uses it.",
+        "--tx-pool-max-size belongs to --tx-pool=SEQUENCED; it limits the layered pool, too.",
       ],
     ],
     [
       ["tx-pool=legacy", "tx-pool-max-prioritized=7", "tx-pool-max-future-by-sender=8"],
       [
-        "--tx-pool-max-prioritized, --tx-pool-max-future-by-sender have no effect with --tx-pool=LEGACY: the sequenced pool is bound by count and age.",
+        "--tx-pool-max-prioritized, --tx-pool-max-future-by-sender have no effect with --tx-pool=LEGACY: the sequenced pool is limited by count and age.",
       ],
     ],
     [
       ["tx-pool-blob-price-bump=50", "tx-pool-max-prioritized-by-type=BLOB=3,frontier=9"],
       [
-        "--tx-pool-blob-price-bump has no effect in this node: blob transactions are not taken.",
-        "--tx-pool-max-prioritized-by-type has no effect in this node: --tx-pool-max-prioritized bounds all types together, and blob transactions are not taken.",
+        "--tx-pool-blob-price-bump has no effect in this node: blob transactions are not supported.",
+        "--tx-pool-max-prioritized-by-type has no effect in this node: --tx-pool-max-prioritized limits all types together, and blob transactions are not supported.",
       ],
     ],
     [

@@ -34,7 +34,7 @@ describe("a profile", () => {
 
   it("warns of the price that it sets, and of nothing that it merely repeats", () => {
     expect(settings({ args: [DEV_GENESIS, "--profile=ENTERPRISE"] }).warnings).toEqual([
-      "The profile ENTERPRISE sets --min-gas-price=0: this node puts transactions into its blocks that others of the network may refuse to pool.",
+      "The profile ENTERPRISE sets --min-gas-price=0: this node includes transactions in its blocks that other nodes may refuse to pool.",
       "Forcing tx-pool-min-gas-price=0, since it cannot be greater than the value of min-gas-price",
     ]);
     expect(settings({ args: [DEV_GENESIS, "--profile=NONE"] }).warnings).toEqual([]);
@@ -66,7 +66,7 @@ describe("a profile", () => {
   });
 });
 
-describeWithVectors("the incumbent's profiles", () => {
+describeWithVectors("Besu's profiles", () => {
   it.each([
     ["enterprise-private.toml", "ENTERPRISE"],
     ["enterprise-private.toml", "PRIVATE"],
@@ -74,8 +74,8 @@ describeWithVectors("the incumbent's profiles", () => {
     ["staker.toml", "STAKER"],
     ["dev.toml", "DEV"],
   ] as const)("%s is our %s", (file, profile) => {
-    const { raw: given } = readToml(readFileSync(vectorPath("besu-core", "profiles", file), "utf8"), file);
-    const values = given.map(({ name, text }) => [name, text]).sort();
+    const { raw } = readToml(readFileSync(vectorPath("besu-core", "profiles", file), "utf8"), file);
+    const values = raw.map(({ name, text }) => [name, text]).sort();
     expect(
       givenByProfile(profile)
         .map(({ name, text }) => [name, text])

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { OWN_API_GROUPS } from "../../src/config/apiGroups.ts";
+import { SUPPORTED_API_GROUPS } from "../../src/config/apiGroups.ts";
 import { clientVersion } from "../../src/config/clientVersion.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import type { Environment } from "../../src/config/environment.ts";
@@ -29,13 +29,13 @@ function read({ options = [], environment = {}, toml, isTerminal = false }: Aske
     writeFileSync(join(folder, "node.toml"), toml);
     all.push("config-file=node.toml");
   }
-  const given = all.map((option) => {
+  const raw = all.map((option) => {
     const [spelling = "", ...rest] = option.split("=");
     const name = findOption(spelling);
     if (name === undefined) throw new Error(`no option ${spelling}`);
     return { name, text: rest.join("="), source: { kind: "commandLine" } as const };
   });
-  return readSettings({ given, environment, workingDirectory: folder, isTerminal });
+  return readSettings({ raw, environment, workingDirectory: folder, isTerminal });
 }
 
 function settings(asked?: Asked): Settings {
@@ -71,7 +71,7 @@ describe("with nothing asked", () => {
       http: {
         host: "127.0.0.1",
         port: 8545,
-        groups: OWN_API_GROUPS,
+        groups: SUPPORTED_API_GROUPS,
         hostAllowlist: ["localhost", "127.0.0.1"],
         corsOrigins: ["*"],
         maxConnections: 80,
@@ -80,7 +80,7 @@ describe("with nothing asked", () => {
         timeoutMs: 300_000,
         isPrettyPrinted: false,
       },
-      webSocket: { host: "127.0.0.1", port: 8546, groups: OWN_API_GROUPS, maxFrameBytes: 1_048_576 },
+      webSocket: { host: "127.0.0.1", port: 8546, groups: SUPPORTED_API_GROUPS, maxFrameBytes: 1_048_576 },
       rpc: {
         gasCap: undefined,
         maxLogsRange: 1000n,
@@ -123,7 +123,7 @@ describe("with nothing asked", () => {
     });
   });
 
-  it("is logged as the incumbent's variable LOGGER says, unless --logging-format does", () => {
+  it("is logged as Besu's variable LOGGER says, unless --logging-format does", () => {
     const format = (LOGGER: string, options: readonly string[] = []) =>
       settings({ environment: { LOGGER }, options }).logging.format;
     expect(format("Json")).toBe("json");
@@ -138,7 +138,7 @@ describe("with nothing asked", () => {
     });
   });
 
-  it("says what it does not use of the incumbent's logging", () => {
+  it("says what it does not use of Besu's logging", () => {
     const warningsOf = (environment: Record<string, string>, options: readonly string[] = []) =>
       settings({ environment, options }).warnings;
     expect(warningsOf({ LOG4J_CONFIGURATION_FILE: "/etc/besu/log.xml" })).toEqual([
@@ -323,9 +323,7 @@ describe("every option finds its setting", () => {
         vanity,
       },
       keepsRevertReasons: true,
-      warnings: [
-        "--tx-pool-max-size belongs to --tx-pool=SEQUENCED; the layered pool is bound by it all the same.",
-      ],
+      warnings: ["--tx-pool-max-size belongs to --tx-pool=SEQUENCED; it limits the layered pool, too."],
     });
   });
 });
@@ -368,7 +366,7 @@ describe("warnings", () => {
     [{ options: ["p2p-enabled=false", "discovery-enabled=false", "miner-enabled=false"] }, []],
     [
       { options: ["p2p-enabled=true", "max-peers=30", "nat-method=none", "tx-pool=SEQUENCED"] },
-      ["--nat-method has no effect in this node: this part of peer-to-peer networking is not built yet."],
+      ["--nat-method has no effect in this node: this part of peer-to-peer networking is not implemented."],
     ],
     [{ options: ["metrics-enabled=false", "tx-pool-enable-save-restore=false"] }, []],
     [
@@ -389,11 +387,11 @@ describe("warnings", () => {
     ],
     [
       { options: ["sync-mode=fast"] },
-      ["--sync-mode=FAST is taken for FULL: this node executes every block."],
+      ["--sync-mode=FAST is treated as FULL: this node executes every block."],
     ],
     [
       { options: ["data-storage-format=bonsai"] },
-      ["--data-storage-format=BONSAI is taken for FOREST: this node keeps every state."],
+      ["--data-storage-format=BONSAI is treated as FOREST: this node keeps every state."],
     ],
     [
       { options: ["rpc-http-api=ETH,QBFT"] },

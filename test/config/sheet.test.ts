@@ -11,9 +11,9 @@ interface Row {
   readonly needed: string;
 }
 
-/** Where we differ from the incumbent's default on purpose, and why. */
+/** Where we differ from Besu's default on purpose, and why. */
 const OTHER_DEFAULTS: Readonly<Record<string, string>> = {
-  "data-path": "a folder of its own beside the incumbent's",
+  "data-path": "a folder of its own beside Besu's",
   network: "without a genesis file there is no public network to fall back on",
   "network-id": "the chain id, in words",
   "rpc-max-logs-range":

@@ -6,9 +6,9 @@ import { describeWithVectors, vectorPath } from "../vectors.ts";
 
 /** The texts that the file gives, by option. */
 function texts(toml: string): Record<string, string> {
-  const { raw: given, problems } = readToml(toml, "node.toml");
+  const { raw, problems } = readToml(toml, "node.toml");
   expect(problems).toEqual([]);
-  return Object.fromEntries(given.map(({ name, text }) => [name, text]));
+  return Object.fromEntries(raw.map(({ name, text }) => [name, text]));
 }
 
 function problems(toml: string): readonly string[] {
@@ -149,7 +149,7 @@ describe("a TOML file that makes no sense is refused", () => {
   });
 });
 
-describeWithVectors("the incumbent's example files", () => {
+describeWithVectors("Besu's example files", () => {
   it.each(["complete_config.toml", "everything_config.toml", "no_bootnodes.toml", "partial_config.toml"])(
     "%s is read, and every key of it is known",
     (file) => {

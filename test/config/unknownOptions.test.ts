@@ -39,8 +39,7 @@ describe("a name of another release", () => {
     "graphql-tls-enabled",
     "graphql-mtls-enabled",
   ])("that would close a door, %s, stops the start when on, and only then", (name) => {
-    const reason =
-      "is refused: connections of callers cannot be encrypted in this version; put a proxy that does in front, and remove the option";
+    const reason = "is refused: this version has no TLS; put a TLS proxy in front, and remove the option";
     expect(problems({ args: [DEV_GENESIS, `--${name}`] })).toEqual([
       `--${name}=true ${reason} (given on the command line)`,
     ]);

@@ -53,7 +53,7 @@ const ACCEPTED_WITH_WARNINGS = "accepted with warnings";
 
 function settingsBy(given: readonly RawOption[]): Result<Settings, "badConfiguration"> {
   return readSettings({
-    given: [{ name: "config-file", text: FILE, source: { kind: "commandLine" } }, ...given],
+    raw: [{ name: "config-file", text: FILE, source: { kind: "commandLine" } }, ...given],
     environment: {},
     workingDirectory: folder,
     isTerminal: false,

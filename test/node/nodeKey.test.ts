@@ -22,7 +22,7 @@ describe("the node's key", () => {
   it.each([
     ["with the prefix", toHex(DEV_VALIDATOR_KEY)],
     ["without it, and with a line end", `${toHex(DEV_VALIDATOR_KEY).slice(2)}\n`],
-  ])("is read %s, as the incumbent writes it", (_, text) => {
+  ])("is read %s, as Besu writes it", (_, text) => {
     const path = join(temporaryFolder(), "key");
     writeFileSync(path, text);
     const key = openNodeKey({ path });

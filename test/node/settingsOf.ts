@@ -4,7 +4,7 @@ import type { Settings } from "../../src/config/settings.ts";
 /** The settings of a node that was started in `folder` with these options on its command line. */
 export function settingsOf(folder: string, options: Readonly<Record<string, string>>): Settings {
   const settings = readSettings({
-    given: Object.entries(options).map(([name, text]) => ({
+    raw: Object.entries(options).map(([name, text]) => ({
       name: name as "data-path",
       text,
       source: { kind: "commandLine" },

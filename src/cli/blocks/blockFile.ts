@@ -1,16 +1,16 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { messageOf } from "../../primitives/errorMessage.ts";
 
-/** A block as it lies in a file: concatenated RLP, no framing. */
+/** A block in a file of concatenated RLP without framing. */
 export interface RawBlock {
   readonly bytes: Uint8Array;
-  /** Where its first byte lies. */
+  /** Position of its first byte in the file. */
   readonly offset: number;
 }
 
-/** The bytes at this place are no block, or not all of one. */
+/** There is no complete block at this offset. */
 export class BlockFileError extends Error {
-  override name = "BlockFileDefect";
+  override name = "BlockFileError";
   readonly offset: number;
 
   constructor(offset: number, message: string) {
@@ -20,14 +20,14 @@ export class BlockFileError extends Error {
 }
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
-/** The longest list header there is: one byte and a length of eight. */
+/** The longest RLP list header: one byte and a length of eight. */
 const LONGEST_PREFIX = 9;
 /** Far above any block: gas limits bound blocks to some megabytes. */
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
 /**
- * The blocks of a file, in order, a few megabytes in memory at a time. The bytes of a block are a view of what was
- * read, which nobody changes. Throws BlockFileDefect at the first place where no whole block begins.
+ * Yields the blocks of a file in order, with a few megabytes in memory at a time. A block's bytes are a view of the
+ * chunk read and must not be changed. Throws BlockFileError at the first offset without a complete block.
  */
 export async function* readBlockFile(path: string): AsyncGenerator<RawBlock> {
   const file = await openFile(path);
@@ -55,14 +55,14 @@ export async function* readBlockFile(path: string): AsyncGenerator<RawBlock> {
 }
 
 interface ReadRequest {
-  /** What is left of the bytes read before, which begin at `offset`. */
+  /** Unused bytes of the previous chunk, which begin at `offset`. */
   readonly chunk: Uint8Array;
   readonly offset: number;
   readonly size: number;
   readonly atLeast: number;
 }
 
-/** The bytes from `offset` on, a chunk of them or as many as are needed. */
+/** Reads the bytes from `offset` on: a chunk, or `atLeast` when that is more. */
 async function readOn(file: FileHandle, { chunk, offset, size, atLeast }: ReadRequest): Promise<Uint8Array> {
   const bytes = new Uint8Array(Math.min(Math.max(atLeast, CHUNK_BYTES), size - offset));
   bytes.set(chunk);
@@ -90,7 +90,7 @@ async function readInto(file: FileHandle, bytes: Uint8Array, at: number, positio
   }
 }
 
-/** How many bytes the list takes that begins here. */
+/** Encoded length of the RLP list that begins here. */
 function lengthOfList(bytes: Uint8Array, offset: number): number {
   const lead = bytes[0] ?? 0;
   if (lead < 0xc0) throw new BlockFileError(offset, "no block begins here: a block is an RLP list");

@@ -7,27 +7,27 @@ import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { encodeBlock } from "../../types/block.ts";
 import { createProgress } from "./progress.ts";
 
-export interface ExportOrder {
+export interface ExportRequest {
   readonly path: string;
   readonly startBlock: bigint;
-  /** The first that is not written. */
+  /** Exclusive. */
   readonly endBlock: bigint;
-  /** Behind what the file holds already. */
+  /** Append to the file instead of replacing it. */
   readonly isAppended: boolean;
   readonly isTerminal: boolean;
   isStopped(): boolean;
 }
 
-/** Writes blocks as concatenated RLP, as they come, and syncs the file; answers how many. Throws what the file system throws. */
+/** Writes blocks as concatenated RLP, syncs the file and returns their number. Throws errors of the file system. */
 export async function exportBlocks(
-  { path, startBlock, endBlock, isAppended, isTerminal, isStopped }: ExportOrder,
+  { path, startBlock, endBlock, isAppended, isTerminal, isStopped }: ExportRequest,
   blocks: Pick<BlockStore, "block">,
   logger: Logger,
 ): Promise<number> {
   const total = Number(endBlock - startBlock);
   const progress = createProgress({ message: "exporting blocks", total, isTerminal }, logger);
   const file = createWriteStream(path, { flags: isAppended ? "a" : "w", flush: true });
-  // Waited for at the end; until then a failure is heard by whoever writes.
+  // Awaited at the end; until then a failure shows in the write loop.
   const written = finished(file);
   written.catch(() => undefined);
   for (let number = startBlock; number < endBlock && !isStopped(); number++) {

@@ -12,23 +12,23 @@ import type { ImportChain } from "./importChain.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
 /**
- * `ibex blocks import`: one block after another from files of concatenated RLP into the chain.
+ * `ibex blocks import`: imports blocks one by one from files of concatenated RLP into the chain.
  *
  *     file ──> bytes ──> header ──┬─ known, outside the range ──> compared, skipped
- *                                 └─ new ──> decoded, signers asked for ──> waiting ──> judged, executed, committed
+ *                                 └─ new ──> decoded, recovery started ──> waiting ──> validated, executed, committed
  *
- * While a block is executed the signers of those behind it are recovered on other threads. What waits is bounded. The
- * first block that cannot be taken ends the import; those before it stay. Nothing is remembered beside the chain:
- * importing the same file again skips what is there, by comparing hashes, and goes on.
+ * While a block is executed, the signers of the blocks behind it are recovered on worker threads. The waiting blocks
+ * are bounded. The first invalid block ends the import; the blocks before it stay. There is no state beside the chain:
+ * importing the same file again skips known blocks by hash and continues.
  */
-export interface ImportOrder {
-  /** As the operator named them, and where they are. */
+export interface ImportRequest {
+  /** Names as given by the operator, and resolved paths. */
   readonly files: readonly { readonly name: string; readonly path: string }[];
   readonly startBlock: bigint;
-  /** Not imported any more; undefined for all. */
+  /** Exclusive; undefined for no limit. */
   readonly endBlock: bigint | undefined;
   readonly isTerminal: boolean;
-  /** True once somebody asked for the import to stop. */
+  /** True once a stop was requested. */
   isStopped(): boolean;
 }
 
@@ -38,43 +38,43 @@ export interface ImportResult {
   readonly wasStopped: boolean;
 }
 
-/** Refused with a sentence that names file, byte, block and reason. */
+/** The messages name file, byte, block and reason. */
 export type ImportErrorCode = "badFile" | "badBlock" | "otherChain";
 
 export async function importBlocks(
-  order: ImportOrder,
+  request: ImportRequest,
   importChain: ImportChain,
   logger: Logger,
 ): Promise<Result<ImportResult, ImportErrorCode>> {
   const sizes: number[] = [];
-  for (const { name, path } of order.files) {
+  for (const { name, path } of request.files) {
     const size = await sizeOf(path);
     if (size === undefined) return refuse("badFile", `The file ${name} cannot be read.`);
     sizes.push(size);
   }
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const progress = createProgress(
-    { message: "importing blocks", total, isTerminal: order.isTerminal },
+    { message: "importing blocks", total, isTerminal: request.isTerminal },
     logger,
   );
-  const run = new ImportRun(order, importChain, progress);
+  const run = new ImportRun(request, importChain, progress);
   let before = 0;
-  for (const [index, file] of order.files.entries()) {
-    const outcome = await run.importFile(file.name, file.path, before);
-    if (!outcome.ok) return outcome;
+  for (const [index, file] of request.files.entries()) {
+    const result = await run.importFile(file.name, file.path, before);
+    if (!result.ok) return result;
     before += sizes[index] ?? 0;
   }
   await importChain.flush();
   const { head } = importChain.chain;
   logger.info(
     { ...progress.summary(), skipped: run.skipped, number: head.header.number, hash: head.hash },
-    order.isStopped() ? "import stopped" : "import finished",
+    request.isStopped() ? "import stopped" : "import finished",
   );
-  return ok({ imported: progress.summary().blocks, skipped: run.skipped, wasStopped: order.isStopped() });
+  return ok({ imported: progress.summary().blocks, skipped: run.skipped, wasStopped: request.isStopped() });
 }
 
-/** What may wait for its turn, whichever is reached first. */
-const AHEAD = { blocks: 1024, transactions: 8192, bytes: 32 * 1024 * 1024 };
+/** Limits of the waiting blocks, whichever is reached first. */
+const WAITING_LIMITS = { blocks: 1024, transactions: 8192, bytes: 32 * 1024 * 1024 };
 
 interface WaitingBlock {
   readonly block: Block;
@@ -83,26 +83,26 @@ interface WaitingBlock {
 
 class ImportRun {
   skipped = 0;
-  private readonly order: ImportOrder;
+  private readonly request: ImportRequest;
   private readonly chain: Chain;
-  private readonly ahead: ImportChain["ahead"];
+  private readonly prefetch: ImportChain["prefetch"];
   private readonly progress: Progress;
   private waiting: WaitingBlock[] = [];
   private load = { transactions: 0, bytes: 0 };
 
-  constructor(order: ImportOrder, { chain, ahead }: ImportChain, progress: Progress) {
-    this.order = order;
+  constructor(request: ImportRequest, { chain, prefetch }: ImportChain, progress: Progress) {
+    this.request = request;
     this.chain = chain;
-    this.ahead = ahead;
+    this.prefetch = prefetch;
     this.progress = progress;
   }
 
-  /** `before` are the bytes of the files before this one. */
+  /** `before` is the size of the files before this one. */
   async importFile(name: string, path: string, before: number): Promise<Result<void, ImportErrorCode>> {
     try {
       for await (const raw of readBlockFile(path)) {
-        if (this.order.isStopped()) return ok(undefined);
-        const taken = this.take(raw, name, before);
+        if (this.request.isStopped()) return ok(undefined);
+        const taken = this.skipOrQueue(raw, name, before);
         if (!taken.ok) return await this.afterWaiting(name, before, taken);
         while (this.isFull()) {
           const imported = await this.importNext(name, before);
@@ -117,12 +117,12 @@ class ImportRun {
     return this.afterWaiting(name, before, ok(undefined));
   }
 
-  /** Skips a block, or lets it wait with its signers asked for. */
-  private take(raw: RawBlock, name: string, before: number): Result<void, ImportErrorCode> {
+  /** Skips a block, or queues it and starts the recovery of its signers. */
+  private skipOrQueue(raw: RawBlock, name: string, before: number): Result<void, ImportErrorCode> {
     const header = headerOf(raw.bytes);
     if (!header.ok) return malformed(name, raw, header.error.message);
     const { number } = header.value;
-    const { startBlock, endBlock } = this.order;
+    const { startBlock, endBlock } = this.request;
     const skip = (): Result<void, ImportErrorCode> => {
       this.skipped++;
       this.progress.skip({ number, until: before + raw.offset + raw.bytes.length });
@@ -130,8 +130,8 @@ class ImportRun {
     };
     if (number < startBlock || (endBlock !== undefined && number >= endBlock)) return skip();
     if (number <= this.chain.head.header.number && this.waiting.length === 0) {
-      const differs = this.differenceFromKnown(header.value, raw, name);
-      return differs ?? skip();
+      const conflict = this.conflictWithChain(header.value, raw, name);
+      return conflict ?? skip();
     }
     const newest = this.waiting.at(-1)?.block.header.number ?? this.chain.head.header.number;
     if (number !== newest + 1n)
@@ -141,15 +141,15 @@ class ImportRun {
       );
     const block = decodeBlock(raw.bytes);
     if (!block.ok) return malformed(name, raw, block.error.message);
-    this.ahead.begin(block.value);
+    this.prefetch.begin(block.value);
     this.waiting.push({ block: block.value, raw });
     this.load.transactions += block.value.transactions.length;
     this.load.bytes += raw.bytes.length;
     return ok(undefined);
   }
 
-  /** Undefined when the chain has this very block. */
-  private differenceFromKnown(
+  /** Undefined when the chain has the same block. */
+  private conflictWithChain(
     header: Header,
     raw: RawBlock,
     name: string,
@@ -168,23 +168,23 @@ class ImportRun {
 
   private isFull(): boolean {
     return (
-      this.waiting.length >= AHEAD.blocks ||
-      this.load.transactions >= AHEAD.transactions ||
-      this.load.bytes >= AHEAD.bytes
+      this.waiting.length >= WAITING_LIMITS.blocks ||
+      this.load.transactions >= WAITING_LIMITS.transactions ||
+      this.load.bytes >= WAITING_LIMITS.bytes
     );
   }
 
-  /** Imports all that waits, and then says `outcome`. */
+  /** Imports all waiting blocks, then returns `outcome`. */
   private async afterWaiting(
     name: string,
     before: number,
-    outcome: Result<void, ImportErrorCode>,
+    result: Result<void, ImportErrorCode>,
   ): Promise<Result<void, ImportErrorCode>> {
-    while (this.waiting.length > 0 && !this.order.isStopped()) {
+    while (this.waiting.length > 0 && !this.request.isStopped()) {
       const imported = await this.importNext(name, before);
       if (!imported.ok) return imported;
     }
-    return outcome;
+    return result;
   }
 
   private async importNext(name: string, before: number): Promise<Result<void, ImportErrorCode>> {
@@ -195,7 +195,7 @@ class ImportRun {
     this.load.bytes -= raw.bytes.length;
     const imported = await this.chain.importBlock(block);
     if (!imported.ok)
-      return refuse("badBlock", this.describe(block.header, raw, name, imported.error.message));
+      return refuse("badBlock", this.describeRefusal(block.header, raw, name, imported.error.message));
     this.progress.advance({
       number: block.header.number,
       transactions: block.transactions.length,
@@ -205,7 +205,7 @@ class ImportRun {
     return ok(undefined);
   }
 
-  private describe(header: Header, raw: RawBlock, name: string, reason: string): string {
+  private describeRefusal(header: Header, raw: RawBlock, name: string, reason: string): string {
     const hash = hashOfHeader(header);
     const named = hash.ok ? ` (${toHex(hash.value)})` : "";
     return (
@@ -224,12 +224,12 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** Of a block, its header alone. */
+/** Decodes only the header of a block. */
 function headerOf(bytes: Uint8Array): Result<Header, "malformedHeader" | "malformedBlock"> {
   try {
     const [header] = readRlpList(bytes);
     if (header !== undefined) return decodeHeader(bytes.subarray(header.start, header.until));
-    return err({ code: "malformedBlock", fault: "caller", message: "an empty list is no block" });
+    return err({ code: "malformedBlock", fault: "caller", message: "an empty list is not a block" });
   } catch (error) {
     const message = error instanceof Error ? error.message : "not RLP";
     return err({ code: "malformedBlock", fault: "caller", message });

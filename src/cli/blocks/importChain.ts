@@ -11,29 +11,29 @@ import { type BlockStoreLimits, createBlockStore } from "../../storage/blocks/bl
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import { groupCommits } from "../../storage/groupedCommits.ts";
 import { createRecoveryPool } from "../../workers/recoveryPool.ts";
-import { type AheadRecovery, createAheadRecovery } from "./aheadRecovery.ts";
+import { createSignerPrefetch, type SignerPrefetch } from "./signerPrefetch.ts";
 
-/** Nobody asks for a block that was imported, but BLOCKHASH for the names of the newest 256. */
+/** Imported blocks are not read again, except for the hashes of the newest 256 by BLOCKHASH. */
 const IMPORT_STORE_LIMITS: BlockStoreLimits = { headers: 1024, transactions: 0 };
 
-/** The chain of a data folder, open for importing many blocks and nothing else. */
+/** The chain of a data folder, opened only to import many blocks. */
 export interface ImportChain {
   readonly chain: Chain;
-  readonly ahead: AheadRecovery;
-  /** Makes durable what was imported. */
+  readonly prefetch: SignerPrefetch;
+  /** Makes the imported blocks durable. */
   flush(): Promise<void>;
-  /** As flush, and gives the folder back. */
+  /** Flushes and releases the folder. */
   close(): Promise<void>;
 }
 
-/** Throws what openChainDatabase throws. */
+/** Throws as openChainDatabase does. */
 export async function openImportChain(
   settings: Settings,
   logger: Logger,
 ): Promise<Result<ImportChain, "unusableDataPath" | "differentGenesis" | IdentityErrorCode>> {
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
-  // As Besu does, and so that a chain is never without the key of its node.
+  // Creates the node key, as Besu does, so that a chain never lacks its node's key.
   const identity = openIdentity(settings, directory.value, logger);
   if (!identity.ok) return identity;
   const clock = systemClock;
@@ -54,7 +54,7 @@ export async function openImportChain(
   };
   try {
     const { database, headMarker } = grouped;
-    const ahead = createAheadRecovery(recovery);
+    const prefetch = createSignerPrefetch(recovery);
     const opened = await createChain(
       { builder: asAddress(new Uint8Array(20)), vanity: settings.blockProduction.vanity },
       {
@@ -66,8 +66,8 @@ export async function openImportChain(
           world: createWorldState({ database }),
         },
         clock,
-        recoverSenders: ahead.recoverSenders,
-        recoverSealers: ahead.recoverSealers,
+        recoverSenders: prefetch.recoverSenders,
+        recoverSealers: prefetch.recoverSealers,
         production: { ...settings.blockProduction, keepsRevertReasons: settings.keepsRevertReasons },
         logger: logger.child("chain"),
       },
@@ -76,7 +76,7 @@ export async function openImportChain(
       await close();
       return opened;
     }
-    return ok({ chain: opened.value, ahead, flush: () => grouped.flush(), close });
+    return ok({ chain: opened.value, prefetch, flush: () => grouped.flush(), close });
   } catch (error) {
     await close();
     throw error;

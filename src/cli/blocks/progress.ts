@@ -1,29 +1,29 @@
 import type { Logger } from "../../observability/logger.ts";
 import { systemClock } from "../../primitives/clock.ts";
 
-/** What one step of a long piece of work did. */
+/** One step of a long piece of work. */
 export interface Step {
   readonly number: bigint;
   readonly transactions: number;
-  /** Where in the whole work it began and ended, in the unit of its total. */
+  /** Where the step begins and ends, in the unit of the total. */
   readonly from: number;
   readonly until: number;
 }
 
-/** Tells how far a piece of work is that takes long, at most once in an interval. */
+/** Logs the progress of a long piece of work, at most once per interval. */
 export interface Progress {
   advance(step: Step): void;
-  /** Passes a part of the work that needs nothing done. */
+  /** Advances over known blocks, which need no work. */
   skip(step: Pick<Step, "number" | "until">): void;
-  /** What was done in all, as facts for the last line. */
+  /** Totals for the final log line. */
   summary(): { readonly blocks: number; readonly transactions: number; readonly seconds: number };
 }
 
-/** A person watches every second; a log is kept, and five are enough for it. */
+/** More often on a terminal than in a log file. */
 const TERMINAL_INTERVAL_MS = 1000;
 const LOG_INTERVAL_MS = 5000;
 
-/** What was done before the first step counts for the percentage, not for the speed. */
+/** Skipped blocks count for the percentage, but not for the speed. */
 export function createProgress(
   work: { readonly message: string; readonly total: number; readonly isTerminal: boolean },
   logger: Logger,
@@ -36,7 +36,7 @@ export function createProgress(
   let firstFrom: number | undefined;
   let last = { atMs: startMs, blocks: 0, transactions: 0 };
 
-  function tell({ number, until }: Step, atMs: number): void {
+  function log({ number, until }: Step, atMs: number): void {
     const seconds = (atMs - last.atMs) / 1000;
     const doneHere = until - (firstFrom ?? 0);
     const secondsLeft = ((atMs - startMs) / 1000) * ((work.total - until) / Math.max(1, doneHere));
@@ -59,7 +59,7 @@ export function createProgress(
     skip({ number, until }) {
       const atMs = nowMs();
       if (atMs - last.atMs < intervalMs) return;
-      logger.info({ percent: percentOf(until), number }, "passing what is known");
+      logger.info({ percent: percentOf(until), number }, "skipping known blocks");
       last = { atMs, blocks, transactions };
     },
     advance(step) {
@@ -67,7 +67,7 @@ export function createProgress(
       transactions += step.transactions;
       firstFrom ??= step.from;
       const atMs = nowMs();
-      if (atMs - last.atMs >= intervalMs) tell(step, atMs);
+      if (atMs - last.atMs >= intervalMs) log(step, atMs);
     },
     summary: () => ({ blocks, transactions, seconds: Number(((nowMs() - startMs) / 1000).toFixed(1)) }),
   };

@@ -1,7 +1,7 @@
 import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import type { NamedHeader } from "../../types/block.ts";
-import { findDatabase } from "../databasePlace.ts";
+import { findDatabase } from "../databasePaths.ts";
 
 /** The blocks of a stopped node. */
 export interface StoredBlocks {
@@ -10,11 +10,11 @@ export interface StoredBlocks {
   close(): Promise<void>;
 }
 
-/** Undefined when there is no block, or not even a database: none is created. Throws what openChainDatabase throws. */
+/** Undefined when there is no block or no database; creates none. Throws as openChainDatabase does. */
 export async function openStoredBlocks(dataPath: string): Promise<StoredBlocks | undefined> {
-  const place = findDatabase(dataPath);
-  if (!place.ok) return undefined;
-  const { chain: path, headFile } = place.value;
+  const paths = findDatabase(dataPath);
+  if (!paths.ok) return undefined;
+  const { chain: path, headFile } = paths.value;
   const stored = await openChainDatabase({ path, headFile });
   try {
     const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database: stored.database });

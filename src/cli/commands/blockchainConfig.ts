@@ -5,7 +5,7 @@ import type { ExtraDataType } from "./genesisExtraData.ts";
 
 /** The input of `operator generate-blockchain-config` (options.md#commands). */
 export interface BlockchainConfig {
-  /** The genesis file to be, as it stands there. */
+  /** The genesis section of the input, unchanged. */
   readonly genesis: JsonObject;
   readonly extraDataType: ExtraDataType;
   readonly nodes: { readonly generate: number } | { readonly publicKeys: readonly Uint8Array[] };
@@ -13,7 +13,7 @@ export interface BlockchainConfig {
 
 export type JsonObject = Extract<Json, { kind: "object" }>;
 
-/** More keys than any network has validators. */
+/** More than any network has validators. */
 const MOST_NODES = 10_000;
 
 export function readBlockchainConfig(text: string): Result<BlockchainConfig, "badConfig"> {
@@ -57,13 +57,13 @@ function readKeys(keys: Json | undefined): Result<BlockchainConfig["nodes"], "ba
     const bytes = item.kind === "string" ? parseHex(item.text) : undefined;
     if (bytes?.length !== 64)
       return bad(`Key ${index} of "keys" is not a public key of 128 hexadecimal digits.`);
-    if (includesBytes(publicKeys, bytes)) return bad(`Key ${index} of "keys" stands there already.`);
+    if (includesBytes(publicKeys, bytes)) return bad(`Key ${index} of "keys" is a duplicate.`);
     publicKeys.push(bytes);
   }
   return ok({ publicKeys });
 }
 
-/** Keys in any case, as in a genesis file. */
+/** Keys match in any case, as in a genesis file. */
 function memberOf(object: JsonObject, key: string): Json | undefined {
   return object.members.find((member) => isNamed(member, key))?.value;
 }
@@ -77,7 +77,7 @@ function isNamed(member: JsonMember, key: string): boolean {
   return member.key.toLowerCase() === key.toLowerCase();
 }
 
-/** The genesis file with this extra data, in the place of what may be there; numbers as they were written. */
+/** The genesis file with its extra data set or replaced; numbers keep their spelling. */
 export function genesisText(genesis: JsonObject, extraData: string): string {
   const member: JsonMember = {
     key: "extraData",

@@ -7,7 +7,7 @@ import { messageOf } from "../../primitives/errorMessage.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { isDiskAtFault } from "../../storage/diskErrors.ts";
-import { fail, failToOpen, inDiskTerms } from "../endings.ts";
+import { reportDiskErrors, reportFailure, reportOpenError } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
@@ -17,20 +17,20 @@ const BLOCK_NUMBER = bigintType({ label: "<LONG>", max: 2n ** 63n - 1n });
 const FORMAT = {
   type: choiceType(["RLP", "JSON"]),
   default: "RLP",
-  help: "Form of the file: RLP, one block after another. JSON is refused.",
+  help: "Format of the file: RLP, one block after another. JSON is refused.",
 } as const;
 const START_BLOCK = { type: BLOCK_NUMBER, default: "0", help: "The first block." } as const;
 const END_BLOCK = {
   type: BLOCK_NUMBER,
-  help: "The first block that is left out. All to the end when absent.",
+  help: "The block to stop before. All blocks to the end when absent.",
 } as const;
 
 export const BLOCKS_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "blocks import",
     help:
-      "Check, execute and keep the blocks of files, with the node stopped. Blocks that are known already are skipped, " +
-      "so an import that was stopped goes on when it is run again.",
+      "Validate, execute and store the blocks of files, with the node stopped. Known blocks are skipped, so a stopped " +
+      "import continues when it is run again.",
     options: {
       from: { type: FILE, help: "File with the blocks." },
       format: FORMAT,
@@ -54,7 +54,7 @@ export const BLOCKS_COMMANDS: readonly Command[] = [
       to: {
         type: FILE,
         isRequired: true,
-        help: "File to write; with --start-block the blocks go to its end.",
+        help: "File to write; with --start-block the blocks are appended.",
       },
       format: FORMAT,
       "start-block": { type: BLOCK_NUMBER, help: "The first block. Default: 0." },
@@ -74,16 +74,16 @@ interface ImportValues {
 }
 
 async function importFrom(invocation: Invocation<ImportValues>): Promise<number> {
-  const { values, operands, io, given, foreign } = invocation;
+  const { values, operands, io, raw, unknown } = invocation;
   const names = [...(values.from === undefined ? [] : [values.from]), ...operands];
   if (names.length === 0) return refuse("No files specified to import.", io);
   const badRange = checkRange(values["start-block"], values["end-block"]);
   if (badRange !== undefined) return refuse(badRange, io);
   if (values.format === "JSON") return refuse(NO_JSON, io);
-  const settings = readSettings({ ...io, given, foreign });
+  const settings = readSettings({ ...io, raw, unknown });
   if (!settings.ok) return refuse(settings.error.message, io);
   const logger = createLogger(settings.value.logging);
-  const exitCode = await inDiskTerms(io, () => importWith(settings.value, names, logger, invocation));
+  const exitCode = await reportDiskErrors(io, () => importWith(settings.value, names, logger, invocation));
   if (exitCode !== EXIT.ok || values.run !== true) return exitCode;
   return invocation.runNode(settings.value, logger);
 }
@@ -98,17 +98,17 @@ async function importWith(
   const { importBlocks } = await import("../blocks/importBlocks.ts");
   const isStopped = listen(io);
   const opened = await openImportChain(settings, logger);
-  if (!opened.ok) return failToOpen(opened.error, settings, io);
+  if (!opened.ok) return reportOpenError(opened.error, settings, io);
   try {
-    const order = {
+    const request = {
       files: names.map((name) => ({ name, path: resolve(io.workingDirectory, name) })),
       startBlock: values["start-block"],
       endBlock: values["end-block"],
       isTerminal: io.isTerminal,
       isStopped,
     };
-    const result = await importBlocks(order, opened.value, logger);
-    if (!result.ok) return fail(result.error.message, io, EXIT.failed);
+    const result = await importBlocks(request, opened.value, logger);
+    if (!result.ok) return reportFailure(result.error.message, io, EXIT.failed);
     return result.value.wasStopped ? EXIT.failed : EXIT.ok;
   } finally {
     await opened.value.close();
@@ -122,22 +122,26 @@ interface ExportValues {
   readonly "end-block": bigint | undefined;
 }
 
-async function exportTo({ values, io, given }: Invocation<ExportValues>): Promise<number> {
+async function exportTo({ values, io, raw }: Invocation<ExportValues>): Promise<number> {
   const startBlock = values["start-block"] ?? 0n;
   const badRange = checkRange(startBlock, values["end-block"]);
   if (badRange !== undefined) return refuse(badRange, io);
   if (values.format === "JSON") return refuse(NO_JSON, io);
-  const folder = readDataFolder({ ...io, given });
+  const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);
   const { dataPath, logging } = folder.value;
-  return inDiskTerms(io, async () => {
+  return reportDiskErrors(io, async () => {
     const { openStoredBlocks } = await import("../blocks/storedBlocks.ts");
     const stored = await openStoredBlocks(dataPath);
     if (stored === undefined) return refuse(`${CHAIN_IS_EMPTY}: ${dataPath}`, io);
     try {
       const after = stored.head.header.number + 1n;
       if (startBlock >= after)
-        return fail(`Block ${startBlock} is above the newest block, ${after - 1n}.`, io, EXIT.failed);
+        return reportFailure(
+          `Block ${startBlock} is above the newest block, ${after - 1n}.`,
+          io,
+          EXIT.failed,
+        );
       const asked = values["end-block"] ?? after;
       const endBlock = smaller(asked, after);
       return await writeBlocks({ startBlock, endBlock, values, blocks: stored.blocks, io, logging });
@@ -147,7 +151,7 @@ async function exportTo({ values, io, given }: Invocation<ExportValues>): Promis
   });
 }
 
-interface WriteOrder {
+interface WriteRequest {
   readonly startBlock: bigint;
   readonly endBlock: bigint;
   readonly values: ExportValues;
@@ -156,8 +160,8 @@ interface WriteOrder {
   readonly logging: LoggingSettings;
 }
 
-async function writeBlocks(order: WriteOrder): Promise<number> {
-  const { startBlock, endBlock, values, blocks, io, logging } = order;
+async function writeBlocks(request: WriteRequest): Promise<number> {
+  const { startBlock, endBlock, values, blocks, io, logging } = request;
   const { exportBlocks } = await import("../blocks/exportBlocks.ts");
   const isStopped = listen(io);
   const path = resolve(io.workingDirectory, values.to);
@@ -173,7 +177,7 @@ async function writeBlocks(order: WriteOrder): Promise<number> {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (!/^E[A-Z]+$/.test(code)) throw error;
     const message = `The file ${values.to} cannot be written: ${messageOf(error)}`;
-    return isDiskAtFault(error) ? fail(message, io, EXIT.disk) : refuse(message, io);
+    return isDiskAtFault(error) ? reportFailure(message, io, EXIT.disk) : refuse(message, io);
   }
 }
 
@@ -185,7 +189,7 @@ function checkRange(startBlock: bigint, endBlock: bigint | undefined): string | 
   return `Parameter --end-block (${endBlock}) must be greater start block (${startBlock}).`;
 }
 
-/** Answers whether somebody asked for a stop by now. */
+/** Returns a function that tells whether a stop was requested. */
 function listen(io: ProcessIo): () => boolean {
   let isStopped = false;
   void io.awaitStop().received.then(() => {

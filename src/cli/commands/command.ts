@@ -6,18 +6,18 @@ import type { RootLogger } from "../../observability/logger.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 
-/** An option that only one command knows. It stands after the command's words, and in no file and no variable. */
+/** An option of one command. It is only accepted after the command's words, not in files or environment variables. */
 export interface CommandOption<V = unknown> {
   readonly type: ValueType<V>;
   readonly help: string;
-  /** As a user would write it; absent where nothing is assumed. */
+  /** As a user would write it; absent when there is no default. */
   readonly default?: string;
   readonly isRequired?: boolean;
 }
 
 type CommandOptions = Readonly<Record<string, CommandOption>>;
 
-/** What the options of a command are worth; undefined where neither given nor assumed. */
+/** The parsed values of a command's options; undefined for those without value and default. */
 type ValuesOf<O extends CommandOptions> = {
   readonly [N in keyof O]: O[N] extends CommandOption<infer V>
     ? O[N] extends { readonly isRequired: true } | { readonly default: string }
@@ -26,41 +26,41 @@ type ValuesOf<O extends CommandOptions> = {
     : never;
 };
 
-/** What a command has to work with. */
+/** The arguments of a command. */
 export interface Invocation<Values = unknown> {
   readonly values: Values;
-  /** What stood there without a name. */
+  /** Positional arguments. */
   readonly operands: readonly string[];
-  /** The node's options of the command line. */
-  readonly given: readonly RawOption[];
-  /** Those of other releases of the incumbent. */
-  readonly foreign: readonly UnknownOption[];
+  /** Options of the node on the command line. */
+  readonly raw: readonly RawOption[];
+  /** Options that only other releases of Besu know. */
+  readonly unknown: readonly UnknownOption[];
   readonly io: ProcessIo;
-  /** Runs the node until it ends; answers its exit code. */
+  /** Runs the node until it ends; returns its exit code. */
   runNode(settings: Settings, logger: RootLogger): Promise<number>;
 }
 
-/** What the command line said to a command, its values still text. */
+/** A command's arguments with the option values still as text. */
 export type CommandCall = Omit<Invocation, "values"> & { readonly texts: ReadonlyMap<string, string> };
 
 interface Definition<O extends CommandOptions> {
-  /** As they are typed: "blocks import". */
+  /** As typed by the user, such as "blocks import". */
   readonly words: string;
   readonly help: string;
   readonly options?: O;
-  /** Options of the node that it reads. They stand before its words as the incumbent has it, or after them. */
+  /** Options of the node that the command reads, accepted before its words (as in Besu) or after them. */
   readonly nodeOptions?: readonly OptionName[];
-  /** What may stand there without a name. */
+  /** Label of the positional arguments, if any are accepted. */
   readonly operands?: string;
-  /** Takes any options at all, because it does nothing. */
+  /** Accepts any options, because the command does nothing. */
   readonly ignoresOptions?: boolean;
   run(invocation: Invocation<ValuesOf<O>>): Promise<number>;
 }
 
-/** A command beside the node. */
+/** A subcommand. */
 export interface Command extends Omit<Required<Definition<CommandOptions>>, "run" | "operands"> {
   readonly operands: string | undefined;
-  /** Reads the values and runs; answers the exit code. */
+  /** Parses the values and runs the command; returns the exit code. */
   start(call: CommandCall): Promise<number>;
 }
 
@@ -79,21 +79,21 @@ export function defineCommand<const O extends CommandOptions = Readonly<Record<n
     async start({ texts, ...rest }) {
       const values = readValues(options, texts);
       if (!values.ok) return refuse(values.error.message, rest.io);
-      // Read by the very table that the type is made from.
+      // Parsed by the same table that the type is derived from.
       return definition.run({ ...rest, values: values.value as ValuesOf<O> });
     },
   };
 }
 
-/** Refused with every problem, one to a line. */
+/** The error lists every problem, one to a line. */
 function readValues(
   options: CommandOptions,
   texts: ReadonlyMap<string, string>,
 ): Result<Readonly<Record<string, unknown>>, "badValue"> {
   const problems = missingOptions(options, texts);
   const values: Record<string, unknown> = {};
-  for (const [name, { type, default: assumed }] of Object.entries(options)) {
-    const text = texts.get(name) ?? assumed;
+  for (const [name, { type, default: defaultText }] of Object.entries(options)) {
+    const text = texts.get(name) ?? defaultText;
     if (text === undefined) continue;
     const value = type.read(text);
     if (value.ok) values[name] = value.value;

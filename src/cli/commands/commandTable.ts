@@ -9,8 +9,7 @@ import { VALIDATE_CONFIG } from "./validateConfig.ts";
 import { VALIDATOR_COMMANDS } from "./validator.ts";
 
 /**
- * All commands beside the node; the command line, the help and the program read this one table. What a command needs to
- * do its work is loaded when it runs.
+ * All subcommands, read by the command line, the help and the program. A command loads its modules when it runs.
  */
 export const COMMANDS: readonly Command[] = [
   VALIDATE_CONFIG,
@@ -23,7 +22,7 @@ export const COMMANDS: readonly Command[] = [
   ...NOT_APPLICABLE,
 ];
 
-/** The command with just these words. */
+/** The command with exactly these words. */
 export function findCommand(words: string): Command | undefined {
   return COMMANDS.find((command) => command.words === words);
 }

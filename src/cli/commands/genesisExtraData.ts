@@ -10,9 +10,8 @@ export const EXTRA_DATA_TYPES = ["IBFT_EXTRA_DATA", "QBFT_EXTRA_DATA"] as const;
 export type ExtraDataType = (typeof EXTRA_DATA_TYPES)[number];
 
 /**
- * Extra data of a genesis block with these validators, in this order (ibft2.md#extra-data). Chains of QBFT
- * are not ours to run; only their extra data is spelled here: an empty list for no vote, a plain number for
- * the round.
+ * Extra data of a genesis block with these validators, in this order (ibft2.md#extra-data). QBFT chains are not
+ * supported, but their extra data can be encoded: an empty list for no vote, a plain number for the round.
  */
 export function encodeGenesisExtraData(type: ExtraDataType, validators: readonly Address[]): Uint8Array {
   const vanity = new Uint8Array(VANITY_BYTES);

@@ -1,18 +1,18 @@
 import { EXIT } from "../exitCodes.ts";
 import { type Command, defineCommand } from "./command.ts";
 
-const KEEPS_NO_TRIE_LOGS = "every state is kept in the form that Besu calls FOREST, which has no trie logs";
+const NO_TRIE_LOGS = "every state is kept, as in Besu's FOREST format, which has no trie logs";
 
 /**
- * Commands of the incumbent that tend what Ibex does not have. Scripts that call them find nothing to be done and go
- * on; who asks for a result that cannot be given is refused.
+ * Commands of Besu that maintain what Ibex does not have. They succeed without doing anything, so that scripts
+ * continue; a command whose result cannot be given fails.
  */
 export const NOT_APPLICABLE: readonly Command[] = [
-  nothingToDo("operator generate-log-bloom-cache", "logs are found without a cache of blooms"),
-  nothingToDo("storage trie-log count", KEEPS_NO_TRIE_LOGS),
-  nothingToDo("storage trie-log prune", KEEPS_NO_TRIE_LOGS),
-  nothingToDo("storage trie-log export", KEEPS_NO_TRIE_LOGS),
-  nothingToDo("storage trie-log import", KEEPS_NO_TRIE_LOGS),
+  nothingToDo("operator generate-log-bloom-cache", "the node maintains its bloom index itself"),
+  nothingToDo("storage trie-log count", NO_TRIE_LOGS),
+  nothingToDo("storage trie-log prune", NO_TRIE_LOGS),
+  nothingToDo("storage trie-log export", NO_TRIE_LOGS),
+  nothingToDo("storage trie-log import", NO_TRIE_LOGS),
   nothingToDo("storage rocksdb usage", "the database is LevelDB; see ibex database info"),
   nothingToDo("storage rocksdb x-stats", "the database is LevelDB; see ibex database info"),
   nothingToDo("storage revert-metadata v2-to-v1", "a database of Besu's is neither read nor changed"),

@@ -19,12 +19,12 @@ const OPTIONS = {
   "config-file": {
     type: { ...pathType, label: "<FILE>" },
     isRequired: true,
-    help: "JSON with the genesis to be, and the nodes to make keys for or their public keys.",
+    help: "JSON with the genesis section, and the number of keys to generate or the public keys.",
   },
   to: {
     type: { ...pathType, label: "<DIRECTORY>" },
     isRequired: true,
-    help: "Folder to write to; new or empty.",
+    help: "Folder to write to; it must be new or empty.",
   },
   "genesis-file-name": { type: FILE_NAME, default: "genesis.json", help: "Name of the genesis file." },
   "private-key-file-name": { type: FILE_NAME, default: "key.priv", help: "Name of the private keys' files." },
@@ -34,7 +34,7 @@ const OPTIONS = {
 export const OPERATOR_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "operator generate-blockchain-config",
-    help: "Make what a new network begins with: the keys of its validators and a genesis file that names them.",
+    help: "Generate the validator keys and the genesis file of a new network.",
     options: OPTIONS,
     run: generate,
   }),
@@ -51,12 +51,12 @@ interface Values {
 interface KeyPair {
   readonly address: Address;
   readonly publicKey: Uint8Array;
-  /** Undefined for a node that keeps its own. */
+  /** Undefined when only the public key was given. */
   readonly privateKey?: Uint8Array;
 }
 
-async function generate({ values, given, io }: Invocation<Values>): Promise<number> {
-  const folder = readDataFolder({ ...io, given });
+async function generate({ values, raw, io }: Invocation<Values>): Promise<number> {
+  const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);
   const to = resolve(io.workingDirectory, values.to);
   const names = [
@@ -94,7 +94,7 @@ async function keyPairs({ nodes }: BlockchainConfig, logger: Logger): Promise<re
   });
 }
 
-/** The genesis file, checked as a node would check it: what no node would start with is not written. */
+/** The genesis file, checked as a node would, so that an invalid one is not written. */
 async function genesisFor(
   { genesis, extraDataType }: BlockchainConfig,
   pairs: readonly KeyPair[],

@@ -23,14 +23,14 @@ const NODE_OPTIONS = ["node-private-key-file", "data-path", "config-file"] as co
 export const PUBLIC_KEY_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "public-key export",
-    help: "Show the public key of the node: its node id. A new key is made where there is none.",
+    help: "Show the public key of the node, which is its node id. Creates a key when there is none.",
     options: OPTIONS,
     nodeOptions: NODE_OPTIONS,
     run: (invocation) => exportOf(invocation, ({ publicKey }) => publicKey),
   }),
   defineCommand({
     words: "public-key export-address",
-    help: "Show the address of the node, by which validators are named. A new key is made where there is none.",
+    help: "Show the address of the node, which identifies a validator. Creates a key when there is none.",
     options: OPTIONS,
     nodeOptions: NODE_OPTIONS,
     run: (invocation) => exportOf(invocation, ({ address }) => address),
@@ -38,16 +38,16 @@ export const PUBLIC_KEY_COMMANDS: readonly Command[] = [
 ];
 
 async function exportOf(
-  { given, values, io }: Invocation<{ readonly to: string | undefined }>,
+  { raw, values, io }: Invocation<{ readonly to: string | undefined }>,
   part: (key: NodeKey) => Uint8Array,
 ): Promise<number> {
-  const source = readKeyFile({ ...io, given });
+  const source = readKeyFile({ ...io, raw });
   if (!source.ok) return refuse(source.error.message, io);
   const key = await openKey(source.value, io);
   return typeof key === "string" ? refuse(key, io) : writeAnswer(toHex(part(key)), values.to, io);
 }
 
-/** The key, or why there is none. That one was made is told beside the answer, which scripts read. */
+/** The key, or why it cannot be used. The notice of a new key goes to standard error, because scripts read the output. */
 async function openKey(
   source: { readonly path: string; readonly initialKey?: Uint8Array },
   io: ProcessIo,
@@ -62,6 +62,6 @@ async function openKey(
   }
   const key = openNodeKey(source);
   if (!key.ok) return key.error.message;
-  if (isNew) io.printError(`A new node key was made: ${source.path}\n`);
+  if (isNew) io.printError(`A new node key was created: ${source.path}\n`);
   return key.value;
 }

@@ -11,13 +11,13 @@ import { readText, writeAnswer } from "./textFiles.ts";
 const TYPE = {
   type: choiceType(EXTRA_DATA_TYPES),
   default: "IBFT_EXTRA_DATA",
-  help: `What the RLP is: ${EXTRA_DATA_TYPES.join(" or ")}.`,
+  help: `Type of the RLP: ${EXTRA_DATA_TYPES.join(" or ")}.`,
 } as const;
 
 export const RLP_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "rlp encode",
-    help: "Turn a JSON list of validator addresses into the extra data of a genesis block.",
+    help: "Encode a JSON list of validator addresses as the extra data of a genesis block.",
     options: {
       from: { type: pathType, help: "File with the JSON. Standard input when absent." },
       to: { type: pathType, help: "File to write. Standard output when absent." },
@@ -33,7 +33,7 @@ export const RLP_COMMANDS: readonly Command[] = [
   }),
   defineCommand({
     words: "rlp decode",
-    help: "List the validators that extra data names.",
+    help: "List the validators in extra data.",
     options: {
       from: {
         type: pathType,
@@ -66,7 +66,7 @@ function decode({ from, to, type }: DecodeValues, io: ProcessIo): number {
   return writeAnswer(`[${validators.value.map(toHex).join(", ")}]`, to, io);
 }
 
-/** Refused with the incumbent's words. */
+/** Errors have Besu's texts. */
 function readAddresses(text: string): Result<readonly Address[], "badJson"> {
   if (text.trim() === "") return bad("An error occurred while trying to read the JSON data.");
   let json: unknown;

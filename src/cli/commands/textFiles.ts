@@ -5,7 +5,7 @@ import { err, ok, type Result } from "../../primitives/result.ts";
 import { EXIT } from "../exitCodes.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 
-/** The text of a file, or of standard input where none is named. */
+/** Reads a file, or standard input when there is no path. */
 export function readText(path: string | undefined, io: ProcessIo): Result<string, "unreadable"> {
   try {
     return ok(readFileSync(path === undefined ? 0 : resolve(io.workingDirectory, path), "utf8"));
@@ -19,7 +19,7 @@ export function readText(path: string | undefined, io: ProcessIo): Result<string
   }
 }
 
-/** Writes a command's answer to a file as it is, or as a line to standard output; answers the exit code. */
+/** Writes a command's result to a file as it is, or as a line to standard output; returns the exit code. */
 export function writeAnswer(text: string, path: string | undefined, io: ProcessIo): number {
   if (path === undefined) {
     io.print(`${text}\n`);

@@ -9,11 +9,11 @@ export const VALIDATE_CONFIG = defineCommand({
     json: { type: switchType, help: "Answer as JSON: valid, problems, warnings.", default: "false" },
   },
   nodeOptions: ["config-file"],
-  run: async ({ given, values, io }) => {
-    const { validateConfig, verdictText } = await import("../validateConfig.ts");
-    const verdict = validateConfig(given, io.workingDirectory);
-    const { isValid, ...found } = verdict;
-    io.print(`${values.json ? JSON.stringify({ valid: isValid, ...found }) : verdictText(verdict)}\n`);
+  run: async ({ raw, values, io }) => {
+    const { validateConfig, validationText } = await import("../validateConfig.ts");
+    const validation = validateConfig(raw, io.workingDirectory);
+    const { isValid, ...found } = validation;
+    io.print(`${values.json ? JSON.stringify({ valid: isValid, ...found }) : validationText(validation)}\n`);
     return isValid ? EXIT.ok : EXIT.badInput;
   },
 });

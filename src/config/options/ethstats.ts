@@ -2,7 +2,7 @@ import { statsUrlType } from "../peerTypes.ts";
 import { pathType, textType } from "../valueTypes.ts";
 import { withoutEffect } from "./option.ts";
 
-const idle = withoutEffect({
+const noEffect = withoutEffect({
   group: "Metrics",
   noEffect: "reports to an ethstats server are not part of this version",
 });
@@ -10,11 +10,15 @@ const idle = withoutEffect({
 const needed = { requires: "ethstats" };
 
 export const ETHSTATS_OPTIONS = {
-  ethstats: idle.optional(statsUrlType, "Server to report to."),
-  "ethstats-contact": idle.optional(
+  ethstats: noEffect.optional(statsUrlType, "Server to report to."),
+  "ethstats-contact": noEffect.optional(
     textType({ label: "<CONTACT>", accepts: "text" }),
     "Contact shown there.",
     needed,
   ),
-  "ethstats-cacert-file": idle.optional(pathType, "Certificate of the authority behind that server.", needed),
+  "ethstats-cacert-file": noEffect.optional(
+    pathType,
+    "Certificate of the authority behind that server.",
+    needed,
+  ),
 } as const;

@@ -4,7 +4,7 @@ import { bigintType, choiceType, openListType, pathType, switchType, textType } 
 import { logLevelType, moduleLevelsType } from "./logLevel.ts";
 import { option } from "./option.ts";
 
-/** The incumbent's profiles (options.md#profiles); NONE is what its own example files say for having none. */
+/** Besu's profiles (options.md#profiles); NONE means no profile and occurs in Besu's example files. */
 export const PROFILE_NAMES = ["ENTERPRISE", "PRIVATE", "MINIMALIST_STAKER", "STAKER", "DEV", "NONE"] as const;
 
 const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();
@@ -45,7 +45,7 @@ export const GENERAL_OPTIONS = {
     default: undefined,
     defaultText: "none",
     group: "General",
-    help: `Values of the incumbent's for what is given nowhere else: ${PROFILE_NAMES.join(", ")}.`,
+    help: `Profile of Besu whose values apply to options given nowhere else: ${PROFILE_NAMES.join(", ")}.`,
   }),
   "data-path": option({
     type: pathType,
@@ -81,14 +81,14 @@ export const GENERAL_OPTIONS = {
     default: NO_OVERRIDES,
     group: "General",
     isHidden: true,
-    help: "Values to put in the place of those in the genesis file's config; an empty one removes the key.",
+    help: "Values that replace those in the genesis file's config; an empty value removes the key.",
   }),
   "network-id": option({
     type: bigintType({ label: "<INTEGER>", max: 2n ** 256n - 1n }),
     default: undefined,
     defaultText: "the chain id",
     group: "General",
-    help: "Network id told to peers and by net_version.",
+    help: "Network id sent to peers and answered by net_version.",
   }),
   "node-private-key-file": option({
     type: pathType,
@@ -101,13 +101,13 @@ export const GENERAL_OPTIONS = {
     type: textType({ label: "<NAME>", accepts: "a name" }),
     default: undefined,
     group: "General",
-    help: "A name of your own inside the client version string.",
+    help: "A name to include in the client version string.",
   }),
   "pid-path": option({
     type: pathType,
     default: undefined,
     group: "General",
-    help: "File to keep the process id in while the node runs.",
+    help: "File that holds the process id while the node runs.",
   }),
   "host-allowlist": option({
     type: openListType("Hostname"),
@@ -128,19 +128,19 @@ export const GENERAL_OPTIONS = {
     type: moduleLevelsType,
     default: [],
     group: "Logging",
-    help: `Levels of their own, such as consensus=DEBUG,rpc=WARN, for: ${LOG_MODULES.join(", ")}.`,
+    help: `Log levels of single modules, such as consensus=DEBUG,rpc=WARN. Modules: ${LOG_MODULES.join(", ")}.`,
   }),
   "logging-format": option({
     type: choiceType(["AUTO", "TEXT", "JSON"]),
     default: "AUTO",
     group: "Logging",
-    help: "TEXT for people, JSON for programs; AUTO: TEXT on a terminal. LOGGER=Json or LOGGER=Console say the same.",
+    help: "TEXT for people, JSON for programs; AUTO means TEXT on a terminal. LOGGER=Json and LOGGER=Console do the same.",
   }),
   "color-enabled": option({
     type: switchType,
     default: undefined,
     defaultText: "on a terminal, unless NO_COLOR is set",
     group: "Logging",
-    help: "Color the log lines for people.",
+    help: "Color log lines in TEXT format.",
   }),
 } as const;

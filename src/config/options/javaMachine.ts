@@ -3,10 +3,10 @@ import { option, withoutEffect } from "./option.ts";
 
 const group = "Java virtual machine";
 const NO_NAMES: readonly string[] = [];
-const idle = withoutEffect({ group, noEffect: "this node is not a Java program" });
+const noEffect = withoutEffect({ group, noEffect: "this node is not a Java program" });
 const nameType = textType({ label: "<NAME>", accepts: "a name" });
 
-/** Parts of the incumbent's own program, and what is plugged into it. */
+/** Options of Besu's Java program and its plugins. */
 export const JAVA_OPTIONS = {
   "security-module": option({
     type: choiceType(["localfile"]),
@@ -19,21 +19,25 @@ export const JAVA_OPTIONS = {
     group,
     noEffect: "there is one kind of database, in the data folder",
   }).valued(nameType, "rocksdb", "Kind of database."),
-  plugins: idle.valued(textListType, NO_NAMES, "Plugins to load.", { defaultText: "none" }),
+  plugins: noEffect.valued(textListType, NO_NAMES, "Plugins to load.", { defaultText: "none" }),
   "kzg-trusted-setup": withoutEffect({
     group,
     noEffect: "the setup of the main network is built in",
   }).optional(pathType, "Setup for blob commitments."),
-  "Xsecp-native-enabled": idle.valued(switchType, true, "Native signatures.", {
+  "Xsecp-native-enabled": noEffect.valued(switchType, true, "Native signatures.", {
     aliases: ["Xsecp256k1-native-enabled"],
   }),
-  "Xaltbn128-native-enabled": idle.valued(switchType, true, "Native alt_bn128."),
-  "Xblake2bf-native-enabled": idle.valued(switchType, true, "Native BLAKE2b F."),
-  "Xmodexp-native-enabled": idle.valued(switchType, true, "Native modular exponentiation."),
-  "Xevm-jumpdest-cache-weight-kb": idle.valued(longType, 32_000n, "Memory for analysed code, in kilobytes."),
-  "Xevm-worldstate-update-mode": idle.valued(
+  "Xaltbn128-native-enabled": noEffect.valued(switchType, true, "Native alt_bn128."),
+  "Xblake2bf-native-enabled": noEffect.valued(switchType, true, "Native BLAKE2b F."),
+  "Xmodexp-native-enabled": noEffect.valued(switchType, true, "Native modular exponentiation."),
+  "Xevm-jumpdest-cache-weight-kb": noEffect.valued(
+    longType,
+    32_000n,
+    "Memory for analysed code, in kilobytes.",
+  ),
+  "Xevm-worldstate-update-mode": noEffect.valued(
     choiceType(["STACKED", "JOURNALED"]),
     "STACKED",
-    "How writes of calls are held.",
+    "How state writes of calls are kept.",
   ),
 } as const;

@@ -2,7 +2,7 @@ import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../ob
 import { ok } from "../../primitives/result.ts";
 import { bad, listType, type ValueType } from "../valueTypes.ts";
 
-/** As the incumbent's: in any case, and FATAL means ERROR. */
+/** As in Besu, levels are accepted in any case, and FATAL means ERROR. */
 export const logLevelType: ValueType<LogLevel> = {
   arity: "single",
   label: "<LEVEL>",
@@ -15,7 +15,7 @@ export const logLevelType: ValueType<LogLevel> = {
   show: String,
 };
 
-/** The incumbent's old word for ERROR. */
+/** Besu's deprecated name for ERROR. */
 export function isFatal(text: string): boolean {
   return text.toUpperCase() === "FATAL";
 }

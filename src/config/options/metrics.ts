@@ -21,7 +21,7 @@ const common = { group: "Metrics" } as const;
 const scraped = { ...common, requires: "metrics-enabled" } as const;
 const pushed = { ...common, requires: "metrics-push-enabled" } as const;
 
-/** In the incumbent's words when it is none of them; unlike there, in any case. */
+/** Has Besu's error text; unlike Besu, accepts names in any case. */
 const categoryType: ValueType<MetricCategory> = {
   ...choiceType(METRIC_CATEGORIES),
   accepts: METRIC_CATEGORIES.join(", "),
@@ -42,13 +42,13 @@ export const METRICS_OPTIONS = {
     ...common,
     type: choiceType(["PROMETHEUS", "OPENTELEMETRY", "NONE"]),
     default: "PROMETHEUS",
-    help: "NONE turns metrics off; OPENTELEMETRY is taken for PROMETHEUS.",
+    help: "NONE turns metrics off; OPENTELEMETRY is treated as PROMETHEUS.",
   }),
   "metrics-host": option({
     ...scraped,
     type: hostType,
     default: "127.0.0.1",
-    help: "Address to listen on; --host-allowlist holds here too.",
+    help: "Address to listen on; --host-allowlist applies here, too.",
   }),
   "metrics-port": option({ ...scraped, type: portType, default: 9545, help: "Port to listen on." }),
   "metrics-category": option({
@@ -96,6 +96,6 @@ export const METRICS_OPTIONS = {
     type: integerType({ label: "<SECONDS>", unit: "seconds", min: 1n }),
     default: 60,
     isHidden: true,
-    help: "Time after which the metrics server closes a connection on which nothing moves.",
+    help: "Time after which the metrics server closes an idle connection.",
   }),
 } as const;

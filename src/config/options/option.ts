@@ -21,40 +21,40 @@ export const HELP_GROUPS = [
 export type HelpGroup = (typeof HELP_GROUPS)[number];
 
 /**
- * One option: everything that the command line, the environment, TOML files, the help, validation and messages need
- * to know of it. `V` is its value, `D` its default (undefined when there is none).
+ * One option: everything that the command line, the environment, TOML files, the help, validation and messages need.
+ * `V` is its value, `D` its default (undefined when there is none).
  */
 export interface Option<V, D extends V | undefined = V | undefined> {
   readonly type: ValueType<V>;
   readonly default: D;
-  /** The default in words, where the value does not say it. */
+  /** Description of the default, where the value does not show it. */
   readonly defaultText?: string;
   readonly group: HelpGroup;
   readonly help: string;
-  /** Other names, without dashes; each works wherever the name does. */
+  /** Other names, without dashes, accepted wherever the name is. */
   readonly aliases?: readonly string[];
   /** A single letter for the command line. */
   readonly letter?: string;
-  /** Variables read after IBEX_* and BESU_*, by their whole names. */
+  /** Full names of environment variables that are read after IBEX_* and BESU_*. */
   readonly variables?: readonly string[];
-  /** Left out of the help; accepted all the same. */
+  /** Accepted, but left out of --help. */
   readonly isHidden?: boolean;
-  /** Accepted with a warning that gives this reason; absent for an option that does what it says. */
+  /** Why the option has no effect; using it then gives a warning with this reason. */
   readonly noEffect?: string;
-  /** The value that asks for what is the case anyway: no warning then. */
+  /** The value that matches the node's behaviour, so that giving it needs no warning. */
   readonly isMetBy?: V;
   /**
-   * Why the start is refused when this switch is on: it guards something, so that ignoring it would leave open what the
-   * operator believes closed. Follows "--x=true is refused: ".
+   * Why the start is refused when this switch is on: it is a security switch, and ignoring it would leave open what the
+   * operator believes protected. Follows "--x=true is refused: ".
    */
   readonly refusedWhenOn?: string;
-  /** The switch without which this option means nothing. */
+  /** The switch that this option depends on. */
   readonly requires?: string;
-  /** Means nothing inside a configuration file. */
+  /** Not accepted inside a configuration file. */
   readonly isOutsideFiles?: boolean;
 }
 
-/** States an option; the type of its value is inferred. */
+/** Defines an option; the type of its value is inferred. */
 export function option<V>(definition: Option<V, NoInfer<V>>): Option<V, V>;
 export function option<V>(definition: Option<V, undefined>): Option<V, undefined>;
 export function option<V>(definition: Option<V>): Option<V> {
@@ -64,8 +64,8 @@ export function option<V>(definition: Option<V>): Option<V> {
 type Behaviour = Pick<Option<unknown>, "group" | "noEffect" | "requires">;
 
 /**
- * A family of options that are read and checked but do nothing here, for one reason. A switch that is off asks for what
- * is the case anyway.
+ * Defines options that are parsed and checked but have no effect, all for one reason. A switch that is off gives no
+ * warning.
  */
 export function withoutEffect(behaviour: Behaviour & { readonly noEffect: string }) {
   const common = { ...behaviour, isHidden: true } as const;

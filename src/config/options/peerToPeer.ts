@@ -14,17 +14,17 @@ import {
 } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
-/** Such options are read and checked, so that configurations carry over; what they ask for does not exist yet. */
-export const NOT_BUILT = "this part of peer-to-peer networking is not built yet";
-const NOT_SEARCHED =
-  "peers are not searched for yet, only called by name: list them in static-nodes.json or with --bootnodes";
+/** Reason for options that are parsed and checked, so that configurations carry over, but not implemented. */
+export const NOT_IMPLEMENTED = "this part of peer-to-peer networking is not implemented";
+const NO_DISCOVERY =
+  "there is no peer discovery; list the peers to dial in static-nodes.json or with --bootnodes";
 const NO_ITEMS: readonly string[] = [];
 const NO_NODES: readonly Enode[] = [];
 const NO_IDS: readonly Uint8Array[] = [];
 const NO_HASHES: ReadonlyMap<bigint, Hash> = new Map();
 const group = "Peer-to-peer network";
-const idle = { group, noEffect: NOT_BUILT, isHidden: true } as const;
-/** Means nothing without peers. */
+const withoutEffect = { group, noEffect: NOT_IMPLEMENTED, isHidden: true } as const;
+/** Options that depend on peer-to-peer networking. */
 const dependent = { group, requires: "p2p-enabled" } as const;
 
 export const PEER_TO_PEER_OPTIONS = {
@@ -32,24 +32,29 @@ export const PEER_TO_PEER_OPTIONS = {
     group,
     type: switchType,
     default: true,
-    help: "Talk to peers.",
+    help: "Connect to peers.",
   }),
   "discovery-enabled": option({
     ...dependent,
-    noEffect: NOT_SEARCHED,
+    noEffect: NO_DISCOVERY,
     type: switchType,
     default: true,
     isMetBy: false,
-    help: "Search for peers; without it, bootnodes are not called.",
+    help: "Discover peers; when off, bootnodes are not dialled.",
   }),
   bootnodes: option({
     ...dependent,
     type: enodesType,
     default: NO_NODES,
     defaultText: "those of the genesis file",
-    help: "Enode URLs of nodes to stay connected with, and to begin the search with.",
+    help: "Enode URLs of nodes to stay connected with, and to start discovery from.",
   }),
-  "p2p-host": option({ ...dependent, type: hostType, default: "127.0.0.1", help: "Address told to peers." }),
+  "p2p-host": option({
+    ...dependent,
+    type: hostType,
+    default: "127.0.0.1",
+    help: "Address announced to peers.",
+  }),
   "p2p-interface": option({
     ...dependent,
     type: hostType,
@@ -67,69 +72,74 @@ export const PEER_TO_PEER_OPTIONS = {
     type: integerType({ label: "<COUNT>", unit: "peers" }),
     default: 25,
     aliases: ["p2p-peer-upper-bound"],
-    help: "Most peers at a time.",
+    help: "Largest number of peers at a time.",
   }),
   "remote-connections-limit-enabled": option({
     ...dependent,
     type: switchType,
     default: true,
-    help: "Limit the share of peers that called us.",
+    help: "Limit the share of inbound connections.",
   }),
   "remote-connections-max-percentage": option({
     ...dependent,
     type: percentType,
     default: 60,
-    help: "That share.",
+    help: "Largest share of inbound connections.",
   }),
   "random-peer-priority-enabled": option({
-    ...idle,
+    ...withoutEffect,
     type: switchType,
     default: false,
-    help: "Rank peers at random.",
+    help: "Give peers random priorities.",
   }),
   "banned-node-ids": option({
     ...dependent,
     type: nodeIdsType,
     default: NO_IDS,
     aliases: ["banned-node-id"],
-    help: "Peers to refuse.",
+    help: "Node ids to refuse as peers.",
   }),
-  "net-restrict": option({ ...dependent, type: subnetsType, default: NO_ITEMS, help: "Subnets to stay in." }),
+  "net-restrict": option({
+    ...dependent,
+    type: subnetsType,
+    default: NO_ITEMS,
+    help: "Subnets that peers must be in.",
+  }),
   "nat-method": option({
-    ...idle,
+    ...withoutEffect,
     type: choiceType(["UPNP", "UPNPP2PONLY", "DOCKER", "KUBERNETES", "AUTO", "NONE"]),
     default: "AUTO",
-    help: "How the address told to peers is found.",
+    help: "How the announced address is found.",
   }),
   "static-nodes-file": option({
     group,
     type: pathType,
     default: undefined,
     defaultText: "static-nodes.json in the data folder",
-    help: "Peers to stay connected with.",
+    help: "JSON file of peers to stay connected with.",
   }),
   "discovery-dns-url": option({
-    ...idle,
+    ...withoutEffect,
     type: textType({ label: "<URL>", accepts: "an enrtree URL" }),
     default: undefined,
     defaultText: "that of the genesis file",
-    help: "List of peers in the domain name system.",
+    help: "List of peers in DNS (EIP-1459).",
   }),
   "required-blocks": option({
-    ...idle,
+    ...withoutEffect,
     type: blockHashesType,
     default: NO_HASHES,
     aliases: ["required-block"],
-    help: "Blocks with their hashes; peers that have others are cut.",
+    help: "Block numbers with the hashes that peers must have there.",
   }),
   "filter-on-enr-fork-id": option({
-    ...idle,
+    ...withoutEffect,
     type: switchType,
     default: true,
-    help: "Pass over nodes that announce other forks.",
+    help: "Skip discovered nodes that announce another fork id.",
   }),
   "compatibility-eth64-forkid-enabled": option({
-    ...idle,
+    ...withoutEffect,
     type: switchType,
     default: false,
     isMetBy: false,

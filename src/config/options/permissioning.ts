@@ -2,19 +2,19 @@ import { addressType, integerType, pathType, switchType } from "../valueTypes.ts
 import { option, withoutEffect } from "./option.ts";
 
 const group = "Permissioning";
-const guard = { type: switchType, default: false, group, isHidden: true } as const;
+const securitySwitch = { type: switchType, default: false, group, isHidden: true } as const;
 const file = { defaultText: "permissions_config.toml in the data folder" };
-const later = { group, noEffect: "contracts are not asked for permissions" } as const;
-const nodeContract = withoutEffect({ ...later, requires: "permissions-nodes-contract-enabled" });
-const accountContract = withoutEffect({ ...later, requires: "permissions-accounts-contract-enabled" });
+const unsupported = { group, noEffect: "contracts are not asked for permissions" } as const;
+const nodeContract = withoutEffect({ ...unsupported, requires: "permissions-nodes-contract-enabled" });
+const accountContract = withoutEffect({ ...unsupported, requires: "permissions-accounts-contract-enabled" });
 
-/** Access control is never ignored: what this version cannot do stops the start. */
+/** Access control is never ignored: an enabled switch that is not supported prevents the start. */
 export const PERMISSIONING_OPTIONS = {
   "permissions-nodes-config-file-enabled": option({
     type: switchType,
     default: false,
     group,
-    help: "Connect with peers of a list only.",
+    help: "Connect only to peers on an allowlist.",
   }),
   "permissions-nodes-config-file": option({
     type: pathType,
@@ -22,13 +22,13 @@ export const PERMISSIONING_OPTIONS = {
     ...file,
     group,
     requires: "permissions-nodes-config-file-enabled",
-    help: "TOML file of that list: nodes-allowlist.",
+    help: "TOML file with the allowlist, under nodes-allowlist.",
   }),
   "permissions-accounts-config-file-enabled": option({
     type: switchType,
     default: false,
     group,
-    help: "Take transactions of the senders of a list only.",
+    help: "Accept only transactions of senders on an allowlist.",
   }),
   "permissions-accounts-config-file": option({
     type: pathType,
@@ -36,10 +36,10 @@ export const PERMISSIONING_OPTIONS = {
     ...file,
     group,
     requires: "permissions-accounts-config-file-enabled",
-    help: "TOML file of that list: accounts-allowlist.",
+    help: "TOML file with the allowlist, under accounts-allowlist.",
   }),
   "permissions-nodes-contract-enabled": option({
-    ...guard,
+    ...securitySwitch,
     refusedWhenOn: "a contract cannot be asked which peers are allowed",
     help: "Ask a contract which peers are allowed.",
   }),
@@ -50,7 +50,7 @@ export const PERMISSIONING_OPTIONS = {
     "Version of its interface.",
   ),
   "permissions-accounts-contract-enabled": option({
-    ...guard,
+    ...securitySwitch,
     refusedWhenOn: "a contract cannot be asked which senders are allowed",
     help: "Ask a contract which senders are allowed.",
   }),

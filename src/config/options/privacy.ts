@@ -2,15 +2,15 @@ import { pathType, switchType, textType } from "../valueTypes.ts";
 import { option, withoutEffect } from "./option.ts";
 
 const group = "Privacy";
-const NOT_PRIVATE = "private transactions do not exist here: what is sent would be visible to all";
-const idle = withoutEffect({
+const NO_PRIVACY = "private transactions are not supported: they would be visible to everyone";
+const privacy = withoutEffect({
   group,
-  noEffect: "private transactions do not exist here",
+  noEffect: "private transactions are not supported",
   requires: "privacy-enabled",
 });
 const tls = withoutEffect({
   group,
-  noEffect: "private transactions do not exist here",
+  noEffect: "private transactions are not supported",
   requires: "privacy-tls-enabled",
 });
 const pki = withoutEffect({ group, noEffect: "blocks signed with certificates belong to QBFT" });
@@ -23,16 +23,16 @@ export const PRIVACY_OPTIONS = {
     default: false,
     group,
     isHidden: true,
-    refusedWhenOn: NOT_PRIVATE,
-    help: "Private transactions, through a service beside the node.",
+    refusedWhenOn: NO_PRIVACY,
+    help: "Private transactions, through an enclave service.",
   }),
-  "privacy-url": idle.valued(urlType, "http://localhost:8888", "Address of that service."),
-  "privacy-public-key-file": idle.optional(pathType, "Public key at that service."),
-  "privacy-marker-transaction-signing-key-file": idle.optional(pathType, "Key that signs markers."),
-  "privacy-multi-tenancy-enabled": idle.switched(false, "Serve several parties."),
-  "privacy-flexible-groups-enabled": idle.switched(false, "Groups whose members change."),
-  "privacy-enable-database-migration": idle.switched(false, "Convert an old database."),
-  "privacy-tls-enabled": idle.switched(false, "Encrypt the connection to that service."),
+  "privacy-url": privacy.valued(urlType, "http://localhost:8888", "Address of that service."),
+  "privacy-public-key-file": privacy.optional(pathType, "Public key at that service."),
+  "privacy-marker-transaction-signing-key-file": privacy.optional(pathType, "Key that signs markers."),
+  "privacy-multi-tenancy-enabled": privacy.switched(false, "Serve several tenants."),
+  "privacy-flexible-groups-enabled": privacy.switched(false, "Privacy groups whose members can change."),
+  "privacy-enable-database-migration": privacy.switched(false, "Convert an old database."),
+  "privacy-tls-enabled": privacy.switched(false, "Encrypt the connection to that service."),
   "privacy-tls-keystore-file": tls.optional(pathType, "Key store for it."),
   "privacy-tls-keystore-password-file": tls.optional(pathType, "Password of the key store."),
   "privacy-tls-known-enclave-file": tls.optional(pathType, "Fingerprint of the service."),
@@ -41,7 +41,7 @@ export const PRIVACY_OPTIONS = {
     default: false,
     group,
     isHidden: true,
-    refusedWhenOn: NOT_PRIVATE,
+    refusedWhenOn: NO_PRIVACY,
     help: "Private transactions through a plugin.",
   }),
   "Xpki-block-creation-enabled": pki.switched(false, "Sign blocks with a certificate."),
@@ -56,5 +56,5 @@ export const PRIVACY_OPTIONS = {
   "Xpki-block-creation-truststore-type": pki.valued(nameType, "PKCS12", "Kind of the trust store."),
   "Xpki-block-creation-truststore-file": pki.optional(pathType, "Trust store."),
   "Xpki-block-creation-truststore-password-file": pki.optional(pathType, "Password of the trust store."),
-  "Xpki-block-creation-crl-file": pki.optional(pathType, "Certificates that count no more."),
+  "Xpki-block-creation-crl-file": pki.optional(pathType, "Revoked certificates."),
 } as const;

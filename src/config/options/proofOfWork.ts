@@ -19,10 +19,10 @@ const stratum = withoutEffect({
 const merge = withoutEffect({ group, noEffect: "it belongs to proof of stake" });
 const fees = withoutEffect({
   group: "Limits and answers of JSON-RPC",
-  noEffect: "suggested prices are bounded by --min-gas-price and --api-gas-price-max alone",
+  noEffect: "suggested prices are limited by --min-gas-price and --api-gas-price-max alone",
 });
 
-/** Of other kinds of networks. */
+/** Options of networks with another kind of consensus. */
 export const PROOF_OF_WORK_OPTIONS = {
   "miner-enabled": option({
     type: switchType,
@@ -30,20 +30,20 @@ export const PROOF_OF_WORK_OPTIONS = {
     group,
     isHidden: true,
     isMetBy: false,
-    noEffect: "a node whose key is a validator's makes blocks",
+    noEffect: "a node makes blocks when its key is a validator's",
     help: "Make blocks by proof of work.",
   }),
   "miner-stratum-enabled": pow.switched(false, "Serve miners."),
   "miner-stratum-host": stratum.valued(hostType, "0.0.0.0", "Address to listen on."),
   "miner-stratum-port": stratum.valued(portType, 8008, "Port to listen on."),
-  "Xmax-ommers-depth": pow.valued(countType, 8, "Age of the oldest uncle."),
+  "Xmax-ommers-depth": pow.valued(countType, 8, "Largest age of an uncle, in blocks."),
   "Xminer-pow-job-ttl": pow.valued(millisecondsType, 300_000, "Age at which a job is dropped."),
   "Xminer-remote-sealers-hashrate-ttl": pow.valued(
     integerType({ label: "<MINUTES>", unit: "minutes" }),
     10,
     "Age at which a reported hash rate is dropped.",
   ),
-  "Xminer-remote-sealers-limit": pow.valued(countType, 1000, "Miners that are counted."),
+  "Xminer-remote-sealers-limit": pow.valued(countType, 1000, "Number of miners that are tracked."),
   "Xminer-stratum-extranonce": stratum.optional(
     textType({ label: "<HEX>", accepts: "text" }),
     "Extra nonce.",
@@ -56,7 +56,7 @@ export const PROOF_OF_WORK_OPTIONS = {
   ),
   "api-gas-and-priority-fee-limiting-enabled": fees.switched(
     false,
-    "Bound suggested prices by those of the head.",
+    "Limit suggested prices relative to the head's.",
   ),
   "api-gas-and-priority-fee-lower-bound-coefficient": fees.valued(
     integerType({ label: "<PERCENT>", unit: "percent" }),

@@ -16,7 +16,8 @@ const NO_NAMES: readonly string[] = [];
 const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "HS256"] as const;
 const HTTP = "JSON-RPC over HTTP";
 const WEBSOCKET = "JSON-RPC over WebSocket";
-const OPEN_DOOR = "callers cannot be asked for a token in this version, and the door would stand open";
+const NO_AUTHENTICATION =
+  "this version has no authentication for JSON-RPC, and the server would be open to everyone";
 
 const methodType: ValueType<string> = {
   arity: "single",
@@ -33,13 +34,13 @@ const protocolsType = listType(
   "<PROTOCOL,...>",
 );
 
-/** The options of a door that asks its callers for tokens. */
+/** The authentication options of a server. */
 function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HTTP | typeof WEBSOCKET) {
   const requires = `${prefix}-enabled` as const;
-  const idle = withoutEffect({
+  const noEffect = withoutEffect({
     group,
     requires,
-    noEffect: "callers cannot be asked for a token in this version",
+    noEffect: "this version has no authentication for JSON-RPC",
   });
   return {
     enabled: option({
@@ -48,13 +49,13 @@ function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeo
       group,
       isHidden: true,
       requires,
-      refusedWhenOn: OPEN_DOOR,
-      help: "Ask callers for a token.",
+      refusedWhenOn: NO_AUTHENTICATION,
+      help: "Require a JWT token.",
     }),
-    credentials: idle.optional(pathType, "TOML file of users and the hashes of their passwords."),
-    publicKey: idle.optional(pathType, "Public key that tokens of others are checked with."),
-    algorithm: idle.valued(choiceType(ALGORITHMS), "RS256", "How those tokens are signed."),
-    openMethods: idle.valued(methodsType, NO_NAMES, "Methods that need no token.", {
+    credentials: noEffect.optional(pathType, "TOML file of users and password hashes."),
+    publicKey: noEffect.optional(pathType, "Public key that verifies externally issued tokens."),
+    algorithm: noEffect.valued(choiceType(ALGORITHMS), "RS256", "Signature algorithm of those tokens."),
+    openMethods: noEffect.valued(methodsType, NO_NAMES, "Methods that need no token.", {
       aliases: [`${prefix}-api-methods-no-auth`],
       defaultText: "none",
     }),
@@ -66,10 +67,10 @@ const webSocket = authentication("rpc-ws", WEBSOCKET);
 
 const tls = withoutEffect({
   group: HTTP,
-  noEffect: "connections of callers cannot be encrypted in this version",
+  noEffect: "this version has no TLS",
   requires: "rpc-http-tls-enabled",
 });
-const guard = { type: switchType, default: false, group: HTTP, isHidden: true } as const;
+const securitySwitch = { type: switchType, default: false, group: HTTP, isHidden: true } as const;
 
 export const RPC_SECURITY_OPTIONS = {
   "rpc-http-api-method-no-auth": http.openMethods,
@@ -78,26 +79,29 @@ export const RPC_SECURITY_OPTIONS = {
   "rpc-http-authentication-jwt-public-key-file": http.publicKey,
   "rpc-http-authentication-jwt-algorithm": http.algorithm,
   "rpc-http-tls-enabled": option({
-    ...guard,
+    ...securitySwitch,
     requires: "rpc-http-enabled",
-    refusedWhenOn:
-      "connections of callers cannot be encrypted in this version; put a proxy that does in front",
-    help: "Encrypt the connections of callers.",
+    refusedWhenOn: "this version has no TLS; put a TLS proxy in front",
+    help: "Serve JSON-RPC over TLS.",
   }),
   "rpc-http-tls-keystore-file": tls.optional(pathType, "Key store (PKCS#12)."),
   "rpc-http-tls-keystore-password-file": tls.optional(pathType, "Password of the key store."),
   "rpc-http-tls-client-auth-enabled": option({
-    ...guard,
+    ...securitySwitch,
     requires: "rpc-http-enabled",
-    refusedWhenOn: "callers cannot be asked for certificates in this version; put a proxy that does in front",
-    help: "Ask callers for certificates.",
+    refusedWhenOn: "this version cannot require client certificates; put a TLS proxy in front",
+    help: "Require client certificates.",
   }),
-  "rpc-http-tls-known-clients-file": tls.optional(pathType, "Names and fingerprints of callers to serve.", {
-    requires: "rpc-http-tls-client-auth-enabled",
-  }),
+  "rpc-http-tls-known-clients-file": tls.optional(
+    pathType,
+    "Names and certificate fingerprints of accepted clients.",
+    {
+      requires: "rpc-http-tls-client-auth-enabled",
+    },
+  ),
   "rpc-http-tls-ca-clients-enabled": tls.switched(
     false,
-    "Serve callers whose certificate an authority signed.",
+    "Accept client certificates signed by a certificate authority.",
     {
       requires: "rpc-http-tls-client-auth-enabled",
     },

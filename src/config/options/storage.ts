@@ -6,13 +6,13 @@ export const STORAGE_OPTIONS = {
     type: choiceType(["FULL", "FAST", "SNAP", "CHECKPOINT", "X_SNAP", "X_CHECKPOINT"]),
     default: "FULL",
     group: "Synchronization and storage",
-    help: "FULL: every block is executed. FAST is taken for FULL; the others are refused.",
+    help: "FULL: every block is executed. FAST is treated as FULL; the others are refused.",
   }),
   "data-storage-format": option({
     type: choiceType(["FOREST", "BONSAI"]),
     default: "FOREST",
     group: "Synchronization and storage",
-    help: "FOREST: every state stays readable. BONSAI is taken for FOREST.",
+    help: "FOREST: every state stays readable. BONSAI is treated as FOREST.",
   }),
   "sync-min-peers": option({
     type: integerType({ label: "<COUNT>", unit: "peers", min: 0n }),
@@ -26,14 +26,14 @@ export const STORAGE_OPTIONS = {
     type: integerType({ label: "<MEGABYTES>", unit: "MB" }),
     default: 512,
     group: "Synchronization and storage",
-    help: "Make no blocks while less is free on the disk of the data folder; 0 to go on until it is full.",
+    help: "Make no blocks while the disk of the data folder has less free space; 0 for no limit.",
   }),
   "Xdatabase-patrol-seconds": option({
     type: integerType({ label: "<SECONDS>", unit: "s", min: 1n }),
     default: 86_400,
     group: "Synchronization and storage",
     isHidden: true,
-    help: "Time between two rounds in which all of the database is read and verified.",
+    help: "Time between two verifications of the whole database.",
   }),
   "revert-reason-enabled": option({
     type: switchType,
@@ -64,7 +64,7 @@ export const STORAGE_OPTIONS = {
     type: switchType,
     default: true,
     group: "Synchronization and storage",
-    help: "Keep the blooms of old blocks in files of their own, so that their logs are found quickly.",
+    help: "Write a bloom index of old blocks, so that log queries are fast.",
   }),
   "cache-last-blocks": option({
     type: countType,
@@ -72,7 +72,7 @@ export const STORAGE_OPTIONS = {
     group: "Synchronization and storage",
     isHidden: true,
     isMetBy: 0,
-    noEffect: "recent blocks are kept in memory by their size, not by their number",
+    noEffect: "the block cache is limited by size, not by count",
     help: "Newest blocks to keep in memory.",
   }),
   "genesis-state-hash-cache-enabled": option({
@@ -98,6 +98,6 @@ export const STORAGE_OPTIONS = {
     defaultText: "32 MB",
     group: "Synchronization and storage",
     isHidden: true,
-    help: "Bytes of the database to keep in memory; it is not RocksDB, but has such a cache too.",
+    help: "Cache size of the database, which is LevelDB here.",
   }),
 } as const;

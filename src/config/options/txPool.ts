@@ -18,16 +18,16 @@ import {
 import { option } from "./option.ts";
 
 const NO_SENDERS: readonly Address[] = [];
-const NO_BLOBS = "blob transactions are not taken";
+const NO_BLOBS = "blob transactions are not supported";
 
-/** The limits of the incumbent's sequenced pool (options.md#pool-options). */
+/** The limits of Besu's sequenced pool (options.md#pool-options). */
 export const SEQUENCED_DEFAULTS = {
   maxTransactions: 4096,
   retentionHours: 13,
   limitByAccount: 0.001,
 } as const;
 
-/** Above 0, and 1 at most. */
+/** Above 0 and at most 1. */
 const fractionType: ValueType<number> = {
   ...decimalType({ label: "<FRACTION>", min: 0, max: 1 }),
   accepts: "a number above 0, up to 1",
@@ -40,7 +40,7 @@ const fractionType: ValueType<number> = {
 const TRANSACTION_TYPES = ["FRONTIER", "ACCESS_LIST", "EIP1559", "BLOB"];
 const NO_TYPE_LIMITS: readonly string[] = [];
 
-/** TYPE=COUNT, as often as wanted. */
+/** A list of TYPE=COUNT. */
 const typeLimitsType = listType<string>(
   {
     arity: "single",
@@ -63,53 +63,53 @@ export const TX_POOL_OPTIONS = {
     type: choiceType(["LAYERED", "SEQUENCED", "LEGACY"]),
     default: "LAYERED",
     group: "Transaction pool",
-    help: "Whose limits the pool has: LAYERED by bytes, SEQUENCED by count and age (LEGACY is the same).",
+    help: "Which limits the pool has: LAYERED by bytes, SEQUENCED (or LEGACY) by count and age.",
   }),
   "tx-pool-max-size": option({
     type: integerType({ label: "<COUNT>", unit: "transactions", min: 1n }),
     default: undefined,
     defaultText: `${DEFAULT_TX_POOL_LIMITS.maxTransactions}, or ${SEQUENCED_DEFAULTS.maxTransactions} with SEQUENCED`,
     group: "Transaction pool",
-    help: "Most transactions in the pool.",
+    help: "Largest number of transactions in the pool.",
   }),
   "tx-pool-layer-max-capacity": option({
     type: integerType({ label: "<BYTES>", unit: "bytes", min: 1n }),
     default: DEFAULT_TX_POOL_LIMITS.maxBytes,
     group: "Transaction pool",
-    help: "Most bytes of transactions in the pool.",
+    help: "Size limit of all transactions in the pool.",
   }),
   "tx-pool-max-prioritized": option({
     type: integerType({ label: "<COUNT>", unit: "transactions", min: 1n }),
     default: undefined,
     defaultText: "no limit",
     group: "Transaction pool",
-    help: "Most transactions offered to one block.",
+    help: "Largest number of transactions offered to one block.",
   }),
   "tx-pool-max-future-by-sender": option({
     type: integerType({ label: "<COUNT>", unit: "transactions", min: 1n }),
     default: DEFAULT_TX_POOL_LIMITS.maxFutureBySender,
     group: "Transaction pool",
-    help: "How far ahead of its sender's next nonce a transaction may be.",
+    help: "How far a nonce may be ahead of the sender's next nonce.",
   }),
   "tx-pool-price-bump": option({
     type: percentType,
     default: undefined,
     defaultText: "10, or 0 where gas is free",
     group: "Transaction pool",
-    help: "How much more than the transaction it replaces a newcomer must pay.",
+    help: "Price increase that a replacement transaction needs.",
   }),
   "tx-pool-min-gas-price": option({
     type: weiType,
     default: DEFAULT_TX_POOL_LIMITS.admissionFloorWei,
     group: "Transaction pool",
-    help: "Lowest price per gas that is let into the pool.",
+    help: "Lowest gas price that the pool accepts.",
   }),
   "tx-pool-no-local-priority": option({
     type: switchType,
     default: false,
     group: "Transaction pool",
     aliases: ["tx-pool-disable-locals"],
-    help: "Treat transactions sent to this node as those of any other.",
+    help: "Give transactions sent to this node no priority over remote ones.",
   }),
   "tx-pool-priority-senders": option({
     type: listType(addressType, "<ADDRESS,...>"),
@@ -128,20 +128,20 @@ export const TX_POOL_OPTIONS = {
     type: fractionType,
     default: SEQUENCED_DEFAULTS.limitByAccount,
     group: "Transaction pool",
-    help: "With SEQUENCED: how far ahead a sender may be, as a share of the pool.",
+    help: "With SEQUENCED: how far a sender's nonces may be ahead, as a share of the pool size.",
   }),
   "tx-pool-enable-save-restore": option({
     type: switchType,
     default: false,
     group: "Transaction pool",
-    help: "Write the pool to a file at the stop, and read it at the start.",
+    help: "Save the pool to a file at the stop, and restore it at the start.",
   }),
   "tx-pool-save-file": option({
     type: pathType,
     default: "txpool.dump",
     group: "Transaction pool",
     requires: "tx-pool-enable-save-restore",
-    help: "That file; a relative path starts in the data folder.",
+    help: "File of the saved pool; a relative path starts in the data folder.",
   }),
   "tx-pool-blob-price-bump": option({
     type: percentType,
@@ -149,7 +149,7 @@ export const TX_POOL_OPTIONS = {
     group: "Transaction pool",
     isHidden: true,
     noEffect: NO_BLOBS,
-    help: "How much more than the blob transaction it replaces a newcomer must pay.",
+    help: "Price increase that a replacement blob transaction needs.",
   }),
   "tx-pool-max-prioritized-by-type": option({
     type: typeLimitsType,
@@ -157,19 +157,19 @@ export const TX_POOL_OPTIONS = {
     defaultText: "BLOB=6",
     group: "Transaction pool",
     isHidden: true,
-    noEffect: "--tx-pool-max-prioritized bounds all types together, and blob transactions are not taken",
-    help: "Most transactions of a type offered to one block.",
+    noEffect: "--tx-pool-max-prioritized limits all types together, and blob transactions are not supported",
+    help: "Largest number of transactions of a type offered to one block.",
   }),
   "rpc-tx-feecap": option({
     type: bigintType({ label: "<WEI>", unit: "wei, 0 for no cap", max: 2n ** 64n - 1n }),
     default: DEFAULT_TX_POOL_LIMITS.feeCapWei,
     group: "Transaction pool",
-    help: "Highest fee accepted of transactions sent to this node; 0 for no cap.",
+    help: "Highest fee of a transaction sent to this node; 0 for no cap.",
   }),
   "strict-tx-replay-protection-enabled": option({
     type: switchType,
     default: false,
     group: "Transaction pool",
-    help: "Refuse transactions sent to this node that name no chain id.",
+    help: "Refuse transactions sent to this node that have no chain id.",
   }),
 } as const;

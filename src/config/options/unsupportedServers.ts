@@ -13,43 +13,43 @@ const NO_ENGINE = "the Engine API does not belong to an IBFT 2.0 node";
 const graphql = withoutEffect({ group, noEffect: NO_GRAPHQL });
 const ipc = withoutEffect({ group, noEffect: NO_IPC });
 const engine = withoutEffect({ group, noEffect: NO_ENGINE });
-const openGraphql = { requires: "graphql-http-enabled" };
-const openIpc = { requires: "Xrpc-ipc-enabled" };
-const openEngine = { requires: "engine-rpc-enabled" };
+const needsGraphql = { requires: "graphql-http-enabled" };
+const needsIpc = { requires: "Xrpc-ipc-enabled" };
+const needsEngine = { requires: "engine-rpc-enabled" };
 
 export const UNSUPPORTED_SERVER_OPTIONS = {
   "graphql-http-enabled": graphql.switched(false, "Answer GraphQL over HTTP."),
-  "graphql-http-host": graphql.valued(hostType, "127.0.0.1", "Address to listen on.", openGraphql),
-  "graphql-http-port": graphql.valued(portType, 8547, "Port to listen on.", openGraphql),
+  "graphql-http-host": graphql.valued(hostType, "127.0.0.1", "Address to listen on.", needsGraphql),
+  "graphql-http-port": graphql.valued(portType, 8547, "Port to listen on.", needsGraphql),
   "graphql-http-cors-origins": graphql.valued(
     originsType,
     NO_ORIGINS,
     "Web origins whose pages may send requests.",
-    openGraphql,
+    needsGraphql,
   ),
   "Xrpc-ipc-enabled": ipc.switched(false, "Answer JSON-RPC over a Unix socket."),
   "Xrpc-ipc-path": ipc.optional(pathType, "File of the socket.", {
-    ...openIpc,
+    ...needsIpc,
     defaultText: "besu.ipc in the data folder",
   }),
   "Xrpc-ipc-api": ipc.valued(apiGroupsType, DEFAULT_GROUPS, "Groups of methods to answer.", {
-    ...openIpc,
+    ...needsIpc,
     aliases: ["Xrpc-ipc-apis"],
   }),
-  "engine-rpc-enabled": engine.switched(false, "Answer a consensus client."),
+  "engine-rpc-enabled": engine.switched(false, "Serve the Engine API to a consensus client."),
   "engine-rpc-port": engine.valued(portType, 8551, "Port to listen on.", {
-    ...openEngine,
+    ...needsEngine,
     aliases: ["engine-rpc-http-port"],
   }),
   "engine-jwt-secret": engine.optional(pathType, "File of the secret shared with the consensus client.", {
-    ...openEngine,
+    ...needsEngine,
     defaultText: "jwt.hex in the data folder",
   }),
-  "engine-jwt-disabled": engine.switched(false, "Ask the consensus client for no token.", openEngine),
+  "engine-jwt-disabled": engine.switched(false, "Accept a consensus client without a token.", needsEngine),
   "engine-host-allowlist": engine.valued(
     openListType("Hostname"),
     ["localhost", "127.0.0.1"],
     "Host names that requests may be addressed to.",
-    openEngine,
+    needsEngine,
   ),
 } as const;

@@ -6,20 +6,20 @@ const bonsai = withoutEffect({
   group,
   noEffect: "it belongs to the BONSAI format; this node keeps every state",
 });
-const fast = withoutEffect({
+const fastSync = withoutEffect({
   group,
   noEffect: "it belongs to FAST synchronization; this node executes every block",
 });
-const snap = withoutEffect({
+const snapSync = withoutEffect({
   group,
   noEffect: "it belongs to SNAP synchronization, which BFT networks cannot use",
 });
-const java = withoutEffect({ group, noEffect: "this node has other means and needs no such setting" });
-const later = withoutEffect({ group, noEffect: "old blocks are never dropped in this version" });
-const rocks = withoutEffect({ group, noEffect: "the database is not RocksDB" });
+const tuning = withoutEffect({ group, noEffect: "this node works differently and has no such setting" });
+const pruning = withoutEffect({ group, noEffect: "old blocks are never dropped in this version" });
+const rocksDb = withoutEffect({ group, noEffect: "the database is not RocksDB" });
 
-/** Of storage formats and ways to synchronize that this node does not have. */
-export const FOREIGN_SYNC_OPTIONS = {
+/** Options of storage formats and sync modes that this node does not have. */
+export const UNSUPPORTED_SYNC_OPTIONS = {
   "bonsai-historical-block-limit": bonsai.valued(longType, 512n, "States that stay readable.", {
     aliases: ["bonsai-maximum-back-layers-to-load"],
   }),
@@ -34,91 +34,83 @@ export const FOREIGN_SYNC_OPTIONS = {
   }),
   "Xbonsai-code-using-code-hash-enabled": bonsai.switched(true, "Keep code by its hash."),
 
-  "Xchain-pruning-enabled": later.switched(false, "Drop old blocks."),
-  "Xchain-pruning-blocks-retained": later.valued(countType, 7200, "Newest blocks that are kept."),
-  "Xchain-pruning-blocks-retained-limit": later.valued(countType, 7200, "Lowest number for those."),
-  "Xchain-pruning-frequency": later.valued(countType, 256, "Blocks dropped at a time."),
+  "Xchain-pruning-enabled": pruning.switched(false, "Drop old blocks."),
+  "Xchain-pruning-blocks-retained": pruning.valued(countType, 7200, "Newest blocks that are kept."),
+  "Xchain-pruning-blocks-retained-limit": pruning.valued(countType, 7200, "Lower limit of that number."),
+  "Xchain-pruning-frequency": pruning.valued(countType, 256, "Blocks dropped at a time."),
 
-  "Xplugin-rocksdb-max-open-files": rocks.valued(countType, 1024, "Files held open."),
-  "Xplugin-rocksdb-background-thread-count": rocks.valued(countType, 4, "Threads that compact."),
-  "Xplugin-rocksdb-high-spec-enabled": rocks.switched(false, "Use more memory."),
+  "Xplugin-rocksdb-max-open-files": rocksDb.valued(countType, 1024, "Files kept open."),
+  "Xplugin-rocksdb-background-thread-count": rocksDb.valued(countType, 4, "Threads that compact."),
+  "Xplugin-rocksdb-high-spec-enabled": rocksDb.switched(false, "Use more memory."),
 
-  "Xsynchronizer-downloader-change-target-threshold-by-td": java.valued(
+  "Xsynchronizer-downloader-change-target-threshold-by-td": tuning.valued(
     bigintType({ label: "<INTEGER>", max: 2n ** 256n - 1n, convertsTo: "UInt256" }),
     1_000_000_000_000_000_000n,
-    "Difficulty by which another peer must be ahead to follow that one.",
+    "Lead in total difficulty that another peer needs to become the sync target.",
   ),
-  "Xsynchronizer-downloader-checkpoint-RETRIES": java.valued(countType, 5, "Timeouts forgiven.", {
+  "Xsynchronizer-downloader-checkpoint-RETRIES": tuning.valued(countType, 5, "Timeouts allowed.", {
     aliases: ["Xsynchronizer-downloader-checkpoint-timeouts-permitted"],
   }),
-  "Xsynchronizer-transactions-parallelism": java.valued(countType, 4, "Threads for transactions."),
-  "Xsynchronizer-computation-parallelism": java.optional(countType, "Threads for computation.", {
+  "Xsynchronizer-transactions-parallelism": tuning.valued(countType, 4, "Threads for transactions."),
+  "Xsynchronizer-computation-parallelism": tuning.optional(countType, "Threads for computation.", {
     defaultText: "the number of processors",
   }),
 
-  "Xsynchronizer-fast-sync-pivot-distance": fast.valued(
+  "Xsynchronizer-fast-sync-pivot-distance": fastSync.valued(
     countType,
     50,
     "Distance of the pivot from the head.",
   ),
-  "Xsynchronizer-fast-sync-full-validation-rate": fast.valued(
+  "Xsynchronizer-fast-sync-full-validation-rate": fastSync.valued(
     decimalType({ label: "<FRACTION>", min: 0, max: 1 }),
     0.1,
     "Share of headers checked in full.",
   ),
-  "Xsynchronizer-world-state-hash-count-per-request": fast.valued(
-    countType,
-    384,
-    "Hashes asked for at a time.",
-  ),
-  "Xsynchronizer-world-state-request-parallelism": fast.valued(countType, 10, "Requests at a time."),
-  "Xsynchronizer-world-state-max-requests-without-progress": fast.valued(
+  "Xsynchronizer-world-state-hash-count-per-request": fastSync.valued(countType, 384, "Hashes per request."),
+  "Xsynchronizer-world-state-request-parallelism": fastSync.valued(countType, 10, "Concurrent requests."),
+  "Xsynchronizer-world-state-max-requests-without-progress": fastSync.valued(
     countType,
     1000,
     "Requests without progress before giving up.",
   ),
-  "Xsynchronizer-world-state-min-millis-before-stalling": fast.valued(
+  "Xsynchronizer-world-state-min-millis-before-stalling": fastSync.valued(
     millisecondsType,
     300_000,
     "Time without progress before giving up.",
   ),
-  "Xsynchronizer-world-state-task-cache-size": fast.optional(countType, "Tasks kept in memory."),
+  "Xsynchronizer-world-state-task-cache-size": fastSync.optional(countType, "Tasks kept in memory."),
 
-  "Xsnapsync-synchronizer-pivot-block-window-validity": snap.valued(
+  "Xsnapsync-synchronizer-pivot-block-window-validity": snapSync.valued(
     countType,
     126,
-    "Blocks a pivot is good for.",
+    "Blocks for which a pivot stays valid.",
   ),
-  "Xsnapsync-synchronizer-pivot-block-distance-before-caching": snap.valued(
+  "Xsnapsync-synchronizer-pivot-block-distance-before-caching": snapSync.valued(
     countType,
     60,
-    "Distance at which the next pivot is kept.",
+    "Distance at which the next pivot is cached.",
   ),
-  "Xsnapsync-synchronizer-storage-count-per-request": snap.valued(
-    countType,
-    384,
-    "Slots asked for at a time.",
-  ),
-  "Xsnapsync-synchronizer-bytecode-count-per-request": snap.valued(
+  "Xsnapsync-synchronizer-storage-count-per-request": snapSync.valued(countType, 384, "Slots per request."),
+  "Xsnapsync-synchronizer-bytecode-count-per-request": snapSync.valued(
     countType,
     84,
-    "Codes asked for at a time.",
+    "Contract codes per request.",
   ),
-  "Xsnapsync-synchronizer-trienode-count-per-request": snap.valued(
+  "Xsnapsync-synchronizer-trienode-count-per-request": snapSync.valued(
     countType,
     384,
-    "Nodes asked for at a time.",
+    "Trie nodes per request.",
   ),
-  "Xsnapsync-synchronizer-flat-account-healed-count-per-request": snap.valued(
+  "Xsnapsync-synchronizer-flat-account-healed-count-per-request": snapSync.valued(
     countType,
     128,
-    "Accounts healed at a time.",
+    "Accounts healed per request.",
   ),
-  "Xsnapsync-synchronizer-flat-slot-healed-count-per-request": snap.valued(
+  "Xsnapsync-synchronizer-flat-slot-healed-count-per-request": snapSync.valued(
     countType,
     1024,
-    "Slots healed at a time.",
+    "Slots healed per request.",
   ),
-  "Xsnapsync-server-enabled": snap.switched(false, "Serve states to peers."),
-  "Xcheckpoint-post-merge-enabled": snap.switched(false, "Begin at a block after the merge."),
+  "Xsnapsync-server-enabled": snapSync.switched(false, "Serve states to peers."),
+  "Xcheckpoint-post-merge-enabled": snapSync.switched(false, "Begin at a block after the merge."),
 } as const;

@@ -7,7 +7,7 @@ export interface Executor {
 }
 
 /**
- * Threads and queues under the names of the incumbent's executors that do the same work
+ * Threads and queues under the names of Besu's executors that do the same work
  * (metrics.md#process-and-runtime): simulated calls are its computation, recovering signers its transactions.
  */
 export function declareExecutorMetrics(

@@ -90,7 +90,7 @@ function createTrafficCounters(metrics: Metrics): Traffic {
   };
 }
 
-/** The incumbent's constants, by which dashboards tell reasons apart. */
+/** Besu's constants, by which dashboards tell reasons apart. */
 const REASON_LABELS: Readonly<Record<DisconnectReason, string>> = {
   unknown: "UNKNOWN",
   requested: "REQUESTED",

@@ -9,7 +9,7 @@ import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "../../observability/registry.ts";
 
 /**
- * What the process and its runtime tell (metrics.md#process-and-runtime). The incumbent's runtime is Java,
+ * What the process and its runtime tell (metrics.md#process-and-runtime). Besu's runtime is Java,
  * and boards ask for its names: heap, collections and threads are answered with Node.js's own. Returns what
  * ends the measuring.
  */

@@ -43,7 +43,7 @@ const HEIGHT =
 const PEERS = "# HELP ethereum_peer_count Peers\n# TYPE ethereum_peer_count gauge\nethereum_peer_count 0\n";
 
 describe("the metrics server", IN_REAL_TIME, () => {
-  it("answers as the incumbent's: 201 to a probe, the text, 404 elsewhere, 405 to what is no GET", async () => {
+  it("answers as Besu's: 201 to a probe, the text, 404 elsewhere, 405 to what is no GET", async () => {
     const server = await aServer();
     expect(await ask(server, { method: "GET" })).toMatchObject({ status: 201, body: "" });
     expect(await ask(server, { method: "GET", path: "/metrics" })).toMatchObject({

@@ -9,21 +9,21 @@ import type { RecoveryItem, RecoveryPool } from "../../workers/recoveryPool.ts";
 
 type Signers = Promise<readonly (Address | undefined)[]>;
 
-/** Recovers the signers of blocks before their turn comes, on the pool's threads, while earlier blocks are executed. */
-export interface AheadRecovery {
-  /** Asks for the signers of a block that will be imported soon. */
+/** Recovers the signers of upcoming blocks on worker threads while earlier blocks are executed. */
+export interface SignerPrefetch {
+  /** Starts the recovery for a block that will be imported soon. */
   begin(block: Block): void;
   readonly recoverSenders: RecoverSenders;
   readonly recoverSealers: RecoverSealers;
 }
 
-/** For blocks that were begun, and no others. */
-export function createAheadRecovery(pool: Pick<RecoveryPool, "recoverMany">): AheadRecovery {
+/** The recover functions only know blocks passed to begin(). */
+export function createSignerPrefetch(pool: Pick<RecoveryPool, "recoverMany">): SignerPrefetch {
   const senders = new WeakMap<readonly Transaction[], Signers>();
   const sealers = new WeakMap<Header, Signers>();
   const recover = (items: readonly RecoveryItem[]): Signers => {
     const signers = pool.recoverMany(items);
-    // Whoever imports the block hears of a failure, if the block is still wanted by then.
+    // The import of the block reports a failure, if the block is still imported.
     signers.catch(() => undefined);
     return signers;
   };

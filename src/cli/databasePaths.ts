@@ -2,16 +2,16 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { err, ok, type Result } from "../primitives/result.ts";
 
-/** Where a data folder keeps its database, found without creating anything. */
-export interface DatabasePlace {
+/** The database's paths in a data folder, found without creating anything. */
+export interface DatabasePaths {
   /** Folder of the LevelDB database. */
   readonly chain: string;
-  /** File of the head witness. */
+  /** File of the head marker. */
   readonly headFile: string;
 }
 
-/** Refused when the data folder holds no database. */
-export function findDatabase(dataPath: string): Result<DatabasePlace, "noDatabase"> {
+/** An error when the data folder has no database. */
+export function findDatabase(dataPath: string): Result<DatabasePaths, "noDatabase"> {
   const chain = join(dataPath, "chain");
   if (existsSync(chain)) return ok({ chain, headFile: join(dataPath, "head.log") });
   return err({
@@ -21,7 +21,7 @@ export function findDatabase(dataPath: string): Result<DatabasePlace, "noDatabas
   });
 }
 
-/** Size of a folder of LevelDB, which may remove a file at any time; that one counts for nothing. */
+/** Size of a LevelDB folder. Skips files that LevelDB removes in the meantime. */
 export function bytesIn(folder: string): number {
   return readdirSync(folder)
     .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)

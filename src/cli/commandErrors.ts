@@ -1,25 +1,25 @@
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { ProcessIo } from "./processIo.ts";
 
-/** Says why a command did not do what was asked, with no pointer to the help: the words were right. */
-export function fail(message: string, io: Pick<ProcessIo, "printError">, exitCode: number): number {
+/** Prints why a command failed, without pointing to the help, because the command line was valid. */
+export function reportFailure(message: string, io: Pick<ProcessIo, "printError">, exitCode: number): number {
   io.printError(`${message}\n`);
   return exitCode;
 }
 
-/** Runs `work`; a disk that fails, damage, and a folder that a running node has are said in one line. */
-export async function inDiskTerms(io: ProcessIo, work: () => Promise<number>): Promise<number> {
+/** Runs `work`; a failing disk, a damaged database, or a folder in use by a running node give a one-line error. */
+export async function reportDiskErrors(io: ProcessIo, work: () => Promise<number>): Promise<number> {
   const { DamagedData, DiskError } = await import("../storage/database.ts");
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof DiskError || error instanceof DamagedData)) throw error;
-    return fail(error.message, io, exitCodeOf(error));
+    return reportFailure(error.message, io, exitCodeOf(error));
   }
 }
 
-/** The exit code of a chain that could not be opened, and why, in terms of the settings. */
-export function failToOpen(
+/** Prints why the chain could not be opened, in terms of the settings, and returns the exit code. */
+export function reportOpenError(
   { code, message }: { readonly code: string; readonly message: string },
   settings: { readonly genesisFile: string; readonly dataPath: string },
   io: ProcessIo,
@@ -28,5 +28,5 @@ export function failToOpen(
     code === "differentGenesis"
       ? `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${message}.`
       : message;
-  return fail(sentence, io, code === "diskFailure" ? EXIT.disk : EXIT.badInput);
+  return reportFailure(sentence, io, code === "diskFailure" ? EXIT.disk : EXIT.badInput);
 }
