@@ -72,13 +72,13 @@ function queryAccounts(
 
 async function queryBlocks(
   { spec, database, history, gasCap = 0n }: StoredStates,
-  { blockNumber, order }: JobOf<"blocks">,
+  { blockNumber, request }: JobOf<"blocks">,
 ): Promise<StateQueryResult> {
   const record = readHeader(database, blockNumber);
   const branch = history.branch(blockNumber);
   if (record === undefined || branch === undefined) return { kind: "stateUnavailable" };
   const ancestorHash = (number: bigint): Hash | undefined => readHeader(database, number)?.hash;
-  return simulateBlocks({ spec, header: record.header, branch, ancestorHash, gasCap }, order);
+  return simulateBlocks({ spec, header: record.header, branch, ancestorHash, gasCap }, request);
 }
 
 async function querySlots(

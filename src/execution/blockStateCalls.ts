@@ -6,14 +6,14 @@ import type { AccountOverride, BlockOverride, CallRequest } from "./simulation.t
 
 /** Hypothetical blocks, one on top of the other, with calls in them (execution-apis, eth_simulateV1). */
 export interface BlockStateCalls {
-  readonly blocks: readonly BlockOrder[];
+  readonly blocks: readonly BlockRequest[];
   /** Shows transfers of the native currency as logs. */
   readonly showsTransfers: boolean;
   /** Enforces nonces, balances and base fees as for a real transaction; otherwise a call without a price is free, as in eth_call. */
   readonly isStrict: boolean;
 }
 
-export interface BlockOrder {
+export interface BlockRequest {
   readonly block: BlockOverride;
   readonly accounts: readonly AccountOverride[];
   readonly calls: readonly BlockStateCall[];
@@ -26,7 +26,7 @@ export interface BlockStateCall {
 }
 
 /** A block with its number and timestamp decided. */
-export interface PlannedBlock extends BlockOrder {
+export interface PlannedBlock extends BlockRequest {
   readonly number: bigint;
   /** Seconds. */
   readonly timestamp: bigint;
@@ -45,35 +45,35 @@ const MOST_CALLS = 10_000;
 export function planBlocks(
   spec: ChainSpec,
   base: Header,
-  orders: readonly BlockOrder[],
+  requests: readonly BlockRequest[],
 ): readonly PlannedBlock[] {
-  checkCalls(orders);
+  checkCalls(requests);
   const planned: PlannedBlock[] = [];
   let last: { readonly number: bigint; readonly timestamp: bigint } = base;
-  const add = (order: BlockOrder): void => {
+  const add = (request: BlockRequest): void => {
     const number = last.number + 1n;
     const period = BigInt(parametersAt(spec.ibft, number).blockPeriodSeconds);
-    const timestamp = order.block.timestamp ?? last.timestamp + period;
+    const timestamp = request.block.timestamp ?? last.timestamp + period;
     if (timestamp <= last.timestamp)
       throw new BlocksError("timestampNotRising", `timestamp ${timestamp} after ${last.timestamp}`);
-    last = { ...order, number, timestamp };
-    planned.push({ ...order, number, timestamp });
+    last = { ...request, number, timestamp };
+    planned.push({ ...request, number, timestamp });
   };
-  for (const order of orders) {
-    const number = order.block.number ?? last.number + 1n;
+  for (const request of requests) {
+    const number = request.block.number ?? last.number + 1n;
     if (number <= last.number)
       throw new BlocksError("numberNotRising", `block number ${number} after ${last.number}`);
     if (number - base.number > MOST_BLOCKS)
       throw new BlocksError("tooManyBlocks", `more than ${MOST_BLOCKS}`);
     while (last.number + 1n < number) add({ block: {}, accounts: [], calls: [] });
-    add(order);
+    add(request);
   }
   return planned;
 }
 
-function checkCalls(orders: readonly BlockOrder[]): void {
+function checkCalls(requests: readonly BlockRequest[]): void {
   let sum = 0;
-  for (const { calls } of orders) {
+  for (const { calls } of requests) {
     sum += calls.length;
     if (calls.length > MOST_CALLS_IN_BLOCK)
       throw new BlocksError("tooManyCalls", `more than ${MOST_CALLS_IN_BLOCK} calls in a block`);

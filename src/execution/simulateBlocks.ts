@@ -65,10 +65,13 @@ export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "an
  * Simulates blocks on top of the context's, built as real ones, including the reward and system calls, so that the state
  * root is that of a real block with the same content. Their headers have no validators and no seals.
  */
-export async function simulateBlocks(context: BlocksContext, order: BlockStateCalls): Promise<BlocksAnswer> {
+export async function simulateBlocks(
+  context: BlocksContext,
+  request: BlockStateCalls,
+): Promise<BlocksAnswer> {
   try {
-    const planned = planBlocks(context.spec, context.header, order.blocks);
-    return { kind: "blocks", blocks: await new BlockSimulation(context, order).run(planned) };
+    const planned = planBlocks(context.spec, context.header, request.blocks);
+    return { kind: "blocks", blocks: await new BlockSimulation(context, request).run(planned) };
   } catch (error) {
     if (error instanceof BlocksError)
       return { kind: "blocksRefused", code: error.code, detail: error.message };
@@ -93,15 +96,15 @@ interface BlockInProgress {
 
 class BlockSimulation {
   private readonly context: BlocksContext;
-  private readonly order: BlockStateCalls;
+  private readonly request: BlockStateCalls;
   private readonly built: SimulatedBlock[] = [];
   private readonly hashes = new Map<bigint, Hash>();
   private gasLeft: bigint | undefined;
   private bytesLeft = ANSWER_LIMIT_BYTES;
 
-  constructor(context: BlocksContext, order: BlockStateCalls) {
+  constructor(context: BlocksContext, request: BlockStateCalls) {
     this.context = context;
-    this.order = order;
+    this.request = request;
     this.gasLeft = context.gasCap > 0n ? context.gasCap : undefined;
   }
 
@@ -141,7 +144,7 @@ class BlockSimulation {
     { context, overlay, receipts }: BlockInProgress,
     { call, nonce }: BlockStateCall,
   ): Promise<{ readonly transaction: SentTransaction; readonly call: SimulatedCall }> {
-    const { isStrict, showsTransfers } = this.order;
+    const { isStrict, showsTransfers } = this.request;
     const current = overlay.account(call.from ?? ZERO_ADDRESS)?.nonce ?? 0n;
     if (isStrict && nonce !== undefined && nonce !== current)
       throw new BlocksError(
@@ -196,7 +199,7 @@ class BlockSimulation {
 
   private contextOf(planned: PlannedBlock): YieldingCallContext {
     const { spec, branch, ancestorHash } = this.context;
-    const { beneficiary, blobBaseFee = this.order.isStrict ? undefined : 0n } = planned.block;
+    const { beneficiary, blobBaseFee = this.request.isStrict ? undefined : 0n } = planned.block;
     const header = this.headerInProgress(planned);
     const precompiles = precompilesOf(spec, header, planned.accounts);
     if (!precompiles.ok) throw new BlocksError(precompiles.error.code, precompiles.error.message);
@@ -222,7 +225,7 @@ class BlockSimulation {
     const { spec, header: base, ancestorHash } = this.context;
     const parent = this.built.at(-1)?.header ?? base;
     const nextFee = nextBaseFee(spec, parent, timestamp);
-    const baseFeePerGas = block.baseFeePerGas ?? (this.order.isStrict ? nextFee : 0n);
+    const baseFeePerGas = block.baseFeePerGas ?? (this.request.isStrict ? nextFee : 0n);
     return {
       parentHash: this.built.at(-1)?.hash ?? ancestorHash(base.number) ?? ZERO_HASH,
       ommersHash: EMPTY_LIST_HASH,

@@ -30,7 +30,7 @@ export type StateQuery =
       readonly limit: number;
     }
   /** Hypothetical blocks on top of a block of the chain (eth_simulateV1). */
-  | { readonly kind: "blocks"; readonly blockNumber: bigint; readonly order: BlockStateCalls };
+  | { readonly kind: "blocks"; readonly blockNumber: bigint; readonly request: BlockStateCalls };
 
 export interface StateQueries {
   readonly blocks: BlocksAnswer;

@@ -1,7 +1,7 @@
 import { openSession } from "../../../src/execution/blockSession.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
-import { NOTHING } from "../../../test/execution/context.ts";
+import { EMPTY_STATE } from "../../../test/execution/context.ts";
 import { printBeside } from "../report.ts";
 import { measureBlock } from "./block.ts";
 import { measureChains } from "./chains.ts";
@@ -14,7 +14,7 @@ import { type Workload, workloads } from "./workloads.ts";
  * same state; beside go-ethereum's `evm run --bench`, where that command is found.
  */
 export async function measureExecution(seconds: number, only?: string): Promise<void> {
-  const world = createOverlay(NOTHING);
+  const world = createOverlay(EMPTY_STATE);
   const deployed = await deployAll(world);
   const goEvm = findGoEvm(world);
   console.log("\nexecution of contract code, one thread");

@@ -4,7 +4,7 @@ import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { account } from "../../../test/builders/testAccounts.ts";
-import { NOTHING } from "../../../test/execution/context.ts";
+import { EMPTY_STATE } from "../../../test/execution/context.ts";
 import type { Random } from "../../../test/storage/random.ts";
 import { code, OP, push } from "./assembly.ts";
 
@@ -39,7 +39,7 @@ export function addressOf(number: bigint): Address {
 }
 
 export function buildWorld(random: Random): Overlay {
-  const world = createOverlay(NOTHING);
+  const world = createOverlay(EMPTY_STATE);
   world.putAccount(SENDER, { ...EMPTY_ACCOUNT, balance: 10n ** 24n });
   const put = (at: bigint, bytes: Uint8Array): void => {
     world.putAccount(addressOf(at), { ...EMPTY_ACCOUNT, nonce: 1n, balance: 10n ** 18n });

@@ -1,4 +1,4 @@
-import type { BlockOrder, BlockStateCalls } from "../../execution/blockStateCalls.ts";
+import type { BlockRequest, BlockStateCalls } from "../../execution/blockStateCalls.ts";
 import type { RpcError } from "../errors/errors.ts";
 import { BOOLEAN, CALL, listOf, OBJECT } from "../schemas.ts";
 import { decodeCall } from "./callParameter.ts";
@@ -31,7 +31,7 @@ export const SIMULATE_PAYLOAD = {
 
 export function decodeSimulatePayload(value: unknown): SimulatePayload | undefined {
   if (!isObject(value)) return undefined;
-  const blocks = decodeList(decodeBlockOrder)(value["blockStateCalls"]);
+  const blocks = decodeList(decodeBlockRequest)(value["blockStateCalls"]);
   const showsTransfers = flag(value["traceTransfers"]);
   const isStrict = flag(value["validation"]);
   const showsWholeTransactions = flag(value["returnFullTransactions"]);
@@ -54,7 +54,7 @@ function flag(value: unknown): boolean | undefined {
   return isAbsent(value) ? false : decodeBoolean(value);
 }
 
-function decodeBlockOrder(value: unknown): BlockOrder | undefined {
+function decodeBlockRequest(value: unknown): BlockRequest | undefined {
   if (!isObject(value)) return undefined;
   const { blockOverrides, stateOverrides, calls } = value;
   const block = isAbsent(blockOverrides) ? {} : decodeBlockOverrides(blockOverrides);
@@ -63,7 +63,7 @@ function decodeBlockOrder(value: unknown): BlockOrder | undefined {
   return block && accounts && decoded && { block, accounts, calls: decoded };
 }
 
-function decodeOneCall(value: unknown): BlockOrder["calls"][number] | undefined {
+function decodeOneCall(value: unknown): BlockRequest["calls"][number] | undefined {
   const call = decodeCall(value);
   const given = isObject(value) ? value["nonce"] : undefined;
   const nonce = isAbsent(given) ? undefined : decodeNonce(given);

@@ -33,9 +33,9 @@ export const ethSimulateV1 = defineMethod({
     const { chain, stateQueries } = context.backend;
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
-    const { showsWholeTransactions, ...order } = payload;
+    const { showsWholeTransactions, ...request } = payload;
     const blockNumber = found.header.number;
-    const answer = await stateQueries.query({ kind: "blocks", blockNumber, order }, context);
+    const answer = await stateQueries.query({ kind: "blocks", blockNumber, request }, context);
     switch (answer.kind) {
       case "blocks": {
         const detail = showsWholeTransactions ? "transactions" : "hashes";
