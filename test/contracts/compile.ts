@@ -14,12 +14,12 @@ interface CompilerOutput {
   >;
 }
 
-/** Compiles one Solidity source and gives the named contract. */
+/** Compiles one Solidity source and returns the named contract. */
 export function compileContract(source: string, name: string, evmVersion = "cancun"): CompiledContract {
   return compileSource(source, [name], evmVersion)[name] as CompiledContract;
 }
 
-/** Compiles one Solidity source with the optimiser on and gives the named contracts. Throws the compiler's words. */
+/** Compiles one Solidity source with the optimiser on and returns the named contracts. Throws the compiler's message. */
 export function compileSource<N extends string>(
   source: string,
   names: readonly N[],
@@ -49,7 +49,7 @@ export function compileSource<N extends string>(
   return Object.fromEntries(compiled) as Record<N, CompiledContract>;
 }
 
-/** A contract with what clients must cope with: events, custom errors, plain reverts, panics, a fallback, a loop without end. */
+/** A contract with events, custom errors, plain reverts, panics and an endless loop, for tests of client libraries. */
 export const LEDGER_SOURCE = `
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;

@@ -1,6 +1,6 @@
 import { compileSource } from "./compile.ts";
 
-/** Contracts with what explorers and tracers tell apart: tokens, inner calls of every kind, caught failures, births and deaths. */
+/** Contracts for tests of explorers and tracers: tokens, every kind of inner call, caught errors, creations and selfdestructs. */
 const SOURCE = `
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;
@@ -77,7 +77,7 @@ contract Zoo {
   receive() external payable {}
 }`;
 
-/** Compiles the contracts of the menagerie (some 400 ms). */
+/** Compiles the contracts (about 400 ms). */
 export function compileMenagerie() {
   return compileSource(SOURCE, ["Token", "Child", "Zoo"], "cancun");
 }

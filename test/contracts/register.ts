@@ -1,14 +1,14 @@
 import { concatBytes, hexToBytes } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 
-/** Returns the slot that the first word of its input names. */
+/** Returns the value of the slot given by the first word of the input. */
 const READ = "5f35545f5260205ff3";
-/** Stores the second word of its input in the slot that the first one names, and logs it under the slot as topic. */
+/** Stores the second word of the input in the slot given by the first, and logs it with the slot as topic. */
 const WRITE = "6020355f35555f356020355f5260205fa100";
-/** Goes to its JUMPDEST at byte 16, where it writes, when the input has 64 bytes; else it reads. */
+/** Jumps to byte 16 and writes if the input has 64 bytes; otherwise reads. */
 const RUNTIME = `60403614601057${READ}5b${WRITE}`;
 
-/** Creates a contract of numbered registers that needs no compiler: it writes, logs, and reads again. */
+/** Init code of a contract with numbered registers to write, log and read; needs no compiler. */
 export const REGISTER_CREATION: Uint8Array = hexToBytes(`0x60238060095f395ff3${RUNTIME}`);
 
 export function writeRegister(slot: number, value: bigint): Uint8Array {

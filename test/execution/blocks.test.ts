@@ -25,7 +25,7 @@ const CODE = [
   [LOGGING, { code: "0x602a60006000a1" }],
 ] as const;
 
-/** Nonce 0, 1, 2… from one account. */
+/** Transfers with nonces 0, 1, 2… from one account. */
 function payments(
   count: number,
   from = 0,
@@ -40,7 +40,7 @@ function balanceOf(overlay: Overlay, address = BENEFICIARY): bigint {
   return overlay.account(address)?.balance ?? 0n;
 }
 
-/** As a node does at its start; where time is measured it must not count. */
+/** Loaded beforehand, as a node does at its start, so that loading does not count in time limits. */
 beforeAll(loadInterpreter);
 
 describe("executing a block", () => {
@@ -72,14 +72,14 @@ describe("executing a block", () => {
     expect(balanceOf(overlay)).toBe(gasUsed * 1_000_000_000n + 5n);
   });
 
-  it("touches nobody with a reward of zero", async () => {
+  it("touches no account with a reward of zero", async () => {
     const overlay = anOverlay();
     const result = await run([], overlay);
     expect(result).toMatchObject({ ok: true, value: { gasUsed: 0n, receipts: [] } });
     expect(overlay.changes().accounts).toEqual([]);
   });
 
-  it("burns the base fee and pays only the rest", async () => {
+  it("burns the base fee and pays only the priority fee", async () => {
     const overlay = anOverlay();
     const transaction = aTransaction({
       type: 2,
@@ -93,7 +93,7 @@ describe("executing a block", () => {
     expect(balanceOf(overlay, account(0).address)).toBe(10n * ETHER - 21_000n * 13n - 1n);
   });
 
-  it("keeps what a reverted transaction said, if asked to", async () => {
+  it("keeps the revert reason of a transaction, if enabled", async () => {
     const result = await run([aTransaction({ to: REVERTING, value: 0n })]);
     if (!result.ok) throw new Error(result.error.message);
     expect(result.value.receipts[0]).toMatchObject({
@@ -103,12 +103,12 @@ describe("executing a block", () => {
     });
   });
 
-  it("refuses with the index of the first transaction that cannot stand there", async () => {
+  it("fails with the index of the first invalid transaction", async () => {
     const [first] = payments(1);
-    const wrong = aTransaction({ nonce: 7n });
+    const invalid = aTransaction({ nonce: 7n });
     if (first === undefined) throw new Error("a payment");
     const error = { code: "nonceTooHigh", fault: "peer", facts: { index: 1 } };
-    expect(await run([first, wrong])).toMatchObject({ ok: false, error: error });
+    expect(await run([first, invalid])).toMatchObject({ ok: false, error: error });
     const tooMuch = aTransaction({ nonce: 1n, gasLimit: 30_000n });
     expect(await run([first, tooMuch], anOverlay(), { context: { gasLimit: 50_000n } })).toMatchObject({
       ok: false,
@@ -116,7 +116,7 @@ describe("executing a block", () => {
     });
   });
 
-  it("puts the parent's hash into the history contract in each Prague block, if there is one", async () => {
+  it("stores the parent's hash in the history contract in each Prague block, if it is deployed", async () => {
     const history = addressFromHex("0x0000f90827f1c53a10cb7a02335b175320002935");
     const code =
       "0x3373fffffffffffffffffffffffffffffffffffffffe14604657602036036042575f35600143038111604257611fff81430311604257611fff9006545f5260205ff35b5f5ffd5b5f35611fff60014303065500";
@@ -141,17 +141,17 @@ describe("building a block", () => {
     maxBytes: 1_000_000,
   };
 
-  /** Offers these in order, as a pool would; notes of whom no more is wanted. */
+  /** Supplies the transactions in order, as a pool would; records the skipped senders. */
   function sourceOf(
     transactions: readonly SentTransaction[],
   ): TransactionSource & { readonly skipped: string[] } {
-    const waiting = [...transactions];
+    const remaining = [...transactions];
     const skipped: string[] = [];
     let last: SentTransaction | undefined;
     return {
       skipped,
       next() {
-        do last = waiting.shift();
+        do last = remaining.shift();
         while (last !== undefined && skipped.includes(toHex(last.sender)));
         return last;
       },
@@ -159,15 +159,15 @@ describe("building a block", () => {
     };
   }
 
-  it("takes what there is, and the same execution by another gives the same", async () => {
-    const offered = [
+  it("includes all transactions, and executing the built block has the same result", async () => {
+    const transactions = [
       ...payments(3),
       ...payments(2, 1),
       aTransaction({ nonce: 3n, to: REVERTING, value: 0n }),
     ];
     const rules = theRules("cancun", {}, 7n);
-    const built = await buildBlock(rules, sourceOf(offered), anOverlay(CODE), settings);
-    expect(built.transactions).toEqual(offered);
+    const built = await buildBlock(rules, sourceOf(transactions), anOverlay(CODE), settings);
+    expect(built.transactions).toEqual(transactions);
     expect(built.dropped).toEqual([]);
     const overlay = anOverlay(CODE);
     const replayed = await executeBlock(rules, built.transactions, overlay, { yieldPolicy: NEVER_YIELD });
@@ -177,36 +177,41 @@ describe("building a block", () => {
     expect(built.overlay.changes()).toEqual(overlay.changes());
   });
 
-  it("passes over a sender whose next transaction is too large, unless the block is well filled already", async () => {
+  it("skips a sender whose next transaction needs too much gas, unless the block is sufficiently fullBlock", async () => {
     const large = aTransaction({ gasLimit: 90_000n, privateKey: account(2).privateKey });
     const behind = aTransaction({ nonce: 1n, gasLimit: 21_000n, privateKey: account(2).privateKey });
     const [a, b, c] = payments(3);
     if (a === undefined || b === undefined || c === undefined) throw new Error("three payments");
-    const offered = [a, large, behind, b, c];
-    const roomy = await buildBlock(
+    const transactions = [a, large, behind, b, c];
+    const largeBlock = await buildBlock(
       theRules("cancun", { gasLimit: 100_000n }),
-      sourceOf(offered),
+      sourceOf(transactions),
       anOverlay(),
       settings,
     );
-    expect(roomy.transactions).toEqual([a, b, c]);
+    expect(largeBlock.transactions).toEqual([a, b, c]);
     // 21,000 of 26,000 gas are more than 80 %.
-    const tight = await buildBlock(
+    const smallBlock = await buildBlock(
       theRules("cancun", { gasLimit: 26_000n }),
-      sourceOf(offered),
+      sourceOf(transactions),
       anOverlay(),
       settings,
     );
-    expect(tight.transactions).toEqual([a]);
-    // 20,000 gas are left: nothing fits any more, well filled or not.
-    const full = await buildBlock(theRules("cancun", { gasLimit: 41_000n }), sourceOf(offered), anOverlay(), {
-      ...settings,
-      minOccupancyRatio: 1,
-    });
-    expect(full.transactions).toEqual([a]);
+    expect(smallBlock.transactions).toEqual([a]);
+    // 20,000 gas are left: no transaction fits any more.
+    const fullBlock = await buildBlock(
+      theRules("cancun", { gasLimit: 41_000n }),
+      sourceOf(transactions),
+      anOverlay(),
+      {
+        ...settings,
+        minOccupancyRatio: 1,
+      },
+    );
+    expect(fullBlock.transactions).toEqual([a]);
   });
 
-  it("passes over a sender whose next transaction has too many bytes, unless the block is well filled already", async () => {
+  it("skips a sender whose next transaction has too many bytes, unless the block is sufficiently fullBlock", async () => {
     const bulky = (from: number) =>
       aTransaction({
         data: new Uint8Array(5_000).fill(7),
@@ -215,8 +220,8 @@ describe("building a block", () => {
       });
     const [a, b] = payments(2);
     if (a === undefined || b === undefined) throw new Error("two payments");
-    const buildWith = async (offered: readonly SentTransaction[], maxBytes: number) =>
-      (await buildBlock(theRules("cancun"), sourceOf(offered), anOverlay(), { ...settings, maxBytes }))
+    const buildWith = async (transactions: readonly SentTransaction[], maxBytes: number) =>
+      (await buildBlock(theRules("cancun"), sourceOf(transactions), anOverlay(), { ...settings, maxBytes }))
         .transactions;
     const [large, other] = [bulky(2), bulky(3)];
     expect(await buildWith([large, other, a, b], large.raw.length + 1_000)).toEqual([large]);
@@ -226,7 +231,7 @@ describe("building a block", () => {
     expect(await buildWith([large, a], 1_024)).toEqual([large]);
   });
 
-  it("has the pool forget what can never be included, but not what may fit later", async () => {
+  it("drops transactions that can never be included, but not those that may fit later", async () => {
     const poor = aTransaction({ value: 11n * ETHER });
     const early = aTransaction({ nonce: 5n, privateKey: account(1).privateKey });
     const cheap = aTransaction({ gasPrice: 1n, privateKey: account(2).privateKey });
@@ -240,7 +245,7 @@ describe("building a block", () => {
     expect(source.skipped).toEqual([0, 1, 2].map((n) => toHex(account(n).address)));
   });
 
-  it("stops a contract that runs past the deadline, leaves no trace of it, and lets the event loop turn meanwhile", async () => {
+  it("stops a contract that runs past the deadline, undoes it, and yields to the event loop meanwhile", async () => {
     const [payment] = payments(1);
     if (payment === undefined) throw new Error("a payment");
     const endless = aTransaction({
@@ -251,12 +256,12 @@ describe("building a block", () => {
       privateKey: account(3).privateKey,
     });
     const late = aTransaction({ privateKey: account(2).privateKey });
-    const startedAtMs = Date.now();
-    let turns = 0;
-    let isOver = false;
+    const startMs = Date.now();
+    let slices = 0;
+    let hasEnded = false;
     const count = (): void => {
-      turns++;
-      if (!isOver) setImmediate(count);
+      slices++;
+      if (!hasEnded) setImmediate(count);
     };
     setImmediate(count);
     const built = await buildBlock(
@@ -266,17 +271,17 @@ describe("building a block", () => {
       {
         ...settings,
         clock: systemClock,
-        deadlineMs: startedAtMs + 400,
+        deadlineMs: startMs + 400,
       },
     );
-    isOver = true;
+    hasEnded = true;
     expect(built.transactions).toEqual([payment]);
     expect(built.overlay.account(account(3).address)).toMatchObject({ nonce: 0n, balance: 10n * ETHER });
-    expect(Date.now() - startedAtMs).toBeLessThan(2000);
-    expect(turns).toBeGreaterThan(3);
+    expect(Date.now() - startMs).toBeLessThan(2000);
+    expect(slices).toBeGreaterThan(3);
   });
 
-  it("begins nothing after the deadline", async () => {
+  it("starts no transaction after the deadline", async () => {
     const clock = createHandClock(5000);
     const built = await buildBlock(theRules("cancun"), sourceOf(payments(3)), anOverlay(), {
       ...settings,
@@ -286,8 +291,8 @@ describe("building a block", () => {
   });
 });
 
-describe("the pace of long work", () => {
-  it("is due to rest every ten milliseconds, and throws once the deadline has passed", async () => {
+describe("the yield policy", () => {
+  it("is due every ten milliseconds, and throws once the deadline has passed", async () => {
     const clock = createHandClock(0);
     const yieldPolicy = createYieldPolicy(clock, { deadlineMs: 25 });
     expect(yieldPolicy.isDue()).toBe(false);

@@ -18,8 +18,8 @@ import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { account } from "../builders/testAccounts.ts";
 
-/** The state of nothing. */
-export const NOTHING: StateReader = {
+/** A state without accounts. */
+export const EMPTY_STATE: StateReader = {
   account: () => undefined,
   storage: () => EMPTY_BYTES,
   code: () => EMPTY_BYTES,
@@ -29,7 +29,7 @@ export const BENEFICIARY = addressFromHex("0xbe000000000000000000000000000000000
 export const ETHER = 10n ** 18n;
 export const CHAIN_ID = 1337n;
 
-/** An address that tests may put code at. */
+/** An address for a contract of a test. */
 export function contractAt(n: number): Address {
   return addressFromHex(`0xc0de${n.toString(16).padStart(36, "0")}`);
 }
@@ -42,10 +42,10 @@ export interface ContextAccount {
   readonly storage?: Readonly<Record<number, bigint>>;
 }
 
-/** An overlay on which the ten test accounts own ten ether each, and `accounts` are as given (keys in hex). */
+/** An overlay on which the ten test accounts own ten ether each, plus `accounts`. */
 export function anOverlay(
   accounts: readonly (readonly [Address, ContextAccount])[] = [],
-  below = NOTHING,
+  below = EMPTY_STATE,
 ): Overlay {
   const overlay = createOverlay(below);
   for (let index = 0; index < 10; index++)
@@ -56,7 +56,7 @@ export function anOverlay(
     for (const [slot, value] of Object.entries(storage))
       overlay.putStorage(address, slotOf(Number(slot)), bigintToBytes(value));
   }
-  // As if committed: what stands here is what the next transaction finds.
+  // A second overlay, so that the accounts count as committed.
   return createOverlay(overlay);
 }
 
@@ -64,7 +64,7 @@ export function slotOf(n: number): Uint8Array {
   return bigintToFixedBytes(BigInt(n), 32);
 }
 
-/** Block 100 of the development chain, with room for anything. */
+/** Block 100 of the development chain, with a gas limit of 30 million. */
 export function aContext(changes: Partial<BlockContext> = {}): BlockContext {
   return {
     number: 100n,
@@ -114,16 +114,16 @@ export async function execute(
   return executeTransaction(aSession(fork, overlay, context), transaction);
 }
 
-/** As execute, for a transaction that must be good enough. */
+/** As execute, for a transaction that must be valid. */
 export async function executed(
   fork: ForkName,
   overlay: Overlay,
   transaction: SentTransaction,
   context: Partial<BlockContext> = {},
 ): Promise<TransactionResult> {
-  const outcome = await execute(fork, overlay, transaction, context);
-  if (!outcome.ok) throw new Error(`${outcome.error.code}: ${outcome.error.message}`);
-  return outcome.value;
+  const result = await execute(fork, overlay, transaction, context);
+  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result.value;
 }
 
 export function word(value: bigint | Uint8Array): Uint8Array {

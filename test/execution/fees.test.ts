@@ -29,12 +29,12 @@ function parent(number: bigint, changes: object = {}) {
 }
 
 describeWithVectors("base fees of recorded chains", () => {
-  it("follow from the parent, block after block", () => {
-    let rest = readVectorBytes("geth-hivechain", "chain.rlp");
+  it("are derived from the parent, for every block", () => {
+    let remaining = readVectorBytes("geth-hivechain", "chain.rlp");
     let parent: Header | undefined;
     let compared = 0;
-    while (rest.length > 0) {
-      const { data, remainder } = RLP.decode(rest, true);
+    while (remaining.length > 0) {
+      const { data, remainder } = RLP.decode(remaining, true);
       const block = blockFromItems(data);
       if (!block.ok) throw new Error(block.error.message);
       const { header } = block.value;
@@ -46,14 +46,14 @@ describeWithVectors("base fees of recorded chains", () => {
         compared++;
       }
       parent = header;
-      rest = remainder;
+      remaining = remainder;
     }
     expect(compared).toBeGreaterThan(100);
   });
 });
 
 describe("the base fee of the next block", () => {
-  it("does not exist before London, and starts with the initial value", () => {
+  it("is undefined before London, and starts with the initial value", () => {
     expect(nextBaseFee(LONDON_AT_10, parent(8n), 9n)).toBeUndefined();
     expect(nextBaseFee(LONDON_AT_10, parent(9n), 10n)).toBe(1_000_000_000n);
   });
@@ -64,7 +64,7 @@ describe("the base fee of the next block", () => {
     expect(nextBaseFee(LONDON_AT_10, parent(10n, full), 11n)).toBe(2n);
   });
 
-  it("is what the genesis file pins it to", () => {
+  it("is the value that the genesis file pins", () => {
     const atLondon = parent(10n, { baseFeePerGas: 1000n });
     expect(nextBaseFee({ ...LONDON_AT_10, isZeroBaseFee: true }, atLondon, 11n)).toBe(0n);
     expect(nextBaseFee({ ...LONDON_AT_10, fixedBaseFeePerGas: 7n }, atLondon, 11n)).toBe(7n);
@@ -72,11 +72,11 @@ describe("the base fee of the next block", () => {
 });
 
 describe("the gas limit of the next block", () => {
-  it("stays without a target", () => {
+  it("stays the same without a target", () => {
     expect(nextGasLimit(LONDON_AT_10, parent(20n), 21n, undefined)).toBe(10_000_000n);
   });
 
-  it("takes steps of parent / 1024 - 1 towards the target, and does not pass it", () => {
+  it("moves by parent / 1024 - 1 towards the target, and does not pass it", () => {
     expect(nextGasLimit(LONDON_AT_10, parent(20n), 21n, 20_000_000n)).toBe(10_009_764n);
     expect(nextGasLimit(LONDON_AT_10, parent(20n), 21n, 5_000_000n)).toBe(9_990_236n);
     expect(nextGasLimit(LONDON_AT_10, parent(20n), 21n, 10_000_100n)).toBe(10_000_100n);
@@ -88,16 +88,16 @@ describe("the gas limit of the next block", () => {
   });
 });
 
-describe("gas before the first instruction", () => {
+describe("the minimum gas of a transaction", () => {
   const data = hexToBytes("0x0000ff");
 
-  it("counts bytes by the fork's prices", () => {
+  it("prices bytes by the fork", () => {
     const transaction = aTransaction({ data });
     expect(minimumGas(rulesOf("petersburg"), transaction)).toBe(21_000n + 2n * 4n + 68n);
     expect(minimumGas(rulesOf("istanbul"), transaction)).toBe(21_000n + 2n * 4n + 16n);
   });
 
-  it("asks more for a creation from Homestead on, and for each word of init code from Shanghai on", () => {
+  it("is higher for a creation from Homestead on, and for each word of init code from Shanghai on", () => {
     const creation = aTransaction({ to: undefined, data: new Uint8Array(33) });
     expect(minimumGas(rulesOf("frontier"), creation)).toBe(21_000n + 33n * 4n);
     expect(minimumGas(rulesOf("homestead"), creation)).toBe(53_000n + 33n * 4n);

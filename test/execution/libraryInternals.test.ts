@@ -9,63 +9,63 @@ import { libraryCommon } from "../../src/execution/libraryCommon.ts";
 const ROOT = resolve(import.meta.dirname, "..", "..");
 const COMMON = libraryCommon({ chainId: 0n, contractSizeLimitBytes: 0 }, "cancun");
 
-/** Each sentence says what to look at when another version of the library is taken. */
-describe("what we use of the EVM library without its exporting it", () => {
-  it("is that of the version which package.json names exactly", () => {
+/** Each message says what to check when the version of the library changes. */
+describe("the internals of the EVM library that we depend on", () => {
+  it("are those of the exact version in package.json", () => {
     const { dependencies } = readJson("package.json") as { dependencies: Record<string, string> };
     const { version } = readJson("node_modules/@ethereumjs/evm/package.json") as { version: string };
     expect(dependencies["@ethereumjs/evm"], "package.json must name one version, not a range").toBe(version);
   });
 
-  it("are the methods that our machine overrides or calls", () => {
-    const gone = MACHINE_METHODS.filter((name) => !(name in EVM.prototype));
+  it("include the methods that our EVM overrides or calls", () => {
+    const missing = EVM_METHODS.filter((name) => !(name in EVM.prototype));
     expect(
-      gone,
-      "forkEvm.ts, observedEvm.ts or sharedEvm.ts use methods that the library's EVM lost",
+      missing,
+      "forkEvm.ts, observedEvm.ts or sharedEvm.ts use methods that the library's EVM no longer has",
     ).toEqual([]);
   });
 
-  it("are the parts of a machine, of which sharedEvm.ts shares some and renews others", () => {
-    const machine = new EVM({
+  it("include the parts of an EVM, of which sharedEvm.ts shares some and replaces others", () => {
+    const evm = new EVM({
       common: COMMON,
       stateManager: {} as EVM["stateManager"],
       blockchain: new EVMMockBlockchain(),
       bn254: new NobleBN254(),
     });
-    const objects = Object.entries(machine).filter(([, part]) => typeof part === "object" && part !== null);
+    const objects = Object.entries(evm).filter(([, part]) => typeof part === "object" && part !== null);
     expect(
       objects.map(([name]) => name).sort(),
-      "the library's EVM has other parts: construct() in sharedEvm.ts must renew those that a message changes",
-    ).toEqual([...SHARED, ...RENEWED].sort());
-    const { stateManager, blockchain, journal, transientStorage } = machine;
+      "the library's EVM has other parts: construct() in sharedEvm.ts must replace those that a message changes",
+    ).toEqual([...SHARED, ...REPLACED].sort());
+    const { stateManager, blockchain, journal, transientStorage } = evm;
     const ours = new SharedEvm({ common: COMMON, stateManager, blockchain, journal, transientStorage });
-    expect(Object.keys(ours).sort(), "construct() in sharedEvm.ts renews other parts than these").toEqual(
-      RENEWED,
+    expect(Object.keys(ours).sort(), "construct() in sharedEvm.ts replaces other parts than these").toEqual(
+      REPLACED,
     );
   });
 
-  it("are the methods of its interpreter, which frame.ts inherits", () => {
+  it("include the methods of its interpreter, which frame.ts inherits", () => {
     const methods = Object.getOwnPropertyNames(LIBRARY_INTERPRETER);
     expect(
       INTERPRETER_METHODS.filter((name) => !methods.includes(name)),
-      "the library's interpreter lost methods which its instructions call on our frames (frame.ts)",
+      "the library's interpreter no longer has methods that its instructions call on our frames (frame.ts)",
     ).toEqual([]);
   });
 
-  it("are its instructions that have to be waited for, known by being native async functions", () => {
-    const waiting = Object.values(getOpcodesForHF(COMMON).opcodeMap)
+  it("include its asynchronous instructions, which are native async functions", () => {
+    const asynchronous = Object.values(getOpcodesForHF(COMMON).opcodeMap)
       .filter(
         ({ opcodeInfo, opHandler }) => opcodeInfo.isAsync && opHandler.constructor.name === "AsyncFunction",
       )
       .map(({ opcodeInfo }) => opcodeInfo.name);
     expect(
-      waiting,
-      "other instructions are async: withoutNeedlessWait() in libraryOpcodes.ts would not wait for some that must be",
+      asynchronous,
+      "other instructions are async: markSynchronous() in libraryOpcodes.ts would not await some that must be",
     ).toEqual(ASYNC_INSTRUCTIONS);
   });
 });
 
-const MACHINE_METHODS = [
+const EVM_METHODS = [
   "_executeCall",
   "_executeCreate",
   "_generateAddress",
@@ -76,7 +76,7 @@ const MACHINE_METHODS = [
   "runPrecompile",
 ];
 
-/** The same for all jobs under a fork. */
+/** Shared by all jobs under a fork. */
 const SHARED: readonly string[] = [
   "_bn254",
   "_dynamicGasHandlers",
@@ -89,8 +89,8 @@ const SHARED: readonly string[] = [
   "performanceLogger",
 ];
 
-/** Of a job. */
-const RENEWED: readonly string[] = [
+/** Per job. */
+const REPLACED: readonly string[] = [
   "_stateGasSnapshots",
   "blockchain",
   "common",

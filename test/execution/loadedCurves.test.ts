@@ -7,19 +7,20 @@ import { verifyKzgProof } from "../../src/execution/precompiles/kzg.ts";
 import { loadCopy } from "../../src/execution/precompiles/mcl.ts";
 import { ownPrecompiles } from "../../src/execution/precompiles/precompiles.ts";
 
-/** The numbers of contracts whose answer takes a turn of the event loop, because something has to be loaded for it. */
-async function unready(fork: ForkName): Promise<readonly number[]> {
+/** The numbers of the contracts that are asynchronous, because something has to be loaded first. */
+async function asynchronousContracts(fork: ForkName): Promise<readonly number[]> {
   const common = libraryCommon({ chainId: 1n, contractSizeLimitBytes: 24_576 }, fork);
   const input = { data: new Uint8Array(384), gasLimit: 10n ** 6n, common, _EVM: {} };
-  const late: number[] = [];
+  const found: number[] = [];
   for (const contract of ownPrecompiles(common)) {
-    const { function: answer } = contract as { readonly function?: PrecompileFunc };
-    if (await takesATurn(answer?.(input as unknown as PrecompileInput))) late.push(Number(contract.address));
+    const { function: run } = contract as { readonly function?: PrecompileFunc };
+    if (await isAsynchronous(run?.(input as unknown as PrecompileInput)))
+      found.push(Number(contract.address));
   }
-  return late;
+  return found;
 }
 
-async function takesATurn(work: unknown): Promise<boolean> {
+async function isAsynchronous(work: unknown): Promise<boolean> {
   let hasEnded = false;
   void Promise.resolve(work).then(() => {
     hasEnded = true;
@@ -40,16 +41,16 @@ function proofOfZero(): Promise<boolean> {
 }
 
 describe("precompiled contracts", () => {
-  // One after another: what is loaded stays.
+  // In this order, because a loaded curve stays loaded.
   it.each(["byzantium", "berlin", "prague"] as const)(
-    "of %s answer at once when they are loaded",
+    "of %s are synchronous once they are loaded",
     async (fork) => {
       await loadPrecompiles(fork);
-      expect(await unready(fork)).toEqual([]);
+      expect(await asynchronousContracts(fork)).toEqual([]);
     },
   );
 
-  it("are decoded at once, and the runtime is as it was", async () => {
+  it("are decoded in one go, and Uint8Array.from is restored", async () => {
     const { from } = Uint8Array;
     let calls = 0;
     const counted = (source: unknown, map: (value: unknown) => number): Uint8Array =>
@@ -70,14 +71,14 @@ describe("precompiled contracts", () => {
     expect(calls).toBeLessThan(10_000);
   });
 
-  it("check the proof of a blob at once when they are loaded", async () => {
+  it("do not load anything for the proof of a blob once they are loaded", async () => {
     await loadPrecompiles("cancun");
-    expect(await takesATurn(proofOfZero())).toBe(false);
+    expect(await isAsynchronous(proofOfZero())).toBe(false);
   });
 });
 
 describe("the newest fork", () => {
-  it("is found in any schedule, whether it has come or not", () => {
+  it("is found in any schedule, whether it is active or not", () => {
     const activations = FORK_NAMES.map((fork, at) => ({ fork, at: { time: BigInt(at) } }));
     expect(newestFork({ activations })).toBe(FORK_NAMES.at(-1));
     expect(newestFork({ activations: activations.slice(0, 3) })).toBe(FORK_NAMES[2]);

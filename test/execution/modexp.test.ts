@@ -48,7 +48,7 @@ function lengthsOnly(...lengths: readonly bigint[]): Uint8Array {
   return concatBytes(...lengths.map((length) => bigintToFixedBytes(length, 32)));
 }
 
-/** The library's own contract: slow, and written by others. */
+/** The result of the library's own contract: slow, but an independent implementation. */
 async function byLibrary(data: Uint8Array, fork: ForkName): Promise<string> {
   const common = libraryCommon({ chainId: 1n, contractSizeLimitBytes: 24_576 }, fork);
   const contract = getActivePrecompiles(common).get("5".padStart(40, "0"));
@@ -57,11 +57,11 @@ async function byLibrary(data: Uint8Array, fork: ForkName): Promise<string> {
   return result === undefined ? "none" : `${result.executionGasUsed} ${toHex(result.returnValue)}`;
 }
 
-function told({ outcome, gasUsed, output }: MessageResult): string {
+function summary({ outcome, gasUsed, output }: MessageResult): string {
   return outcome.kind === "succeeded" ? `${gasUsed} ${toHex(output)}` : outcome.kind;
 }
 
-/** Lengths around the sizes at which another way of multiplying is taken, and contents full of zeros and ones. */
+/** Numbers with lengths around the sizes at which the algorithm changes, and with runs of zeros and ones. */
 function number(random: Random, longest: number): Uint8Array {
   const lengths = [0, 1, 7, 8, 9, 16, 24, 31, 32, 33, 40, random.below(longest + 1)];
   const bytes = random.bytes(Math.min(longest, lengths[random.below(lengths.length)] ?? 0));
@@ -75,16 +75,16 @@ function number(random: Random, longest: number): Uint8Array {
   return bytes;
 }
 
-describe("0x05, powers modulo a number", () => {
-  it(`gives what the library gives, for the same price (seed ${SEED})`, async () => {
+describe("MODEXP (0x05)", () => {
+  it(`has the library's output and price (seed ${SEED})`, async () => {
     const random = generator(SEED);
     const kinds = new Set<string>();
     for (let run = 0; run < casesOf(3000); run++) {
       const whole = input(number(random, 90), number(random, 60), number(random, 80));
-      // What is missing at the end is zeros.
+      // Missing bytes at the end count as zeros.
       const data = random.below(8) === 0 ? whole.subarray(0, random.below(whole.length + 1)) : whole;
       const fork = random.below(2) === 0 ? "istanbul" : "prague";
-      expect([toHex(data), told(await callModexp({ data, fork }))]).toEqual([
+      expect([toHex(data), summary(await callModexp({ data, fork }))]).toEqual([
         toHex(data),
         await byLibrary(data, fork),
       ]);
@@ -94,7 +94,7 @@ describe("0x05, powers modulo a number", () => {
   });
 
   it.each([LARGE_BYTES, LARGE_BYTES + 1, 40_000, 140_000])(
-    "multiplies numbers of %i bytes in parts, odd and even, with bases longer and shorter",
+    "multiplies numbers of %i bytes in parts, for odd and even moduli, and longer and shorter bases",
     async (bytes) => {
       const random = generator(SEED);
       for (const [baseBytes, lastByte] of [
@@ -125,13 +125,13 @@ describe("0x05, powers modulo a number", () => {
   it.each([
     ["no modulus", 0, "0x"],
     ["a modulus of zeros", 3, "0x000000"],
-  ])("asks no more of exponents of gigabytes with %s", async (_, modulusLength, expected) => {
+  ])("computes nothing for an exponent of gigabytes with %s", async (_, modulusLength, expected) => {
     const data = concatBytes(lengthsOnly(1n, 2n ** 40n, BigInt(modulusLength)), Uint8Array.of(3, 0xff));
     const { outcome, output } = await callModexp({ data, gasLimit: 10n ** 18n });
     expect([outcome.kind, toHex(output)]).toEqual(["succeeded", expected]);
   });
 
-  it("lets gas bound the lengths before anything is made by them", async () => {
+  it("checks the gas for the lengths before it allocates anything", async () => {
     for (const data of [
       lengthsOnly(2n ** 256n - 1n, 2n ** 256n - 1n, 2n ** 256n - 1n),
       lengthsOnly(1n, 80_000_000n, 1n),
@@ -143,7 +143,7 @@ describe("0x05, powers modulo a number", () => {
     }
   });
 
-  it("counts what a call of any gas would hold", async () => {
+  it("counts the memory of a call with unlimited gas", async () => {
     const data = lengthsOnly(0n, 1n, 2n ** 29n);
     const call = callModexp({ data, gasLimit: 2n ** 63n, yieldPolicy: memoryBounded() });
     await expect(call).rejects.toThrow(MemoryExhausted);

@@ -32,8 +32,8 @@ import {
 } from "./context.ts";
 
 /*
- * The library's own transaction processor, on its own Merkle state, is the oracle: after each of some random
- * transactions gas, logs, output and state root must agree with ours.
+ * Compares our transaction processing with the library's own on its Merkle state: after each of some random transactions,
+ * gas, logs, output and state root must be equal.
  */
 const FORKS = ["istanbul", "berlin", "london", "shanghai", "cancun"] as const;
 const ABSENT = addressFromHex("0xab00000000000000000000000000000000000000");
@@ -44,19 +44,19 @@ function pushOf(contract: number): string {
   return `73${toHex(contractAt(contract)).slice(2)}`;
 }
 
-/** Small contracts: writers, callers, creators, suicides, failures. Each takes its words from the call data. */
+/** Small contracts that write, call, create, self-destruct or fail. Each reads its operands from the call data. */
 const CONTRACTS: readonly string[] = [
   "0x60203560003555", // SSTORE(data[0], data[1])
-  "0x60005460010160005560005160206000a060205ff3", // counts in slot 0, logs, returns what only Shanghai knows how to
+  "0x60005460010160005560005160206000a060205ff3", // counts in slot 0, logs, returns (PUSH0: from Shanghai on)
   "0x600035ff", // SELFDESTRUCT(data[0])
   "0x600160005560206000fd", // SSTORE, then REVERT
   "0x6001600055fe", // SSTORE, then INVALID
-  `0x60206000600060006000${pushOf(1)}620186a0f160005500`, // CALL(contract 1), keeps the result
+  `0x60206000600060006000${pushOf(1)}620186a0f160005500`, // CALL(contract 1), stores the result
   `0x6020600060406000${pushOf(0)}620186a0f400`, // DELEGATECALL(contract 0)
   "0x600035600052600160006000f060005560016000a000", // CREATE from a byte of data, logs
   "0x60006000600060006005600035620186a0f160005500", // CALL(data[0]) with 5 wei
   "0x600035600052600060206000600af5506001545060018060015500", // CREATE2 from data, SLOAD, SSTORE
-  "0x5b600056", // an endless loop until the gas is gone
+  "0x5b600056", // loops until out of gas
   "0x600054600056", // SLOAD and a bad jump
 ];
 
@@ -111,7 +111,7 @@ function sign(choice: Fields, nonce: bigint, fork: ForkName): SentTransaction {
   });
 }
 
-async function ourWorld(): Promise<WorldState> {
+async function ourState(): Promise<WorldState> {
   const database = createMemoryDatabase();
   const world = createWorldState({ database });
   const overlay = createOverlay(world.head);
@@ -144,16 +144,16 @@ async function theirVm(fork: ForkName): Promise<VM> {
 
 const OURS_FIRST = "ours, theirs";
 
-describe("our transaction processor beside the library's", () => {
+describe("our transaction processing and the library's", () => {
   it.each(FORKS)(
-    "agrees on gas, logs, output and state root under %s",
+    "agree on gas, logs, output and state root under %s",
     async (fork) => {
       const isMerged = fork === "shanghai" || fork === "cancun";
       const hasBaseFee = isMerged || fork === "london";
       let executed = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(fields, { minLength: 1, maxLength: 4 }), async (choices) => {
-          const world = await ourWorld();
+          const world = await ourState();
           const overlay = world.overlay();
           const context = aContext({
             difficulty: isMerged ? 0n : 1n,

@@ -55,16 +55,16 @@ describe("the addresses of precompiled contracts", () => {
 
 const SEED = 20_241_121;
 
-/** The end of work that could be interrupted. */
-function endOf<T>(work: Generator<undefined, T>): T {
+/** Runs sliced work to its end. */
+function runToEnd<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;
   }
 }
 
-/** What either of two implementations makes of an input. */
-function answer(compute: () => Uint8Array): string {
+/** The result of an implementation for an input, to compare it with another's. */
+function resultOf(compute: () => Uint8Array): string {
   try {
     return toHex(compute());
   } catch {
@@ -77,8 +77,13 @@ function randomScalar(random: Random): bigint {
   return kinds[random.below(kinds.length)]?.() ?? 0n;
 }
 
-/** Coordinates of a point as they should be, or spoiled: a bit flipped, or the modulus added where that fits. */
-function spoil(random: Random, coordinates: readonly bigint[], modulus: bigint, bytes: number): Uint8Array {
+/** Encodes a point, sometimes corrupted: a bit flipped, the modulus added, or all zeros. */
+function encodePoint(
+  random: Random,
+  coordinates: readonly bigint[],
+  modulus: bigint,
+  bytes: number,
+): Uint8Array {
   const changed = [...coordinates];
   const at = random.below(changed.length);
   const kind = random.below(6);
@@ -95,43 +100,43 @@ describe("the curve of 0x06 to 0x08", () => {
 
   function point(random: Random): Uint8Array {
     const { x, y } = G1.BASE.multiply((randomScalar(random) % (order - 1n)) + 1n).toAffine();
-    return spoil(random, [x, y], modulus, 32);
+    return encodePoint(random, [x, y], modulus, 32);
   }
 
   function point2(random: Random): Uint8Array {
     const { x, y } = G2.BASE.multiply((randomScalar(random) % (order - 1n)) + 1n).toAffine();
-    return spoil(random, [x.c1, x.c0, y.c1, y.c0], modulus, 32);
+    return encodePoint(random, [x.c1, x.c0, y.c1, y.c0], modulus, 32);
   }
 
-  it(`agrees with another implementation on sound and unsound points (seed ${SEED})`, async () => {
+  it(`agrees with another implementation on valid and invalid points (seed ${SEED})`, async () => {
     const curve = bn254(await loadMcl("BN_SNARK1"));
     const ours: EVMBN254Interface = {
       ...curve.library,
-      pairing: (input) => endOf(checkPairings(input, curve.pairing)),
+      pairing: (input) => runToEnd(checkPairings(input, curve.pairing)),
     };
     const theirs: EVMBN254Interface = new NobleBN254();
     const random = generator(SEED);
-    const outcomes = new Map<string, number>();
+    const kinds = new Map<string, number>();
     for (let run = 0; run < casesOf(25); run++) {
       const sum = concatBytes(point(random), point(random));
       const product = concatBytes(point(random), bigintToFixedBytes(randomScalar(random), 32));
       const pairs = concatBytes(point(random), point2(random));
       for (const [name, input] of Object.entries({ add: sum, mul: product, pairing: pairs })) {
         const operation = name as keyof EVMBN254Interface;
-        const expected = answer(() => theirs[operation](input));
-        expect([name, toHex(input), answer(() => ours[operation](input))]).toEqual([
+        const expected = resultOf(() => theirs[operation](input));
+        expect([name, toHex(input), resultOf(() => ours[operation](input))]).toEqual([
           name,
           toHex(input),
           expected,
         ]);
         const kind = `${name} ${expected === "refused" ? expected : "computed"}`;
-        outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
+        kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       }
     }
-    if (IS_THOROUGH) expect(outcomes.size).toBe(6);
+    if (IS_THOROUGH) expect(kinds.size).toBe(6);
   });
 
-  it("knows a product of pairings that is one: e(P, Q) e(-P, Q)", async () => {
+  it("finds that the product e(P, Q) e(-P, Q) is one", async () => {
     const P = G1.BASE.multiply(5n);
     const Q = G2.BASE.multiply(7n).toAffine();
     const second = [Q.x.c1, Q.x.c0, Q.y.c1, Q.y.c0];
@@ -150,7 +155,7 @@ describe("the curve of 0x06 to 0x08", () => {
   it("refuses a point of the twist outside the group", async () => {
     const { Fp2 } = nobleBn254.fields;
     const b = Fp2.mul(Fp2.fromBigTuple([3n, 0n]), Fp2.inv(Fp2.fromBigTuple([9n, 1n])));
-    // Almost every point of the twist is outside: its cofactor is as large as the group.
+    // Almost every point of the twist is outside the group, because its cofactor is as large as the group.
     let x = Fp2.fromBigTuple([1n, 0n]);
     let y = undefined as ReturnType<typeof Fp2.sqrt> | undefined;
     for (; y === undefined; x = Fp2.add(x, Fp2.ONE)) {
@@ -175,15 +180,15 @@ describe("the curve of 0x0b to 0x11", () => {
 
   function point(random: Random): Uint8Array {
     const { x, y } = G1.BASE.multiply((randomScalar(random) % (Fr.ORDER - 1n)) + 1n).toAffine();
-    return spoil(random, [x, y], Fp.ORDER, 64);
+    return encodePoint(random, [x, y], Fp.ORDER, 64);
   }
 
   function point2(random: Random): Uint8Array {
     const { x, y } = G2.BASE.multiply((randomScalar(random) % (Fr.ORDER - 1n)) + 1n).toAffine();
-    return spoil(random, [x.c0, x.c1, y.c0, y.c1], Fp.ORDER, 64);
+    return encodePoint(random, [x.c0, x.c1, y.c0, y.c1], Fp.ORDER, 64);
   }
 
-  it(`gives the same by WebAssembly as by JavaScript (seed ${SEED})`, async () => {
+  it(`has the same results in WebAssembly as in JavaScript (seed ${SEED})`, async () => {
     const curve = bls12(await loadMcl("BLS12_381"));
     const { library } = curve;
     const ours: EVMBLSInterface = {
@@ -191,9 +196,9 @@ describe("the curve of 0x0b to 0x11", () => {
       addG2: (input) => library.addG2(input),
       mapFPtoG1: (input) => library.mapFPtoG1(input),
       mapFP2toG2: (input) => library.mapFP2toG2(input),
-      msmG1: (input) => endOf(curve.multiplySum(input)),
-      msmG2: (input) => endOf(curve.multiplySum2(input)),
-      pairingCheck: (input) => endOf(checkPairings(input, curve.pairing)),
+      msmG1: (input) => runToEnd(curve.multiplySum(input)),
+      msmG2: (input) => runToEnd(curve.multiplySum2(input)),
+      pairingCheck: (input) => runToEnd(checkPairings(input, curve.pairing)),
     };
     const theirs: EVMBLSInterface = new NobleBLS();
     theirs.init?.();
@@ -213,18 +218,18 @@ describe("the curve of 0x0b to 0x11", () => {
       for (const [name, input] of inputs) {
         const compute = (curve: EVMBLSInterface) => () =>
           (curve[name] as (input: Uint8Array) => Uint8Array)(input);
-        expect([name, toHex(input), answer(compute(ours))]).toEqual([
+        expect([name, toHex(input), resultOf(compute(ours))]).toEqual([
           name,
           toHex(input),
-          answer(compute(theirs)),
+          resultOf(compute(theirs)),
         ]);
       }
     }
   });
 });
 
-describe("0x09, a round of BLAKE2b a gas", () => {
-  /** RFC 7693 §3.2, word by word: slow, and plain to see. */
+describe("BLAKE2F (0x09)", () => {
+  /** RFC 7693 §3.2, word by word: slow but simple. */
   function compress(
     rounds: number,
     h: bigint[],
@@ -293,7 +298,7 @@ describe("0x09, a round of BLAKE2b a gas", () => {
     return concatBytes(...items.map((word) => bigintToFixedBytes(word, 8).reverse()));
   }
 
-  it(`mixes as the RFC says, for any number of rounds (seed ${SEED})`, async () => {
+  it(`follows the RFC for any number of rounds (seed ${SEED})`, async () => {
     const random = generator(SEED);
     for (let run = 0; run < 60; run++) {
       const rounds = run < 30 ? run : random.below(300);
@@ -312,7 +317,7 @@ describe("0x09, a round of BLAKE2b a gas", () => {
     }
   });
 
-  it("makes the BLAKE2b hash of a short message, in twelve rounds", async () => {
+  it("computes the BLAKE2b hash of a short message in twelve rounds", async () => {
     const message = Uint8Array.from(Buffer.from("the quick brown fox"));
     const block = new Uint8Array(128);
     block.set(message);
@@ -324,9 +329,9 @@ describe("0x09, a round of BLAKE2b a gas", () => {
   });
 });
 
-describe("0x0a, a KZG proof", () => {
-  it("checks the group of its points also after points outside it were added", async () => {
-    // On the curve, and not of the group: x = 4. Times the group's order it is of another group, whose pairings are one.
+describe("point evaluation (0x0a)", () => {
+  it("checks that points are in the group, even after points outside of it were added", async () => {
+    // x = 4 is on the curve but outside the group. Times the group's order, it is in another group, whose pairings are one.
     const x = 4n;
     const y =
       0x0a989badd40d6212b33cffc3f3763e9bc760f988c9926b26da9dd85e928483446346b8ed00e1de5d5ea93e354abe706cn;
@@ -340,12 +345,12 @@ describe("0x0a, a KZG proof", () => {
     const claim = (commitment: Uint8Array): Uint8Array => {
       const hash = Uint8Array.from(createHash("sha256").update(commitment).digest());
       hash[0] = 1;
-      // The polynomial is zero, at zero and everywhere.
-      return concatBytes(hash, new Uint8Array(64), commitment, NOWHERE);
+      // The zero polynomial has value 0 at 0.
+      return concatBytes(hash, new Uint8Array(64), commitment, INFINITY);
     };
     const kindOf = async (commitment: Uint8Array): Promise<string> =>
       (await callPrecompile(0x0a, claim(commitment), "prague")).outcome.kind;
-    expect(await kindOf(NOWHERE)).toBe("succeeded");
+    expect(await kindOf(INFINITY)).toBe("succeeded");
     const point = concatBytes(bigintToFixedBytes(x, 64), bigintToFixedBytes(y, 64));
     const sum = await callPrecompile(0x0b, concatBytes(point, point), "prague");
     expect(sum.outcome.kind).toBe("succeeded");
@@ -354,4 +359,4 @@ describe("0x0a, a KZG proof", () => {
 });
 
 /** The compressed point at infinity. */
-const NOWHERE = concatBytes(Uint8Array.of(0xc0), new Uint8Array(47));
+const INFINITY = concatBytes(Uint8Array.of(0xc0), new Uint8Array(47));

@@ -75,18 +75,21 @@ function aCallContext(
   };
 }
 
-function call(scene: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
-  return runSimulation({ kind: "call", call: { to: CONTRACT, ...request }, blockNumber: 100n }, scene);
+function call(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
+  return runSimulation({ kind: "call", call: { to: CONTRACT, ...request }, blockNumber: 100n }, context);
 }
 
-function estimate(scene: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
-  return runSimulation({ kind: "estimateGas", call: { to: CONTRACT, ...request }, blockNumber: 100n }, scene);
+function estimate(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
+  return runSimulation(
+    { kind: "estimateGas", call: { to: CONTRACT, ...request }, blockNumber: 100n },
+    context,
+  );
 }
 
-function list(scene: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
+function list(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
   return runSimulation(
     { kind: "createAccessList", call: { to: CONTRACT, ...request }, blockNumber: 100n },
-    scene,
+    context,
   );
 }
 
@@ -95,7 +98,7 @@ function dataOf(result: SimulationResult): string {
 }
 
 describe("eth_call", () => {
-  it("sees the chosen block's own header, its parent by BLOCKHASH, and the raised nonce", async () => {
+  it("sees the block's own header, its parent by BLOCKHASH, and the incremented nonce", async () => {
     expect(dataOf(await call(aCallContext(`0x43${RETURN_WORD}`)))).toBe(toHex(word(100n)));
     expect(dataOf(await call(aCallContext(`0x45${RETURN_WORD}`)))).toBe(toHex(word(30_000_000n)));
     expect(dataOf(await call(aCallContext(`0x606340${RETURN_WORD}`)))).toBe(toHex(chainHashOf(99n)));
@@ -107,11 +110,11 @@ describe("eth_call", () => {
       },
       aCallContext("0x"),
     );
-    // The address of a creation follows from the nonce before it was raised.
+    // The address of a creation depends on the nonce before the increment.
     expect(dataOf(creation)).toBe(toHex(word(hexToBytes("0x5fbdb2315678afecb367f032d93f642f64180aa3"))));
   });
 
-  it("costs nothing, and sees a base fee of zero, unless a price is named", async () => {
+  it("is free, and sees a base fee of zero, unless it has a price", async () => {
     const price = aCallContext(`0x3a${RETURN_WORD}`);
     const baseFee = aCallContext(`0x48${RETURN_WORD}`);
     const from = account(0).address;
@@ -124,7 +127,7 @@ describe("eth_call", () => {
     expect(dataOf(await call(price, { from, maxFeePerGas: 9n, strict: false }))).toBe(toHex(word(0n)));
   });
 
-  it("must be affordable when it is strict", async () => {
+  it("must be affordable if strict", async () => {
     const poor = contractAt(7);
     const london = aCallContext("0x00");
     const berlin = aCallContext("0x00", { fork: "berlin" });
@@ -145,23 +148,23 @@ describe("eth_call", () => {
     expect(await call(berlin, tip)).toMatchObject({ kind: "returned" });
   });
 
-  it("never fails for want of balance unless it is strict, and sees the price and value that it names", async () => {
+  it("never fails for lack of balance unless strict, and sees its own price and value", async () => {
     const poor = contractAt(7);
-    // The price, the value, what the sender has left, and what the contract has.
+    // Returns the price, the value, and the remaining balances of sender and contract.
     const seen = `0x3a600052346020523331604052475f60605260806000f3`;
     const wordsOf = async (request: CallRequest): Promise<readonly bigint[]> => {
       const data = dataOf(await call(aCallContext(seen, { fork: "shanghai" }), { from: poor, ...request }));
       return [2, 66, 130].map((at) => BigInt(`0x${data.slice(at, at + 64)}`));
     };
     for (const strict of [undefined, false]) {
-      const leniently = strict === undefined ? {} : { strict };
-      expect(await wordsOf({ ...leniently, value: 5n * ETHER })).toEqual([0n, 5n * ETHER, 0n]);
-      expect(await wordsOf({ ...leniently, value: 2n ** 255n })).toEqual([0n, 2n ** 255n, 0n]);
+      const options = strict === undefined ? {} : { strict };
+      expect(await wordsOf({ ...options, value: 5n * ETHER })).toEqual([0n, 5n * ETHER, 0n]);
+      expect(await wordsOf({ ...options, value: 2n ** 255n })).toEqual([0n, 2n ** 255n, 0n]);
     }
     expect(await wordsOf({ gasPrice: 8n, value: 3n })).toEqual([8n, 3n, 0n]);
     expect(await wordsOf({ gasPrice: 8n, value: 3n, strict: false })).toEqual([0n, 3n, 0n]);
     expect(await wordsOf({ maxFeePerGas: 9n, maxPriorityFeePerGas: 1n })).toEqual([8n, 0n, 0n]);
-    // Who can pay is lent nothing.
+    // A sender that can pay keeps its own balance.
     const rich = await wordsOf({ from: account(0).address, value: ETHER });
     expect(rich[2]).toBeGreaterThan(0n);
     expect(await estimate(aCallContext("0x00"), { from: poor, value: 1n })).toMatchObject({
@@ -172,7 +175,7 @@ describe("eth_call", () => {
     });
   });
 
-  it("may be sent by a contract, and is bounded by its own gas limit, the block's, or the operator's cap", async () => {
+  it("may come from a contract, and is limited by its own gas limit, the block's, or the operator's cap", async () => {
     expect(await call(aCallContext("0x00"), { from: CONTRACT })).toMatchObject({
       kind: "returned",
       gas: 21_000n,
@@ -192,74 +195,74 @@ describe("eth_call", () => {
     });
   });
 
-  it("ends where it takes or returns too much memory, whatever its gas", async () => {
+  it("ends as too large if it takes or returns too much memory, whatever its gas", async () => {
     const gasLimit = 2n ** 60n;
-    const ask = (code: string, request: CallRequest = {}) =>
+    const run = (code: string, request: CallRequest = {}) =>
       call(aCallContext(code, { fork: "shanghai" }), { gasLimit, ...request });
     const [filled, callsItself] = ["63039387005f5f39", "5f5f5f5f5f305af1"];
-    expect(await ask(`0x${filled}${callsItself}`)).toEqual({ kind: "tooLarge" });
-    // What callees before took is free again.
+    expect(await run(`0x${filled}${callsItself}`)).toEqual({ kind: "tooLarge" });
+    // The memory of earlier callees is released.
     const callee = `5b${filled}00`;
     const sixCalls = "5f5f60015f5f305af150".repeat(6);
-    expect(await ask(`0x36604157${sixCalls}00${callee}`)).toMatchObject({ kind: "returned" });
-    expect(await ask("0x63010000005ff3")).toMatchObject({ kind: "returned" });
-    expect(await ask("0x63010000015ff3")).toEqual({ kind: "tooLarge" });
-    expect(await ask("0x63010000015ffd")).toEqual({ kind: "tooLarge" });
-    expect(await ask(`0x${filled}`, { gasLimit: 30_000_000n })).toMatchObject({
+    expect(await run(`0x36604157${sixCalls}00${callee}`)).toMatchObject({ kind: "returned" });
+    expect(await run("0x63010000005ff3")).toMatchObject({ kind: "returned" });
+    expect(await run("0x63010000015ff3")).toEqual({ kind: "tooLarge" });
+    expect(await run("0x63010000015ffd")).toEqual({ kind: "tooLarge" });
+    expect(await run(`0x${filled}`, { gasLimit: 30_000_000n })).toMatchObject({
       kind: "halted",
       reason: "INSUFFICIENT_GAS",
     });
   });
 
   it.each([
-    ["writes slot after slot", "808055"],
-    ["reads slot after slot", "805450"],
-    ["writes transient slots", "80805d"],
-    ["asks for account after account", "803150"],
-    ["calls account after account", "5f5f5f5f5f855af150"],
-    ["creates contract after contract", "5f5f5ff050"],
-    ["logs nothing, without end", "5f5fa0"],
-  ])("ends where it keeps too much, whatever its gas, because it %s", async (_, body) => {
-    // A counter lies on the stack.
+    ["writes many slots", "808055"],
+    ["reads many slots", "805450"],
+    ["writes many transient slots", "80805d"],
+    ["reads many accounts", "803150"],
+    ["calls many accounts", "5f5f5f5f5f855af150"],
+    ["creates many contracts", "5f5f5ff050"],
+    ["emits many empty logs", "5f5fa0"],
+  ])("ends as too large, whatever its gas, if it %s", async (_, body) => {
+    // The stack holds a counter.
     const flood = `0x5f5b${body}600101600156`;
-    const scene = { ...aCallContext(flood), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
-    expect(await call(scene, { gasLimit: 2n ** 60n })).toEqual({ kind: "tooLarge" });
+    const context = { ...aCallContext(flood), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
+    expect(await call(context, { gasLimit: 2n ** 60n })).toEqual({ kind: "tooLarge" });
   });
 
-  it("counts what the caller wants to be otherwise", async () => {
+  it("counts the memory of overrides", async () => {
     const slots = Array.from({ length: 2000 }, (_, n) => ({
       slot: asHash(slotOf(n)),
       value: Uint8Array.of(1),
     }));
     const overrides = { accounts: [{ address: CONTRACT, storage: { replacesAll: false, slots } }] };
-    const scene = { ...aCallContext("0x00"), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
+    const context = { ...aCallContext("0x00"), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
     const job = { kind: "call", call: { to: CONTRACT }, blockNumber: 100n, overrides } as const;
-    expect(await runSimulation(job, scene)).toEqual({ kind: "tooLarge" });
+    expect(await runSimulation(job, context)).toEqual({ kind: "tooLarge" });
   });
 
   it.each([
     ["a slot", "805f55"],
     ["a transient slot", "805f5d"],
-  ])("keeps little where it writes %s again and again", async (_, body) => {
+  ])("takes little memory if it writes %s repeatedly", async (_, body) => {
     const tenThousandTimes = `0x5f5b${body}6001018061271011600157`;
-    const scene = { ...aCallContext(tenThousandTimes), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
-    expect(await call(scene, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });
+    const context = { ...aCallContext(tenThousandTimes), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
+    expect(await call(context, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });
   });
 
   it.each([
     ["writes slots", (slot: string) => `600160${slot}55`],
     ["writes transient slots", (slot: string) => `600160${slot}5d`],
     ["logs", () => "5f5fa0"],
-  ])("keeps nothing of what was undone: a callee that %s", async (_, step) => {
-    // Calls itself 200 times, and each callee does so 20 times and reverts.
+  ])("releases the memory of a reverted callee that %s", async (_, step) => {
+    // Calls itself 200 times; each callee performs the step 20 times and reverts.
     const steps = Array.from({ length: 20 }, (_, slot) => step(slot.toString(16).padStart(2, "0")));
     const callee = `5b${steps.join("")}5f5ffd`;
     const code = `0x36601a5760c85b5f5f60015f5f305af1506001900380600657005b${callee.slice(2)}`;
-    const scene = { ...aCallContext(code), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
-    expect(await call(scene, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });
+    const context = { ...aCallContext(code), yieldPolicy: memoryBounded(SMALL_MEMORY_BYTES) };
+    expect(await call(context, { gasLimit: 2n ** 60n })).toMatchObject({ kind: "returned" });
   });
 
-  it("tells a revert with its data from a halt with its reason", async () => {
+  it("returns a revert with its data, and a halt with its reason", async () => {
     expect(await call(aCallContext("0x602a60005260206000fd"))).toMatchObject({
       kind: "reverted",
       data: word(42n),
@@ -275,7 +278,7 @@ describe("eth_call", () => {
 describe("eth_estimateGas", () => {
   const gasOf = (result: SimulationResult): unknown => (result.kind === "returned" ? result.gas : result);
 
-  it("is what the call uses, where that much is enough", async () => {
+  it("is the gas that the call uses, if that suffices", async () => {
     expect(
       gasOf(
         await estimate(aCallContext("0x00"), { to: account(1).address, value: 1n, from: account(0).address }),
@@ -292,20 +295,20 @@ describe("eth_estimateGas", () => {
     ).toBe(25_000n);
   });
 
-  it("ignores the call's own gas limit, and finds what the 63/64 rule asks for by search", async () => {
+  it("ignores the call's own gas limit, and searches for the gas that the 63/64 rule requires", async () => {
     // CALL(all gas, other), and a jump to nowhere if that failed.
     const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}5af115602257`;
-    const scene = aCallContext(calling, { accounts: { other: { code: "0x6001600055" } } });
-    const found = await estimate(scene, { gasLimit: 1n });
+    const context = aCallContext(calling, { accounts: { other: { code: "0x6001600055" } } });
+    const found = await estimate(context, { gasLimit: 1n });
     if (found.kind !== "returned") throw new Error(found.kind);
-    const at = (gasLimit: bigint): Promise<SimulationResult> => call(scene, { gasLimit });
+    const at = (gasLimit: bigint): Promise<SimulationResult> => call(context, { gasLimit });
     expect(await at(30_000_000n)).toMatchObject({ kind: "returned", gas: 45_742n });
     expect(found.gas).toBeGreaterThan(45_742n);
     expect(await at(found.gas)).toMatchObject({ kind: "returned" });
     expect(await at(found.gas - 1n)).toMatchObject({ kind: "halted" });
   });
 
-  it("does not count refunds, and needs no money unless strict", async () => {
+  it("does not count refunds, and needs no balance for gas unless strict", async () => {
     const clearing = aCallContext("0x6000600055", { accounts: { contract: { storage: { 0: 7n } } } });
     expect(gasOf(await estimate(clearing))).toBe(26_006n);
     const poor = { from: contractAt(7), gasPrice: 10n ** 18n };
@@ -336,22 +339,22 @@ describe("eth_createAccessList", () => {
       return [toHex(address), numbers];
     });
 
-  it("names the storage that was touched, and the gas with that list", async () => {
+  it("lists the touched storage, and returns the gas with that list", async () => {
     const result = await list(aCallContext("0x600354506001600455"));
     if (result.kind !== "returned") throw new Error(result.kind);
     expect(readable(result.accessList)).toEqual([[toHex(CONTRACT), [3n, 4n]]]);
-    // 21,000 + 2,400 + 2 × 1,900 for the list, a warm SLOAD, a warm SSTORE; and the stipend that SSTORE asks for.
+    // 21,000 + 2,400 + 2 × 1,900 for the list, a warm SLOAD, a warm SSTORE; and the stipend that SSTORE requires.
     expect(result.gas).toBe(27_200n + 3n + 100n + 2n + 6n + 20_000n + 2_300n);
   });
 
-  it("leaves out addresses alone, and what a failed call touched", async () => {
+  it("omits addresses without slots, and slots touched by a failed call", async () => {
     const failing = { other: { code: "0x600154fe" } };
     const calling = `0x6000600060006000600073${toHex(OTHER).slice(2)}620186a0f131`;
     const result = await list(aCallContext(calling, { accounts: failing }));
     expect(result).toMatchObject({ kind: "returned", accessList: [] });
   });
 
-  it("lists nothing for a plain transfer, and keeps what the caller listed", async () => {
+  it("is empty for a plain transfer, and keeps the caller's own list", async () => {
     const to = account(1).address;
     expect(await list(aCallContext("0x"), { to })).toMatchObject({
       kind: "returned",
@@ -376,10 +379,10 @@ describe("eth_createAccessList", () => {
 });
 
 describe("simulations", () => {
-  it("leave no trace in the state they look at", async () => {
-    const scene = aCallContext("0x6001600055");
-    await call(scene, { from: account(0).address, value: ETHER });
-    expect(scene.state.account(account(0).address)).toMatchObject({ nonce: 0n, balance: 10n * ETHER });
-    expect(scene.state.storage(CONTRACT, slotOf(0))).toHaveLength(0);
+  it("do not change the state", async () => {
+    const context = aCallContext("0x6001600055");
+    await call(context, { from: account(0).address, value: ETHER });
+    expect(context.state.account(account(0).address)).toMatchObject({ nonce: 0n, balance: 10n * ETHER });
+    expect(context.state.storage(CONTRACT, slotOf(0))).toHaveLength(0);
   });
 });

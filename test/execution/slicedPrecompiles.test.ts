@@ -29,16 +29,16 @@ function callPrecompile(number: number, data: Uint8Array, yieldPolicy: YieldPoli
   });
 }
 
-/** Always due: every part of the work is followed by the others' turn. Counts them. */
-function eagerPace(): YieldPolicy & { readonly rests: () => number } {
-  let rests = 0;
+/** A policy that is always due, so that work yields after every part. Counts the yields. */
+function alwaysDue(): YieldPolicy & { readonly yields: () => number } {
+  let yields = 0;
   return {
     isDue: () => true,
     async yield() {
-      rests++;
+      yields++;
       await Promise.resolve();
     },
-    rests: () => rests,
+    yields: () => yields,
   };
 }
 
@@ -46,8 +46,8 @@ const word = (value: bigint | number): Uint8Array => bigintToFixedBytes(BigInt(v
 const ones = (bytes: number): Uint8Array => new Uint8Array(bytes).fill(0xff);
 
 function blake2(rounds: number, filler: number): Uint8Array {
-  const rest = new Uint8Array(208).fill(filler);
-  return concatBytes(bigintToFixedBytes(BigInt(rounds), 4), rest, Uint8Array.of(1));
+  const fields = new Uint8Array(208).fill(filler);
+  return concatBytes(bigintToFixedBytes(BigInt(rounds), 4), fields, Uint8Array.of(1));
 }
 
 function power(exponentBytes: number, modulus: Uint8Array): Uint8Array {
@@ -67,7 +67,7 @@ const PAIR_OF_PAIRS = (() => {
   return concatBytes(word(1), word(2), ...second, word(1), word(p - 2n), ...second);
 })();
 
-/** The generators of BLS12-381, as EIP-2537 spells them. */
+/** The generators of BLS12-381, as EIP-2537 encodes them. */
 const G1 = hexToBytes(
   `0x${"00".repeat(16)}17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb` +
     `${"00".repeat(16)}08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1`,
@@ -81,7 +81,7 @@ const G2 = hexToBytes(
 const times = (count: number, part: Uint8Array): Uint8Array =>
   concatBytes(...Array.from({ length: count }, () => part));
 
-/** Each large enough for some parts; at least so many rests are offered. */
+/** Inputs large enough for several parts, with the minimum number of yields. */
 const LARGE: readonly (readonly [string, number, Uint8Array, number])[] = [
   ["SHA256", 0x02, ones(3_000_000), 10],
   ["RIPEMD160", 0x03, ones(3_000_000), 10],
@@ -99,20 +99,20 @@ const LARGE: readonly (readonly [string, number, Uint8Array, number])[] = [
 ];
 
 describe("precompiled contracts in slices", () => {
-  it.each(LARGE)("%s: gives others their turn, and the same result", async (_, number, data, leastRests) => {
+  it.each(LARGE)("%s: yields, with the same result", async (_, number, data, minYields) => {
     const expected = await callPrecompile(number, data, NEVER_YIELD);
     expect(expected.outcome.kind).toBe("succeeded");
-    const yieldPolicy = eagerPace();
+    const yieldPolicy = alwaysDue();
     const result = await callPrecompile(number, data, yieldPolicy);
     expect([toHex(result.output.subarray(0, 64)), result.gasUsed]).toEqual([
       toHex(expected.output.subarray(0, 64)),
       expected.gasUsed,
     ]);
     expect(Buffer.compare(result.output, expected.output)).toBe(0);
-    expect(yieldPolicy.rests()).toBeGreaterThanOrEqual(leastRests);
+    expect(yieldPolicy.yields()).toBeGreaterThanOrEqual(minYields);
   });
 
-  it("keeps two calls apart that take turns", async () => {
+  it("keeps interleaved calls apart", async () => {
     const calls: readonly (readonly [number, Uint8Array])[] = [
       [0x09, blake2(500_001, 1)],
       [0x09, blake2(400_007, 2)],
@@ -125,7 +125,7 @@ describe("precompiled contracts in slices", () => {
     const alone: string[] = [];
     for (const [number, data] of calls)
       alone.push(toHex((await callPrecompile(number, data, NEVER_YIELD)).output));
-    const together = calls.map(([number, data]) => callPrecompile(number, data, eagerPace()));
+    const together = calls.map(([number, data]) => callPrecompile(number, data, alwaysDue()));
     expect((await Promise.all(together)).map(({ output }) => toHex(output))).toEqual(alone);
   });
 

@@ -36,18 +36,18 @@ function callOf(changes: Parameters<typeof aTransaction>[0] = {}): SentTransacti
   return aTransaction({ to: CONTRACT, value: 0n, ...changes });
 }
 
-/** What a contract returns when it is called. */
+/** The output of a call to a contract. */
 async function outputOf(fork: ForkName, code: string, context: Partial<BlockContext> = {}): Promise<string> {
   const { output, outcome } = await executed(fork, withCode(code), callOf(), context);
   expect(outcome).toEqual({ kind: "succeeded" });
   return toHex(output);
 }
 
-/** Ends a snippet that leaves one word on the stack. */
+/** Code that returns the word on the stack. */
 const RETURN_WORD = "60005260206000f3";
 
 describe("gas", () => {
-  it("of a creation is for the transaction, the data, the run, and each byte of code", async () => {
+  it("of a creation covers the transaction, the data, the init code, and each byte of code", async () => {
     const init = hexToBytes("0x600160005360016000f3");
     const overlay = anOverlay();
     const created = addressFromHex("0x5fbdb2315678afecb367f032d93f642f64180aa3");
@@ -59,7 +59,7 @@ describe("gas", () => {
     expect(await executed("shanghai", anOverlay(), creation)).toMatchObject({ gasUsed: 53_354n + 2n });
   });
 
-  it("comes back for cleared storage: up to half before London, up to a fifth since", async () => {
+  it("is refunded for cleared storage: up to half before London, up to a fifth since", async () => {
     const clearing = "0x6000600055";
     const storage = { 0: 7n };
     expect(await executed("istanbul", withCode(clearing, { storage }), callOf())).toMatchObject({
@@ -72,7 +72,7 @@ describe("gas", () => {
     });
   });
 
-  it("is all gone after an exceptional halt, and only what was used after a revert", async () => {
+  it("is used up by an exceptional halt, but not by a revert", async () => {
     const halted = await executed("cancun", withCode("0xfe"), callOf({ gasLimit: 50_000n }));
     expect(halted).toMatchObject({
       outcome: { kind: "halted", reason: "INVALID_OPERATION" },
@@ -82,17 +82,17 @@ describe("gas", () => {
     expect(reverted).toMatchObject({ outcome: { kind: "reverted" }, gasUsed: 21_006n });
   });
 
-  it("for looking at the beneficiary is lower from Shanghai on", async () => {
-    const look = "0x4131";
-    expect(await executed("london", withCode(look), callOf())).toMatchObject({
+  it("for accessing the beneficiary is lower from Shanghai on", async () => {
+    const balanceOfCoinbase = "0x4131";
+    expect(await executed("london", withCode(balanceOfCoinbase), callOf())).toMatchObject({
       gasUsed: 21_000n + 2n + 2_600n,
     });
-    expect(await executed("shanghai", withCode(look), callOf())).toMatchObject({
+    expect(await executed("shanghai", withCode(balanceOfCoinbase), callOf())).toMatchObject({
       gasUsed: 21_000n + 2n + 100n,
     });
   });
 
-  it("for what an access list names is paid beforehand", async () => {
+  it("for entries of an access list is intrinsic", async () => {
     const reading = "0x600054";
     const accessList = [{ address: CONTRACT, storageKeys: [slotOf(0) as never] }];
     const listed = callOf({ type: 1, accessList });
@@ -104,7 +104,7 @@ describe("gas", () => {
     });
   });
 
-  it("has a floor for data from Prague on", async () => {
+  it("has a minimum for data from Prague on", async () => {
     const data = new Uint8Array(100).fill(1);
     expect(await executed("prague", withCode("0x00"), callOf({ data }))).toMatchObject({ gasUsed: 25_000n });
     expect(await executed("cancun", withCode("0x00"), callOf({ data }))).toMatchObject({ gasUsed: 22_600n });
@@ -112,7 +112,7 @@ describe("gas", () => {
 });
 
 describe("code sees", () => {
-  it("chain hashes of the last 256 blocks, by BLOCKHASH", async () => {
+  it("the chain hashes of the last 256 blocks, by BLOCKHASH", async () => {
     const hashOf = (number: string): string => `0x61${number}40${RETURN_WORD}`;
     const at = { number: 1000n };
     expect(await outputOf("cancun", hashOf((999).toString(16).padStart(4, "0")), at)).toBe(
@@ -143,20 +143,20 @@ describe("code sees", () => {
 
   it("code that begins with 0xef00 as it is: until London anyone could deploy it", async () => {
     const odd = contractAt(2);
-    const code = "0xef0001020304";
+    const oddCode = "0xef0001020304";
     const push = `73${toHex(odd).slice(2)}`;
-    const ask = async (question: string): Promise<string> => {
+    const outputOfCall = async (code: string): Promise<string> => {
       const overlay = anOverlay([
-        [CONTRACT, { code: `0x${question}` }],
-        [odd, { code }],
+        [CONTRACT, { code: `0x${code}` }],
+        [odd, { code: oddCode }],
       ]);
       return toHex((await executed("berlin", overlay, callOf())).output);
     };
-    expect(await ask(`${push}3b${RETURN_WORD}`)).toBe(toHex(word(6n)));
-    expect(await ask(`${push}3f${RETURN_WORD}`)).toBe(
-      toHex(anOverlay([[odd, { code }]]).account(odd)?.codeHash ?? word(0n)),
+    expect(await outputOfCall(`${push}3b${RETURN_WORD}`)).toBe(toHex(word(6n)));
+    expect(await outputOfCall(`${push}3f${RETURN_WORD}`)).toBe(
+      toHex(anOverlay([[odd, { code: oddCode }]]).account(odd)?.codeHash ?? word(0n)),
     );
-    expect(await ask(`600a60016000${push}3c60206000f3`)).toBe(`${"0x0001020304"}${"00".repeat(27)}`);
+    expect(await outputOfCall(`600a60016000${push}3c60206000f3`)).toBe(`${"0x0001020304"}${"00".repeat(27)}`);
   });
 });
 
@@ -176,7 +176,7 @@ describe("accounts", () => {
     expect(overlay.account(addressFromHex("0x5fbdb2315678afecb367f032d93f642f64180aa3"))).toBeUndefined();
   });
 
-  it("that are touched and empty vanish since Spurious Dragon, and came into being before", async () => {
+  it("that are touched and empty are deleted from Spurious Dragon on, and created before", async () => {
     const absent = contractAt(9);
     const touching = `0x6000600060006000600073${toHex(absent).slice(2)}617530f1`;
     const since = withCode(touching);
@@ -187,7 +187,7 @@ describe("accounts", () => {
     expect(before.account(absent)).toBeDefined();
   });
 
-  it("that own nothing may send nothing for nothing", async () => {
+  it("that do not exist can send free transactions without value", async () => {
     const poor = account(0);
     const overlay = anOverlay();
     overlay.putAccount(poor.address, undefined);
@@ -212,7 +212,7 @@ describe("a set-code transaction", () => {
   /** Stores 1 in its own slot 0. */
   const targetCode = { code: "0x6001600055" };
 
-  it("lets an account run the code of another, and gives back what a new account would have cost", async () => {
+  it("lets an account run the code of another, and refunds the cost of a new account", async () => {
     const overlay = anOverlay([[target, targetCode]]);
     const result = await executed("prague", overlay, delegating());
     expect(result.outcome).toEqual({ kind: "succeeded" });
@@ -221,12 +221,12 @@ describe("a set-code transaction", () => {
       `0xef0100${toHex(target).slice(2)}`,
     );
     expect(overlay.storage(authority, slotOf(0))).toEqual(Uint8Array.of(1));
-    // 21,000 + 25,000, two pushes, a cold SSTORE; of 12,500 for an account that exists a fifth at most comes back.
+    // 21,000 + 25,000, two pushes, a cold SSTORE; refunds 12,500 for an existing account, at most a fifth.
     expect(result.gasBeforeRefund).toBe(46_000n + 6n + 22_100n);
     expect(result.gasUsed).toBe(68_106n - 12_500n);
   });
 
-  it("keeps what was authorized when the call fails", async () => {
+  it("keeps the delegation if the call fails", async () => {
     const overlay = anOverlay([[target, { code: "0xfe" }]]);
     expect((await executed("prague", overlay, delegating())).outcome).toMatchObject({ kind: "halted" });
     expect(overlay.account(authority)?.nonce).toBe(1n);
@@ -236,24 +236,24 @@ describe("a set-code transaction", () => {
     ["for another chain", { chainId: 2n }],
     ["with another nonce", { nonce: 1n }],
     ["signed by a contract", { privateKey: account(4).privateKey }],
-  ])("passes over an authorization %s", async (_, changes) => {
+  ])("skips an authorization %s", async (_, changes) => {
     const overlay = anOverlay([[account(4).address, { code: "0x00" }]]);
     expect((await executed("prague", overlay, delegating(changes))).outcome).toEqual({ kind: "succeeded" });
     for (const index of [2, 4]) expect(overlay.account(account(index).address)?.nonce).toBe(0n);
   });
 
-  it("gives others their turn between authorizations, of which it may have a thousand, and ends at its deadline", async () => {
+  it("yields between authorizations, of which it may have a thousand, and ends at its deadline", async () => {
     const authorizationList = Array.from({ length: 20 }, (_, n) =>
       anAuthorization({ privateKey: accountFromSeed(n + 1).privateKey }),
     );
     const many = aTransaction({ type: 4, gasLimit: 1_000_000n, to: authority, authorizationList });
     const overlay = anOverlay();
     overlay.beginTransaction();
-    let rests = 0;
-    const rest = async () => void rests++;
-    const yieldPolicy = { isDue: () => true, yield: rest };
+    let yields = 0;
+    const countYield = async () => void yields++;
+    const yieldPolicy = { isDue: () => true, yield: countYield };
     await executeTransaction(openSession({ ...theRules("prague"), overlay, yieldPolicy }), many);
-    expect(rests).toBeGreaterThanOrEqual(20);
+    expect(yields).toBeGreaterThanOrEqual(20);
     expect(overlay.account(accountFromSeed(20).address)?.nonce).toBe(1n);
     const stopped = anOverlay();
     stopped.beginTransaction();
@@ -263,7 +263,7 @@ describe("a set-code transaction", () => {
     expect(stopped.account(accountFromSeed(1).address)).toBeUndefined();
   });
 
-  it("takes a delegation away with the zero address, and delegated accounts may send", async () => {
+  it("removes a delegation with the zero address, and lets delegated accounts send", async () => {
     const delegated = { balance: ETHER, code: `0xef0100${toHex(target).slice(2)}` };
     const overlay = anOverlay([[authority, delegated]]);
     await executed("prague", overlay, delegating({ address: addressFromHex(`0x${"00".repeat(20)}`) }));
@@ -307,8 +307,8 @@ describe("a transaction is refused", () => {
       [account(6).address, { balance: ETHER, code: "0x00" }],
     ];
     const overlay = anOverlay(accounts);
-    const outcome = await execute(fork, overlay, aTransaction(changes), { baseFeePerGas: 7n });
-    expect(outcome).toMatchObject({ ok: false, error: { code } });
+    const result = await execute(fork, overlay, aTransaction(changes), { baseFeePerGas: 7n });
+    expect(result).toMatchObject({ ok: false, error: { code } });
     expect(overlay.changes().accounts).toEqual([]);
   });
 
@@ -341,7 +341,7 @@ describe("code halts", () => {
     expect(result.outcome).toEqual({ kind: "halted", reason });
   });
 
-  it("with CODE_TOO_LARGE or INVALID_CODE when a creation leaves such code", async () => {
+  it("with CODE_TOO_LARGE or INVALID_CODE if a creation returns such code", async () => {
     const creating = (data: string) =>
       aTransaction({ to: undefined, data: hexToBytes(data), gasLimit: 8_000_000n, value: 0n });
     const outcomeOf = async (fork: ForkName, data: string) =>
@@ -354,7 +354,7 @@ describe("code halts", () => {
     expect(await outcomeOf("berlin", "0x60ef60005360016000f3")).toEqual({ kind: "succeeded" });
   });
 
-  it("with PRECOMPILE_ERROR where a precompiled contract fails", async () => {
+  it("with PRECOMPILE_ERROR if a precompiled contract fails", async () => {
     const blake2f = addressFromHex("0x0000000000000000000000000000000000000009");
     const result = await executed("cancun", anOverlay(), callOf({ to: blake2f }));
     expect(result.outcome).toEqual({ kind: "halted", reason: "PRECOMPILE_ERROR" });

@@ -15,9 +15,9 @@ import { anOverlay, aSession, BENEFICIARY, slotOf } from "./context.ts";
 const ABSENT = addressFromHex("0xab00000000000000000000000000000000000000");
 const EMPTY = addressFromHex("0xee00000000000000000000000000000000000000");
 const PRECOMPILE = addressFromHex("0x0000000000000000000000000000000000000001");
-const PEOPLE = [account(0).address, account(1).address, ABSENT, EMPTY, BENEFICIARY];
+const ADDRESSES = [account(0).address, account(1).address, ABSENT, EMPTY, BENEFICIARY];
 
-const anyone = fc.constantFrom(...PEOPLE);
+const anyone = fc.constantFrom(...ADDRESSES);
 const wei = fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: 1000n }));
 
 const executable: fc.Arbitrary<Executable> = fc.record({
@@ -36,7 +36,7 @@ const executable: fc.Arbitrary<Executable> = fc.record({
   authorizationList: fc.constant([]),
 });
 
-/** What an overlay changed, in an order of its own and readable. */
+/** The changes of an overlay, sorted and in hex. */
 function changesOf(overlay: Overlay): unknown {
   return overlay
     .changes()
@@ -84,7 +84,7 @@ describe("a transaction that runs no code", () => {
     );
   });
 
-  it("is not one that calls a contract, a precompiled contract or nobody, or that carries authorizations", () => {
+  it("is not a call of a contract or precompiled contract, a creation, or one with authorizations", () => {
     const code = addressFromHex("0xc0de000000000000000000000000000000000000");
     const session = aSession("prague", anOverlay([[code, { code: "0x00" }]]));
     const [sample] = fc.sample(executable, { seed: 1, numRuns: 1 });
@@ -97,7 +97,7 @@ describe("a transaction that runs no code", () => {
     expect(runsNoCode(session, { ...sample, authorizationList: [{} as never] })).toBe(false);
   });
 
-  it("meets a precompiled contract only from the fork that brings it", () => {
+  it("may call the address of a precompiled contract before the fork that introduces it", () => {
     const [sample] = fc.sample(executable, { seed: 1, numRuns: 1 });
     if (sample === undefined) throw new Error("a sample");
     const toNine = { ...sample, to: addressFromHex("0x0000000000000000000000000000000000000009") };

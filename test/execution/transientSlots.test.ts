@@ -6,16 +6,16 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { casesOf } from "../thorough.ts";
 
 type Step =
-  | { readonly kind: "put"; readonly who: number; readonly slot: number; readonly value: number }
+  | { readonly kind: "put"; readonly account: number; readonly slot: number; readonly value: number }
   | { readonly kind: "checkpoint" | "commit" | "revert" };
 
-const WHO = [1, 2].map((byte) => new LibraryAddress(new Uint8Array(20).fill(byte)));
+const ACCOUNTS = [1, 2].map((byte) => new LibraryAddress(new Uint8Array(20).fill(byte)));
 const SLOTS = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte));
 
 function steps(): fc.Arbitrary<readonly Step[]> {
   const put = fc.record({
     kind: fc.constant("put" as const),
-    who: fc.nat(WHO.length - 1),
+    account: fc.nat(ACCOUNTS.length - 1),
     slot: fc.nat(SLOTS.length - 1),
     value: fc.nat(3),
   });
@@ -27,15 +27,15 @@ function steps(): fc.Arbitrary<readonly Step[]> {
   });
 }
 
-/** What all slots hold. */
+/** The values of all slots. */
 function valuesOf(slots: TransientSlots): string[] {
-  return WHO.flatMap((who) => SLOTS.map((slot) => toHex(slots.get(who, slot))));
+  return ACCOUNTS.flatMap((account) => SLOTS.map((slot) => toHex(slots.get(account, slot))));
 }
 
 describe("transient storage", () => {
-  it("holds what a copy of it at each checkpoint would, and gives all back in the end", () => {
+  it("reverts as a copy at each checkpoint would, and releases all memory in the end", () => {
     fc.assert(
-      fc.property(steps(), (taken) => {
+      fc.property(steps(), (sequence) => {
         let heldBytes = 0;
         const slots = new TransientSlots({
           take: (bytes) => {
@@ -47,14 +47,18 @@ describe("transient storage", () => {
         });
         slots.checkpoint();
         const copies: string[][] = [];
-        for (const step of taken) {
+        for (const step of sequence) {
           if (step.kind === "checkpoint") {
             copies.push(valuesOf(slots));
             slots.checkpoint();
           } else if (step.kind === "put") {
             const before = valuesOf(slots);
-            before[step.who * SLOTS.length + step.slot] = toHex(bytesOf(step.value));
-            slots.put(WHO[step.who] as LibraryAddress, SLOTS[step.slot] as Uint8Array, bytesOf(step.value));
+            before[step.account * SLOTS.length + step.slot] = toHex(bytesOf(step.value));
+            slots.put(
+              ACCOUNTS[step.account] as LibraryAddress,
+              SLOTS[step.slot] as Uint8Array,
+              bytesOf(step.value),
+            );
             expect(valuesOf(slots)).toEqual(before);
           } else {
             const copy = copies.pop();
@@ -65,7 +69,7 @@ describe("transient storage", () => {
           }
         }
         slots.clear();
-        expect(valuesOf(slots).join("")).toBe("0x".repeat(WHO.length * SLOTS.length));
+        expect(valuesOf(slots).join("")).toBe("0x".repeat(ACCOUNTS.length * SLOTS.length));
         expect(heldBytes).toBe(0);
       }),
       { numRuns: casesOf(300) },

@@ -5,7 +5,7 @@ import { keccak256 } from "../../../src/primitives/hash.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 
 describe("code analysis", () => {
-  it("finds each JUMPDEST that is not inside of a PUSH, in one go or in slices", async () => {
+  it("finds each JUMPDEST outside of PUSH data, in one go or in slices", async () => {
     const instruction = fc.oneof(fc.constantFrom(0x5b, 0x5f, 0x60, 0x61, 0x7f, 0x80), fc.nat(255));
     const codes = fc.array(instruction, { minLength: 1, maxLength: 300 });
     await fc.assert(
@@ -15,26 +15,26 @@ describe("code analysis", () => {
         await sliced.prepare(code, () => Promise.resolve());
         const expected = jumpTargets(code);
         const inOneGo = analyse(code, undefined);
-        for (const [place, isTarget] of expected.entries()) {
-          expect(inOneGo.isJumpTarget(code, place)).toBe(isTarget);
-          expect(sliced.isJumpTarget(code, place)).toBe(isTarget);
+        for (const [position, isTarget] of expected.entries()) {
+          expect(inOneGo.isJumpTarget(code, position)).toBe(isTarget);
+          expect(sliced.isJumpTarget(code, position)).toBe(isTarget);
         }
       }),
     );
   });
 
-  it("looks through megabytes a slice at a time, also where a PUSH crosses the border", async () => {
+  it("scans megabytes in slices, even if a PUSH crosses a boundary", async () => {
     const code = new Uint8Array(3 * 1024 * 1024).fill(0x5b);
     code[1024 * 1024 - 1] = 0x7f;
-    let rests = 0;
+    let yields = 0;
     const analysis = analyse(code, undefined);
-    await analysis.prepare(code, async () => void rests++);
-    expect(rests).toBe(3);
+    await analysis.prepare(code, async () => void yields++);
+    expect(yields).toBe(3);
     const isTarget = [-2, -1, 0, 31, 32].map((n) => analysis.isJumpTarget(code, 1024 * 1024 + n));
     expect(isTarget).toEqual([true, false, false, false, true]);
   });
 
-  it("of 1,000 contracts of the greatest size is made once, of more than it may keep the oldest is forgotten", () => {
+  it("is cached for 1,000 contracts of the maximum size, and the oldest entry is evicted first", () => {
     const code = new Uint8Array(24_576);
     const first = new Map(hashes(1000).map((hash) => [hash, analyse(code, hash)]));
     for (const [hash, analysis] of first) expect(analyse(code, hash)).toBe(analysis);
@@ -44,10 +44,10 @@ describe("code analysis", () => {
   });
 });
 
-let made = 0n;
+let hashed = 0n;
 
 function hashes(count: number) {
-  return Array.from({ length: count }, () => keccak256(bigintToFixedBytes(++made, 32)));
+  return Array.from({ length: count }, () => keccak256(bigintToFixedBytes(++hashed, 32)));
 }
 
 function jumpTargets(code: Uint8Array): boolean[] {

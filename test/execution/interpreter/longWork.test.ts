@@ -13,25 +13,25 @@ const MEGABYTE = 1024 * 1024;
 const SIZE = 6 * MEGABYTE;
 const AT = contractAt(1);
 const OTHER = contractAt(2);
-const PLENTY = 10n ** 12n;
+const AMPLE_GAS = 10n ** 12n;
 const DATA = Uint8Array.from({ length: 100_000 }, (_, n) => (n * 7) % 251);
 
 /**
- * What works on 6 MB at once, as hex code, and how many megabytes each touches at least: as memory grows, as it is worked
- * on, and as it is given back.
+ * Code, in hex, that works on 6 MB in one instruction, and the minimum of megabytes that it touches: as memory grows, as
+ * the instruction runs, and as memory is released.
  */
 const LONG_WORK: readonly { name: string; code: string; megabytes: number; fork?: ForkName }[] = [
-  { name: "KECCAK256", code: `${push(SIZE)}600020${answer()}`, megabytes: 18 },
+  { name: "KECCAK256", code: `${push(SIZE)}600020${returnWord()}`, megabytes: 18 },
   { name: "CALLDATACOPY", code: `${push(SIZE)}60016003${"37"}${digest()}`, megabytes: 24 },
   { name: "CODECOPY", code: `${push(SIZE)}60006007${"39"}${digest()}`, megabytes: 24 },
   { name: "EXTCODECOPY", code: `${push(SIZE)}60006007${address()}3c${digest()}`, megabytes: 24 },
   {
-    name: "MCOPY to higher places",
+    name: "MCOPY to higher addresses",
     code: `${pattern()}${push(SIZE)}6000${push(777)}5e${digest()}`,
     megabytes: 12,
   },
   {
-    name: "MCOPY to lower places",
+    name: "MCOPY to lower addresses",
     code: `${pattern()}${push(SIZE)}${push(777)}60005e${digest()}`,
     megabytes: 12,
   },
@@ -39,73 +39,73 @@ const LONG_WORK: readonly { name: string; code: string; megabytes: number; fork?
   { name: "RETURN", code: `60ff${push(SIZE - 1)}53${push(SIZE)}6000f3`, megabytes: 18 },
   { name: "REVERT", code: `60ff${push(SIZE - 1)}53${push(SIZE)}6000fd`, megabytes: 18 },
   {
-    name: "MSTORE far behind",
-    code: `60aa${push(SIZE)}5260bb${push(5 * SIZE)}52${push(5 * SIZE)}51${answer()}`,
+    name: "MSTORE far beyond the end",
+    code: `60aa${push(SIZE)}5260bb${push(5 * SIZE)}52${push(5 * SIZE)}51${returnWord()}`,
     megabytes: 54,
   },
   {
-    name: "MSTORE8 far behind",
-    code: `60aa${push(SIZE)}5360bb${push(5 * SIZE)}53${push(SIZE)}51${answer()}`,
+    name: "MSTORE8 far beyond the end",
+    code: `60aa${push(SIZE)}5360bb${push(5 * SIZE)}53${push(SIZE)}51${returnWord()}`,
     megabytes: 54,
   },
   {
-    name: "MLOAD far behind",
-    code: `60aa${push(SIZE)}52${push(5 * SIZE)}51${push(SIZE)}51${answer()}`,
+    name: "MLOAD far beyond the end",
+    code: `60aa${push(SIZE)}52${push(5 * SIZE)}51${push(SIZE)}51${returnWord()}`,
     megabytes: 54,
   },
-  // The callee returns its call data. Its memory, what is returned, and where that goes to.
+  // The callee returns its call data: counts its memory, the output, and the copy of it.
   { name: "RETURNDATACOPY", code: `${call("6000")}50${push(SIZE)}60006007${"3e"}${digest()}`, megabytes: 42 },
-  { name: "what CALL returns", code: `${call(push(SIZE))}50${digest()}`, megabytes: 42 },
+  { name: "output of CALL", code: `${call(push(SIZE))}50${digest()}`, megabytes: 42 },
   {
     name: "CREATE2",
-    code: `60ff${push(SIZE - 1)}536000${push(SIZE)}60006000f5${answer()}`,
+    code: `60ff${push(SIZE - 1)}536000${push(SIZE)}60006000f5${returnWord()}`,
     fork: "london",
-    // Memory, a copy that is run, its hash, and where jumps may lead in it.
+    // Memory, the copy that runs, its hash and its jump analysis.
     megabytes: 30,
   },
 ];
 
 describe("instructions that work on megabytes", () => {
   it.each(LONG_WORK)(
-    "$name rests after each megabyte, with the same result",
+    "$name yields after each megabyte, with the same result",
     async ({ fork, code, megabytes }) => {
-      const atOnce = await run(code, NEVER_YIELD, fork);
-      let rests = 0;
+      const inOneGo = await run(code, NEVER_YIELD, fork);
+      let yields = 0;
       const result = await run(
         code,
-        resting(() => rests++),
+        alwaysDue(() => yields++),
         fork,
       );
-      expect(inBrief(result)).toEqual(inBrief(atOnce));
-      expect(rests).toBeGreaterThanOrEqual(megabytes);
+      expect(hashed(result)).toEqual(hashed(inOneGo));
+      expect(yields).toBeGreaterThanOrEqual(megabytes);
     },
   );
 
-  it.each(LONG_WORK)("$name ends when time is up", async ({ fork, code, megabytes }) => {
-    let rests = 0;
-    const yieldPolicy = resting(() => {
-      if (++rests >= megabytes) throw new OutOfTime("the time for this test is up");
+  it.each(LONG_WORK)("$name ends at the deadline", async ({ fork, code, megabytes }) => {
+    let yields = 0;
+    const yieldPolicy = alwaysDue(() => {
+      if (++yields >= megabytes) throw new OutOfTime("the time for this test is up");
     });
-    await expect(run(code, yieldPolicy, fork).then(inBrief)).rejects.toThrow(OutOfTime);
+    await expect(run(code, yieldPolicy, fork).then(hashed)).rejects.toThrow(OutOfTime);
   });
 
-  it.each([1, 2])("lend what %i callees return, and copy nothing", async (calls) => {
+  it.each([1, 2])("pass on the output of %i callees without a copy", async (calls) => {
     const code = `${`${call("6000")}50`.repeat(calls)}00`;
-    const restsWith = async (callee: string): Promise<number> => {
-      let rests = 0;
+    const yieldsWith = async (callee: string): Promise<number> => {
+      let yields = 0;
       await run(
         code,
-        resting(() => rests++),
+        alwaysDue(() => yields++),
         "cancun",
         callee,
       );
-      return rests;
+      return yields;
     };
-    // The other one copies its call data as well, but returns nothing.
-    expect(await restsWith(ECHO)).toBe(await restsWith("36600060003736600000"));
+    // This callee copies its call data too, but returns nothing.
+    expect(await yieldsWith(ECHO)).toBe(await yieldsWith("36600060003736600000"));
   });
 
-  it("hash, copy and return what they should", async () => {
+  it("hash, copy and return the right bytes", async () => {
     const zeros = new Uint8Array(SIZE);
     expect(bytesToBigint((await run(LONG_WORK[0]?.code ?? "")).output)).toBe(bytesToBigint(keccak256(zeros)));
     const copied = new Uint8Array(SIZE + 3);
@@ -121,22 +121,22 @@ describe("instructions that work on megabytes", () => {
 });
 
 describe("code without jumps", () => {
-  it("looks at the clock each 100,000 gas", async () => {
-    // EXP of 32 bytes: 1,600 gas and more.
+  it("checks the clock every 100,000 gas", async () => {
+    // EXP with 32 bytes of exponent: more than 1,600 gas.
     const code = `60ff19${"801960030a50".repeat(4000)}00`;
-    let looks = 0;
-    const yieldPolicy: YieldPolicy = { isDue: () => ++looks < 0, yield: () => Promise.resolve() };
+    let checks = 0;
+    const yieldPolicy: YieldPolicy = { isDue: () => ++checks < 0, yield: () => Promise.resolve() };
     const { gasUsed } = await run(code, yieldPolicy);
-    expect(looks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
+    expect(checks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
   });
 
-  it("looks between instructions of the library's too", async () => {
+  it("checks it between the library's instructions too", async () => {
     // BALANCE of another account each time.
     const code = Array.from({ length: 1000 }, (_, n) => `61${n.toString(16).padStart(4, "0")}3150`).join("");
-    let looks = 0;
-    const yieldPolicy: YieldPolicy = { isDue: () => ++looks < 0, yield: () => Promise.resolve() };
+    let checks = 0;
+    const yieldPolicy: YieldPolicy = { isDue: () => ++checks < 0, yield: () => Promise.resolve() };
     const { gasUsed } = await run(code, yieldPolicy);
-    expect(looks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
+    expect(checks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
   });
 });
 
@@ -161,22 +161,22 @@ async function run(
     to: AT,
     value: 0n,
     data: DATA,
-    gasLimit: PLENTY,
+    gasLimit: AMPLE_GAS,
     gasPrice: 0n,
     blobVersionedHashes: [],
   });
 }
 
-/** To compare megabytes byte by byte takes the test library half a minute. */
-function inBrief({ output, logs, ...rest }: MessageResult) {
+/** Hashes the bytes: the test library takes half a minute to compare megabytes. */
+function hashed({ output, logs, ...rest }: MessageResult) {
   return { ...rest, output: toHex(keccak256(output)), logs: logs.map(({ data }) => toHex(keccak256(data))) };
 }
 
-/** Always due. */
-function resting(onRest: () => void): YieldPolicy {
+/** A policy that is always due. */
+function alwaysDue(onYield: () => void): YieldPolicy {
   return {
     isDue: () => true,
-    yield: async () => onRest(),
+    yield: async () => onYield(),
   };
 }
 
@@ -194,23 +194,23 @@ function call(outputSize: string): string {
 }
 
 /** Returns the word on the stack. */
-function answer(): string {
+function returnWord(): string {
   return "60005260206000f3";
 }
 
 /** Returns the hash of the whole memory. */
 function digest(): string {
-  return `59600020${answer()}`;
+  return `59600020${returnWord()}`;
 }
 
-/** Call data again and again in memory, from the beginning until behind 6 MB. */
+/** Fills memory with copies of the call data, from the start to beyond 6 MB. */
 function pattern(): string {
   const parts: string[] = [];
   for (let at = 0; at <= SIZE + 1000; at += DATA.length) parts.push(`366000${push(at)}37`);
   return parts.join("");
 }
 
-/** Memory has whole words. */
+/** Pads bytes to whole words, like memory. */
 function padded(bytes: Uint8Array): Uint8Array {
   const words = new Uint8Array(Math.ceil(bytes.length / 32) * 32);
   words.set(bytes);

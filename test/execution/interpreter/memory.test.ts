@@ -7,7 +7,7 @@ import { NEVER_YIELD, type YieldPolicy } from "../../../src/execution/yieldPolic
 const MEGABYTE = 1024 * 1024;
 
 describe("memory beyond 4 MB", () => {
-  it("grows where it is", async () => {
+  it("grows in place", async () => {
     const memory = new Memory();
     await memory.extendInSlices(5 * MEGABYTE, NEVER_YIELD);
     const view = memory.read(0, 32, true);
@@ -18,7 +18,7 @@ describe("memory beyond 4 MB", () => {
     expect([memory.readWord(0), memory.readWord(300 * MEGABYTE - 32)]).toEqual([7n, 9n]);
   });
 
-  it("keeps what it held in a place that could not grow", () => {
+  it("keeps its contents when it moves to a reserved buffer", () => {
     const memory = new Memory();
     memory.writeWord(0, 7n);
     memory.writeWord(4 * MEGABYTE - 32, 8n);
@@ -29,7 +29,7 @@ describe("memory beyond 4 MB", () => {
     expect(memory.readWord(4 * MEGABYTE - 32)).toBe(0n);
   });
 
-  it("is given back a megabyte at a time", async () => {
+  it("is released one megabyte at a time", async () => {
     const memory = new Memory();
     await memory.extendInSlices(6 * MEGABYTE, NEVER_YIELD);
     const left: number[] = [];
@@ -43,13 +43,13 @@ describe("memory beyond 4 MB", () => {
     expect(left).toEqual([5, 4, 3, 2, 1, 0]);
   });
 
-  it("is counted before there is any", () => {
+  it("is counted before it is allocated", () => {
     const memory = new Memory(new MemoryBudget(5 * MEGABYTE));
     expect(() => memory.extend(0, 6 * MEGABYTE)).toThrow(MemoryExhausted);
     expect(memory._store.length).toBe(0);
   });
 
-  it("is known by views of it, and nothing else is", () => {
+  it("is recognised by views of it, and other memory is not", () => {
     const memory = new Memory();
     memory.extend(0, MEGABYTE);
     expect(reservedBufferOf(memory.read(0, 32, true))).toBeUndefined();

@@ -5,7 +5,7 @@ import { exponentBytes, power } from "../../../src/execution/interpreter/power.t
 const LIMIT = 2n ** 256n;
 
 describe("power", () => {
-  it("is that of repeated squaring, bit by bit", () => {
+  it("equals repeated squaring, bit by bit", () => {
     const word = fc.oneof(
       fc.bigInt({ min: 0n, max: 40n }),
       fc.bigInt({ min: 0n, max: LIMIT - 1n }),

@@ -4,8 +4,8 @@ import { longWord, pairWord } from "../../../src/execution/interpreter/pushedWor
 import { bytesOfWord, trimmedBytesOfWord } from "../../../src/execution/interpreter/words.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 
-describe("words that are pushed", () => {
-  it("are the bytes behind the instruction, continued by zeros, whatever was kept in their place", () => {
+describe("pushed words", () => {
+  it("are the bytes after the instruction, padded with zeros, whatever the slot cached before", () => {
     const code = fc.uint8Array({ minLength: 1, maxLength: 200 });
     const pushes = fc.array(fc.tuple(fc.nat(40), fc.nat(199), fc.integer({ min: 3, max: 32 })));
     fc.assert(
@@ -15,26 +15,26 @@ describe("words that are pushed", () => {
           const start = Math.min(at, own.length);
           const digits = Buffer.from(own.slice(start, start + size)).toString("hex");
           const expected = BigInt(`0x${digits.padEnd(2 * size, "0")}`);
-          expect(longWord(idWithPlacesOf(n % 3), own, start, size)).toBe(expected);
+          expect(longWord(idWithSlotsOf(n % 3), own, start, size)).toBe(expected);
         }
       }),
     );
   });
 
-  it("are kept", () => {
+  it("are cached", () => {
     const code = new Uint8Array(40).fill(7);
     const first = longWord(1e9, code, 1, 32);
     expect(longWord(1e9, new Uint8Array(40), 1, 32)).toBe(first);
     expect(longWord(1e9 + 1, new Uint8Array(40), 1, 32)).toBe(0n);
   });
 
-  it("are numbers for two bytes", () => {
+  it("of two bytes have the value of the bytes", () => {
     expect([0, 1, 255, 256, 65_535].map(pairWord)).toEqual([0n, 1n, 255n, 256n, 65_535n]);
   });
 });
 
 describe("bytes of words", () => {
-  it("are 32, or without leading zeros, and one's own", () => {
+  it("are 32, or without leading zeros, in an array of their own", () => {
     const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
     fc.assert(
       fc.property(word, word, (one, other) => {
@@ -54,7 +54,7 @@ describe("bytes of words", () => {
 
 let used = 0;
 
-/** A new id of code whose words have the same places as those of `id`. */
-function idWithPlacesOf(id: number): number {
+/** A new code id whose words use the same slots as those of `id`. */
+function idWithSlotsOf(id: number): number {
   return id + 65_536 * ++used;
 }

@@ -23,7 +23,7 @@ function zeroProof(): Uint8Array {
   return concatBytes(hash, zeros(64), infinity, infinity);
 }
 
-/** By the numbers of the contracts; each succeeds. */
+/** Valid inputs by contract number. */
 const INPUTS: readonly (readonly [number, Uint8Array])[] = [
   [1, words(12345, 27, 1, 1)],
   [2, pattern],
@@ -45,21 +45,24 @@ const INPUTS: readonly (readonly [number, Uint8Array])[] = [
 ];
 
 describe("a precompiled contract", () => {
-  it.each(INPUTS)("%i answers from memory of megabytes as from a little", async (number, input) => {
-    const { output } = await callFrom("", number, input);
-    expect(output.at(31)).toBe(1);
-    expect(output.length).toBeGreaterThan(32);
-    // MSTORE at 6 MB.
-    expect((await callFrom("6001630060000052", number, input)).output).toEqual(output);
-  });
+  it.each(INPUTS)(
+    "%i has the same output with input from large memory as from small",
+    async (number, input) => {
+      const { output } = await callFrom("", number, input);
+      expect(output.at(31)).toBe(1);
+      expect(output.length).toBeGreaterThan(32);
+      // MSTORE at 6 MB.
+      expect((await callFrom("6001630060000052", number, input)).output).toEqual(output);
+    },
+  );
 });
 
-/** Runs the instructions, then calls the contract with the input in memory; gives success and what it returned. */
+/** Runs the instructions, then calls the contract with the input in memory; returns the success flag and the output. */
 async function callFrom(before: string, number: number, input: Uint8Array): Promise<MessageResult> {
   const at = contractAt(1);
   const call = `600060003660006000${`73${toDigits(precompileAddress(number))}`}5af1`;
-  const answer = "6000523d600060203e3d6020016000f3";
-  const overlay = anOverlay([[at, { code: `0x${before}3660006000${"37"}${call}${answer}` }]]);
+  const returnResult = "6000523d600060203e3d6020016000f3";
+  const overlay = anOverlay([[at, { code: `0x${before}3660006000${"37"}${call}${returnResult}` }]]);
   overlay.beginTransaction();
   return openSession({ ...theRules("prague"), overlay, yieldPolicy: NEVER_YIELD }).evm.run({
     caller: account(0).address,

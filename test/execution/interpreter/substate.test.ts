@@ -7,7 +7,7 @@ import { anOverlay, contractAt, executed } from "../context.ts";
 const CALLER = contractAt(1);
 const CALLEE = contractAt(2);
 
-describe("what a transaction gathers beside the state", () => {
+describe("the substate of a transaction", () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
@@ -32,12 +32,12 @@ describe("what a transaction gathers beside the state", () => {
     const copied = countCopies();
     const { outcome } = await executed("cancun", overlay, transaction);
     expect(outcome.kind).toBe("succeeded");
-    // Each instruction and each call notes some things; a copy of 500 at each of 500 calls would be 250,000.
+    // Each instruction and each call adds a few; copying 500 elements at each of 500 calls would be 250,000.
     expect(copied()).toBeLessThan(40_000);
   });
 
-  it("is without what frames gathered that failed, and with what was there before", async () => {
-    // Logs 1, calls itself at depth one with a log of 2, which calls a third that logs 3 and fails.
+  it("excludes the logs of failed frames, and keeps those before", async () => {
+    // Logs 1, then calls a contract that logs 2, which calls a third one that logs 3 and fails.
     const third = contractAt(3);
     const log = (topic: number): string => `60${topic.toString(16).padStart(2, "0")}60006000a1`;
     const overlay = anOverlay([
@@ -61,7 +61,7 @@ describe("what a transaction gathers beside the state", () => {
     ]);
   });
 
-  it("can be taken back to any moment", () => {
+  it("can be reverted to any mark", () => {
     const substate = new Substate();
     substate.destroyed.set("0x01", "0x02");
     substate.created.add("0x03");
@@ -78,7 +78,7 @@ describe("what a transaction gathers beside the state", () => {
   });
 });
 
-/** How many elements go into maps, sets and joined lists from now on. */
+/** Counts the elements added to maps, sets and concatenated lists from now on. */
 function countCopies(): () => number {
   let copied = 0;
   const { set } = Map.prototype;
@@ -99,7 +99,7 @@ function countCopies(): () => number {
   return () => copied;
 }
 
-/** `body` so many times, with the number of the turn in the place of NNNN. */
+/** Repeats `body`, with the number of the repetition in place of NNNN. */
 function times(count: number, body: string): string {
   return Array.from({ length: count }, (_, n) =>
     body.replaceAll("NNNN", n.toString(16).padStart(4, "0")),
