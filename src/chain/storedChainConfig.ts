@@ -1,9 +1,9 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import {
+  type ChainConfigDifference,
   differencesUpTo,
-  type RecordDifference,
-  recordOf,
   type StoredChainConfig,
+  storedConfigOf,
 } from "../chainspec/storedChainConfig.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { createBatch } from "../storage/batch.ts";
@@ -23,7 +23,7 @@ export async function checkStoredRules(
   database: Database,
   { header }: NamedHeader,
 ): Promise<Result<void, "differentGenesis">> {
-  const given = recordOf(spec);
+  const given = storedConfigOf(spec);
   const sealed = database.get(RECORD_KEY);
   const kept =
     sealed === undefined ? undefined : openEntry(RECORD_KEY, sealed, "the record of the chain's rules");
@@ -43,7 +43,7 @@ export async function checkStoredRules(
 
 const RECORD_KEY = metaKey("rules");
 
-function different(differences: readonly RecordDifference[]): Result<never, "differentGenesis"> {
+function different(differences: readonly ChainConfigDifference[]): Result<never, "differentGenesis"> {
   const listed = differences.map(
     ({ name, stored, given }) => `${name} was ${stored} when its blocks were made and is ${given} now`,
   );

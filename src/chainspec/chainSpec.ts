@@ -4,7 +4,7 @@ import type { Header } from "../types/header.ts";
 import type { ForkSchedule } from "./forks.ts";
 import type { IbftSchedule } from "./ibftParameters.ts";
 
-/** The network's constitution: everything a genesis file fixes, read once and never changed. */
+/** Everything that a genesis file fixes for a network; read once and never changed. */
 export interface ChainSpec {
   readonly chainId: bigint;
   readonly forks: ForkSchedule;
@@ -14,14 +14,14 @@ export interface ChainSpec {
   readonly contractSizeLimitBytes: number;
   readonly evmStackSize: number;
   readonly isZeroBaseFee: boolean;
-  /** Base fee pinned to the genesis block's, config.fixedBaseFee. */
+  /** Base fee of every block, equal to the genesis block's (config.fixedBaseFee). */
   readonly fixedBaseFeePerGas?: bigint;
   /** Base fee of the first London block, wei. */
   readonly initialBaseFeePerGas: bigint;
   readonly bootnodes: readonly string[];
 }
 
-/** Block zero. Its state root is derived from `alloc` by whoever holds a trie; the header here carries the empty root. */
+/** Block zero. The header has the empty state root; `state` derives the real one from `alloc`. */
 export interface GenesisBlock {
   readonly header: Header;
   readonly alloc: readonly GenesisAccount[];
@@ -32,6 +32,6 @@ export interface GenesisAccount {
   readonly nonce: bigint;
   readonly balance: bigint;
   readonly code: Uint8Array;
-  /** Slots have 32 bytes; values none that are zero, without leading zeros. */
+  /** Slots have 32 bytes; values are non-zero and without leading zeros. */
   readonly storage: readonly { readonly slot: Hash; readonly value: Uint8Array }[];
 }

@@ -7,8 +7,8 @@ import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { ForkSchedule } from "./forks.ts";
 
 /**
- * Which rules a node has behind it and which it expects (EIP-2124, with times by EIP-6122): what two nodes tell each
- * other first, so that those who will not agree on a block part early.
+ * The forks that a node has passed and the one it expects next (EIP-2124, with times by EIP-6122). Two nodes exchange it
+ * first, so that those that cannot agree on blocks disconnect early.
  */
 export interface ForkId {
   /** CRC-32 of the genesis hash and of every fork passed. */
@@ -17,7 +17,7 @@ export interface ForkId {
   readonly next: bigint;
 }
 
-/** Where a chain stands, as far as forks go. */
+/** The block number and time that decide which forks a chain has passed. */
 export interface ForkProgress {
   readonly number: bigint;
   /** Seconds. */
@@ -37,15 +37,15 @@ export type ForkIdErrorCode = "remoteForksStale" | "localForksIncompatible";
 export interface ForkIds {
   at(progress: ForkProgress): ForkId;
   /**
-   * Judges what a remote node says of itself while we are at `progress`. Two codes: the remote has not heard of a fork
-   * that we have passed, or it follows rules that we do not know.
+   * Validates a remote node's fork id while we are at `progress`. Fails when the remote does not know a fork that we have
+   * passed, or follows forks that we do not know.
    */
   check(progress: ForkProgress, remote: ForkId): Result<void, ForkIdErrorCode>;
 }
 
 /**
- * The fork points of a schedule. Those in force in the genesis block are part of the genesis hash already and left out,
- * and BFT transitions are no forks (p2p.md#status-and-fork-id).
+ * The fork points of a schedule. Forks active in the genesis block are left out, since the genesis hash covers them, and
+ * BFT transitions are not forks (p2p.md#status-and-fork-id).
  */
 export function forkPoints(schedule: ForkSchedule, genesisTimestamp: bigint): ForkPoints {
   const blocks = schedule.activations.flatMap(({ at }) => ("block" in at && at.block > 0n ? [at.block] : []));
@@ -57,10 +57,10 @@ export function forkPoints(schedule: ForkSchedule, genesisTimestamp: bigint): Fo
 
 export function createForkIds(genesisHash: Hash, { blocks, times }: ForkPoints): ForkIds {
   const stages = stagesOf(genesisHash, [...blocks, ...times]);
-  /** With all its forks by number behind it, a chain that has forks by time counts in seconds. */
+  /** Forks by time come after all forks by number. */
   const isByTime = (stage: number): boolean => stage >= blocks.length && times.length > 0;
 
-  /** The stage that has begun last; the value that the fork after it is compared with. */
+  /** The current stage, and the value (number or time) to compare with its next fork. */
   function stageAt({ number, timestamp }: ForkProgress): {
     readonly index: number;
     readonly reached: bigint;
@@ -74,15 +74,15 @@ export function createForkIds(genesisHash: Hash, { blocks, times }: ForkPoints):
     at: (progress) => expectDefined(stages[stageAt(progress).index], "a stage for every head"),
     check(progress, remote) {
       const { index, reached } = stageAt(progress);
-      const theirs = stages.findIndex(({ checksum }) => checksum === remote.checksum);
-      if (theirs < 0) return incompatible(`they follow forks that we do not know (${show(remote)})`);
-      if (theirs > index) return ok(undefined);
-      if (theirs < index) {
-        return stages[theirs]?.next === remote.next
+      const remoteIndex = stages.findIndex(({ checksum }) => checksum === remote.checksum);
+      if (remoteIndex < 0) return incompatible(`they follow forks that we do not know (${show(remote)})`);
+      if (remoteIndex > index) return ok(undefined);
+      if (remoteIndex < index) {
+        return stages[remoteIndex]?.next === remote.next
           ? ok(undefined)
           : refuse(
               "remoteForksStale",
-              `they do not know our fork at ${stages[theirs]?.next} (${show(remote)})`,
+              `they do not know our fork at ${stages[remoteIndex]?.next} (${show(remote)})`,
             );
       }
       const hasPassed =
@@ -94,7 +94,7 @@ export function createForkIds(genesisHash: Hash, { blocks, times }: ForkPoints):
   };
 }
 
-/** [checksum, next]: the last item of a Status message, and the entry `eth` of a node record holds it once more in a list. */
+/** [checksum, next]: the last item of a Status message; the entry `eth` of a node record nests it in another list. */
 export function encodeForkId({ checksum, next }: ForkId): Uint8Array {
   return encodeRlpList([
     encodeRlpString(bigintToFixedBytes(BigInt(checksum), 4)),
@@ -102,7 +102,7 @@ export function encodeForkId({ checksum, next }: ForkId): Uint8Array {
   ]);
 }
 
-/** A fork id from items already taken out of a larger RLP. */
+/** Decodes a fork id from items of a larger RLP. */
 export function forkIdFromItems(items: unknown): Result<ForkId, "malformedForkId"> {
   const [checksum, next, ...others]: readonly unknown[] = Array.isArray(items) ? items : [];
   if (!(checksum instanceof Uint8Array) || !(next instanceof Uint8Array) || others.length > 0)
@@ -113,7 +113,7 @@ export function forkIdFromItems(items: unknown): Result<ForkId, "malformedForkId
   return ok({ checksum: Number(bytesToBigint(checksum)), next: bytesToBigint(next) });
 }
 
-/** The fork id before the first fork, after it, after the second… */
+/** The fork ids before the first fork, after it, after the second, and so on. */
 function stagesOf(genesisHash: Hash, forks: readonly bigint[]): readonly ForkId[] {
   const stages: ForkId[] = [];
   let checksum = crc32(genesisHash);
@@ -125,8 +125,8 @@ function stagesOf(genesisHash: Hash, forks: readonly bigint[]): readonly ForkId[
 }
 
 /**
- * Numbers and times share a field. What is beyond main net's first second, 1438269973, is taken for a time also by a
- * chain whose own forks all have numbers, as the other clients do.
+ * Numbers and times share a field. A value above the timestamp of main net's genesis, 1438269973, counts as a time even on
+ * a chain whose own forks all have numbers, as in other clients.
  */
 function isSurelyTime(next: bigint): boolean {
   return next > 1_438_269_973n;

@@ -1,4 +1,4 @@
-/** Every rule set we know, oldest first. Forks are data, not branches. */
+/** All supported rule sets, oldest first. */
 export const FORK_NAMES = [
   "frontier",
   "homestead",
@@ -31,17 +31,17 @@ export interface ForkSchedule {
   readonly activations: readonly ForkActivation[];
 }
 
-/** The rule set in force for a block: the newest fork whose number or time has come. */
+/** The rule set of a block: the newest fork that is active at its number and timestamp. */
 export function forkAt(schedule: ForkSchedule, number: bigint, timestamp: bigint): ForkName {
   let current: ForkName = "frontier";
   for (const { fork, at } of schedule.activations) {
-    const hasCome = "block" in at ? number >= at.block : timestamp >= at.time;
-    if (hasCome && isAtLeast(fork, current)) current = fork;
+    const isActive = "block" in at ? number >= at.block : timestamp >= at.time;
+    if (isActive && isAtLeast(fork, current)) current = fork;
   }
   return current;
 }
 
-/** The newest fork that a chain has, or will have. */
+/** The newest fork of a schedule, active or not. */
 export function newestFork({ activations }: ForkSchedule): ForkName {
   const forks = activations.map(({ fork }) => fork);
   return FORK_NAMES.findLast((fork) => forks.includes(fork)) ?? "frontier";

@@ -8,9 +8,9 @@ import { GenesisError, GenesisSection } from "./genesisSection.ts";
 import { type Json, type JsonMember, parseJson } from "./json.ts";
 
 /**
- * Reads the incumbent's genesis JSON (options.md#genesis-file, ibft2.md#parameters): keys in any case,
- * comments, decimal or hexadecimal numbers of any size, unknown keys ignored. What we could not follow is
- * refused, with key, value and place: another consensus, forks after Prague, forks out of order.
+ * Reads Besu's genesis JSON (options.md#genesis-file, ibft2.md#parameters): keys in any case, comments, decimal or
+ * hexadecimal numbers of any size, unknown keys ignored. Refuses what this node cannot follow, with key, value and
+ * position: another consensus, forks after Prague, forks out of order.
  *
  *     text ── json.ts ── genesisSection.ts ─┬─ genesisForks.ts ── ForkSchedule
  *                                           ├─ genesisIbft.ts ─── IbftSchedule
@@ -18,28 +18,28 @@ import { type Json, type JsonMember, parseJson } from "./json.ts";
  */
 export interface GenesisReading {
   readonly spec: ChainSpec;
-  /** What is allowed but probably not meant. */
+  /** Settings that are allowed but probably a mistake. */
   readonly warnings: readonly string[];
 }
 
 export interface GenesisExpectations {
-  /** "any" also reads chains of other consensus (their blocks are not ours to check): for conformance tests. */
+  /** "any" also reads chains with another consensus, for conformance tests. */
   readonly consensus: "ibft2" | "any";
   /**
-   * Texts to put in the place of single values of the section config, by key in lower case; an empty one removes the
-   * key (--override-genesis-config).
+   * Texts that replace values of the section `config`, by key in lower case; an empty text removes the key
+   * (--override-genesis-config).
    */
   readonly overrides?: ReadonlyMap<string, string>;
 }
 
-/** As readGenesis, for callers to whom warnings mean nothing. */
+/** Like readGenesis, without warnings. */
 export function parseGenesis(
   text: string,
   source: string,
   expectations?: GenesisExpectations,
 ): Result<ChainSpec, "invalidGenesis"> {
-  const outcome = readGenesis(text, source, expectations);
-  return outcome.ok ? ok(outcome.value.spec) : outcome;
+  const reading = readGenesis(text, source, expectations);
+  return reading.ok ? ok(reading.value.spec) : reading;
 }
 
 /** `source` names the file in messages. */
@@ -67,7 +67,7 @@ const DEFAULT_CONTRACT_SIZE_LIMIT_BYTES = 24_576n;
 const DEFAULT_EVM_STACK_SIZE = 1024n;
 const MAX_INT = 2n ** 31n - 1n;
 
-/** Sections that choose another consensus, with what the operator should know. An ethash section wins over ibft2. */
+/** Sections that choose another consensus, with the reason for refusing them. An ethash section wins over ibft2. */
 const OTHER_CONSENSUS: readonly (readonly [key: string, reason: string])[] = [
   ["ethash", "proof of work is not supported"],
   ["clique", "Clique is not supported"],
@@ -75,8 +75,8 @@ const OTHER_CONSENSUS: readonly (readonly [key: string, reason: string])[] = [
   ["ibft", "IBFT1 (legacy) is no longer supported. Consider using IBFT2"],
 ];
 
-/** Rules of other chains, which an IBFT 2.0 network has no use for; ignoring them would change results silently. */
-const FOREIGN_RULES: readonly (readonly [key: string, reason: string])[] = [
+/** Rules of other chains that an IBFT 2.0 network does not have; ignoring them would change results silently. */
+const UNSUPPORTED_RULES: readonly (readonly [key: string, reason: string])[] = [
   ["terminalTotalDifficulty", "a move to proof of stake is not supported"],
   ["mergeNetSplitBlock", "a move to proof of stake is not supported"],
   ...[
@@ -101,7 +101,7 @@ function readSpec(root: GenesisSection, config: GenesisSection): ChainSpec {
   const isFixedBaseFee = config.flag("fixedBaseFee") ?? false;
   const curve = config.string("ecCurve");
   if (curve !== undefined && curve !== "secp256k1") {
-    throw config.fault("ecCurve", `config.ecCurve must be 'secp256k1' but was '${curve}'`);
+    throw config.error("ecCurve", `config.ecCurve must be 'secp256k1' but was '${curve}'`);
   }
   return {
     chainId: config.wholeNumber("chainId", { max: 2n ** 256n - 1n }) ?? 1n,
@@ -123,30 +123,30 @@ function readSpec(root: GenesisSection, config: GenesisSection): ChainSpec {
 
 function refuseOtherConsensus(config: GenesisSection): void {
   for (const [key, reason] of OTHER_CONSENSUS) {
-    if (config.has(key)) throw config.fault(key, `config.${key}: ${reason}. An ibft2 section is expected`);
+    if (config.has(key)) throw config.error(key, `config.${key}: ${reason}. An ibft2 section is expected`);
   }
   if (!config.has("ibft2")) {
-    throw config.fault("ibft2", "config names no consensus that is known here: an ibft2 section is expected");
+    throw config.error("ibft2", "config has no supported consensus: an ibft2 section is expected");
   }
-  for (const [key, reason] of FOREIGN_RULES) {
-    if (config.has(key)) throw config.fault(key, `config.${key}: ${reason} on an IBFT 2.0 network`);
+  for (const [key, reason] of UNSUPPORTED_RULES) {
+    if (config.has(key)) throw config.error(key, `config.${key}: ${reason} on an IBFT 2.0 network`);
   }
   if ((config.wholeNumber("daoForkBlock") ?? 0n) > 0n) {
-    throw config.fault(
+    throw config.error(
       "daoForkBlock",
       "config.daoForkBlock: the DAO fork is not supported on an IBFT 2.0 network; only 0, for none, is",
     );
   }
 }
 
-/** What only an IBFT 2.0 chain must fulfil; gives the warnings. */
+/** Checks that apply to IBFT 2.0 chains only; returns the warnings. */
 function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec): readonly string[] {
   if (spec.isZeroBaseFee && spec.fixedBaseFeePerGas !== undefined) {
-    throw config.fault("fixedBaseFee", "config.zeroBaseFee and config.fixedBaseFee cannot both be true");
+    throw config.error("fixedBaseFee", "config.zeroBaseFee and config.fixedBaseFee cannot both be true");
   }
   const extra = decodeExtraData(spec.genesis.header.extraData);
   if (!extra.ok) {
-    throw root.fault("extraData", `Invalid extraData in genesis block configuration: ${extra.error.message}`);
+    throw root.error("extraData", `Invalid extraData in genesis block configuration: ${extra.error.message}`);
   }
   const warnings: string[] = [];
   if (extra.value.validators.length === 0) {
@@ -170,7 +170,7 @@ function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec
   return warnings;
 }
 
-/** The document with values of its section config replaced; the rest of it keeps its place in the text. */
+/** The document with values of its section `config` replaced; other values keep their offsets in the text. */
 function withOverrides(root: Json, overrides: ReadonlyMap<string, string>): Json {
   if (root.kind !== "object" || overrides.size === 0) return root;
   const isConfig = ({ key }: JsonMember): boolean => key.toLowerCase() === "config";

@@ -8,19 +8,18 @@ import type { GenesisAccount } from "./chainSpec.ts";
 import { type ForkSchedule, forkAt, isAtLeast } from "./forks.ts";
 import type { GenesisSection } from "./genesisSection.ts";
 
-/** Base fee of the first London block where the genesis file names none: 1 gwei. */
+/** Base fee of the first London block when the genesis file has none: 1 gwei. */
 export const DEFAULT_BASE_FEE_PER_GAS = 1_000_000_000n;
 
 const MAX_LONG = 2n ** 63n - 1n;
 const MAX_WORD = 2n ** 256n - 1n;
-/** sha256 of nothing: the hash of a block's requests when there are none (EIP-7685). */
+/** sha256 of no bytes: the hash of a block's requests when there are none (EIP-7685). */
 const NO_REQUESTS_HASH = hashFromHex("0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 
 /**
- * The header of block zero (ibft2.md#genesis-block), with the empty state root in place of the one that
- * `alloc` gives. The base fee stands in it when named, or when London is there from block 0, `zeroBaseFee` or
- * not. Forks by time that the genesis time has reached add their fields here, and only here: later IBFT
- * blocks keep London's shape.
+ * The header of block zero (ibft2.md#genesis-block), with the empty state root instead of the one that follows from `alloc`.
+ * It has a base fee when the file has one or London is active from block 0, regardless of `zeroBaseFee`. Forks by time that
+ * are active at the genesis time add their fields here only: later IBFT blocks keep London's fields.
  */
 export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): Header {
   const timestamp = root.wholeNumber("timestamp", { max: MAX_LONG }) ?? 0n;
@@ -28,9 +27,9 @@ export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): He
   const baseFeePerGas =
     readBaseFee(root) ?? (isLondonAtGenesis(forks) ? DEFAULT_BASE_FEE_PER_GAS : undefined);
   if (isAtLeast(fork, "shanghai") && baseFeePerGas === undefined) {
-    throw root.fault(
+    throw root.error(
       "config",
-      `${fork} is in force in the genesis block, so London must be too: config.londonBlock must be 0`,
+      `${fork} is active in the genesis block, so London must be too: config.londonBlock must be 0`,
     );
   }
   return {
@@ -63,12 +62,12 @@ export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): He
   };
 }
 
-/** wei; undefined when the file names none. */
+/** In wei; undefined when the file has none. */
 export function readBaseFee(root: GenesisSection): bigint | undefined {
   return root.wholeNumber("baseFeePerGas", { max: MAX_WORD, bareDigits: "hexadecimal" });
 }
 
-/** The accounts of `alloc`, in the order of the file. One account spelled twice is a fault: nobody could say which wins. */
+/** The accounts of `alloc`, in the order of the file. An account given twice is an error, because neither takes precedence. */
 export function readAlloc(root: GenesisSection): readonly GenesisAccount[] {
   const alloc = root.section("alloc");
   if (alloc === undefined) return [];
@@ -76,7 +75,7 @@ export function readAlloc(root: GenesisSection): readonly GenesisAccount[] {
   return alloc.keys().map((key) => {
     const account = readAccount(alloc, key);
     const id = toKey(account.address);
-    if (seen.has(id)) throw alloc.fault(key, `alloc names the account ${toHex(account.address)} twice`);
+    if (seen.has(id)) throw alloc.error(key, `alloc has the account ${toHex(account.address)} twice`);
     seen.add(id);
     return account;
   });
@@ -100,21 +99,21 @@ function readStorage(section: GenesisSection | undefined): GenesisAccount["stora
   for (const key of section.keys()) {
     const slot = section.slotOfKey(key);
     if (slots.has(toKey(slot)))
-      throw section.fault(key, `alloc names the slot ${toHex(slot)} of an account twice`);
+      throw section.error(key, `alloc has the slot ${toHex(slot)} of an account twice`);
     const value = section.wholeNumber(key, { max: MAX_WORD, bareDigits: "hexadecimal" }) ?? 0n;
     slots.set(toKey(slot), { slot, value: bigintToBytes(value) });
   }
   return [...slots.values()].filter(({ value }) => value.length > 0);
 }
 
-/** The incumbent reads a leading zero as octal; that is never what the author meant, so it is a fault here. */
+/** Besu reads a number with a leading zero as octal, which is hardly intended, so it is an error here. */
 function readGasLimit(root: GenesisSection): bigint {
   const key = root.has("gasLimit") ? "gasLimit" : "gasTarget";
   const gasLimit = required(root, ["gasLimit", "gasTarget"], root.wholeNumber(key, { max: MAX_LONG }));
-  if (/^'0\d/.test(root.spelling(key))) {
-    throw root.fault(
+  if (/^'0\d/.test(root.valueText(key))) {
+    throw root.error(
       key,
-      `${key} ${root.spelling(key)} begins with a zero, which Besu reads as octal; write it without`,
+      `${key} ${root.valueText(key)} begins with a zero, which Besu reads as octal; write it without`,
     );
   }
   return gasLimit;
@@ -134,7 +133,7 @@ function readBlobFields(
 
 function required<T>(root: GenesisSection, keys: readonly [string, ...string[]], value: T | undefined): T {
   if (value !== undefined) return value;
-  throw root.fault(
+  throw root.error(
     keys[0],
     `Invalid genesis block configuration, missing value for one of '[${keys.join(", ")}]'`,
   );

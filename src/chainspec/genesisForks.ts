@@ -1,7 +1,7 @@
 import type { ForkActivation, ForkName, ForkSchedule } from "./forks.ts";
 import type { GenesisSection } from "./genesisSection.ts";
 
-/** Keys of `config` that begin a fork at a block number, oldest fork first. */
+/** Keys of `config` that activate a fork at a block number, oldest fork first. */
 const BLOCK_KEYS: readonly (readonly [key: string, fork: ForkName])[] = [
   ["homesteadBlock", "homestead"],
   ["eip150Block", "tangerineWhistle"],
@@ -18,14 +18,14 @@ const BLOCK_KEYS: readonly (readonly [key: string, fork: ForkName])[] = [
   ["grayGlacierBlock", "grayGlacier"],
 ];
 
-/** Keys that begin a fork at a timestamp in seconds. */
+/** Keys that activate a fork at a timestamp in seconds. */
 const TIME_KEYS: readonly (readonly [key: string, fork: ForkName])[] = [
   ["shanghaiTime", "shanghai"],
   ["cancunTime", "cancun"],
   ["pragueTime", "prague"],
 ];
 
-/** How a genesis file spells each fork; the first of two spellings. */
+/** Each fork's key in a genesis file; the first where there are two. */
 export const FORK_KEYS: ReadonlyMap<ForkName, string> = new Map(
   [...BLOCK_KEYS, ...TIME_KEYS].reverse().map(([key, fork]) => [fork, key]),
 );
@@ -34,17 +34,16 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set(
   [...BLOCK_KEYS, ...TIME_KEYS].map(([key]) => key.toLowerCase()),
 );
 
-/** Known to every reader of genesis files, and without effect of their own. */
-const STRAY_KEYS: ReadonlySet<string> = new Set(["eip155block", "daoforkblock"]);
+/** Common keys without an effect of their own. */
+const KEYS_WITHOUT_EFFECT: ReadonlySet<string> = new Set(["eip155block", "daoforkblock"]);
 
 /**
- * The forks that `config` names; the newest in force implies the earlier. Numbers and times must not run backwards,
- * because the incumbent would then fall back to older rules. A fork by time that is newer than ours is a fault, since
- * we could not follow the chain past it.
+ * The forks in `config`; an active fork includes all earlier ones. Numbers and times must not decrease, because Besu would
+ * then return to older rules. An unknown fork by time is an error, since this node could not follow the chain past it.
  */
 export function readForks(config: GenesisSection): ForkSchedule {
   if (config.has("petersburgBlock") && config.has("constantinopleFixBlock")) {
-    throw config.fault(
+    throw config.error(
       "constantinopleFixBlock",
       "Genesis files cannot specify both petersburgBlock and constantinopleFixBlock",
     );
@@ -55,12 +54,12 @@ export function readForks(config: GenesisSection): ForkSchedule {
   return { activations: [{ fork: "frontier", at: { block: 0n } }, ...byBlock, ...byTime] };
 }
 
-/** Keys that look like forks and begin nothing, for a warning. */
+/** Keys that look like forks but are not known, for a warning. */
 export function ignoredForkKeys(config: GenesisSection): readonly string[] {
   return config
     .keys()
     .filter((key) => /block$/i.test(key))
-    .filter((key) => !KNOWN_KEYS.has(key.toLowerCase()) && !STRAY_KEYS.has(key.toLowerCase()));
+    .filter((key) => !KNOWN_KEYS.has(key.toLowerCase()) && !KEYS_WITHOUT_EFFECT.has(key.toLowerCase()));
 }
 
 function readActivations(
@@ -74,7 +73,7 @@ function readActivations(
     const value = config.wholeNumber(key, { max: MAX_LONG });
     if (value === undefined) continue;
     if (latest !== undefined && value < latest.value) {
-      throw config.fault(
+      throw config.error(
         key,
         `config.${key} (${value}) comes before config.${latest.key} (${latest.value}), though it is the later fork`,
       );
@@ -88,9 +87,9 @@ function readActivations(
 function refuseUnknownTimes(config: GenesisSection): void {
   for (const key of config.keys()) {
     if (!/time$/i.test(key) || KNOWN_KEYS.has(key.toLowerCase())) continue;
-    throw config.fault(
+    throw config.error(
       key,
-      `config.${key} begins the fork '${key.slice(0, -"time".length)}' at time ${config.spelling(key)}, which this version does not know; the newest it knows is Prague (pragueTime)`,
+      `config.${key} activates the fork '${key.slice(0, -"time".length)}' at time ${config.valueText(key)}, which this version does not know; the newest fork that it knows is Prague (pragueTime)`,
     );
   }
 }

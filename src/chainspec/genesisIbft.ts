@@ -3,14 +3,14 @@ import { parseHex } from "../primitives/hex.ts";
 import type { GenesisSection } from "./genesisSection.ts";
 import type { IbftEra, IbftParameters, IbftSchedule } from "./ibftParameters.ts";
 
-/** The `ibft2` section and its transitions (ibft2.md#parameters); an absent section gives the defaults. */
+/** Reads the `ibft2` section and its transitions (ibft2.md#parameters); an absent section gives the defaults. */
 export function readIbft(config: GenesisSection): IbftSchedule {
   const section = config.section("ibft2");
   const limit = (key: string, byDefault: number): number =>
     Number(section?.wholeNumber(key, { max: MAX_INT }) ?? byDefault);
   const epochLength = section?.wholeNumber("epochLength", { min: MIN_LONG, max: MAX_LONG }) ?? 30_000n;
   if (section !== undefined && epochLength <= 0n) {
-    throw section.fault("epochLength", "Epoch length in config must be greater than zero");
+    throw section.error("epochLength", "Epoch length in config must be greater than zero");
   }
   const requestTimeout = section?.wholeNumber("requestTimeoutSeconds", { min: 1n, max: MAX_INT }) ?? 1n;
   const first: IbftEra = { fromBlock: 0n, parameters: readParameters(section, DEFAULT_PARAMETERS) };
@@ -32,7 +32,7 @@ const MAX_LONG = 2n ** 63n - 1n;
 const MIN_LONG = -(2n ** 63n);
 const MAX_WEI = 2n ** 256n - 1n;
 
-/** Each transition starts from the settings before it and overrides what it names. */
+/** Each transition inherits the settings before it and overrides those that it has. */
 function readEras(first: IbftEra, transitions: readonly GenesisSection[]): readonly IbftEra[] {
   const starts = transitions.map((section) => ({ section, fromBlock: readStart(section) }));
   starts.sort((a, b) => (a.fromBlock < b.fromBlock ? -1 : a.fromBlock > b.fromBlock ? 1 : 0));
@@ -40,7 +40,7 @@ function readEras(first: IbftEra, transitions: readonly GenesisSection[]): reado
   for (const { section, fromBlock } of starts) {
     const before = eras.at(-1) ?? first;
     if (before.fromBlock === fromBlock) {
-      throw section.fault("block", "Duplicate transitions cannot be created for the same block");
+      throw section.error("block", "Duplicate transitions cannot be created for the same block");
     }
     const validators = readValidators(section);
     eras.push({
@@ -55,8 +55,8 @@ function readEras(first: IbftEra, transitions: readonly GenesisSection[]): reado
 function readStart(section: GenesisSection): bigint {
   const fromBlock = section.wholeNumber("block", { max: MAX_LONG });
   if (fromBlock === undefined)
-    throw section.fault("block", "A transition must say from which block it holds (block)");
-  if (fromBlock === 0n) throw section.fault("block", "Transition cannot be created for genesis block");
+    throw section.error("block", "A transition needs the block from which it applies (block)");
+  if (fromBlock === 0n) throw section.error("block", "Transition cannot be created for genesis block");
   return fromBlock;
 }
 
@@ -65,7 +65,7 @@ function readParameters(section: GenesisSection | undefined, before: IbftParamet
   const period = section.wholeNumber("blockPeriodSeconds", { min: 1n, max: MAX_INT });
   const reward = section.wholeNumber("blockReward", { min: -MAX_WEI, max: MAX_WEI });
   if (reward !== undefined && reward < 0n) {
-    throw section.fault("blockReward", "Bft Block reward in config cannot be negative");
+    throw section.error("blockReward", "Bft Block reward in config cannot be negative");
   }
   const miningBeneficiary = section.has("miningBeneficiary")
     ? readBeneficiary(section)
@@ -77,7 +77,7 @@ function readParameters(section: GenesisSection | undefined, before: IbftParamet
   };
 }
 
-/** A blank one means none: rewards go back to the proposer. */
+/** A blank text means none: rewards go to the proposer. */
 function readBeneficiary(section: GenesisSection): Address | undefined {
   const text = section.string("miningBeneficiary")?.trim() ?? "";
   return text === "" ? undefined : strictAddress(section, "miningBeneficiary", text);
@@ -86,14 +86,14 @@ function readBeneficiary(section: GenesisSection): Address | undefined {
 function readValidators(section: GenesisSection): readonly Address[] | undefined {
   const texts = section.texts("validators");
   if (texts?.length === 0)
-    throw section.fault("validators", "A transition's validators cannot be an empty list");
+    throw section.error("validators", "A transition's validators cannot be an empty list");
   return texts?.map((text) => strictAddress(section, "validators", text));
 }
 
 function strictAddress(section: GenesisSection, key: string, text: string): Address {
   const bytes = parseHex(text);
   if (bytes?.length !== 20)
-    throw section.fault(
+    throw section.error(
       key,
       `${section.pathOf(key)} must be 20 bytes of hexadecimal digits but was '${text}'`,
     );

@@ -4,7 +4,7 @@ import { parseHex } from "../primitives/hex.ts";
 import { bigintToFixedBytes } from "../primitives/quantity.ts";
 import { type Json, type JsonMember, placeOf } from "./json.ts";
 
-/** What is wrong with a genesis file, and where. Thrown while reading; parseGenesis turns it into a refusal. */
+/** An error in a genesis file, with its position. Thrown while reading; readGenesis turns it into a Result. */
 export class GenesisError extends Error {
   readonly place: string | undefined;
 
@@ -17,13 +17,13 @@ export class GenesisError extends Error {
 export interface NumberForm {
   readonly min?: bigint;
   readonly max?: bigint;
-  /** What a string of digits without 0x means: decimal unless said otherwise (the incumbent reads some as hex). */
+  /** Base of a string of digits without 0x: decimal by default (Besu reads some as hexadecimal). */
   readonly bareDigits?: "decimal" | "hexadecimal";
 }
 
 /**
- * An object of a genesis file. Keys are found in any case; a key that is read and given twice is refused, unknown ones
- * are nobody's business. Every fault names the key by its path, the value, and the place in the file.
+ * An object of a genesis file. Keys are found in any case; a key that is read and given twice is an error; unknown keys are
+ * ignored. Every error has the key's path, the value, and the position in the file.
  */
 export class GenesisSection {
   readonly #text: string;
@@ -53,7 +53,7 @@ export class GenesisSection {
     return this.#members.has(key.toLowerCase());
   }
 
-  /** Keys as the file spells them, in its order. */
+  /** Keys as written in the file, in its order. */
   keys(): readonly string[] {
     return [...this.#members.values()].map(({ key }) => key);
   }
@@ -113,7 +113,7 @@ export class GenesisSection {
     if (text === undefined) return undefined;
     const bytes = parseHex(text);
     if (bytes === undefined)
-      throw this.fault(
+      throw this.error(
         key,
         `Invalid ${this.pathOf(key)} in genesis block configuration: '${shorten(text)}' is not hexadecimal bytes`,
       );
@@ -130,7 +130,7 @@ export class GenesisSection {
     return text === undefined ? undefined : asAddress(this.#paddedBytes(key, text, 20));
   }
 
-  /** A key of this object as an address, as `alloc` has them. */
+  /** A key of this object as an address, as in `alloc`. */
   addressOfKey(key: string): Address {
     return asAddress(this.#paddedBytes(key, key, 20));
   }
@@ -140,19 +140,19 @@ export class GenesisSection {
     return asHash(this.#paddedBytes(key, key, 32));
   }
 
-  /** A fault about a key, in words of the caller's. */
-  fault(key: string, message: string): GenesisError {
+  /** An error about a key, with the caller's message. */
+  error(key: string, message: string): GenesisError {
     const member = this.#members.get(key.toLowerCase());
     return new GenesisError(message, this.#place(member?.value ?? this.#json));
   }
 
-  /** Where the key stands, as messages name it: config.ibft2.epochLength. */
+  /** The key's path for messages, such as config.ibft2.epochLength. */
   pathOf(key: string): string {
     return this.#path === "" ? key : `${this.#path}.${key}`;
   }
 
-  /** The key's value as the file spells it, for messages. */
-  spelling(key: string): string {
+  /** The key's value as written in the file, for messages. */
+  valueText(key: string): string {
     const member = this.#members.get(key.toLowerCase());
     return member === undefined ? "nothing" : describe(member.value);
   }
@@ -166,11 +166,11 @@ export class GenesisSection {
     return member?.value.kind === "null" ? undefined : member;
   }
 
-  /** Hexadecimal digits, 0x or not, filled up with zeros on the left as the incumbent does. */
+  /** Hexadecimal digits with or without 0x, padded with zeros on the left as in Besu. */
   #paddedBytes(key: string, text: string, length: number): Uint8Array {
     const digits = text.replace(/^0x/i, "");
     if (!/^[0-9a-f]*$/i.test(digits) || digits.length > 2 * length) {
-      throw this.fault(
+      throw this.error(
         key,
         `Invalid ${this.pathOf(key)} in genesis block configuration: '${shorten(text)}' is not ${length} bytes of hexadecimal digits`,
       );
@@ -215,8 +215,8 @@ function describe(json: Json): string {
   }
 }
 
-const LONGEST_SHOWN = 80;
+const MAX_SHOWN = 80;
 
 function shorten(text: string): string {
-  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "../primitives/result.ts";
 
 /**
- * JSON as genesis files have it, read with the place of every value, so that a refusal can point at it. Comments
- * (`//` and the starred kind) are allowed; numbers stay text, because chain ids and gas limits may exceed 2^53.
+ * JSON of genesis files, with the offset of every value, so that errors can point at it. Line and block comments are
+ * allowed; numbers stay text, because chain ids and gas limits may exceed 2^53.
  */
 export type Json =
   | { readonly kind: "object"; readonly at: number; readonly members: readonly JsonMember[] }
@@ -19,7 +19,7 @@ export interface JsonMember {
   readonly value: Json;
 }
 
-/** Refused with a message that ends in line and column. */
+/** The error message ends in line and column. */
 export function parseJson(text: string): Result<Json, "malformedJson"> {
   try {
     return ok(new JsonReader(text).readDocument());
@@ -30,7 +30,7 @@ export function parseJson(text: string): Result<Json, "malformedJson"> {
   }
 }
 
-/** "line 3, column 14" of an offset; both count from 1. */
+/** "line 3, column 14" for an offset; both count from 1. */
 export function placeOf(text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
@@ -109,7 +109,7 @@ class JsonReader {
     return items;
   }
 
-  /** From the opening bracket to the closing one. */
+  /** Reads from the opening bracket to the closing one. */
   #readSequence(end: "}" | "]", readOne: () => void): void {
     this.#at += 1;
     this.#skipBlank();
@@ -128,7 +128,7 @@ class JsonReader {
     }
   }
 
-  /** Finds the closing quote by hand, because code in an alloc can be longer than a pattern can match. */
+  /** Searches the closing quote without a pattern, because code in an alloc can be longer than a pattern can match. */
   #readString(): string {
     const start = this.#at;
     let end = start + 1;
@@ -151,7 +151,7 @@ class JsonReader {
     return value;
   }
 
-  /** Passes spaces and comments; a starred comment that never ends is reported as what it begins with. */
+  /** Skips spaces and comments; an unterminated block comment is reported by its first character. */
   #skipBlank(): void {
     for (;;) {
       const character = this.#text[this.#at];

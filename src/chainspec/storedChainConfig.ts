@@ -5,10 +5,9 @@ import type { ForkActivation } from "./forks.ts";
 import type { IbftEra } from "./ibftParameters.ts";
 
 /**
- * What decides the results of a chain's blocks and is not covered by the genesis hash: kept beside the chain, so that
- * a genesis file edited later cannot change rules silently (options.md#changed-genesis). Plain data, for
- * JSON. Settings that blocks already made do not depend on are left out: block period (only a minimum),
- * timeouts, limits, boot nodes.
+ * The settings that affect block results but are not covered by the genesis hash. They are stored beside the chain, so that
+ * a genesis file edited later cannot change rules silently (options.md#changed-genesis). Plain data, for JSON. Settings
+ * that existing blocks do not depend on are left out: block period (only a minimum), timeouts, limits, boot nodes.
  */
 export interface StoredChainConfig {
   readonly chainId: string;
@@ -27,14 +26,14 @@ export interface StoredChainConfig {
   }[];
 }
 
-export interface RecordDifference {
-  /** What differs, by its name in the genesis file. */
+export interface ChainConfigDifference {
+  /** The setting's name in the genesis file. */
   readonly name: string;
   readonly stored: string;
   readonly given: string;
 }
 
-export function recordOf(spec: ChainSpec): StoredChainConfig {
+export function storedConfigOf(spec: ChainSpec): StoredChainConfig {
   return {
     chainId: spec.chainId.toString(),
     contractSizeLimitBytes: spec.contractSizeLimitBytes,
@@ -43,62 +42,62 @@ export function recordOf(spec: ChainSpec): StoredChainConfig {
     fixedBaseFeePerGas: spec.fixedBaseFeePerGas?.toString() ?? null,
     initialBaseFeePerGas: spec.initialBaseFeePerGas.toString(),
     epochLength: spec.ibft.epochLength.toString(),
-    forks: spec.forks.activations.map(recordActivation),
-    eras: spec.ibft.eras.map(recordEra),
+    forks: spec.forks.activations.map(storedActivation),
+    eras: spec.ibft.eras.map(storedEra),
   };
 }
 
-/** One hash of the whole record: equal digests need no further comparison. */
+/** Hash of the whole stored configuration: equal digests need no further comparison. */
 export function chainDigest(spec: ChainSpec): Hash {
-  return keccak256(new TextEncoder().encode(JSON.stringify(recordOf(spec))));
+  return keccak256(new TextEncoder().encode(JSON.stringify(storedConfigOf(spec))));
 }
 
 /**
- * How two records differ for the blocks up to the head (its number and timestamp): what only begins later may still
- * be changed, as it must be when a network agrees on its next fork.
+ * Differences that affect blocks up to the head, given by number and timestamp. Settings that take effect later may still
+ * change, as is needed when a network schedules its next fork.
  */
 export function differencesUpTo(
   head: { readonly number: bigint; readonly timestamp: bigint },
   { stored, given }: { readonly stored: StoredChainConfig; readonly given: StoredChainConfig },
-): readonly RecordDifference[] {
-  const before = namedFacts(stored, head);
-  const after = namedFacts(given, head);
+): readonly ChainConfigDifference[] {
+  const before = settingsUpTo(head, stored);
+  const after = settingsUpTo(head, given);
   return [...new Set([...before.keys(), ...after.keys()])]
     .map((name) => ({ name, stored: before.get(name) ?? "absent", given: after.get(name) ?? "absent" }))
     .filter((difference) => difference.stored !== difference.given);
 }
 
-function namedFacts(
-  record: StoredChainConfig,
+function settingsUpTo(
   head: { readonly number: bigint; readonly timestamp: bigint },
+  config: StoredChainConfig,
 ): ReadonlyMap<string, string> {
-  const facts = new Map<string, string>([
-    ["chainId", record.chainId],
-    ["contractSizeLimit", String(record.contractSizeLimitBytes)],
-    ["evmStackSize", String(record.evmStackSize)],
-    ["zeroBaseFee", String(record.isZeroBaseFee)],
-    ["fixedBaseFee", record.fixedBaseFeePerGas ?? "false"],
-    ["baseFeePerGas", record.initialBaseFeePerGas],
-    ["ibft2.epochlength", record.epochLength],
+  const settings = new Map<string, string>([
+    ["chainId", config.chainId],
+    ["contractSizeLimit", String(config.contractSizeLimitBytes)],
+    ["evmStackSize", String(config.evmStackSize)],
+    ["zeroBaseFee", String(config.isZeroBaseFee)],
+    ["fixedBaseFee", config.fixedBaseFeePerGas ?? "false"],
+    ["baseFeePerGas", config.initialBaseFeePerGas],
+    ["ibft2.epochlength", config.epochLength],
   ]);
-  for (const { fork, block, time } of record.forks) {
-    if (block !== undefined && BigInt(block) <= head.number) facts.set(`fork ${fork}`, `block ${block}`);
-    if (time !== undefined && BigInt(time) <= head.timestamp) facts.set(`fork ${fork}`, `time ${time}`);
+  for (const { fork, block, time } of config.forks) {
+    if (block !== undefined && BigInt(block) <= head.number) settings.set(`fork ${fork}`, `block ${block}`);
+    if (time !== undefined && BigInt(time) <= head.timestamp) settings.set(`fork ${fork}`, `time ${time}`);
   }
-  for (const era of record.eras) {
+  for (const era of config.eras) {
     if (BigInt(era.fromBlock) > head.number) continue;
-    facts.set(`ibft2.blockreward from block ${era.fromBlock}`, era.blockRewardWei);
-    facts.set(`ibft2.miningbeneficiary from block ${era.fromBlock}`, era.miningBeneficiary ?? "none");
-    facts.set(`ibft2.validators from block ${era.fromBlock}`, era.validators?.join(",") ?? "by votes");
+    settings.set(`ibft2.blockreward from block ${era.fromBlock}`, era.blockRewardWei);
+    settings.set(`ibft2.miningbeneficiary from block ${era.fromBlock}`, era.miningBeneficiary ?? "none");
+    settings.set(`ibft2.validators from block ${era.fromBlock}`, era.validators?.join(",") ?? "by votes");
   }
-  return facts;
+  return settings;
 }
 
-function recordActivation({ fork, at }: ForkActivation): StoredChainConfig["forks"][number] {
+function storedActivation({ fork, at }: ForkActivation): StoredChainConfig["forks"][number] {
   return "block" in at ? { fork, block: at.block.toString() } : { fork, time: at.time.toString() };
 }
 
-function recordEra({ fromBlock, parameters, validators }: IbftEra): StoredChainConfig["eras"][number] {
+function storedEra({ fromBlock, parameters, validators }: IbftEra): StoredChainConfig["eras"][number] {
   return {
     fromBlock: fromBlock.toString(),
     blockRewardWei: parameters.blockRewardWei.toString(),

@@ -2,7 +2,7 @@ import { RLP } from "@ethereumjs/rlp";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { bigintToBytes } from "../primitives/quantity.ts";
 
-/** What the state trie holds for an address (yellow paper §4.1). Balance in wei. */
+/** The value of an address in the state trie (yellow paper §4.1). Balance in wei. */
 export interface Account {
   readonly nonce: bigint;
   readonly balance: bigint;

@@ -2,20 +2,20 @@ import { concatBytes } from "../primitives/hex.ts";
 import { type RlpSpan, rlpMembers } from "../primitives/rlp.ts";
 
 /**
- * As withoutBlobs, for one who offers it to Besu's JSON-RPC: undefined where blobs, commitments and proofs are not there,
- * or anything else is.
+ * Like withoutBlobs, with the strictness of Besu's JSON-RPC: undefined unless the wrapper has exactly blobs, commitments
+ * and proofs.
  */
 export function unwrappedBlobTransaction(raw: Uint8Array): Uint8Array | undefined {
-  const within = withoutBlobs(raw);
-  if (raw[0] !== BLOB_TYPE) return within;
-  return within === raw || [...rlpMembers(raw.subarray(1))].length !== 1 + FEWEST_ATTACHMENTS
+  const unwrapped = withoutBlobs(raw);
+  if (raw[0] !== BLOB_TYPE) return unwrapped;
+  return unwrapped === raw || [...rlpMembers(raw.subarray(1))].length !== 1 + MIN_ATTACHMENTS
     ? undefined
-    : within;
+    : unwrapped;
 }
 
 /**
- * A blob transaction as its sender offers it has its blobs, commitments and proofs with it (EIP-4844, networking): the
- * type, then a list that begins with the transaction's own. Gives the canonical bytes within; all else as it is.
+ * Unwraps a blob transaction in network form, which has blobs, commitments and proofs beside it (EIP-4844, networking): the
+ * type, then a list that begins with the transaction's own list. Returns the canonical bytes; other bytes as they are.
  */
 export function withoutBlobs(raw: Uint8Array): Uint8Array {
   if (raw[0] !== BLOB_TYPE) return raw;
@@ -23,10 +23,10 @@ export function withoutBlobs(raw: Uint8Array): Uint8Array {
     const list = raw.subarray(1);
     const members: RlpSpan[] = [];
     for (const member of rlpMembers(list)) {
-      if (members.push(member) > MOST_MEMBERS) return raw;
+      if (members.push(member) > MAX_MEMBERS) return raw;
     }
     const [transaction, ...attachments] = members;
-    if (transaction?.isList !== true || attachments.length < FEWEST_ATTACHMENTS) return raw;
+    if (transaction?.isList !== true || attachments.length < MIN_ATTACHMENTS) return raw;
     return concatBytes(Uint8Array.of(BLOB_TYPE), list.subarray(transaction.start, transaction.until));
   } catch {
     return raw;
@@ -34,6 +34,6 @@ export function withoutBlobs(raw: Uint8Array): Uint8Array {
 }
 
 const BLOB_TYPE = 3;
-const FEWEST_ATTACHMENTS = 3;
-/** The transaction, a version, and the three lists; a list that goes on is not read to its end. */
-const MOST_MEMBERS = 5;
+const MIN_ATTACHMENTS = 3;
+/** The transaction, a version, and the three lists; reading stops at the first surplus member. */
+const MAX_MEMBERS = 5;

@@ -17,8 +17,8 @@ import {
 } from "./transaction.ts";
 
 /**
- * A block as it arrives: decoded, nothing judged. `ommers` are empty on every IBFT chain; withdrawals exist only in
- * foreign test chains and in a genesis block, so their items are kept as they came.
+ * A decoded block that is not validated. `ommers` are empty on every IBFT chain; withdrawals exist only in test chains of
+ * other clients and in a genesis block, so their items stay undecoded.
  */
 export interface Block<T extends Transaction = Transaction> {
   readonly header: Header;
@@ -30,19 +30,19 @@ export interface Block<T extends Transaction = Transaction> {
 /** A block without its header. */
 export type Body<T extends Transaction = Transaction> = Omit<Block<T>, "header">;
 
-/** A block under its chain hash. */
+/** A block with its chain hash. */
 export interface NamedBlock<T extends Transaction = Transaction> extends Block<T> {
   readonly hash: Hash;
 }
 
-/** A header under its chain hash, with the sum of difficulties up to and including it. */
+/** A header with its chain hash and the sum of difficulties up to and including it. */
 export interface NamedHeader {
   readonly header: Header;
   readonly hash: Hash;
   readonly totalDifficulty: bigint;
 }
 
-/** A committed block with all that the database keeps of it. */
+/** A committed block with everything that the database has of it. */
 export interface StoredBlock extends NamedBlock<SentTransaction> {
   readonly totalDifficulty: bigint;
   readonly receipts: readonly Receipt[];
@@ -55,7 +55,7 @@ export function encodeBlock(block: Block): Uint8Array {
   return encodeRlpList([encodeHeader(block.header), ...bodyParts(block)]);
 }
 
-/** Length in bytes of what encodeBlock makes: a full block of megabytes is not copied for it. */
+/** Length in bytes of encodeBlock's result, computed without copying a block of megabytes. */
 export function sizeOfBlock(block: Block): number {
   let transactions = 0;
   for (const transaction of block.transactions) transactions += bodyTransactionSize(transaction);
@@ -64,7 +64,7 @@ export function sizeOfBlock(block: Block): number {
   return rlpListSize(rlpListSize(transactions) + rest);
 }
 
-/** Bytes that a decoded block takes in memory, roughly: for whoever keeps what strangers send, who may put anything in it. */
+/** Approximate bytes that a decoded block takes in memory, to bound buffers of blocks from untrusted peers. */
 export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }: Block): number {
   let bytes = withdrawals.length * OBJECT_BYTES;
   for (const { extraData } of [header, ...ommers]) bytes += 4 * OBJECT_BYTES + extraData.length;
@@ -74,7 +74,7 @@ export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }
 
 const OBJECT_BYTES = 1024;
 
-/** As encodeBlock, without the header: how a body is answered to a peer. */
+/** Like encodeBlock, without the header: the form in which peers request bodies. */
 export function encodeBody(body: Body): Uint8Array {
   return encodeRlpList(bodyParts(body));
 }
@@ -89,7 +89,7 @@ function encodeWithdrawals(withdrawals: readonly unknown[]): Uint8Array {
   return RLP.encode([...withdrawals] as Uint8Array[]);
 }
 
-/** The body's list of transactions; nothing is encoded twice, each brings its own bytes. */
+/** The body's list of transactions, made of the bytes that each transaction keeps. */
 export function encodeTransactions(transactions: readonly Transaction[]): Uint8Array {
   return encodeRlpList(transactions.map(encodeBodyTransaction));
 }
@@ -99,8 +99,8 @@ export function encodeOmmers(ommers: readonly Header[]): Uint8Array {
 }
 
 /**
- * Strict. The transactions keep views of `bytes`, which the caller must not change; those that `find` knows are taken
- * from there, which costs a tenth of decoding them.
+ * Strict. The transactions keep views of `bytes`, which the caller must not change; those that `find` returns are reused,
+ * which costs a tenth of decoding them.
  */
 export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Result<Block, "malformedBlock"> {
   return atOnce(readBlock(bytes, { find }));
@@ -108,13 +108,12 @@ export function decodeBlock(bytes: Uint8Array, find?: FindTransaction): Result<B
 
 export interface BlockReading {
   readonly find?: FindTransaction | undefined;
-  /** Whose block has more is refused before any of them is decoded; any number when absent. */
+  /** A block with more is refused before any transaction is decoded; no bound when absent. */
   readonly maxTransactions?: number | undefined;
 }
 
 /**
- * As decodeBlock, with places to pause: a message of 16 MB has room for a million transactions that are not worth one,
- * some µs each.
+ * Like decodeBlock, with points to pause at: a message of 16 MB can have a million invalid transactions, some µs each.
  */
 export function* readBlock(
   bytes: Uint8Array,
@@ -132,7 +131,7 @@ export function* readBlock(
   }
 }
 
-/** As decodeBlock, without the header. */
+/** Like decodeBlock, without the header. */
 export function decodeBody(bytes: Uint8Array): Result<Body, "malformedBlock"> {
   try {
     return atOnce(readBodyParts(partsOf(bytes, 3)));
@@ -141,7 +140,7 @@ export function decodeBody(bytes: Uint8Array): Result<Body, "malformedBlock"> {
   }
 }
 
-/** The encodings of a list's members; a list that goes on is not read to its end. */
+/** The encoded members of a list; throws at the first one beyond `limit`. */
 function partsOf(bytes: Uint8Array, limit: number): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (const { start, until } of rlpMembers(bytes)) {
@@ -151,10 +150,10 @@ function partsOf(bytes: Uint8Array, limit: number): Uint8Array[] {
   return parts;
 }
 
-/** Decoded between two places to pause: some hundred µs. */
+/** Transactions decoded between two pauses: some hundred µs. */
 const PORTION_TRANSACTIONS = 64;
 
-/** Throws RangeError for what is not RLP, or too deep. */
+/** Throws RangeError for bytes that are not RLP, or nested too deeply. */
 function* readBodyParts(
   parts: readonly Uint8Array[],
   { find, maxTransactions = Number.POSITIVE_INFINITY }: BlockReading = {},
@@ -175,7 +174,7 @@ function* readBodyParts(
   return rest.ok ? ok({ transactions, ...rest.value }) : rest;
 }
 
-/** Nothing is looked into; where there is no limit nothing is counted. */
+/** Counts members without decoding them, and only when the list is long enough to exceed the limit. */
 function hasMoreThan(list: Uint8Array, limit: number): boolean {
   if (list.length <= limit) return false;
   let count = 0;
@@ -183,7 +182,7 @@ function hasMoreThan(list: Uint8Array, limit: number): boolean {
   return false;
 }
 
-/** What is a list is legacy, and a byte string carries a typed transaction. */
+/** A list is a legacy transaction, a byte string contains a typed one. */
 function readMember(
   bytes: Uint8Array,
   isList: boolean,
@@ -196,33 +195,33 @@ function readMember(
   return isList ? decodeTransaction(bytes) : decodeBodyTransaction(bytes);
 }
 
-/** What no IBFT block has: ommers and withdrawals. */
+/** Ommers and withdrawals, which no IBFT block has. */
 function decodeRest(
   ommersPart: Uint8Array,
   withdrawalsPart: Uint8Array | undefined,
 ): Result<Pick<Block, "ommers" | "withdrawals">, "malformedBlock"> {
   const ommers: Header[] = [];
-  for (const part of partsOf(ommersPart, MOST_OMMERS)) {
+  for (const part of partsOf(ommersPart, MAX_OMMERS)) {
     const ommer = decodeHeader(part);
     if (!ommer.ok) return malformed(ommer.error.message);
     ommers.push(ommer.value);
   }
   if (withdrawalsPart === undefined) return ok({ ommers });
-  return ok({ ommers, withdrawals: partsOf(withdrawalsPart, MOST_WITHDRAWALS).map(readWithdrawal) });
+  return ok({ ommers, withdrawals: partsOf(withdrawalsPart, MAX_WITHDRAWALS).map(readWithdrawal) });
 }
 
-/** A list of fields; what else it may be is kept as it came. Throws RangeError for more fields than there are. */
+/** A list of fields; anything else is kept as it is. Throws RangeError for too many fields. */
 function readWithdrawal(part: Uint8Array): RlpItem {
   const isList = (part[0] ?? 0) >= 0xc0;
   return isList ? partsOf(part, WITHDRAWAL_FIELDS).map((field) => readRlp(field, 0)) : readRlp(part, 0);
 }
 
-/** Far more than any chain has: strangers send this, and megabytes of empty items cost gigabytes as objects. */
-const MOST_OMMERS = 64;
-const MOST_WITHDRAWALS = 1024;
+/** Far more than any chain has. Untrusted peers send these, and megabytes of empty items take gigabytes as objects. */
+const MAX_OMMERS = 64;
+const MAX_WITHDRAWALS = 1024;
 const WITHDRAWAL_FIELDS = 4;
 
-/** As decodeBlock, from items already taken out of a larger RLP (an IBFT proposal, a NewBlock message). */
+/** Like decodeBlock, from items of a larger RLP (an IBFT proposal, a NewBlock message). */
 export function blockFromItems(items: unknown): Result<Block, "malformedBlock"> {
   if (!Array.isArray(items) || items.length < 3 || items.length > 4)
     return malformed("a block has three parts, or four");

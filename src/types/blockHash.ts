@@ -8,13 +8,13 @@ import {
 } from "./extraData.ts";
 import { encodeHeader, encodeHeaderItems, type Header, headerItems } from "./header.ts";
 
-/** keccak256 of a header that still names its round: what proposals, prepares and commit seals are about. */
+/** keccak256 of a header with its round: Proposals, Prepares and commit seals sign it. */
 export type Digest = Hash & { readonly __digest: true };
 
 /**
- * The chain hash of a block: the only name a block has on chain, on the wire and in JSON-RPC
- * (ibft2.md#chain-hash-and-digest). It covers neither seals nor round, so one block sealed twice keeps its
- * name. Genesis is hashed as written. Refused when extraData does not decode.
+ * The chain hash of a block, its only identifier on chain, on the wire and in JSON-RPC (ibft2.md#chain-hash-and-digest). It
+ * covers neither seals nor round, so a block sealed twice keeps its hash. The genesis header is hashed as it is. Fails when
+ * extraData does not decode.
  */
 export function hashOfHeader(header: Header): Result<Hash, "malformedExtraData"> {
   if (header.number === 0n) return ok(keccak256(encodeHeader(header)));
@@ -22,12 +22,12 @@ export function hashOfHeader(header: Header): Result<Hash, "malformedExtraData">
   return extra.ok ? ok(chainHash(header, extra.value)) : extra;
 }
 
-/** As hashOfHeader for a block above genesis whose extra data is already decoded. */
+/** Like hashOfHeader, for a block above genesis whose extra data is already decoded. */
 export function chainHash(header: Header, extra: ExtraData): Hash {
   return keccak256(encodeHeaderItems(headerItems(header, encodeWithoutSealsAndRound(extra))));
 }
 
-/** What validators sign as their commit seal; differs from round to round. */
+/** The hash that commit seals sign; it differs from round to round. */
 export function sealDigest(header: Header, extra: ExtraData): Digest {
   return keccak256(encodeHeaderItems(headerItems(header, encodeWithoutSeals(extra)))) as Hash as Digest;
 }

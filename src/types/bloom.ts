@@ -11,7 +11,7 @@ export function bloomOfLogs(logs: readonly Log[]): Uint8Array {
   return atOnce(bloomOfLogsInSteps(logs));
 }
 
-/** As bloomOfLogs: one transaction has room for some hundred thousand logs. */
+/** Like bloomOfLogs, in steps: one transaction can have some hundred thousand logs. */
 export function* bloomOfLogsInSteps(logs: readonly Log[]): Steps<Uint8Array> {
   const bloom = new Uint8Array(BLOOM_BYTES);
   for (let at = 0; at < logs.length; at += STEP_LOGS) {
@@ -24,7 +24,7 @@ export function* bloomOfLogsInSteps(logs: readonly Log[]): Steps<Uint8Array> {
   return bloom;
 }
 
-/** Between two places to pause, here and where logs are encoded: a millisecond at most, with four topics each. */
+/** Logs per step, here and where logs are encoded: a millisecond at most, with four topics each. */
 export const STEP_LOGS = 256;
 
 /** Sets in `bloom` every bit that is set in `other`. */
@@ -32,15 +32,15 @@ export function mergeBloom(bloom: Uint8Array, other: Uint8Array): void {
   for (let i = 0; i < BLOOM_BYTES; i++) bloom[i] = (bloom[i] ?? 0) | (other[i] ?? 0);
 }
 
-/** False means the entry is surely absent; true means it may be present. */
+/** False when the entry is certainly absent; true when it may be present. */
 export function mayContain(bloom: Uint8Array, entry: Uint8Array): boolean {
   return hasBits(bloom, bloomBits(entry));
 }
 
-/** The three bits that one entry sets, hashed once for many blooms. */
+/** The three bits that one entry sets, computed once for many blooms. */
 export type BloomBits = readonly { readonly byte: number; readonly mask: number }[];
 
-/** As mayContain, for an entry whose bits are known. */
+/** Like mayContain, for an entry whose bits are known. */
 function hasBits(bloom: Uint8Array, bits: BloomBits): boolean {
   return bits.every(({ byte, mask }) => ((bloom[byte] ?? 0) & mask) !== 0);
 }

@@ -11,9 +11,9 @@ export interface ValidatorVote {
   readonly kind: "add" | "drop";
 }
 
-/** What IBFT 2.0 keeps in a header's extraData (ibft2.md#extra-data). */
+/** The contents of an IBFT 2.0 header's extraData (ibft2.md#extra-data). */
 export interface ExtraData {
-  /** Free bytes of the builder, 32 by custom; the length is not checked. */
+  /** Bytes that the block's builder may choose, 32 by convention; the length is not checked. */
   readonly vanity: Uint8Array;
   readonly validators: readonly Address[];
   readonly vote?: ValidatorVote;
@@ -23,25 +23,24 @@ export interface ExtraData {
 
 export const VANITY_BYTES = 32;
 
-/** The bytes stored and sent: all five items. */
+/** The full encoding, stored and sent: all five items. */
 export function encodeExtraData(extra: ExtraData): Uint8Array {
   return RLP.encode([...itemsWithRound(extra), extra.seals.map(encodeSignature)]);
 }
 
-/** Without the seals item: what validators sign as their commit seal, and the proposal's digest. */
+/** The encoding without the seals item: covered by commit seals and by a proposal's digest. */
 export function encodeWithoutSeals(extra: ExtraData): Uint8Array {
   return RLP.encode(itemsWithRound(extra));
 }
 
-/** Without seals and round: what the chain hash of a block covers. */
+/** The encoding without seals and round: covered by the chain hash of a block. */
 export function encodeWithoutSealsAndRound(extra: ExtraData): Uint8Array {
   return RLP.encode(firstItems(extra));
 }
 
 /**
- * Strict: exactly five items of the right lengths, votes 0xff or 0x00, sound signatures
- * (ibft2.md#extra-data). Strangers send this, so that a list is read no further than to the first item that
- * is wrong.
+ * Strict: exactly five items of the right lengths, votes 0xff or 0x00, well-formed signatures (ibft2.md#extra-data).
+ * Untrusted peers send it, so reading stops at the first wrong item.
  */
 export function decodeExtraData(bytes: Uint8Array): Result<ExtraData, "malformedExtraData"> {
   try {
@@ -51,7 +50,7 @@ export function decodeExtraData(bytes: Uint8Array): Result<ExtraData, "malformed
   }
 }
 
-/** Throws RangeError for what is malformed. */
+/** Throws RangeError for malformed bytes. */
 function readExtraData(bytes: Uint8Array): ExtraData {
   const items = partsOf(bytes, 5, "extra data is a list of five items");
   const [vanity, validators, vote, round, seals] = items.map(({ start, until }) =>
@@ -109,7 +108,7 @@ function partsOf(list: Uint8Array, count: number, what: string): readonly RlpSpa
   return spans;
 }
 
-/** The string that `part` spells, of exactly `length` bytes where that is given. */
+/** The string that `part` encodes, of exactly `length` bytes if given. */
 function stringAt(part: Uint8Array | undefined, what: string, length?: number): Uint8Array {
   if (part === undefined || (part[0] ?? 0xff) >= 0xc0) throw new RangeError(what);
   const string = readRlp(part, 0) as Uint8Array;
@@ -128,7 +127,7 @@ function malformed(message: string): Result<ExtraData, "malformedExtraData"> {
   return err({ code: "malformedExtraData", fault: "peer", message });
 }
 
-/** Vanity of exactly 32 bytes from the operator's text: zero-padded on the left, as the incumbent writes it. */
+/** Vanity of exactly 32 bytes from the operator's bytes: zero-padded on the left, as in Besu. */
 export function vanityFromBytes(bytes: Uint8Array): Uint8Array {
   const kept = bytes.subarray(0, VANITY_BYTES);
   return concatBytes(new Uint8Array(VANITY_BYTES - kept.length), kept);

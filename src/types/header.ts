@@ -5,10 +5,9 @@ import { err, ok, type Result } from "../primitives/result.ts";
 import { encodeRlpList, encodeRlpString, rlpMembers } from "../primitives/rlp.ts";
 
 /**
- * A block header, in the order of its RLP. The optional fields are those later forks add; an IBFT chain of the
- * incumbent uses only baseFeePerGas, save for a genesis block with timestamp forks at zero
- * (ibft2.md#genesis-block). Gas, numbers and timestamps (seconds) are bigint; extraData is kept exactly as it
- * arrived.
+ * A block header, in the order of its RLP. Later forks add the optional fields; IBFT chains of Besu use only baseFeePerGas,
+ * except for a genesis block with timestamp forks at zero (ibft2.md#genesis-block). Gas, numbers and timestamps (seconds)
+ * are bigint; extraData is kept exactly as received.
  */
 export interface Header {
   readonly parentHash: Hash;
@@ -74,20 +73,20 @@ export function encodeHeader(header: Header): Uint8Array {
   return encodeHeaderItems(headerItems(header));
 }
 
-/** By hand, because each block that is checked has its header encoded four times. */
+/** Without the RLP library, because validating a block encodes its header four times. */
 export function encodeHeaderItems(items: readonly Uint8Array[]): Uint8Array {
   return encodeRlpList(items.map(encodeRlpString));
 }
 
-/** Reads a header from bytes; refused as the sender's fault when the RLP or a field's length is wrong. */
+/** Decodes a header; wrong RLP or field lengths are errors of the sender. */
 export function decodeHeader(bytes: Uint8Array): Result<Header, "malformedHeader"> {
   const items: Uint8Array[] = [];
   try {
     for (const { isList, from, until } of rlpMembers(bytes)) {
       if (isList) return malformed("a field of a header is not a list");
-      // Strangers send this: a list that goes on is not read to its end.
-      if (items.length === MOST_FIELDS)
-        return malformed(`a header does not have more than ${MOST_FIELDS} fields`);
+      // Untrusted peers send headers: reading stops at the first surplus field.
+      if (items.length === MAX_FIELDS)
+        return malformed(`a header does not have more than ${MAX_FIELDS} fields`);
       items.push(bytes.subarray(from, until));
     }
   } catch (error) {
@@ -96,7 +95,7 @@ export function decodeHeader(bytes: Uint8Array): Result<Header, "malformedHeader
   return headerFromItems(items);
 }
 
-/** As decodeHeader, from items already taken out of a larger RLP. */
+/** Like decodeHeader, from items of a larger RLP. */
 export function headerFromItems(items: unknown): Result<Header, "malformedHeader"> {
   if (!Array.isArray(items)) return malformed("a header is a list");
   if (!HEADER_LENGTHS.has(items.length)) return malformed(`a header does not have ${items.length} fields`);
@@ -109,10 +108,10 @@ export function headerFromItems(items: unknown): Result<Header, "malformedHeader
   }
 }
 
-/** Berlin, London, Shanghai, Cancun (blob gas comes in two, then the beacon root), Prague. */
+/** Berlin, London, Shanghai, Cancun (two blob gas fields, then the beacon root), Prague. */
 const HEADER_LENGTHS: ReadonlySet<number> = new Set([15, 16, 17, 19, 20, 21]);
 
-const MOST_FIELDS = 21;
+const MAX_FIELDS = 21;
 
 function readHeader(items: readonly Uint8Array[]): Header {
   const at = (index: number): Uint8Array => {

@@ -6,8 +6,8 @@ import { type BareReceipt, encodeReceiptInSteps } from "./receipt.ts";
 
 /**
  * Root of the Merkle-Patricia trie that maps RLP(index) to each value: the transactionsRoot and receiptsRoot of a
- * header (yellow paper §4.3). The keys are known beforehand, so the trie is built in one pass from its sorted leaves
- * and each node is hashed once: some 3 µs an entry, where inserting one after another costs about 100.
+ * header (yellow paper §4.3). The keys are known in advance, so the trie is built in one pass from its sorted leaves and
+ * each node is hashed once: some 3 µs per entry, where inserting entries one by one costs about 100.
  */
 export function rootOfList(values: readonly Uint8Array[]): Hash {
   return atOnce(rootOfListInSteps(values));
@@ -20,7 +20,7 @@ export function* rootOfListInSteps(values: readonly Uint8Array[]): Steps<Hash> {
     const value = values[index];
     if (value !== undefined) leaves.push({ path: nibblesOfIndex(index), value });
   };
-  // By their keys: that of 0 is 0x80, and comes behind those of 1 to 127.
+  // In order of keys: index 0 has the key 0x80, which comes after those of 1 to 127.
   for (let index = 1; index < 128; index++) add(index);
   add(0);
   for (let index = 128; index < values.length; index++) {
@@ -46,8 +46,8 @@ export function* rootOfReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<
 }
 
 /**
- * The transactionsRoot of a body. Asked again of the same list it is known: a proposal is held against its header when it
- * comes, and again when it is judged.
+ * The transactionsRoot of a body. Cached by list, because a proposal is compared with its header when it is decoded and again
+ * when it is validated.
  */
 export function* rootOfTransactionsInSteps(
   transactions: readonly { readonly raw: Uint8Array }[],
@@ -61,7 +61,7 @@ export function* rootOfTransactionsInSteps(
 
 const transactionRoots = new WeakMap<readonly unknown[], Hash>();
 
-/** Between two places to pause: so many leaves, and about as many bytes, take some 0.3 ms. */
+/** Bounds of one step, in leaves and in bytes: some 0.3 ms each. */
 const STEP_LEAVES = 64;
 const STEP_BYTES = 64 * 1024;
 
@@ -73,7 +73,7 @@ interface Leaf {
 
 const EMPTY_ITEM = Uint8Array.of(0x80);
 
-/** RLP of the node that holds leaves[from..until), whose paths agree in their first `depth` nibbles. */
+/** RLP of the node above leaves[from..until), whose paths agree in their first `depth` nibbles. */
 function encodeNode(leaves: readonly Leaf[], from: number, until: number, depth: number): Uint8Array {
   const first = leafAt(leaves, from);
   if (until - from === 1) {
@@ -87,12 +87,12 @@ function encodeNode(leaves: readonly Leaf[], from: number, until: number, depth:
   return shared === depth ? branch : encodeExtension(first.path, depth, shared, branch);
 }
 
-/** Leads along path[from..until) to a branch. */
+/** RLP of an extension node along path[from..until) to a branch. */
 function encodeExtension(path: Uint8Array, from: number, until: number, branch: Uint8Array): Uint8Array {
   return encodeRlpList([encodeRlpString(compactPath(path, from, until, false)), reference(branch)]);
 }
 
-/** RLP keys never run one into another, so no branch carries a value of its own. */
+/** No RLP key is a prefix of another, so branches have no values. */
 function encodeBranch(leaves: readonly Leaf[], from: number, until: number, depth: number): Uint8Array {
   const items = childrenOf(leaves, from, until, depth).map(({ start, end }) =>
     end === start ? EMPTY_ITEM : reference(encodeNode(leaves, start, end, depth + 1)),
@@ -126,7 +126,7 @@ function isLong(leaves: readonly Leaf[], from: number, until: number): boolean {
   return bytes > STEP_BYTES;
 }
 
-/** The hash of what encodeNode makes, in steps, and without copies of a long value. */
+/** The hash of encodeNode's result, in steps and without copying a long value. */
 function* hashLongNode(leaves: readonly Leaf[], from: number, until: number, depth: number): Steps<Hash> {
   const { path, value } = leafAt(leaves, from);
   if (until - from === 1) {
@@ -148,7 +148,7 @@ function* hashLongNode(leaves: readonly Leaf[], from: number, until: number, dep
   return keccak256(shared === depth ? branch : encodeExtension(path, depth, shared, branch));
 }
 
-/** How a parent names a child: by hash, or whole when shorter than a hash. */
+/** A parent's reference to a child: its hash, or the child itself when shorter than a hash. */
 function reference(node: Uint8Array): Uint8Array {
   return node.length < 32 ? node : encodeRlpString(keccak256(node));
 }

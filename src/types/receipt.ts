@@ -16,7 +16,7 @@ import { STEP_LOGS } from "./bloom.ts";
 import type { Log } from "./log.ts";
 import type { TransactionType } from "./transaction.ts";
 
-/** What a transaction left behind. Gas in gas units. */
+/** The receipt of a transaction. Gas in gas units. */
 export interface Receipt {
   readonly type: TransactionType;
   /** 1 or 0 from Byzantium on (EIP-658), else the state root after the transaction. */
@@ -29,7 +29,7 @@ export interface Receipt {
   readonly revertReason?: Uint8Array;
 }
 
-/** What the consensus encoding holds of a receipt. */
+/** The fields of a receipt's consensus encoding. */
 export type BareReceipt = Omit<Receipt, "gasUsed" | "revertReason">;
 
 /** The consensus encoding, whose trie root is the header's receiptsRoot (EIP-2718: type byte before the RLP if typed). */
@@ -38,8 +38,8 @@ export function encodeReceipt(receipt: BareReceipt): Uint8Array {
 }
 
 /**
- * As encodeReceipt: one receipt has room for some hundred thousand logs. Measured first and then written by hand to one
- * array, because each transfer of an imported block has one, too: the library takes at least four times as long.
+ * Like encodeReceipt, in steps: one receipt can have some hundred thousand logs. Computes the length first and then writes
+ * to one array, because every transaction of an imported block has a receipt: the library takes at least four times as long.
  */
 export function* encodeReceiptInSteps(receipt: BareReceipt): Steps<Uint8Array> {
   const { type, outcome, cumulativeGasUsed, logsBloom, logs } = receipt;
@@ -89,7 +89,7 @@ export function decodeReceipt(bytes: Uint8Array): Result<BareReceipt, "malformed
   }
 }
 
-/** The receipt, its logs, a log, its topics. */
+/** Nesting of lists: the receipt, its logs, a log, its topics. */
 const RECEIPT_DEPTH = 4;
 
 function outcomeOf(bytes: Uint8Array): Receipt["outcome"] {
@@ -127,7 +127,7 @@ function sizeOfLog(log: Log): number {
   return rlpListSize(lengthOfLog(log));
 }
 
-/** Bytes of its members together. */
+/** Length in bytes of a log's encoded members. */
 function lengthOfLog({ address, topics, data }: Log): number {
   return rlpStringSize(address) + rlpListSize(lengthOfTopics(topics)) + rlpStringSize(data);
 }
@@ -138,7 +138,7 @@ function lengthOfTopics(topics: Log["topics"]): number {
   return length;
 }
 
-/** Answers the index behind it. */
+/** Returns the index after the log. */
 function writeLog(bytes: Uint8Array, at: number, log: Log): number {
   const { address, topics, data } = log;
   let end = writeRlpListPrefix(bytes, at, lengthOfLog(log));

@@ -23,7 +23,7 @@ export interface AccessListEntry {
   readonly storageKeys: readonly Hash[];
 }
 
-/** EIP-7702: lets `address`'s code run for the account that signed this. */
+/** EIP-7702: makes the signer's account run the code of `address`. */
 export interface Authorization {
   readonly chainId: bigint;
   readonly address: Address;
@@ -34,8 +34,8 @@ export interface Authorization {
 }
 
 /**
- * A signed transaction, decoded once and kept. Prices and value in wei. Which optional fields are present follows from
- * `type`: gasPrice for 0 and 1, the two fee caps from 2 on, access list from 1 on. `to` is absent for a creation.
+ * A decoded signed transaction. Prices and value in wei. `type` decides which optional fields are present: gasPrice for 0
+ * and 1, the two fee caps from 2 on, access list from 1 on. `to` is absent for a creation.
  */
 export interface Transaction {
   readonly type: TransactionType;
@@ -53,12 +53,12 @@ export interface Transaction {
   readonly maxFeePerBlobGas?: bigint;
   readonly blobVersionedHashes: readonly Hash[];
   readonly authorizationList: readonly Authorization[];
-  /** v as it is written: 27/28 or chainId * 2 + 35/36 for legacy, the parity otherwise. */
+  /** v as encoded: 27/28 or chainId * 2 + 35/36 for legacy, the parity otherwise. */
   readonly v: bigint;
   readonly r: bigint;
   readonly s: bigint;
   readonly yParity: 0 | 1;
-  /** Canonical encoding: RLP for legacy, type byte and RLP otherwise; what a block body and eth_sendRawTransaction carry. */
+  /** Canonical encoding, as in block bodies and eth_sendRawTransaction: RLP for legacy, type byte and RLP otherwise. */
   readonly raw: Uint8Array;
   readonly hash: Hash;
 }
@@ -68,12 +68,12 @@ export interface SentTransaction extends Transaction {
   readonly sender: Address;
 }
 
-/** The transaction of that hash, where it was decoded before and is kept: reading its bytes again could tell nothing new. */
+/** Looks up an already decoded transaction by hash, so that its bytes need not be decoded again. */
 export type FindTransaction = (hash: Hash) => Transaction | undefined;
 
 export type TransactionErrorCode = "malformedTransaction" | "unsupportedV" | "unknownTransactionType";
 
-/** Decodes the canonical encoding, strictly; the signature's ranges are checked, its signer is not recovered. */
+/** Decodes the canonical encoding, strictly; checks the signature's ranges, but does not recover its signer. */
 export function decodeTransaction(bytes: Uint8Array): Result<Transaction, TransactionErrorCode> {
   const first = bytes[0];
   if (first === undefined) return malformed("no bytes");
@@ -93,7 +93,7 @@ export function decodeTransaction(bytes: Uint8Array): Result<Transaction, Transa
   }
 }
 
-/** As decodeTransaction, from an item of a block body: a list is legacy, a byte string carries a typed transaction. */
+/** Like decodeTransaction, from an item of a block body: a list is legacy, a byte string contains a typed transaction. */
 export function decodeBodyTransaction(item: unknown): Result<Transaction, TransactionErrorCode> {
   if (item instanceof Uint8Array) {
     return item[0] !== undefined && item[0] < 0x80
@@ -105,19 +105,19 @@ export function decodeBodyTransaction(item: unknown): Result<Transaction, Transa
     : malformed("no transaction");
 }
 
-/** RLP of a transaction as it stands in a block body: legacy is its own list, a typed one becomes a byte string. */
+/** RLP of a transaction in a block body: a legacy one is a list, a typed one is a byte string. */
 export function encodeBodyTransaction(transaction: Transaction): Uint8Array {
   return transaction.type === 0 ? transaction.raw : encodeRlpString(transaction.raw);
 }
 
-/** Length in bytes of what encodeBodyTransaction makes. */
+/** Length in bytes of encodeBodyTransaction's result. */
 export function bodyTransactionSize({ type, raw }: Transaction): number {
   return type === 0 ? raw.length : rlpStringSize(raw);
 }
 
 /**
- * Digest that the sender signed: the fields without the signature, which are the bytes before the last three items, so
- * nothing is decoded again. A protected legacy transaction signs its chain id and two empty items after them (EIP-155).
+ * The hash that the sender signed. It covers the fields without the signature, which are the bytes before the last three
+ * items, so nothing is decoded again. A protected legacy transaction appends chain id and two empty items (EIP-155).
  */
 export function signingHash(transaction: Transaction): Hash {
   const { raw, type } = transaction;
@@ -134,7 +134,7 @@ export function signingHash(transaction: Transaction): Hash {
   return keccak256(encodeRlpList([unsigned, chainId, Uint8Array.of(0x80, 0x80)]));
 }
 
-/** Bytes that a scalar of at most 55 bytes takes as RLP. */
+/** RLP length in bytes of a scalar of at most 55 bytes. */
 function scalarLength(value: bigint): number {
   return value < 0x80n ? 1 : 1 + Math.ceil(value.toString(16).length / 2);
 }
@@ -143,17 +143,17 @@ export function signatureOf(transaction: Transaction): Signature {
   return { r: transaction.r, s: transaction.s, yParity: transaction.yParity };
 }
 
-/** What the threads that recover signers need of a transaction (recoveryPool.ts). */
+/** The input of signature recovery on worker threads (recoveryPool.ts). */
 export function recoveryItemOf(transaction: Transaction): RecoveryItem {
   return { digest: signingHash(transaction), signature: signatureOf(transaction) };
 }
 
-/** True when s is in the lower half of the order, as EIP-2 asks of every transaction since Homestead. */
+/** True when s is in the lower half of the order, as EIP-2 requires since Homestead. */
 export function hasLowS(transaction: Transaction): boolean {
   return transaction.s <= SECP256K1_ORDER / 2n;
 }
 
-/** The transaction with its signer, recovered on this thread; undefined when the signature fits no key. */
+/** The transaction with its signer, recovered on this thread; undefined when no key can be recovered. */
 export function withRecoveredSender(transaction: Transaction): SentTransaction | undefined {
   const sender = recoverAddress(signingHash(transaction), signatureOf(transaction));
   return sender === undefined ? undefined : withSender(transaction, sender);
@@ -163,15 +163,15 @@ export function withSender(transaction: Transaction, sender: Address): SentTrans
   return { ...transaction, sender };
 }
 
-/** What a transaction says about its price; a simulated call says as much. */
+/** The price fields of a transaction or simulated call. */
 export type FeeFields = Pick<Transaction, "gasPrice" | "maxPriorityFeePerGas" | "maxFeePerGas">;
 
-/** Wei per gas that the sender pays at most: gasPrice, or maxFeePerGas from EIP-1559 on. */
+/** The maximum that the sender pays, wei per gas: gasPrice, or maxFeePerGas from EIP-1559 on. */
 export function feeCap(transaction: FeeFields): bigint {
   return transaction.maxFeePerGas ?? transaction.gasPrice ?? 0n;
 }
 
-/** Wei per gas that the sender pays in a block with this base fee (EIP-1559); may lie below the base fee if the cap does. */
+/** The price in a block with this base fee, wei per gas (EIP-1559); below the base fee when the cap is. */
 export function effectiveGasPrice(transaction: FeeFields, baseFeePerGas: bigint | undefined): bigint {
   if (transaction.maxFeePerGas === undefined) return transaction.gasPrice ?? 0n;
   const offered = (transaction.maxPriorityFeePerGas ?? 0n) + (baseFeePerGas ?? 0n);
@@ -183,7 +183,7 @@ export function effectivePriorityFee(transaction: FeeFields, baseFeePerGas: bigi
   return effectiveGasPrice(transaction, baseFeePerGas) - (baseFeePerGas ?? 0n);
 }
 
-/** Neither 27 nor 28, nor of any chain; in Besu's words. */
+/** For a v that is neither 27 nor 28 nor valid under EIP-155; the message is Besu's. */
 class UnsupportedV extends RangeError {
   constructor(v: bigint) {
     super(`An unsupported encoded \`v\` value of ${v} was found`);
@@ -252,12 +252,12 @@ function decodeTyped(type: TransactionType, bytes: Uint8Array): Transaction {
 
 const NO_ENTRIES: readonly never[] = [];
 
-/** A string's bytes, or the encoding of a list that nobody has looked into yet. */
+/** A string's bytes, or the encoding of a list that is not decoded yet. */
 type Field = Uint8Array | { readonly list: Uint8Array };
 
 type Fields = readonly Field[];
 
-/** The members of a list of exactly `count`. A list that goes on is not read to its end. */
+/** The members of a list of exactly `count`; stops reading at the first surplus member. */
 function fields(bytes: Uint8Array, count: number, what: string): Fields {
   const found: Field[] = [];
   for (const span of rlpMembers(bytes)) {
@@ -272,7 +272,7 @@ function fieldAt(bytes: Uint8Array, { isList, start, from, until }: RlpSpan): Fi
   return isList ? { list: bytes.subarray(start, until) } : bytes.subarray(from, until);
 }
 
-/** Reads one member after another: strangers send this, and a list that goes wrong is not read to its end. */
+/** Decodes member by member: untrusted peers send this, so decoding stops at the first wrong member. */
 function listOf<T>(field: Field | undefined, what: string, read: (member: Fields) => T): readonly T[] {
   const list = listBytes(field, what);
   if (list.length === 1) return NO_ENTRIES;

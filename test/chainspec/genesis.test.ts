@@ -271,11 +271,11 @@ describe("a genesis file that makes no sense is refused, with key, value and pla
     ],
     [
       { root: { alloc: { "1": { storage: { "0x1": "1", "0x01": "2" } } } } },
-      "alloc names the slot 0x0000000000000000000000000000000000000000000000000000000000000001 of an account twice",
+      "alloc has the slot 0x0000000000000000000000000000000000000000000000000000000000000001 of an account twice",
     ],
     [
       { root: { alloc: { "0x1": {}, "1": {} } } },
-      "alloc names the account 0x0000000000000000000000000000000000000001 twice",
+      "alloc has the account 0x0000000000000000000000000000000000000001 twice",
     ],
     [{ config: { chainid: 1 } }, "config.chainId is given twice"],
     [{ config: { chainId: "many" } }, "config.chainId must be a number but was 'many'"],
@@ -299,15 +299,15 @@ describe("a genesis file that makes no sense is refused, with key, value and pla
     ],
     [
       { config: { shanghaiTime: 0 } },
-      "shanghai is in force in the genesis block, so London must be too: config.londonBlock must be 0",
+      "shanghai is active in the genesis block, so London must be too: config.londonBlock must be 0",
     ],
     [
       { config: { osakaTime: 1767747671 } },
-      "config.osakaTime begins the fork 'osaka' at time '1767747671', which this version does not know; the newest it knows is Prague (pragueTime)",
+      "config.osakaTime activates the fork 'osaka' at time '1767747671', which this version does not know; the newest fork that it knows is Prague (pragueTime)",
     ],
-    [{ config: { bpo1Time: 5 } }, "config.bpo1Time begins the fork 'bpo1' at time '5'"],
-    [{ config: { cancunEOFTime: 5 } }, "config.cancunEOFTime begins the fork 'cancunEOF' at time '5'"],
-    [{ config: { amsterdamTime: 5 } }, "config.amsterdamTime begins the fork 'amsterdam' at time '5'"],
+    [{ config: { bpo1Time: 5 } }, "config.bpo1Time activates the fork 'bpo1' at time '5'"],
+    [{ config: { cancunEOFTime: 5 } }, "config.cancunEOFTime activates the fork 'cancunEOF' at time '5'"],
+    [{ config: { amsterdamTime: 5 } }, "config.amsterdamTime activates the fork 'amsterdam' at time '5'"],
     [{ config: { daoForkBlock: 5 } }, "config.daoForkBlock: the DAO fork is not supported"],
     [
       { config: { terminalTotalDifficulty: 5 } },
@@ -315,10 +315,7 @@ describe("a genesis file that makes no sense is refused, with key, value and pla
     ],
     [{ config: { ibft: {} } }, "config.ibft: IBFT1 (legacy) is no longer supported. Consider using IBFT2"],
     [{ config: { ethash: {} } }, "config.ethash: proof of work is not supported"],
-    [
-      { config: { ibft2: undefined } },
-      "config names no consensus that is known here: an ibft2 section is expected",
-    ],
+    [{ config: { ibft2: undefined } }, "config has no supported consensus: an ibft2 section is expected"],
     [{ config: { ibft2: [] } }, "config.ibft2 must be an object but was a list"],
     [{ ibft2: { epochlength: 0 } }, "Epoch length in config must be greater than zero"],
     [{ ibft2: { epochlength: -5 } }, "Epoch length in config must be greater than zero"],
@@ -345,7 +342,7 @@ describe("a genesis file that makes no sense is refused, with key, value and pla
     ],
     [
       { config: { transitions: { ibft2: [{ blockreward: "1" }] } } },
-      "A transition must say from which block it holds (block)",
+      "A transition needs the block from which it applies (block)",
     ],
     [
       { config: { transitions: { ibft2: [{ block: 5, validators: [] }] } } },

@@ -144,12 +144,12 @@ describeWithVectors("genesis files of other chains, read for tests", () => {
   });
 
   it.each([
-    ["besu-core/networks/future.json", "config.futureEipsTime begins the fork 'futureEips' at time '0'"],
+    ["besu-core/networks/future.json", "config.futureEipsTime activates the fork 'futureEips' at time '0'"],
     [
       "besu-core/networks/experimental.json",
-      "config.experimentalEipsTime begins the fork 'experimentalEips' at time '0'",
+      "config.experimentalEipsTime activates the fork 'experimentalEips' at time '0'",
     ],
-    ["besu-core/config/all_forks.json", "config.futureEipsTime begins the fork 'futureEips' at time '98'"],
+    ["besu-core/config/all_forks.json", "config.futureEipsTime activates the fork 'futureEips' at time '98'"],
   ])("%s is refused for a fork newer than ours", (file, message) => {
     expect(messageOf("any", file)).toContain(message);
   });
@@ -161,10 +161,7 @@ describeWithVectors("genesis files of other chains, read for tests", () => {
     ],
     ["besu-core/networks/mainnet.json", "config.ethash: proof of work is not supported"],
     ["besu-core/chainimport/clique/genesis.json", "config.clique: Clique is not supported"],
-    [
-      "besu-core/genesis/genesis1.json",
-      "config names no consensus that is known here: an ibft2 section is expected",
-    ],
+    ["besu-core/genesis/genesis1.json", "config has no supported consensus: an ibft2 section is expected"],
   ])("%s is refused where IBFT 2.0 is expected", (file, message) => {
     expect(messageOf("ibft2", file)).toContain(message);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
-import { chainDigest, differencesUpTo, recordOf } from "../../src/chainspec/storedChainConfig.ts";
+import { chainDigest, differencesUpTo, storedConfigOf } from "../../src/chainspec/storedChainConfig.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 
 function aSpec(config: Record<string, unknown> = {}, ibft2: Record<string, unknown> = {}): ChainSpec {
@@ -20,8 +20,8 @@ const head = { number: 100n, timestamp: 5000n };
 
 function differences(stored: ChainSpec, given: ChainSpec) {
   // As the node does it: one of the two has been through a file.
-  const kept = JSON.parse(JSON.stringify(recordOf(stored))) as ReturnType<typeof recordOf>;
-  return differencesUpTo(head, { stored: kept, given: recordOf(given) });
+  const kept = JSON.parse(JSON.stringify(storedConfigOf(stored))) as ReturnType<typeof storedConfigOf>;
+  return differencesUpTo(head, { stored: kept, given: storedConfigOf(given) });
 }
 
 describe("the record of a chain's rules", () => {

@@ -63,7 +63,7 @@ describe("a nonsense genesis file", () => {
       [
         "an empty object",
         "{}",
-        "config names no consensus that is known here: an ibft2 section is expected (line 1, column 1 of FILE)",
+        "config has no supported consensus: an ibft2 section is expected (line 1, column 1 of FILE)",
       ],
       [
         "a torn one",
