@@ -1,6 +1,6 @@
 import type { NodeProcess } from "./nodeProcess.ts";
 
-/** What a node said to one request. */
+/** A node's answer to one request. */
 export interface Answer {
   readonly result?: unknown;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
@@ -10,7 +10,7 @@ export interface Answer {
 export interface ListedDifference {
   /** The label of the request; `*` stands for all. */
   readonly method: string;
-  /** A path from `result` or `error`, with `[]` for every index: `result.logs[].index`; with `*` at its end all in it. */
+  /** A path from `result` or `error`, with `[]` for every index: `result.logs[].index`; a final `*` covers all below. */
   readonly member: string;
   readonly reason: string;
 }
@@ -22,7 +22,7 @@ export interface Difference {
   readonly theirs: unknown;
 }
 
-/** Members in which two values differ; one that is absent on one side counts under its own path. */
+/** Members in which two values differ; a member that is absent on one side is listed under its own path. */
 function differencesOf(ours: unknown, theirs: unknown, member = ""): readonly Difference[] {
   if (isObject(ours) && isObject(theirs) && Array.isArray(ours) === Array.isArray(theirs)) {
     if (Array.isArray(ours) && Array.isArray(theirs)) {
@@ -37,7 +37,7 @@ function differencesOf(ours: unknown, theirs: unknown, member = ""): readonly Di
   return ours === theirs ? [] : [{ member, ours, theirs }];
 }
 
-/** Asks both nodes, and collects what differs without a listed reason; remembers which reasons were needed. */
+/** Sends requests to both nodes, and collects differences without a listed reason and the reasons that were needed. */
 export function createComparison(
   ours: NodeProcess["rpc"],
   theirs: NodeProcess["rpc"],
@@ -47,7 +47,7 @@ export function createComparison(
   const needed = new Set<ListedDifference>();
   const unexplained: string[] = [];
   return {
-    /** Asks both; the label is the method, with words after it where the table tells forms of a request apart. */
+    /** Compares the answers to one request; the label is the method, with a suffix where the table distinguishes forms. */
     async compare(
       label: string,
       params: readonly unknown[] = [],
@@ -68,10 +68,10 @@ export function createComparison(
         else unexplained.push(describe(label, params, difference));
       }
     },
-    /** What has been found since this was asked last. */
+    /** Differences found since the last call. */
     unexplained: (): readonly string[] => unexplained.splice(0),
-    /** Rows of the table that nothing needed: they hide differences to come. */
-    idle: (): readonly ListedDifference[] => listed.filter((row) => !needed.has(row)),
+    /** Rows of the table that no difference needed: they would hide future differences. */
+    unused: (): readonly ListedDifference[] => listed.filter((row) => !needed.has(row)),
   };
 }
 

@@ -31,13 +31,13 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
     anvil = await startAnvilProcess(binary as string);
     chain = await makeVariedChain(node, compiled);
     await node.rpc("miner_stop");
-    headNumber = await restingHead(node);
+    headNumber = await finishedHead(node);
     await mineAlike(anvil, node, new Map(chain.sent.map(({ hash, raw }) => [hash, raw])), headNumber);
     hashesOf = {
       ours: await blockHashes(node, headNumber),
       theirs: await blockHashes(anvil, headNumber),
     };
-    comparison = createComparison(node.rpc, anvil.rpc, LISTED, prestatesAlike(namingBlocks(hashesOf)));
+    comparison = createComparison(node.rpc, anvil.rpc, LISTED, normalisePrestates(numberingBlocks(hashesOf)));
   });
 
   afterAll(async () => {
@@ -61,7 +61,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
     to: chain.contracts.token,
     data: encodeFunctionData({ abi: chain.abis.Token, functionName, args }),
   });
-  /** Calls that end in every way; those that look at the block itself are asked for apart. */
+  /** Calls with every kind of result; calls that read the block itself are compared separately. */
   const calls = () => [
     toToken("balanceOf", [HEIR]),
     toToken("transfer", [HEIR, 1n]),
@@ -127,7 +127,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
     expect(comparison.unexplained()).toEqual([]);
   });
 
-  it("has the same state, and proves it alike", async () => {
+  it("has the same state and the same proofs", async () => {
     const first = await blockOf("approve");
     for (const block of ["0x0", ...(await busyBlocks())]) {
       const proof = Number(block) > Number(first) ? "eth_getProof later" : "eth_getProof";
@@ -190,7 +190,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
     expect(comparison.unexplained()).toEqual([]);
   });
 
-  it("calls and estimates alike, however the call ends", async () => {
+  it("calls and estimates alike, whatever the result of the call", async () => {
     const { salted } = chain.contracts;
     const peculiar = [
       [" burning gas", toZoo("lend", [salted, 3n])],
@@ -216,8 +216,8 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
     for (const hash of Object.values(chain.hashes)) {
       await compare("debug_traceTransaction structLogs", [hash]);
       for (const [tracer, tracerConfig] of TRACERS) {
-        const words = ["debug_traceTransaction", tracer, ...Object.keys(tracerConfig)].join(" ");
-        await compare(words, [hash, { tracer, tracerConfig }]);
+        const label = ["debug_traceTransaction", tracer, ...Object.keys(tracerConfig)].join(" ");
+        await compare(label, [hash, { tracer, tracerConfig }]);
       }
     }
     const outOfGas = { ...toZoo("recurse", [5n]), gas: "0x9000" };
@@ -227,7 +227,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
     expect(comparison.unexplained()).toEqual([]);
   });
 
-  it("says the same of the chain itself", async () => {
+  it("reports the same chain parameters", async () => {
     await compare("eth_chainId");
     await compare("eth_blockNumber");
     await compare("eth_syncing");
@@ -245,13 +245,13 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
     expect(comparison.unexplained()).toEqual([]);
   });
 
-  it("needs every reason that it lists", () => {
-    expect(comparison.idle()).toEqual([]);
+  it("needs every listed reason", () => {
+    expect(comparison.unused()).toEqual([]);
   });
 });
 
-/** The head once the block is made that was being made. */
-async function restingHead(node: NodeProcess): Promise<number> {
+/** The head after the block in progress is finished. */
+async function finishedHead(node: NodeProcess): Promise<number> {
   const head = () => node.rpc<Hex>("eth_blockNumber");
   const resting = async () => {
     const before = await head();
@@ -267,17 +267,17 @@ async function blockHashes(node: Pick<NodeProcess, "rpc">, headNumber: number): 
   return (await Promise.all(blocks)).map(({ hash }) => hash);
 }
 
-/** Block hashes cover each chain's own consensus: they are compared by the number of the block that they name. */
-function namingBlocks(hashesOf: Record<"ours" | "theirs", readonly Hex[]>) {
+/** Replaces block hashes, which depend on each chain's own consensus, by the number of the block. */
+function numberingBlocks(hashesOf: Record<"ours" | "theirs", readonly Hex[]>) {
   return (answer: Answer, whose: "ours" | "theirs", label: string): unknown =>
-    JSON.parse(JSON.stringify(inOneForm(answer, label)), (_, value) => {
+    JSON.parse(JSON.stringify(canonicalForm(answer, label)), (_, value) => {
       const number = hashesOf[whose].indexOf(value);
       return number < 0 ? value : `hash of block ${number}`;
     });
 }
 
-/** Lists whose order says nothing, sorted; struct logs, which each spells its own way, by what both tell of a step. */
-function inOneForm(answer: Answer, label: string): Answer {
+/** Sorts lists whose order has no meaning; reduces struct logs to what both nodes show of a step, in one format. */
+function canonicalForm(answer: Answer, label: string): Answer {
   const { result } = answer;
   if (label.startsWith("eth_createAccessList") && result !== undefined) {
     const { accessList, gasUsed } = result as { accessList: AccessListEntry[]; gasUsed: Hex };
@@ -299,7 +299,7 @@ function inOneForm(answer: Answer, label: string): Answer {
     return { result: { ...trace, returnValue, structLogs: trace.structLogs.map(stepOf) } };
   }
   if (label === "debug_traceTransaction prestateTracer") {
-    // What the transaction creates is left out by one, and named as nothing by the other.
+    // One omits accounts that the transaction creates, the other shows them as empty.
     const accounts = Object.entries(result as Record<string, { balance: Hex; nonce?: number; code?: Hex }>);
     const existing = accounts.filter(([, { balance, nonce, code }]) => balance !== "0x0" || nonce || code);
     return { result: Object.fromEntries(existing) };
@@ -307,7 +307,7 @@ function inOneForm(answer: Answer, label: string): Answer {
   return answer;
 }
 
-/** The costs of calls and of a step that halts differ: the incumbent counts what the callee is given, and the full price. */
+/** The costs of calls and of a halting step differ: Besu includes the gas passed to the callee, and the full cost. */
 function stepOf(
   { pc, op, gas, gasCost: cost, depth, stack }: StructLog,
   index: number,
@@ -342,8 +342,8 @@ interface StructLog {
 
 type Normalise = Parameters<typeof createComparison>[3];
 
-/** anvil's prestateTracer is go-ethereum's before 1.16: without the hash of code, and with accounts that were nothing. */
-function prestatesAlike(normalise: Normalise): Normalise {
+/** anvil's prestateTracer matches go-ethereum before 1.16: without code hashes, and with empty accounts. */
+function normalisePrestates(normalise: Normalise): Normalise {
   return (answer, whose, label) => {
     const shown = normalise(answer, whose, label);
     if (!label.includes("prestateTracer")) return shown;

@@ -9,9 +9,9 @@ const TRANSACTIONS = [
 ];
 const CALL_TRACES = [" withLog", " onlyTopCall"].map((form) => `debug_traceTransaction callTracer${form}`);
 
-/** What each chain's own consensus, and each node's own idea of an answer, makes of the same transactions. */
+/** Differences due to each chain's own consensus, and to each node's own format of answers. */
 export const LISTED: readonly ListedDifference[] = [
-  ...rows("an IBFT header counts and seals otherwise, and covers no withdrawals or blobs", BLOCKS, [
+  ...rows("an IBFT header has another difficulty and seals, and no withdrawals or blobs", BLOCKS, [
     "result.difficulty",
     "result.totalDifficulty",
     "result.extraData",
@@ -23,7 +23,7 @@ export const LISTED: readonly ListedDifference[] = [
     "result.withdrawals",
     "result.withdrawalsRoot",
   ]),
-  ...rows("anvil names an empty state in its genesis block, and keeps slots that became zero", BLOCKS, [
+  ...rows("anvil has an empty state root in its genesis block, and keeps slots that became zero", BLOCKS, [
     "result.stateRoot",
   ]),
   ...rows(
@@ -31,77 +31,57 @@ export const LISTED: readonly ListedDifference[] = [
     ["eth_getProof later"],
     ["result.accountProof*", "result.storageHash", "result.storageProof[].proof*"],
   ),
-  ...rows("anvil adds it; the incumbent does not", BLOCKS, ["result.transactions[].blockTimestamp"]),
-  ...rows("anvil adds it; the incumbent does not", TRANSACTIONS, ["result.blockTimestamp"]),
+  ...rows("anvil adds it; Besu does not", BLOCKS, ["result.transactions[].blockTimestamp"]),
+  ...rows("anvil adds it; Besu does not", TRANSACTIONS, ["result.blockTimestamp"]),
   ...["result", "result[]"].flatMap((member, index) =>
-    rows("anvil adds it; the incumbent does not", RECEIPTS.slice(index, index + 1), [
+    rows("anvil adds it; Besu does not", RECEIPTS.slice(index, index + 1), [
       `${member}.blockTimestamp`,
       `${member}.blobGasPrice`,
       `${member}.logs[].blockTimestamp`,
     ]),
   ),
-  ...rows(
-    "anvil adds it; the incumbent does not",
-    ["eth_getLogs", "eth_getFilterLogs"],
-    ["result[].blockTimestamp"],
-  ),
+  ...rows("anvil adds it; Besu does not", ["eth_getLogs", "eth_getFilterLogs"], ["result[].blockTimestamp"]),
   ...rows("without blobs in a header their price is zero", ["eth_feeHistory"], ["result.baseFeePerBlobGas*"]),
   ...rows("without blobs in a header their price is zero", ["eth_blobBaseFee"], ["result"]),
-  ...rows("not asked for: left out, as the incumbent does", ["eth_feeHistory"], ["result.reward"]),
+  ...rows("without percentiles Besu omits it", ["eth_feeHistory"], ["result.reward"]),
   ...rows(
-    "the incumbent proves no account that is absent",
+    "Besu gives no proof for absent accounts",
     ["eth_getProof", "eth_getProof later"],
     ["error", "result"],
   ),
+  ...rows("Besu requires as many topics as there are positions", ["eth_getLogs any topics"], ["result"]),
+  ...rows("Besu finds no logs in an unknown block", ["eth_getLogs unknown block"], ["result", "error"]),
+  ...rows("messages differ", ["*"], ["error.message"]),
+  ...rows("Besu's codes", ["eth_call", "eth_estimateGas", "eth_createAccessList"], ["error.code"]),
+  ...rows("Besu's codes", ["eth_createAccessList without funds"], ["error.code"]),
+  ...rows("only strict calls need a balance", ["eth_call without funds"], ["result", "error"]),
+  ...rows("Besu's codes", ["eth_call with gas", "eth_sendRawTransaction"], ["error.code"]),
+  ...rows("Besu requires a balance for the value", ["eth_estimateGas without funds"], ["result", "error"]),
   ...rows(
-    "the incumbent wants as many topics as there are positions",
-    ["eth_getLogs any topics"],
-    ["result"],
-  ),
-  ...rows(
-    "the incumbent finds nothing in a block that it does not know",
-    ["eth_getLogs unknown block"],
-    ["result", "error"],
-  ),
-  ...rows("each in its own words", ["*"], ["error.message"]),
-  ...rows("the incumbent's codes", ["eth_call", "eth_estimateGas", "eth_createAccessList"], ["error.code"]),
-  ...rows("the incumbent's codes", ["eth_createAccessList without funds"], ["error.code"]),
-  ...rows("no call wants for balance unless it is strict", ["eth_call without funds"], ["result", "error"]),
-  ...rows("the incumbent's codes", ["eth_call with gas", "eth_sendRawTransaction"], ["error.code"]),
-  ...rows("the incumbent asks for the value too", ["eth_estimateGas without funds"], ["result", "error"]),
-  ...rows(
-    "the incumbent ignores the gas given",
+    "Besu ignores the gas parameter",
     ["eth_estimateGas with gas", "eth_createAccessList with gas"],
     ["result", "error"],
   ),
+  ...rows("Besu's search starts from the gas used plus a 64th", ["eth_estimateGas burning gas"], ["result"]),
+  ...rows("Besu lists only accounts whose storage is used", ["eth_createAccessList"], ["result.accessList"]),
   ...rows(
-    "the incumbent's search begins where all gas but a 64th was burnt",
-    ["eth_estimateGas burning gas"],
-    ["result"],
-  ),
-  ...rows(
-    "the incumbent lists only accounts whose storage is used",
-    ["eth_createAccessList"],
-    ["result.accessList"],
-  ),
-  ...rows(
-    "the incumbent adds a share for calls in calls",
+    "Besu adds a share for nested calls",
     ["eth_createAccessList", "eth_createAccessList burning gas"],
     ["result.gasUsed"],
   ),
-  ...rows("anvil gives what is left for the frame, and the gas of the block so far", CALL_TRACES, [
+  ...rows("anvil shows the gas left for the frame, and the gas of the block so far", CALL_TRACES, [
     "result.gas",
     "result.gasUsed",
   ]),
-  ...rows("anvil gives the gas of the block so far", ["debug_traceTransaction structLogs"], ["result.gas"]),
-  ...rows("anvil gives what is left for the frame", ["debug_traceCall callTracer"], ["result.gas"]),
+  ...rows("anvil shows the gas of the block so far", ["debug_traceTransaction structLogs"], ["result.gas"]),
+  ...rows("anvil shows the gas left for the frame", ["debug_traceCall callTracer"], ["result.gas"]),
   ...rows(
-    "anvil has the words of its EVM, Ibex those of go-ethereum",
+    "anvil has the error texts of its EVM, Ibex those of go-ethereum",
     [...CALL_TRACES, "debug_traceCall callTracer"],
     ["result.error"],
   ),
   ...rows(
-    "anvil has the words of its EVM, Ibex those of go-ethereum",
+    "anvil has the error texts of its EVM, Ibex those of go-ethereum",
     ["debug_traceTransaction callTracer withLog"],
     ["result.calls[].error"],
   ),
@@ -111,21 +91,21 @@ export const LISTED: readonly ListedDifference[] = [
     ["result.logs[].index"],
   ),
   ...rows(
-    "the incumbent's step of a plain transfer and of a precompiled contract",
+    "Besu's step for a plain transfer and a precompiled contract",
     ["debug_traceTransaction structLogs"],
     ["result.structLogs"],
   ),
   ...rows(
-    "the incumbent gives no value back from a revert",
+    "Besu shows no return value of a revert",
     ["debug_traceTransaction structLogs"],
     ["result.returnValue"],
   ),
   ...rows(
-    "a price is named by the transactions before",
+    "the price depends on earlier transactions",
     ["eth_gasPrice", "eth_maxPriorityFeePerGas"],
     ["result"],
   ),
-  ...rows("the incumbent's errors of a trace", ["debug_traceCall callTracer"], ["error.code", "error.data"]),
+  ...rows("Besu's errors of a trace", ["debug_traceCall callTracer"], ["error.code", "error.data"]),
   ...rows("a development network has no peers", ["net_listening"], ["result"]),
   ...rows("another program", ["web3_clientVersion"], ["result"]),
 ];

@@ -3,13 +3,13 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { freePort, type NodeProcess, rpc, until } from "./nodeProcess.ts";
 
-/** anvil as a second opinion: in memory, over the development network's genesis state, mining when it is told to. */
+/** anvil for comparison: in memory, on the development network's genesis state, mining on request. */
 export interface AnvilProcess {
   readonly rpc: NodeProcess["rpc"];
   stop(): Promise<void>;
 }
 
-/** The binary that npm installed for this machine, if it did. */
+/** The binary that npm installed for this platform; undefined when there is none. */
 export function anvilBinary(): string | undefined {
   const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   try {
@@ -23,13 +23,13 @@ export function anvilBinary(): string | undefined {
 export async function startAnvilProcess(binary: string): Promise<AnvilProcess> {
   const port = await freePort();
   const genesis = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
-  const words = [
+  const args = [
     ...["--port", `${port}`, "--silent", "--no-mining", "--order", "fifo", "--hardfork", "cancun"],
     ...["--init", genesis, "--accounts", "0", "--chain-id", "1337", "--timestamp", "0"],
     ...["--gas-limit", "400000000", "--base-fee", "0", "--disable-min-priority-fee"],
     ...["--disable-default-create2-deployer", "--steps-tracing"],
   ];
-  const child = spawn(binary, words, { stdio: "ignore" });
+  const child = spawn(binary, args, { stdio: "ignore" });
   const killed = () => child.kill("SIGKILL");
   process.once("exit", killed);
   const ask: NodeProcess["rpc"] = (method, params = []) => rpc(`http://127.0.0.1:${port}`, method, params);
@@ -55,7 +55,7 @@ interface MinedBlock {
   readonly transactions: readonly string[];
 }
 
-/** Has anvil mine the same transactions in the same blocks, at the same times and for the same beneficiary. */
+/** Makes anvil mine the same transactions in the same blocks, with the same timestamps and beneficiary. */
 export async function mineAlike(
   anvil: AnvilProcess,
   node: NodeProcess,

@@ -9,7 +9,7 @@ import { PROGRAM, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 const FOLDER = temporaryFolder();
 const PORTS = { http: "--rpc-http-port=0", ws: "--rpc-ws-port=0" };
 
-/** The program run in FOLDER, with a data folder and ports that nobody uses, until it ends. */
+/** Runs the program in FOLDER, with a data folder and free ports, until it ends. */
 function ibex(...args: readonly string[]) {
   return runIn({}, "--data-path=data", PORTS.http, PORTS.ws, ...args);
 }
@@ -52,13 +52,13 @@ function aGenesis({ config, ibft2, alloc, ...rest }: GenesisChanges): string {
   });
 }
 
-describe("a nonsense genesis file", () => {
+describe("an invalid genesis file", () => {
   const INVALID = "Invalid genesis block configuration,";
 
   it.each<[name: string, text: string, problem: string]>(
     someOf<[name: string, text: string, problem: string]>([
       ["nothing", "", "a value is expected, not the end of the file at line 1, column 1 of FILE"],
-      ["a word", "hello", "a value is expected, not 'h' at line 1, column 1 of FILE"],
+      ["plain text", "hello", "a value is expected, not 'h' at line 1, column 1 of FILE"],
       ["a list", "[]", "the document must be an object but was a list (line 1, column 1 of FILE)"],
       [
         "an empty object",
@@ -66,7 +66,7 @@ describe("a nonsense genesis file", () => {
         "config has no supported consensus: an ibft2 section is expected (line 1, column 1 of FILE)",
       ],
       [
-        "a torn one",
+        "an incomplete object",
         '{"config": {}',
         "',' or '}' is expected, not the end of the file at line 1, column 14 of FILE",
       ],
@@ -81,7 +81,7 @@ describe("a nonsense genesis file", () => {
         `${INVALID} config.chainId must be a number of at least 0 but was '-1' (PLACE)`,
       ],
       [
-        "a word for a fork",
+        "text for a fork",
         aGenesis({ config: { londonBlock: "soon" } }),
         `${INVALID} config.londonBlock must be a number but was 'soon' (PLACE)`,
       ],
@@ -91,12 +91,12 @@ describe("a nonsense genesis file", () => {
         "config.londonBlock (5) comes before config.berlinBlock (10), though it is the later fork (PLACE)",
       ],
       [
-        "no time between blocks",
+        "a block period of zero",
         aGenesis({ ibft2: { blockperiodseconds: 0 } }),
         `${INVALID} config.ibft2.blockPeriodSeconds must be a number of at least 1 but was '0' (PLACE)`,
       ],
       [
-        "epochs of nothing",
+        "an epoch length of zero",
         aGenesis({ ibft2: { epochlength: 0 } }),
         "Epoch length in config must be greater than zero (PLACE)",
       ],
@@ -106,22 +106,22 @@ describe("a nonsense genesis file", () => {
         `${INVALID} gasLimit must be a number of at most 9223372036854775807 but was '0xffffffffffffffffffff' (PLACE)`,
       ],
       [
-        "extra data that is no RLP",
+        "extra data that is not RLP",
         aGenesis({ extraData: "0x1234" }),
         "Invalid extraData in genesis block configuration: extra data is a list of five items (PLACE)",
       ],
       [
-        "extra data that is no hex",
+        "extra data that is not hex",
         aGenesis({ extraData: "zz" }),
         "Invalid extraData in genesis block configuration: 'zz' is not hexadecimal bytes (PLACE)",
       ],
       [
-        "a word for a time",
+        "text for a timestamp",
         aGenesis({ timestamp: "yesterday" }),
         `${INVALID} timestamp must be a number but was 'yesterday' (PLACE)`,
       ],
       [
-        "an account that is no address",
+        "an account that is not an address",
         aGenesis({ alloc: { nobody: { balance: "1" } } }),
         "Invalid alloc.nobody in genesis block configuration: 'nobody' is not 20 bytes of hexadecimal digits (PLACE)",
       ],
@@ -131,7 +131,7 @@ describe("a nonsense genesis file", () => {
         `${INVALID} alloc.0x11.balance must be a number of at least 0 but was '-1' (PLACE)`,
       ],
       [
-        "code that is no hex",
+        "code that is not hex",
         aGenesis({ alloc: { "0x11": { balance: "1", code: "0xz" } } }),
         "Invalid alloc.0x11.code in genesis block configuration: '0xz' is not hexadecimal bytes (PLACE)",
       ],
@@ -144,17 +144,17 @@ describe("a nonsense genesis file", () => {
   )("%s", (_, text, problem) => {
     writeFileSync(join(FOLDER, "net.json"), text);
     const { stderr, ...rest } = ibex("--genesis-file=net.json");
-    const told = stderr.replace(join(FOLDER, "net.json"), "FILE");
+    const message = stderr.replace(join(FOLDER, "net.json"), "FILE");
     const shown = problem.endsWith("(PLACE)")
-      ? told.replace(/\(line 1, column \d+ of FILE\)/, "(PLACE)")
-      : told;
+      ? message.replace(/\(line 1, column \d+ of FILE\)/, "(PLACE)")
+      : message;
     expect({ ...rest, stderr: shown }).toEqual(refused(`Unable to load genesis file. ${problem}`));
   });
 });
 
 const PORT_ACCEPTED = "accepted: a whole number from 0 to 65535";
 
-describe("a nonsense configuration file", () => {
+describe("an invalid configuration file", () => {
   it.each<[text: string, problem: string]>(
     someOf<[text: string, problem: string]>([
       ["", "Unable to read TOML configuration file FILE: nothing is set in it"],
@@ -206,7 +206,7 @@ describe("a nonsense configuration file", () => {
   });
 });
 
-describe("a nonsense option", () => {
+describe("an invalid option", () => {
   const INT = "accepted: a whole number from";
 
   it.each<[option: string, problem: string]>(
@@ -259,7 +259,7 @@ describe("a nonsense option", () => {
     expect(ibex(option)).toEqual(refused(problem));
   });
 
-  it("in the environment is told with its variable", () => {
+  it("in the environment is reported with its variable", () => {
     expect(runIn({ IBEX_RPC_HTTP_PORT: "abc" }, "--data-path=data")).toEqual(
       refused(
         "Invalid value for option '--rpc-http-port': 'abc' is not an int (given by the environment variable IBEX_RPC_HTTP_PORT; accepted: a whole number from 0 to 65535)",
@@ -268,7 +268,7 @@ describe("a nonsense option", () => {
   });
 });
 
-describe("what the system does not give", () => {
+describe("a resource that the system refuses", () => {
   it.each<[name: string, args: readonly string[], problem: RegExp]>([
     [
       "a file for a data folder",
@@ -276,12 +276,12 @@ describe("what the system does not give", () => {
       /^The data folder \S+node\.key cannot be used: ENOTDIR: .+ Give a folder that this user may write with --data-path\.\n$/,
     ],
     [
-      "a folder that nobody can make",
+      "a folder that cannot be created",
       ["--data-path=/proc/nothing", PORTS.http, PORTS.ws],
       /^The data folder \/proc\/nothing cannot be used: ENOENT: .+\n$/,
     ],
     [
-      "a key file that holds no key",
+      "a key file without a key",
       ["--data-path=data", "--node-private-key-file=node.key", PORTS.http, PORTS.ws],
       /^The node key file \S+node\.key cannot be used: it does not hold a valid private key: one line of 64 hexadecimal digits is expected\.\n$/,
     ],
@@ -291,7 +291,7 @@ describe("what the system does not give", () => {
       /^The node key file \S+folder cannot be used: EISDIR: .+\n$/,
     ],
     [
-      "an address that is not ours",
+      "an address of another host",
       ["--data-path=data", "--rpc-http-host=192.0.2.1", PORTS.http, PORTS.ws],
       /^cannot listen on 192\.0\.2\.1:0: .+ Choose another address with --rpc-http-host and --rpc-http-port\.\n$/,
     ],
@@ -304,8 +304,8 @@ describe("what the system does not give", () => {
   });
 });
 
-describe("a node with nothing to do", () => {
-  it("waits for a signal all the same: no servers, and a genesis block that names nobody", async () => {
+describe("a node without work", () => {
+  it("still waits for a signal: no servers, and a genesis block without validators", async () => {
     const nobody = `0xe9a0${"00".repeat(32)}c0808400000000c0`;
     writeFileSync(join(FOLDER, "nobody.json"), aGenesis({ extraData: nobody }));
     const node = runProgram(["--genesis-file=nobody.json", "--data-path=nobody", "--p2p-port=0"], FOLDER);

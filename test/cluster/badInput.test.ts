@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   expect(await node.rpc("eth_chainId")).toBe("0x539");
-  // No bad request is worth a line in the log.
+  // Bad requests cause no warnings in the log.
   expect(node.output()).not.toMatch(/"level":"(WARN|ERROR)"/);
   expect(await node.stop()).toBe(0);
 });
@@ -33,7 +33,7 @@ const INVALID_PARAMS = [-32602, "Invalid params"] as const;
 const INTERNAL_ERROR = [-32603, "Internal error"] as const;
 const NOT_ENABLED = [-32604, "Method not enabled"] as const;
 const BATCH_TOO_LARGE = [-32005, "Number of requests exceeds max batch size"] as const;
-const TOO_MUCH = [-32005, "The message has more than 200,000 lists, objects and members"] as const;
+const TOO_MANY_PARTS = [-32005, "The message has more than 200,000 lists, objects and members"] as const;
 
 type Refusal = readonly [code: number, message: string];
 
@@ -45,7 +45,7 @@ function request(method: string, ...params: readonly unknown[]): string {
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 }
 
-/** Lists in lists. */
+/** Nested lists. */
 function nested(depth: number): string {
   return "[".repeat(depth) + "]".repeat(depth);
 }
@@ -55,7 +55,7 @@ async function post(body: string): Promise<{ readonly status: number; readonly t
   return { status: response.status, text: await response.text() };
 }
 
-async function tell(message: string): Promise<string> {
+async function sendMessage(message: string): Promise<string> {
   const answer = once(socket, "message") as Promise<[Buffer]>;
   socket.send(message);
   return (await answer)[0].toString("utf8");
@@ -64,10 +64,10 @@ async function tell(message: string): Promise<string> {
 const CHAIN_ID = request("eth_chainId");
 const CHAIN_ID_ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x539"}';
 
-describe("what is no JSON-RPC request", () => {
+describe("an invalid JSON-RPC request", () => {
   it.each<[name: string, body: string, status: number, answer: string, overWebSocket: string]>([
-    ["torn JSON", CHAIN_ID.slice(0, 30), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
-    ["a word", "eth_chainId", 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
+    ["incomplete JSON", CHAIN_ID.slice(0, 30), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
+    ["plain text", "eth_chainId", 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["two requests in a row", CHAIN_ID + CHAIN_ID, 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["a number", "5", 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["null", "null", 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
@@ -75,7 +75,7 @@ describe("what is no JSON-RPC request", () => {
     ["lists without end", "[".repeat(100_000), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["too deep a list", nested(1001), 400, refusal(PARSE_ERROR), refusal(INTERNAL_ERROR)],
     ["a deep list", nested(1000), 200, `[${refusal(INVALID_REQUEST)}]`, `[${refusal(INVALID_REQUEST)}]`],
-    ["too many lists", `[${"[],".repeat(199_999)}[]]`, 200, refusal(TOO_MUCH), refusal(TOO_MUCH)],
+    ["too many lists", `[${"[],".repeat(199_999)}[]]`, 200, refusal(TOO_MANY_PARTS), refusal(TOO_MANY_PARTS)],
     ["an empty object", "{}", 400, refusal(INVALID_REQUEST), refusal(INVALID_REQUEST)],
     ["an empty batch", "[]", 400, refusal(INVALID_REQUEST), "[]"],
     [
@@ -93,7 +93,7 @@ describe("what is no JSON-RPC request", () => {
       refusal(INVALID_REQUEST, 1),
     ],
     [
-      "a batch with strays",
+      "a batch with invalid elements",
       `[5,${CHAIN_ID},null,[]]`,
       200,
       `[${refusal(INVALID_REQUEST)},${CHAIN_ID_ANSWER},${refusal(INVALID_REQUEST)},${refusal(INVALID_REQUEST)}]`,
@@ -101,10 +101,10 @@ describe("what is no JSON-RPC request", () => {
     ],
   ])("%s", async (_, body, status, answer, overWebSocket) => {
     expect(await post(body)).toEqual({ status, text: answer });
-    expect(await tell(body)).toBe(overWebSocket);
+    expect(await sendMessage(body)).toBe(overWebSocket);
   });
 
-  it("may be too large: 413 over HTTP, the end of the connection over WebSocket", async () => {
+  it("gets 413 over HTTP, or ends the connection over WebSocket, when it is too large", async () => {
     const largest = CHAIN_ID.padEnd(5_242_880);
     expect(await post(largest)).toEqual({ status: 200, text: CHAIN_ID_ANSWER });
     expect(await post(`${largest} `)).toEqual({ status: 413, text: "Request Entity Too Large" });
@@ -114,11 +114,11 @@ describe("what is no JSON-RPC request", () => {
     expect((await once(other, "close"))[0]).toBe(1009);
   });
 
-  it("may be too many requests at once over HTTP; WebSocket has no such limit", async () => {
+  it("includes a batch of too many requests over HTTP; WebSocket has no such limit", async () => {
     const batch = (count: number): string => `[${Array.from({ length: count }, () => CHAIN_ID).join(",")}]`;
     expect(JSON.parse((await post(batch(1024))).text)).toHaveLength(1024);
     expect(await post(batch(1025))).toEqual({ status: 200, text: refusal(BATCH_TOO_LARGE) });
-    expect(JSON.parse(await tell(batch(1025)))).toHaveLength(1025);
+    expect(JSON.parse(await sendMessage(batch(1025)))).toHaveLength(1025);
   });
 });
 
@@ -127,7 +127,7 @@ const STRANGER = `0x${"11".repeat(20)}`;
 const HASH = `0x${"5d".repeat(32)}`;
 const HUGE = `0x${"f".repeat(65)}`;
 
-describe("a request that nobody can answer", () => {
+describe("a request that cannot be answered", () => {
   it.each<[refused: Refusal, method: string, ...params: unknown[]]>([
     [NOT_FOUND, "eth_foo"],
     [NOT_FOUND, "ETH_CHAINID"],
@@ -187,11 +187,11 @@ describe("a request that nobody can answer", () => {
   ])("is refused with %j: %s %j", async (refused, method, ...params) => {
     const body = request(method, ...params);
     expect(await post(body)).toEqual({ status: 200, text: refusal(refused, 1) });
-    expect(await tell(body)).toBe(refusal(refused, 1));
+    expect(await sendMessage(body)).toBe(refusal(refused, 1));
   });
 });
 
-describe("a transaction that cannot be", () => {
+describe("an invalid transaction", () => {
   const signed = aTransaction({ type: 2 }).raw;
   const legacy = aTransaction().raw;
   const withSignature = (
@@ -199,7 +199,7 @@ describe("a transaction that cannot be", () => {
     type: 0 | 2 = 2,
   ): Uint8Array => aTransaction({ type, changeSignature: (signature) => ({ ...signature, ...changes }) }).raw;
 
-  /** The transaction with one field of its RLP replaced; the builder would not make such a thing. */
+  /** The transaction with one field of its RLP replaced, which the builder cannot do. */
   function withField(raw: Uint8Array, index: number, field: Uint8Array): Uint8Array {
     const listAt = (raw[0] ?? 0) < 0xc0 ? 1 : 0;
     const list = raw.subarray(listAt);
@@ -208,7 +208,7 @@ describe("a transaction that cannot be", () => {
   }
 
   const scalar = (value: bigint): Uint8Array => encodeRlpString(bigintToBytes(value));
-  const spoilt = (changes: Partial<TransactionFields>): Uint8Array => aTransaction(changes).raw;
+  const invalid = (changes: Partial<TransactionFields>): Uint8Array => aTransaction(changes).raw;
 
   it.each<[name: string, refused: Refusal, raw: Uint8Array]>([
     ["no bytes", INTERNAL_ERROR, new Uint8Array()],
@@ -227,32 +227,40 @@ describe("a transaction that cannot be", () => {
     ["a parity of 2", INVALID_PARAMS, withField(signed, 9, scalar(2n))],
     ["a legacy v of 29", INVALID_PARAMS, withField(legacy, 6, scalar(29n))],
     ["s in the upper half", [-32002, "Invalid signature"], withSignature({ s: SECP256K1_ORDER - 1n })],
-    ["an r that is no point of the curve", [-32002, "Invalid signature"], withSignature({ r: 5n })],
-    ["another's signature", [-32004, "Upfront cost exceeds account balance"], withSignature({ s: 1n })],
-    ["another chain", [-32000, "Wrong chainId"], spoilt({ chainId: 1n })],
-    ["another chain, in a legacy v", [-32000, "Wrong chainId"], spoilt({ type: 2, chainId: 2n ** 64n })],
-    ["the last nonce", INTERNAL_ERROR, spoilt({ nonce: 2n ** 64n - 1n })],
-    ["too little gas", [-32003, "Intrinsic gas exceeds gas limit"], spoilt({ gasLimit: 20_999n })],
+    ["an r that is not on the curve", [-32002, "Invalid signature"], withSignature({ r: 5n })],
+    [
+      "a signature of another account",
+      [-32004, "Upfront cost exceeds account balance"],
+      withSignature({ s: 1n }),
+    ],
+    ["another chain", [-32000, "Wrong chainId"], invalid({ chainId: 1n })],
+    ["another chain, in a legacy v", [-32000, "Wrong chainId"], invalid({ type: 2, chainId: 2n ** 64n })],
+    ["the last nonce", INTERNAL_ERROR, invalid({ nonce: 2n ** 64n - 1n })],
+    ["too little gas", [-32003, "Intrinsic gas exceeds gas limit"], invalid({ gasLimit: 20_999n })],
     [
       "more gas than a block",
       [-32005, "Transaction gas limit exceeds block gas limit"],
-      spoilt({ gasLimit: 2n ** 63n, gasPrice: 0n }),
+      invalid({ gasLimit: 2n ** 63n, gasPrice: 0n }),
     ],
-    ["more than there is", [-32004, "Upfront cost exceeds account balance"], spoilt({ value: 2n ** 255n })],
+    [
+      "more than the balance",
+      [-32004, "Upfront cost exceeds account balance"],
+      invalid({ value: 2n ** 255n }),
+    ],
     [
       "a tip above the cap",
       [-32000, "Max priority fee per gas exceeds max fee per gas"],
-      spoilt({ type: 2, maxPriorityFeePerGas: 3n, maxFeePerGas: 2n }),
+      invalid({ type: 2, maxPriorityFeePerGas: 3n, maxFeePerGas: 2n }),
     ],
     [
       "a price above the cap of the node",
       [-32000, "Transaction fee cap exceeded"],
-      spoilt({ gasPrice: 10n ** 18n + 1n }),
+      invalid({ gasPrice: 10n ** 18n + 1n }),
     ],
     [
       "an init code that is too large",
       INTERNAL_ERROR,
-      spoilt({ to: undefined, data: new Uint8Array(49_153), gasLimit: 10_000_000n }),
+      invalid({ to: undefined, data: new Uint8Array(49_153), gasLimit: 10_000_000n }),
     ],
   ])("%s", async (_, refused, raw) => {
     const body = request("eth_sendRawTransaction", toHex(raw));
@@ -260,7 +268,7 @@ describe("a transaction that cannot be", () => {
   });
 
   it.each([["0x0"], ["0xzz"], ["hello"], [5], [null], [[]], [toHex(signed), toHex(signed)]])(
-    "is not written %j",
+    "cannot be given as %j",
     async (...params) => {
       const body = request("eth_sendRawTransaction", ...params);
       expect(await post(body)).toEqual({ status: 200, text: refusal(INVALID_PARAMS, 1) });

@@ -9,7 +9,7 @@ import { headerFromItems } from "../../src/types/header.ts";
 import { ask } from "./history.ts";
 import { type NodeProcess, until } from "./nodeProcess.ts";
 
-/** A block as its header tells how it was agreed on. */
+/** A block, with what its header shows about its consensus. */
 export interface AgreedBlock {
   readonly number: number;
   readonly hash: Hex;
@@ -17,7 +17,7 @@ export interface AgreedBlock {
   readonly proposer: Hex;
   /** The round in which it was decided. */
   readonly round: number;
-  /** Who made the seals that this node holds: a quorum, and more only by luck. */
+  /** Authors of the seals that this node has: at least a quorum. */
   readonly sealers: readonly Hex[];
   readonly extra: ExtraData;
 }
@@ -43,16 +43,16 @@ export async function hashesOf(node: NodeProcess, first: number, last: number): 
 
 type JsonBlock = Readonly<Record<string, Hex>>;
 
-/** In batches: a node takes so many connections, and no more. */
+/** Reads blocks in batches, because a node limits its connections. */
 async function blocksOf(node: NodeProcess, first: number, last: number): Promise<readonly JsonBlock[]> {
-  const questions = numbersFrom(first, last).map((number) => ({
+  const requests = numbersFrom(first, last).map((number) => ({
     method: "eth_getBlockByNumber",
     params: [toQuantity(number), false],
   }));
-  return (await ask(node.httpUrl, questions)).map(({ result }) => result as JsonBlock);
+  return (await ask(node.httpUrl, requests)).map(({ result }) => result as JsonBlock);
 }
 
-/** Its seals are checked against the block's other fields: whoever sealed another block is named as nobody. */
+/** Recovers the sealers from the block's own fields, so that a seal of another block yields no validator. */
 function agreedBlock(block: JsonBlock): AgreedBlock {
   const header = headerFromItems([
     ...BYTES_FIRST.map((name) => hexToBytes(block[name] ?? "0x")),
@@ -99,15 +99,15 @@ function numbersFrom(first: number, last: number): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-/** Whose turn it was in round 0 of `block`. */
-function turnOf(parent: AgreedBlock, block: AgreedBlock): Hex {
+/** The proposer of `block` in round 0. */
+function roundZeroProposer(parent: AgreedBlock, block: AgreedBlock): Hex {
   return toHex(proposerOf(block.extra.validators, addressFromHex(parent.proposer), 0));
 }
 
-/** Blocks that were decided in another round than 0 though it was not one of `lost` whose turn it was, and the other way. */
+/** Blocks decided in a later round though their round 0 proposer is not in `lost`, and the other way round. */
 export function surprises(blocks: readonly AgreedBlock[], lost: readonly Hex[]): readonly AgreedBlock[] {
   return blocks.filter((block, index) => {
     const parent = blocks[index - 1];
-    return parent !== undefined && block.round > 0 !== lost.includes(turnOf(parent, block));
+    return parent !== undefined && block.round > 0 !== lost.includes(roundZeroProposer(parent, block));
   });
 }

@@ -205,7 +205,7 @@ describe("viem", IN_REAL_TIME, () => {
     expect((await reader.getBalance({ address: to })) - before).toBe(5n);
   });
 
-  it("gets proofs that an independent trie verifies, for what is there and what is not", async () => {
+  it("gets proofs of presence and absence that an independent trie verifies", async () => {
     const { reader } = clients();
     const contract = await deploy();
     const block = await reader.getBlock();
@@ -237,7 +237,7 @@ describe("ethers", IN_REAL_TIME, () => {
   const mnemonic = Mnemonic.fromPhrase(MNEMONIC);
   const key = HDNodeWallet.fromMnemonic(mnemonic, "m/44'/60'/0'/0/2").privateKey;
 
-  it("deploys, calls, sends, and hears events over HTTP polling and WebSocket", async () => {
+  it("deploys, calls, sends, and receives events over HTTP polling and WebSocket", async () => {
     const provider = new JsonRpcProvider(node.httpUrl, 1337, { staticNetwork: true, pollingInterval: 100 });
     const socket = new WebSocketProvider(node.wsUrl, 1337);
     try {
@@ -248,16 +248,16 @@ describe("ethers", IN_REAL_TIME, () => {
       const address = await deployed.getAddress();
       const contract = new Contract(address, ledger.abi as InterfaceAbi, wallet);
       const listener = new Contract(address, ledger.abi as InterfaceAbi, socket);
-      const heard = deferred<string>();
+      const pushed = deferred<string>();
       const polled = deferred<string>();
-      await listener.on("Deposited", (_who: string, _amount: bigint, note: string) => heard.resolve(note));
+      await listener.on("Deposited", (_who: string, _amount: bigint, note: string) => pushed.resolve(note));
       await contract.on("Deposited", (_who: string, _amount: bigint, note: string) => polled.resolve(note));
       const sent = (await contract
         .getFunction("deposit")
         .send("hello", { value: 5n })) as TransactionResponse;
       const receipt = await sent.wait();
       expect(receipt?.status).toBe(1);
-      expect(await heard.promise).toBe("hello");
+      expect(await pushed.promise).toBe("hello");
       expect(await polled.promise).toBe("hello");
       expect(await contract.getFunction("count").staticCall()).toBe(2n);
       await contract.removeAllListeners();
@@ -288,14 +288,14 @@ describe("ethers", IN_REAL_TIME, () => {
 });
 
 describe("cast", () => {
-  const cast = async (...words: string[]): Promise<string> => {
+  const cast = async (...args: string[]): Promise<string> => {
     const binary = join(
       createRequire(import.meta.url).resolve(`@foundry-rs/cast-${castPlatform()}/package.json`),
       "..",
       "bin",
       "cast",
     );
-    const { stdout } = await promisify(execFile)(binary, words, {
+    const { stdout } = await promisify(execFile)(binary, args, {
       env: { ...process.env, NO_COLOR: "1", ETH_RPC_URL: node.httpUrl },
     });
     return stdout.trim();

@@ -8,13 +8,12 @@ import { shiftedClock } from "./shiftedClock.ts";
 import { type Member, prepareNetwork } from "./validatorNetwork.ts";
 
 /**
- * Half a second is within what everybody accepts (ibft2.md#header-rules, rule 4). Of one whose clock is two
- * seconds ahead each turn is lost: it proposes as soon as the last block is there, with a time that has not
- * come for the others, who refuse that block and agree on another in round 1. It still seals the blocks of
- * others, so that the chain goes on.
+ * All validators accept half a second (ibft2.md#header-rules, rule 4). A validator whose clock is two seconds ahead loses
+ * each of its rounds: it proposes as soon as the last block is there, with a timestamp in the others' future, so they
+ * refuse that block and agree on another in round 1. It still seals the blocks of others, so the chain goes on.
  */
 itIfThorough(
-  "clocks half a second apart cost no round; one two seconds ahead costs its turns, and is named by all",
+  "clocks half a second apart cost no round; one two seconds ahead loses its proposals, and is named by all",
   { ...IN_REAL_TIME, timeout: 180_000 },
   async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
@@ -28,19 +27,19 @@ itIfThorough(
       ...right.map((member) => network.start(member)),
       network.start(last, shiftedClock(500)),
     ]);
-    const [witness] = nodes as [NodeProcess];
-    // The first ones belong to the start.
+    const [observer] = nodes as [NodeProcess];
+    // The first blocks belong to the start.
     await reach(nodes, 2, 60_000);
-    const begun = await heightOf(witness);
-    await reach(nodes, begun + 8, 30_000);
-    expect(roundsOf(await agreedBlocks(witness, begun, begun + 8))).toEqual(
+    const startHeight = await heightOf(observer);
+    await reach(nodes, startHeight + 8, 30_000);
+    expect(roundsOf(await agreedBlocks(observer, startHeight, startHeight + 8))).toEqual(
       Array.from({ length: 9 }, () => 0),
     );
     for (const node of nodes) expect(clockWarnings(node)).toEqual([]);
 
     await last.node?.stop();
     const shifted = await network.start(last, shiftedClock(2_000));
-    const shiftedAt = await heightOf(witness);
+    const shiftedAt = await heightOf(observer);
     for (const { node } of right) {
       await until(async () => warningOf(node as NodeProcess, `the clock of ${address}`), 60_000, "a warning");
       expect(warningOf(node as NodeProcess, `the clock of ${address}`)).toMatch(
@@ -54,16 +53,16 @@ itIfThorough(
     expect(warningOf(shifted, own)).toMatch(
       /^the proposals of [23] of the 3 other validators arrive at least 2\.\d s after their timestamps: this machine's clock is 2\.\d s ahead of theirs, or/,
     );
-    const blocks = await agreedBlocks(witness, shiftedAt + 1, await heightOf(witness));
+    const blocks = await agreedBlocks(observer, shiftedAt + 1, await heightOf(observer));
     expect(surprises(blocks, [address])).toEqual([]);
     expect(blocks.filter(({ sealers }) => sealers.includes(address)).length).toBeGreaterThan(0);
     expect(blocks.map(({ proposer }) => proposer)).not.toContain(address);
   },
 );
 
-/** It refuses what the others propose, because the time has not come for it; they go on without it, but for its turns. */
+/** It refuses the others' proposals as too early; they go on without it, except when it is the proposer. */
 itIfThorough(
-  "one two seconds behind costs its turns, follows late, and says so itself",
+  "one two seconds behind loses its proposals, follows late, and reports it itself",
   { ...IN_REAL_TIME, timeout: 180_000 },
   async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
@@ -71,18 +70,18 @@ itIfThorough(
     const [last, ...right] = [...network.members].reverse() as [Member, ...Member[]];
     const address = toHex(last.key.address);
     const nodes = await Promise.all(right.map((member) => network.start(member)));
-    const [witness] = nodes as [NodeProcess];
+    const [observer] = nodes as [NodeProcess];
     const late = await network.start(last, shiftedClock(-2_000));
     await reach(nodes, 2, 60_000);
-    const begun = await heightOf(witness);
+    const startHeight = await heightOf(observer);
     const own = "this machine's clock is";
     await until(async () => warningOf(late, own), 60_000, "a warning of the one that differs");
-    // What a busy machine is late with takes from what the proposals prove.
+    // Delays on a busy host reduce the difference that the proposals prove.
     expect(warningOf(late, own)).toMatch(
       /^this machine's clock is at least (1\.\d|2\.0) s behind the clocks of [23] of the 3 other validators/,
     );
-    await reach([late], begun + 8, 30_000);
-    const blocks = await agreedBlocks(witness, begun, begun + 8);
+    await reach([late], startHeight + 8, 30_000);
+    const blocks = await agreedBlocks(observer, startHeight, startHeight + 8);
     expect(surprises(blocks, [address])).toEqual([]);
     expect(blocks.map(({ proposer }) => proposer)).not.toContain(address);
   },
@@ -98,6 +97,6 @@ function clockWarnings(node: NodeProcess): readonly string[] {
     .map(({ message }) => message);
 }
 
-function warningOf(node: NodeProcess, words: string): string | undefined {
-  return clockWarnings(node).find((message) => message.includes(words));
+function warningOf(node: NodeProcess, text: string): string | undefined {
+  return clockWarnings(node).find((message) => message.includes(text));
 }

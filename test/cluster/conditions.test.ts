@@ -17,10 +17,10 @@ import {
   until,
 } from "./nodeProcess.ts";
 
-/** Root may read and write everything, so as root the program is run as somebody else. */
+/** Root may read and write everything, so as root the program runs as another user. */
 const STRANGER = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
-describe("a folder that the node may not use ends the start with 2 and says what to do", () => {
+describe("a folder without permission ends the start with 2 and says what to do", () => {
   it.each<[what: string, forbid: (folder: string) => void, message: RegExp]>([
     [
       "the folder is read-only",
@@ -28,7 +28,7 @@ describe("a folder that the node may not use ends the start with 2 and says what
       /The data folder \S+ cannot be used: EACCES/,
     ],
     [
-      "what is in it belongs to another user",
+      "its content belongs to another user",
       (folder) => {
         mkdirSync(join(folder, "chain"));
         chmodSync(join(folder, "chain"), 0o777);
@@ -54,7 +54,7 @@ describe("a folder that the node may not use ends the start with 2 and says what
 });
 
 describe("a node", IN_REAL_TIME, () => {
-  it("warns of a key that others may read, and of a Besu database in its folder, which it leaves alone", async () => {
+  it("warns of a key that others may read, and of a Besu database in its folder, which it does not touch", async () => {
     const { program } = await started({}, (folder) => {
       writeFileSync(join(folder, "key"), `0x${"11".repeat(32)}`, { mode: 0o644 });
       mkdirSync(join(folder, "database"));
@@ -68,14 +68,14 @@ describe("a node", IN_REAL_TIME, () => {
     expect(program.output()).toContain("a Besu database lies in the data folder");
   });
 
-  it("goes on when there is no room for its log", async () => {
+  it("goes on when its log cannot be written", async () => {
     const { program, url } = await started({ outputFile: "/dev/full" });
     await expectNewBlock(url);
     program.child.kill();
     expect(await program.exit).toBe(0);
   });
 
-  it("that breaks says so, and leaves neither its process id nor its ports behind", async () => {
+  it("that crashes logs it, and removes its files of process id and ports", async () => {
     const pidFile = join(temporaryFolder(), "node.pid");
     const { program, folder } = await started(
       { runtimeOptions: ["--import", throwingOn("SIGUSR2")] },
@@ -94,7 +94,7 @@ describe("a node", IN_REAL_TIME, () => {
   });
 });
 
-/** Code that makes the process throw out of nowhere when it gets the signal. */
+/** Code that makes the process throw an uncaught error when it gets the signal. */
 function throwingOn(signal: string): string {
   return `data:text/javascript,process.on("${signal}",()=>setTimeout(()=>{throw new Error("broken for a test")}))`;
 }
@@ -110,7 +110,7 @@ describe("too few open files", IN_REAL_TIME, () => {
     },
   );
 
-  it("are told at the start; under a crowd of connections blocks go on, and service returns when the crowd leaves", async () => {
+  it("are logged at the start; under many connections blocks go on, and service returns when they close", async () => {
     const { program, url, port } = await started({ first: "ulimit -n 256" }, undefined, [
       "--rpc-http-max-active-connections=1000",
     ]);
@@ -121,7 +121,7 @@ describe("too few open files", IN_REAL_TIME, () => {
     await until(
       async () => (program.output().includes("connections are refused") ? true : undefined),
       15_000,
-      "a line about connections turned away",
+      "a line about refused connections",
     );
     const before = blocksIn(program);
     await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), 20_000, "two more blocks");
@@ -148,7 +148,7 @@ async function started(
   return { program, folder, url, port };
 }
 
-/** The doors open while the last of the program is still being loaded, which takes files. */
+/** The servers listen while the last part of the program is still being loaded, which takes files. */
 async function untilLoaded(program: RunningProgram): Promise<void> {
   const isUp = (): boolean => program.output().includes("main loop is up");
   await until(async () => (isUp() ? true : undefined), 20_000, "the end of the start");
@@ -167,7 +167,7 @@ function blocksIn(program: RunningProgram): number {
   return program.output().split("Produced #").length - 1;
 }
 
-/** Connections that say nothing; those that the node closes again are among them. */
+/** Connections that send nothing, including those that the node closes. */
 async function crowdAt(port: number, size: number): Promise<readonly Socket[]> {
   return Promise.all(
     Array.from(
@@ -185,7 +185,7 @@ describe("a clock that is set", IN_REAL_TIME, () => {
   it.concurrent.each([
     ["ahead", 3600],
     ["back", -3600],
-  ])("%s by an hour is told, and reaches no block meanwhile", async (direction, seconds) => {
+  ])("%s by an hour is logged, and does not reach block timestamps", async (direction, seconds) => {
     const { program, url } = await started({
       runtimeOptions: ["--import", settingTheClockOn("SIGUSR2", seconds)],
     });
@@ -205,7 +205,7 @@ describe("a clock that is set", IN_REAL_TIME, () => {
   });
 });
 
-/** Code that sets the clock of the process when it gets the signal, as `date -s` would set the machine's. */
+/** Code that sets the clock of the process when it gets the signal, as `date -s` would set the system clock. */
 function settingTheClockOn(signal: string, seconds: number): string {
   const code = `const now=Date.now;let by=0;Date.now=()=>now()+by;process.on("${signal}",()=>{by=${seconds * 1000}})`;
   return `data:text/javascript,${code}`;
@@ -213,7 +213,7 @@ function settingTheClockOn(signal: string, seconds: number): string {
 
 describe("open files that run out while the node runs", IN_REAL_TIME, () => {
   itIfThorough(
-    "cost nothing that was answered: it goes on, or ends with 74 and says what to do",
+    "lose nothing that was answered: the node goes on, or ends with 74 and says what to do",
     async () => {
       const { program, folder, port } = await started({
         first: "ulimit -n 256",
@@ -239,7 +239,7 @@ describe("open files that run out while the node runs", IN_REAL_TIME, () => {
             data: new Uint8Array(100_000),
           }),
         );
-        // Refused once the node has ended, which is one of the two ends that this loop waits for.
+        // Fails once the node has ended, which is one of the two ends that this loop waits for.
         await ask(large.map(({ raw }) => ({ method: "eth_sendRawTransaction", params: [toHex(raw)] }))).catch(
           () => [],
         );
@@ -271,12 +271,12 @@ describe("open files that run out while the node runs", IN_REAL_TIME, () => {
 
 const LARGE_BATCH = 20;
 
-/** Code that takes every file that the process may still open when it gets the signal. */
+/** Code that opens files up to the limit of the process when it gets the signal. */
 function takingAllFilesOn(signal: string): string {
   return `data:text/javascript,import{openSync}from"node:fs";process.on("${signal}",()=>{try{for(;;)openSync("/dev/null")}catch{}})`;
 }
 
-/** A batch over a connection that is open already; the results. */
+/** Sends a batch over a connection that is already open; returns the results. */
 function askBy(
   agent: Agent,
   port: number,

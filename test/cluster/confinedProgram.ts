@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { PROGRAM, type RunningProgram } from "./nodeProcess.ts";
 
 export interface Confinement {
-  /** A line of shell that runs first, such as `ulimit -n 128`. */
+  /** A shell command that runs first, such as `ulimit -n 128`. */
   readonly first?: string;
   /** User to run as; only root may choose. */
   readonly uid?: number;
@@ -12,7 +12,7 @@ export interface Confinement {
   readonly outputFile?: string;
 }
 
-/** Runs the program under what an operating system may do to it; nothing is waited for. */
+/** Runs the program under limits of the operating system, without waiting for anything. */
 export function runConfined(options: readonly string[], confinement: Confinement): RunningProgram {
   const { first = ":", uid, runtimeOptions = [], outputFile } = confinement;
   const redirection = outputFile === undefined ? "" : `>"${outputFile}"`;

@@ -3,12 +3,12 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import { type NodeProcess, until } from "./nodeProcess.ts";
 
-/** Counts down from its argument, and does nothing else: seven steps for each. */
+/** Counts down from its argument, with seven steps each time. */
 export const COUNTER = "5f355b600190038060025700";
-/** Counts down from its argument, and logs an empty word for each. */
+/** Counts down from its argument, and logs an empty word each time. */
 export const LOGGER = "5f355b60205fa0600190038060025700";
 
-/** Deploys a contract with this code, of less than 256 bytes, for the first test account; its address. */
+/** Deploys a contract with this code, of less than 256 bytes, from the first test account; returns its address. */
 export async function contractIn(node: NodeProcess, code: string): Promise<string> {
   const nonce = BigInt(
     await node.rpc<string>("eth_getTransactionCount", [toHex(account(0).address), "latest"]),

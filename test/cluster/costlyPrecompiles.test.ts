@@ -10,13 +10,13 @@ const MODEXP = "0x0000000000000000000000000000000000000005";
 const EXPONENT_BYTES = 200_000;
 const WAITED_MS = 20_000;
 
-describe("a precompiled contract with lengths out of all proportion", () => {
-  it("ends no node, is answered by the rules, and holds up no blocks", IN_REAL_TIME, async () => {
+describe("a precompiled contract with excessive lengths", () => {
+  it("crashes no node, returns the right result, and delays no blocks", IN_REAL_TIME, async () => {
     const node = await startNodeProcess();
     const lengths = [1n, 80_000_000n, 1n].map((length) => bigintToFixedBytes(length, 32));
     const call = { to: MODEXP, data: toHex(concatBytes(...lengths, Uint8Array.of(3, 0xff))) };
 
-    // The modulus lies beyond the input: zero, and so is the result, without a look at the exponent.
+    // The modulus lies beyond the input, so it and the result are zero, and the exponent is not read.
     expect(await node.rpc("eth_call", [call, "latest"])).toBe("0x00");
     const gas = Number(await node.rpc<string>("eth_estimateGas", [call]));
     expect(gas).toBeGreaterThan(PRICE);
@@ -45,7 +45,7 @@ describe("a precompiled contract with lengths out of all proportion", () => {
   });
 });
 
-/** EIP-2565: a third of the iterations. */
+/** EIP-2565: a third of the iteration count. */
 const PRICE = Math.floor((8 * (80_000_000 - 32) + 255) / 3);
 
 /** Init code that stores 3^(2^256 - 1 and many zero bytes) modulo 253. */
@@ -60,7 +60,7 @@ function powerInCreation(): Uint8Array {
   const code = [
     ...[store(0, 1), store(32, EXPONENT_BYTES), store(64, 1), storeByte(96, 3)],
     ...[store(97, 2n ** 256n - 1n), storeByte(97 + EXPONENT_BYTES, 253)],
-    // STATICCALL(GAS, 5, 0, length, 31, 1): over the last byte of the first length, below which all are zero
+    // STATICCALL(GAS, 5, 0, length, 31, 1): the result replaces the last byte of the first length; the others are zero
     ...[push(1), push(31), push(98 + EXPONENT_BYTES), push(0), push(5), "5afa50"],
     ...[push(0), "51", push(0), "5500"],
   ];

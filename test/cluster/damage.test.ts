@@ -17,11 +17,11 @@ import {
   until,
 } from "./nodeProcess.ts";
 
-/** Of each kind: one in the daily run; a tenth of what test/storage/damage.test.ts is asked for, as each starts a node. */
+/** Of each kind: one in the daily run; else a tenth of those of test/storage/damage.test.ts, as each starts a node. */
 const DAMAGES = Math.ceil(Number(process.env["IBEX_DAMAGES"] ?? 1) / 10);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 
-/** What a sound node answered, as it stands in the answer; asked again of damaged ones. */
+/** The literal answer of an undamaged node to a request that is repeated on damaged ones. */
 interface Fact {
   readonly method: string;
   readonly params: readonly unknown[];
@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 describe("a damaged data folder", () => {
   it(
-    `gives right answers, named refusals, or an end with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
+    `gives right answers, errors, or an end with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
     async () => {
       const random = generator(SEED);
       for (let count = 0; count < DAMAGES; count++) {
@@ -64,7 +64,7 @@ describe("a damaged data folder", () => {
 
 describe("a sound data folder", () => {
   itIfThorough(
-    "is found sound, again and again, while blocks are made",
+    "is found sound repeatedly while blocks are produced",
     async () => {
       const node = await startNodeProcess({ dataPath: aCopy(), options: ["--Xdatabase-patrol-seconds=1"] });
       await until(
@@ -86,7 +86,7 @@ describe("a sound data folder", () => {
 
 describe("a data folder that is damaged while the node runs", () => {
   it(
-    `gives right answers or named refusals, and misses an entry at most until the patrol ends the node with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
+    `gives right answers or errors, and misses an entry at most until the scrubber ends the node with 74 (${DAMAGES} damages, IBEX_SEED=${SEED})`,
     async () => {
       const random = generator(SEED + 1);
       for (let count = 0; count < DAMAGES; count++) {
@@ -101,14 +101,14 @@ describe("a data folder that is damaged while the node runs", () => {
             isOver = true;
           });
           const wrong: string[] = [];
-          // The first round that ends sound may have begun before the damage.
+          // The first round that ends sound may have started before the damage.
           while (!isOver && soundRounds(program) < rounds + 2)
             wrong.push(...(await wrongAnswers(url).catch(() => [])));
           expect(
             wrong.filter((each) => !isMiss(each)),
             damage,
           ).toEqual([]);
-          // A file that a compaction has replaced, and not removed yet, is nobody's any more, and nothing is missed.
+          // A damaged file that a compaction has replaced but not yet removed is no longer read.
           if (!isOver) expect(wrong, damage).toEqual([]);
           if (!isOver) continue;
           const ended = program.child.signalCode === "SIGABRT" ? await endOfNextStart(folder) : program;
@@ -150,7 +150,7 @@ async function begin(dataPath: string): Promise<{ readonly program: RunningProgr
   return { program, url: `http://127.0.0.1:${port}` };
 }
 
-/** LevelDB ends the process by itself over some damages; whoever starts the node again learns which it was. */
+/** LevelDB aborts the process on some damages; only the next start reports which one it was. */
 async function endOfNextStart(folder: string): Promise<RunningProgram> {
   const { program } = await begin(folder);
   await program.exit;
@@ -164,7 +164,7 @@ async function isUp({ child }: RunningProgram, url: string): Promise<boolean> {
   return child.exitCode === null;
 }
 
-/** The answers that are neither what a sound node said nor a refusal. */
+/** The answers that are neither those of an undamaged node nor errors. */
 async function wrongAnswers(url: string): Promise<readonly string[]> {
   const replies = await ask(url, facts);
   return facts.flatMap(({ method, params, answer }, index) => {
@@ -177,8 +177,8 @@ async function wrongAnswers(url: string): Promise<readonly string[]> {
 }
 
 /**
- * Where the key of an entry is hit, LevelDB says that there is none: a lookup by hash finds nothing, an account looks
- * empty. No checksum of a value can help there; the patrol is what ends it.
+ * When the key of an entry is damaged, LevelDB does not find it: a lookup by hash returns nothing, an account looks empty.
+ * No checksum of a value can detect that; only the scrubber does.
  */
 function isMiss(wrong: string): boolean {
   return /^eth_get(Transaction|Block)\w*(ByHash|Receipt) \S+: null instead of |^eth_getBalance .*: "0x0" instead of /.test(
@@ -205,17 +205,17 @@ const PAYEES = Array.from({ length: 60 }, (_, index) => toHex(accountFromSeed(in
 const BATCH = 300;
 const STARTS = 3;
 
-/** Makes a chain in SOUND, in tables of several starts, and asks about all of it. */
+/** Creates a chain in SOUND, in tables of several starts, and requests all of it. */
 async function prepare(): Promise<readonly Fact[]> {
   const sent: Hex[] = [];
   for (let start = 0; ; start++) {
     const node = await startNodeProcess({ dataPath: SOUND, options: ["--logging=WARN"] });
     sent.push(...(await fill(node, start * BATCH)));
     if (start === STARTS - 1) {
-      const questions = await questionsAbout(node, Number(await node.rpc<Hex>("eth_blockNumber")), sent);
-      const answers = await ask(node.httpUrl, questions);
+      const requests = await requestsAbout(node, Number(await node.rpc<Hex>("eth_blockNumber")), sent);
+      const answers = await ask(node.httpUrl, requests);
       await node.stop();
-      return questions.map((question, index) => ({ ...question, answer: answers[index] ?? "" }));
+      return requests.map((request, index) => ({ ...request, answer: answers[index] ?? "" }));
     }
     await node.stop();
   }
@@ -244,26 +244,26 @@ async function fill(node: NodeProcess, firstNonce: number): Promise<readonly Hex
   return transactions.map(({ hash }) => toHex(hash));
 }
 
-async function questionsAbout(node: NodeProcess, height: number, sent: readonly Hex[]) {
-  const questions: { method: string; params: readonly unknown[] }[] = [];
-  const askFor = (method: string, ...params: readonly unknown[]) => void questions.push({ method, params });
+async function requestsAbout(node: NodeProcess, height: number, sent: readonly Hex[]) {
+  const requests: { method: string; params: readonly unknown[] }[] = [];
+  const add = (method: string, ...params: readonly unknown[]) => void requests.push({ method, params });
   for (let number = 0; number <= height; number++) {
     const tag = toHexNumber(number);
     const { hash } = await node.rpc<{ hash: Hex }>("eth_getBlockByNumber", [tag, false]);
-    askFor("eth_getBlockByNumber", tag, true);
-    askFor("eth_getBlockByHash", hash, false);
-    askFor("eth_getBlockReceipts", tag);
-    askFor("eth_getBlockTransactionCountByHash", hash);
-    askFor("eth_getBalance", PAYEES[number % PAYEES.length], tag);
-    askFor("eth_getProof", PAYEES[number % PAYEES.length], [], tag);
+    add("eth_getBlockByNumber", tag, true);
+    add("eth_getBlockByHash", hash, false);
+    add("eth_getBlockReceipts", tag);
+    add("eth_getBlockTransactionCountByHash", hash);
+    add("eth_getBalance", PAYEES[number % PAYEES.length], tag);
+    add("eth_getProof", PAYEES[number % PAYEES.length], [], tag);
   }
-  askFor("eth_feeHistory", toHexNumber(height), toHexNumber(height), [10, 50]);
+  add("eth_feeHistory", toHexNumber(height), toHexNumber(height), [10, 50]);
   for (const hash of sent.filter((_, index) => index % 7 === 0)) {
-    askFor("eth_getTransactionByHash", hash);
-    askFor("eth_getTransactionReceipt", hash);
+    add("eth_getTransactionByHash", hash);
+    add("eth_getTransactionReceipt", hash);
   }
-  for (const address of PAYEES) askFor("eth_getBalance", address, "latest");
-  return questions;
+  for (const address of PAYEES) add("eth_getBalance", address, "latest");
+  return requests;
 }
 
 function toHexNumber(number: number): Hex {

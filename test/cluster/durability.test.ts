@@ -16,15 +16,15 @@ import {
   until,
 } from "./nodeProcess.ts";
 
-/** A few in the daily run; the long run asks for a hundred (`npm run test:long`). */
+/** A few in the daily run; a hundred in the long run (`npm run test:long`). */
 const KILLS = Number(process.env["IBEX_KILLS"] ?? 2);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 const BATCH = 50;
 
 interface Known {
-  /** Newest block that a subscriber was told of. */
+  /** Newest block of which a subscriber was notified. */
   announced: { number: bigint; hash: Hex } | undefined;
-  /** Transactions whose receipt was answered, with the block it named. */
+  /** Transactions whose receipt was returned, with the hash of its block. */
   readonly receipts: Map<Hex, Hex>;
 }
 
@@ -44,7 +44,7 @@ describe("kill -9", () => {
         const killAtMs = Date.now() + 150 + random.below(1800);
         while (Date.now() < killAtMs) {
           const hashes = await sendBatch(node, nextNonce);
-          // A block that was voted for before the kill is proposed again after it, with what was sent then.
+          // A block that was voted for before the kill is proposed again after it, with its transactions.
           nextNonce = hashes === undefined ? await nonceOf(node) : nextNonce + BATCH;
           await rememberReceipts(node, known, hashes ?? []);
         }
@@ -84,7 +84,7 @@ async function expectNothingLost(node: NodeProcess, known: Known): Promise<void>
   await expectRootToVerify(node);
 }
 
-/** The state that answers must be the state that the newest header commits to. */
+/** The state that answers requests must match the state root of the newest header. */
 async function expectRootToVerify(node: NodeProcess): Promise<void> {
   const { number, stateRoot } = await head(node);
   const proof = await node.rpc<{ accountProof: Hex[]; balance: Hex }>("eth_getProof", [
@@ -121,14 +121,14 @@ async function refusalOf(node: NodeProcess, raw: Uint8Array): Promise<string | u
   }
 }
 
-/** Their hashes; undefined when nonces have been used meanwhile. */
+/** Returns the hashes; undefined when the nonces were used in the meantime. */
 async function sendBatch(node: NodeProcess, firstNonce: number): Promise<readonly Hex[] | undefined> {
   const transactions = Array.from({ length: BATCH }, (_, index) =>
     aTransaction({ chainId: 1337n, nonce: BigInt(firstNonce + index), privateKey: sender.privateKey }),
   );
   const refusals = await Promise.all(transactions.map(({ raw }) => refusalOf(node, raw)));
   if (refusals.includes("Nonce too low")) return undefined;
-  // Those that were taken beside one whose nonce had been used.
+  // Some may be known already, from a batch in which another nonce was used.
   for (const refusal of refusals) expect([undefined, "Known transaction"]).toContain(refusal);
   return transactions.map(({ hash }) => toHex(hash));
 }

@@ -7,7 +7,7 @@ import { itIfThorough } from "../thorough.ts";
 import { startNodeProcess } from "./nodeProcess.ts";
 
 itIfThorough(
-  "a call that never ends is stopped at the time limit while blocks keep their second",
+  "an endless call is stopped at the time limit while blocks keep their period of a second",
   {
     ...IN_REAL_TIME,
     timeout: 60_000,
