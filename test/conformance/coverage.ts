@@ -1,17 +1,17 @@
 /**
- * Which of the vectors are read, and by whom: a suite here, or a test elsewhere (its path). Each file belongs to the
- * longest entry that its path begins with; coverage.test.ts sees to it that there is one, and that it is true.
+ * Which vectors are read by which suite here or test elsewhere (its path). Each file belongs to the longest entry that its
+ * path begins with; coverage.test.ts checks that there is one, and that it is correct.
  */
 export interface Coverage {
   readonly files: string;
   /** Suites and test files. */
   readonly by: readonly string[];
-  /** What of them nothing reads yet, or ever, and why. */
+  /** What is not read, and why. */
   readonly open?: string;
 }
 
 const NO_PEERS = "needs parts of the peer-to-peer network that are not built yet";
-const EXPLANATION = "explains the others";
+const EXPLANATION = "documentation";
 
 export const COVERAGE: readonly Coverage[] = [
   { files: "README.md", by: [], open: EXPLANATION },
@@ -24,7 +24,7 @@ export const COVERAGE: readonly Coverage[] = [
   {
     files: "basic-tests/crypto.json",
     by: [],
-    open: "AES and ECIES samples; test/network/rlpx/handshake.test.ts has whole handshakes",
+    open: "AES and ECIES samples; test/network/rlpx/handshake.test.ts tests whole handshakes",
   },
   { files: "chains-expected.json", by: ["chain", "genesis"] },
 
@@ -35,7 +35,7 @@ export const COVERAGE: readonly Coverage[] = [
   ...["call_tracer_legacy", "prestate_tracer_legacy"].map((folder) => ({
     files: `geth-tracers/${folder}/`,
     by: [],
-    open: "what older versions of the tracers answered",
+    open: "results of older versions of the tracers",
   })),
 
   { files: "besu-core/basefee-test.json", by: ["basefee"] },
@@ -44,7 +44,7 @@ export const COVERAGE: readonly Coverage[] = [
   {
     files: "besu-core/evmtool/",
     by: ["evmtool"],
-    open: "the lines of the traces: recorded trace files stand for them",
+    open: "the lines of the traces, which recorded trace files cover",
   },
   { files: "besu-core/genesis", by: ["genesis", "test/chainspec/genesisVectors.test.ts"] },
   { files: "besu-core/networks/", by: ["genesis", "test/chainspec/genesisVectors.test.ts"] },
@@ -99,7 +99,7 @@ export const COVERAGE: readonly Coverage[] = [
   },
   { files: "besu-ibft/README.md", by: [], open: EXPLANATION },
   { files: "besu-ibft/accounts.json", by: ["test/chain/mutatedBlocks.test.ts"] },
-  { files: "besu-ibft/contracts/", by: [], open: "sources of what the recorded chains run" },
+  { files: "besu-ibft/contracts/", by: [], open: "sources of the contracts on the recorded chains" },
   { files: "besu-ibft/cli/", by: ["test/cli/smallCommands.test.ts"] },
   ...["net1", "net2", "net3"].map((network) => ({
     files: `besu-ibft/${network}/rpc`,
@@ -121,7 +121,7 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "besu-ibft/prague-25.4.1/fork-id/", by: ["test/chainspec/forkId.test.ts"] },
 ];
 
-/** The entry that speaks for a file. */
+/** The entry that a file belongs to. */
 export function coverageOf(path: string): Coverage | undefined {
   return COVERAGE.filter(({ files }) => path.startsWith(files)).reduce<Coverage | undefined>(
     (best, entry) => (best === undefined || entry.files.length > best.files.length ? entry : best),

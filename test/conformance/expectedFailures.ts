@@ -1,13 +1,12 @@
-import type { ExpectedFailure } from "./judgement.ts";
+import type { ExpectedFailure } from "./comparison.ts";
 
-/** The list that each run is compared with, by suite. A reason says whose choice it is. */
+/** The expected failures of each run, by suite, with reasons. */
 export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
   {
     suite: "chain",
     case: "besu-jsonrpc/chains/mainnet/badpow.blocks",
     says: "block 1 is accepted, whose proof of work is wrong",
-    reason:
-      "Nothing here checks proofs of work: no chain of ours has one, and these chains are read to be executed.",
+    reason: "Proofs of work are not checked: IBFT chains have none, and these chains are only executed.",
   },
   ...(["staged: 61", "past: 263", "zero: 52"] as const).map((place): ExpectedFailure => {
     const [chain, block] = place.split(": ");
@@ -16,7 +15,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
       case: `besu-ibft/prague-25.4.1/${chain}`,
       says: `block ${block}: wrongGasUsed`,
       reason:
-        "It calls a BLS12-381 precompile, which the recorded build did not have, so that all the gas was burnt.",
+        "It calls a BLS12-381 precompile, which the recorded build did not have, so all gas was consumed.",
     };
   }),
   ...all(
@@ -24,21 +23,21 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     "which this version does not know",
     ["besu-core/networks/experimental.json", "besu-core/networks/future.json"],
     {
-      reason: "by design: a chain is refused whose forks are not all known; these name forks of experiments",
+      reason: "by design: a chain with unknown forks is refused, and these name experimental forks",
     },
   ),
   ...all("precompile", "INSUFFICIENT_GAS", ["eip152-blake2f 4 prague"], {
-    reason: "2^32 - 1 rounds for as much gas, which is more than any block holds",
+    reason: "2^32 - 1 rounds cost as much gas, which is more than any block has",
   }),
   ...all("precompile", "by a contract: 0x00", ["eip152-blake2f 4 prague, by a contract"], {
-    reason: "likewise",
+    reason: "the same",
   }),
   ...all("tracer", "result.output is missing", ["call_tracer_withLog/frontier_create_outofstorage.json"], {
     reason:
-      "Frontier's contracts that cannot pay for their code: what they would have been is not shown; no IBFT chain is so old",
+      "Frontier's contracts that cannot pay for their code: the code is not shown; no IBFT chain uses Frontier",
   }),
   ...all("tracer", "action.balance is missing", ["call_tracer_flat/callcode_precompiled_fail_hide.json"], {
-    reason: "a balance in a call: an older tracer's, which go-ethereum's no longer shows",
+    reason: "a balance in a call, which go-ethereum's tracer no longer shows",
   }),
   ...all(
     "trie",
@@ -55,7 +54,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     ],
     {
       reason:
-        "by design: a trie of ours has keys of one length, as all keys of the state have, so no branch has a value; the " +
+        "by design: our trie has keys of one length, as all state keys are, so branches have no values; the " +
         "same tests pass with hashed keys",
     },
   ),
@@ -70,15 +69,15 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     ],
     {
       reason:
-        "the table follows a draft of EIP-1559, which capped the rise and rounded falls up; the final rule is what " +
-        "recorded chains show (test/execution/fees.test.ts)",
+        "the table follows a draft of EIP-1559, which capped increases and rounded decreases up; recorded chains follow " +
+        "the final rule (test/execution/fees.test.ts)",
     },
   ),
   ...all(
     "rpc",
     "error.code is 3",
     ["besu-jsonrpc/eth_latest/eth_call_revert.json", "besu-jsonrpc/eth_latest/eth_estimateGas_revert.json"],
-    { reason: "by ruling: a revert has the standard's code 3, with Besu's words and data" },
+    { reason: "by ruling: a revert has the standard's code 3, with Besu's message and data" },
   ),
   ...all(
     "rpc",
@@ -86,7 +85,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     ["besu-jsonrpc/eth/eth_call_gasPriceTooHigh_block_8.json"],
     {
       reason:
-        "by ruling: eth_call without strict does not fail for want of balance, as the interface document says",
+        "by ruling: eth_call without strict does not fail because of a low balance, as the interface document says",
     },
   ),
   ...all(
@@ -96,7 +95,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
       "besu-jsonrpc/eth/eth_getMinerDataByBlockHash.json",
       "besu-jsonrpc/eth/eth_getMinerDataByBlockNumber.json",
     ],
-    { reason: "a reward for proof of work, which no chain of ours pays" },
+    { reason: "a reward for proof of work, which IBFT chains do not pay" },
   ),
   ...all(
     "rpc",
@@ -107,7 +106,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
       "execution-apis/debug_getRawReceipts/get-invalid-number.io",
       "execution-apis/debug_getRawTransaction/get-invalid-hash.io",
     ],
-    { reason: "Besu takes decimal numbers, and hashes without 0x (json-rpc.md#parameters)" },
+    { reason: "Besu accepts decimal numbers, and hashes without 0x (json-rpc.md#parameters)" },
   ),
   ...all("rpc", 'expected "0x03f9', ["execution-apis/debug_getRawReceipts/get-block-n.io"], {
     reason: "Besu wraps a typed receipt in a byte string (json-rpc.md#debug)",
@@ -116,14 +115,15 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     reason: "Besu inflates the figure (json-rpc.md#eth_createaccesslist)",
   }),
   ...all("rpc", "result is", ["execution-apis/eth_estimateGas/estimate-successful-call.io"], {
-    reason: "Besu's search is more exact than the one that made this case (json-rpc.md#eth_estimategas)",
+    reason:
+      "Besu's search is more exact than that of the client that made this case (json-rpc.md#eth_estimategas)",
   }),
   ...all("rpc", "blobGasUsedRatio", ["besu-jsonrpc/eth/eth_feeHistory_fieldNamesWithoutReward.json"], {
-    reason: "blob gas is in no header of an IBFT chain (ibft2.md#later-forks)",
+    reason: "headers of an IBFT chain have no blob gas (ibft2.md#later-forks)",
   }),
   ...all("rpc", "baseFeePerBlobGas", ["execution-apis/eth_feeHistory/fee-history.io"], {
     reason:
-      "blob gas is in no header of an IBFT chain, so its price is always the lowest (ibft2.md#later-forks)",
+      "headers of an IBFT chain have no blob gas, so its price is always the lowest (ibft2.md#later-forks)",
   }),
   ...all(
     "rpc",
@@ -140,7 +140,7 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     reason: "an empty list of topics matches nothing with Besu (json-rpc.md#eth_getlogs)",
   }),
   ...all("rpc", "storageProof.0.key", ["execution-apis/eth_getProof/get-account-proof-with-storage.io"], {
-    reason: "Besu shows a key in as few bytes as it takes (json-rpc.md#eth_getproof)",
+    reason: "Besu shows a key without leading zeros (json-rpc.md#eth_getproof)",
   }),
   ...all(
     "rpc",
@@ -149,10 +149,10 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
       "execution-apis/eth_getStorageAt/get-storage-invalid-key-too-large.io",
       "execution-apis/eth_getStorageAt/get-storage-invalid-key.io",
     ],
-    { reason: "Besu's code for what cannot be decoded" },
+    { reason: "Besu's code for invalid parameters" },
   ),
   ...all("rpc", "assert(false)", ["execution-apis/eth_call/call-revert-abi-panic.io"], {
-    reason: "Besu does not put a panic into words (json-rpc-errors.md#reverts)",
+    reason: "Besu does not decode panics (json-rpc-errors.md#reverts)",
   }),
 ];
 

@@ -3,18 +3,18 @@ import { fileURLToPath } from "node:url";
 import type { CaseResult, Suite } from "./suite.ts";
 import type { Portion, WorkerMessage } from "./worker.ts";
 
-/** The cases of a suite that are to be run. */
+/** The cases of a suite to run. */
 export interface Selection {
   readonly suite: Suite;
-  /** Of all its cases. */
+  /** Ids of all its cases. */
   readonly ids: readonly string[];
-  /** Of the chosen ones, in `ids`. */
-  readonly places: readonly number[];
+  /** Positions of the selected cases in `ids`. */
+  readonly indexes: readonly number[];
 }
 
 /**
- * Runs the chosen cases on as many processes as told, by suite. Portions are small and are fetched when a process is
- * free, so that all end at about the same time. Throws when a process dies or a case takes longer than CASE_LIMIT_MS.
+ * Runs the selected cases on the given number of processes; returns results by suite. Processes fetch small portions when
+ * they are free, so that all end at about the same time. Throws when a process dies or a case exceeds CASE_LIMIT_MS.
  */
 export async function runAll(
   selections: readonly Selection[],
@@ -22,9 +22,9 @@ export async function runAll(
 ): Promise<ReadonlyMap<string, readonly CaseResult[]>> {
   const results = new Map<string, CaseResult[]>(selections.map(({ suite }) => [suite.name, []]));
   const portions = selections.flatMap((selection) => portionsOf(selection, processes));
-  const nameOf = ({ suite, places }: Portion, done: number): string => {
+  const nameOf = ({ suite, indexes }: Portion, done: number): string => {
     const ids = selections.find((selection) => selection.suite.name === suite)?.ids;
-    return `${suite}: ${ids?.[places[done] ?? 0] ?? "?"}`;
+    return `${suite}: ${ids?.[indexes[done] ?? 0] ?? "?"}`;
   };
   const next = (): Portion | undefined => portions.shift();
   const keep = ({ suite }: Portion, result: CaseResult): void => {
@@ -34,22 +34,22 @@ export async function runAll(
   return results;
 }
 
-/** A case that takes so long hangs, or is too slow for anyone to wait for. */
+/** A case that takes longer hangs or is too slow. */
 const CASE_LIMIT_MS = 180_000;
 const PORTIONS_PER_PROCESS = 16;
 
-function portionsOf({ suite, places }: Selection, processes: number): Portion[] {
-  const size = Math.ceil(places.length / (processes * PORTIONS_PER_PROCESS));
+function portionsOf({ suite, indexes }: Selection, processes: number): Portion[] {
+  const size = Math.ceil(indexes.length / (processes * PORTIONS_PER_PROCESS));
   const portions: Portion[] = [];
-  for (let from = 0; from < places.length; from += size)
-    portions.push({ suite: suite.name, places: places.slice(from, from + size) });
+  for (let from = 0; from < indexes.length; from += size)
+    portions.push({ suite: suite.name, indexes: indexes.slice(from, from + size) });
   return portions;
 }
 
 interface Work {
   next(): Portion | undefined;
   keep(portion: Portion, result: CaseResult): void;
-  /** The case that is being run when `done` of a portion are finished. */
+  /** The running case when `done` of a portion are finished. */
   nameOf(portion: Portion, done: number): string;
 }
 
@@ -61,8 +61,8 @@ function runProcess({ next, keep, nameOf }: Work): Promise<void> {
   const child = fork(fileURLToPath(new URL("worker.js", import.meta.url)));
   return new Promise((resolve, reject) => {
     let isOver = false;
-    let hasLeft = false;
-    const timer = setTimeout(giveUp, CASE_LIMIT_MS);
+    let isDisconnected = false;
+    const timer = setTimeout(abort, CASE_LIMIT_MS);
     child.on("message", (message: WorkerMessage) => {
       timer.refresh();
       if (message.kind === "result") {
@@ -71,22 +71,22 @@ function runProcess({ next, keep, nameOf }: Work): Promise<void> {
         return;
       }
       const following = next();
-      if (following === undefined) return leave();
+      if (following === undefined) return disconnect();
       portion = following;
       done = 0;
       child.send(portion);
     });
     child.on("exit", (code, signal) => {
-      if (hasLeft) end(resolve);
+      if (isDisconnected) end(resolve);
       else end(() => reject(new Error(`the process ended (${signal ?? code}) in ${nameOf(portion, done)}`)));
     });
     child.send(portion);
 
-    function leave(): void {
-      hasLeft = true;
+    function disconnect(): void {
+      isDisconnected = true;
       child.disconnect();
     }
-    function giveUp(): void {
+    function abort(): void {
       child.kill("SIGKILL");
       end(() => reject(new Error(`still running after ${CASE_LIMIT_MS / 1000} s: ${nameOf(portion, done)}`)));
     }

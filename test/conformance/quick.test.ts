@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
 import { describeWithVectors } from "../vectors.ts";
+import { compareResults, entriesOfUnknownSuites } from "./comparison.ts";
 import { EXPECTED_FAILURES } from "./expectedFailures.ts";
-import { judge, strays } from "./judgement.ts";
 import { type CaseResult, runCase } from "./suite.ts";
 import { SUITES } from "./suites.ts";
 
-/** IBEX_CONFORMANCE_EVERY=1 runs all cases here, on one core; `npm run conformance` is the quicker way to that. */
+/** IBEX_CONFORMANCE_EVERY=1 runs all cases here on one core; `npm run conformance` does so faster. */
 const every = process.env["IBEX_CONFORMANCE_EVERY"];
 
-describeWithVectors("conformance, every so-manieth case", () => {
+describeWithVectors("conformance, every nth case", () => {
   it.each(SUITES.map((suite) => [suite.name, suite] as const))(
-    "does what the vectors say: %s",
+    "matches the vectors: %s",
     async (_, suite) => {
       const cases = suite.cases();
       const stride = every === undefined ? suite.every : Number(every);
@@ -20,12 +20,12 @@ describeWithVectors("conformance, every so-manieth case", () => {
         if (one !== undefined) results.push(await runCase(one));
       }
       const ids = cases.map(({ id }) => id);
-      expect(judge(suite, ids, results, EXPECTED_FAILURES).problems).toEqual([]);
+      expect(compareResults(suite, ids, results, EXPECTED_FAILURES).problems).toEqual([]);
     },
     600_000,
   );
 
-  it("lists failures of suites that exist only", () => {
-    expect(strays(SUITES, EXPECTED_FAILURES)).toEqual([]);
+  it("lists only failures of existing suites", () => {
+    expect(entriesOfUnknownSuites(SUITES, EXPECTED_FAILURES)).toEqual([]);
   });
 });

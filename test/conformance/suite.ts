@@ -1,33 +1,33 @@
 /**
- * Conformance: public vectors through our own executor, state and importer.
+ * Conformance: runs public vectors against our own executor, state and importer.
  *
- *     suites.ts (which there are) ─> Suite.cases() ─┬─ quick.test.ts: every n-th case, in `npm test`
- *                                                   └─ main.ts ─> worker.ts: all, on all cores, `npm run conformance`
- *                     what came out ─> judgement.ts, beside expectedFailures.ts ─> problems, or none
+ *     suites.ts (list of suites) ─> Suite.cases() ─┬─ quick.test.ts: every nth case, in `npm test`
+ *                                                  └─ main.ts ─> worker.ts: all, on all cores, `npm run conformance`
+ *                           results ─> comparison.ts, with expectedFailures.ts ─> problems, or none
  *
- * A case that fails and is not listed, a listed one that passes or fails otherwise, a listed one that is gone, and a
- * suite with more or fewer cases than it says are all problems, so that nothing breaks or mends itself unnoticed.
- * Which of the vectors no suite reads, and where those are tested, says coverage.ts.
+ * Problems are: a failing case that is not listed, a listed one that passes or fails differently, a listed one that no
+ * longer exists, and a suite with another number of cases than declared. So nothing breaks or gets fixed unnoticed.
+ * coverage.ts lists the vectors that no suite reads, and where they are tested.
  */
 export interface Suite {
   /** One word in lower case, for the command line. */
   readonly name: string;
-  /** How many cases there are: a folder of vectors that vanishes must not pass for success. */
+  /** Number of cases, so that a missing folder of vectors does not count as success. */
   readonly total: number;
-  /** `npm test` runs every so-manieth case. */
+  /** `npm test` runs every nth case. */
   readonly every: number;
-  /** All of them, in the same order with each call. Reads the vectors, so call it only where there are any. */
+  /** All cases, in the same order with each call. Reads the vectors, so they must exist. */
   cases(): readonly Case[];
 }
 
 export interface Case {
   /** Unique in the suite, and the same in each run. */
   readonly id: string;
-  /** Undefined when all is as the vector says, else what is not. Throwing counts as a failure too. */
+  /** Returns undefined on success, else the difference from the vector. An exception is a failure too. */
   run(): Promise<Failure | undefined> | Failure | undefined;
 }
 
-/** What a vector asked for and we did not do, in a line. */
+/** A difference from a vector, in one line. */
 export type Failure = string;
 
 export interface CaseResult {
@@ -37,9 +37,9 @@ export interface CaseResult {
 }
 
 export async function runCase(one: Case): Promise<CaseResult> {
-  const beganMs = performance.now();
+  const startedAtMs = performance.now();
   const failure = await attempt(one);
-  const seconds = (performance.now() - beganMs) / 1000;
+  const seconds = (performance.now() - startedAtMs) / 1000;
   return { id: one.id, seconds, ...(failure !== undefined && { failure }) };
 }
 

@@ -18,7 +18,7 @@ import { TRACER } from "./suites/tracer.ts";
 import { TRANSACTION } from "./suites/transaction.ts";
 import { TRIE } from "./suites/trie.ts";
 
-/** All suites; those with the longest cases first, so that none of them is left to the end. */
+/** All suites, those with the longest cases first, so that no long case runs at the end. */
 export const SUITES: readonly Suite[] = [
   IBFT,
   CHAIN,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { vectorPath } from "../vectors.ts";
 
-/** Paths of all JSON files below a folder of the vectors, relative to it, in order; none when it is not there. */
+/** Sorted paths of all JSON files below a folder of the vectors, relative to it; empty when the folder does not exist. */
 export function vectorFiles(...folder: readonly string[]): string[] {
   const root = vectorPath(...folder);
   if (!existsSync(root)) return [];

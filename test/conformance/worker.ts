@@ -1,10 +1,10 @@
 import { type Case, type CaseResult, runCase } from "./suite.ts";
 import { SUITES } from "./suites.ts";
 
-/** Cases of one suite, by their places in its list. */
+/** Cases of one suite, by index in its list. */
 export interface Portion {
   readonly suite: string;
-  readonly places: readonly number[];
+  readonly indexes: readonly number[];
 }
 
 export type WorkerMessage =
@@ -12,26 +12,25 @@ export type WorkerMessage =
   | { readonly kind: "done" };
 
 /**
- * A process that runs the portions it is sent, one at a time, and answers with each result. Only as a child of main.ts
- * has it anyone to listen to.
+ * A child process of main.ts that runs the portions it receives, one at a time, and sends each result.
  */
 process.on("message", (portion: Portion) => {
   void runPortion(portion);
 });
 
-// Suites may have left something open that would keep the process alive.
+// Suites may leave handles open that would keep the process alive.
 process.on("disconnect", () => process.exit());
 
 const lists = new Map<string, readonly Case[]>();
 
-async function runPortion({ suite, places }: Portion): Promise<void> {
+async function runPortion({ suite, indexes }: Portion): Promise<void> {
   const cases = listOf(suite);
-  for (const place of places) {
-    const one = cases[place];
-    if (one === undefined) throw new Error(`suite ${suite} has no case ${place}`);
-    answer({ kind: "result", result: await runCase(one) });
+  for (const index of indexes) {
+    const one = cases[index];
+    if (one === undefined) throw new Error(`suite ${suite} has no case ${index}`);
+    send({ kind: "result", result: await runCase(one) });
   }
-  answer({ kind: "done" });
+  send({ kind: "done" });
 }
 
 function listOf(name: string): readonly Case[] {
@@ -43,7 +42,7 @@ function listOf(name: string): readonly Case[] {
   return cases;
 }
 
-function answer(message: WorkerMessage): void {
-  // Whoever asked may be gone already; then this process ends, too.
+function send(message: WorkerMessage): void {
+  // Ignores an error: when the parent has exited, this process exits too.
   process.send?.(message, undefined, undefined, () => undefined);
 }

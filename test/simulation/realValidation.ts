@@ -2,7 +2,7 @@ import type { HeadChange } from "../../src/chain/chain.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
-import { faultIn } from "../conformance/chains/soundness.ts";
+import { damageIn } from "../conformance/chains/storeDamage.ts";
 import { createCheckers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
 import type { Life, RealNode } from "./realNode.ts";
@@ -63,7 +63,7 @@ export function createRealValidation(clients: Clients, nowMs: () => number): Rea
     const state = chain.stateAt(chain.head.header.number);
     const difference = state === undefined ? "it has no state" : clients.differenceIn(state);
     if (difference !== undefined) yield difference;
-    const damage = await faultIn(disk.database);
+    const damage = await damageIn(disk.database);
     if (damage !== undefined) yield damage;
   }
 

@@ -3,19 +3,19 @@ import { BLOB_GAS } from "../../../src/execution/rules.ts";
 import type { Header } from "../../../src/types/header.ts";
 
 /*
- * The market for blob gas, which an IBFT chain does not have (EIP-4844, with the numbers of EIP-7691 from Prague on).
+ * The blob gas market, which an IBFT chain does not have (EIP-4844, with the parameters of EIP-7691 from Prague on).
  */
 
 /** Excess blob gas of the block after `parent`. */
 export function nextExcessBlobGas(fork: ForkName, parent: Header): bigint {
   const sum = (parent.excessBlobGas ?? 0n) + (parent.blobGasUsed ?? 0n);
-  const { targetBlobGas } = marketOf(fork);
+  const { targetBlobGas } = parametersOf(fork);
   return sum > targetBlobGas ? sum - targetBlobGas : 0n;
 }
 
 /** Wei per unit of blob gas. */
 export function blobBaseFeeOf(fork: ForkName, excessBlobGas: bigint): bigint {
-  const { updateFraction } = marketOf(fork);
+  const { updateFraction } = parametersOf(fork);
   let sum = 0n;
   let term = updateFraction;
   for (let step = 1n; term > 0n; step++) {
@@ -25,7 +25,7 @@ export function blobBaseFeeOf(fork: ForkName, excessBlobGas: bigint): bigint {
   return sum / updateFraction;
 }
 
-function marketOf(fork: ForkName): { readonly targetBlobGas: bigint; readonly updateFraction: bigint } {
+function parametersOf(fork: ForkName): { readonly targetBlobGas: bigint; readonly updateFraction: bigint } {
   return isAtLeast(fork, "prague")
     ? { targetBlobGas: 6n * BLOB_GAS, updateFraction: 5_007_716n }
     : { targetBlobGas: 3n * BLOB_GAS, updateFraction: 3_338_477n };

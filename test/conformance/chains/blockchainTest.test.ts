@@ -11,7 +11,7 @@ describeWithVectors("the runner of blockchain tests", () => {
   const refusing = testsIn("InvalidBlocks", "bcInvalidHeaderTest", "wrongGasLimit.json");
   const branching = testsIn("ValidBlocks", "bcMultiChainTest", "CallContractFromNotBestBlock.json");
 
-  it.each(branching)("finds nothing wrong where nothing is, $network", async (test) => {
+  it.each(branching)("reports nothing for a valid test, $network", async (test) => {
     expect(await runBlockchainTest(test)).toBeUndefined();
   });
 
@@ -27,7 +27,7 @@ describeWithVectors("the runner of blockchain tests", () => {
     expect(await runBlockchainTest({ ...test, postState })).toMatch(/balance \d+, expected 1$/);
   });
 
-  it.each(branching)("notices an account that should not be there, $network", async (test) => {
+  it.each(branching)("notices a surplus account, $network", async (test) => {
     const [, ...others] = Object.entries(test.postState ?? {});
     const wrong = { ...test, postState: Object.fromEntries(others) };
     expect(await runBlockchainTest(wrong)).toMatch(/not that of the listed accounts$/);
@@ -41,12 +41,12 @@ describeWithVectors("the runner of blockchain tests", () => {
     expect(await runBlockchainTest({ ...test, blocks })).toMatch(/refused for gasLimitJump/);
   });
 
-  it.each(refusing)("notices a block that is refused and should not be, $network", async (test) => {
+  it.each(refusing)("notices a block that is wrongly refused, $network", async (test) => {
     const blocks = test.blocks.map(({ rlp }) => ({ rlp }));
     expect(await runBlockchainTest({ ...test, blocks })).toMatch(/^block 0: refused: gasLimitJump/);
   });
 
-  it.each(branching)("notices a block that is accepted and should not be, $network", async (test) => {
+  it.each(branching)("notices a block that is wrongly accepted, $network", async (test) => {
     const blocks = test.blocks.map((block) => ({ ...block, expectException: "InvalidStateRoot" }));
     expect(await runBlockchainTest({ ...test, blocks })).toBe("block 0: accepted, expected InvalidStateRoot");
   });

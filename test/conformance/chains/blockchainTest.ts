@@ -10,11 +10,11 @@ import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { decodeBlock } from "../../../src/types/block.ts";
 import { explains } from "./exceptions.ts";
-import { type ForeignChain, type ForeignDefect, openForeignChain } from "./foreignChain.ts";
+import { type ForeignChain, type ForeignErrorCode, openForeignChain } from "./foreignChain.ts";
 import { rulesOfNetwork } from "./foreignRules.ts";
-import { faultIn } from "./soundness.ts";
+import { damageIn } from "./storeDamage.ts";
 
-/** One test of BlockchainTests, as far as it is read here. */
+/** One test of BlockchainTests, with the members used here. */
 export interface BlockchainTest {
   readonly network: string;
   readonly genesisRLP: string;
@@ -35,7 +35,7 @@ interface TestAccount {
   readonly storage: Readonly<Record<string, string>>;
 }
 
-/** Imports a test's blocks; undefined when all is as expected, else what was not. */
+/** Imports a test's blocks; returns undefined on success, else the difference. */
 export async function runBlockchainTest(test: BlockchainTest): Promise<string | undefined> {
   const genesis = decodeBlock(hexToBytes(test.genesisRLP));
   if (!genesis.ok) return `genesis: ${genesis.error.message}`;
@@ -44,33 +44,33 @@ export async function runBlockchainTest(test: BlockchainTest): Promise<string | 
   if (toHex(chain.genesis.hash) !== test.genesisBlockHeader.hash)
     return `genesis ${toHex(chain.genesis.hash)}`;
   for (const [index, { rlp, expectException }] of test.blocks.entries()) {
-    const complaint = complaintOf(await importRlp(chain, rlp), expectException);
-    if (complaint !== undefined) return `block ${index}: ${complaint}`;
+    const failure = failureOf(await importRlp(chain, rlp), expectException);
+    if (failure !== undefined) return `block ${index}: ${failure}`;
   }
   await chain.goTo(chain.head);
   if (toHex(chain.head.hash) !== test.lastblockhash) return `the head is ${toHex(chain.head.hash)}`;
-  return compareState(chain, test) ?? faultIn(chain.database);
+  return compareState(chain, test) ?? damageIn(chain.database);
 }
 
 async function importRlp(
   chain: ForeignChain,
   rlp: string,
-): Promise<Result<unknown, ForeignDefect | "malformedBlock">> {
+): Promise<Result<unknown, ForeignErrorCode | "malformedBlock">> {
   const block = decodeBlock(hexToBytes(rlp));
   return block.ok ? chain.import(block.value) : err({ ...block.error, code: "malformedBlock" });
 }
 
-function complaintOf(
-  outcome: Result<unknown, ForeignDefect | "malformedBlock">,
+function failureOf(
+  result: Result<unknown, ForeignErrorCode | "malformedBlock">,
   exception: string | undefined,
 ): string | undefined {
-  if (outcome.ok) return exception === undefined ? undefined : `accepted, expected ${exception}`;
-  const { code, message } = outcome.error;
+  if (result.ok) return exception === undefined ? undefined : `accepted, expected ${exception}`;
+  const { code, message } = result.error;
   if (exception === undefined) return `refused: ${code} (${message})`;
   return explains(exception, code) ? undefined : `refused for ${code} (${message}), expected ${exception}`;
 }
 
-/** The listed accounts as they are read at the head, and their root: so no other account is there. */
+/** Compares the listed accounts at the head, and their root, which shows that there are no others. */
 function compareState(chain: ForeignChain, { postState, postStateHash }: BlockchainTest): string | undefined {
   const root = toHex(chain.head.header.stateRoot);
   if (postStateHash !== undefined && postStateHash !== root) return `state root ${root}`;

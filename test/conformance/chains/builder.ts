@@ -3,14 +3,14 @@ import { type BuiltBlock, buildBlock, type TransactionSource } from "../../../sr
 import type { Overlay } from "../../../src/state/overlay.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 
-/** Our builder of blocks, given these transactions, as much time as it wants and the state before them. */
+/** Runs our block builder with these transactions, on the given state, without a time limit. */
 export function buildFrom(
-  terms: BlockRules,
+  context: BlockRules,
   transactions: readonly SentTransaction[],
   overlay: Overlay,
   intermediateRoot?: () => Uint8Array,
 ): Promise<BuiltBlock> {
-  return buildBlock(terms, sourceOf(transactions), overlay, {
+  return buildBlock(context, sourceOf(transactions), overlay, {
     clock: { nowMs: () => 0 },
     deadlineMs: 1,
     minOccupancyRatio: 1,

@@ -5,14 +5,14 @@ import type { Overlay } from "../../../src/state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import type { Header } from "../../../src/types/header.ts";
 
-/** Headers of the fork's first ten blocks say which side they are on (EIP-779). */
+/** The extra data of the fork's first ten headers marks the side of the fork (EIP-779). */
 export function hasDaoMark(header: Header): boolean {
   return equalBytes(header.extraData, MARK);
 }
 
 export const MARKED_BLOCKS = 10n;
 
-/** The irregular change of the fork's block: all that these accounts own goes to the refund contract (EIP-779). */
+/** The irregular state change of the fork's block: moves the balances of these accounts to the refund contract (EIP-779). */
 export function drainDaoAccounts(overlay: Overlay): void {
   credit(overlay, REFUND_CONTRACT, 0n);
   for (const address of DRAINED) {

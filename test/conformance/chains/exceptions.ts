@@ -1,10 +1,10 @@
-import type { ForeignDefect } from "./foreignChain.ts";
+import type { ForeignErrorCode } from "./foreignChain.ts";
 
-type Reason = ForeignDefect | "malformedBlock";
+type Reason = ForeignErrorCode | "malformedBlock";
 
 /**
- * What the tests call the reasons of a refusal, and our codes for them. Some of their names are wide: a block of the
- * wrong era, say, may be seen by its fields, its difficulty or its ommers.
+ * The tests' names of exceptions, with our codes. Some names are broad: a block of the wrong era, for example, may be
+ * detected by its fields, its difficulty or its ommers.
  */
 const REASONS: Readonly<Record<string, readonly Reason[]>> = {
   "1559BlockImportImpossible_HeaderIsLegacy": ["baseFeeBeforeLondon"],
@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, readonly Reason[]>> = {
   PostParisUncleHashIsNotEmpty: ["ommersNotEmpty"],
   InvalidDifficulty: ["wrongDifficulty"],
   InvalidGasLimit: ["gasLimitOutOfBounds"],
-  // One of these blocks doubles the limit as London's first may, too early, and has a base fee as well.
+  // One of these blocks doubles the limit as only London's first block may, and has a base fee.
   InvalidGasLimit2: ["gasLimitJump", "baseFeeBeforeLondon"],
   InvalidGasUsed: ["wrongGasUsed"],
   InvalidLogBloom: ["wrongLogsBloom"],
@@ -63,7 +63,7 @@ const REASONS: Readonly<Record<string, readonly Reason[]>> = {
   "TransactionException.TYPE_3_TX_ZERO_BLOBS": ["invalidBlobs"],
 };
 
-/** Whether our code for a refusal is one that a test's exception stands for; "A|B" means either. */
+/** Whether our code matches a test's exception; "A|B" means either. */
 export function explains(exception: string, code: Reason): boolean {
   return exception.split("|").some((name) => {
     const reasons = REASONS[name];

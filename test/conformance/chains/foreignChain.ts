@@ -20,46 +20,50 @@ import {
   type Transaction,
   withRecoveredSender,
 } from "../../../src/types/transaction.ts";
-import { type ExecutionDefect, executeForeignBlock, type ForeignResult } from "./foreignExecution.ts";
-import { checkForeignHeader, type ForeignHeaderDefect } from "./foreignHeader.ts";
+import {
+  executeForeignBlock,
+  type ForeignExecutionErrorCode,
+  type ForeignResult,
+} from "./foreignExecution.ts";
+import { checkForeignHeader, type ForeignHeaderErrorCode } from "./foreignHeader.ts";
 import { type ForeignRules, isProofOfStake } from "./foreignRules.ts";
 import { checkIbftPart } from "./ibftPart.ts";
-import { checkOmmers, type OmmerDefect } from "./ommers.ts";
+import { checkOmmers, type OmmerErrorCode } from "./ommers.ts";
 import type { TreeBlock } from "./tree.ts";
-import { readWithdrawals, type WithdrawalDefect } from "./withdrawals.ts";
+import { readWithdrawals, type WithdrawalErrorCode } from "./withdrawals.ts";
 
 /*
- * A chain of another consensus, for tests: its header rules, rewards and choice of head are here, everything else is
- * ours (codec, body rules, execution, state, receipts, stores, the mover of the head).
+ * A chain under another consensus, for tests: its header rules, rewards and choice of head are here, everything else is
+ * the node's (codec, body rules, execution, state, receipts, stores, canonical chain writer).
  *
  *     block ──> header, body, ommers ──> the stores go to its parent ──> execute ──> compare ──> commit
  *
- * The stores hold one line of blocks, the one that was looked at last; another branch is reached by a rewind and by
- * executing its blocks again. Which block is the head of the chain is another question, answered by weight.
+ * The stores hold one branch, the one used last; switching to another branch takes a rewind and an execution of its
+ * blocks. The head of the chain is chosen separately, by total difficulty.
  */
 
 /** Why a foreign block is refused. */
-export type ForeignDefect =
-  | ForeignHeaderDefect
+export type ForeignErrorCode =
+  | ForeignHeaderErrorCode
   | BodyErrorCode
-  | OmmerDefect
-  | WithdrawalDefect
-  | ExecutionDefect
+  | OmmerErrorCode
+  | WithdrawalErrorCode
+  | ForeignExecutionErrorCode
   | "unknownParent"
   | "unknownSender";
 
 export interface ForeignChain {
   readonly genesis: TreeBlock;
-  /** The heaviest block; where weight has ended with proof of work, the newest. */
+  /** The block with the highest total difficulty; the newest one after proof of work has ended. */
   readonly head: TreeBlock;
   readonly world: WorldState;
   readonly database: Database;
   readonly rules: ForeignRules;
-  /** Of the line of blocks that the stores hold. */
+  /** Hash of a block in the branch that the stores hold. */
   hashOf(number: bigint): Hash | undefined;
-  import(block: Block): Promise<Result<TreeBlock, ForeignDefect>>;
-  /** Brings the stores to a block of the chain, or of one of its branches: back by a rewind, forth by execution. */
-  goTo(place: TreeBlock): Promise<void>;
+  import(block: Block): Promise<Result<TreeBlock, ForeignErrorCode>>;
+  /** Moves the stores to a block of any branch: back by a rewind, forward by execution. */
+  goTo(block: TreeBlock): Promise<void>;
 }
 
 /** A chain over empty stores in memory. */
@@ -77,26 +81,29 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     parent: undefined,
   };
   const tree = new Map([[toDigits(hash), genesis]]);
-  const mover = createChainWriter(stores, genesis, { alsoWrite: () => undefined, logger: silentLogger });
+  const chainWriter = createChainWriter(stores, genesis, {
+    alsoWrite: () => undefined,
+    logger: silentLogger,
+  });
   const hashOf = (number: bigint): Hash | undefined => stores.blocks.header(number)?.hash;
   let head = genesis;
 
-  /** Executes a block whose parent the stores are at, and commits it. */
-  async function commit(place: TreeBlock): Promise<Result<void, ForeignDefect>> {
-    const executed = await execute(place);
+  /** Executes a child of the block that the stores are at, and commits it. */
+  async function commit(child: TreeBlock): Promise<Result<void, ForeignErrorCode>> {
+    const executed = await execute(child);
     if (!executed.ok) return executed;
     const { staged, receipts } = executed.value;
-    const { block, totalDifficulty } = place;
-    // So late, because tests have bad transactions under headers that do not know them.
+    const { block, totalDifficulty } = child;
+    // Checked after execution, because tests have bad transactions under headers with other roots.
     const body = await checkIbftPart(block);
     if (!body.ok) return body;
-    const verdict = await checkExecution(
+    const checked = await checkExecution(
       block.header,
       { ...executed.value, stateRoot: staged.root },
       NEVER_YIELD,
     );
-    if (!verdict.ok) return verdict;
-    await mover.commit(
+    if (!checked.ok) return checked;
+    await chainWriter.commit(
       { ...block, receipts, totalDifficulty, size: encodeBlock(block).length },
       staged,
       NEVER_YIELD,
@@ -108,7 +115,7 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     block,
     withdrawals,
     parent,
-  }: TreeBlock): Promise<Result<ForeignResult, ExecutionDefect>> {
+  }: TreeBlock): Promise<Result<ForeignResult, ForeignExecutionErrorCode>> {
     return executeForeignBlock({
       rules,
       world: stores.world,
@@ -119,15 +126,15 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
     });
   }
 
-  /** Takes the stores to a block of the tree. */
+  /** Moves the stores to a block of the tree. */
   async function goTo(target: TreeBlock): Promise<void> {
     const ahead: TreeBlock[] = [];
-    let place = target;
-    while (!isStored(place)) {
-      ahead.unshift(place);
-      place = expectDefined(place.parent, "an ancestor that is stored");
+    let ancestor = target;
+    while (!isStored(ancestor)) {
+      ahead.unshift(ancestor);
+      ancestor = expectDefined(ancestor.parent, "a stored ancestor");
     }
-    await mover.rewind(place.header.number);
+    await chainWriter.rewind(ancestor.header.number);
     for (const next of ahead) {
       const again = await commit(next);
       if (!again.ok) throw new Error(`block ${toHex(next.hash)} passed before: ${again.error.message}`);
@@ -155,31 +162,35 @@ export async function openForeignChain(rules: ForeignRules): Promise<ForeignChai
       const parent = tree.get(toDigits(block.header.parentHash));
       if (parent === undefined)
         return err({ code: "unknownParent", fault: "peer", message: "the parent is not known" });
-      const judged = judge(rules, parent, { ...block, hash });
-      if (!judged.ok) return judged;
+      const validated = validate(rules, parent, { ...block, hash });
+      if (!validated.ok) return validated;
       await goTo(parent);
-      const committed = await commit(judged.value);
+      const committed = await commit(validated.value);
       if (!committed.ok) return committed;
-      tree.set(toDigits(hash), judged.value);
-      if (isHeavier(rules, judged.value, head)) head = judged.value;
-      return judged;
+      tree.set(toDigits(hash), validated.value);
+      if (isHeavier(rules, validated.value, head)) head = validated.value;
+      return validated;
     },
     goTo,
   };
 }
 
-/** All rules that need no state. */
-function judge(rules: ForeignRules, parent: TreeBlock, block: NamedBlock): Result<TreeBlock, ForeignDefect> {
+/** Checks all rules that need no state. */
+function validate(
+  rules: ForeignRules,
+  parent: TreeBlock,
+  block: NamedBlock,
+): Result<TreeBlock, ForeignErrorCode> {
   const { header, hash } = block;
-  const headerVerdict = checkForeignHeader(rules, parent, header);
-  if (!headerVerdict.ok) return headerVerdict;
+  const headerResult = checkForeignHeader(rules, parent, header);
+  if (!headerResult.ok) return headerResult;
   const withdrawals = readWithdrawals(block);
   if (!withdrawals.ok) return withdrawals;
-  const ommerVerdict = checkOmmers(rules, parent, block);
-  if (!ommerVerdict.ok) return ommerVerdict;
+  const ommerResult = checkOmmers(rules, parent, block);
+  if (!ommerResult.ok) return ommerResult;
   const transactions = withSenders(block.transactions);
   if (transactions === undefined)
-    return err({ code: "unknownSender", fault: "peer", message: "a signature fits no key" });
+    return err({ code: "unknownSender", fault: "peer", message: "no key can be recovered from a signature" });
   return ok({
     header,
     hash,

@@ -28,12 +28,12 @@ import { drainDaoAccounts } from "./daoFork.ts";
 import { type ForeignRules, isProofOfStake } from "./foreignRules.ts";
 import { payWithdrawals, type Withdrawal } from "./withdrawals.ts";
 
-/** A block's transactions, executed by ours, and around them what the block's consensus pays and changes. */
+/** The result of a block executed by our executor, with the payments and changes of the block's consensus. */
 export interface ForeignResult extends BlockResult {
   readonly staged: StagedState;
 }
 
-export type ExecutionDefect = BlockExecutionErrorCode | "wrongBlobGasUsed" | "wrongRequestsHash";
+export type ForeignExecutionErrorCode = BlockExecutionErrorCode | "wrongBlobGasUsed" | "wrongRequestsHash";
 
 export interface ForeignJob {
   readonly rules: ForeignRules;
@@ -45,22 +45,24 @@ export interface ForeignJob {
 }
 
 /**
- * Executes a block on the head of the world, whose block is the parent. Whatever can be executed, our builder must be
- * able to build: it is given the same transactions, and throws when something else comes of them.
+ * Executes a block on the head of the world state, which is the parent's. Our builder must build the same block from the
+ * same transactions: throws when it differs.
  */
-export async function executeForeignBlock(job: ForeignJob): Promise<Result<ForeignResult, ExecutionDefect>> {
+export async function executeForeignBlock(
+  job: ForeignJob,
+): Promise<Result<ForeignResult, ForeignExecutionErrorCode>> {
   const { rules, world, block } = job;
   const { header } = block;
-  const terms = termsOf(job);
-  const overlay = await prepare(job, terms);
+  const context = foreignBlockRules(job);
+  const overlay = await prepare(job, context);
   if (!overlay.ok) return overlay;
   const stage = (): StagedState => world.stage(overlay.value.changes(), header.number);
-  const executed = await executeBlock(terms, block.transactions, overlay.value, {
+  const executed = await executeBlock(context, block.transactions, overlay.value, {
     yieldPolicy: NEVER_YIELD,
-    ...(!terms.rules.hasStatusReceipts && { intermediateRoot: () => stage().root }),
+    ...(!context.rules.hasStatusReceipts && { intermediateRoot: () => stage().root }),
   });
   if (!executed.ok) return executed;
-  await mustBuildAlike(job, terms, { ...executed.value, staged: stage() });
+  await checkBuilder(job, context, { ...executed.value, staged: stage() });
   const fork = forkAt(rules.spec.forks, header.number, header.timestamp);
   for (const ommer of block.ommers)
     credit(overlay.value, ommer.coinbase, ((8n - header.number + ommer.number) * baseReward(fork)) / 8n);
@@ -68,51 +70,56 @@ export async function executeForeignBlock(job: ForeignJob): Promise<Result<Forei
   return checkLaterSums(block, executed.value) ?? ok({ ...executed.value, staged: stage() });
 }
 
-/** What happens before the transactions, besides what IBFT blocks have as well. */
+/** Applies the changes before the transactions that IBFT blocks do not have. */
 async function prepare(
   { rules, world, block: { header } }: ForeignJob,
-  terms: BlockRules,
+  context: BlockRules,
 ): Promise<Result<Overlay, "systemCallFailed">> {
   const overlay = world.overlay();
   if (header.number === rules.daoForkBlock) drainDaoAccounts(overlay);
-  const kept = await keepBeaconRoot(terms, overlay, header.parentBeaconBlockRoot);
-  return kept.ok ? ok(overlay) : kept;
+  const stored = await storeBeaconRoot(context, overlay, header.parentBeaconBlockRoot);
+  return stored.ok ? ok(overlay) : stored;
 }
 
-async function mustBuildAlike(job: ForeignJob, terms: BlockRules, executed: ForeignResult): Promise<void> {
+async function checkBuilder(job: ForeignJob, context: BlockRules, executed: ForeignResult): Promise<void> {
   const { world, block } = job;
-  const prepared = await prepare(job, terms);
+  const prepared = await prepare(job, context);
   if (!prepared.ok) throw new Error(prepared.error.message);
   const overlay = prepared.value;
   const root = (): Hash => world.stage(overlay.changes(), block.header.number).root;
-  const roots = terms.rules.hasStatusReceipts ? undefined : root;
-  const built = await buildFrom(terms, block.transactions, overlay, roots);
-  const isAlike =
+  const roots = context.rules.hasStatusReceipts ? undefined : root;
+  const built = await buildFrom(context, block.transactions, overlay, roots);
+  const isSame =
     equalBytes(root(), executed.staged.root) && equalBytes(receiptsRoot(built), receiptsRoot(executed));
-  if (!isAlike) throw new Error(`block ${block.header.number} is built otherwise than it is executed`);
+  if (!isSame) throw new Error(`block ${block.header.number} is built differently than it is executed`);
 }
 
 function receiptsRoot({ receipts }: BlockResult): Hash {
   return rootOfList(receipts.map(encodeReceipt));
 }
 
-/** What the terms of a block depend on; its roots and sums do not matter. */
-export type TermsSource = Pick<ForeignJob, "rules" | "parentTotalDifficulty" | "ancestorHash"> & {
+/** The inputs of a block's rules; its roots and sums do not matter. */
+export type BlockRulesSource = Pick<ForeignJob, "rules" | "parentTotalDifficulty" | "ancestorHash"> & {
   readonly block: Pick<Block, "header" | "ommers">;
 };
 
-/** The terms of an IBFT block, with what another consensus says otherwise. */
-export function termsOf({ rules, block, parentTotalDifficulty, ancestorHash }: TermsSource): BlockRules {
+/** The rules of an IBFT block, changed for another consensus. */
+export function foreignBlockRules({
+  rules,
+  block,
+  parentTotalDifficulty,
+  ancestorHash,
+}: BlockRulesSource): BlockRules {
   const { header, ommers } = block;
-  const terms = blockRules(rules.spec, header, ancestorHash);
+  const context = blockRules(rules.spec, header, ancestorHash);
   const isStaked = isProofOfStake(rules, header, parentTotalDifficulty);
-  const { fork } = terms.rules;
+  const { fork } = context.rules;
   return {
-    ...terms,
+    ...context,
     rewardWei:
       isStaked || rules.isClique ? 0n : baseReward(fork) + (BigInt(ommers.length) * baseReward(fork)) / 32n,
     block: {
-      ...terms.block,
+      ...context.block,
       difficulty: isStaked ? bytesToBigint(header.mixHash) : header.difficulty,
       blobBaseFee: header.excessBlobGas === undefined ? 0n : blobBaseFeeOf(fork, header.excessBlobGas),
     },
@@ -127,20 +134,24 @@ function baseReward(fork: ForkName): bigint {
 
 const BEACON_ROOTS = addressFromHex("0x000f3df6d732807ef1319fb7b8bb8522d0beac02");
 
-/** Before all else the root of the parent's beacon block goes into its contract (EIP-4788). */
-async function keepBeaconRoot(
-  terms: BlockRules,
+/** Stores the root of the parent's beacon block in its contract, before all other changes (EIP-4788). */
+async function storeBeaconRoot(
+  context: BlockRules,
   overlay: Overlay,
   root: Hash | undefined,
 ): Promise<Result<unknown, "systemCallFailed">> {
   if (root === undefined) return ok(undefined);
-  return callSystemContract(openSession({ ...terms, overlay, yieldPolicy: NEVER_YIELD }), BEACON_ROOTS, root);
+  return callSystemContract(
+    openSession({ ...context, overlay, yieldPolicy: NEVER_YIELD }),
+    BEACON_ROOTS,
+    root,
+  );
 }
 
 function checkLaterSums(
   { header, transactions }: Block<SentTransaction>,
   { requests }: BlockResult,
-): Result<never, ExecutionDefect> | undefined {
+): Result<never, ForeignExecutionErrorCode> | undefined {
   const blobGas = transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n);
   if (header.blobGasUsed !== undefined && header.blobGasUsed !== blobGas)
     return refuse("wrongBlobGasUsed", `blob gas ${blobGas}, the header says ${header.blobGasUsed}`);
@@ -150,7 +161,7 @@ function checkLaterSums(
     : refuse("wrongRequestsHash", "the requests are not those of the header");
 }
 
-/** EIP-7685, for chains without a deposit contract: hashes of each kind with its type, of those that are there. */
+/** EIP-7685, for chains without a deposit contract: hashes of the non-empty kinds, each with its type. */
 function requestsHash({ withdrawals, consolidations }: DrainedRequests): Uint8Array {
   const kinds: readonly (readonly [number, Uint8Array])[] = [
     [1, withdrawals],
@@ -166,6 +177,6 @@ function sha256(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(createHash("sha256").update(bytes).digest());
 }
 
-function refuse(code: ExecutionDefect, message: string): Result<never, ExecutionDefect> {
+function refuse(code: ForeignExecutionErrorCode, message: string): Result<never, ForeignExecutionErrorCode> {
   return err({ code, fault: "peer", message });
 }

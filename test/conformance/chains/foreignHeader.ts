@@ -12,7 +12,7 @@ import { hasDaoMark, MARKED_BLOCKS } from "./daoFork.ts";
 import { nextDifficulty } from "./difficulty.ts";
 import { type ForeignRules, isProofOfStake } from "./foreignRules.ts";
 
-export type ForeignHeaderDefect =
+export type ForeignHeaderErrorCode =
   | HeaderErrorCode
   | "wrongBaseFee"
   | "extraDataTooLong"
@@ -21,12 +21,12 @@ export type ForeignHeaderDefect =
   | "wrongExcessBlobGas"
   | "wrongBlobGasUsed";
 
-/** A header against its parent by the rules of its chain; all but the proof of work. Ommers are judged by it, too. */
+/** Checks a header, or an ommer's, against its parent by the rules of its chain, without the proof of work. */
 export function checkForeignHeader(
   rules: ForeignRules,
   parent: NamedHeader,
   header: Header,
-): Result<void, ForeignHeaderDefect> {
+): Result<void, ForeignHeaderErrorCode> {
   const fork = forkAt(rules.spec.forks, header.number, header.timestamp);
   return (
     againstParent(rules.spec, parent, header) ??
@@ -39,21 +39,21 @@ export function checkForeignHeader(
   );
 }
 
-type Verdict = Result<void, ForeignHeaderDefect> | undefined;
+type HeaderCheck = Result<void, ForeignHeaderErrorCode> | undefined;
 
-function againstTime(parent: Header, header: Header): Verdict {
+function againstTime(parent: Header, header: Header): HeaderCheck {
   if (header.timestamp > parent.timestamp) return undefined;
   return refuse("timestampTooEarly", `time ${header.timestamp} is not after ${parent.timestamp}`);
 }
 
-/** Other than under IBFT, its value is a rule. */
-function baseFee({ spec }: ForeignRules, parent: Header, header: Header): Verdict {
+/** Unlike under IBFT, the exact value is checked. */
+function baseFee({ spec }: ForeignRules, parent: Header, header: Header): HeaderCheck {
   const expected = nextBaseFee(spec, parent, header.timestamp);
   if (header.baseFeePerGas === expected) return undefined;
   return refuse("wrongBaseFee", `base fee ${header.baseFeePerGas}, not ${expected}`);
 }
 
-function extraData({ daoForkBlock }: ForeignRules, header: Header): Verdict {
+function extraData({ daoForkBlock }: ForeignRules, header: Header): HeaderCheck {
   if (header.extraData.length > MAX_EXTRA_DATA_BYTES)
     return refuse("extraDataTooLong", "too much extra data");
   if (daoForkBlock === undefined || header.number < daoForkBlock) return undefined;
@@ -63,15 +63,15 @@ function extraData({ daoForkBlock }: ForeignRules, header: Header): Verdict {
 
 const MAX_EXTRA_DATA_BYTES = 32;
 
-function consensus(rules: ForeignRules, parent: NamedHeader, header: Header, fork: ForkName): Verdict {
+function consensus(rules: ForeignRules, parent: NamedHeader, header: Header, fork: ForkName): HeaderCheck {
   if (isProofOfStake(rules, header, parent.totalDifficulty)) return stakedConstants(header);
   const expected = rules.fixedDifficulty ?? nextDifficulty(fork, parent.header, header.timestamp);
   if (header.difficulty === expected) return undefined;
   return refuse("wrongDifficulty", `difficulty ${header.difficulty}, not ${expected}`);
 }
 
-/** What proof of work left in a header is constant afterwards (EIP-3675). */
-function stakedConstants(header: Header): Verdict {
+/** The proof-of-work fields are constant after the merge (EIP-3675). */
+function stakedConstants(header: Header): HeaderCheck {
   if (!equalBytes(header.ommersHash, EMPTY_LIST_HASH))
     return refuse("ommersNotEmpty", "ommers after the merge");
   if (header.difficulty !== 0n) return refuse("wrongDifficulty", "a difficulty after the merge");
@@ -80,8 +80,8 @@ function stakedConstants(header: Header): Verdict {
     : undefined;
 }
 
-/** Which of the later fields are there, and what the blob gas must be. */
-function laterFields(parent: Header, header: Header, fork: ForkName): Verdict {
+/** Checks the presence of the fields of later forks, and the blob gas. */
+function laterFields(parent: Header, header: Header, fork: ForkName): HeaderCheck {
   const shape: readonly (readonly [unknown, ForkName])[] = [
     [header.withdrawalsRoot, "shanghai"],
     [header.blobGasUsed, "cancun"],
@@ -90,7 +90,7 @@ function laterFields(parent: Header, header: Header, fork: ForkName): Verdict {
   ];
   for (const [field, since] of shape)
     if ((field !== undefined) !== isAtLeast(fork, since))
-      return refuse("wrongShape", `the header has not the fields of ${fork}`);
+      return refuse("wrongShape", `the header does not have the fields of ${fork}`);
   if (header.excessBlobGas === undefined) return undefined;
   const excess = nextExcessBlobGas(fork, parent);
   if (header.excessBlobGas !== excess)
@@ -100,6 +100,6 @@ function laterFields(parent: Header, header: Header, fork: ForkName): Verdict {
     : undefined;
 }
 
-function refuse(code: ForeignHeaderDefect, message: string): Result<void, ForeignHeaderDefect> {
+function refuse(code: ForeignHeaderErrorCode, message: string): Result<void, ForeignHeaderErrorCode> {
   return err({ code, fault: "peer", message });
 }

@@ -9,7 +9,7 @@ import { blocksOfFile } from "./blockFile.ts";
 import { openForeignChain } from "./foreignChain.ts";
 import { rulesOfGenesis } from "./foreignRules.ts";
 
-/** A chain of Besu's fixtures as the methods of JSON-RPC read it, and its rules with proof of work's reward. */
+/** A chain of Besu's fixtures for the JSON-RPC methods, with its rules and the proof-of-work reward. */
 export interface ForeignReader {
   readonly chain: ChainReader;
   readonly spec: ChainSpec;

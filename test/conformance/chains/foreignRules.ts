@@ -4,16 +4,16 @@ import { parseGenesis } from "../../../src/chainspec/genesis.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { forkOfVector } from "../suites/vectorForks.ts";
 
-/** The constitution of a chain under another consensus: ethash, of which no proof is checked, then proof of stake. */
+/** The rules of a chain under another consensus: ethash, without a check of its proofs, then proof of stake. */
 export interface ForeignRules {
-  /** Its IBFT schedule means nothing here. */
+  /** Its IBFT schedule is not used. */
   readonly spec: ChainSpec;
   readonly daoForkBlock?: bigint;
   /** Proof of stake begins after the block whose total difficulty reaches this (EIP-3675). */
   readonly terminalTotalDifficulty?: bigint;
-  /** A private chain may do without a formula. */
+  /** A private chain may have a constant difficulty. */
   readonly fixedDifficulty?: bigint;
-  /** Under Clique no block is rewarded. Its seals and turns are not known here. */
+  /** Under Clique there are no block rewards. Its seals and signer turns are not checked. */
   readonly isClique?: boolean;
 }
 
@@ -34,7 +34,7 @@ export function rulesOfGenesis(text: string, source: string): ForeignRules {
   };
 }
 
-/** What our own reader of genesis files has no use for. */
+/** Members that our own genesis parser does not use. */
 interface GenesisConfig {
   readonly daoForkBlock?: number;
   readonly terminalTotalDifficulty?: number | string;
@@ -42,29 +42,29 @@ interface GenesisConfig {
   readonly ethash?: { readonly fixeddifficulty?: number };
 }
 
-/** The rules of a blockchain test, which names its network, such as "London" or "BerlinToLondonAt5". */
+/** The rules of a blockchain test by its network, such as "London" or "BerlinToLondonAt5". */
 export function rulesOfNetwork(network: string, genesis: GenesisBlock): ForeignRules {
-  const [, before = network, after, mark, place = ""] = TRANSITION.exec(network) ?? [];
+  const [, before = network, after, unit, position = ""] = TRANSITION.exec(network) ?? [];
   const activations: ForkActivation[] = [
     { fork: "frontier", at: { block: 0n } },
     { fork: forkOfVector(before), at: { block: 0n } },
   ];
   const spec = { ...BARE_SPEC, forks: { activations }, genesis };
-  if (mark === "Diff") return { spec, terminalTotalDifficulty: BigInt(`0x${place}`) };
-  const number = BigInt(place.replace("k", "000"));
+  if (unit === "Diff") return { spec, terminalTotalDifficulty: BigInt(`0x${position}`) };
+  const number = BigInt(position.replace("k", "000"));
   if (after === "Dao") return { spec, daoForkBlock: number };
   if (after !== undefined)
     activations.push({
       fork: forkOfVector(after),
-      at: mark === "Time" ? { time: number } : { block: number },
+      at: unit === "Time" ? { time: number } : { block: number },
     });
   return MERGED.has(before) ? { spec, terminalTotalDifficulty: 0n } : { spec };
 }
 
-/** At a block in decimal, at a time such as 15k, or at a total difficulty in hexadecimal. */
+/** The position is a block in decimal, a time such as 15k, or a total difficulty in hexadecimal. */
 const TRANSITION = /^([A-Za-z0-9]+?)To([A-Za-z0-9]+)At(Diff|Time)?([0-9A-Fk]+)$/;
 
-/** Proof of stake is for good once it has begun; by time it is there at the latest with Shanghai. */
+/** Proof of stake never ends once it has begun; at the latest it begins with Shanghai. */
 export function isProofOfStake(
   { spec, terminalTotalDifficulty }: ForeignRules,
   { number, timestamp }: Pick<Header, "number" | "timestamp">,

@@ -3,7 +3,7 @@ import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import type { Result } from "../../../src/primitives/result.ts";
 import type { Block } from "../../../src/types/block.ts";
 
-/** Our own rules for a body, of that part of it which IBFT blocks have, too: no ommers, no withdrawals. */
+/** Our own body rules, for the part that IBFT blocks also have: without ommers and withdrawals. */
 export function checkIbftPart({ header, transactions }: Block): Promise<Result<void, BodyErrorCode>> {
   return checkBody({ header, transactions, ommers: [] }, NEVER_YIELD);
 }

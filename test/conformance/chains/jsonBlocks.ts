@@ -19,9 +19,9 @@ import { bytesOfHex } from "../suites/preState.ts";
 import { buildFrom } from "./builder.ts";
 import { nextDifficulty } from "./difficulty.ts";
 import type { ForeignChain } from "./foreignChain.ts";
-import { termsOf } from "./foreignExecution.ts";
+import { foreignBlockRules } from "./foreignExecution.ts";
 
-/** A block as Besu's `blocks import --format=JSON` is told to make it: what is in it, not what comes of it. */
+/** A block to build, in the format of Besu's `blocks import --format=JSON`: its contents, not its results. */
 export interface JsonBlock {
   readonly number?: number | string;
   readonly parentHash?: string;
@@ -41,37 +41,37 @@ export interface JsonTransaction {
   readonly data?: string;
 }
 
-/** What a block has from the moment and the machine of its making. */
-export type Circumstances = Pick<Header, "timestamp" | "mixHash" | "nonce">;
+/** Header fields that the sealer chooses. */
+export type SealerFields = Pick<Header, "timestamp" | "mixHash" | "nonce">;
 
-type BuildRefusal = "noSuchParent" | "transactionLeftOut" | "unsupportedFields";
+type BuildErrorCode = "noSuchParent" | "transactionLeftOut" | "unsupportedFields";
 
-/** Builds a block on the head of the chain with our builder of blocks; it is not yet part of the chain. */
+/** Builds a block on the head of the chain with our block builder, without importing it. */
 export async function buildJsonBlock(
   chain: ForeignChain,
   instructions: JsonBlock,
-  circumstances: Circumstances,
-): Promise<Result<Block<SentTransaction>, BuildRefusal>> {
+  sealerFields: SealerFields,
+): Promise<Result<Block<SentTransaction>, BuildErrorCode>> {
   await chain.goTo(chain.head);
   const { number, parentHash } = instructions;
   const isOnHead =
     (number === undefined || BigInt(number) === chain.head.header.number + 1n) &&
     (parentHash === undefined || parentHash === toHex(chain.head.hash));
-  if (!isOnHead) return refuse("noSuchParent", "the block is not to be the next one");
+  if (!isOnHead) return refuse("noSuchParent", "the block is not the next one");
   const { coinbase, extraData } = instructions;
   if (chain.rules.isClique && (coinbase !== undefined || extraData !== undefined))
-    return refuse("unsupportedFields", "Clique has a use of its own for coinbase and extra data");
-  const draft = draftOf(chain, instructions, circumstances);
+    return refuse("unsupportedFields", "Clique uses coinbase and extra data itself");
+  const template = templateOf(chain, instructions, sealerFields);
   const wanted = signAll(chain, instructions.transactions);
-  const built = await fill(chain, draft, wanted);
+  const built = await fill(chain, template, wanted);
   if (built.transactions.length < wanted.length)
     return refuse(
       "transactionLeftOut",
       `${wanted.length - built.transactions.length} transactions do not fit`,
     );
   const header: Header = {
-    ...draft,
-    stateRoot: chain.world.stage(built.overlay.changes(), draft.number).root,
+    ...template,
+    stateRoot: chain.world.stage(built.overlay.changes(), template.number).root,
     transactionsRoot: rootOfList(built.transactions.map(({ raw }) => raw)),
     receiptsRoot: rootOfList(built.receipts.map(encodeReceipt)),
     logsBloom: built.logsBloom,
@@ -80,10 +80,10 @@ export async function buildJsonBlock(
   return ok({ header, transactions: built.transactions, ommers: [] });
 }
 
-/** The header, but for what comes of the transactions. */
-function draftOf(chain: ForeignChain, instructions: JsonBlock, circumstances: Circumstances): Header {
+/** The header without the results of the transactions. */
+function templateOf(chain: ForeignChain, instructions: JsonBlock, sealerFields: SealerFields): Header {
   const { rules, head } = chain;
-  const { timestamp } = circumstances;
+  const { timestamp } = sealerFields;
   const parent = head.header;
   const number = parent.number + 1n;
   const baseFeePerGas = nextBaseFee(rules.spec, parent, timestamp);
@@ -101,19 +101,19 @@ function draftOf(chain: ForeignChain, instructions: JsonBlock, circumstances: Ci
     gasLimit: nextGasLimit(rules.spec, parent, timestamp, undefined),
     gasUsed: 0n,
     extraData: bytesOfHex(instructions.extraData ?? instructions.extradata ?? "0x"),
-    ...circumstances,
+    ...sealerFields,
     ...(baseFeePerGas !== undefined && { baseFeePerGas }),
   };
 }
 
 function fill(chain: ForeignChain, header: Header, wanted: readonly SentTransaction[]): Promise<BuiltBlock> {
-  const terms = termsOf({
+  const context = foreignBlockRules({
     rules: chain.rules,
     block: { header, ommers: [] },
     parentTotalDifficulty: chain.head.totalDifficulty,
     ancestorHash: chain.hashOf,
   });
-  return buildFrom(terms, wanted, chain.world.overlay());
+  return buildFrom(context, wanted, chain.world.overlay());
 }
 
 function signAll(chain: ForeignChain, transactions: readonly JsonTransaction[]): readonly SentTransaction[] {
@@ -136,12 +136,12 @@ function signAll(chain: ForeignChain, transactions: readonly JsonTransaction[]):
   });
 }
 
-/** Short ones stand for small numbers. */
+/** Pads short addresses with leading zeros. */
 function addressOf(text: string): Address {
   return asAddress(bigintToFixedBytes(bytesToBigint(bytesOfHex(text)), 20));
 }
 
-function refuse(code: BuildRefusal, message: string): Result<never, BuildRefusal> {
+function refuse(code: BuildErrorCode, message: string): Result<never, BuildErrorCode> {
   return err({ code, fault: "caller", message });
 }
 

@@ -4,11 +4,11 @@ import { err, ok, type Result } from "../../../src/primitives/result.ts";
 import type { Block } from "../../../src/types/block.ts";
 import { encodeOmmers } from "../../../src/types/block.ts";
 import { encodeHeader, type Header } from "../../../src/types/header.ts";
-import { checkForeignHeader, type ForeignHeaderDefect } from "./foreignHeader.ts";
+import { checkForeignHeader, type ForeignHeaderErrorCode } from "./foreignHeader.ts";
 import type { ForeignRules } from "./foreignRules.ts";
 import type { TreeBlock } from "./tree.ts";
 
-export type OmmerDefect =
+export type OmmerErrorCode =
   | "wrongOmmersHash"
   | "tooManyOmmers"
   | "ommerTwice"
@@ -16,15 +16,15 @@ export type OmmerDefect =
   | "ommerNotKin";
 
 const MAX_OMMERS = 2;
-/** An ommer's parent is an ancestor this many generations back at most. */
+/** An ommer's parent is an ancestor at most this many generations back. */
 const KINSHIP = 7;
 
-/** The ommers of a block whose parent is known (yellow paper §11.1): near kin, sound headers, each for the first time. */
+/** Checks the ommers of a block (yellow paper §11.1): related within KINSHIP, with valid headers, not included before. */
 export function checkOmmers(
   rules: ForeignRules,
   parent: TreeBlock,
   { header, ommers }: Block,
-): Result<void, OmmerDefect | ForeignHeaderDefect> {
+): Result<void, OmmerErrorCode | ForeignHeaderErrorCode> {
   if (!equalBytes(header.ommersHash, keccak256(encodeOmmers(ommers))))
     return refuse("wrongOmmersHash", "the ommers are not those of the header");
   if (ommers.length > MAX_OMMERS) return refuse("tooManyOmmers", `${ommers.length} ommers`);
@@ -33,14 +33,14 @@ export function checkOmmers(
   for (const ommer of ommers) {
     const hash = hashOf(ommer);
     if (seen.some((other) => equalBytes(other, hash)))
-      return refuse("ommerTwice", "an ommer for the second time");
+      return refuse("ommerTwice", "an ommer is included twice");
     seen.push(hash);
     if (family.some((ancestor) => equalBytes(ancestor.hash, hash)))
-      return refuse("ommerIsAncestor", "an ancestor for an ommer");
+      return refuse("ommerIsAncestor", "an ommer is an ancestor");
     const common = family.slice(1).find((ancestor) => equalBytes(ancestor.hash, ommer.parentHash));
-    if (common === undefined) return refuse("ommerNotKin", "an ommer that is no near kin");
-    const verdict = checkForeignHeader(rules, common, ommer);
-    if (!verdict.ok) return verdict;
+    if (common === undefined) return refuse("ommerNotKin", "an ommer is not closely related");
+    const checked = checkForeignHeader(rules, common, ommer);
+    if (!checked.ok) return checked;
   }
   return ok(undefined);
 }
@@ -49,7 +49,7 @@ function hashOf(header: Header): Uint8Array {
   return keccak256(encodeHeader(header));
 }
 
-/** The parent and the ancestors before it, as far as kinship goes. */
+/** The parent and its ancestors, up to KINSHIP generations. */
 function* generations(parent: TreeBlock): Iterable<TreeBlock> {
   let ancestor: TreeBlock | undefined = parent;
   for (let count = 0; ancestor !== undefined && count < KINSHIP; count++) {
@@ -58,6 +58,6 @@ function* generations(parent: TreeBlock): Iterable<TreeBlock> {
   }
 }
 
-function refuse(code: OmmerDefect, message: string): Result<void, OmmerDefect> {
+function refuse(code: OmmerErrorCode, message: string): Result<void, OmmerErrorCode> {
   return err({ code, fault: "peer", message });
 }

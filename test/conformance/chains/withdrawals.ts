@@ -8,19 +8,19 @@ import type { Overlay } from "../../../src/state/overlay.ts";
 import type { Block } from "../../../src/types/block.ts";
 import { rootOfList } from "../../../src/types/listRoot.ts";
 
-/** What the beacon chain pays out (EIP-4895); IBFT blocks have none. */
+/** A payment from the beacon chain (EIP-4895); IBFT blocks have none. */
 export interface Withdrawal {
   readonly recipient: Address;
   readonly amountGwei: bigint;
 }
 
-export type WithdrawalDefect = "wrongShape" | "malformedWithdrawal" | "wrongWithdrawalsRoot";
+export type WithdrawalErrorCode = "wrongShape" | "malformedWithdrawal" | "wrongWithdrawalsRoot";
 
-/** A body's withdrawals, held against the header; none before Shanghai. */
+/** Decodes a body's withdrawals and checks them against the header; none before Shanghai. */
 export function readWithdrawals({
   header,
   withdrawals,
-}: Block): Result<readonly Withdrawal[], WithdrawalDefect> {
+}: Block): Result<readonly Withdrawal[], WithdrawalErrorCode> {
   if ((header.withdrawalsRoot === undefined) !== (withdrawals === undefined))
     return refuse("wrongShape", "withdrawals are in the header and in the body, or in neither");
   if (header.withdrawalsRoot === undefined || withdrawals === undefined) return ok([]);
@@ -36,7 +36,7 @@ export function readWithdrawals({
     : refuse("wrongWithdrawalsRoot", "the withdrawals are not those of the header");
 }
 
-/** Recipients are touched, even by nothing. */
+/** Recipients are touched even by an amount of zero. */
 export function payWithdrawals(overlay: Overlay, withdrawals: readonly Withdrawal[]): void {
   for (const { recipient, amountGwei } of withdrawals) {
     credit(overlay, recipient, amountGwei * WEI_PER_GWEI);
@@ -60,6 +60,6 @@ function isScalar(item: unknown): item is Uint8Array {
   return item instanceof Uint8Array && item.length <= SCALAR_BYTES && item[0] !== 0;
 }
 
-function refuse(code: WithdrawalDefect, message: string): Result<never, WithdrawalDefect> {
+function refuse(code: WithdrawalErrorCode, message: string): Result<never, WithdrawalErrorCode> {
   return err({ code, fault: "peer", message });
 }

@@ -6,7 +6,7 @@ type BaseFeeTest = Readonly<
   Record<"parentBaseFee" | "parentGasUsed" | "parentTargetGasUsed" | "expectedBaseFee", number>
 >;
 
-/** Besu's table for EIP-1559. Its numbers are those of a draft; see the list of expected failures. */
+/** Besu's table for EIP-1559. Its numbers follow a draft; see the list of expected failures. */
 export const BASE_FEE: Suite = {
   name: "basefee",
   total: 121,

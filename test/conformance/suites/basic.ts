@@ -13,8 +13,8 @@ import type { Case, Failure, Suite } from "../suite.ts";
 import { bytesOfHex, type PreAccount, worldOf } from "./preState.ts";
 
 /**
- * BasicTests: hex-prefix paths, addresses of keys, genesis blocks. Not here: crypto.json (AES and ECIES), which only the
- * peer-to-peer handshake needs; and the signatures of keyaddrtest.json, made of a digest that the file does not name.
+ * BasicTests: hex-prefix paths, addresses of keys, genesis blocks. Excluded: crypto.json (AES and ECIES), which only the
+ * peer-to-peer handshake needs; and the signatures of keyaddrtest.json, whose digest is not in the file.
  */
 export const BASIC: Suite = {
   name: "basic",
@@ -38,7 +38,7 @@ function hexPrefixCases(): Case[] {
   }));
 }
 
-/** Our encoder writes the path as the first of the two items of a node. */
+/** Encodes the path as the first item of a two-item node, as our encoder does. */
 function checkHexPrefix({ seq, term, out }: HexPrefixTest): Failure | undefined {
   const key = new Uint8Array(32);
   for (const [depth, nibble] of seq.entries()) setNibble(key, depth, nibble);

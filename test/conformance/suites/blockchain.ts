@@ -3,7 +3,7 @@ import { type BlockchainTest, runBlockchainTest } from "../chains/blockchainTest
 import type { Case, Suite } from "../suite.ts";
 import { vectorFiles } from "../vectorFiles.ts";
 
-/** BlockchainTests of the Ethereum foundation: valid, invalid and forked chains, and changes of rules on the way. */
+/** BlockchainTests of the Ethereum Foundation: valid, invalid and forked chains, also across changes of fork. */
 export const BLOCKCHAIN: Suite = {
   name: "blockchain",
   total: 384,

@@ -9,16 +9,16 @@ import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";
 import { rulesOfGenesis } from "../chains/foreignRules.ts";
 import {
   buildJsonBlock,
-  type Circumstances,
   type JsonBlock,
   type JsonTransaction,
   NO_SEAL,
+  type SealerFields,
 } from "../chains/jsonBlocks.ts";
-import { faultIn } from "../chains/soundness.ts";
+import { damageIn } from "../chains/storeDamage.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
 import { bytesOfHex } from "./preState.ts";
 
-/** Blocks that Besu's tests describe by their transactions, built by our builder of blocks and then imported. */
+/** Blocks that Besu's tests describe by their transactions, built by our block builder and then imported. */
 export const BUILD: Suite = {
   name: "build",
   total: 15,
@@ -29,7 +29,7 @@ export const BUILD: Suite = {
 interface Rebuilt {
   readonly genesis: string;
   readonly instructions: readonly string[];
-  /** What Besu made of them. */
+  /** The blocks that Besu built from them. */
   readonly blocks: string;
 }
 
@@ -42,7 +42,7 @@ const REBUILT: readonly Rebuilt[] = [
   })),
 ];
 
-/** Time and seal are taken from the expected block, and every other byte must come out. */
+/** Takes the time and the seal from the expected block; every other byte must be reproduced. */
 function rebuild({ genesis, instructions, blocks }: Rebuilt): Case {
   const folder = "besu-jsonrpc/chains";
   return {
@@ -59,14 +59,14 @@ function rebuild({ genesis, instructions, blocks }: Rebuilt): Case {
         if (!equalBytes(encodeBlock(built), encodeBlock(block)))
           return `block ${block.header.number} differs`;
       }
-      return faultIn(chain.database);
+      return damageIn(chain.database);
     },
   };
 }
 
 const CONSENSUS_KINDS = ["ethash", "clique"] as const;
 
-/** Files for Besu's import from JSON. What is to come of them is not recorded, only what is in the blocks, or a refusal. */
+/** Files for Besu's JSON import. Only the contents of the blocks, or a refusal, are known, not the results. */
 function chainImports(kind: (typeof CONSENSUS_KINDS)[number]): Case[] {
   const folder = `besu-core/chainimport/${kind}`;
   const aCase = (
@@ -85,7 +85,7 @@ function chainImports(kind: (typeof CONSENSUS_KINDS)[number]): Case[] {
     aCase("valid-no-block-identifiers", buildAll),
     aCase("valid-addendum", async (chain, blocks) => {
       const failure = await buildAll(chain, readInstructions(`${folder}/blocks-import-valid.json`));
-      // The file has a parent that is not there, to be replaced by the head.
+      // The parent in the file is a placeholder for the head.
       return (
         failure ??
         buildAll(
@@ -104,12 +104,12 @@ function chainImports(kind: (typeof CONSENSUS_KINDS)[number]): Case[] {
 
 async function buildAll(chain: ForeignChain, blocks: readonly JsonBlock[]): Promise<Failure | undefined> {
   for (const instructions of blocks) {
-    const built = await extend(chain, instructions, nextCircumstances(chain));
+    const built = await extend(chain, instructions, nextSealerFields(chain));
     if (typeof built === "string") return built;
     const difference = compareContent(built, instructions);
     if (difference !== undefined) return `block ${built.header.number}: ${difference}`;
   }
-  return faultIn(chain.database);
+  return damageIn(chain.database);
 }
 
 async function mustBeRefused(
@@ -119,7 +119,7 @@ async function mustBeRefused(
 ): Promise<Failure | undefined> {
   const [instructions] = blocks;
   if (instructions === undefined) return "no instructions";
-  const built = await buildJsonBlock(chain, instructions, nextCircumstances(chain));
+  const built = await buildJsonBlock(chain, instructions, nextSealerFields(chain));
   if (built.ok) return `built, though it cannot be: ${code}`;
   return built.error.code === code ? undefined : `refused for ${built.error.code}`;
 }
@@ -128,17 +128,17 @@ async function mustBeRefused(
 async function extend(
   chain: ForeignChain,
   instructions: JsonBlock | undefined,
-  circumstances: Circumstances,
+  sealerFields: SealerFields,
 ): Promise<Block<SentTransaction> | Failure> {
   if (instructions === undefined) return "no instructions";
-  const built = await buildJsonBlock(chain, instructions, circumstances);
+  const built = await buildJsonBlock(chain, instructions, sealerFields);
   if (!built.ok) return `not built: ${built.error.message}`;
   const imported = await chain.import(built.value);
   return imported.ok ? built.value : `built, but refused: ${imported.error.message}`;
 }
 
-/** A second later, without a seal. */
-function nextCircumstances({ head }: ForeignChain): Circumstances {
+/** One second later, without a seal. */
+function nextSealerFields({ head }: ForeignChain): SealerFields {
   return { timestamp: head.header.timestamp + 1n, ...NO_SEAL };
 }
 
@@ -146,20 +146,20 @@ function compareContent(block: Block<SentTransaction>, instructions: JsonBlock):
   const { coinbase, extraData, extradata, transactions } = instructions;
   if (BigInt(toHex(block.header.coinbase)) !== BigInt(coinbase === undefined ? 0 : numberOf(coinbase)))
     return `coinbase ${toHex(block.header.coinbase)}`;
-  if (toHex(block.header.extraData) !== (extraData ?? extradata ?? "0x")) return "another extra data";
+  if (toHex(block.header.extraData) !== (extraData ?? extradata ?? "0x")) return "wrong extra data";
   if (block.transactions.length !== transactions.length) return `${block.transactions.length} transactions`;
-  const odd = block.transactions.findIndex(
+  const different = block.transactions.findIndex(
     (transaction, index) =>
-      JSON.stringify(factsOf(transaction)) !== JSON.stringify(wishesOf(transactions[index])),
+      JSON.stringify(factsOf(transaction)) !== JSON.stringify(expectedFactsOf(transactions[index])),
   );
-  return odd < 0 ? undefined : `transaction ${odd} differs`;
+  return different < 0 ? undefined : `transaction ${different} differs`;
 }
 
 function factsOf({ sender, gasLimit, gasPrice, to, value, data }: SentTransaction): readonly string[] {
   return [toHex(sender), `${gasLimit}`, `${gasPrice}`, to ? toHex(to) : "", `${value}`, toHex(data)];
 }
 
-function wishesOf(transaction: JsonTransaction | undefined): readonly string[] {
+function expectedFactsOf(transaction: JsonTransaction | undefined): readonly string[] {
   if (transaction === undefined) return [];
   const { secretKey, gasLimit, gasPrice, to, value = "0", data = "0x" } = transaction;
   return [

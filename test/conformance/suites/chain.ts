@@ -10,11 +10,11 @@ import { readVectorJson, vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "../chains/blockFile.ts";
 import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";
 import { rulesOfGenesis } from "../chains/foreignRules.ts";
-import { faultIn } from "../chains/soundness.ts";
+import { damageIn } from "../chains/storeDamage.ts";
 import type { TreeBlock } from "../chains/tree.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
 
-/** Whole chains of Besu's and go-ethereum's own tests, under proof of work and of stake. */
+/** Whole chains from Besu's and go-ethereum's tests, under proof of work and proof of stake. */
 export const CHAIN: Suite = {
   name: "chain",
   total: 16,
@@ -22,7 +22,7 @@ export const CHAIN: Suite = {
   cases: () => [...wholeChains(), HEAD_STATE, ...forkedChain(), BAD_PROOF],
 };
 
-/** What chains-expected.json says of a file. */
+/** An entry of chains-expected.json. */
 interface ExpectedChain {
   readonly blocks: string;
   readonly genesis: string | null;
@@ -48,20 +48,20 @@ async function checkChain(
   const chain = await openChain(genesis);
   if (toHex(chain.genesis.hash) !== expected.genesisHash)
     return `the genesis is ${toHex(chain.genesis.hash)}`;
-  const refusal = await importFile(chain, blocks);
-  if (refusal !== undefined) return refusal;
+  const failure = await importFile(chain, blocks);
+  if (failure !== undefined) return failure;
   const { hash, header } = chain.head;
   if (header.number !== BigInt(expected.lastNumber)) return `the head is block ${header.number}`;
   if (toHex(hash) !== expected.lastHash) return `the head is ${toHex(hash)}`;
   if (toHex(header.stateRoot) !== expected.lastStateRoot) return `root ${toHex(header.stateRoot)}`;
-  return faultIn(chain.database);
+  return damageIn(chain.database);
 }
 
 function openChain(genesis: string): Promise<ForeignChain> {
   return openForeignChain(rulesOfGenesis(readFileSync(vectorPath(genesis), "utf8"), genesis));
 }
 
-/** The first refusal. A file may begin with the genesis block. */
+/** Imports a file, which may begin with the genesis block; returns the first refusal. */
 async function importFile(chain: ForeignChain, path: string): Promise<Failure | undefined> {
   for (const block of blocksOfFile(path)) {
     const { header } = block;
@@ -85,13 +85,13 @@ interface DumpedAccount {
   readonly storage?: Readonly<Record<string, string>>;
 }
 
-/** go-ethereum's dump of a head's state, account by account and slot by slot, after a way back and forth again. */
+/** go-ethereum's dump of a head's state, compared by account and slot, after a rewind and re-execution. */
 const HEAD_STATE: Case = {
   id: "geth-hivechain/headstate.json",
   async run() {
     const chain = await openChain("geth-hivechain/genesis.json");
-    const refusal = await importFile(chain, "geth-hivechain/chain.rlp");
-    if (refusal !== undefined) return refusal;
+    const failure = await importFile(chain, "geth-hivechain/chain.rlp");
+    if (failure !== undefined) return failure;
     await chain.goTo(ancestorOf(chain.head, chain.head.header.number / 2n));
     await chain.goTo(chain.head);
     const { accounts } = readVectorJson<HeadState>("geth-hivechain", "headstate.json");
@@ -100,7 +100,7 @@ const HEAD_STATE: Case = {
         const difference = reader === undefined ? "no such state" : compareAccount(reader, address, dumped);
         if (difference !== undefined) return `${address}: ${difference}`;
       }
-    return faultIn(chain.database);
+    return damageIn(chain.database);
   },
 };
 
@@ -129,7 +129,7 @@ function compareAccount(state: StateReader, name: string, dumped: DumpedAccount)
   return undefined;
 }
 
-/** One chain that parts where only one of two genesis files brings a fork: each refuses the other's block. */
+/** A chain that splits where only one of two genesis files activates a fork: each refuses the other's block. */
 function forkedChain(): Case[] {
   const folder = "besu-jsonrpc/chains/fork";
   return (["upgraded", "outdated"] as const).map((own, index) => {
@@ -138,8 +138,8 @@ function forkedChain(): Case[] {
       id: `${folder}/fork-${other}.blocks under genesis-${own}.json`,
       async run() {
         const chain = await openChain(`${folder}/genesis-${own}.json`);
-        const refusal = await importFile(chain, `${folder}/fork-${other}.blocks`);
-        if (!refusal?.startsWith("block 7: wrongGasUsed")) return `block 7 was not refused: ${refusal}`;
+        const failure = await importFile(chain, `${folder}/fork-${other}.blocks`);
+        if (!failure?.startsWith("block 7: wrongGasUsed")) return `block 7 was not refused: ${failure}`;
         return importFile(chain, `${folder}/fork-${own}.blocks`);
       },
     };
@@ -150,7 +150,7 @@ const BAD_PROOF: Case = {
   id: "besu-jsonrpc/chains/mainnet/badpow.blocks",
   async run() {
     const chain = await openChain("besu-core/networks/mainnet.json");
-    const refusal = await importFile(chain, "besu-jsonrpc/chains/mainnet/badpow.blocks");
-    return refusal === undefined ? "block 1 is accepted, whose proof of work is wrong" : undefined;
+    const failure = await importFile(chain, "besu-jsonrpc/chains/mainnet/badpow.blocks");
+    return failure === undefined ? "block 1 is accepted, whose proof of work is wrong" : undefined;
   },
 };

@@ -1,6 +1,6 @@
 import type { Failure } from "../suite.ts";
 
-/** The first place where two JSON values differ; the order of members does not matter. */
+/** Finds the first difference between two JSON values, regardless of the order of members. */
 export function firstDifference(ours: unknown, expected: unknown, path = "result"): Failure | undefined {
   if (isObject(ours) && isObject(expected) && Array.isArray(ours) === Array.isArray(expected)) {
     for (const name of new Set([...Object.keys(expected), ...Object.keys(ours)])) {

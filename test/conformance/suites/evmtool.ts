@@ -16,8 +16,8 @@ import { checkTransition, type Transition } from "./transition.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
 /**
- * What Besu's evmtool prints: state tests, state transitions (t8n), and the end of traces. Their lines
- * are those of trace files, of which recorded ones are compared (test/rpc/methods/recordedTraces.test.ts).
+ * Output of Besu's evmtool: state tests, state transitions (t8n), and the summaries of traces. The trace lines are those of
+ * trace files, which test/rpc/methods/recordedTraces.test.ts compares.
  */
 export const EVMTOOL: Suite = {
   name: "evmtool",
@@ -46,7 +46,7 @@ function casesOf(path: string): Case[] {
   );
 }
 
-/** A state test that brings what its transactions are made of. */
+/** A state test with the fields of its transactions. */
 interface FilledStateTest extends StateTest {
   readonly post: Readonly<Record<string, readonly FilledStateTestCase[]>>;
   readonly transaction: {
@@ -83,7 +83,7 @@ function bytesOf({ transaction }: FilledStateTest, { txbytes, indexes }: FilledS
 
 function checkUnknownFork(name: string): Failure | undefined {
   try {
-    return `is taken for ${forkOfVector(name)}`;
+    return `is read as ${forkOfVector(name)}`;
   } catch {
     return undefined;
   }
@@ -91,7 +91,7 @@ function checkUnknownFork(name: string): Failure | undefined {
 
 interface PrintedStateTest {
   readonly stdin: Readonly<Record<string, FilledStateTest>>;
-  /** Steps, and after those of each case its summary. */
+  /** Steps, followed by a summary for each case. */
   readonly stdout: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -116,11 +116,11 @@ async function checkPrinted({ stdin, stdout }: PrintedStateTest): Promise<Failur
 
 interface Trace {
   readonly cli: readonly string[];
-  /** Steps, and the summary. */
+  /** Steps, followed by the summary. */
   readonly stdout: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Code that is run alone; the options leave out what a transaction has besides. */
+/** Runs code without a transaction, as the options describe. */
 async function checkTrace({ cli, stdout }: Trace): Promise<Failure | undefined> {
   const option = (name: string): string | undefined => {
     const at = cli.indexOf(`--${name}`);

@@ -5,7 +5,7 @@ import { toHex } from "../../../src/primitives/hex.ts";
 import { readVectorJson, vectorPath } from "../../vectors.ts";
 import type { Failure, Suite } from "../suite.ts";
 
-/** What a genesis file must come to; some lists leave out the hash or the root. */
+/** Expected state root and hash of a genesis file; some lists lack one of them. */
 interface Expectation {
   readonly file: string;
   readonly stateRoot?: string;
@@ -13,8 +13,8 @@ interface Expectation {
 }
 
 /**
- * Block zero of all networks and chains, by the way a node takes: state root by our own trie, hash by our own header.
- * test/chainspec/genesisVectors.test.ts derives the same roots by the library's trie.
+ * Genesis blocks of all networks and chains, derived as in a node: the state root by our trie, the hash by our header.
+ * test/chainspec/genesisVectors.test.ts derives the same roots with the library's trie.
  */
 export const GENESIS: Suite = {
   name: "genesis",
@@ -39,7 +39,7 @@ function expectations(): readonly Expectation[] {
 }
 
 function check({ file, stateRoot, genesisHash }: Expectation): Failure | undefined {
-  // Templates of Besu's own tests, into which these put the extra data.
+  // Besu's tests fill the extra data into these templates.
   const text = readFileSync(vectorPath(file), "utf8").replace("%extraData%", "0x");
   const parsed = parseGenesis(text, file, { consensus: "any" });
   if (!parsed.ok) return `refused: ${parsed.error.message}`;

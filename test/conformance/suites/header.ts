@@ -16,7 +16,7 @@ import { checkIbftPart } from "../chains/ibftPart.ts";
 import { readWithdrawals } from "../chains/withdrawals.ts";
 import type { Failure, Suite } from "../suite.ts";
 
-/** Single blocks, whose state is not there: header against parent, body against header, transactions. */
+/** Single blocks without state: checks headers against parents, bodies against headers, and transactions. */
 export const HEADER: Suite = {
   name: "header",
   total: 64,
@@ -46,10 +46,10 @@ const MAIN_NET = [
   "devp2p/blocks-50.blocks",
 ];
 
-/** Of test networks under Shanghai. */
+/** Blocks of test networks under Shanghai. */
 const OTHER_NETS = [4156, 12691].map(inFolder);
 
-/** Of networks that tried out drafts of later forks: the headers, or blocks, have fields that no fork has. */
+/** Blocks of networks that ran drafts of later forks, with fields that no fork has. */
 const DRAFTS = [123, 124, 62717, 62718].map(inFolder);
 
 function inFolder(number: number): string {
@@ -61,7 +61,7 @@ function mainNet(): ForeignRules {
   return rulesOfGenesis(readFileSync(vectorPath(path), "utf8"), path);
 }
 
-/** The header, and those of its ommers, where their parents are there. */
+/** Checks the header and those of its ommers, if their parents are available. */
 function checkAgainstParents(
   rules: ForeignRules,
   { header, ommers }: Block,
@@ -70,10 +70,10 @@ function checkAgainstParents(
   for (const one of [header, ...ommers]) {
     const parent = blocks.find((block) => equalBytes(hashOf(block.header), one.parentHash));
     if (parent === undefined) continue;
-    // Far from the end of proof of work, so the sum of difficulties says nothing.
-    const place = { header: parent.header, hash: one.parentHash, totalDifficulty: 0n };
-    const verdict = checkForeignHeader(rules, place, one);
-    if (!verdict.ok) return verdict.error.message;
+    // Long before the end of proof of work, so the total difficulty does not matter.
+    const parentBlock = { header: parent.header, hash: one.parentHash, totalDifficulty: 0n };
+    const result = checkForeignHeader(rules, parentBlock, one);
+    if (!result.ok) return result.error.message;
   }
   return undefined;
 }
@@ -96,11 +96,11 @@ async function checkBodyAlone(block: Block): Promise<Failure | undefined> {
   const withdrawals = readWithdrawals(block);
   if (!withdrawals.ok) return withdrawals.error.message;
   const ommersHash = keccak256(encodeOmmers(block.ommers));
-  return equalBytes(block.header.ommersHash, ommersHash) ? undefined : "other ommers";
+  return equalBytes(block.header.ommersHash, ommersHash) ? undefined : "wrong ommers hash";
 }
 
 function mustBeMalformed(path: string): Failure | undefined {
-  return decodeBlock(readVectorBytes(path)).ok ? "a block of a draft is decoded" : undefined;
+  return decodeBlock(readVectorBytes(path)).ok ? "a block of a draft was decoded" : undefined;
 }
 
 function checkSigned({ spec }: ForeignRules, { header, transactions }: Block): Failure | undefined {

@@ -4,10 +4,10 @@ import { encodeReceipt } from "../../../src/types/receipt.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { readVectorJson, vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "../chains/blockFile.ts";
-import { faultIn } from "../chains/soundness.ts";
+import { damageIn } from "../chains/storeDamage.ts";
 import type { Failure, Suite } from "../suite.ts";
 
-/** Chains under IBFT 2.0, by the node's own importer with all rules, seals included. */
+/** IBFT 2.0 chains, imported by the node's own importer with all rules, seals included. */
 export const IBFT: Suite = {
   name: "ibft",
   total: 8,
@@ -33,14 +33,14 @@ const SYNTHETIC = "ibft2/synthetic-chain";
 
 async function checkRecorded(folder: string): Promise<Failure | undefined> {
   const opened = await openChain(folder);
-  const refusal = await importFile(opened, `${folder}/chain.rlp`);
-  return refusal ?? checkReceipts(opened, folder) ?? faultIn(opened.database);
+  const failure = await importFile(opened, `${folder}/chain.rlp`);
+  return failure ?? checkReceipts(opened, folder) ?? damageIn(opened.database);
 }
 
 async function checkSynthetic(): Promise<Failure | undefined> {
   const opened = await openChain(SYNTHETIC);
-  const refusal = await importFile(opened, `${SYNTHETIC}/chain.blocks`);
-  if (refusal !== undefined) return refusal;
+  const failure = await importFile(opened, `${SYNTHETIC}/chain.blocks`);
+  if (failure !== undefined) return failure;
   const { blocks } = readVectorJson<{ blocks: { number: number; hash: string }[] }>(
     SYNTHETIC,
     "expected.json",
@@ -67,7 +67,7 @@ function hashOf({ chain }: TestChain, number: number): string {
   return toHex(chain.headerByNumber(BigInt(number))?.hash ?? new Uint8Array());
 }
 
-/** Where the network's receipts were recorded. */
+/** Compares receipts, if the network's receipts were recorded. */
 function checkReceipts({ chain }: TestChain, folder: string): Failure | undefined {
   if (!existsSync(vectorPath(folder, "receipts-rlp.json"))) return undefined;
   const recorded = readVectorJson<Record<string, string[]>>(folder, "receipts-rlp.json");

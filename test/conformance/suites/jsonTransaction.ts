@@ -4,7 +4,7 @@ import { hexToBytes } from "../../../src/primitives/hex.ts";
 import { decodeTransaction, type Transaction, type TransactionType } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 
-/** A transaction as the vectors spell it in JSON: with the key that is to sign it, or signed. */
+/** A transaction in the vectors' JSON, with the key to sign it, or signed. */
 export interface JsonTransaction {
   readonly type?: string;
   readonly chainId?: string;
@@ -14,7 +14,7 @@ export interface JsonTransaction {
   readonly maxPriorityFeePerGas?: string;
   readonly maxFeePerGas?: string;
   readonly gas: string;
-  /** Absent or empty for a creation. */
+  /** Absent or empty for a contract creation. */
   readonly to?: string;
   readonly value: string;
   readonly input: string;
@@ -32,11 +32,11 @@ export interface JsonAccess {
   readonly storageKeys: readonly string[];
 }
 
-/** The transaction as it would come from the wire; who signed it is still to be found out. */
+/** The transaction as decoded from the wire, without its sender. */
 export function transactionOf(json: JsonTransaction): Transaction {
   const quantity = (value: string | undefined): bigint => BigInt(value ?? "0x0");
   const type = Number(json.type ?? 0) as TransactionType;
-  const signed = json.secretKey === undefined ? givenSignature(json) : undefined;
+  const signed = json.secretKey === undefined ? signatureOf(json) : undefined;
   const { raw } = aTransaction({
     type,
     chainId: signed === undefined ? chainIdToSign(json) : signed.chainId,
@@ -72,13 +72,13 @@ function chainIdToSign(json: JsonTransaction): bigint | undefined {
   return json.protected === false || chainId === 0n ? undefined : chainId;
 }
 
-function givenSignature({ type, chainId, v = "0x0", r = "0x0", s = "0x0" }: JsonTransaction) {
-  const written = BigInt(v);
+function signatureOf({ type, chainId, v = "0x0", r = "0x0", s = "0x0" }: JsonTransaction) {
+  const recovery = BigInt(v);
   const isTyped = Number(type ?? 0) !== 0;
-  const isOld = written === 27n || written === 28n;
-  const parity = isTyped ? written : isOld ? written - 27n : (written - 35n) % 2n;
+  const isUnprotected = recovery === 27n || recovery === 28n;
+  const parity = isTyped ? recovery : isUnprotected ? recovery - 27n : (recovery - 35n) % 2n;
   return {
-    chainId: isTyped ? BigInt(chainId ?? "0x1") : isOld ? undefined : (written - 35n) / 2n,
+    chainId: isTyped ? BigInt(chainId ?? "0x1") : isUnprotected ? undefined : (recovery - 35n) / 2n,
     signature: { r: BigInt(r), s: BigInt(s), yParity: parity === 1n ? (1 as const) : (0 as const) },
   };
 }

@@ -11,7 +11,7 @@ import { createOverlay } from "../../../src/state/overlay.ts";
 import type { StateReader } from "../../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 
-/** A message to a contract in a world that holds nothing else. */
+/** A message to a contract in an otherwise empty state. */
 export interface LoneMessage {
   readonly fork: ForkName;
   readonly to: Address;
@@ -20,7 +20,7 @@ export interface LoneMessage {
   readonly gasLimit: bigint;
 }
 
-/** Runs a message without the transaction around it, so that its gas is only what the code costs. */
+/** Runs a message without a transaction, so that its gas is only the cost of the code. */
 export function runMessage({ fork, to, code, data, gasLimit }: LoneMessage): Promise<MessageResult> {
   const session = loneSession(fork, { to, ...(code !== undefined && { code }) });
   session.overlay.beginTransaction();
@@ -39,12 +39,12 @@ export const CONTRACT = addressFromHex("0x000000000000000000000000000000000000c0
 
 const SENDER = addressFromHex("0x00000000000000000000000000000000000005e4");
 
-/** Block 1 of a chain with id 1 whose state has only this contract. */
+/** A session for block 1 of a chain with id 1, whose state has only this contract. */
 export function loneSession(
   fork: ForkName,
   { to, code, block = {} }: { to: Address; code?: Uint8Array; block?: Partial<BlockContext> },
 ): BlockSession {
-  const overlay = createOverlay(NOTHING);
+  const overlay = createOverlay(EMPTY_STATE);
   if (code !== undefined) {
     overlay.putAccount(to, EMPTY_ACCOUNT);
     overlay.putCode(to, code);
@@ -58,7 +58,7 @@ export function loneSession(
   });
 }
 
-const NOTHING: StateReader = {
+const EMPTY_STATE: StateReader = {
   account: () => undefined,
   storage: () => EMPTY_BYTES,
   code: () => EMPTY_BYTES,

@@ -6,14 +6,14 @@ import { vectorFiles } from "../vectorFiles.ts";
 import { CONTRACT, runMessage } from "./message.ts";
 import { bytesOfHex } from "./preState.ts";
 
-/** Words of 256 bits, without prefix. Y is on top of the stack, X below it (not as the vectors' README has it). */
+/** Words of 256 bits, without prefix. Y is on top of the stack, X below it (unlike in the vectors' README). */
 interface OpcodeTest {
   readonly X: string;
   readonly Y: string;
   readonly Expected: string;
 }
 
-/** Another client's words for instructions with two operands, run as code, under the oldest and the newest rules. */
+/** Another client's results of instructions with two operands, run as code, under the oldest and the newest rules. */
 export const OPCODE: Suite = {
   name: "opcode",
   total: 3402,
@@ -65,12 +65,12 @@ async function check(
   { X, Y, Expected }: OpcodeTest,
   fork: ForkName,
 ): Promise<Failure | undefined> {
-  const code = concatBytes(PUSH32, bytesOfHex(X), PUSH32, bytesOfHex(Y), Uint8Array.of(opcode), ANSWER);
+  const code = concatBytes(PUSH32, bytesOfHex(X), PUSH32, bytesOfHex(Y), Uint8Array.of(opcode), RETURN_TOP);
   const { outcome, output } = await runMessage({ fork, to: CONTRACT, code, gasLimit: 1_000_000n });
   const found = outcome.kind === "succeeded" ? toHex(output) : outcome.kind;
   return found === `0x${Expected}` ? undefined : `${found}, expected ${Expected}, of X ${X} and Y ${Y}`;
 }
 
 const PUSH32 = Uint8Array.of(0x7f);
-/** PUSH1 0 MSTORE PUSH1 32 PUSH1 0 RETURN: no PUSH0, which old rules do not know. */
-const ANSWER = hexToBytes("0x60005260206000f3");
+/** PUSH1 0 MSTORE PUSH1 32 PUSH1 0 RETURN: without PUSH0, which old rules lack. */
+const RETURN_TOP = hexToBytes("0x60005260206000f3");

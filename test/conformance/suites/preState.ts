@@ -7,7 +7,7 @@ import { createBatch } from "../../../src/storage/batch.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 
-/** Accounts before a test, by address; quantities in hex or decimal, what is zero may be left out. */
+/** Accounts before a test, by address; quantities in hex or decimal, with zero as the default. */
 export type PreState = Readonly<Record<string, PreAccount>>;
 
 export interface PreAccount {
@@ -42,7 +42,7 @@ function put(overlay: Overlay, name: string, account: PreAccount): void {
   }
 }
 
-/** Hex with or without its prefix: the vectors come from several houses. */
+/** Hex with or without prefix, because the vectors come from several projects. */
 export function bytesOfHex(text: string): Uint8Array {
   const bytes = parseHex(text.startsWith("0x") ? text : `0x${text}`);
   if (bytes === undefined) throw new Error(`not hexadecimal: ${text.slice(0, 40)}`);

@@ -8,15 +8,15 @@ import { vectorFiles } from "../vectorFiles.ts";
 import { CONTRACT, runMessage } from "./message.ts";
 import { bytesOfHex } from "./preState.ts";
 
-/** What a precompiled contract must give; gas where the vector says it. Undefined output: it fails. */
+/** Expected output, undefined when the call must fail, and gas, if the vector has it. */
 interface Expectation {
   readonly output: string | undefined;
   readonly gas?: bigint;
 }
 
 /**
- * Precompiled contracts, under the oldest and the newest rules with that price: called from outside, gas included, and
- * by a contract, which passes on what it got.
+ * Precompiled contracts, under the oldest and the newest rules with that price: called directly, with a check of the gas,
+ * and by a contract that returns the output.
  */
 export const PRECOMPILE: Suite = {
   name: "precompile",
@@ -33,7 +33,7 @@ interface GethTest {
   readonly Gas?: number;
 }
 
-/** By the name of the file: which contract, and under which rules the prices in it hold. */
+/** By file name: the contract, and the forks with the prices in the file. */
 const FILES: Readonly<Record<string, readonly [number, ...ForkName[]]>> = {
   ecRecover: [0x01, "byzantium", "prague"],
   modexp: [0x05, "byzantium", "istanbul"],
@@ -103,7 +103,7 @@ function casesFor(
   ];
 }
 
-/** Much more than a block holds. */
+/** Much more than a block has. */
 const GAS_LIMIT = 10n ** 9n;
 
 async function checkCalled(
@@ -124,7 +124,7 @@ async function checkCalled(
     : `${gasUsed} gas, expected ${expected.gas}`;
 }
 
-/** Success of the call and the length of what it returned, each in a word, and what it returned. */
+/** Checks the output: a word for success, a word for the length of the returned data, and the data. */
 async function checkCalledByContract(
   contract: Address,
   fork: ForkName,
@@ -147,7 +147,7 @@ async function checkCalledByContract(
   return toHex(output) === wanted ? undefined : `by a contract: ${toHex(output)}, expected ${wanted}`;
 }
 
-/** Calls `contract` with its own input, and returns what checkCalledByContract says. */
+/** Code that calls `contract` with its own input, and returns what checkCalledByContract expects. */
 function forwarder(contract: Address): Uint8Array {
   return concatBytes(
     // CALLDATACOPY(0, 0, CALLDATASIZE); CALL(GAS, contract, 0, 0, CALLDATASIZE, 0, 0)

@@ -6,16 +6,16 @@ import { readVectorJson } from "../../vectors.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
 import { vectorFiles } from "../vectorFiles.ts";
 
-/** A string, a number, "#" and a large number, or a list of such. */
+/** A string, a number, "#" followed by a large number, or a list of these. */
 type Input = string | number | readonly Input[];
 
 interface RlpTest {
-  /** "INVALID" and "VALID" say only whether a strict reader must take it. */
+  /** "INVALID" and "VALID" only say whether a strict decoder must accept it. */
   readonly in: Input;
   readonly out: string;
 }
 
-/** RLPTests: what is written, what is read, and what a strict reader must refuse; ours, and the library's beside it. */
+/** RLPTests: encoding, decoding, and refusal by a strict decoder; for our codec, refusal also for the library's. */
 export const RLP_SUITE: Suite = {
   name: "rlp",
   total: 55,
@@ -39,7 +39,7 @@ function check({ in: input, out }: RlpTest): Failure | undefined {
   const item = read(bytes);
   if (input === "INVALID") {
     if (item !== undefined) return "read, though it is not canonical";
-    // The library reads nothing as the empty string, which is no list, so whoever expects a list refuses it.
+    // The library decodes empty input as the empty string, which callers refuse because they expect a list.
     return bytes.length > 0 && readByLibrary(bytes) ? "the library reads it" : undefined;
   }
   if (item === undefined) return "refused";

@@ -22,9 +22,8 @@ import type { Case, Failure, Suite } from "../suite.ts";
 import { firstDifference } from "./difference.ts";
 
 /**
- * Questions and answers over JSON-RPC: Besu's own fixtures and the standard's conversations, asked of our methods over
- * the chains that they were made for. Answers are compared whole, whatever the order of their members. Traces have
- * tests of their own.
+ * JSON-RPC requests and responses: Besu's fixtures and the standard's conversations, sent to our methods on the chains that
+ * they were made for. Responses are compared as a whole, regardless of the order of members. Traces have their own suite.
  */
 export const RPC: Suite = {
   name: "rpc",
@@ -53,7 +52,7 @@ interface Batch {
   readonly response: readonly Answer[];
 }
 
-/** Each request of a batch with its answer. */
+/** Each request of a batch with its response. */
 function singles({ request, response }: Exchange | Batch): readonly Exchange[] {
   const [requests, answers] = [request, response].map((each) => (Array.isArray(each) ? each : [each]));
   return (requests ?? []).map((each, index) => ({
@@ -99,7 +98,7 @@ function filesIn(folder: string, ending: string): string[] {
     .sort();
 }
 
-/** Lines with ">> " ask, those with "<< " after them answer. */
+/** Lines with ">> " are requests, the lines with "<< " after them are responses. */
 function exchangesOf(text: string): Exchange[] {
   const parts = [...text.matchAll(/^(>>|<<) (.*)$/gm)].map(([, mark, json = ""]) => ({
     mark,
@@ -115,13 +114,13 @@ async function converse(files: ChainFiles, exchanges: readonly Exchange[]): Prom
   for (const { request, response } of exchanges) {
     const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
     const answer = JSON.parse(expectDefined(reply, "the reply").text) as Answer;
-    const flaw = firstDifference(comparable(request, answer), comparable(request, response), "answer");
-    if (flaw !== undefined) return `${request.method}: ${flaw}`;
+    const difference = firstDifference(comparable(request, answer), comparable(request, response), "answer");
+    if (difference !== undefined) return `${request.method}: ${difference}`;
   }
   return undefined;
 }
 
-/** White space in the words of an error does not count, nor does the id of a filter, which is a random one. */
+/** Ignores white space in error messages, and filter ids, which are random. */
 function comparable({ method }: Request, { result, error }: Answer): object {
   if (error === undefined) return method.startsWith("eth_new") ? { type: typeof result } : { result };
   return { error: { ...error, message: error.message.replace(/\s+/g, " ").trim() } };
@@ -129,13 +128,13 @@ function comparable({ method }: Request, { result, error }: Answer): object {
 
 const dispatchers = new Map<ChainFiles, Promise<Dispatcher>>();
 
-/** A chain is read once; what is asked leaves no trace in it. */
+/** Each chain is imported once, because requests do not change it. */
 function dispatcherOver(files: ChainFiles): Promise<Dispatcher> {
   const known = dispatchers.get(files);
   if (known !== undefined) return known;
-  const made = openDispatcher(files);
-  dispatchers.set(files, made);
-  return made;
+  const opened = openDispatcher(files);
+  dispatchers.set(files, opened);
+  return opened;
 }
 
 async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatcher> {
@@ -153,7 +152,7 @@ async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatch
     ...hereWorkers({ chain, spec, database: foreign.database }),
     prove: (number, address, slots) => foreign.world.prove(number, address, slots),
     submit,
-    // What the fixtures' own harness stands in for (the vectors' README).
+    // Values that the fixtures' own harness uses (the vectors' README).
     settings: {
       ...RPC_SETTINGS,
       clientVersion: "TestClientVersion/0.1.0",
@@ -173,7 +172,7 @@ async function openDispatcher({ genesis, blocks }: ChainFiles): Promise<Dispatch
   );
 }
 
-/** The harness of the fixtures takes any sound transaction but those with nonce 16. */
+/** The harness of the fixtures accepts any valid transaction except those with nonce 16. */
 const submit: RpcPorts["submit"] = async (raw) => {
   const decoded = decodeTransaction(raw);
   if (!decoded.ok) return decoded;

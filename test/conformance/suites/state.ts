@@ -3,7 +3,7 @@ import type { Case, Suite } from "../suite.ts";
 import { vectorFiles } from "../vectorFiles.ts";
 import { checkStateTest, type StateTestFile } from "./stateTest.ts";
 
-/** GeneralStateTests of the Ethereum foundation, all forks: state root and logs, or refusal. */
+/** GeneralStateTests of the Ethereum Foundation, all forks: state root and logs, or refusal. */
 export const STATE: Suite = {
   name: "state",
   total: 14_822,
@@ -27,7 +27,7 @@ function casesOf(path: string): Case[] {
   );
 }
 
-/** Cases come file by file, and all files at once would fill the memory. */
+/** Caches only the latest file: cases are ordered by file, and all files together do not fit into memory. */
 function readFileOnce(path: string): StateTestFile {
   if (latest?.path !== path) latest = { path, file: readVectorJson<StateTestFile>("state-tests", path) };
   return latest.file;

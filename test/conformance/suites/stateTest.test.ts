@@ -4,16 +4,16 @@ import { checkStateTest, type StateTestCase, type StateTestFile } from "./stateT
 
 describeWithVectors("the check of a state test", () => {
   const { test, expected } = firstOf("stExample", "add11.json");
-  const nothing = `0x${"0".repeat(64)}`;
+  const zeroHash = `0x${"0".repeat(64)}`;
 
   it.each([
-    ["another state root", { hash: nothing }, /^state root 0x/],
-    ["other logs", { logs: nothing }, /^logs 0x/],
+    ["another state root", { hash: zeroHash }, /^state root 0x/],
+    ["other logs", { logs: zeroHash }, /^logs 0x/],
     ["a refusal", { expectException: "TR_NoFunds" }, /^refused: no, expected: TR_NoFunds/],
     ["an execution where we refuse", { txbytes: "0x01c0" }, /^refused: .+, expected: no/],
-  ] satisfies [string, Partial<StateTestCase>, RegExp][])("notices %s", async (_, change, complaint) => {
+  ] satisfies [string, Partial<StateTestCase>, RegExp][])("notices %s", async (_, change, failure) => {
     expect(await checkStateTest(test, "London", expected)).toBeUndefined();
-    expect(await checkStateTest(test, "London", { ...expected, ...change })).toMatch(complaint);
+    expect(await checkStateTest(test, "London", { ...expected, ...change })).toMatch(failure);
   });
 });
 

@@ -15,7 +15,7 @@ import type { Log } from "../../../src/types/log.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { blobBaseFeeOf } from "../chains/blobGas.ts";
 import { type PreState, worldOf } from "./preState.ts";
-import { explains, type Refusal } from "./transactionExceptions.ts";
+import { explains, type RefusalCode } from "./transactionExceptions.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
 /** One file of GeneralStateTests: name -> test. */
@@ -34,12 +34,12 @@ export interface StateTestCase {
   readonly expectException?: string;
 }
 
-/** What a transaction left behind, or why it was refused. */
+/** The result of a transaction, or why it was refused. */
 export type StateTestRun =
   | { readonly root: string; readonly logsHash: string; readonly result: TransactionResult }
-  | { readonly root: string; readonly untouchedRoot: string; readonly refusal: Refusal };
+  | { readonly root: string; readonly untouchedRoot: string; readonly refusal: RefusalCode };
 
-/** Executes one case on a real world state in memory; undefined when all is as expected, else what was not. */
+/** Executes one case on a real world state in memory; returns undefined on success, else the difference. */
 export async function checkStateTest(
   test: StateTest,
   forkName: string,
@@ -49,7 +49,7 @@ export async function checkStateTest(
   const refusal = "refusal" in run ? run.refusal : undefined;
   if (!isExpected(refusal, expected.expectException))
     return `refused: ${refusal ?? "no"}, expected: ${expected.expectException ?? "no"}`;
-  // After a refusal some of the tools that filled these tests paid the reward of zero, others nothing.
+  // After a refusal, some of the tools that made these tests paid the reward of zero, others did not.
   const roots = "untouchedRoot" in run ? [run.root, run.untouchedRoot] : [run.root];
   if (!roots.includes(expected.hash)) return `state root ${run.root}, expected ${expected.hash}`;
   return "logsHash" in run && run.logsHash !== expected.logs
@@ -57,12 +57,12 @@ export async function checkStateTest(
     : undefined;
 }
 
-function isExpected(refusal: Refusal | undefined, exception: string | undefined): boolean {
+function isExpected(refusal: RefusalCode | undefined, exception: string | undefined): boolean {
   if (refusal === undefined || exception === undefined) return refusal === exception;
   return explains(exception, refusal);
 }
 
-/** One transaction in the block that `env` describes, on the state `pre`, under the rules of a fork. */
+/** Executes one transaction in the block that `env` describes, on the state `pre`, under the rules of a fork. */
 export async function runStateTest(
   test: Pick<StateTest, "env" | "pre">,
   forkName: string,
@@ -79,13 +79,13 @@ export async function runStateTest(
   });
   const result = await attempt();
   const untouchedRoot = toHex(world.stage(overlay.changes(), 1n).root);
-  // The block's reward in these tests is zero; before EIP-158 even that makes an account of the beneficiary.
+  // The block's reward in these tests is zero, which before EIP-158 still creates the beneficiary's account.
   if (!session.rules.clearsEmptyAccounts) credit(overlay, session.block.beneficiary, 0n);
   const root = toHex(world.stage(overlay.changes(), 1n).root);
   if (typeof result === "string") return { root, untouchedRoot, refusal: result };
   return { root, result, logsHash: hashOfLogs(result.logs) };
 
-  async function attempt(): Promise<TransactionResult | Refusal> {
+  async function attempt(): Promise<TransactionResult | RefusalCode> {
     const decoded = decodeTransaction(transactionBytes);
     if (!decoded.ok) return decoded.error.code;
     const transaction = withRecoveredSender(decoded.value);

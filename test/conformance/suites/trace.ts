@@ -11,7 +11,7 @@ import { readForeignChain } from "../chains/foreignReader.ts";
 import type { Failure, Suite } from "../suite.ts";
 import { firstDifference } from "./difference.ts";
 
-/** Besu's fixtures of the TRACE group and of the debug tracing methods, over their chains. */
+/** Besu's fixtures of the TRACE group and of the debug tracing methods, on their chains. */
 export const TRACE: Suite = {
   name: "trace",
   total: 589,
@@ -49,16 +49,16 @@ type Ask = (request: Fixture["request"]) => Promise<unknown>;
 function requester(chain: string): Promise<Ask> {
   let known = requesters.get(chain);
   if (known === undefined) {
-    known = openAsker(chain);
+    known = openRequester(chain);
     requesters.set(chain, known);
   }
   return known;
 }
 
-/** A chain is imported once for all fixtures over it. */
+/** Requesters by chain, which is imported once for all its fixtures. */
 const requesters = new Map<string, Promise<Ask>>();
 
-async function openAsker(name: string): Promise<Ask> {
+async function openRequester(name: string): Promise<Ask> {
   const { chain, spec } = await readForeignChain(name);
   const dispatcher = createDispatcher(
     { methods: METHODS, modules: new Set(["DEBUG", "TRACE"] as const) },
@@ -82,14 +82,14 @@ function isBatch(request: Fixture["request"]): request is readonly object[] {
   return Array.isArray(request);
 }
 
-/** Upstream leaves out of trace_callMany what depends on gas: the expectations are another client's. */
+/** Members that Besu's own test ignores in trace_callMany, because the expected values come from another client. */
 function looseMembers(path: string): ReadonlySet<string> {
-  if (!path.includes("trace-callMany")) return NOTHING;
+  if (!path.includes("trace-callMany")) return NO_MEMBERS;
   if (path.endsWith("_trace.json")) return new Set(["gasUsed"]);
   return path.endsWith("_vmTrace.json") ? new Set(["cost", "used"]) : new Set(["balance"]);
 }
 
-const NOTHING: ReadonlySet<string> = new Set();
+const NO_MEMBERS: ReadonlySet<string> = new Set();
 
 function without(names: ReadonlySet<string>, value: unknown): unknown {
   if (names.size === 0 || typeof value !== "object" || value === null) return value;

@@ -14,7 +14,7 @@ import type { Failure, Suite } from "../suite.ts";
 import { firstDifference } from "./difference.ts";
 import { type PreState, worldOf } from "./preState.ts";
 
-/** go-ethereum's call, flat call and prestate tracers, by its own tests. */
+/** go-ethereum's tests of its call, flat call and prestate tracers. */
 export const TRACER: Suite = {
   name: "tracer",
   total: 48,
@@ -46,7 +46,7 @@ interface TracerTest {
 
 type GenesisConfig = Readonly<Record<string, unknown>>;
 
-/** Some of them name a fork for a later block than those that bring it along, which our reader refuses. */
+/** Orders forks: some tests activate a fork later than a fork that includes it, which our parser refuses. */
 function inOrder(config: GenesisConfig): GenesisConfig {
   const { homesteadBlock, eip150Block, eip158Block, byzantiumBlock } = config;
   return {
@@ -61,7 +61,7 @@ async function checkTracer(folder: string, file: string, tracer: string): Promis
   const style = expectDefined(decodeTraceOptions({ tracer, tracerConfig: test.tracerConfig }), "options");
   const [actual, expected] = [await traceOf(test, style), test.result];
   if (folder === "call_tracer_flat") return firstDifference(comparable(actual), comparable(expected));
-  return firstDifference(actual, folder.startsWith("prestate") ? withoutNothing(expected) : expected);
+  return firstDifference(actual, folder.startsWith("prestate") ? normalized(expected) : expected);
 }
 
 interface ShownAccount {
@@ -73,12 +73,13 @@ interface ShownAccount {
 
 type ShownState = Readonly<Record<string, ShownAccount>>;
 
-/** What the tests before go-ethereum 1.16 lack: the hash of code, and that accounts that were nothing are left out. */
-function withoutNothing(shown: unknown): unknown {
+/** Adapts tests from before go-ethereum 1.16: adds code hashes and leaves out empty accounts. */
+function normalized(shown: unknown): unknown {
   const state = shown as ShownState | { readonly pre: ShownState; readonly post: ShownState };
   const { pre, post } = state as { readonly pre?: ShownState; readonly post?: ShownState };
-  if (pre === undefined || post === undefined) return ofSomething(withCodeHashes(state as ShownState));
-  return { pre: ofSomething(withCodeHashes(pre)), post: withCodeHashes(post) };
+  if (pre === undefined || post === undefined)
+    return withoutEmptyAccounts(withCodeHashes(state as ShownState));
+  return { pre: withoutEmptyAccounts(withCodeHashes(pre)), post: withCodeHashes(post) };
 }
 
 function withCodeHashes(state: ShownState): ShownState {
@@ -91,17 +92,17 @@ function withCodeHashes(state: ShownState): ShownState {
   );
 }
 
-function ofSomething(state: ShownState): ShownState {
-  const isSomething = ({ balance, codeHash, nonce }: ShownAccount) =>
+function withoutEmptyAccounts(state: ShownState): ShownState {
+  const isNotEmpty = ({ balance, codeHash, nonce }: ShownAccount) =>
     balance !== "0x0" || codeHash !== undefined || nonce !== undefined;
-  return Object.fromEntries(Object.entries(state).filter(([, account]) => isSomething(account)));
+  return Object.fromEntries(Object.entries(state).filter(([, account]) => isNotEmpty(account)));
 }
 
 type Member = readonly [name: string, value: unknown];
 
 /**
- * The tests of the flat tracer were made without a block and before creations said how, and go-ethereum compares them
- * without regard to what is empty.
+ * Leaves out block members and creationMethod, which the flat tracer's tests lack, and empty values, which go-ethereum's
+ * comparison ignores too.
  */
 function comparable(traces: unknown): unknown {
   return (traces as readonly object[]).map((trace) => {

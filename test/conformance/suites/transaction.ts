@@ -11,12 +11,12 @@ import {
 import { readVectorJson } from "../../vectors.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
 import { vectorFiles } from "../vectorFiles.ts";
-import { explains, type Refusal } from "./transactionExceptions.ts";
+import { explains, type RefusalCode } from "./transactionExceptions.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
 interface TransactionTest {
   readonly txbytes: string;
-  /** By fork: what a valid transaction is known by, or why it is not one. */
+  /** By fork: the facts of a valid transaction, or the exception. */
   readonly result: Readonly<Record<string, TransactionResult>>;
 }
 
@@ -27,7 +27,7 @@ interface TransactionResult {
   readonly exception?: string;
 }
 
-/** TransactionTests: decoding, signer and intrinsic gas, or refusal, under each fork. */
+/** TransactionTests: decoding, sender and intrinsic gas, or refusal, under each fork. */
 export const TRANSACTION: Suite = {
   name: "transaction",
   total: 1864,
@@ -35,7 +35,7 @@ export const TRANSACTION: Suite = {
   cases: () => vectorFiles("transaction-tests").flatMap(casesOf),
 };
 
-/** Named by file: the titles inside are not all different. */
+/** Ids are file names, because the titles in the files are not unique. */
 function casesOf(path: string): Case[] {
   const file = readVectorJson<Record<string, TransactionTest>>("transaction-tests", path);
   return Object.values(file).flatMap(({ txbytes, result }) =>
@@ -50,18 +50,18 @@ const CHAIN_ID = 1n;
 
 function check(txbytes: string, forkName: string, expected: TransactionResult): Failure | undefined {
   const fork = forkOfVector(forkName);
-  const verdict = judge(parseHex(txbytes), fork);
-  if (typeof verdict === "string") {
-    if (expected.exception === undefined) return `refused: ${verdict}`;
-    return explains(expected.exception, verdict)
+  const validated = validate(parseHex(txbytes), fork);
+  if (typeof validated === "string") {
+    if (expected.exception === undefined) return `refused: ${validated}`;
+    return explains(expected.exception, validated)
       ? undefined
-      : `refused: ${verdict}, expected: ${expected.exception}`;
+      : `refused: ${validated}, expected: ${expected.exception}`;
   }
   if (expected.exception !== undefined) return `accepted, expected: ${expected.exception}`;
   const found = {
-    hash: toHex(verdict.hash),
-    sender: toHex(verdict.sender),
-    intrinsicGas: minimumGas(rulesOf(fork), verdict),
+    hash: toHex(validated.hash),
+    sender: toHex(validated.sender),
+    intrinsicGas: minimumGas(rulesOf(fork), validated),
   };
   if (found.hash !== expected.hash) return `hash ${found.hash}, expected ${expected.hash}`;
   if (found.sender !== expected.sender) return `sender ${found.sender}, expected ${expected.sender}`;
@@ -70,8 +70,8 @@ function check(txbytes: string, forkName: string, expected: TransactionResult): 
     : `intrinsic gas ${found.intrinsicGas}, expected ${BigInt(expected.intrinsicGas ?? 0)}`;
 }
 
-/** The transaction as the fork's rules accept it, or why they do not. */
-function judge(bytes: Uint8Array | undefined, fork: ForkName): SentTransaction | Refusal {
+/** The transaction, or why the fork's rules refuse it. */
+function validate(bytes: Uint8Array | undefined, fork: ForkName): SentTransaction | RefusalCode {
   if (bytes === undefined) return "notHexadecimal";
   const decoded = decodeTransaction(bytes);
   if (!decoded.ok) return decoded.error.code;

@@ -1,15 +1,15 @@
 import type { TransactionCheckErrorCode } from "../../../src/execution/checkTransaction.ts";
 import type { TransactionErrorCode } from "../../../src/types/transaction.ts";
 
-/** Why a transaction is not taken, in our words; the last three are no codes of ours, but what the suites see. */
-export type Refusal =
+/** Why a transaction is refused: our error codes, and three codes of the suites. */
+export type RefusalCode =
   | TransactionCheckErrorCode
   | TransactionErrorCode
   | "notHexadecimal"
   | "noSender"
   | "gasLimitAboveBlock";
 
-/** Names for bytes that cannot be read as a transaction: all one to us. */
+/** The tests' names for bytes that are not a transaction, for which we have one code. */
 const MALFORMED = [
   "1559LeadingZerosBaseFee",
   "1559LeadingZerosPriorityFee",
@@ -50,9 +50,9 @@ const MALFORMED = [
   "TR_RLP_WRONGVALUE",
 ];
 
-/** What the tests call a refusal, and our codes for it. */
-const REASONS: ReadonlyMap<string, readonly Refusal[]> = new Map<string, readonly Refusal[]>([
-  ...MALFORMED.map((name): [string, Refusal[]] => [
+/** The tests' names of exceptions, with our codes. */
+const REASONS: ReadonlyMap<string, readonly RefusalCode[]> = new Map<string, readonly RefusalCode[]>([
+  ...MALFORMED.map((name): [string, RefusalCode[]] => [
     name,
     ["malformedTransaction", "unsupportedV", "notHexadecimal"],
   ]),
@@ -61,7 +61,7 @@ const REASONS: ReadonlyMap<string, readonly Refusal[]> = new Map<string, readonl
   ["ECRecoveryFail", ["noSender"]],
   ["GasLimitPriceProductOverflow", ["upfrontCostOverflow"]],
   ["InvalidChainID", ["wrongChainId", "malformedTransaction", "unsupportedV"]],
-  // A v that names a chain is no v at all before EIP-155.
+  // Before EIP-155 a v with a chain id is invalid.
   [
     "InvalidVRS",
     ["malformedTransaction", "unsupportedV", "noSender", "invalidSignature", "chainIdNotSupported"],
@@ -85,11 +85,11 @@ const REASONS: ReadonlyMap<string, readonly Refusal[]> = new Map<string, readonl
   ["TR_GasLimitReached", ["gasLimitAboveBlock"]],
   ["TR_InitCodeLimitExceeded", ["initCodeTooLarge"]],
   ["TR_IntrinsicGas", ["intrinsicGasAboveLimit"]],
-  // Nobody can pay what does not fit into 256 bits.
+  // A cost above 256 bits exceeds every balance.
   ["TR_NoFunds", ["upfrontCostAboveBalance", "upfrontCostOverflow"]],
   ["TR_NoFundsOrGas", ["upfrontCostAboveBalance", "upfrontCostOverflow", "intrinsicGasAboveLimit"]],
   ["TR_NoFundsX", ["upfrontCostOverflow", "upfrontCostAboveBalance"]],
-  // Each type names its chain, which is seen first where no signature may.
+  // A typed transaction has a chain id, which is checked first before EIP-155.
   [
     "TR_TypeNotSupported",
     [
@@ -120,8 +120,8 @@ const REASONS: ReadonlyMap<string, readonly Refusal[]> = new Map<string, readonl
   ["TransactionException.TYPE_3_TX_ZERO_BLOBS", ["invalidBlobs"]],
 ]);
 
-/** Whether our reason is one that a test's exception stands for; "A|B" means either. */
-export function explains(exception: string, refusal: Refusal): boolean {
+/** Whether our code matches a test's exception; "A|B" means either. */
+export function explains(exception: string, refusal: RefusalCode): boolean {
   return exception.split("|").some((name) => {
     const reasons = REASONS.get(name);
     if (reasons === undefined) throw new RangeError(`unknown exception ${name}`);

@@ -29,12 +29,12 @@ import { type PreState, worldOf } from "./preState.ts";
 import { hashOfLogs } from "./stateTest.ts";
 import { forkOfVector } from "./vectorForks.ts";
 
-/** A run of Besu's `evmtool t8n`: some transactions on a state, and what it printed. */
+/** A run of Besu's `evmtool t8n`: transactions on a state, and the output. */
 export interface Transition {
   readonly cli: readonly string[];
   readonly stdin: {
     readonly alloc: PreState;
-    /** RLP of a list, when it is a text. */
+    /** A string is the RLP of a list. */
     readonly txs: readonly JsonTransaction[] | string | null;
     readonly env: TransitionEnvironment;
   };
@@ -69,8 +69,8 @@ interface TransitionResult {
 }
 
 /**
- * The same transactions through our executor. Not compared: the difficulty, which is derived from the parent under proof
- * of work only, and the list of accounts, for which the state root stands.
+ * Executes the same transactions with our executor. Not compared: the difficulty, which only proof of work derives from the
+ * parent, and the list of accounts, which the state root covers.
  */
 export async function checkTransition({ cli, stdin, stdout }: Transition): Promise<Failure | undefined> {
   const forkName = optionOf(cli, "state.fork") ?? "";
@@ -122,16 +122,16 @@ async function execute(session: BlockSession, transactions: readonly Transaction
     const sent = withRecoveredSender(transaction);
     if (sent === undefined) throw new Error(`transaction ${index} has no sender`);
     session.overlay.beginTransaction();
-    const outcome = await executeTransaction(session, sent);
-    if (outcome.ok) {
+    const result = await executeTransaction(session, sent);
+    if (result.ok) {
       executed.push(sent);
-      await receipts.add(sent.type, outcome.value, session.yieldPolicy);
-      logs.push(...outcome.value.logs);
-    } else rejected.push({ index, error: outcome.error.message });
+      await receipts.add(sent.type, result.value, session.yieldPolicy);
+      logs.push(...result.value.logs);
+    } else rejected.push({ index, error: result.error.message });
   }
   return {
     rejected,
-    // Rejected ones included.
+    // Includes rejected transactions.
     body: toHex(encodeTransactions(transactions)),
     txRoot: toHex(rootOfList(executed.map(({ raw }) => raw))),
     receiptsRoot: toHex(rootOfList(receipts.receipts.map(encodeReceipt))),
@@ -141,7 +141,7 @@ async function execute(session: BlockSession, transactions: readonly Transaction
   };
 }
 
-/** The tool takes all numbers of accounts for hexadecimal. */
+/** The tool reads all numbers of accounts as hexadecimal. */
 function prefixed(alloc: PreState): PreState {
   const hex = (text = "0x0"): string => (text.startsWith("0x") ? text : `0x${text}`);
   return Object.fromEntries(
@@ -153,14 +153,13 @@ function prefixed(alloc: PreState): PreState {
 }
 
 /**
- * What the tool pays, for a block that executed something, when it is not told otherwise: the reward of these forks
- * under proof of work.
+ * The tool's default reward for a block that executed something, which is the proof-of-work reward of these forks.
  */
 const ETHASH_REWARD = 2n * 10n ** 18n;
 
 function optionOf(cli: readonly string[], name: string): string | undefined {
   const prefix = `--${name}=`;
-  return cli.find((word) => word.startsWith(prefix))?.slice(prefix.length);
+  return cli.find((argument) => argument.startsWith(prefix))?.slice(prefix.length);
 }
 
 function transactionsOf(txs: Transition["stdin"]["txs"]): Transaction[] {
@@ -202,7 +201,7 @@ function baseFeeOf(env: TransitionEnvironment): bigint {
   });
 }
 
-/** Chains of ours have none. One that would overflow an account is not paid, as in the tool. */
+/** IBFT chains have no withdrawals. One that would overflow an account is not paid, as in the tool. */
 function payWithdrawals(overlay: Overlay, { withdrawals = [] }: TransitionEnvironment): void {
   for (const { address, amount } of withdrawals) {
     const recipient = addressFromHex(address);

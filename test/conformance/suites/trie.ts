@@ -9,14 +9,14 @@ import type { Case, Failure, Suite } from "../suite.ts";
 type Change = readonly [key: string, value: string | null];
 
 interface RootTest {
-  /** Changes in order, or entries that may be put in any order. */
+  /** Changes in order, or entries in any order. */
   readonly in: readonly Change[] | Readonly<Record<string, string>>;
   readonly root: string;
 }
 
 /**
- * TrieTests on the trie that the state lives in: each list of changes version by version, and all at once; what may come
- * in any order backwards, too.
+ * TrieTests on the state trie: each list of changes version by version, and all at once; entries without an order also
+ * backwards.
  */
 export const TRIE: Suite = {
   name: "trie",
@@ -25,7 +25,7 @@ export const TRIE: Suite = {
   cases: () => [...FILES.flatMap(rootCases), ...orderCases()],
 };
 
-/** Without the files named "secure" the keys are as they are given. */
+/** Keys are hashed only in the files named "secure". */
 const FILES = [
   "trietest",
   "trietest_secureTrie",
@@ -75,15 +75,15 @@ async function checkRoot(
 
 interface OrderTest {
   readonly in: readonly string[];
-  /** A key, the one before it and the one after it; empty where there is none. */
+  /** A key, the previous key and the next key; empty when there is none. */
   readonly tests: readonly (readonly [key: string, previous: string, next: string])[];
 }
 
-/** Our trie holds keys of one length. Zeros behind them do not change the order in which these keys come. */
+/** Our trie has keys of one length. Padding with zeros does not change the order of these keys. */
 function orderCases(): Case[] {
   const tests = readVectorJson<Readonly<Record<string, OrderTest>>>("trie-tests", "trietestnextprev.json");
-  return Object.entries(tests).flatMap(([title, { in: keys, tests: questions }]) =>
-    questions.map(([key, previous, next]) => ({
+  return Object.entries(tests).flatMap(([title, { in: keys, tests: lookups }]) =>
+    lookups.map(([key, previous, next]) => ({
       id: `trietestnextprev ${title} ${key}`,
       run: async () => {
         const order = await keysInOrder(keys);

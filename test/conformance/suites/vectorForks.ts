@@ -1,6 +1,6 @@
 import type { ForkName } from "../../../src/chainspec/forks.ts";
 
-/** Names of forks in the vectors. "Paris" is London with the random value where the difficulty was. */
+/** Names of forks in the vectors. "Paris" is London with PREVRANDAO in place of DIFFICULTY. */
 const VECTOR_FORKS: Readonly<Record<string, ForkName>> = {
   Frontier: "frontier",
   Homestead: "homestead",
