@@ -5,33 +5,34 @@ import type { Requester } from "../primitives/requester.ts";
 import { createLogPieces } from "./logPieces.ts";
 import { type BlockRange, type LogCriteria, queryLogs } from "./logQuery.ts";
 
-/** Finds the wanted logs of the canonical blocks in a range, both ends included; it may reach beyond the head. */
+/** Finds the matching logs of the canonical blocks in a range, both ends included; `to` may lie beyond the head. */
 export type FindLogs = (criteria: LogCriteria, range: BlockRange, requester: Requester) => Promise<FoundLogs>;
 
 export type FoundLogs =
-  /** JSON in the order of the logs, to be joined by commas. */
+  /** JSON of the logs in order, to be joined by commas. */
   | { readonly kind: "found"; readonly pieces: readonly JsonPiece[] }
-  /** More than one answer may hold. */
+  /** More logs than an answer may hold. */
   | { readonly kind: "tooManyLogs" }
+  /** The requester is gone. */
   | { readonly kind: "abandoned" }
-  /** Too many searches wait, and this asker has most of them. */
+  /** Too many searches wait, and this requester has the most of them. */
   | { readonly kind: "busy" };
 
 /**
- * Searches on this thread, block by block, and writes the logs as they are found: for a few blocks, or where there is no
- * other thread. Others have their turn in between.
+ * Searches on this thread, block by block, and writes the logs as they are found; yields in between. For a few blocks, or
+ * where there is no worker.
  */
 export function createLogFinder(chain: ChainReader): FindLogs {
   return async (criteria, range, requester) => {
-    const written = createLogPieces();
-    const turn = new EventLoopSlice();
+    const pieces = createLogPieces();
+    const slice = new EventLoopSlice();
     const end = await queryLogs(chain, criteria, range, {
       take(logs) {
-        if (!written.add(logs)) return false;
-        return turn.isOver ? turn.yield().then(() => true) : true;
+        if (!pieces.add(logs)) return false;
+        return slice.isOver ? slice.yield().then(() => true) : true;
       },
       isAbandoned: () => requester.isAbandoned(),
     });
-    return end === "told" ? { kind: "found", pieces: written.finish() } : { kind: end };
+    return end === "completed" ? { kind: "found", pieces: pieces.finish() } : { kind: end };
   };
 }

@@ -9,13 +9,13 @@ import { workerEntry } from "../workers/workerEntry.ts";
 import type { LogIndexReport, LogIndexTask, LogIndexWorkerData } from "./logIndexWorker.ts";
 
 export interface LogIndexSettings {
-  /** Folder of the database, which this thread has open. */
+  /** Directory of the database, which this thread has open. */
   readonly databasePath: string;
-  /** Folder of the files of blooms; made when there is something to put into it. */
+  /** Directory of the bloom files; created with the first file. */
   readonly folder: string;
-  /** --auto-log-bloom-caching-enabled: whether files are written without being asked for. */
+  /** --auto-log-bloom-caching-enabled: whether files are written without a request. */
   readonly isAutomatic: boolean;
-  /** How long after the start the first file may be written, so that the start itself has the machine. */
+  /** Delay of the first file after the start, so that writing it does not slow the start down. */
   readonly delayMs: number;
 }
 
@@ -26,33 +26,33 @@ export interface LogIndexParts {
 }
 
 /**
- * Keeps the files of blooms (storage/blooms/bloomFiles.ts) that make old logs quick to find. They are written by a thread that
- * begins when there is something to write and ends after it:
+ * Maintains the bloom files (storage/blooms/bloomFiles.ts), which speed up searches for old logs. A worker thread writes
+ * them; it starts for each task and ends with it:
  *
- *     start, or a thousand blocks more ──> complete what is missing
- *     a request, or a file that a search found unsound ──> write these segments anew
+ *     start, or a thousand more blocks ──> write the missing files
+ *     a request, or a file that a search found invalid ──> rewrite these segments
  *
- * One task is under way at a time. What an operator asks for meanwhile is not accepted, what the node itself wants waits.
+ * One task runs at a time. An operator's request is refused meanwhile, the node's started tasks wait.
  */
 export interface LogIndex {
   readonly status: LogIndexStatus;
-  /** Writes the files of the segments from that of block `from` up to block `to`. False when the thread is at work. */
+  /** Rewrites the files of the segments with blocks `from` to `to`. False while a task runs. */
   generate(from: bigint, to: bigint): boolean;
-  /** Removes the files with blocks `from` to `to`, and ends what is being written. */
+  /** Removes the files with blocks `from` to `to`, and ends the running task. */
   remove(from: bigint, to: bigint): Promise<void>;
-  /** Writes anew the files of all segments before that of block `before`. False when the thread is at work. */
+  /** Rewrites the files of all segments before that of block `before`. False while a task runs. */
   repair(before: bigint): boolean;
-  /** A search found that the file of a segment cannot be believed. */
-  distrust(segment: number): void;
+  /** Called when a search finds the file of a segment invalid: the file is rewritten. */
+  reportInvalid(segment: number): void;
   close(): Promise<void>;
 }
 
-/** Numbers of blocks. */
+/** Progress, in block numbers. */
 export interface LogIndexStatus {
-  /** What was asked for last. */
+  /** Range of the last request. */
   readonly from: bigint;
   readonly to: bigint;
-  /** The newest block that was written since the start. */
+  /** The newest block written since the start. */
   readonly current: bigint;
   readonly isIndexing: boolean;
 }
@@ -60,72 +60,72 @@ export interface LogIndexStatus {
 export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts): LogIndex {
   const { databasePath, folder, isAutomatic, delayMs } = settings;
   const { chain, clock, logger } = parts;
-  let asked = { from: 0n, to: 0n };
+  let requested = { from: 0n, to: 0n };
   let current = 0n;
   let worker: Worker | undefined;
-  let underWay: LogIndexTask | undefined;
-  /** At the start, and after a failure until there is something new to write: a disk that refuses is not asked always. */
-  let isResting = true;
+  let runningTask: LogIndexTask | undefined;
+  /** True until the start delay is over, and after a failure until there are new blocks to write, to spare a failing disk. */
+  let isPaused = true;
   let isClosed = false;
-  /** Tasks that wait for the one under way: by segment, so that there are no more than files. */
-  const unsound = new Set<number>();
+  /** Segments to rewrite after the running task. */
+  const invalidSegments = new Set<number>();
   let isBehind = isAutomatic;
-  /** Segments up to this one have their files, or an operator took them away. */
+  /** Segments up to this one have complete files, or an operator removed them. */
   let completed = -1;
 
   const segmentOf = (block: bigint): number => Number(block / BigInt(SEGMENT_BLOCKS));
   const headSegment = (): number => segmentOf(chain.head.header.number);
 
-  function begin(task: LogIndexTask): void {
-    const data: LogIndexWorkerData = { databasePath, folder, task, restRatio: REST_RATIO };
-    const own = new Worker(workerEntry(import.meta.url, "logIndexWorker"), {
+  function startTask(task: LogIndexTask): void {
+    const data: LogIndexWorkerData = { databasePath, folder, task, pauseRatio: PAUSE_RATIO };
+    const started = new Worker(workerEntry(import.meta.url, "logIndexWorker"), {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
     });
     let report: LogIndexReport | undefined;
-    own.on("message", (message: LogIndexReport) => {
+    started.on("message", (message: LogIndexReport) => {
       if (message.kind === "progress") current = message.block;
       else report = message;
     });
-    own.on("error", (error) => {
+    started.on("error", (error) => {
       report = { kind: "failed", message: messageOf(error) };
     });
-    own.on("exit", () => {
-      if (worker !== own) return;
+    started.on("exit", () => {
+      if (worker !== started) return;
       worker = undefined;
       if (report?.kind === "done") {
-        ended(task, report.written);
+        onWritten(task, report.written);
       } else {
-        isResting = true;
-        logger.warn(reasonOf(report), "the index of logs could not be written; headers are searched instead");
+        isPaused = true;
+        logger.warn(reasonOf(report), "the log index could not be written; headers are searched instead");
       }
     });
-    own.unref();
-    worker = own;
-    underWay = task;
+    started.unref();
+    worker = started;
+    runningTask = task;
   }
 
-  function ended({ last }: LogIndexTask, written: number): void {
+  function onWritten({ last }: LogIndexTask, written: number): void {
     completed = Math.max(completed, Math.min(last, headSegment()) - 1);
-    logger.debug({ files: written, block: current }, "the index of logs was written");
-    goOn();
+    logger.debug({ files: written, block: current }, "the log index was written");
+    startNextTask();
   }
 
-  /** Whether a thousand blocks are there that may be in no file. */
-  function hasMore(): boolean {
+  /** Whether there are a thousand blocks that may be in no file. */
+  function hasFullChunk(): boolean {
     return chain.head.header.number + 1n >= BigInt((completed + 1) * SEGMENT_BLOCKS + CHUNK_BLOCKS);
   }
 
-  /** What the node itself wants, the most urgent first. */
-  function goOn(): void {
-    if (isClosed || isResting || worker !== undefined) return;
-    const [segment] = unsound;
+  /** Starts the node's own next task, rewrites first. */
+  function startNextTask(): void {
+    if (isClosed || isPaused || worker !== undefined) return;
+    const [segment] = invalidSegments;
     if (segment !== undefined) {
-      unsound.delete(segment);
-      begin({ first: segment, last: segment, isRewrite: true });
-    } else if (isBehind && hasMore()) {
+      invalidSegments.delete(segment);
+      startTask({ first: segment, last: segment, isRewrite: true });
+    } else if (isBehind && hasFullChunk()) {
       isBehind = false;
-      begin({ first: completed + 1, last: Number.MAX_SAFE_INTEGER, isRewrite: false });
+      startTask({ first: completed + 1, last: Number.MAX_SAFE_INTEGER, isRewrite: false });
     }
   }
 
@@ -134,42 +134,43 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
     const isChunkFull = added.length > 0 && (head.header.number + 1n) % BigInt(CHUNK_BLOCKS) === 0n;
     if (!isAutomatic || !(isChunkFull || removed.length > 0)) return;
     isBehind = true;
-    isResting = false;
-    goOn();
+    isPaused = false;
+    startNextTask();
   });
   const start = clock.at(clock.nowMs() + delayMs, () => {
-    isResting = false;
-    goOn();
+    isPaused = false;
+    startNextTask();
   });
 
   return {
     get status() {
-      return { ...asked, current, isIndexing: worker !== undefined };
+      return { ...requested, current, isIndexing: worker !== undefined };
     },
     generate(from, to) {
       if (worker !== undefined || from >= to) return false;
-      asked = { from, to };
-      begin({ first: segmentOf(from), last: segmentOf(to - 1n), isRewrite: true });
+      requested = { from, to };
+      startTask({ first: segmentOf(from), last: segmentOf(to - 1n), isRewrite: true });
       return true;
     },
     async remove(from, to) {
-      const stopped = worker;
+      const ended = worker;
       worker = undefined;
-      if (stopped !== undefined) await terminateWorker(stopped);
+      if (ended !== undefined) await terminateWorker(ended);
       removeSegments(folder, segmentOf(from), segmentOf(to));
     },
     repair(before) {
       if (worker !== undefined) return false;
       const last = segmentOf(before) - 1;
-      if (last >= 0) begin({ first: 0, last, isRewrite: true });
+      if (last >= 0) startTask({ first: 0, last, isRewrite: true });
       return true;
     },
-    distrust(segment) {
-      const isBeingWritten = worker !== undefined && underWay !== undefined && isRewriting(underWay, segment);
-      if (isBeingWritten || unsound.has(segment)) return;
-      logger.warn({ segment }, "a file of the index of logs is not sound; it is written anew");
-      unsound.add(segment);
-      goOn();
+    reportInvalid(segment) {
+      const isBeingWritten =
+        worker !== undefined && runningTask !== undefined && isRewriting(runningTask, segment);
+      if (isBeingWritten || invalidSegments.has(segment)) return;
+      logger.warn({ segment }, "a file of the log index is invalid and is rewritten");
+      invalidSegments.add(segment);
+      startNextTask();
     },
     async close() {
       isClosed = true;
@@ -188,6 +189,6 @@ function reasonOf(report: LogIndexReport | undefined): { readonly reason: string
   return { reason: report?.kind === "failed" ? report.message : "the thread ended" };
 }
 
-/** A third of one core at most: whoever waits for logs is served from the headers meanwhile. */
-const REST_RATIO = 2;
+/** Uses a third of one core at most: it is not urgent, as searches use the headers meanwhile. */
+const PAUSE_RATIO = 2;
 const THREAD_MEMORY_MB = 128;

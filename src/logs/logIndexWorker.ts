@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { expectDefined } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
@@ -8,11 +8,11 @@ import { readHead } from "../storage/commitRecord.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { lowerThreadPriority } from "../workers/threadPriority.ts";
 
-/** What is to be written. Segments beyond the head's are left out. */
+/** Segments to write. Those beyond the head's are left out. */
 export interface LogIndexTask {
   readonly first: number;
   readonly last: number;
-  /** Whether files that look sound are written anew. */
+  /** Whether existing files are rewritten. */
   readonly isRewrite: boolean;
 }
 
@@ -20,8 +20,8 @@ export interface LogIndexWorkerData {
   readonly databasePath: string;
   readonly folder: string;
   readonly task: LogIndexTask;
-  /** Rest after each piece of work, as a multiple of the time that it took. */
-  readonly restRatio: number;
+  /** Pause after each chunk, as a multiple of the time that it took. */
+  readonly pauseRatio: number;
 }
 
 export type LogIndexReport =
@@ -29,19 +29,19 @@ export type LogIndexReport =
   | { readonly kind: "done"; readonly written: number }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Writes files of blooms (bloomFiles.ts) on a thread of its own, and ends. */
+/** Worker that writes bloom files (bloomFiles.ts), and ends. */
 const port = expectDefined(parentPort, "the port of a worker thread");
 lowerThreadPriority();
-const { databasePath, folder, task, restRatio } = workerData as LogIndexWorkerData;
+const { databasePath, folder, task, pauseRatio } = workerData as LogIndexWorkerData;
 
 async function writeAll(): Promise<LogIndexReport> {
   const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
   let written = 0;
-  let begunMs = performance.now();
-  const rest = async (block: bigint): Promise<void> => {
+  let startMs = performance.now();
+  const pause = async (block: bigint): Promise<void> => {
     port.postMessage({ kind: "progress", block } satisfies LogIndexReport);
-    await pause((performance.now() - begunMs) * restRatio);
-    begunMs = performance.now();
+    await sleep((performance.now() - startMs) * pauseRatio);
+    startMs = performance.now();
   };
   try {
     const writer = createBloomFileWriter(folder, database);
@@ -49,9 +49,9 @@ async function writeAll(): Promise<LogIndexReport> {
       const head = readHead(database)?.number ?? -1n;
       if (BigInt(segment * SEGMENT_BLOCKS) > head) break;
       if (!task.isRewrite) {
-        if (await writer.complete(segment, rest)) written++;
+        if (await writer.complete(segment, pause)) written++;
       } else {
-        await writer.rewrite(segment, rest);
+        await writer.rewrite(segment, pause);
         written++;
       }
     }
@@ -65,5 +65,5 @@ function failure(error: unknown): LogIndexReport {
   return { kind: "failed", message: messageOf(error) };
 }
 
-// Last, when all that it needs is there.
+// Runs last, after all declarations.
 port.postMessage(await writeAll().catch(failure));

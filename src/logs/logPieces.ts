@@ -4,21 +4,21 @@ import { JsonWriter } from "../primitives/jsonWriter.ts";
 import { logItemsJson, writeLog } from "./logResult.ts";
 
 /**
- * Logs that one answer may hold, and characters of JSON. The incumbent knows no such limits, but an answer that is larger
- * than the memory left for it would take the node down.
+ * Maximum logs and characters of JSON in one answer. Besu has no such limits, but an answer larger than the memory left
+ * would crash the node.
  */
 export const LOGS_PER_ANSWER = 100_000;
 export const CHARACTERS_PER_ANSWER = 64 * 1024 * 1024;
 
 /**
- * Gathers an answer's logs as JSON: few as text, many as bytes, which the garbage collector need not move about, and which
+ * Collects the logs of an answer as JSON: few as text, many as bytes, which the garbage collector does not copy and which
  * can be sent as they are.
  */
 export interface LogPieces {
   readonly characters: number;
-  /** False when the answer is too large by now. */
+  /** Adds logs. False once the answer is too large. */
   add(logs: readonly LocatedLog[]): boolean;
-  /** All that was added, in its order, to be joined by commas. */
+  /** All logs in the order added, to be joined by commas. */
   finish(): readonly JsonPiece[];
 }
 
@@ -30,7 +30,7 @@ class GatheredLogs implements LogPieces {
   private readonly pieces: JsonPiece[] = [];
   private written = 0;
   private logCount = 0;
-  /** Of what is large. */
+  /** Used once there are many logs. */
   private writer: JsonWriter | undefined;
 
   get characters(): number {
@@ -41,8 +41,8 @@ class GatheredLogs implements LogPieces {
     if (logs.length === 0) return true;
     this.logCount += logs.length;
     if (this.logCount > LOGS_PER_ANSWER) return false;
-    const isMuch = this.logCount > LOGS_AS_TEXT || this.characters > CHARACTERS_AS_TEXT;
-    if (isMuch) this.write(logs);
+    const isLarge = this.logCount > LOGS_AS_TEXT || this.characters > CHARACTERS_AS_TEXT;
+    if (isLarge) this.write(logs);
     else this.keep(logItemsJson(logs));
     return this.characters <= CHARACTERS_PER_ANSWER;
   }
@@ -70,7 +70,8 @@ class GatheredLogs implements LogPieces {
   }
 }
 
+/** Beyond these, logs are written as bytes. */
 const LOGS_AS_TEXT = 200;
 const CHARACTERS_AS_TEXT = 64 * 1024;
-/** With the logs that may come at once, about what is sent at once. */
+/** Together with one batch of logs about the size of one write to a socket. */
 const PIECE_BYTES = 192 * 1024;

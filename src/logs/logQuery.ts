@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader, LocatedLog } from "../chain/chain.ts";
 import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
@@ -8,37 +8,36 @@ import type { StoredBlock } from "../types/block.ts";
 import { BLOOM_BYTES, type BloomBits, bloomBits } from "../types/bloom.ts";
 import type { Log } from "../types/log.ts";
 
-/** Which logs are wanted (json-rpc.md#eth_getlogs). No addresses means any address. */
+/** Selects logs (json-rpc.md#eth_getlogs). No addresses means any address. */
 export interface LogCriteria {
   readonly addresses: readonly Address[];
   /**
-   * By position: "any", or a list of which one must be equal. An empty list lets nothing pass. A log must have at
-   * least as many topics as there are positions.
+   * By position: "any", or a list of which one must be equal. An empty list matches nothing. A log must have at least as
+   * many topics as there are positions.
    */
   readonly topics: readonly ("any" | readonly Uint8Array[])[];
 }
 
-/** Block numbers, both ends included; `to` may lie beyond the head. */
+/** A range of block numbers, both ends included; `to` may lie beyond the head. */
 export interface BlockRange {
   readonly from: bigint;
   readonly to: bigint;
 }
 
 export interface LogQueryListener {
-  /** Some wanted logs; false when there are too many by now. It may let others have their turn. */
+  /** Receives matching logs; returns false to end the query because there are too many. It may yield. */
   take(logs: readonly LocatedLog[]): boolean | Promise<boolean>;
-  /** True once nobody waits for the answer any more. */
+  /** True once the requester is gone. */
   isAbandoned?(): boolean;
 }
 
-/** How it ended; "told" when the listener has heard of all. */
-export type LogQueryEnd = "told" | "tooManyLogs" | "abandoned";
+/** How a query ended; "completed" when the listener has received all matching logs. */
+export type LogQueryEnd = "completed" | "tooManyLogs" | "abandoned";
 
 /**
- * Tells of all wanted logs of canonical blocks in the range, in the order of block, transaction, log, some at a time: those
- * of a full block are so many that neither they nor what is made of them can be had in one go. Header blooms rule out
- * most blocks without reading their receipts. Between slices of work the event loop gets its turn, because consensus
- * shares the thread.
+ * Passes all matching logs of canonical blocks in the range to the listener, in the order of block, transaction and log.
+ * It passes them in small batches, because a full block has too many for one slice of the event loop. Header blooms rule
+ * out most blocks without reading their receipts. Yields between slices, because consensus shares the thread.
  */
 export async function queryLogs(
   chain: ChainReader,
@@ -55,17 +54,17 @@ export async function queryLogs(
       const block = chain.blockByNumber(number);
       if (block !== undefined) {
         const end = await queryBlock(block, matcher, listener);
-        if (end !== "told") return end;
+        if (end !== "completed") return end;
         work += block.receipts.length + 1;
       }
     }
-    if (work >= WORK_PER_TURN) {
+    if (work >= WORK_PER_SLICE) {
       work = 0;
-      await nextTurn();
+      await yieldToEventLoop();
       if (listener.isAbandoned?.() === true) return "abandoned";
     }
   }
-  return "told";
+  return "completed";
 }
 
 async function queryBlock(
@@ -73,28 +72,28 @@ async function queryBlock(
   matcher: LogMatcher,
   listener: LogQueryListener,
 ): Promise<LogQueryEnd> {
-  let some: LocatedLog[] = [];
+  let batch: LocatedLog[] = [];
   let dataBytes = 0;
-  for (const located of locateLogs(block, matcher.isWanted)) {
+  for (const located of locateLogs(block, matcher.matches)) {
     dataBytes += located.log.data.length;
-    if (some.push(located) < LOGS_AT_ONCE && dataBytes < DATA_AT_ONCE) continue;
-    const answer = listener.take(some);
-    if (!(answer instanceof Promise ? await answer : answer)) return "tooManyLogs";
+    if (batch.push(located) < LOGS_PER_BATCH && dataBytes < DATA_PER_BATCH) continue;
+    const accepted = listener.take(batch);
+    if (!(accepted instanceof Promise ? await accepted : accepted)) return "tooManyLogs";
     if (listener.isAbandoned?.() === true) return "abandoned";
-    some = [];
+    batch = [];
     dataBytes = 0;
   }
-  return some.length === 0 || (await listener.take(some)) ? "told" : "tooManyLogs";
+  return batch.length === 0 || (await listener.take(batch)) ? "completed" : "tooManyLogs";
 }
 
-/** Criteria made ready for many blocks. */
+/** Criteria prepared for matching many blocks. */
 export interface LogMatcher {
-  /** Addresses and topics to look for. */
+  /** Number of addresses and topics. */
   readonly criteria: number;
-  /** False when no log under this header bloom can be wanted. The bloom may lie `at` a place among others. */
+  /** False when no log under this header bloom can match. `at` is the offset of the bloom in `blooms`. */
   mayMatch(blooms: Uint8Array, at?: number): boolean;
-  isWanted(log: Log): boolean;
-  /** Appends the wanted logs of a block to `into`. */
+  matches(log: Log): boolean;
+  /** Appends the matching logs of a block to `into`. */
   collect(block: StoredBlock, into: LocatedLog[], removed?: "removed"): void;
 }
 
@@ -103,8 +102,8 @@ export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher
   const blooms = [addresses, ...topics].flatMap((choice) =>
     choice === "any" || choice.length === 0 ? [] : [choice.map(bloomBits)],
   );
-  const isWantedAddress = addresses.length === 0 ? () => true : memberOf(addresses);
-  const isWantedTopic = topics.map((choice) => (choice === "any" ? () => true : memberOf(choice)));
+  const matchesAddress = addresses.length === 0 ? () => true : memberOf(addresses);
+  const topicMatchers = topics.map((choice) => (choice === "any" ? () => true : memberOf(choice)));
 
   function mayMatch(bytes: Uint8Array, at = 0): boolean {
     if (isImpossible) return false;
@@ -113,32 +112,32 @@ export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher
     return true;
   }
 
-  function isWanted(log: Log): boolean {
-    if (log.topics.length < isWantedTopic.length || !isWantedAddress(log.address)) return false;
-    return isWantedTopic.every((isMember, position) => isMember(log.topics[position] ?? EMPTY_BYTES));
+  function matches(log: Log): boolean {
+    if (log.topics.length < topicMatchers.length || !matchesAddress(log.address)) return false;
+    return topicMatchers.every((isMember, position) => isMember(log.topics[position] ?? EMPTY_BYTES));
   }
 
   return {
     criteria: blooms.reduce((sum, choices) => sum + choices.length, 0),
     mayMatch,
-    isWanted,
+    matches,
     collect(block, into, removed) {
       if (!mayMatch(block.header.logsBloom)) return;
-      for (const located of locateLogs(block, isWanted, removed)) into.push(located);
+      for (const located of locateLogs(block, matches, removed)) into.push(located);
     },
   };
 }
 
-/** The logs of a block that are wanted, in their order. */
+/** The matching logs of a block, in order. */
 export function* locateLogs(
   block: StoredBlock,
-  isWanted: (log: Log) => boolean,
+  matches: (log: Log) => boolean,
   removed?: "removed",
 ): Generator<LocatedLog, void> {
   let logIndex = 0;
   for (const [transactionIndex, receipt] of block.receipts.entries()) {
     for (const log of receipt.logs) {
-      if (isWanted(log)) {
+      if (matches(log)) {
         yield {
           log,
           blockNumber: block.header.number,
@@ -155,13 +154,13 @@ export function* locateLogs(
   }
 }
 
-/** A block without a single log has an empty bloom. */
+/** Whether a bloom is not empty, that is, whether the block has logs. */
 function hasAny(bytes: Uint8Array, at: number): boolean {
   for (let offset = at; offset < at + BLOOM_BYTES; offset++) if (bytes[offset] !== 0) return true;
   return false;
 }
 
-/** As hasBits of any of `choices`; written out, because a search asks it a million times. */
+/** Whether the bloom has the bits of any choice. Written out, because a search calls it a million times. */
 function hasOneOf(bytes: Uint8Array, at: number, choices: readonly BloomBits[]): boolean {
   next: for (const bits of choices) {
     for (const { byte, mask } of bits) if (((bytes[at + byte] ?? 0) & mask) === 0) continue next;
@@ -170,20 +169,20 @@ function hasOneOf(bytes: Uint8Array, at: number, choices: readonly BloomBits[]):
   return false;
 }
 
-/** Less than a millisecond's work. */
-const LOGS_AT_ONCE = 100;
-const DATA_AT_ONCE = 128 * 1024;
-/** Receipts that are looked at before the event loop gets its turn: a few milliseconds. */
-const WORK_PER_TURN = 2_000;
-/** What reading a header costs, in receipts, and how many criteria can be looked up in its bloom for one receipt. */
+/** Logs and bytes of log data in one batch: less than a millisecond of work. */
+const LOGS_PER_BATCH = 100;
+const DATA_PER_BATCH = 128 * 1024;
+/** Receipts read in one slice of the event loop: a few milliseconds. */
+const WORK_PER_SLICE = 2_000;
+/** Cost of reading a header, in receipts, and number of criteria checked against its bloom at the cost of one receipt. */
 const HEADER_WORK = 20;
 const CRITERIA_PER_WORK = 10;
 
-/** Below this a list is searched faster than a set. */
-const FEW = 8;
+/** Below this length, a list is searched faster than a set. */
+const SHORT_LIST = 8;
 
 function memberOf(list: readonly Uint8Array[]): (bytes: Uint8Array) => boolean {
-  if (list.length < FEW) return (bytes) => includesBytes(list, bytes);
+  if (list.length < SHORT_LIST) return (bytes) => includesBytes(list, bytes);
   const keys = new Set(list.map(toKey));
   return (bytes) => keys.has(toKey(bytes));
 }

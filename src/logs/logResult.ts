@@ -3,19 +3,19 @@ import type { Hash } from "../primitives/hash.ts";
 import { type JsonWriter, jsonText } from "../primitives/jsonWriter.ts";
 import type { Log } from "../types/log.ts";
 
-/** A log as queries, filters and subscriptions show it (json-rpc.md#logs), as JSON text. */
+/** JSON of a log as queries, filters and subscriptions return it (json-rpc.md#logs). */
 export function logJson(log: LocatedLog): string {
   return jsonText((writer) => writeLog(writer, log));
 }
 
-/** Several logs, separated by commas, without the brackets of a list; empty for none. */
+/** JSON of several logs, separated by commas, without the brackets of a list. */
 export function logItemsJson(logs: readonly LocatedLog[]): string {
   return jsonText((writer) => {
     for (const log of logs) writeLog(writer, log);
   });
 }
 
-/** As logJson, as an item of what is being written. */
+/** Writes a log as logJson does. */
 export function writeLog(writer: JsonWriter, located: LocatedLog): void {
   writer.beginObject();
   writer.quantity("logIndex", located.logIndex);
@@ -30,8 +30,8 @@ export function writeLog(writer: JsonWriter, located: LocatedLog): void {
   writer.endObject();
 }
 
-/** Where the logs of a receipt are. */
-export interface ReceiptPlace {
+/** Position of a receipt, and of its first log. */
+export interface ReceiptPosition {
   readonly transactionHash: Hash;
   readonly transactionIndex: number;
   readonly blockHash: Uint8Array;
@@ -41,13 +41,13 @@ export interface ReceiptPlace {
 }
 
 /**
- * The logs inside a receipt (json-rpc.md#logs), as items: the same members in another order, never removed.
- * It pauses between some of them (jsonInTurns).
+ * Writes the logs of a receipt as list items (json-rpc.md#logs): the same members in another order, never removed. The
+ * generator yields every LOGS_PER_STEP logs.
  */
 export function* writeReceiptLogs(
   writer: JsonWriter,
   logs: readonly Log[],
-  place: ReceiptPlace,
+  position: ReceiptPosition,
 ): Generator<void, void> {
   for (const [index, log] of logs.entries()) {
     if (index % LOGS_PER_STEP === LOGS_PER_STEP - 1) yield;
@@ -55,11 +55,11 @@ export function* writeReceiptLogs(
     writer.data("address", log.address);
     writeTopics(writer, log);
     writer.data("data", log.data);
-    writer.quantity("blockNumber", place.blockNumber);
-    writer.data("transactionHash", place.transactionHash);
-    writer.quantity("transactionIndex", place.transactionIndex);
-    writer.data("blockHash", place.blockHash);
-    writer.quantity("logIndex", place.firstLogIndex + index);
+    writer.quantity("blockNumber", position.blockNumber);
+    writer.data("transactionHash", position.transactionHash);
+    writer.quantity("transactionIndex", position.transactionIndex);
+    writer.data("blockHash", position.blockHash);
+    writer.quantity("logIndex", position.firstLogIndex + index);
     writer.boolean("removed", false);
     writer.endObject();
   }

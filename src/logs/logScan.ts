@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { LocatedLog } from "../chain/chain.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { smaller } from "../primitives/quantity.ts";
@@ -18,28 +18,28 @@ import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } 
 
 export interface LogScanParts {
   readonly database: Database;
-  /** Folder of the files of blooms. */
+  /** Directory of the bloom files. */
   readonly bloomFolder: string;
 }
 
 export interface LogScanListener {
-  /** Wanted logs of one block. */
+  /** Receives the matching logs of one block. */
   take(logs: readonly LocatedLog[]): void | Promise<void>;
-  /** True once nobody needs more of the answer: the scan ends. */
+  /** True to end the scan early. */
   isOver(): boolean;
-  /** The file of a segment is not what its sums say, or is of another chain. */
-  onUnsound(segment: number): void;
+  /** Called when the file of a segment does not match its checksums, or is of another chain. */
+  onInvalidSegment(segment: number): void;
 }
 
-/** A rewind took blocks away while they were being looked through. */
+/** A rewind removed blocks during the scan. */
 export class ChainMoved extends Error {
   override name = "ChainMoved";
 }
 
 /**
- * As queryLogs, for ranges of any length, on a thread of its own: blocks are ruled out by the files of blooms, a thousand
- * at once where possible, and by the headers where no file can be believed. What is told was true of one chain, that of
- * the head when the scan began; otherwise it throws ChainMoved.
+ * As queryLogs, for ranges of any length, on a worker thread. Bloom files rule out blocks, a thousand at once where
+ * possible; headers do where there is no valid file. All results are of one chain, that of the head at the start of the
+ * scan; throws ChainMoved if that chain was rewound.
  */
 export async function scanLogs(
   parts: LogScanParts,
@@ -47,39 +47,39 @@ export async function scanLogs(
   range: BlockRange,
   listener: LogScanListener,
 ): Promise<void> {
-  // Of its own, because another thread may rewind what it would hold decoded.
+  // Caches almost nothing, because another thread may rewind the blocks.
   const blocks = createBlockStore({ headers: 1, transactions: 1 }, parts);
   const head = blocks.head();
   if (head === undefined) return;
   const from = range.from < 0n ? 0n : range.from;
   const to = smaller(range.to, head.header.number);
   const matcher = createLogMatcher(criteria);
-  const pace = createPace(listener);
-  for await (const number of candidates(parts, matcher, { from, to }, listener, pace)) {
+  const slices = createScanSlices(listener);
+  for await (const number of candidates(parts, matcher, { from, to }, listener, slices)) {
     const block = blocks.block(number);
     if (block === undefined) throw new ChainMoved();
     const logs: LocatedLog[] = [];
     matcher.collect(block, logs);
     if (logs.length > 0) await listener.take(logs);
-    if (!(await pace.spend(BLOCK_COST + block.receipts.length * RECEIPT_COST + logs.length * LOG_COST)))
+    if (!(await slices.spend(BLOCK_COST + block.receipts.length * RECEIPT_COST + logs.length * LOG_COST)))
       return;
   }
   const sameHead = readHeader(parts.database, head.header.number);
   if (sameHead === undefined || !equalBytes(sameHead.hash, head.hash)) throw new ChainMoved();
 }
 
-/** Numbers of the blocks whose blooms do not rule them out, in order. */
+/** Numbers of the blocks that their blooms do not rule out, in order. */
 async function* candidates(
   { database, bloomFolder }: LogScanParts,
   matcher: LogMatcher,
   { from, to }: BlockRange,
   listener: LogScanListener,
-  pace: ScanPace,
+  slices: ScanSlices,
 ): AsyncGenerator<bigint> {
   const bloomCost = BLOOM_COST + matcher.criteria * CRITERION_COST;
   for (let next = from; next <= to; ) {
     const segment = Number(next / SEGMENT);
-    const file = soundSegment(database, bloomFolder, segment, listener);
+    const file = validSegment(database, bloomFolder, segment, listener);
     const indexed = file && BigInt(segment) * SEGMENT + BigInt(file.sums.chunks.length * CHUNK_BLOCKS);
     const chunks = file && indexed !== undefined && next < indexed ? openChunks(file) : undefined;
     if (file !== undefined && indexed !== undefined && chunks !== undefined) {
@@ -95,7 +95,7 @@ async function* candidates(
       yield* inHeaders(next, until);
       next = until;
     }
-    if (pace.isOver) return;
+    if (slices.isOver) return;
   }
 
   async function* inSegment(
@@ -111,16 +111,16 @@ async function* candidates(
       if (union === undefined || matcher.mayMatch(union)) {
         const blooms = chunks.read(chunk);
         if (blooms === undefined) {
-          listener.onUnsound(file.sums.segment);
+          listener.onInvalidSegment(file.sums.segment);
           yield* inHeaders(next, until);
         } else {
-          if (!(await pace.spend(CHUNK_COST))) return;
+          if (!(await slices.spend(CHUNK_COST))) return;
           for (let number = next; number < until; number++) {
             if (matcher.mayMatch(blooms, Number(number - first) * BLOOM_BYTES)) yield number;
-            if (pace.isDue(bloomCost) && !(await pace.rest())) return;
+            if (slices.isUsedUp(bloomCost) && !(await slices.yield())) return;
           }
         }
-      } else if (!(await pace.spend(bloomCost))) return;
+      } else if (!(await slices.spend(bloomCost))) return;
       next = until;
     }
   }
@@ -128,13 +128,13 @@ async function* candidates(
   async function* inHeaders(from: bigint, until: bigint): AsyncGenerator<bigint> {
     for await (const { number, logsBloom } of readBlooms(database, { from, until })) {
       if (matcher.mayMatch(logsBloom)) yield number;
-      if (pace.isDue(HEADER_COST + bloomCost) && !(await pace.rest())) return;
+      if (slices.isUsedUp(HEADER_COST + bloomCost) && !(await slices.yield())) return;
     }
   }
 }
 
-/** The file of a segment, if the block that its last sum names is on the chain. */
-function soundSegment(
+/** The file of a segment, if the last block that it covers is on this chain. */
+function validSegment(
   database: Database,
   folder: string,
   segment: number,
@@ -146,44 +146,46 @@ function soundSegment(
   const number = segment * SEGMENT_BLOCKS + file.sums.chunks.length * CHUNK_BLOCKS - 1;
   const header = readHeader(database, BigInt(number));
   if (header !== undefined && equalBytes(header.hash, last.lastHash)) return file;
-  listener.onUnsound(segment);
+  listener.onInvalidSegment(segment);
   return undefined;
 }
 
-interface ScanPace {
+/** Divides the scan into slices of the event loop, by estimated cost. */
+interface ScanSlices {
   readonly isOver: boolean;
-  /** Adds work that is about to be done, in microseconds; true when the others' turn has come. */
-  isDue(cost: number): boolean;
-  /** Lets the others have their turn; false when the scan is over. */
-  rest(): Promise<boolean>;
+  /** Adds the cost of the next piece of work, microseconds; true when the slice is used up. */
+  isUsedUp(cost: number): boolean;
+  /** Yields to the event loop; false when the scan is over. */
+  yield(): Promise<boolean>;
+  /** Adds a cost and yields if the slice is used up; false when the scan is over. */
   spend(cost: number): Promise<boolean> | boolean;
 }
 
-function createPace({ isOver }: Pick<LogScanListener, "isOver">): ScanPace {
+function createScanSlices({ isOver }: Pick<LogScanListener, "isOver">): ScanSlices {
   let work = 0;
-  const pace: ScanPace = {
+  const slices: ScanSlices = {
     get isOver() {
       return isOver();
     },
-    isDue(cost) {
+    isUsedUp(cost) {
       work += cost;
-      return work >= TURN_COST;
+      return work >= SLICE_COST;
     },
-    async rest() {
+    async yield() {
       work = 0;
-      await nextTurn();
+      await yieldToEventLoop();
       return !isOver();
     },
-    spend: (cost) => (pace.isDue(cost) ? pace.rest() : !isOver()),
+    spend: (cost) => (slices.isUsedUp(cost) ? slices.yield() : !isOver()),
   };
-  return pace;
+  return slices;
 }
 
 const SEGMENT = BigInt(SEGMENT_BLOCKS);
 const CHUNK = BigInt(CHUNK_BLOCKS);
 
-/** What a scan does before the others' turn comes, and what its parts take, in microseconds of an ordinary core. */
-const TURN_COST = 5_000;
+/** Cost of one slice, and of the parts of a scan, in microseconds on an ordinary core. */
+const SLICE_COST = 5_000;
 const CHUNK_COST = 200;
 const HEADER_COST = 5;
 const BLOOM_COST = 0.1;

@@ -8,14 +8,14 @@ import { FairQueue } from "../workers/fairQueue.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import type { FindLogs, FoundLogs } from "./findLogs.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
-import type { LogSearchNews, LogSearchOrder, LogSearchWorkerData } from "./logSearchWorker.ts";
+import type { LogSearchCommand, LogSearchMessage, LogSearchWorkerData } from "./logSearchWorker.ts";
 
 /**
- * Searches for logs in ranges of many blocks, on a thread that reads the database itself and makes the JSON, too
- * (architecture.md#threads): this thread only passes the text on. The thread starts with the first search.
+ * Searches for logs in ranges of many blocks on a worker thread, which reads the database itself and also writes the JSON
+ * (architecture.md#threads); the main thread only passes it on. The worker starts with the first search.
  *
- * Invariants: each search is answered exactly once, whatever happens to the thread; those that wait are begun by machine
- * and client in turn, and when too many do, whoever has most of them loses the newest as busy.
+ * Invariants: each search gets exactly one result, whatever happens to the worker; waiting searches are started round
+ * robin by remote host and client, and when too many wait, the requester with the most loses its newest one as busy.
  */
 export interface LogSearch {
   readonly find: FindLogs;
@@ -23,19 +23,19 @@ export interface LogSearch {
 }
 
 export interface LogSearchParts {
-  /** Folder of the database, which this thread has open. */
+  /** Directory of the database, which this thread has open. */
   readonly databasePath: string;
-  /** Folder of the files of blooms. */
+  /** Directory of the bloom files. */
   readonly bloomFolder: string;
   readonly clock: Clock;
-  /** The file of a segment cannot be believed. */
-  onUnsound(segment: number): void;
+  /** Called when the file of a segment is invalid. */
+  onInvalidSegment(segment: number): void;
 }
 
-/** Searches that may be under way, as many again of machines that have none else, and those that may wait for them. */
-export const SEARCHES_UNDER_WAY = 32;
-const SEARCHES_OF_NEWCOMERS = 32;
-export const SEARCHES_WAITING = 1_000;
+/** Limits of running searches, of extra ones for remote hosts without a running one, and of waiting ones. */
+export const MAX_RUNNING_SEARCHES = 32;
+const MAX_EXTRA_SEARCHES = 32;
+export const MAX_WAITING_SEARCHES = 1_000;
 
 interface Job {
   readonly criteria: LogCriteria;
@@ -46,25 +46,25 @@ interface Job {
   reject(error: Error): void;
 }
 
-/** The thread lost a search: no result of it. */
+/** The worker failed or ended, or the search is closed: not a result of a search. */
 class LogSearchError extends Error {
-  override name = "LogSearchFailure";
+  override name = "LogSearchError";
 }
 
 export function createLogSearch(parts: LogSearchParts): LogSearch {
   const { clock } = parts;
-  const underWay = new Map<number, Job>();
-  const waiting = new FairQueue<Job>(SEARCHES_WAITING);
+  const running = new Map<number, Job>();
+  const waiting = new FairQueue<Job>(MAX_WAITING_SEARCHES);
   let worker: Worker | undefined;
-  let watch: Timer | undefined;
+  let abandonTimer: Timer | undefined;
   let lastId = 0;
   let isClosed = false;
 
   function startWorker(): Worker {
     const { databasePath, bloomFolder } = parts;
-    const data: LogSearchWorkerData = { databasePath, bloomFolder };
+    const workerData: LogSearchWorkerData = { databasePath, bloomFolder };
     const started = new Worker(workerEntry(import.meta.url, "logSearchWorker"), {
-      workerData: data,
+      workerData,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
     });
     let reason = "the thread ended";
@@ -79,71 +79,71 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     return started;
   }
 
-  /** Begins those that wait, as far as there are places. */
-  function begin(): void {
-    for (let job = waiting.take(hasPlaceFor); job !== undefined; job = waiting.take(hasPlaceFor)) start(job);
-    tendThread();
+  /** Starts waiting searches, as far as the limits allow. */
+  function startWaiting(): void {
+    for (let job = waiting.take(mayStart); job !== undefined; job = waiting.take(mayStart)) start(job);
+    superviseWorker();
   }
 
-  /** A machine that has none under way does not wait for the long searches of those who have, while there are places. */
-  function hasPlaceFor(remoteHost: string): boolean {
-    if (underWay.size < SEARCHES_UNDER_WAY) return true;
-    if (underWay.size >= SEARCHES_UNDER_WAY + SEARCHES_OF_NEWCOMERS) return false;
-    for (const { requester } of underWay.values()) if (requester.remoteHost === remoteHost) return false;
+  /** A remote host without a running search may use the extra ones, so that it does not wait for long ones of others. */
+  function mayStart(remoteHost: string): boolean {
+    if (running.size < MAX_RUNNING_SEARCHES) return true;
+    if (running.size >= MAX_RUNNING_SEARCHES + MAX_EXTRA_SEARCHES) return false;
+    for (const { requester } of running.values()) if (requester.remoteHost === remoteHost) return false;
     return true;
   }
 
   function start(job: Job): void {
     worker ??= startWorker();
     lastId++;
-    underWay.set(lastId, job);
-    order({ kind: "find", id: lastId, criteria: job.criteria, range: job.range });
+    running.set(lastId, job);
+    send({ kind: "find", id: lastId, criteria: job.criteria, range: job.range });
   }
 
-  function tendThread(): void {
-    // An idle thread does not keep the process alive; one at work does.
-    if (underWay.size > 0) worker?.ref();
+  function superviseWorker(): void {
+    // An idle worker does not keep the process alive; a busy one does.
+    if (running.size > 0) worker?.ref();
     else worker?.unref();
-    if (underWay.size > 0) watch ??= clock.at(clock.nowMs() + WATCH_MS, dropAbandoned);
+    if (running.size > 0) abandonTimer ??= clock.at(clock.nowMs() + ABANDON_CHECK_MS, dropAbandoned);
   }
 
-  function order(message: LogSearchOrder): void {
-    worker?.postMessage(message);
+  function send(command: LogSearchCommand): void {
+    worker?.postMessage(command);
   }
 
-  function receive(news: LogSearchNews): void {
-    if (news.kind === "unsound") {
-      parts.onUnsound(news.segment);
+  function receive(message: LogSearchMessage): void {
+    if (message.kind === "invalidSegment") {
+      parts.onInvalidSegment(message.segment);
       return;
     }
-    const job = underWay.get(news.id);
+    const job = running.get(message.id);
     if (job === undefined) return;
-    if (news.kind === "piece") {
-      job.pieces.push(news.json);
+    if (message.kind === "piece") {
+      job.pieces.push(message.json);
       return;
     }
-    underWay.delete(news.id);
-    if (news.kind === "failed") job.reject(new LogSearchError(news.message));
-    else if (news.kind === "found") job.resolve({ kind: "found", pieces: job.pieces });
+    running.delete(message.id);
+    if (message.kind === "failed") job.reject(new LogSearchError(message.message));
+    else if (message.kind === "found") job.resolve({ kind: "found", pieces: job.pieces });
     else job.resolve({ kind: "tooManyLogs" });
-    begin();
+    startWaiting();
   }
 
   function dropAbandoned(): void {
-    watch = undefined;
-    for (const [id, job] of underWay) {
+    abandonTimer = undefined;
+    for (const [id, job] of running) {
       if (!job.requester.isAbandoned()) continue;
-      order({ kind: "abandon", id });
-      underWay.delete(id);
+      send({ kind: "abandon", id });
+      running.delete(id);
       job.resolve({ kind: "abandoned" });
     }
     for (const { resolve } of waiting.takeAbandoned()) resolve({ kind: "abandoned" });
-    begin();
+    startWaiting();
   }
 
   function failAll(failure: LogSearchError): void {
-    const jobs = [...underWay.values(), ...waiting.takeAll()];
-    underWay.clear();
+    const jobs = [...running.values(), ...waiting.takeAll()];
+    running.clear();
     for (const { reject } of jobs) reject(failure);
   }
 
@@ -151,21 +151,22 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
     find(criteria, range, requester) {
       if (isClosed) return Promise.reject(new LogSearchError("the search is closed"));
       return new Promise((resolve, reject) => {
-        const job = { criteria, range, requester: requester, pieces: [], resolve, reject };
-        // Whoever need not wait takes no place among those who must: of these none could begin now.
-        if (hasPlaceFor(requester.remoteHost)) start(job);
+        const job = { criteria, range, requester, pieces: [], resolve, reject };
+        // A search that may start at once does not enter the queue: none of the waiting ones may start now.
+        if (mayStart(requester.remoteHost)) start(job);
         else waiting.add(job)?.resolve({ kind: "busy" });
-        tendThread();
+        superviseWorker();
       });
     },
     async close() {
       isClosed = true;
-      watch?.cancel();
+      abandonTimer?.cancel();
       if (worker !== undefined) await terminateWorker(worker);
     },
   };
 }
 
-const WATCH_MS = 250;
-/** What searches have found so far, and one large answer. */
+/** Interval at which abandoned searches are dropped. */
+const ABANDON_CHECK_MS = 250;
+/** Holds what running searches have found so far, and one large answer. */
 const THREAD_MEMORY_MB = 512;

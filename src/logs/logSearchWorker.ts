@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
@@ -9,156 +9,160 @@ import { createLogPieces, type LogPieces } from "./logPieces.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
 
-/** What the thread is started with. */
+/** What the worker is started with. */
 export interface LogSearchWorkerData {
   readonly databasePath: string;
   readonly bloomFolder: string;
 }
 
-export type LogSearchOrder =
+export type LogSearchCommand =
   | {
       readonly kind: "find";
       readonly id: number;
       readonly criteria: LogCriteria;
       readonly range: BlockRange;
     }
-  /** Nobody waits for the answer any more. */
+  /** The requester is gone. */
   | { readonly kind: "abandon"; readonly id: number };
 
-/** What the thread says of a search: pieces of the answer, then its end. */
-export type LogSearchNews =
+/** What the worker sends about a search: pieces of the answer, then how it ended. */
+export type LogSearchMessage =
   | { readonly kind: "piece"; readonly id: number; readonly json: JsonPiece }
   | { readonly kind: "found" | "tooManyLogs"; readonly id: number }
-  /** Broken machinery, such as damaged data; the text is for the log. */
+  /** An internal error, such as damaged data; the text is for the log. */
   | { readonly kind: "failed"; readonly id: number; readonly message: string }
-  | { readonly kind: "unsound"; readonly segment: number };
+  | { readonly kind: "invalidSegment"; readonly segment: number };
 
 /**
- * The thread that searches for logs (logSearch.ts). Searches take turns of some milliseconds, so that a short one is not
- * kept by a long one. What has been found waits here until the search is over; once that is much, the search goes on alone
- * among those that have found much.
+ * Worker that searches for logs (logSearch.ts). Searches run concurrently in slices of some milliseconds, so that a long
+ * one does not block a short one. Results are collected here until the search ends; of the searches with large results,
+ * only one goes on at a time.
  */
 const port = expectDefined(parentPort, "the port of a worker thread");
 lowerThreadPriority();
 const { databasePath, bloomFolder } = workerData as LogSearchWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 
-/** Searches under way; false once abandoned. */
-const wanted = new Map<number, boolean>();
+/** Running searches; false once abandoned. */
+const isWanted = new Map<number, boolean>();
 
-port.on("message", (order: LogSearchOrder) => {
-  if (order.kind === "abandon") {
-    if (wanted.has(order.id)) wanted.set(order.id, false);
+port.on("message", (command: LogSearchCommand) => {
+  if (command.kind === "abandon") {
+    if (isWanted.has(command.id)) isWanted.set(command.id, false);
     return;
   }
-  wanted.set(order.id, true);
-  find(order)
-    .catch((error: unknown) => tell({ kind: "failed", id: order.id, message: messageOf(error) }))
-    .finally(() => wanted.delete(order.id));
+  isWanted.set(command.id, true);
+  find(command)
+    .catch((error: unknown) => send({ kind: "failed", id: command.id, message: messageOf(error) }))
+    .finally(() => isWanted.delete(command.id));
 });
 
-type FindOrder = Extract<LogSearchOrder, { kind: "find" }>;
+type FindCommand = Extract<LogSearchCommand, { kind: "find" }>;
 
-async function find(order: FindOrder): Promise<void> {
+async function find(command: FindCommand): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const pass = createPass();
+    const permit = createLargeResultPermit();
     try {
-      return await search(order, pass);
+      return await search(command, permit);
     } catch (error) {
-      if (!(error instanceof ChainMoved) || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof ChainMoved) || attempt === MAX_ATTEMPTS) throw error;
     } finally {
-      pass.leave();
+      permit.release();
     }
   }
 }
 
-/** A chain that is rewound this often during one search is being worked on by its operator. */
-const ATTEMPTS = 3;
+/** Attempts of one search, each ended by a rewind; more rewinds mean that the operator is working on the chain. */
+const MAX_ATTEMPTS = 3;
 
-async function search({ id, criteria, range }: FindOrder, pass: Pass): Promise<void> {
+async function search({ id, criteria, range }: FindCommand, permit: LargeResultPermit): Promise<void> {
   const pieces = createLogPieces();
-  let isTooMuch = false;
+  let isTooLarge = false;
   await scanLogs({ database, bloomFolder }, criteria, range, {
     async take(logs) {
-      for (let start = 0; start < logs.length && !isTooMuch; start += LOGS_PER_PIECE) {
-        isTooMuch = !pieces.add(logs.slice(start, start + LOGS_PER_PIECE));
-        if (start > 0) await nextTurn();
+      for (let start = 0; start < logs.length && !isTooLarge; start += LOGS_PER_PIECE) {
+        isTooLarge = !pieces.add(logs.slice(start, start + LOGS_PER_PIECE));
+        if (start > 0) await yieldToEventLoop();
       }
-      if (pieces.characters > MUCH_CHARACTERS) await pass.enter();
+      if (pieces.characters > LARGE_RESULT_CHARACTERS) await permit.acquire();
     },
-    isOver: () => isTooMuch || wanted.get(id) !== true,
-    onUnsound: (segment) => tell({ kind: "unsound", segment }),
+    isOver: () => isTooLarge || isWanted.get(id) !== true,
+    onInvalidSegment: (segment) => send({ kind: "invalidSegment", segment }),
   });
-  if (isTooMuch) tell({ kind: "tooManyLogs", id });
-  else if (wanted.get(id) === true) await tellFound(id, pieces);
+  if (isTooLarge) send({ kind: "tooManyLogs", id });
+  else if (isWanted.get(id) === true) await sendFound(id, pieces);
 }
 
-async function tellFound(id: number, found: LogPieces): Promise<void> {
-  /** Few logs, so that they fit one piece of news. */
+async function sendFound(id: number, found: LogPieces): Promise<void> {
+  /** Joined pieces of text, so that few logs take one message. */
   let text = "";
   for (const piece of found.finish()) {
     if (typeof piece === "string") {
       text = text === "" ? piece : `${text},${piece}`;
       continue;
     }
-    if (text !== "") tellText(id, text);
+    if (text !== "") sendText(id, text);
     text = "";
-    handOver(id, piece);
-    await nextTurn();
+    transfer(id, piece);
+    await yieldToEventLoop();
   }
-  if (text !== "") tellText(id, text);
-  tell({ kind: "found", id });
+  if (text !== "") sendText(id, text);
+  send({ kind: "found", id });
 }
 
-function tellText(id: number, text: string): void {
-  if (text.length < HANDED_OVER_CHARACTERS) {
-    tell({ kind: "piece", id, json: text });
+function sendText(id: number, text: string): void {
+  if (text.length < TRANSFERRED_CHARACTERS) {
+    send({ kind: "piece", id, json: text });
     return;
   }
   const bytes = Buffer.from(new ArrayBuffer(text.length));
   bytes.write(text, "latin1");
-  handOver(id, bytes);
+  transfer(id, bytes);
 }
 
-/** Bytes that are handed over cost the other thread nothing. Theirs is a buffer of their own. */
-function handOver(id: number, bytes: Uint8Array): void {
+/** Transfers bytes, which costs the main thread nothing. They must have a buffer of their own. */
+function transfer(id: number, bytes: Uint8Array): void {
   const { buffer } = bytes;
-  assert(buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length, "bytes of their own");
-  port.postMessage({ kind: "piece", id, json: bytes } satisfies LogSearchNews, [buffer]);
+  assert(
+    buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length,
+    "transferred bytes have a buffer of their own",
+  );
+  port.postMessage({ kind: "piece", id, json: bytes } satisfies LogSearchMessage, [buffer]);
 }
 
-interface Pass {
-  enter(): Promise<void>;
-  leave(): void;
+/** Permit of one search to collect a large result. */
+interface LargeResultPermit {
+  /** Waits until no other search holds the permit. */
+  acquire(): Promise<void>;
+  release(): void;
 }
 
-/** Those who wait to be let in, behind the one who is. */
+/** Searches that wait for the permit. */
 const queue: (() => void)[] = [];
-let isTaken = false;
+let isHeld = false;
 
-/** Lets one in at a time. */
-function createPass(): Pass {
-  let isIn = false;
+function createLargeResultPermit(): LargeResultPermit {
+  let hasPermit = false;
   return {
-    async enter() {
-      if (isIn) return;
-      isIn = true;
-      if (isTaken) await new Promise<void>((resolve) => queue.push(resolve));
-      isTaken = true;
+    async acquire() {
+      if (hasPermit) return;
+      hasPermit = true;
+      if (isHeld) await new Promise<void>((resolve) => queue.push(resolve));
+      isHeld = true;
     },
-    leave() {
-      if (!isIn) return;
-      isIn = false;
-      isTaken = false;
+    release() {
+      if (!hasPermit) return;
+      hasPermit = false;
+      isHeld = false;
       queue.shift()?.();
     },
   };
 }
 
-function tell(news: LogSearchNews): void {
-  port.postMessage(news);
+function send(message: LogSearchMessage): void {
+  port.postMessage(message);
 }
 
 const LOGS_PER_PIECE = 500;
-const MUCH_CHARACTERS = 2 * 1024 * 1024;
-const HANDED_OVER_CHARACTERS = 16 * 1024;
+const LARGE_RESULT_CHARACTERS = 2 * 1024 * 1024;
+const TRANSFERRED_CHARACTERS = 16 * 1024;

@@ -41,7 +41,7 @@ export function openLogs(
     },
     { chain, clock, logger },
   );
-  const search = createLogSearch({ ...files, clock, onUnsound: index.distrust });
+  const search = createLogSearch({ ...files, clock, onInvalidSegment: index.reportInvalid });
   const findHere = createLogFinder(chain);
 
   /** Whether this thread finds them as fast as the message to another one would take. */

@@ -22,7 +22,7 @@ const log = (from: number, ...topics: readonly number[]): Log => ({
   data: EMPTY_BYTES,
 });
 
-/** Two transactions a block, with the logs given for each. */
+/** Blocks of two transactions, with the given logs for each. */
 function blocksWith(logs: readonly (readonly (readonly Log[])[])[]): StoredBlock[] {
   const transactions = [aTransaction({ nonce: 0n }), aTransaction({ nonce: 1n })];
   return logs.map((ofBlock, number) => aStoredBlock({ number, transactions, logs: ofBlock }));
@@ -36,18 +36,18 @@ async function found(
   const whole = { from: 0n, to: BigInt(blocks.length) };
   const logs: LocatedLog[] = [];
   const take = (some: readonly LocatedLog[]): boolean => logs.push(...some) > 0;
-  expect(await queryLogs(chainOf(blocks), criteria, range ?? whole, { take })).toBe("told");
+  expect(await queryLogs(chainOf(blocks), criteria, range ?? whole, { take })).toBe("completed");
   return logs;
 }
 
-describe("a query of logs", () => {
+describe("a log query", () => {
   const blocks = blocksWith([
     [[log(1, 1)], []],
     [[log(2), log(1, 1, 2)], [log(1, 2, 2, 3)]],
     [[], [log(3, 9), log(1, 1)]],
   ]);
 
-  it("finds logs in order, each at its place in transaction and block", async () => {
+  it("finds logs in order, each with its position in transaction and block", async () => {
     const logs = await found(blocks, { ...ANY, addresses: [address(1)] });
     expect(logs.map((each) => [Number(each.blockNumber), each.transactionIndex, each.logIndex])).toEqual([
       [0, 0, 0],
@@ -62,7 +62,7 @@ describe("a query of logs", () => {
     ).toBe(true);
   });
 
-  it("counts both ends of its range and stops at the head without complaint", async () => {
+  it("includes both ends of its range and stops at the head without an error", async () => {
     const numbers = async (from: bigint, to: bigint) =>
       (await found(blocks, ANY, { from, to })).map(({ blockNumber }) => blockNumber);
     expect(await numbers(1n, 1n)).toEqual([1n, 1n, 1n]);
@@ -71,7 +71,7 @@ describe("a query of logs", () => {
     expect(await numbers(50n, 99n)).toEqual([]);
   });
 
-  it("judges topics by position: any, one of several, none at all", async () => {
+  it("matches topics by position: any, one of several, none at all", async () => {
     const count = async (...topics: LogCriteria["topics"]) =>
       (await found(blocks, { ...ANY, topics })).length;
     expect(await count()).toBe(6);
@@ -86,7 +86,7 @@ describe("a query of logs", () => {
     expect(await count([topic(1).subarray(1)])).toBe(0);
   });
 
-  it("finds exactly what looking at every log would find", async () => {
+  it("finds exactly the logs that a check of every log finds", async () => {
     const byte = fc.integer({ min: 1, max: 4 });
     const anyLog = fc
       .tuple(byte, fc.array(byte, { maxLength: 4 }))
@@ -116,22 +116,22 @@ describe("a query of logs", () => {
     );
   });
 
-  it("gives up when there are too many logs, and when nobody waits any more", async () => {
+  it("ends when there are too many logs, and when the requester is gone", async () => {
     const many = blocksWith(Array.from({ length: 300 }, () => [[log(1), log(1)]]));
     const range = { from: 0n, to: 299n };
-    let heard = 0;
+    let received = 0;
     const take = (some: readonly LocatedLog[]): boolean => {
-      heard += some.length;
-      return heard < 10;
+      received += some.length;
+      return received < 10;
     };
     expect(await queryLogs(chainOf(many), ANY, range, { take })).toBe("tooManyLogs");
-    expect(heard).toBe(10);
+    expect(received).toBe(10);
     expect(await queryLogs(chainOf(many), ANY, range, { ...EVERYTHING, isAbandoned: () => true })).toBe(
       "abandoned",
     );
   });
 
-  it("tells of the logs of one block some at a time, and waits as it is asked to", async () => {
+  it("passes the logs of one block in batches, and waits for the listener", async () => {
     const [block] = blocksWith([[Array<Log>(1000).fill(log(1)), [log(2)]]]);
     if (block === undefined) throw new Error("there is a block");
     const counts: number[] = [];
@@ -143,23 +143,23 @@ describe("a query of logs", () => {
       isTaking = false;
       return counts.push(some.length) > 0;
     };
-    expect(await queryLogs(chainOf([block]), ANY, { from: 0n, to: 0n }, { take })).toBe("told");
+    expect(await queryLogs(chainOf([block]), ANY, { from: 0n, to: 0n }, { take })).toBe("completed");
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1001);
     expect(Math.max(...counts)).toBeLessThanOrEqual(100);
   });
 
-  it("lets others have their turn during a long search", async () => {
+  it("yields to the event loop during a long search", async () => {
     const many = blocksWith(Array.from({ length: 1000 }, () => []));
     let isOver = false;
-    let turns = 0;
+    let yields = 0;
     const others = (): void => {
-      turns++;
+      yields++;
       if (!isOver) setImmediate(others);
     };
     setImmediate(others);
     await queryLogs(chainOf(many), ANY, { from: 0n, to: 999n }, EVERYTHING);
     isOver = true;
-    expect(turns).toBeGreaterThan(5);
+    expect(yields).toBeGreaterThan(5);
   });
 });
 

@@ -22,7 +22,7 @@ const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Arra
 const OTHER: Log = { ...OURS, address: account(4).address };
 const HEAD = 2_200;
 
-/** Ours in every 400th block, another's in every 7th; the second thousand has none of ours. */
+/** A log of ours in every 400th block of the first thousand, another's in every 7th block. */
 function contentOf(number: number): BlockContent {
   const logs = [
     ...(number % 400 === 3 && number < 1_000 ? [OURS] : []),
@@ -38,7 +38,7 @@ const FOR_OTHERS: LogCriteria = { addresses: [OTHER.address], topics: [] };
 const FOR_ALL: LogCriteria = { addresses: [], topics: [] };
 const EVERYTHING: BlockRange = { from: 0n, to: 10_000n };
 
-describe("a scan for logs", () => {
+describe("a log scan", () => {
   let database: MemoryDatabase;
   let chain: Chain;
 
@@ -56,24 +56,24 @@ describe("a scan for logs", () => {
     ["nothing", { from: 9n, to: 8n }],
     ["blocks to come", { from: 5_000n, to: 6_000n }],
     ["numbers below zero", { from: -9n, to: 10n }],
-  ])("finds what reading every block finds, in %s", async (_name, range) => {
+  ])("finds what a read of every block finds, in %s", async (_name, range) => {
     const folder = await anIndex(database);
     expect(findSegment(folder, 0)?.sums.chunks).toHaveLength(2);
     for (const criteria of [FOR_OURS, FOR_OTHERS, FOR_ALL]) {
-      const { logs, unsound } = await scan(database, folder, criteria, range);
+      const { logs, invalid } = await scan(database, folder, criteria, range);
       expect(logs).toEqual(await everyLog(chain, criteria, range));
-      expect(unsound).toEqual([]);
+      expect(invalid).toEqual([]);
     }
   });
 
-  it("reads no blooms of a thousand blocks whose union rules them out", async () => {
+  it("reads no blooms of a chunk whose union rules it out", async () => {
     const folder = await anIndex(database);
     flip(join(folder, "logBloom-current.cache"), CHUNK_BYTES + 70_000);
-    const { logs, unsound } = await scan(database, folder, FOR_OURS, { from: 1_500n, to: 2_100n });
-    expect({ logs, unsound }).toEqual({ logs: [], unsound: [] });
+    const { logs, invalid } = await scan(database, folder, FOR_OURS, { from: 1_500n, to: 2_100n });
+    expect({ logs, invalid }).toEqual({ logs: [], invalid: [] });
   });
 
-  it.each<[name: string, damage: (folder: string) => void, isTold: boolean]>([
+  it.each<[name: string, damage: (folder: string) => void, isReported: boolean]>([
     [
       "blooms with a flipped bit",
       (folder) => flip(join(folder, "logBloom-current.cache"), 803 * 256 + 9),
@@ -92,51 +92,47 @@ describe("a scan for logs", () => {
     ["no blooms", (folder) => rmSync(join(folder, "logBloom-current.cache")), false],
     ["sums with a flipped bit", (folder) => flip(join(folder, "logBloom-current.sums"), 100), false],
     ["sums cut short", (folder) => truncateSync(join(folder, "logBloom-current.sums"), 40), false],
-    [
-      "no sums, as the incumbent's files have none",
-      (folder) => rmSync(join(folder, "logBloom-current.sums")),
-      false,
-    ],
-  ])("finds the same with %s", async (_name, damage, isTold) => {
+    ["no sums, as in Besu's files", (folder) => rmSync(join(folder, "logBloom-current.sums")), false],
+  ])("finds the same with %s", async (_name, damage, isReported) => {
     const folder = await anIndex(database);
     damage(folder);
-    const { logs, unsound } = await scan(database, folder, FOR_OURS, EVERYTHING);
+    const { logs, invalid } = await scan(database, folder, FOR_OURS, EVERYTHING);
     expect(logs).toEqual(await everyLog(chain, FOR_OURS, EVERYTHING));
-    expect(unsound).toEqual(isTold ? [0] : []);
+    expect(invalid).toEqual(isReported ? [0] : []);
     await createBloomFileWriter(folder, database).rewrite(0, async () => undefined);
-    expect((await scan(database, folder, FOR_OURS, EVERYTHING)).unsound).toEqual([]);
+    expect((await scan(database, folder, FOR_OURS, EVERYTHING)).invalid).toEqual([]);
   });
 
-  it("does not believe files of another chain, and mends those of blocks that were taken back", async () => {
+  it("ignores files of another chain, and repairs those of replaced blocks", async () => {
     const other = createMemoryDatabase();
     const otherChain = await aChainIn(other, HEAD, (number) =>
       number === 1_777 ? contentOf(803) : contentOf(number),
     );
     const folder = await anIndex(database);
-    const { logs, unsound } = await scan(other, folder, FOR_OURS, EVERYTHING);
+    const { logs, invalid } = await scan(other, folder, FOR_OURS, EVERYTHING);
     expect(logs).toEqual(await everyLog(otherChain, FOR_OURS, EVERYTHING));
     expect(logs.map(({ blockNumber }) => blockNumber)).toContain(1_777n);
-    expect(unsound).toEqual([0]);
+    expect(invalid).toEqual([0]);
     // The first thousand blocks are the same on both chains.
     const written: bigint[] = [];
     await createBloomFileWriter(folder, other).complete(0, async (block) => void written.push(block));
     expect(written).toEqual([1_999n]);
-    expect(await scan(other, folder, FOR_OURS, EVERYTHING)).toEqual({ logs, unsound: [] });
+    expect(await scan(other, folder, FOR_OURS, EVERYTHING)).toEqual({ logs, invalid: [] });
   });
 
-  it("gives up when the chain is rewound under it", async () => {
+  it("throws when the chain is rewound during the scan", async () => {
     const copy = database.copy();
     const moving = await aChainIn(copy, HEAD, contentOf);
     const found = scanLogs({ database: copy, bloomFolder: temporaryFolder() }, FOR_OURS, EVERYTHING, {
       take: () => moving.rewind(2_000n),
       isOver: () => false,
-      onUnsound: () => undefined,
+      onInvalidSegment: () => undefined,
     });
     await expect(found).rejects.toThrow(ChainMoved);
   });
 
   itIfThorough(
-    "has a file of its own for each 100,000 blocks, which grows in another until it is full",
+    "has a file for each 100,000 blocks, which grows under another name until it is complete",
     async () => {
       const long = createMemoryDatabase();
       const content = (number: number) => (number % 9_973 === 0 ? contentOf(3) : NOTHING);
@@ -153,8 +149,8 @@ describe("a scan for logs", () => {
       await writer.complete(1, async () => undefined);
       expect(findSegment(folder, 1)?.sums.chunks).toHaveLength(1);
       const range = { from: 0n, to: 200_000n };
-      const { logs, unsound } = await scan(long, folder, FOR_OURS, range);
-      expect(unsound).toEqual([]);
+      const { logs, invalid } = await scan(long, folder, FOR_OURS, range);
+      expect(invalid).toEqual([]);
       expect(logs.map(({ blockNumber }) => Number(blockNumber))).toEqual(
         Array.from({ length: 10 }, (_, index) => (index + 1) * 9_973),
       );
@@ -168,12 +164,12 @@ describe("a scan for logs", () => {
     300_000,
   );
 
-  it("ends when nobody needs more", async () => {
+  it("ends when the listener is done", async () => {
     let taken = 0;
     await scanLogs({ database, bloomFolder: temporaryFolder() }, FOR_OURS, EVERYTHING, {
       take: () => void taken++,
       isOver: () => taken > 0,
-      onUnsound: () => undefined,
+      onInvalidSegment: () => undefined,
     });
     expect(taken).toBe(1);
   });
@@ -189,7 +185,7 @@ async function aChainIn(
   return aLongChain({ stored: { database, headMarker }, head, contentOf: content, genesis });
 }
 
-/** Files of blooms of all full chunks. */
+/** Bloom files of all full chunks. */
 async function anIndex(database: MemoryDatabase): Promise<string> {
   const folder = temporaryFolder();
   expect(await createBloomFileWriter(folder, database).complete(0, async () => undefined)).toBe(true);
@@ -198,13 +194,13 @@ async function anIndex(database: MemoryDatabase): Promise<string> {
 
 async function scan(database: MemoryDatabase, bloomFolder: string, criteria: LogCriteria, range: BlockRange) {
   const logs: LocatedLog[] = [];
-  const unsound = new Set<number>();
+  const invalid = new Set<number>();
   await scanLogs({ database, bloomFolder }, criteria, range, {
     take: (found) => void logs.push(...found),
     isOver: () => false,
-    onUnsound: (segment) => unsound.add(segment),
+    onInvalidSegment: (segment) => invalid.add(segment),
   });
-  return { logs, unsound: [...unsound] };
+  return { logs, invalid: [...invalid] };
 }
 
 async function everyLog(
@@ -215,7 +211,7 @@ async function everyLog(
   const from = range.from < 0n ? 0n : range.from;
   const logs: LocatedLog[] = [];
   const take = (some: readonly LocatedLog[]): boolean => logs.push(...some) > 0;
-  expect(await queryLogs(chain, criteria, { from, to: range.to }, { take })).toBe("told");
+  expect(await queryLogs(chain, criteria, { from, to: range.to }, { take })).toBe("completed");
   return logs;
 }
 

@@ -6,8 +6,8 @@ import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import {
   createLogSearch,
   type LogSearch,
-  SEARCHES_UNDER_WAY,
-  SEARCHES_WAITING,
+  MAX_RUNNING_SEARCHES,
+  MAX_WAITING_SEARCHES,
 } from "../../src/logs/logSearch.ts";
 import { type Logs, openLogs } from "../../src/node/logs.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
@@ -68,14 +68,14 @@ function logsOf({ path, chain }: Place, isLogIndexAutomatic = true, logger: Logg
   return logs;
 }
 
-const SEARCH_LIMIT = SEARCHES_UNDER_WAY + SEARCHES_WAITING;
+const SEARCH_LIMIT = MAX_RUNNING_SEARCHES + MAX_WAITING_SEARCHES;
 
 function searchOf({ path, caches }: Place): LogSearch {
   const search = createLogSearch({
     databasePath: join(path, "chain"),
     bloomFolder: caches,
     clock: systemClock,
-    onUnsound: () => undefined,
+    onInvalidSegment: () => undefined,
   });
   onTestFinished(() => search.close());
   return search;
@@ -148,7 +148,7 @@ describe("the index of logs", IN_REAL_TIME, () => {
     const logs = logsOf(place, true, { ...silentLogger, warn: () => warnings++ });
     await expect.poll(() => warnings, { timeout: 30_000 }).toBe(1);
     expect(await numbersFound(logs)).toEqual([300, 600, 900]);
-    logs.index.distrust(0);
+    logs.index.reportInvalid(0);
     expect(logs.index.status.isIndexing).toBe(false);
   });
 });

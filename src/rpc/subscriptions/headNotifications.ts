@@ -175,7 +175,7 @@ function* logsFor({ ofAny, byAddress }: Audience, logs: WantedLogs): Notificatio
     const candidates = ofAny.length === 0 ? ofThis : [...ofThis, ...ofAny].sort(byId);
     for (const subscription of candidates) {
       if (++checks % CHECKS_PER_STEP === 0) yield undefined;
-      if (!subscription.parameters.matcher.isWanted(located.log)) continue;
+      if (!subscription.parameters.matcher.matches(located.log)) continue;
       const event = logs.texts[index] ?? createEventText(logJson(located));
       logs.texts[index] = event;
       yield { subscription, event };
