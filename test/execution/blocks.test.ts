@@ -177,7 +177,7 @@ describe("building a block", () => {
     expect(built.overlay.changes()).toEqual(overlay.changes());
   });
 
-  it("skips a sender whose next transaction needs too much gas, unless the block is sufficiently fullBlock", async () => {
+  it("skips a sender whose next transaction needs too much gas, unless the block is sufficiently full", async () => {
     const large = aTransaction({ gasLimit: 90_000n, privateKey: account(2).privateKey });
     const behind = aTransaction({ nonce: 1n, gasLimit: 21_000n, privateKey: account(2).privateKey });
     const [a, b, c] = payments(3);
@@ -211,7 +211,7 @@ describe("building a block", () => {
     expect(fullBlock.transactions).toEqual([a]);
   });
 
-  it("skips a sender whose next transaction has too many bytes, unless the block is sufficiently fullBlock", async () => {
+  it("skips a sender whose next transaction has too many bytes, unless the block is sufficiently full", async () => {
     const bulky = (from: number) =>
       aTransaction({
         data: new Uint8Array(5_000).fill(7),
