@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, keccak256, pad, toEventSelector, toHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compileMenagerie } from "../contracts/menagerie.ts";
+import { compileSampleContracts } from "../contracts/sampleContracts.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { type Answer, createComparison } from "./answerComparison.ts";
 import { LISTED } from "./anvilDifferences.ts";
@@ -26,7 +26,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
   let comparison: ReturnType<typeof createComparison>;
 
   beforeAll(async () => {
-    const compiled = compileMenagerie();
+    const compiled = compileSampleContracts();
     node = await startNodeProcess({ options: ["--rpc-http-api=ETH,NET,WEB3,DEBUG,MINER"] });
     anvil = await startAnvilProcess(binary as string);
     chain = await makeVariedChain(node, compiled);

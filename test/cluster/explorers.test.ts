@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { DEV_MNEMONIC, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
 import { toHex as bytesToHex } from "../../src/primitives/hex.ts";
-import { compileMenagerie } from "../contracts/menagerie.ts";
+import { compileSampleContracts } from "../contracts/sampleContracts.ts";
 import { type NodeProcess, rpc, startNodeProcess } from "./nodeProcess.ts";
 import { HEIR, makeVariedChain, type VariedChain } from "./variedChain.ts";
 
@@ -18,7 +18,7 @@ let chain: VariedChain;
 const proposer = bytesToHex(DEV_VALIDATOR_ADDRESS);
 
 beforeAll(async () => {
-  const compiled = compileMenagerie();
+  const compiled = compileSampleContracts();
   const groups = "ETH,NET,WEB3,TRACE,DEBUG,TXPOOL";
   node = await startNodeProcess({ options: [`--rpc-http-api=${groups}`, `--rpc-ws-api=${groups}`] });
   chain = await makeVariedChain(node, compiled);

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, getContractAddress, type Hex, keccak256 } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
-import { compileMenagerie } from "../contracts/menagerie.ts";
+import { compileSampleContracts } from "../contracts/sampleContracts.ts";
 import { type NodeProcess, until } from "./nodeProcess.ts";
 
 /** A transaction of the chain, as it was sent. */
@@ -17,7 +17,10 @@ export interface VariedChain {
   /** By the transaction's name. */
   readonly hashes: Readonly<Record<string, Hex>>;
   readonly contracts: Contracts;
-  readonly abis: { readonly Token: Menagerie["Token"]["abi"]; readonly Zoo: Menagerie["Zoo"]["abi"] };
+  readonly abis: {
+    readonly Token: SampleContracts["Token"]["abi"];
+    readonly Zoo: SampleContracts["Zoo"]["abi"];
+  };
   readonly maker: Address;
   readonly stranger: Address;
   /** The last block with one of the transactions in it. */
@@ -25,7 +28,7 @@ export interface VariedChain {
 }
 
 type Contracts = Readonly<Record<"token" | "zoo" | "child" | "salted" | "doomed", Address>>;
-type Menagerie = ReturnType<typeof compileMenagerie>;
+type SampleContracts = ReturnType<typeof compileSampleContracts>;
 interface Wanted {
   readonly name: string;
   readonly to?: Address;
@@ -48,7 +51,7 @@ const LEGACY = { type: "legacy", gasPrice: 3_000n } as const;
 /** Makes the chain on a node of the development network, in three blocks or a few more, by accounts that did nothing before. */
 export async function makeVariedChain(
   node: NodeProcess,
-  compiled = compileMenagerie(),
+  compiled = compileSampleContracts(),
 ): Promise<VariedChain> {
   const account = mnemonicToAccount(DEV_MNEMONIC, { addressIndex: 5 });
   const maker = account.address;
@@ -99,7 +102,7 @@ export async function makeVariedChain(
 }
 
 /** What is sent together; what comes later has something to find in the state. */
-function stagesOf(compiled: Menagerie, to: Contracts, maker: Address): readonly (readonly Wanted[])[] {
+function stagesOf(compiled: SampleContracts, to: Contracts, maker: Address): readonly (readonly Wanted[])[] {
   const zoo = (name: string, functionName: string, args: readonly unknown[], more: Partial<Wanted> = {}) => ({
     name,
     to: to.zoo,

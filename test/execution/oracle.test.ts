@@ -113,20 +113,20 @@ function sign(choice: Fields, nonce: bigint, fork: ForkName): SentTransaction {
 
 async function ourState(): Promise<WorldState> {
   const database = createMemoryDatabase();
-  const world = createWorldState({ database });
-  const overlay = createOverlay(world.head);
+  const state = createWorldState({ database });
+  const overlay = createOverlay(state.head);
   for (const [address, { balance = 0n, nonce = 0n, code, storage = {} }] of PRE_STATE) {
     overlay.putAccount(address, { ...EMPTY_ACCOUNT, balance, nonce });
     if (code !== undefined) overlay.putCode(address, hexToBytes(code));
     for (const [slot, value] of Object.entries(storage))
       overlay.putStorage(address, slotOf(Number(slot)), bigintToBytes(value));
   }
-  const staged = world.stage(overlay.changes(), 0n);
+  const staged = state.stage(overlay.changes(), 0n);
   const batch = createBatch();
   staged.writeTo(batch);
   await database.write(batch);
-  world.adopt(staged);
-  return world;
+  state.adopt(staged);
+  return state;
 }
 
 async function theirVm(fork: ForkName): Promise<VM> {
@@ -153,8 +153,8 @@ describe("our transaction processing and the library's", () => {
       let executed = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(fields, { minLength: 1, maxLength: 4 }), async (choices) => {
-          const world = await ourState();
-          const overlay = world.overlay();
+          const state = await ourState();
+          const overlay = state.overlay();
           const context = aContext({
             difficulty: isMerged ? 0n : 1n,
             blobBaseFee: fork === "cancun" ? 1n : 0n,
@@ -211,7 +211,7 @@ describe("our transaction processing and the library's", () => {
               ),
             });
           }
-          expect(toHex(world.stage(overlay.changes(), 1n).root)).toBe(
+          expect(toHex(state.stage(overlay.changes(), 1n).root)).toBe(
             toHex(await vm.stateManager.getStateRoot()),
           );
         }),

@@ -160,8 +160,8 @@ export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTa
       case 0x1a: {
         // BYTE
         top--;
-        const place = items[top] as bigint;
-        items[top - 1] = place > 31n ? 0n : ((items[top - 1] as bigint) >> (8n * (31n - place))) & 0xffn;
+        const index = items[top] as bigint;
+        items[top - 1] = index > 31n ? 0n : ((items[top - 1] as bigint) >> (8n * (31n - index))) & 0xffn;
         break;
       }
       case 0x1b: {
@@ -309,10 +309,10 @@ function storeSlowly(state: FrameState, offset: number, word: bigint): void {
 }
 
 function jumpTarget(analysis: CodeAnalysis, code: Uint8Array, target: bigint): number {
-  const place = target < code.length ? Number(target) : -1;
-  if (place < 0 || !analysis.isJumpTarget(code, place))
+  const position = target < code.length ? Number(target) : -1;
+  if (position < 0 || !analysis.isJumpTarget(code, position))
     throw new EVMError(EVMError.errorMessages.INVALID_JUMP);
-  return place;
+  return position;
 }
 
 function signed(word: bigint): bigint {

@@ -78,6 +78,6 @@ contract Zoo {
 }`;
 
 /** Compiles the contracts (about 400 ms). */
-export function compileMenagerie() {
+export function compileSampleContracts() {
   return compileSource(SOURCE, ["Token", "Child", "Zoo"], "cancun");
 }
