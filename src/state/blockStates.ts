@@ -5,8 +5,8 @@ import { DamagedData, type Database } from "../storage/database.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
 
 /**
- * Names the blocks up to the head that lack their state, those side by side together, and those whose state is not the
- * one that their header promises. What cannot be read at all is left to the checks of entries and of blocks.
+ * Reports the blocks up to the head that lack their state, adjacent ones together, and those whose state root differs
+ * from their header's. The checks of entries and of blocks report what cannot be read at all.
  */
 export function* findBlocksWithoutState(database: Database): Generator<string> {
   const head = ifReadable(() => readHead(database));
@@ -20,7 +20,7 @@ export function* findBlocksWithoutState(database: Database): Generator<string> {
     }
     if (first !== undefined) yield lackingState(first, number - 1n);
     first = undefined;
-    if (state === "another") yield `The state of block ${number} is not the one that its header names.`;
+    if (state === "mismatch") yield `The state of block ${number} is not the one that its header names.`;
   }
   if (first !== undefined) yield lackingState(first, head.number);
   const newest = ifReadable(() => readStateHead(database));
@@ -28,14 +28,14 @@ export function* findBlocksWithoutState(database: Database): Generator<string> {
     yield `The newest state is that of block ${newest.number}, the newest block is ${head.number}.`;
 }
 
-function stateOf(database: Database, number: bigint): "missing" | "another" | "promised" | "unreadable" {
+function stateOf(database: Database, number: bigint): "missing" | "mismatch" | "match" | "unreadable" {
   return (
     ifReadable(() => {
       const record = readStateRecord(database, Number(number));
       if (record === undefined) return "missing";
       const header = readHeader(database, number);
       if (header === undefined) return "unreadable";
-      return equalBytes(record.root.hash, header.header.stateRoot) ? "promised" : "another";
+      return equalBytes(record.root.hash, header.header.stateRoot) ? "match" : "mismatch";
     }) ?? "unreadable"
   );
 }

@@ -11,20 +11,20 @@ import type { StoredNode } from "./trie/nodeRecord.ts";
 import { type NodeReader, PageReader, type PageSource } from "./trie/pageReader.ts";
 import { TrieState } from "./trieState.ts";
 
-/** States that never were, each of the block after the last, on top of a stored one. They live in memory alone. */
+/** Simulated states of consecutive blocks on top of a stored one. They exist in memory only. */
 export interface StateBranch {
-  /** The newest of them; the stored one before there is any. */
+  /** The newest simulated state, or the stored one before the first. */
   readonly head: StateReader;
-  /** Makes what `changes` leave of the head the new head; gives its root. Throws BranchTooLarge. */
+  /** Applies `changes` to the head and makes the result the new head; returns its root. Throws BranchTooLarge. */
   extend(changes: StateChanges): Hash;
 }
 
-/** The states of a branch take more memory than one caller may have. */
+/** The states of a branch take more memory than the limit. */
 export class BranchTooLarge extends Error {
   override name = "BranchTooLarge";
 }
 
-/** A stored state, and how it is read. */
+/** A stored state and the readers for it. */
 export interface BranchBase {
   readonly number: bigint;
   readonly record: StateRecord;
@@ -37,14 +37,14 @@ export function createStateBranch(base: BranchBase, limitBytes = BRANCH_LIMIT_BY
 }
 
 const BRANCH_LIMIT_BYTES = 128 * 1024 * 1024;
-/** Pages that have been read are compared with their hash once. */
+/** Pages in this cache have their nodes verified once only. */
 const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
-/** About what a page takes beside its bytes. */
+/** Approximate memory of a page beside its bytes. */
 const PAGE_OVERHEAD_BYTES = 300;
 
 /**
- * Pages keep the number of their block for a version, as stored ones do: one above the base's is always the branch's
- * own, since nothing that the base names is younger than the base, whatever blocks the chain has after it.
+ * The version of a page is its block's number, as in the database: a version above the base's number always belongs to
+ * the branch, since the base refers to no newer page, whatever blocks the chain has after it.
  */
 class MemoryBranch implements StateBranch, NodeReader {
   head: TrieState;

@@ -2,9 +2,8 @@ const FIRST_CHUNK_BYTES = 16 * 1024;
 const LARGEST_CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Memory for what is made together and dropped together, cut from a few large pieces. The 50,000 byte arrays that a
- * full block writes would cost as many allocations one by one, and leave the process with gaps in its memory that are
- * never given back.
+ * An arena allocator for byte arrays that are created and dropped together, cut from a few large chunks. Allocating the
+ * 50,000 arrays of a full block one by one would also fragment the memory of the process for good.
  */
 export class ByteArena {
   private chunk: Buffer = Buffer.allocUnsafeSlow(FIRST_CHUNK_BYTES);

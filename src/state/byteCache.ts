@@ -1,8 +1,8 @@
 import { assert } from "../primitives/assert.ts";
 
 /*
- * Entries lie one behind the other in chunks of memory outside of the heap; a table of 32-bit positions finds them by
- * a hash of their key. An object per entry would take three to six times as much, and the garbage collector would walk
+ * Entries lie one after another in chunks of memory outside the heap; a table of 32-bit positions finds them by a hash
+ * of their key. An object per entry would take three to six times the memory, and the garbage collector would traverse
  * them all: a block of 12,000 transfers replaces 60,000 entries.
  *
  *   entry   key length u8 | used u8 | value length u16 | key | value
@@ -10,15 +10,15 @@ import { assert } from "../primitives/assert.ts";
 const CHUNK_BITS = 20;
 const CHUNK_BYTES = 1 << CHUNK_BITS;
 const HEADER_LENGTH = 4;
-/** What survives of a chunk that is cleared: no more, or a cache in full use would find no room. */
+/** Limit of what survives when a chunk is cleared: with more, a cache in full use would free no room. */
 const SURVIVING_BYTES = CHUNK_BYTES / 2;
 const SMALLEST_TABLE = 1 << 10;
-/** Slots looked at for one key: whoever finds many keys with one hash gains nothing but misses. */
+/** Slots probed for one key: an attacker who finds many keys with one hash only causes cache misses. */
 const PROBE_LIMIT = 32;
-/** A slot whose entry is gone, behind which others may lie. */
+/** A slot whose entry was dropped; probing continues after it. */
 const GONE = 0xffffffff;
 
-/** Where a value lies; a view that holds until the next put. */
+/** Location of a value, valid until the next put. */
 export interface FoundBytes {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -26,8 +26,8 @@ export interface FoundBytes {
 }
 
 /**
- * A bounded map from bytes to bytes. When the limit is reached, the chunk written longest ago is cleared, of which
- * those entries survive that were used since.
+ * A bounded map from bytes to bytes. At the limit it clears the chunk that was written longest ago, and keeps those
+ * entries of it that were used since.
  */
 export class ByteCache {
   private readonly chunkLimit: number;
@@ -35,16 +35,16 @@ export class ByteCache {
   /** Bytes used of each chunk. */
   private readonly fill: number[] = [];
   private current = -1;
-  /** Position of an entry plus one by hash, 0 where none ever was, GONE where none is any more. */
+  /** Position of an entry plus one, by hash; 0 where there never was one, GONE where it was dropped. */
   private table = new Uint32Array(SMALLEST_TABLE);
   private takenSlots = 0;
 
-  /** At least one chunk is kept; the table takes some 12 bytes an entry more. */
+  /** Has at least one chunk; the table takes some 12 bytes an entry in addition. */
   constructor(limitBytes: number) {
     this.chunkLimit = Math.max(1, Math.floor(limitBytes / CHUNK_BYTES));
   }
 
-  /** Finds the value of the first `keyLength` bytes of `key`: callers build their keys in one array again and again. */
+  /** Finds the value of the first `keyLength` bytes of `key`: callers reuse one array for their keys. */
   find(key: Uint8Array, keyLength = key.length): FoundBytes | undefined {
     const slot = this.slotOf(key, keyLength, hashOf(key, 0, keyLength));
     if (slot < 0) return undefined;
@@ -60,10 +60,10 @@ export class ByteCache {
     assert(keyLength <= 0xff && value.length <= 0xffff, "an entry of the cache has a small key and value");
     const hash = hashOf(key, 0, keyLength);
     const known = this.slotOf(key, keyLength, hash);
-    // Most changes leave the length as it is: then the value takes its old place.
+    // Most changes keep the length: then the value is overwritten in place.
     if (known >= 0 && this.overwrite((this.table[known] ?? 0) - 1, keyLength, value)) return;
     const position = this.append(key, keyLength, value);
-    // Making room may have moved what was known.
+    // makeRoom may have moved or dropped the old entry.
     const slot = known >= 0 ? this.slotOf(key, keyLength, hash) : -1;
     if (slot >= 0) this.table[slot] = position + 1;
     else this.enter(hash, position);
@@ -102,7 +102,7 @@ export class ByteCache {
     return position;
   }
 
-  /** Makes a chunk current that has room for an entry of any size. */
+  /** Makes the current chunk one with room for an entry of any size. */
   private makeRoom(): void {
     if (this.chunks.length < this.chunkLimit) {
       this.current = this.chunks.length;
@@ -114,7 +114,7 @@ export class ByteCache {
     this.fill[this.current] = this.compact(this.current);
   }
 
-  /** Moves the entries of a chunk that survive to its beginning and forgets the others; answers where they end. */
+  /** Moves the surviving entries of a chunk to its beginning and drops the others; returns where they end. */
   private compact(index: number): number {
     const first = index * CHUNK_BYTES;
     const chunk = this.chunkAt(first);
@@ -137,7 +137,7 @@ export class ByteCache {
     return kept;
   }
 
-  /** The slot that leads to the entry of `key`; -1 when there is none. */
+  /** The slot of the entry of `key`; -1 when there is none. */
   private slotOf(key: Uint8Array, keyLength: number, hash: number): number {
     const mask = this.table.length - 1;
     for (let probe = 0; probe < PROBE_LIMIT; probe++) {
@@ -149,7 +149,7 @@ export class ByteCache {
     return -1;
   }
 
-  /** The slot that leads to a position; -1 when none does any more. */
+  /** The slot with this position; -1 when there is none any more. */
   private slotAt(position: number, hash: number): number {
     const mask = this.table.length - 1;
     for (let probe = 0; probe < PROBE_LIMIT; probe++) {
@@ -160,7 +160,7 @@ export class ByteCache {
     return -1;
   }
 
-  /** Leads the first free slot to a new position; where all probes are taken, the first gives way. */
+  /** Puts a new position into the first free slot; replaces the first one when all probed slots are taken. */
   private enter(hash: number, position: number): void {
     if (this.takenSlots * 2 >= this.table.length) this.rebuildTable();
     const mask = this.table.length - 1;
@@ -175,7 +175,7 @@ export class ByteCache {
     this.table[hash & mask] = position + 1;
   }
 
-  /** A table without slots that lead nowhere, a quarter full. */
+  /** Rebuilds the table without dropped entries, up to a third full. */
   private rebuildTable(): void {
     const positions = this.table.filter((position) => position !== 0 && position !== GONE);
     let size = SMALLEST_TABLE;

@@ -19,19 +19,19 @@ export interface StateCheck {
   readonly slots: number;
   /** Pages of the tries, of all blocks. */
   readonly pages: number;
-  /** Blocks whose new nodes were looked at. */
+  /** Blocks whose new nodes were checked. */
   readonly blocks: number;
-  /** What is wrong, in words; the first DAMAGE_LIMIT of it. */
+  /** Descriptions of the damages, at most DAMAGE_LIMIT. */
   readonly damages: readonly string[];
 }
 
-/** How far a check is. */
+/** Counts so far, while a check runs. */
 export type StateCheckProgress = Omit<StateCheck, "damages">;
 
 const KEY_LENGTH = 32;
 const PAGE_CACHE_BYTES = 32 * 1024 * 1024;
 const CODE_CACHE_BYTES = 1024 * 1024;
-/** Damages that are named one by one. */
+/** Damages that a check lists. */
 const DAMAGE_LIMIT = 100;
 const PROGRESS_ENTRIES = 10_000;
 
@@ -39,10 +39,10 @@ const PROGRESS_ENTRIES = 10_000;
  * Checks the states of all blocks, and the flat column against the state of the head:
  *
  *   1. Every page and every list of deleted leaves has its checksum.
- *   2. Every node that a block wrote is there and has its hash. Older nodes that it names were written, and so checked,
- *      with an older block.
+ *   2. Every node that a block wrote exists and has its hash. Older nodes that it refers to belong to an older block
+ *      and are checked with that.
  *   3. Every leaf of the head has its flat entry, and every flat entry its leaf; contract code has its hash. Flat slots
- *      of cleared storage, which no account names any more, only have to have their checksum.
+ *      of cleared storage, which no account refers to any more, only need a valid checksum.
  */
 export async function checkState(
   database: Database,
@@ -64,7 +64,7 @@ class Checker {
   private readonly onProgress: (progress: StateCheckProgress) => void | Promise<void>;
   private readonly reader: PageReader;
   private readonly code: (codeHash: Hash) => Uint8Array;
-  /** Leaves found in each storage trie that an account of the head names. */
+  /** Count of leaves in each storage trie that an account of the head refers to. */
   private readonly slotsOf = new Map<number, number>();
   private steps = 0;
 
@@ -89,7 +89,7 @@ class Checker {
     await this.checkFlatSlots();
   }
 
-  /** Checks what each block wrote; answers the root of the newest. */
+  /** Checks what each block wrote; returns the root of the newest. */
   private async checkBlocks(): Promise<TrieRoot | undefined> {
     const head = this.attempt(() => readStateHead(this.database));
     if (head === undefined) return undefined;
@@ -137,7 +137,8 @@ class Checker {
     const expected = encodeFlatAccount({ account, storage: leaf.storage ?? NO_STORAGE });
     const sealed = this.database.get(key);
     if (sealed === undefined) throw missing(what);
-    if (!equalBytes(openEntry(key, sealed, what), expected)) throw damaged(what, "the trie says otherwise");
+    if (!equalBytes(openEntry(key, sealed, what), expected))
+      throw damaged(what, "it differs from its leaf in the trie");
     this.code(account.codeHash);
   }
 
@@ -161,10 +162,10 @@ class Checker {
     const sealed = this.database.get(key);
     if (sealed === undefined) throw missing(what);
     if (!equalBytes(openEntry(key, sealed, what), decodeSlotValue(leaf.value)))
-      throw damaged(what, "the trie says otherwise");
+      throw damaged(what, "it differs from its leaf in the trie");
   }
 
-  /** Every leaf has its entry by now, so the entries can only be too many. */
+  /** Every leaf is known to have its entry by now, so there can only be too many entries. */
   private async checkFlatAccounts(): Promise<void> {
     let count = 0;
     for await (const _ of this.database.range(prefixRange(KEY_PREFIXES.account))) {
@@ -190,7 +191,7 @@ class Checker {
     }
   }
 
-  /** The answer of `part`, or undefined with its damage noted. */
+  /** Returns the result of `part`, or undefined after recording its damage. */
   private attempt<T>(part: () => T): T | undefined {
     try {
       return part();

@@ -5,7 +5,7 @@ import type { Account } from "../types/account.ts";
 import { readScalar, scalarLength, writeScalar } from "./scalar.ts";
 import { NO_STORAGE, type StoragePointer } from "./trie/nodeRecord.ts";
 
-/** An account at the head, and where its storage trie is. */
+/** An account at the head, with the pointer to its storage trie. */
 export interface FlatAccount {
   readonly account: Account;
   readonly storage: StoragePointer;
@@ -44,7 +44,7 @@ export function encodeFlatAccount({ account, storage }: FlatAccount): Uint8Array
   return bytes;
 }
 
-/** Reads at `start` what encodeFlatAccount wrote, whose checksum has been compared. */
+/** Decodes what encodeFlatAccount wrote, beginning at `start`. The checksum must have been verified. */
 export function decodeFlatAccount(bytes: Uint8Array, start = 0): FlatAccount {
   const flags = bytes[start] ?? 0;
   const nonceLength = bytes[start + 1] ?? 0;

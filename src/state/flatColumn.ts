@@ -14,25 +14,25 @@ export interface FlatLimits {
   readonly slotCacheBytes: number;
 }
 
-/** Whether the trie of the head has a leaf. */
+/** Tells whether the head's tries have a leaf. */
 export interface HeadTrie {
   hasAccount(addressHash: Hash): boolean;
   hasSlot(owner: FlatAccount, slotHash: Hash): boolean;
 }
 
-/** What a batch on its way to the disk overwrites. */
+/** The previous values of the entries that a batch in flight overwrites. */
 export interface OverwrittenEntries {
-  /** The account before, in a wrapper because it may not have existed; undefined when the batch leaves it alone. */
+  /** The previous account, wrapped because it may not have existed; undefined when the batch does not write it. */
   accountBefore(addressHash: Hash): { readonly before: FlatAccount | undefined } | undefined;
   slotBefore(trieId: number, slotHash: Hash): Uint8Array | undefined;
 }
 
 /**
- * The latest state, one entry per account and per slot, kept in memory as far as the limits go. A checksum vouches for
- * each entry; for an entry's absence the trie does, because an entry can get lost without a trace.
+ * The latest state, one entry per account and per slot, cached in memory up to the limits. A checksum protects each
+ * entry; the trie confirms that a missing entry does not exist, because an entry can get lost without a trace.
  *
- * The column has one reading at any moment: between the write of a batch and its adoption the disk is already ahead,
- * so what the batch overwrites is held here meanwhile.
+ * The column is consistent at any moment: between the write of a batch and its adoption the disk is already ahead, so
+ * reads use the previous values that the batch keeps in memory.
  */
 export class FlatColumn {
   private readonly database: Database;
@@ -74,7 +74,7 @@ export class FlatColumn {
     return value;
   }
 
-  /** From now on the disk may hold later values than these, which stay true until the next is adopted. */
+  /** Makes reads use these values until the batch is adopted, because the disk may have newer ones from now on. */
   hold(overwritten: OverwrittenEntries): void {
     this.overwritten = overwritten;
   }
@@ -83,7 +83,7 @@ export class FlatColumn {
     this.overwritten = undefined;
   }
 
-  /** Remembers an entry of the head: an encoded account, or nothing for one that does not exist. */
+  /** Caches an entry of the head: an encoded account, or no bytes for one that does not exist. */
   keepAccount(address: Address, encoded: Uint8Array): void {
     this.accounts.put(address, { bytes: encoded, start: 0, length: encoded.length });
   }
@@ -103,7 +103,8 @@ export class FlatColumn {
     const sealed = this.database.get(key);
     const what = () => `the account ${toHex(address)} at the head`;
     if (sealed !== undefined) return decodeFlatAccount(openEntry(key, sealed, what));
-    if (this.trie.hasAccount(addressHash)) throw damaged(what, "it is in the trie, but its entry is missing");
+    if (this.trie.hasAccount(addressHash))
+      throw damaged(what, "the trie has it, but its flat entry is missing");
     return undefined;
   }
 
@@ -114,11 +115,11 @@ export class FlatColumn {
     const what = () => `the slot ${toHex(slot)} of storage ${trieId} at the head`;
     if (sealed !== undefined) return openEntry(key, sealed, what);
     if (this.trie.hasSlot(owner, slotHash))
-      throw damaged(what, "it is in the trie, but its entry is missing");
+      throw damaged(what, "the trie has it, but its flat entry is missing");
     return EMPTY_BYTES;
   }
 
-  /** Trie id u64, slot. The same array is used again for each. */
+  /** Trie id u64, slot. Reuses one array. */
   private cacheKeyOf(trieId: number, slot: Uint8Array): Uint8Array {
     const key = this.slotCacheKey;
     writeUint32(key, 0, Math.floor(trieId / 2 ** 32));

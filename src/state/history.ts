@@ -16,17 +16,17 @@ import { trieLeavesFrom } from "./trie/trieLeaves.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 import { TrieState } from "./trieState.ts";
 
-/** The states of all stored blocks, read from the tries. Throws DamagedData where there is none, not even of block 0. */
+/** The states of all stored blocks, read from the tries. Throws DamagedData when the database has no state at all. */
 export interface StateHistory {
   /** State after block `number`; undefined when it is not stored (yet). */
   at(number: bigint): StateReader | undefined;
-  /** States that never were, on top of the one after block `number`, in so much memory; undefined as above. */
+  /** Simulated states on top of the one after block `number`, in at most `limitBytes` of memory; undefined as above. */
   branch(number: bigint, limitBytes?: number): StateBranch | undefined;
   /** Merkle proofs at block `number`; undefined when that state is not stored (yet). */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
-  /** The accounts after block `number` by the hashes of their addresses, from one on; undefined as above. */
+  /** The accounts after block `number` in the order of their address hashes, from `from` on; undefined as above. */
   accountsFrom(number: bigint, from: Hash): Iterable<ListedAccount> | undefined;
-  /** As accountsFrom, the slots of an account that are not empty. */
+  /** As accountsFrom, for the non-empty slots of an account. */
   slotsFrom(number: bigint, address: Address, from: Hash): Iterable<ListedSlot> | undefined;
 }
 
@@ -55,9 +55,9 @@ export const DEFAULT_HISTORY_LIMITS: HistoryLimits = {
 };
 
 /**
- * Reads states from nothing but the database, so a worker thread can have one of its own and needs no word from the
- * thread that writes: what a block wrote never changes, and a rewind is noticed by the epoch in the record of the
- * newest state. Every node is compared with its hash, code too.
+ * Reads states from the database alone, so a worker thread can have its own and needs no message from the writing
+ * thread: entries of a block never change, and the epoch in the record of the newest state reveals a rewind. Verifies
+ * every node and all code against its hash.
  */
 export function createStateHistory(
   database: Database,

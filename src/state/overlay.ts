@@ -7,21 +7,21 @@ import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 import type { StateReader } from "./stateReader.ts";
 
 /**
- * Writes held in memory over a reader, with an undo journal: a checkpoint costs nothing, a revert costs the changes
- * made since. Nothing reaches the disk from here; a block on trial is one overlay, dropped or committed whole.
+ * Writes in memory over a reader, with an undo journal: a checkpoint is free, a revert costs the changes made since.
+ * Nothing reaches the disk from here; a block in execution is one overlay, dropped or committed as a whole.
  */
 export interface Overlay extends StateReader {
   /** Undefined deletes the account and, with it, its storage. */
   putAccount(address: Address, account: Account | undefined): void;
-  /** `value` without leading zeros; empty clears the slot. */
+  /** `value` has no leading zeros; an empty one clears the slot. */
   putStorage(address: Address, slot: Uint8Array, value: Uint8Array): void;
   /** Stores code and sets the account's codeHash (the account is created when absent). */
   putCode(address: Address, code: Uint8Array): void;
-  /** Drops every slot of the account, those on disk included. */
+  /** Drops all slots of the account, those on disk included. */
   clearStorage(address: Address): void;
   /**
-   * True when the account has any storage (EIP-7610: a creation over it fails). Slots of the state below count until
-   * the whole storage is cleared, even when each of them was emptied by a write here.
+   * True when the account has any storage (EIP-7610: a creation at its address fails). Slots of the state below count
+   * until the whole storage is cleared, even when writes here emptied each of them.
    */
   hasStorage(address: Address): boolean;
   codeSize(codeHash: Hash): number;
@@ -36,7 +36,7 @@ export interface Overlay extends StateReader {
   changes(): StateChanges;
 }
 
-/** The dirty set of an overlay, by address. */
+/** The changes of an overlay, by address. */
 export interface StateChanges {
   readonly accounts: readonly AccountChange[];
   /** New contract code by hash. */
@@ -45,38 +45,37 @@ export interface StateChanges {
 
 export interface AccountChange {
   readonly address: Address;
-  /** Absent when the account no longer exists. Its storageRoot is not yet derived: it is that of the state below. */
+  /** Absent when the account no longer exists. Its storageRoot is still the one of the state below. */
   readonly account?: Account;
   /** True when all slots of the state below are gone (self-destruct, re-creation). */
   readonly storageCleared: boolean;
   readonly slots: readonly { readonly slot: Uint8Array; readonly value: Uint8Array }[];
 }
 
-/** Counts what an overlay keeps, for work that may keep so much and no more: `take` throws where it is too much. */
+/** Counts the memory of an overlay, for work with a memory limit: `take` throws above the limit. */
 export interface MemoryMeter {
   take(bytes: number): void;
   release(bytes: number): void;
 }
 
-/** What an overlay can stand on: a stored state, or another overlay (a candidate built on a candidate). */
+/** What an overlay can be based on: a stored state, or another overlay (a candidate built on a candidate). */
 export type OverlayBase = StateReader & Partial<Pick<Overlay, "hasStorage">>;
 
 /**
- * An empty overlay over `below`. It is the hottest object of the node: the EVM asks it for each balance, slot and
- * code. Accounts are found by the hex text of their address, slots by theirs inside the account; what was read from
- * below is kept too, so that each is read once. While no checkpoint is open nothing is journaled, because nothing can
- * be undone. Byte arrays handed in are kept, not copied: the caller must not change them. What it keeps is counted by
- * the meter, if there is one.
+ * Creates an empty overlay over `below`. It is the hottest object of the node: the EVM reads each balance, slot and
+ * code through it. Accounts are keyed by address, slots by their key inside the account; values read from below are
+ * kept, so that each is read once. Without an open checkpoint nothing is journaled, because nothing can be undone. It
+ * keeps the caller's byte arrays without a copy: the caller must not change them. The meter, if given, counts memory.
  */
 export function createOverlay(below: OverlayBase, meter?: MemoryMeter): Overlay {
   return new JournaledOverlay(below, meter);
 }
 
-/** What an account, a slot and a step that can be undone take at most, with what an EVM notes of their accesses. */
+/** Upper bounds of the memory for an account, a slot and an undo step, with the EVM's record of their accesses. */
 const ACCOUNT_BYTES = 1000;
 const SLOT_BYTES = 700;
 const UNDO_BYTES = 300;
-/** So much, in relation to the code itself, an EVM makes of code that it runs. */
+/** Memory that the EVM needs for code that it runs, as a multiple of the code's size. */
 const CODE_FACTOR = 10;
 
 interface AccountEntry {
@@ -88,7 +87,7 @@ interface AccountEntry {
   slots: Map<string, SlotCell>;
   /** True when no slot of the reader below is visible any more. */
   cleared: boolean;
-  /** The transaction that first cleared the storage, and what it hid: originalStorage still looks there. */
+  /** The transaction that first cleared the storage, and the slots before: originalStorage still reads them. */
   clearing: Clearing | undefined;
 }
 
@@ -106,7 +105,7 @@ interface SlotCell {
   /** Value before the first write of transaction `writtenIn`. */
   original: Uint8Array;
   writtenIn: number;
-  /** Where the journal last noted its value; stale once that step is undone or dropped. */
+  /** Journal index of its last noted value; stale once that step is undone or dropped. */
   notedAt: number;
 }
 
@@ -121,7 +120,7 @@ type Undo =
       readonly clearing: Clearing | undefined;
     };
 
-/** Stands for the slots of an account until one is asked for: most accounts of a block have none. Never written. */
+/** Placeholder for the slots of an account before the first access: most accounts have none. Never written. */
 const NO_SLOTS = new Map<string, SlotCell>();
 
 class JournaledOverlay implements Overlay {
@@ -207,7 +206,7 @@ class JournaledOverlay implements Overlay {
   putCode(address: Address, code: Uint8Array): void {
     const entry = this.entry(address);
     const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccak256(code);
-    // Code that a revert leaves unnamed stays here unseen: changes() only reports what an account names.
+    // Code of a reverted creation stays here without effect: changes() only reports code that an account has.
     if (code.length > 0) {
       this.meter?.take(code.length * CODE_FACTOR);
       this.newCode.set(toKey(codeHash), code);
@@ -307,7 +306,7 @@ class JournaledOverlay implements Overlay {
     entry.account = account;
   }
 
-  /** Whether each revert that is possible undoes a write to the cell already: one since the last checkpoint. */
+  /** Whether the journal has the cell's value since the last checkpoint, so that every possible revert restores it. */
   private isNoted(cell: SlotCell): boolean {
     if (cell.notedAt < (this.checkpoints.at(-1) ?? 0)) return false;
     const step = this.journal[cell.notedAt];
@@ -347,7 +346,7 @@ function undo(step: Undo): void {
   }
 }
 
-/** What an account differs in from the reader below; undefined when in nothing. */
+/** The difference of an account from the reader below; undefined when there is none. */
 function changeOf(entry: AccountEntry): AccountChange | undefined {
   const { address, base, account } = entry;
   if (account === undefined)

@@ -8,7 +8,7 @@ import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
 import { EMPTY_TRIE, type TrieRoot } from "./trie/trieRoot.ts";
 
-/** Nodes from the root downwards, as RLP. `account` is absent when the proof is one of exclusion. */
+/** Nodes from the root downwards, as RLP. `account` is absent in a proof of exclusion. */
 export interface AccountProof {
   readonly account?: Account;
   readonly accountProof: readonly Uint8Array[];
@@ -20,7 +20,7 @@ export interface AccountProof {
 }
 
 /**
- * The nodes that prove an account and some of its slots under `root`, or prove their absence (EIP-1186). The empty
+ * Collects the nodes that prove an account and some of its slots under `root`, or their absence (EIP-1186). The empty
  * trie has no node, so its proof is empty.
  */
 export function proveAccount(

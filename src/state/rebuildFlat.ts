@@ -14,13 +14,13 @@ import type { TrieRoot } from "./trie/trieRoot.ts";
 
 const PAGE_CACHE_BYTES = 32 * 1024 * 1024;
 const FIRST_KEY = new Uint8Array(32);
-/** Entries of one write. */
+/** Entries per write. */
 const PIECE_ENTRIES = 5000;
 
 /**
- * Writes the flat column anew from the tries of the head, each node compared with its hash, and takes away what they do
- * not have. What is written is what should be there in any case, so an end in the middle does no harm. Nothing else may
- * be written meanwhile. Throws DamagedData where the tries themselves cannot be read.
+ * Rebuilds the flat column from the tries of the head, verifying each node against its hash, and deletes entries that
+ * have no leaf. An interruption is harmless, because every write is a correct entry. Nothing else may write meanwhile.
+ * Throws DamagedData when the tries themselves are damaged.
  */
 export async function rebuildFlat(database: Database, root: TrieRoot): Promise<void> {
   const reader = new PageReader(database, PAGE_CACHE_BYTES);
@@ -46,7 +46,7 @@ export async function rebuildFlat(database: Database, root: TrieRoot): Promise<v
   for await (const [key] of database.range(prefixRange(KEY_PREFIXES.slot))) {
     const { trieId, slotHash } = parseSlotKey(key);
     const source = storages.get(trieId);
-    // Slots of storage that no account names any more are out of reach, and right again after a rewind.
+    // Slots of storage that no account refers to any more are unreachable, and valid again after a rewind.
     if (source !== undefined && findLeaf(source, slotHash) === undefined) writer.batch.delete(key);
     await writer.step();
   }
@@ -61,7 +61,7 @@ async function writeSlots(source: TrieSource, writer: PieceWriter): Promise<void
   }
 }
 
-/** Writes what was gathered, piece by piece, so that the event loop gets its turn too. */
+/** Writes the entries in batches of PIECE_ENTRIES, so that the event loop is not blocked. */
 class PieceWriter {
   batch: Batch = createBatch();
   private readonly database: Database;

@@ -23,26 +23,26 @@ const KEY_LENGTH = 32;
 const PAGE_CACHE_BYTES = 16 * 1024 * 1024;
 
 /** Keys of leaves that were written or deleted, by trie. */
-type NamedLeaves = Map<number, Set<string>>;
+type ChangedLeaves = Map<number, Set<string>>;
 
 /**
- * Adds to `batch` what makes the state after block `number` the newest again:
+ * Adds to `batch` the operations that make the state after block `number` the newest again:
  *
- *   1. All pages that later blocks wrote are deleted. They name, with the lists of deleted leaves, every account and
- *      slot that later blocks touched.
- *   2. Each named account's flat entry becomes what the trie holds at `number`.
- *   3. So does each named slot's, where its storage trie existed at `number`; a younger trie's slots go, for its id
- *      will be given out again. A storage trie is never written without its account's leaf, so step 2 knows its root.
+ *   1. Deletes all pages that later blocks wrote. With the lists of deleted leaves, they contain every account and slot
+ *      that later blocks changed.
+ *   2. Restores the flat entry of each such account from the trie at `number`.
+ *   3. Restores each such slot, when its storage trie existed at `number`; deletes the slots of a newer trie, because
+ *      its id will be reused. A storage trie is never written without its account's leaf, so step 2 has found its root.
  *
- * Flat slots of storage that was cleared later are still there, and reachable again once the account names their trie.
- * What later blocks touched is held in memory: rewind far in several steps.
+ * Flat slots of storage that was cleared later still exist, and are reachable again once the account refers to their
+ * trie. The keys of all changed entries are held in memory: a long rewind takes several steps.
  */
 export async function rewindState(database: Database, number: number, batch: Batch): Promise<void> {
   const record = readStateRecord(database, number);
   if (record === undefined) throw missing(`the state record of block ${number}`);
-  const named = await deletePages(database, number, batch);
-  const storages = restoreAccounts(database, record, named.get(ACCOUNT_TRIE) ?? new Set(), batch);
-  for (const [trieId, keys] of named) {
+  const changed = await deletePages(database, number, batch);
+  const storages = restoreAccounts(database, record, changed.get(ACCOUNT_TRIE) ?? new Set(), batch);
+  for (const [trieId, keys] of changed) {
     if (trieId === ACCOUNT_TRIE) continue;
     if (trieId >= record.nextTrieId) for (const key of keys) batch.delete(slotKey(trieId, bytesOfKey(key)));
     else restoreSlots(expectDefined(storages.get(trieId), `the account of storage ${trieId}`), keys, batch);
@@ -52,13 +52,13 @@ export async function rewindState(database: Database, number: number, batch: Bat
   batch.put(STATE_HEAD_KEY, encodeStateHead({ number, epoch }));
 }
 
-async function deletePages(database: Database, number: number, batch: Batch): Promise<NamedLeaves> {
-  const named: NamedLeaves = new Map();
+async function deletePages(database: Database, number: number, batch: Batch): Promise<ChangedLeaves> {
+  const changed: ChangedLeaves = new Map();
   for await (const [key, sealed] of database.range(trieKeysFrom(number + 1))) {
     batch.delete(key);
     const { version, trieId, page } = parseTrieKey(key);
-    const keys = named.get(trieId) ?? new Set();
-    named.set(trieId, keys);
+    const keys = changed.get(trieId) ?? new Set();
+    changed.set(trieId, keys);
     const bytes = openEntry(key, sealed, () => `a trie page of block ${version}`);
     if (page !== undefined) {
       walkPage(bytes, { ...page, version }, KEY_LENGTH, { leaf: (leafKey) => keys.add(toKey(leafKey)) });
@@ -67,10 +67,10 @@ async function deletePages(database: Database, number: number, batch: Batch): Pr
     for (let at = 0; at < bytes.length; at += KEY_LENGTH)
       keys.add(toKey(bytes.subarray(at, at + KEY_LENGTH)));
   }
-  return named;
+  return changed;
 }
 
-/** Restores the named accounts and answers the storage tries that they had. */
+/** Restores the accounts with these keys and returns the storage tries that they had. */
 function restoreAccounts(
   database: Database,
   { root }: StateRecord,

@@ -1,11 +1,11 @@
 /*
- * Unsigned integers as big-endian bytes without leading zeros, written in place. Through text, as primitives/quantity.ts
- * goes, the balances of a full block alone take 30 ms.
+ * Unsigned integers as big-endian bytes without leading zeros, written in place. Converting through text, as
+ * primitives/quantity.ts does, takes 30 ms for the balances of a full block alone.
  */
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** Bytes that the value takes; none for zero. */
+/** Number of bytes of the value; 0 for zero. */
 export function scalarLength(value: bigint): number {
   let rest = value;
   let length = 0;
@@ -20,7 +20,7 @@ export function scalarLength(value: bigint): number {
   );
 }
 
-/** Writes a value of `length` bytes (see scalarLength); answers the index behind it. */
+/** Writes a value of `length` bytes (see scalarLength); returns the index after it. */
 export function writeScalar(bytes: Uint8Array, start: number, value: bigint, length: number): number {
   let rest = value;
   let at = start + length;

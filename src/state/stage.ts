@@ -31,7 +31,7 @@ import { type TrieChange, updateTrieInSteps } from "./trie/updateTrie.ts";
 /** The id of the account trie; storage tries count from 1. */
 export const ACCOUNT_TRIE = 0;
 
-/** Where a stage begins: a state, and the means to read it. */
+/** The state that a stage builds on, and the readers for it. */
 export interface StageBase {
   readonly entries: StagedEntries;
   readonly reader: NodeReader;
@@ -39,17 +39,17 @@ export interface StageBase {
   readonly epoch: number;
 }
 
-/** The entries of the state that a stage begins with. */
+/** The entries of the state that a stage builds on. */
 export interface StagedEntries {
   account(address: Address): FlatAccount | undefined;
   slot(owner: FlatAccount, slot: Uint8Array): Uint8Array;
-  /** Of a state that is to be written: see FlatColumn. */
+  /** Called when the staged state is written to a batch: see FlatColumn. */
   hold(overwritten: OverwrittenEntries): void;
 }
 
 /**
- * Derives all that `changes` make of the state, as the state after block `number`. Writes nothing. Must be given up once
- * the base is not the head's state any more: what it reads would be of another.
+ * Derives the state after block `number` from its base and `changes`. Writes nothing. Must be abandoned once the base
+ * is no longer the head's state: later steps would read another state.
  */
 export function* stageInSteps(base: StageBase, changes: StateChanges, number: number): Steps<Staged> {
   assert(number < VERSION_LIMIT, "the number of a block fits 32 bits");
@@ -58,7 +58,7 @@ export function* stageInSteps(base: StageBase, changes: StateChanges, number: nu
   return staged;
 }
 
-/** Done between two places to pause: less than a millisecond where what is read is in memory. */
+/** Work per step: less than a millisecond when the entries are in memory. */
 const STEP_ACCOUNTS = 64;
 const STEP_SLOTS = 128;
 const STEP_WRITES = 128;
@@ -67,7 +67,7 @@ interface AccountLeafChange extends TrieChange {
   readonly key: Hash;
   readonly address: Address;
   readonly before: FlatAccount | undefined;
-  /** The flat entry from now on; empty when the account is deleted. */
+  /** The new flat entry; empty when the account is deleted. */
   readonly after: Uint8Array;
 }
 
@@ -79,9 +79,9 @@ interface SlotLeafChange extends TrieChange {
 }
 
 /**
- * A StagedState (worldState.ts): a state that is derived but not yet anyone's: what its commit writes, and what its adoption takes over. Storage that
- * is cleared keeps its trie (old blocks need it) and its flat slots (they are unreachable once the account names
- * another trie, and right again after a rewind); the account's next slots go to a trie with a new id.
+ * A StagedState (worldState.ts): a derived state that is not committed yet. Cleared storage keeps its trie (old blocks
+ * need it) and its flat slots (they are unreachable once the account refers to another trie, and valid again after a
+ * rewind); the account's next slots go to a trie with a new id.
  */
 export class Staged implements OverwrittenEntries {
   readonly number: bigint;
@@ -104,7 +104,7 @@ export class Staged implements OverwrittenEntries {
     this.code = changes.code;
   }
 
-  /** Everything else is asked once this has ended. */
+  /** Must finish before any other member is used. */
   *derive(accounts: StateChanges["accounts"]): Steps<void> {
     const { record } = this.base;
     for (const [index, change] of accounts.entries()) {
@@ -154,11 +154,11 @@ export class Staged implements OverwrittenEntries {
     for (const { codeHash, code } of this.code) batch.put(codeKey(codeHash), code);
     batch.put(stateRecordKey(version), encodeStateRecord(version, this.record));
     batch.put(STATE_HEAD_KEY, encodeStateHead({ number: version, epoch: this.base.epoch }));
-    // Until the batch is on its way the disk itself says what was before.
+    // Last, because reads need the previous values from memory only once the batch is being written.
     this.base.entries.hold(this);
   }
 
-  /** Hands what has become the head's to the column. */
+  /** Updates the column with the entries, once this state is the head's. */
   adoptInto(flat: FlatColumn): void {
     flat.release();
     for (const { address, after } of this.accounts) flat.keepAccount(address, after);
@@ -174,7 +174,7 @@ export class Staged implements OverwrittenEntries {
     return findChange(this.storages.get(trieId) ?? [], slotHash)?.before;
   }
 
-  /** The account's leaf, now that its storage is staged; undefined when nothing about it changes. */
+  /** The change to the account's leaf, with its storage staged; undefined when nothing changes. */
   private leafOf(
     { address, account }: AccountChange,
     before: FlatAccount | undefined,
@@ -228,7 +228,7 @@ export class Staged implements OverwrittenEntries {
     batch.put(key, sealed);
   }
 
-  /** Sorts the leaves for the trie's sake, and for findChange. */
+  /** Sorts the leaves, as updateTrie and findChange require. */
   private updateTrie(trieId: number, root: TrieRoot, leaves: TrieChange[]): Steps<TrieRoot> {
     sortChanges(leaves);
     const sink = (key: Uint8Array, page: Uint8Array) => this.pages.push({ key, page });
@@ -237,7 +237,7 @@ export class Staged implements OverwrittenEntries {
   }
 }
 
-/** Names the leaves that are gone, so that a rewind knows which entries to restore. */
+/** Lists the deleted leaves, so that a rewind knows which entries to restore. */
 function writeDeletedLeaves(
   batch: Batch,
   version: number,
@@ -257,7 +257,7 @@ interface StagedStorage {
 
 const STORAGE_EMPTY: StagedStorage = { root: EMPTY_TRIE, storage: NO_STORAGE };
 
-/** Who has the slots that are there before a change; undefined where none are. */
+/** The account with its slots before a change; undefined when it has none, or when the change clears them. */
 function ownerOf(
   { storageCleared }: AccountChange,
   before: FlatAccount | undefined,
@@ -265,7 +265,7 @@ function ownerOf(
   return storageCleared || before?.storage.trieId === 0 ? undefined : before;
 }
 
-/** The storage of an account of which no slot is written. */
+/** The storage of an account before its slots are written. */
 function storageToKeep(change: AccountChange, before: FlatAccount | undefined): StagedStorage {
   const owner = ownerOf(change, before);
   return owner === undefined ? STORAGE_EMPTY : storageOf(owner);

@@ -4,10 +4,10 @@ import type { Database } from "../storage/database.ts";
 import { STATE_HEAD_KEY, stateRecordKey } from "../storage/stateKeys.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 
-/** What a block's state begins with. A block that changed nothing names the root that an older block wrote. */
+/** The root of a block's state. A block that changed nothing has the root that an older block wrote. */
 export interface StateRecord {
   readonly root: TrieRoot;
-  /** Storage tries created up to here have smaller ids. Id 0 is the account trie's. */
+  /** Id of the next new storage trie; existing ones have smaller ids. Id 0 is the account trie's. */
   readonly nextTrieId: number;
 }
 
@@ -36,7 +36,7 @@ export function readStateRecord(database: Database, number: number): StateRecord
   };
 }
 
-/** Which state is the newest, and how many rewinds there were: versions may mean something else after each. */
+/** Number of the newest state, and the count of rewinds so far: versions may mean something else after each. */
 export interface StateHead {
   readonly number: number;
   readonly epoch: number;
@@ -49,7 +49,7 @@ export function encodeStateHead({ number, epoch }: StateHead): Uint8Array {
   return sealEntry(STATE_HEAD_KEY, bytes);
 }
 
-/** Undefined in a database without any state, which has none of block 0 either. */
+/** Undefined in a database without any state; throws DamagedData when only this record is missing. */
 export function readStateHead(database: Database): StateHead | undefined {
   const sealed = database.get(STATE_HEAD_KEY);
   const what = "the record of the newest state";

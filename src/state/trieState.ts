@@ -14,7 +14,7 @@ import { NO_STORAGE } from "./trie/nodeRecord.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 
-/** Accounts whose leaves a reader keeps, so that each of their slots does not look for the account again. */
+/** Accounts that a reader caches, so that reads of their slots do not look up the account again. */
 const KEPT_ACCOUNTS = 1000;
 
 /** One state, read from its tries. */
@@ -49,7 +49,7 @@ export class TrieState implements StateReader {
     return this.codes.codeSize(codeHash);
   }
 
-  /** The account with the place of its storage. */
+  /** The account with the pointer to its storage. */
   owner(address: Address): FlatAccount | undefined {
     const name = toKey(address);
     const known = this.accounts.get(name);

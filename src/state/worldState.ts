@@ -25,37 +25,37 @@ import { HeadNodes } from "./trie/headNodes.ts";
 import { EMPTY_TRIE } from "./trie/trieRoot.ts";
 
 /*
- * The state: who has what after every block. One block's way through this folder:
+ * The state of all accounts after every block. A block passes through this folder like this:
  *
  *      StateReader            the head's flat column, or any block's tries
  *          │
- *      Overlay                writes of a block on trial, in memory, with undo (overlay.ts)
+ *      Overlay                writes of a block in execution, in memory, with undo (overlay.ts)
  *          │ changes()
  *      stage()                new flat entries, new trie nodes, new root; writes nothing (stage.ts, trie/updateTrie.ts)
  *          │ writeTo(batch)
- *      the block's one batch  pages of nodes, flat entries, code, the block's state record, the head's
+ *      the block's one batch  pages of nodes, flat entries, code, the block's state record, the state head
  *          │ once it is durable
  *      adopt()                the staged state is the head's, its entries are in the caches
  *
- * Two forms of one truth. The flat column (flatColumn.ts) has the latest value of each account and slot under its
- * hash: one read. The tries have every block's: a node is stored in a page under the number of the block that wrote
- * it, the trie's id and the page's path, and a parent knows the page of each child (trie/nodeRecord.ts). So a block's
- * nodes are written side by side, old ones are never touched, and every block stays readable (history.ts) and provable
- * (proof.ts).
+ * The state is stored twice. The flat column (flatColumn.ts) has the latest value of each account and slot under its
+ * hash: one read. The tries have the values of every block: a node is stored in a page under the number of the block
+ * that wrote it, the trie's id and the page's path, and a parent records the page of each child (trie/nodeRecord.ts).
+ * So a block's nodes are written side by side, old ones are never touched, and every block stays readable (history.ts)
+ * and provable (proof.ts).
  *
- * Each account's storage is a trie with an id of its own, which its leaf names. Storage that is cleared is left as it
- * is; the next slot of that account goes to a trie with a new id, so old slots are out of reach without being deleted.
+ * Each account's storage is a trie with its own id, which the account's leaf records. Cleared storage stays on disk;
+ * the next slot of that account goes to a trie with a new id, so old slots are unreachable without being deleted.
  *
- * Going back to block n (rewind.ts) deletes the pages above n and restores the flat entries of the leaves that those
- * pages, and the lists of deleted leaves beside them, name.
+ * A rewind to block n (rewind.ts) deletes the pages above n and restores the flat entries of all leaves in those pages
+ * and in the lists of deleted leaves.
  *
- * What always holds: the flat column equals the tries of the head (check.ts compares them) · a node, code and a flat
- * entry are compared with their hash or checksum when they come from disk, and the trie confirms that what is missing
- * from the flat column does not exist · every state record's root was written by that block or an earlier one · head
- * readers see one block's state at any moment, also while the next batch is being written, the head is rewound (its
- * batch is not read before it is announced), or the flat column is written anew (the tries stand in for it).
+ * Invariants: the flat column equals the tries of the head (check.ts compares them) · nodes, code and flat entries are
+ * verified against their hash or checksum when they come from disk, and the trie confirms that an entry missing from
+ * the flat column does not exist · the root in every state record was written by that block or an earlier one · readers
+ * of the head see one block's state at any moment, also while the next batch is being written, while the head is
+ * rewound (the batch is not read before it is announced), and while the flat column is rebuilt (reads use the tries).
  *
- * Left to others: the order of blocks, when to commit, and that only one batch is on its way at a time (chain).
+ * The chain decides the order of blocks and when to commit, and writes one batch at a time.
  */
 
 /** The state of the chain at every block: a flat column for the head, a versioned trie for all. */
@@ -64,7 +64,7 @@ export interface WorldState {
   readonly head: StateReader;
   /** State after block `number`, from the trie, verified by hash on a cold read; undefined when not stored. */
   at(number: bigint): StateReader | undefined;
-  /** An empty overlay over the state after the head. It is of no use once the head has moved: see overlayAt. */
+  /** An empty overlay over the state after the head. Not valid once the head has moved: see overlayAt. */
   overlay(): Overlay;
   /** An empty overlay over the state after block `number`; undefined when that is not stored. */
   overlayAt(number: bigint): Overlay | undefined;
@@ -73,11 +73,11 @@ export interface WorldState {
    * empty database: the genesis). Writes nothing. There may be many staged states; at most one is adopted.
    */
   stage(changes: StateChanges, number: bigint): StagedState;
-  /** As stage. To be given up when the head moves meanwhile: its steps read the head's state, whichever that is. */
+  /** As stage. Must be abandoned when the head moves meanwhile: its steps read the present head's state. */
   stageInSteps(changes: StateChanges, number: bigint): Steps<StagedState>;
   /**
-   * Does beforehand what takes long of adopting a state, and changes no answer: while its batch is being written, and by
-   * whoever will adopt it then.
+   * Does the slow part of adopt in advance, while the batch of the state is being written. Changes no reader's results;
+   * the caller must adopt the state afterwards.
    */
   prepareInSteps(staged: StagedState): Steps<void>;
   /** Makes a staged state the head's, after its batch has become durable. */
@@ -85,17 +85,17 @@ export interface WorldState {
   /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
   /**
-   * Adds to `batch` all that makes the state after block `number` the newest again. Nobody may read what the batch writes
-   * (Database.freeze) before `rewound`, to be called once it is durable.
+   * Adds to `batch` the operations that make the state after block `number` the newest again. Reads must not see the
+   * batch (Database.freeze) before `rewound`, which the caller calls once it is durable.
    */
   rewind(number: bigint, batch: Batch): Promise<void>;
-  /** Forgets caches after a durable rewind to block `number`. */
+  /** Clears the caches after a durable rewind to block `number`. */
   rewound(number: bigint): void;
-  /** Writes the head's flat column anew from its tries, which answer meanwhile. Nothing may be committed until then. */
+  /** Rebuilds the head's flat column from its tries, which serve reads meanwhile. Nothing may be committed before. */
   rebuildHead(): Promise<void>;
 }
 
-/** A state root with the writes that make it real, waiting for its block to be committed or dropped. */
+/** A state root with its writes, until the block is committed or dropped. */
 export interface StagedState {
   readonly root: Hash;
   readonly number: bigint;
@@ -111,14 +111,14 @@ export interface WorldStateLimits extends FlatLimits, HistoryLimits {
 
 const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   ...DEFAULT_HISTORY_LIMITS,
-  // What one block may call again and again without a read from disk: 2,700 contracts of the greatest size.
+  // Enough for one block to call 2,700 contracts of the greatest size repeatedly without a read from disk.
   codeCacheBytes: 64 * 1024 * 1024,
   nodeCacheBytes: 64 * 1024 * 1024,
   accountCacheBytes: 32 * 1024 * 1024,
   slotCacheBytes: 32 * 1024 * 1024,
 };
 
-/** The state of a chain whose head is the newest state in `database`; of an empty one, waiting for block 0. */
+/** Opens the state of a chain. The head is the newest state in `database`; an empty database waits for block 0. */
 export function createWorldState(
   { database }: { readonly database: Database },
   limits: WorldStateLimits = DEFAULT_WORLD_STATE_LIMITS,
@@ -127,7 +127,7 @@ export function createWorldState(
 }
 
 /** The state before block 0. */
-const NOTHING: StateRecord = { root: EMPTY_TRIE, nextTrieId: ACCOUNT_TRIE + 1 };
+const EMPTY_STATE: StateRecord = { root: EMPTY_TRIE, nextTrieId: ACCOUNT_TRIE + 1 };
 
 class StoredWorldState implements WorldState {
   readonly head: StateReader;
@@ -138,10 +138,10 @@ class StoredWorldState implements WorldState {
   /** Number of the head's block; undefined before block 0. */
   private number: number | undefined;
   private epoch = 0;
-  private record: StateRecord = NOTHING;
-  /** The state whose nodes are in the cache already, though it is not adopted yet. */
+  private record: StateRecord = EMPTY_STATE;
+  /** The state whose nodes are cached already, although it is not adopted yet. */
   private prepared: StagedState | undefined;
-  /** The head's state by its tries, while the flat column is written anew. */
+  /** The head's state from its tries, while the flat column is rebuilt. */
   private placeholder: StateReader | undefined;
 
   constructor(database: Database, limits: WorldStateLimits) {
@@ -220,7 +220,7 @@ class StoredWorldState implements WorldState {
   }
 
   async rebuildHead(): Promise<void> {
-    assert(this.number !== undefined, "there is a state to write anew");
+    assert(this.number !== undefined, "there is a state to rebuild");
     this.placeholder = this.history.at(BigInt(this.number));
     try {
       await rebuildFlat(this.database, this.record.root);

@@ -15,14 +15,14 @@ import {
 import { headerLength, itemEnd, payloadStart, writeHeader } from "./nodeRlp.ts";
 import type { OpenNode } from "./openNode.ts";
 
-/** Lengths in bytes: of the payload of the RLP list, of what stands before the RLP, of the whole record. */
+/** Lengths in bytes: of the payload of the RLP list, of the part before the RLP, of the whole record. */
 export interface BranchMeasure {
   readonly payload: number;
   readonly rlpOffset: number;
   readonly record: number;
 }
 
-/** The sixteen children of one branch laid open for change; one such frame per depth is used again and again. */
+/** The sixteen children of one branch, decoded for changes; there is one frame per depth, which is reused. */
 export class BranchFrame {
   /** Cells of 32 bytes: a hash, or the RLP of an embedded child. */
   readonly references = new Uint8Array(16 * HASH_LENGTH);
@@ -32,7 +32,7 @@ export class BranchFrame {
   readonly pageDepths = new Uint8Array(16);
   readonly offsets = new Uint16Array(16);
   leafMask = 0;
-  /** Children that are new: open until the branch closes, built then. */
+  /** New children: open until the branch closes, then built. */
   readonly fresh: (OpenNode | undefined)[] = new Array(16).fill(undefined);
 
   clear(): void {
@@ -41,7 +41,7 @@ export class BranchFrame {
     this.leafMask = 0;
   }
 
-  /** Lays open a branch record; places of children in its own page become explicit. */
+  /** Decodes a branch record; locations of children in its own page become explicit. */
   open(record: PlacedRecord): void {
     const { bytes, start } = record;
     this.fresh.fill(undefined);
@@ -60,7 +60,7 @@ export class BranchFrame {
     }
   }
 
-  /** Lays open a branch that is itself embedded, whose children must be too. */
+  /** Decodes an embedded branch, whose children are embedded, too. */
   openRlp(bytes: Uint8Array, at: number): void {
     this.fresh.fill(undefined);
     this.leafMask = 0;
@@ -73,7 +73,7 @@ export class BranchFrame {
     }
   }
 
-  /** The stored child at `nibble`, over memory of this frame. */
+  /** The stored child at `nibble`; its reference is a view into this frame. */
   child(nibble: number): StoredNode | undefined {
     const length = this.lengths[nibble] ?? 0;
     if (length === 0) return undefined;
@@ -104,7 +104,7 @@ export class BranchFrame {
     this.offsets[nibble] = offset;
   }
 
-  /** Copies a child that stays as it is. */
+  /** Copies a child that does not change. */
   setStored(nibble: number, node: StoredNode): void {
     const bytes = node.referenceBytes.subarray(
       node.referenceStart,
@@ -114,7 +114,7 @@ export class BranchFrame {
     this.setPlace(nibble, node.version, node.pageDepth, node.offset);
   }
 
-  /** How long the branch is, now that all its children have their references. */
+  /** Computes the length of the branch; all its children must have their references. */
   measure(): BranchMeasure {
     let payload = 1;
     let hashed = 0;
@@ -127,7 +127,7 @@ export class BranchFrame {
     return { payload, rlpOffset, record: rlpOffset + headerLength(payload) + payload };
   }
 
-  /** Writes the branch's record; answers the index behind it. */
+  /** Writes the branch's record; returns the index after it. */
   write(bytes: Uint8Array, start: number, { payload }: BranchMeasure): number {
     let hashedMask = 0;
     let locator = start + BRANCH_HEADER_LENGTH;

@@ -4,7 +4,7 @@ import { headerLength, pathLength, stringLength, writeHeader, writePath, writeSt
 import type { BuiltNode, ExtensionNode, LeafNode } from "./openNode.ts";
 import type { PageStack } from "./pageStack.ts";
 
-/** Bytes that a record takes at most beside the RLP of its node. */
+/** Upper bound of a record's bytes beside the RLP of its node. */
 const RECORD_HEADER_LIMIT = 16;
 
 /** Encodes a leaf whose path begins at `depth`. A node shorter than a hash is its own reference, except at the root. */
@@ -71,7 +71,7 @@ function writeExtensionRlp(
   return child + referenceLength;
 }
 
-/** Encodes the branch in `frame`, whose children are placed; the fragments of those in its page begin at `base`. */
+/** Encodes the branch in `frame`, whose children have locations; those in its own page begin at `base`. */
 export function buildBranch(
   stack: PageStack,
   frame: BranchFrame,

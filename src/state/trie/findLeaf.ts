@@ -11,14 +11,14 @@ import {
 } from "./readNode.ts";
 import { isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
-/** A trie to look into, and by what to read it. */
+/** A trie and the reader for it. */
 export interface TrieSource extends NodeSource {
   readonly root: TrieRoot;
 }
 
 /**
- * The leaf of `key`, or undefined when there is none. `visit` sees the RLP of every node on the way that is known by
- * a hash, the root first: a Merkle proof, of the key's absence too.
+ * Finds the leaf of `key`; undefined when there is none. Calls `visit` with the RLP of every hashed node on the path,
+ * the root first: together a Merkle proof of the key or of its absence.
  */
 export function findLeaf(
   source: TrieSource,

@@ -22,20 +22,20 @@ export interface NewPage {
   readonly page: Uint8Array;
 }
 
-/** Pages read lately: the nodes of one page are read one after the other. */
+/** Recently read pages: the nodes of one page are read one after another. */
 const PAGE_CACHE_BYTES = 4 * 1024 * 1024;
 const KEY_LENGTH = 32;
-/** Taken over between two places to pause: less than a millisecond. */
+/** Pages per step: less than a millisecond. */
 const STEP_PAGES = 64;
 
-/** What is cached with a record: version u32, page depth u8, offset u16. */
+/** Location that is cached with a record: version u32, page depth u8, offset u16. */
 const PLACE_LENGTH = 7;
 /** The cache's key: trie id u48, depth u8, path. */
 const CACHE_KEY_HEADER = 7;
 
 /**
- * Nodes of the head's tries. Branches and extensions stay in memory, once read or written, as far as the limit goes;
- * leaves do not, because updates do without them. A cached record counts only for the version that is asked for.
+ * Nodes of the head's tries. Caches branches and extensions that were read or written, up to the limit, but no leaves,
+ * which updates do not read. A cached record is used only for the version that wrote it.
  */
 export class HeadNodes implements NodeReader {
   private readonly cache: ByteCache;
@@ -63,8 +63,8 @@ export class HeadNodes implements NodeReader {
   }
 
   /**
-   * Takes over what becomes the head's, or has become it. A node counts only for the version that wrote it, and no other
-   * head asks for that one: so this may be done before the state is adopted, and be in vain.
+   * Caches the nodes of a state that is, or will be, the head's. A cached node is used only for the version that wrote
+   * it, and no other head reads that version: so this is safe before the state is adopted, and when it never is.
    */
   *adoptInSteps(pages: readonly NewPage[]): Steps<void> {
     for (const [index, { key, page }] of pages.entries()) {
@@ -77,7 +77,7 @@ export class HeadNodes implements NodeReader {
     }
   }
 
-  /** Forgets all, after a rewind. */
+  /** Clears the caches, after a rewind. */
   forget(): void {
     this.cache.clear();
     this.pages.forget();
@@ -96,7 +96,7 @@ export class HeadNodes implements NodeReader {
     this.cache.put(this.cacheKey, { bytes: entry, start: 0, length }, this.writeCacheKey(trieId, key, depth));
   }
 
-  /** Answers the length of the key. */
+  /** Returns the length of the key. */
   private writeCacheKey(trieId: number, key: Uint8Array, depth: number): number {
     const { cacheKey } = this;
     writeU16(cacheKey, 0, Math.floor(trieId / 2 ** 32));

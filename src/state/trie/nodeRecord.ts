@@ -2,7 +2,7 @@ import { readUint32, writeUint32 } from "../../storage/checksum.ts";
 import { itemEnd, payloadStart } from "./nodeRlp.ts";
 
 /*
- * A node as it is stored: what kind it is, where its hashed children are, then its RLP.
+ * The record of a stored node: its kind, the locators of its hashed children, its RLP.
  *
  *   branch        1 | mask of hashed children u16 | mask of those that are leaves u16 | a locator each | RLP
  *   extension     2 | locator of the child (zero when the child is embedded) | RLP
@@ -10,10 +10,9 @@ import { itemEnd, payloadStart } from "./nodeRlp.ts";
  *   account leaf  4 | storage trie id u48 | version of its root u32 | RLP
  *
  * A locator says in which page a child is: the version that wrote it u32, the depth where the page begins u8, and
- * the child's offset in the page u16. A child in the very page of its parent has SAME_PAGE for a depth and its
- * distance before the parent for an offset, because a page's place is decided after its nodes are written.
- * A child shorter than a hash is embedded in the RLP and has no locator. A change to a branch needs no look at a
- * leaf below it that is replaced, hence the second mask.
+ * the child's offset in the page u16. A child in the same page as its parent has SAME_PAGE as depth and its distance
+ * before the parent as offset, because a page's location is decided after its nodes are written. A child shorter than
+ * a hash is embedded in the RLP and has no locator. The mask of leaves lets an update replace leaves unread.
  */
 
 export const BRANCH = 1;
@@ -25,23 +24,23 @@ export const ACCOUNT_LEAF = 4;
 export const VERSION_LIMIT = 2 ** 32;
 /** Page depth of a child that lies in the page of its parent. */
 export const SAME_PAGE = 0xff;
-/** Offset of a page's topmost node where it is not known: the page itself says where that is. */
+/** Stands for the offset of a page's topmost node, which the page's trailer contains. */
 export const PAGE_TOP = 0xffff;
 export const LOCATOR_LENGTH = 7;
 export const BRANCH_HEADER_LENGTH = 5;
 export const HASH_LENGTH = 32;
 
-/** Where a node lies, and the reference by which its parent vouches for it. */
+/** The location of a node, and the reference to it in its parent. */
 export class StoredNode {
   readonly kind = "stored";
-  /** Holds the hash, or the RLP itself when that is shorter than a hash; may be memory that is soon reused. */
+  /** Contains the hash, or the RLP itself when that is shorter than a hash; may be memory that is soon reused. */
   readonly referenceBytes: Uint8Array;
   readonly referenceStart: number;
   readonly referenceLength: number;
   readonly version: number;
   readonly pageDepth: number;
   readonly offset: number;
-  /** False also when it is not known. */
+  /** False also when not known. */
   readonly isLeaf: boolean;
 
   constructor(
@@ -62,7 +61,7 @@ export class StoredNode {
     return this.referenceLength < HASH_LENGTH;
   }
 
-  /** The same, over a reference of its own that outlives the memory it was read from. */
+  /** A copy with a reference of its own, independent of the memory that it was read from. */
   detached(): StoredNode {
     const end = this.referenceStart + this.referenceLength;
     const bytes = Uint8Array.from(this.referenceBytes.subarray(this.referenceStart, end));
@@ -70,7 +69,7 @@ export class StoredNode {
   }
 }
 
-/** The root of a trie that is not empty: its page begins at depth 0 and it lies on top of it. */
+/** The root of a trie that is not empty: the topmost node of the page at depth 0. */
 export function rootNode(hash: Uint8Array, version: number): StoredNode {
   return new StoredNode(
     { bytes: hash, start: 0, length: HASH_LENGTH },
@@ -79,7 +78,7 @@ export function rootNode(hash: Uint8Array, version: number): StoredNode {
   );
 }
 
-/** A verified node record in memory, with its own place, from which places of children in its page are derived. */
+/** A verified node record in memory, with its own location, from which those of children in its page are derived. */
 export interface PlacedRecord {
   readonly bytes: Uint8Array;
   /** Where the record begins in `bytes`. */
@@ -122,7 +121,7 @@ export function branchChild(record: PlacedRecord, nibble: number): StoredNode | 
   );
 }
 
-/** The child at `nibble` of a branch that is itself embedded, whose RLP begins at `rlp`. */
+/** The child at `nibble` of an embedded branch, whose RLP begins at `rlp`. */
 export function embeddedChild(bytes: Uint8Array, rlp: number, nibble: number): StoredNode | undefined {
   let item = payloadStart(bytes, rlp);
   for (let i = 0; i < nibble; i++) item = itemEnd(bytes, item);
@@ -156,7 +155,7 @@ function placeOf(record: PlacedRecord, offset: number) {
   return { version: record.version, pageDepth: record.pageDepth, offset };
 }
 
-/** The storage trie that an account leaf names. `trieId` 0 means that there is none. */
+/** The pointer to storage in an account leaf. A `trieId` of 0 means that there is none. */
 export function accountLeafStorage(bytes: Uint8Array, start: number): StoragePointer {
   return {
     trieId: readU16(bytes, start + 1) * 2 ** 32 + readUint32(bytes, start + 3),
@@ -164,7 +163,7 @@ export function accountLeafStorage(bytes: Uint8Array, start: number): StoragePoi
   };
 }
 
-/** Which trie holds an account's storage, and the version of its root. */
+/** The id of an account's storage trie, and the version of its root. */
 export interface StoragePointer {
   readonly trieId: number;
   readonly version: number;
@@ -180,7 +179,7 @@ export function writeAccountLeafHeader(bytes: Uint8Array, start: number, storage
   return start + 11;
 }
 
-/** Writes kind and locator of an extension. An embedded child has no place, which is written as zeros. */
+/** Writes kind and locator of an extension. An embedded child has no location, which is written as zeros. */
 export function writeExtensionHeader(bytes: Uint8Array, start: number, child: StoredNode): number {
   bytes[start] = EXTENSION;
   return writeLocator(bytes, start + 1, child.version, child.pageDepth, child.offset);

@@ -2,7 +2,7 @@ import { nibbleAt, setNibble } from "./nibbles.ts";
 
 /*
  * RLP of trie nodes, read and written in place: a block of 12,000 transfers encodes 60,000 nodes, and a general
- * encoder would spend more on arrays of items than keccak spends on hashing them.
+ * encoder would spend more time on arrays of items than keccak spends on hashing.
  */
 
 /** Index of the first payload byte of the item at `at`. */
@@ -15,7 +15,7 @@ export function payloadStart(bytes: Uint8Array, at: number): number {
   return at + 1 + (first - 0xf7);
 }
 
-/** Index just behind the item at `at`. */
+/** Index after the item at `at`. */
 export function itemEnd(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return at + 1;
@@ -31,13 +31,13 @@ function longEnd(bytes: Uint8Array, at: number, lengthBytes: number): number {
   return at + 1 + lengthBytes + length;
 }
 
-/** Bytes that the header of a list or string with `length` bytes of payload takes. */
+/** Length of the header of a list or string with `length` bytes of payload. */
 export function headerLength(length: number): number {
   if (length < 56) return 1;
   return length < 256 ? 2 : length < 65536 ? 3 : 4;
 }
 
-/** Writes the header of a string (`base` 0x80) or list (0xc0); answers the index behind it. */
+/** Writes the header of a string (`base` 0x80) or list (0xc0); returns the index after it. */
 export function writeHeader(bytes: Uint8Array, start: number, length: number, base: number): number {
   let at = start;
   if (length < 56) {
@@ -63,7 +63,7 @@ export function writeString(bytes: Uint8Array, start: number, value: Uint8Array)
   return at + value.length;
 }
 
-/** Length of the RLP string with the hex-prefix form of `count` nibbles: one byte stands for itself. */
+/** Length of the RLP string with the hex-prefix form of `count` nibbles; a single byte has no header. */
 export function pathLength(count: number): number {
   return count < 2 ? 1 : 2 + (count >> 1);
 }
@@ -93,7 +93,7 @@ export function isLeafNode(bytes: Uint8Array, at: number): boolean {
   return ((bytes[path] ?? 0) & 0x20) !== 0;
 }
 
-/** True when the list at `at` has seventeen items. A node of two items is never as long as it has to be then. */
+/** True when the list at `at` has more than two items, so is a branch with its seventeen. */
 export function isBranchNode(bytes: Uint8Array, at: number): boolean {
   const end = itemEnd(bytes, at);
   let item = payloadStart(bytes, at);
@@ -101,7 +101,7 @@ export function isBranchNode(bytes: Uint8Array, at: number): boolean {
   return item < end;
 }
 
-/** Lays the path of the two-item node at `at` into `key` from `depth` on; answers the depth where the path ends. */
+/** Decodes the path of the two-item node at `at` into `key` from `depth` on; returns the depth where it ends. */
 export function readPath(bytes: Uint8Array, at: number, key: Uint8Array, depth: number): number {
   const item = payloadStart(bytes, at);
   const end = itemEnd(bytes, item);

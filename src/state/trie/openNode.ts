@@ -7,7 +7,7 @@ export interface LeafNode {
   readonly storage?: StoragePointer | undefined;
 }
 
-/** An extension from wherever its parent ends down to `until`, over a branch that has its place already. */
+/** An extension from the end of its parent down to `until`, over a branch that already has its location. */
 export interface ExtensionNode {
   readonly kind: "extension";
   readonly key: Uint8Array;
@@ -16,18 +16,18 @@ export interface ExtensionNode {
 }
 
 /**
- * A node below a place whose parent is still open. Leaves and extensions have no RLP yet: where their path begins
- * depends on whether the parent stays a branch.
+ * A node whose parent is still open. Leaves and extensions have no RLP yet: where their path begins depends on whether
+ * the parent stays a branch.
  */
 export type OpenNode = LeafNode | ExtensionNode | BuiltNode;
 
-/** A node just written, not yet placed: `bytes [start, end)` of the stack are it and its descendants in its page. */
+/** An encoded node in no page yet: the node and its descendants in its page are `[start, end)` of the stack. */
 export interface BuiltNode {
   readonly kind: "built";
-  /** Its hash, or its RLP when that is shorter; then it occupies nothing of the stack. */
+  /** Its hash, or its RLP when that is shorter; then it takes no bytes of the stack. */
   readonly reference: Uint8Array;
   readonly isLeaf: boolean;
-  /** Where the fragment of page begins. */
+  /** Where its fragment of a page begins. */
   start: number;
   /** Where its own record begins, the last one of the fragment. */
   record: number;

@@ -5,7 +5,7 @@ import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
 import type { ExtensionNode, LeafNode } from "./openNode.ts";
 import { leafContents, type NodeSource, readNode } from "./readNode.ts";
 
-/** Lays a stored branch open in `frame`; false when the node is none. */
+/** Decodes a stored branch into `frame`; false when the node is not a branch. */
 export function openBranch(
   source: NodeSource,
   frame: BranchFrame,
@@ -24,7 +24,7 @@ export function openBranch(
   return true;
 }
 
-/** A stored node as one whose path can still change; a branch as an extension that ends where the branch begins. */
+/** Decodes a stored node so that its path can change; returns a branch as an extension of length zero over it. */
 export function takeApart(
   source: NodeSource,
   node: StoredNode,

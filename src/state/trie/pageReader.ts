@@ -8,26 +8,26 @@ import { pathText } from "./nibbles.ts";
 import { PAGE_TOP, type PlacedRecord, readU16, rlpStart, type StoredNode } from "./nodeRecord.ts";
 import { itemEnd } from "./nodeRlp.ts";
 
-/** Finds the records of trie nodes. The first `depth` nibbles of `key` lead to the node. */
+/** Reads the records of trie nodes. The first `depth` nibbles of `key` are the path to the node. */
 export interface NodeReader {
   read(trieId: number, key: Uint8Array, depth: number, node: StoredNode): PlacedRecord;
 }
 
-/** Bytes behind the nodes of a page: where its topmost node is. */
+/** Bytes after the nodes of a page: the offset of its topmost node. */
 export const PAGE_TRAILER_LENGTH = 2;
 
-/** Where sealed pages are: a database, or what stands in for one. */
+/** A source of pages with their checksums: a database, or a map of unsaved pages. */
 export type PageSource = Pick<Database, "get">;
 
 interface Page {
   readonly bytes: Uint8Array;
-  /** Offsets of the nodes whose hash has been compared with the reference of their parent. */
+  /** Offsets of the nodes whose hash was verified against the reference in their parent. */
   readonly verified: Set<number>;
 }
 
 /**
- * Reads nodes from their pages, each checked once against the hash by which its parent names it. Keeps the
- * pages last used, at most `cacheBytes` of them; forget them after a rewind, which lets versions be written anew.
+ * Reads nodes from their pages and verifies each once against the hash in its parent. Caches the pages last used, up to
+ * `cacheBytes`. Call `forget` after a rewind, because the same versions will be written again.
  */
 export class PageReader implements NodeReader {
   private readonly source: PageSource;
@@ -47,7 +47,7 @@ export class PageReader implements NodeReader {
       if (!isNode(page.bytes, offset, node))
         throw damaged(
           `the trie node at ${placeText(trieId, key, depth)} of block ${version}`,
-          "its hash is not the one by which its parent names it",
+          "its hash differs from the one in its parent",
         );
       page.verified.add(offset);
     }

@@ -6,28 +6,28 @@ import type { BuiltNode } from "./openNode.ts";
 import { PAGE_TRAILER_LENGTH } from "./pageReader.ts";
 
 /**
- * Largest page. New nodes share a page with their parent as long as they fit: the seven nodes that one transfer
- * rewrites are one put, and a full block writes 4,000 pages instead of 60,000 nodes.
+ * Largest page in bytes. New nodes share a page with their parent as long as they fit: the seven nodes that one
+ * transfer rewrites are one put, and a full block writes 4,000 pages instead of 60,000 nodes.
  */
 export const PAGE_LIMIT = 8192;
 
 export type PageSink = (key: Uint8Array, page: Uint8Array) => void;
 
 /**
- * New nodes in the order children before parents. What lies on the stack has not found its page yet; a parent either
- * leaves the fragments of its children below itself, or seals some of them off as pages of their own.
+ * New nodes, children before parents. Nodes on the stack are in no page yet; a parent either leaves the fragments of
+ * its children below itself, or seals some of them into pages of their own.
  */
 export class PageStack {
   bytes: Uint8Array = new Uint8Array(4 * PAGE_LIMIT);
   length = 0;
   private readonly arena: ByteArena;
 
-  /** Pages are made in `arena`. */
+  /** Allocates pages in `arena`. */
   constructor(arena: ByteArena) {
     this.arena = arena;
   }
 
-  /** Makes sure that `count` more bytes can be written behind `length`. */
+  /** Makes sure that `count` more bytes can be written after `length`. */
   reserve(count: number): void {
     if (this.length + count <= this.bytes.length) return;
     const larger = new Uint8Array(2 * (this.length + count));
@@ -39,7 +39,7 @@ export class PageStack {
     return keccak256(this.bytes.subarray(start, end));
   }
 
-  /** Copies the fragment of a node into a page of its own, with checksum, and hands that to the sink. */
+  /** Copies the fragment of a node into a page of its own, with a checksum, and hands it to the sink. */
   seal(node: BuiltNode, key: Uint8Array, sink: PageSink): void {
     const length = node.end - node.start + PAGE_TRAILER_LENGTH;
     const sealed = this.arena.allocate(length + SEAL_BYTES);

@@ -6,7 +6,7 @@ import { SAME_PAGE } from "./nodeRecord.ts";
 import type { BuiltNode } from "./openNode.ts";
 import { PAGE_LIMIT, type PageSink, type PageStack } from "./pageStack.ts";
 
-/** A branch about to be written: at the first `depth` nibbles of `key`, its new nodes from `base` up on the stack. */
+/** A branch to be written at the first `depth` nibbles of `key`; its new nodes are on the stack from `base` up. */
 export interface ClosingBranch {
   readonly version: number;
   readonly trieId: number;
@@ -18,8 +18,8 @@ export interface ClosingBranch {
 }
 
 /**
- * Places the new children in `frame`, all of them built, so that those left on the stack and the branch's own record
- * make one page at most: the largest are sealed off until the rest fits.
+ * Assigns locations to the new children in `frame`, all of them built, so that those left on the stack and the branch's
+ * own record fit into one page: seals the largest into pages of their own until the rest fits.
  */
 export function placeChildren(
   stack: PageStack,

@@ -11,27 +11,27 @@ import {
 import { itemEnd, payloadStart, secondItem } from "./nodeRlp.ts";
 import type { NodeReader } from "./pageReader.ts";
 
-/** By what the nodes of a trie are read. */
+/** Reads the nodes of one trie. */
 export interface NodeSource {
   readonly reader: NodeReader;
   readonly trieId: number;
 }
 
-/** What a leaf holds. */
+/** The contents of a leaf. */
 export interface LeafContents {
   /** A view that must not be changed. */
   readonly value: Uint8Array;
-  /** Where the account's storage is; undefined for leaves of storage tries. */
+  /** The pointer to the account's storage; undefined for leaves of storage tries. */
   readonly storage: StoragePointer | undefined;
 }
 
-/** A node in memory, and where its RLP begins. */
+/** A node in memory, and the index of its RLP. */
 export interface ReadNode {
   readonly record: PlacedRecord;
   readonly rlp: number;
 }
 
-/** Reads a node; an embedded one is there already, as bare RLP. */
+/** Reads a node; an embedded one is in memory already, as bare RLP. */
 export function readNode(
   { reader, trieId }: NodeSource,
   node: StoredNode,

@@ -5,7 +5,7 @@ interface Keyed {
   readonly key: Uint8Array;
 }
 
-/** Sorts changes by key, in place. No key may occur twice. */
+/** Sorts changes by key, in place. Asserts that no key occurs twice. */
 export function sortChanges(changes: Keyed[]): void {
   const ranked = changes.map((change) => ({ rank: rankOf(change.key), change }));
   ranked.sort((a, b) => a.rank - b.rank || compareBytes(a.change.key, b.change.key));
@@ -14,7 +14,7 @@ export function sortChanges(changes: Keyed[]): void {
     const before = at === 0 ? undefined : ranked[at - 1];
     assert(
       before?.rank !== rank || compareBytes(before.change.key, change.key) !== 0,
-      "a key changes once in the changes of a block",
+      "the changes of a block contain each key once",
     );
   }
 }
@@ -38,7 +38,7 @@ export function findChange<Change extends Keyed>(
   return undefined;
 }
 
-/** The first six bytes as a number: comparing numbers is a tenth of the cost of comparing bytes, and mostly decides. */
+/** The first six bytes as a number: comparing numbers takes a tenth of the time, and mostly decides. */
 function rankOf(key: Uint8Array): number {
   let rank = 0;
   for (let i = 0; i < 6; i++) rank = rank * 256 + (key[i] ?? 0);

@@ -1,6 +1,6 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import type { TrieSource } from "./findLeaf.ts";
-import { nibbleAt, partingDepth, withNibble } from "./nibbles.ts";
+import { divergenceDepth, nibbleAt, withNibble } from "./nibbles.ts";
 import { extensionChild, rootNode, type StoredNode } from "./nodeRecord.ts";
 import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
 import { childOf, type LeafContents, leafContents, type ReadNode, readNode } from "./readNode.ts";
@@ -10,7 +10,7 @@ export interface TrieLeaf extends LeafContents {
   readonly key: Uint8Array;
 }
 
-/** A node still to be visited, at the first `depth` nibbles of `key`. */
+/** A node to be visited, at the first `depth` nibbles of `key`. */
 interface Visit {
   readonly node: StoredNode;
   readonly key: Uint8Array;
@@ -18,8 +18,8 @@ interface Visit {
 }
 
 /**
- * All leaves of a trie in the order of their keys, which have `keyLength` bytes each. What cannot be read is told to
- * `onDamage`, and the walk goes on beside it.
+ * All leaves of a trie in the order of their keys, which have `keyLength` bytes each. Calls `onDamage` for a node that
+ * cannot be read, and continues with the others.
  */
 export function trieLeaves(
   source: TrieSource,
@@ -29,19 +29,19 @@ export function trieLeaves(
   return leavesOf(source, keyLength, onDamage, () => true);
 }
 
-/** As trieLeaves, from the key `from` on. Throws where a node cannot be read. */
+/** As trieLeaves, from the key `from` on. Throws when a node cannot be read. */
 export function trieLeavesFrom(source: TrieSource, from: Uint8Array): Generator<TrieLeaf, void> {
   const raise = (error: unknown): never => {
     throw error;
   };
   const isAhead = (_: StoredNode, key: Uint8Array, depth: number): boolean => {
-    const parted = partingDepth(key, from, 0);
-    return parted >= depth || nibbleAt(key, parted) > nibbleAt(from, parted);
+    const divergence = divergenceDepth(key, from, 0);
+    return divergence >= depth || nibbleAt(key, divergence) > nibbleAt(from, divergence);
   };
   return leavesOf(source, from.length, raise, isAhead);
 }
 
-/** As trieLeaves, but visits only what the version of the root wrote, and so only the leaves that it wrote. */
+/** As trieLeaves, but visits only the nodes, and so the leaves, that the version of the root wrote. */
 export function newTrieLeaves(
   source: TrieSource,
   keyLength: number,
@@ -77,7 +77,7 @@ function* leavesOf(
   }
 }
 
-/** The leaf, when the node is one; else its children are added to the visits, the first on top. */
+/** Returns the leaf when the node is one; otherwise pushes its children onto the visits, the first on top. */
 function visitNode({ node, key, depth }: Visit, read: ReadNode, visits: Visit[]): TrieLeaf | undefined {
   const { record, rlp } = read;
   if (isBranchNode(record.bytes, rlp)) {

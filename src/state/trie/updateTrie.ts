@@ -6,7 +6,7 @@ import { triePageKey } from "../../storage/stateKeys.ts";
 import type { ByteArena } from "../byteArena.ts";
 import { BranchFrame } from "./branchFrame.ts";
 import { buildBranch, buildExtension, buildLeaf } from "./buildNode.ts";
-import { nibbleAt, partingDepth, withNibble } from "./nibbles.ts";
+import { divergenceDepth, nibbleAt, withNibble } from "./nibbles.ts";
 import { rootNode, type StoragePointer, StoredNode } from "./nodeRecord.ts";
 import type { BuiltNode, ExtensionNode, LeafNode, OpenNode } from "./openNode.ts";
 import { openBranch, readLeaf, takeApart } from "./openStored.ts";
@@ -18,28 +18,28 @@ import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 export interface TrieChange {
   /** All keys of one trie have the same length. */
   readonly key: Uint8Array;
-  /** What the leaf holds from now on; undefined deletes it. */
+  /** The new value of the leaf; undefined deletes it. */
   readonly value: Uint8Array | undefined;
   /** Whether the key is in the trie now. Spares reading the leaves that are replaced. */
   readonly existed: boolean;
-  /** For leaves of the account trie: where the account's storage is. */
+  /** For leaves of the account trie: the pointer to the account's storage. */
   readonly storage?: StoragePointer;
 }
 
-/** What is below a place before its changes: nothing, something stored, or something already taken apart. */
+/** The subtree before its changes: empty, a stored node, or a leaf or extension that was already decoded. */
 type Base = StoredNode | LeafNode | ExtensionNode | undefined;
 
 export interface TrieUpdate extends NodeSource {
-  /** The block number that writes; greater than any version in the trie. */
+  /** Number of the block that writes; greater than any version in the trie. */
   readonly version: number;
   readonly sink: PageSink;
-  /** Where the pages are made. */
+  /** Allocates the pages. */
   readonly arena: ByteArena;
 }
 
 /**
- * Applies changes, sorted by key and without repetition, to the trie below `root`: each node on the way is read once,
- * each new node encoded and hashed once, and new pages go to the sink. The root's page begins at depth 0.
+ * Applies changes, sorted by key and without duplicates, to the trie of `root`: reads each node on the paths once,
+ * encodes and hashes each new node once, and hands new pages to the sink. The root's page begins at depth 0.
  */
 export function updateTrie(update: TrieUpdate, root: TrieRoot, changes: readonly TrieChange[]): TrieRoot {
   const first = changes[0];
@@ -48,7 +48,7 @@ export function updateTrie(update: TrieUpdate, root: TrieRoot, changes: readonly
   return updater.seal(updater.change(baseOf(root), 0, changes, 0, changes.length), first.key);
 }
 
-/** As updateTrie, for changes of any number. Until it has ended, all versions that the root leads to must stay readable. */
+/** As updateTrie, for any number of changes. All versions reachable from the root must stay readable until the end. */
 export function* updateTrieInSteps(
   update: TrieUpdate,
   root: TrieRoot,
@@ -60,16 +60,16 @@ export function* updateTrieInSteps(
   return updater.seal(open, changeAt(changes, 0).key);
 }
 
-/** Applied between two places to pause: less than a millisecond where the nodes are in memory. */
+/** Changes per step: less than a millisecond when the nodes are in memory. */
 const STEP_CHANGES = 64;
 
 function baseOf(root: TrieRoot): Base {
   return isEmptyTrie(root) ? undefined : rootNode(root.hash, root.version);
 }
 
-/** A branch laid open, with the changes below it: what becomes of it is reached along `leadKey` from `leadFrom` on. */
-interface OpenWay {
-  readonly kind: "way";
+/** An opened branch and the changes below it. An extension along `leadKey` from `leadFrom` on leads to the result. */
+interface PendingBranch {
+  readonly kind: "pending";
   readonly frame: BranchFrame;
   readonly depth: number;
   readonly changes: readonly TrieChange[];
@@ -89,7 +89,7 @@ class Updater {
     this.stack = new PageStack(update.arena);
   }
 
-  /** Ends the update: the page of the root. */
+  /** Ends the update: builds and seals the root's page. */
   seal(open: OpenNode | undefined, someKey: Uint8Array): TrieRoot {
     const { version, trieId, sink } = this.update;
     if (open === undefined) return EMPTY_TRIE;
@@ -98,7 +98,7 @@ class Updater {
     return { hash: asHash(built.reference), version };
   }
 
-  /** Applies changes[from..until), all of which lead through the place at `depth` where `base` is. */
+  /** Applies changes[from..until), whose keys all pass through `base` at `depth`. */
   change(
     base: Base,
     depth: number,
@@ -106,11 +106,11 @@ class Updater {
     from: number,
     until: number,
   ): OpenNode | undefined {
-    const way = this.approach(base, depth, changes, from, until);
-    return way?.kind === "way" ? this.changeBranch(way) : way;
+    const pending = this.approach(base, depth, changes, from, until);
+    return pending?.kind === "pending" ? this.changeBranch(pending) : pending;
   }
 
-  /** As change. Nothing that is held between two steps lies in memory of the caches, which others use meanwhile. */
+  /** As change. Between two steps it holds no view into cache memory, which other work may reuse meanwhile. */
   *changeInSteps(
     base: Base,
     depth: number,
@@ -118,18 +118,18 @@ class Updater {
     from: number,
     until: number,
   ): Steps<OpenNode | undefined> {
-    const way = this.approach(base, depth, changes, from, until);
-    return way?.kind === "way" ? yield* this.changeBranchInSteps(way) : way;
+    const pending = this.approach(base, depth, changes, from, until);
+    return pending?.kind === "pending" ? yield* this.changeBranchInSteps(pending) : pending;
   }
 
-  /** As far as the first branch below which the changes part, or to the end where there is none. */
+  /** Descends to the first branch where the changes diverge, or to the end when there is none. */
   private approach(
     base: Base,
     depth: number,
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenWay | OpenNode | undefined {
+  ): PendingBranch | OpenNode | undefined {
     if (base === undefined) return this.grow(depth, changes, from, until);
     switch (base.kind) {
       case "leaf":
@@ -147,31 +147,31 @@ class Updater {
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenWay | OpenNode | undefined {
+  ): PendingBranch | OpenNode | undefined {
     const { key } = changeAt(changes, from);
     if (base.isLeaf)
       return this.changeLeaf(() => readLeaf(this.update, base, key, depth), depth, changes, from, until);
     const frame = this.frame(depth);
     if (openBranch(this.update, frame, base, key, depth))
-      return { kind: "way", frame, depth, changes, from, until, leadFrom: depth, leadKey: key };
+      return { kind: "pending", frame, depth, changes, from, until, leadFrom: depth, leadKey: key };
     const node = takeApart(this.update, base, key, depth);
     return this.approach(node, depth, changes, from, until);
   }
 
-  /** A leaf is read only when it stays, beside new neighbours. */
+  /** Reads the old leaf only when it stays, beside new neighbours. */
   private changeLeaf(
     read: () => LeafNode,
     depth: number,
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenWay | OpenNode | undefined {
+  ): PendingBranch | OpenNode | undefined {
     for (let at = from; at < until; at++)
       if (changeAt(changes, at).existed) return this.grow(depth, changes, from, until);
     const { key, value, storage } = read();
     const kept: TrieChange = { key, value, existed: false, ...(storage === undefined ? {} : { storage }) };
-    const together = [...changes.slice(from, until), kept].sort((a, b) => compareBytes(a.key, b.key));
-    return this.grow(depth, together, 0, together.length);
+    const merged = [...changes.slice(from, until), kept].sort((a, b) => compareBytes(a.key, b.key));
+    return this.grow(depth, merged, 0, merged.length);
   }
 
   private changeExtension(
@@ -180,32 +180,41 @@ class Updater {
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenWay | OpenNode | undefined {
-    const parting = Math.min(
+  ): PendingBranch | OpenNode | undefined {
+    const divergence = Math.min(
       base.until,
-      partingDepth(base.key, changeAt(changes, from).key, depth),
-      partingDepth(base.key, changeAt(changes, until - 1).key, depth),
+      divergenceDepth(base.key, changeAt(changes, from).key, depth),
+      divergenceDepth(base.key, changeAt(changes, until - 1).key, depth),
     );
-    if (parting === base.until) {
-      const below = this.approach(base.branch, parting, changes, from, until);
-      assert(below?.kind === "way", "an extension leads to a branch");
+    if (divergence === base.until) {
+      const below = this.approach(base.branch, divergence, changes, from, until);
+      assert(below?.kind === "pending", "an extension leads to a branch");
       return { ...below, leadFrom: depth, leadKey: base.key };
     }
-    const frame = this.frame(parting);
+    const frame = this.frame(divergence);
     frame.clear();
-    const nibble = nibbleAt(base.key, parting);
-    if (parting + 1 === base.until) frame.setStored(nibble, base.branch);
+    const nibble = nibbleAt(base.key, divergence);
+    if (divergence + 1 === base.until) frame.setStored(nibble, base.branch);
     else frame.fresh[nibble] = base;
-    return { kind: "way", frame, depth: parting, changes, from, until, leadFrom: depth, leadKey: base.key };
+    return {
+      kind: "pending",
+      frame,
+      depth: divergence,
+      changes,
+      from,
+      until,
+      leadFrom: depth,
+      leadKey: base.key,
+    };
   }
 
-  /** A subtree of the values among changes[from..until), where nothing is that stays. */
+  /** Builds a subtree of the values in changes[from..until), where no old node stays. */
   private grow(
     depth: number,
     changes: readonly TrieChange[],
     from: number,
     until: number,
-  ): OpenWay | OpenNode | undefined {
+  ): PendingBranch | OpenNode | undefined {
     let start = from;
     while (start < until && changeAt(changes, start).value === undefined) start++;
     let end = until;
@@ -214,13 +223,13 @@ class Updater {
     const { key, value, storage } = changeAt(changes, start);
     if (end - start === 1)
       return { kind: "leaf", key, value: expectDefined(value, "a value to grow"), storage };
-    const parting = partingDepth(key, changeAt(changes, end - 1).key, depth);
-    const frame = this.frame(parting);
+    const divergence = divergenceDepth(key, changeAt(changes, end - 1).key, depth);
+    const frame = this.frame(divergence);
     frame.clear();
     return {
-      kind: "way",
+      kind: "pending",
       frame,
-      depth: parting,
+      depth: divergence,
       changes,
       from: start,
       until: end,
@@ -229,8 +238,8 @@ class Updater {
     };
   }
 
-  private changeBranch(way: OpenWay): OpenNode | undefined {
-    const { frame, depth, changes, from, until } = way;
+  private changeBranch(pending: PendingBranch): OpenNode | undefined {
+    const { frame, depth, changes, from, until } = pending;
     const base = this.stack.length;
     for (let at = from; at < until; ) {
       const nibble = nibbleAt(changeAt(changes, at).key, depth);
@@ -238,11 +247,11 @@ class Updater {
       setChild(frame, nibble, this.change(childToChange(frame, nibble), depth + 1, changes, at, end));
       at = end;
     }
-    return this.leave(way, base);
+    return this.leave(pending, base);
   }
 
-  private *changeBranchInSteps(way: OpenWay): Steps<OpenNode | undefined> {
-    const { frame, depth, changes, from, until } = way;
+  private *changeBranchInSteps(pending: PendingBranch): Steps<OpenNode | undefined> {
+    const { frame, depth, changes, from, until } = pending;
     const base = this.stack.length;
     for (let at = from; at < until; ) {
       const nibble = nibbleAt(changeAt(changes, at).key, depth);
@@ -256,16 +265,16 @@ class Updater {
       }
       at = end;
     }
-    return this.leave(way, base);
+    return this.leave(pending, base);
   }
 
-  private leave(way: OpenWay, base: number): OpenNode | undefined {
-    const { frame, depth, changes, from, leadFrom, leadKey } = way;
+  private leave(pending: PendingBranch, base: number): OpenNode | undefined {
+    const { frame, depth, changes, from, leadFrom, leadKey } = pending;
     const node = this.closeBranch(frame, depth, changeAt(changes, from).key, base);
     return this.lead(node, leadFrom, depth, leadKey);
   }
 
-  /** Encodes the branch, unless fewer than two children are left to it. Their nodes are on the stack from `base` up. */
+  /** Encodes the branch, unless it has fewer than two children left. Their nodes are on the stack from `base` up. */
   private closeBranch(
     frame: BranchFrame,
     depth: number,
@@ -306,7 +315,7 @@ class Updater {
     return buildBranch(this.stack, frame, depth, base, measure);
   }
 
-  /** What becomes of a branch with one child: the child, reached by a longer path. */
+  /** Replaces a branch with one child by that child, with a longer path. */
   private collapse(child: OpenNode | StoredNode, depth: number, nibble: number, key: Uint8Array): OpenNode {
     switch (child.kind) {
       case "leaf":
@@ -319,17 +328,17 @@ class Updater {
     }
   }
 
-  /** A branch below an extension from `depth` to `parting`, where there is a way between them. */
+  /** Puts an extension from `depth` to `divergence` over a branch, when there are nibbles between them. */
   private lead(
     node: OpenNode | undefined,
     depth: number,
-    parting: number,
+    divergence: number,
     key: Uint8Array,
   ): OpenNode | undefined {
-    return node?.kind === "built" && parting > depth ? this.extend(node, key, parting) : node;
+    return node?.kind === "built" && divergence > depth ? this.extend(node, key, divergence) : node;
   }
 
-  /** Begins an extension over a branch. Its length is open, so the branch gets a page of its own. */
+  /** Begins an extension over a branch. Its length is not known yet, so the branch gets a page of its own. */
   private extend(branch: BuiltNode, key: Uint8Array, until: number): ExtensionNode {
     const { version, trieId, sink } = this.update;
     const place = { version, pageDepth: until, offset: branch.record - branch.start };
@@ -363,7 +372,7 @@ class Updater {
   }
 }
 
-/** Where the changes end that go through one child of the branch at `depth`, of which changes[at] is the first. */
+/** End of the changes below the same child of the branch at `depth` as changes[at]. */
 function endOfNibble(changes: readonly TrieChange[], at: number, until: number, depth: number): number {
   const nibble = nibbleAt(changeAt(changes, at).key, depth);
   let end = at + 1;

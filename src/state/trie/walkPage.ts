@@ -15,7 +15,7 @@ import {
 import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
 import { pageTop } from "./pageReader.ts";
 
-/** Which page it is: the version that wrote it, and where it begins. */
+/** Identifies a page: the version that wrote it, and the path of its topmost node. */
 export interface PageIdentity {
   readonly version: number;
   readonly path: Uint8Array;
@@ -25,13 +25,13 @@ export interface PageIdentity {
 export interface PageVisitor {
   /** A branch or extension with a record in this page; the first `depth` nibbles of `key` lead to it. */
   inner?(record: PlacedRecord, key: Uint8Array, depth: number): void;
-  /** The key of a leaf in this page, be it a node of its own or embedded in one. */
+  /** The key of a leaf in this page, either a node of its own or embedded in one. */
   leaf?(key: Uint8Array): void;
 }
 
 /**
- * Visits all nodes that one page holds, parents first. All keys of the trie have `keyLength` bytes. The visitor is
- * lent the key: it has to copy what it keeps.
+ * Visits all nodes of one page, parents first. All keys of the trie have `keyLength` bytes. The key array is reused:
+ * the visitor must copy a key that it keeps.
  */
 export function walkPage(
   page: Uint8Array,
