@@ -14,7 +14,9 @@ import { inSteps, type YieldPolicy } from "./yieldPolicy.ts";
 export interface ReceiptSettings {
   /** Keeps the output of reverted transactions (--revert-reason-enabled). */
   readonly keepsRevertReasons?: boolean;
-  /** State root after each transaction, for receipts before Byzantium; only public test chains are that old. */
+  /**
+   * State root after each transaction, for receipts before Byzantium; only chains of public test suites are that old.
+   */
   readonly intermediateRoot?: () => Uint8Array;
 }
 
@@ -33,7 +35,7 @@ export class BlockReceipts {
     return this.bloom;
   }
 
-  /** Adds the receipt of the next transaction; asynchronous only if it has many logs. Throws OutOfTime as YieldPolicy does. */
+  /** Adds the next transaction's receipt; asynchronous only with many logs. Throws OutOfTime as YieldPolicy does. */
   add(type: TransactionType, result: TransactionResult, yieldPolicy: YieldPolicy): Promise<void> | undefined {
     const { logs } = result;
     if (logs.length > STEP_LOGS) return this.addInSteps(type, result, yieldPolicy);

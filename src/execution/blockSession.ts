@@ -36,7 +36,7 @@ export interface SessionParts {
   readonly yieldPolicy: YieldPolicy;
   /** The block that code sees, if it differs from the one that fees are charged by. */
   readonly visibleBlock?: BlockContext | undefined;
-  /** Set if any precompiled contract was moved from its own address. */
+  /** Set if any precompiled contract is moved or replaced. */
   readonly precompiles?: PrecompileOverrides | undefined;
   /** For gas estimation. */
   readonly observed?: Observed | undefined;
@@ -119,7 +119,7 @@ export async function loadInterpreter(): Promise<void> {
   interpreter ??= await import("./libraryEvm.ts");
 }
 
-/** Loads the interpreter, and what the precompiled contracts of a fork would otherwise load on first use. */
+/** Loads what the precompiled contracts of a fork would load on first use. Called after loadInterpreter. */
 export async function loadPrecompiles(fork: ForkName): Promise<void> {
   const { loadCurves } = await import("./precompiles/precompiles.ts");
   await loadCurves(fork);

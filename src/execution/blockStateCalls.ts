@@ -9,7 +9,7 @@ export interface BlockStateCalls {
   readonly blocks: readonly BlockRequest[];
   /** Shows transfers of the native currency as logs. */
   readonly showsTransfers: boolean;
-  /** Enforces nonces, balances and base fees as for a real transaction; otherwise a call without a price is free, as in eth_call. */
+  /** Enforces nonces, balances and base fees; otherwise a call without a price is free, as in eth_call. */
   readonly isStrict: boolean;
 }
 

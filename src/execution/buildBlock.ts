@@ -34,9 +34,11 @@ export interface BuildSettings extends ReceiptSettings {
 
 /** Limits how long each transaction may run in one block, and records those that were stopped. */
 export interface TimeLimits {
-  /** Milliseconds, given that the block has `leftMs` left. "notNow" skips this transaction and the rest of its sender. */
+  /**
+   * Milliseconds, given that the block has `leftMs` left. "notNow" skips this transaction and the rest of its sender.
+   */
   limitMs(transaction: SentTransaction, leftMs: number): number | "notNow" | { readonly dropped: string };
-  /** Called after a transaction was stopped at its limit and undone. Returns the reason to drop it, if it should be dropped. */
+  /** Called after a transaction was stopped at its limit and undone. Returns the reason to drop it, if any. */
   stopped(
     transaction: SentTransaction,
     times: { readonly limitMs: number; readonly tookMs: number },
@@ -56,7 +58,7 @@ export interface BuiltBlock extends BlockResult {
 /**
  * Takes transactions from `source` until gas, bytes or time are used up or none is left
  * (ibft2.md#transaction-selection), and executes them on `overlay`, which starts from the parent's state. Yields to the
- * event loop every ten milliseconds. A transaction that exceeds its time limit, or the deadline, is stopped and left out.
+ * event loop every ten milliseconds. A transaction that exceeds its time limit, or the deadline, is stopped and omitted.
  */
 export async function buildBlock(
   blockRules: BlockRules,

@@ -38,8 +38,8 @@ export function hasSucceeded(simulated: Simulated): simulated is Simulated & { r
 }
 
 /**
- * Gas used plus SSTORE's required remainder, times nearly 64/63 for each level of calls: Besu multiplies by 65/64 in floating
- * point and truncates.
+ * Gas used plus SSTORE's required remainder, times nearly 64/63 for each level of calls: Besu multiplies by 65/64 in
+ * floating point and truncates.
  */
 export function inflatedGas(gasBeforeRefund: bigint, { maxDepth, hasStored }: Observed): bigint {
   const stipend = hasStored ? SSTORE_STIPEND : 0n;

@@ -81,7 +81,9 @@ export async function beginBlock(
   return stored.ok ? ok(undefined) : stored;
 }
 
-/** Performs a block's final steps after its transactions: drains the requests, which it returns, then pays the reward. */
+/**
+ * Performs a block's final steps after its transactions: drains the requests, which it returns, then pays the reward.
+ */
 export async function endBlock(
   { rules, rewardWei, block }: BlockRules,
   session: BlockSession,

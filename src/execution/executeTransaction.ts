@@ -10,8 +10,8 @@ export type TransactionOutcome = Result<TransactionResult, TransactionCheckError
 
 /**
  * Checks a transaction against the state and executes it on the session's overlay, where `beginTransaction` was already
- * called. A refused transaction changes nothing. Transactions without code complete synchronously: a promise for each of
- * ten thousand transfers a second would cost more than the transfers.
+ * called. A refused transaction changes nothing. Transactions without code complete synchronously: a promise for each
+ * of ten thousand transfers a second would cost more than the transfers.
  */
 export function executeTransaction(
   session: BlockSession,

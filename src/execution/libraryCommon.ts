@@ -17,8 +17,8 @@ export interface ChainConfig {
 type CommonConfig = Pick<ChainConfig, "chainId" | "contractSizeLimitBytes">;
 
 /**
- * The library's object with the parameters of one fork on one chain. Building it takes a millisecond, so each is cached;
- * it is never copied and never switched to another fork.
+ * The library's object with the parameters of one fork on one chain. Building it takes a millisecond, so each is
+ * cached; it is never copied and never switched to another fork.
  */
 export function libraryCommon(config: CommonConfig, fork: ForkName): Common {
   const key = `${config.chainId}/${config.contractSizeLimitBytes}/${fork}`;

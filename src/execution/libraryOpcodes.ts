@@ -95,7 +95,7 @@ async function copyCode(state: RunState): Promise<void> {
 
 type Handler = Instruction["opHandler"];
 
-/** The library copies output in one go; if that may take long, it gets a size of zero and the output is copied in slices. */
+/** The library copies output in one go; if that may take long, it gets size zero and we copy the output in slices. */
 function outputInSlices(handler: Handler, sizeDepth: number): Handler {
   return (libraryState, common) => {
     const state = frameOf(libraryState);

@@ -6,9 +6,9 @@ export class MemoryExhausted extends Error {
 }
 
 /**
- * Limits the memory of a call whose gas its caller chooses freely: 64 bits of gas buy more memory than any computer has.
- * Counts the memory of its frames, which a worker's heap limit does not cover; the state that it reads and writes; and
- * its logs. Objects count with an upper bound of their size.
+ * Limits the memory of a call whose gas its caller chooses freely: 64 bits of gas buy more memory than any computer
+ * has. Counts the memory of its frames, which a worker's heap limit does not cover; the state that it reads and writes;
+ * and its logs. Objects count with an upper bound of their size.
  */
 export class MemoryBudget implements MemoryMeter {
   private leftBytes: number;

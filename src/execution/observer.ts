@@ -8,9 +8,9 @@ import type { HaltReason } from "./haltReason.ts";
  *     entered ─> begun ─> performed ─> begun ─> performed ─┐            ┌─> resumed ─> begun ─> … ─> left
  *                                            a call or creation: entered ─> … ─> left
  *
- * Each `begun` is followed by one `performed`, whether or not the instruction halted. For a call or creation `performed`
- * comes once it is paid for, before the callee begins; `resumed` follows when the callee has ended, or could not begin.
- * An exception from an observer ends the execution.
+ * Each `begun` is followed by one `performed`, whether or not the instruction halted. For a call or creation
+ * `performed` comes once it is paid for, before the callee begins; `resumed` follows when the callee has ended, or
+ * could not begin. An exception from an observer ends the execution.
  */
 export interface ExecutionObserver {
   entered(callee: Callee): void;

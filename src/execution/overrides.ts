@@ -19,7 +19,7 @@ export function overridden(
   return ok({ ...changed, accounts, ...(precompiles.value && { precompiles: precompiles.value }) });
 }
 
-/** Addresses of the precompiled contracts in a block with these overrides; undefined if none is moved. */
+/** Addresses of the precompiled contracts in a block with these overrides; undefined if none is moved or replaced. */
 export function precompilesOf(
   { forks }: ChainSpec,
   { number, timestamp }: Pick<Header, "number" | "timestamp">,

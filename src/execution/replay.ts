@@ -9,8 +9,8 @@ import { executeTransaction } from "./executeTransaction.ts";
 import { memoryBounded } from "./yieldPolicy.ts";
 
 /**
- * Replays a block's first `transactions` on its parent's state, and returns the state in the middle of the block. Runs on
- * a thread that can be terminated. Throws MemoryExhausted.
+ * Replays a block's first `transactions` on its parent's state, and returns the state in the middle of the block. Runs
+ * on a thread that can be terminated. Throws MemoryExhausted.
  */
 export async function replayStart(
   blockRules: BlockRules,

@@ -45,7 +45,7 @@ export interface CallContext {
   readonly accounts?: readonly AccountOverride[];
   /** Block overrides of the caller that have no header field. */
   readonly blockConfig?: Partial<Pick<BlockContext, "beneficiary" | "blobBaseFee">>;
-  /** Set if any precompiled contract was moved from its own address. */
+  /** Set if any precompiled contract is moved or replaced. */
   readonly precompiles?: PrecompileOverrides;
   /** Absent on a thread with no other work; each call then gets its own, with a memory budget. */
   readonly yieldPolicy?: YieldPolicy;

@@ -62,8 +62,8 @@ export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "an
 }
 
 /**
- * Simulates blocks on top of the context's, built as real ones, including the reward and system calls, so that the state
- * root is that of a real block with the same content. Their headers have no validators and no seals.
+ * Simulates blocks on top of the context's, built as real ones, including the reward and system calls, so that the
+ * state root is that of a real block with the same content. Their headers have London's fields and empty extra data.
  */
 export async function simulateBlocks(
   context: BlocksContext,

@@ -52,7 +52,10 @@ export class TransferObserver implements ExecutionObserver {
     this.logCount = before.logs;
   }
 
-  /** The logs of a successful message with the transfers inserted; `own` is the message's transfer, for when no code ran. */
+  /**
+   * The logs of a successful message with the transfers inserted; `own` is the message's transfer, for when no code
+   * ran.
+   */
   logsWith(logs: readonly Log[], own: Transfer): readonly Log[] {
     if (!this.hasEntered) this.record(own);
     const all: Log[] = [];

@@ -15,8 +15,8 @@ export interface YieldPolicy {
 }
 
 /**
- * For work that blocks the thread: it completes synchronously or is aborted. The deadline is checked before each read of
- * the state and every few thousand gas at most, because gas bounds time only loosely.
+ * For work that blocks the thread: it completes synchronously or is aborted. The deadline is checked before each read
+ * of the state and every few thousand gas at most, because gas bounds time only loosely.
  */
 export interface DeadlineCheck {
   /** Throws OutOfTime once the deadline has passed. */
@@ -112,8 +112,8 @@ export const NEVER_YIELD: YieldPolicy = {
 };
 
 /**
- * For work on one overlay on such a thread, which is terminated from outside: one call, one block, or a sequence of calls
- * traced on top of each other. The budget covers all of it. Throws MemoryExhausted.
+ * For work on one overlay on such a thread, which is terminated from outside: one call, one block, or a sequence of
+ * calls traced on top of each other. The budget covers all of it. Throws MemoryExhausted.
  */
 export function memoryBounded(
   limitBytes = CALL_MEMORY_BYTES,

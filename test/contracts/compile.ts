@@ -19,7 +19,9 @@ export function compileContract(source: string, name: string, evmVersion = "canc
   return compileSource(source, [name], evmVersion)[name] as CompiledContract;
 }
 
-/** Compiles one Solidity source with the optimiser on and returns the named contracts. Throws the compiler's message. */
+/**
+ * Compiles one Solidity source with the optimiser on and returns the named contracts. Throws the compiler's message.
+ */
 export function compileSource<N extends string>(
   source: string,
   names: readonly N[],

@@ -1,6 +1,9 @@
 import { compileSource } from "./compile.ts";
 
-/** Contracts for tests of explorers and tracers: tokens, every kind of inner call, caught errors, creations and selfdestructs. */
+/**
+ * Contracts for tests of explorers and tracers: tokens, every kind of inner call, caught errors, creations and
+ * selfdestructs.
+ */
 const SOURCE = `
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;

@@ -32,8 +32,8 @@ import {
 } from "./context.ts";
 
 /*
- * Compares our transaction processing with the library's own on its Merkle state: after each of some random transactions,
- * gas, logs, output and state root must be equal.
+ * Compares our transaction processing with the library's own on its Merkle state: after each of some random
+ * transactions, gas, logs, output and state root must be equal.
  */
 const FORKS = ["istanbul", "berlin", "london", "shanghai", "cancun"] as const;
 const ABSENT = addressFromHex("0xab00000000000000000000000000000000000000");

@@ -331,7 +331,7 @@ describe("BLAKE2F (0x09)", () => {
 
 describe("point evaluation (0x0a)", () => {
   it("checks that points are in the group, even after points outside of it were added", async () => {
-    // x = 4 is on the curve but outside the group. Times the group's order, it is in another group, whose pairings are one.
+    // x = 4 is on the curve but outside the group. Times the group's order, its pairings are one.
     const x = 4n;
     const y =
       0x0a989badd40d6212b33cffc3f3763e9bc760f988c9926b26da9dd85e928483446346b8ed00e1de5d5ea93e354abe706cn;

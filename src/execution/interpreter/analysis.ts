@@ -3,9 +3,9 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Hash } from "../../primitives/hash.ts";
 
 /**
- * The valid jump targets of code: one bit per byte, set at each JUMPDEST outside of PUSH data. Computed at the first jump,
- * because much code never jumps. Callers pass the code each time, because the cache holds only the bits, an eighth of the
- * code, for some thousands of contracts.
+ * The valid jump targets of code: one bit per byte, set at each JUMPDEST outside of PUSH data. Computed at the first
+ * jump, because much code never jumps. Callers pass the code each time, because the cache holds only the bits, an
+ * eighth of the code, for some thousands of contracts.
  */
 export class CodeAnalysis {
   /** Identifies the code within this thread, for the cache of pushed words (pushedWords.ts). */

@@ -277,8 +277,8 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
   }
 
   /**
-   * Aborts inline execution before a slow precompiled contract: gas is priced for native code, and some have to be loaded
-   * first.
+   * Aborts inline execution before a slow precompiled contract: gas is priced for native code, and some have to be
+   * loaded first.
    */
   private abortIfUnpredictable({ codeAddress, data }: Message): void {
     const { deadline } = this.yieldPolicy;

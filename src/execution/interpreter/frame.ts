@@ -71,8 +71,8 @@ export interface FrameResult {
 export type Interruption = "ended" | "longWork" | "clockCheck";
 
 /**
- * The state of one running frame, in the shape that the library's instructions expect. Each instruction is the library's
- * or ours (loop.ts).
+ * The state of one running frame, in the shape that the library's instructions expect. Each instruction is the
+ * library's or ours (loop.ts).
  */
 export class FrameState {
   programCounter = 0;
@@ -164,8 +164,8 @@ export class FrameState {
   }
 
   /**
-   * The output of RETURN and REVERT, after extending memory: a view of memory itself if it is large and the caller releases
-   * it, otherwise a copy.
+   * The output of RETURN and REVERT, after extending memory: a view of memory itself if it is large and the caller
+   * releases it, otherwise a copy.
    */
   async takeOutput(offset: number, size: number): Promise<Uint8Array> {
     const { memory, evm, env } = this;
@@ -207,7 +207,9 @@ export class FrameState {
     return this.gas > amount || this.gasLeft > BigInt(amount);
   }
 
-  /** Called once `gas` is negative. Refills it from the reserve and returns it; throws EVMError if the reserve is empty. */
+  /**
+   * Called once `gas` is negative. Refills it from the reserve and returns it; throws EVMError if the reserve is empty.
+   */
   drawOnReserve(): number {
     this.evm.yieldPolicy.deadline?.check();
     this.interruption ??= "clockCheck";
@@ -255,8 +257,8 @@ export class FrameState {
 }
 
 /**
- * Gas to spend before the next check of the clock: the only check for code without jumps. No instruction of this loop takes
- * more than 100 ns per gas.
+ * Gas to spend before the next check of the clock: the only check for code without jumps. No instruction of this loop
+ * takes more than 100 ns per gas.
  */
 const MAX_AT_HAND = 100_000n;
 /** The same for inline calls: at most some tenths of a millisecond, however it is spent. */

@@ -13,10 +13,10 @@ const JUMPS_PER_CHECK = 32;
 const ALL_ONES = 2n ** 256n - 1n;
 
 /**
- * Runs a frame until it ends, reaches an instruction of the library, or should yield the thread. Throws EVMError to halt.
+ * Runs a frame until it ends, reaches an instruction of the library, or should yield. Throws EVMError to halt.
  *
- * One long switch over local variables, because the compiler makes that fast: a table of functions over the frame's fields
- * takes three times as long. The frame's fields are updated before anything else reads them.
+ * One long switch over local variables, because the compiler makes that fast: a table of functions over the frame's
+ * fields takes three times as long. The frame's fields are updated before anything else reads them.
  */
 export function runHot(state: FrameState, { actions, fees, needs, quick }: HotTables): Pause {
   const { code, stack, memory, analysis, evm } = state;

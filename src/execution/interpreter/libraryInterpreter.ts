@@ -4,8 +4,8 @@ import { expectDefined } from "../../primitives/assert.ts";
 import { libraryCommon } from "../libraryCommon.ts";
 
 /**
- * The prototype of the library's interpreter, whose methods its instructions call. The library does not export it, so this
- * runs a single custom instruction that captures it.
+ * The prototype of the library's interpreter, whose methods its instructions call. The library does not export it, so
+ * this runs a single custom instruction that captures it.
  */
 export const LIBRARY_INTERPRETER: object = await findPrototype();
 

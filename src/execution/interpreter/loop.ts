@@ -52,8 +52,8 @@ const SSTORE = 0x55;
 const INVALID = 0xfe;
 
 /**
- * Runs a frame to its end; returns the error that halted it, if any. Awaits nothing unless an instruction is asynchronous,
- * such as a call, or it is time to yield.
+ * Runs a frame to its end; returns the error that halted it, if any. Awaits nothing unless an instruction is
+ * asynchronous, such as a call, or it is time to yield.
  */
 export async function runFrame(
   state: FrameState,

@@ -6,13 +6,13 @@ import { copyInSlices, eachSlice, LONG_BYTES } from "./slices.ts";
 import { readWord, writeWord } from "./words.ts";
 
 /**
- * The memory of one frame. Starts empty and grows by doubling: the library's takes 8 KB for every call and grows by 8 KB
- * at a time. Callers have already paid for growth.
+ * The memory of one frame. Starts empty and grows by doubling: the library's takes 8 KB for every call and grows by 8
+ * KB at a time. Callers have already paid for growth.
  *
  * Beyond RESERVED_FROM bytes, for which no block of 34 million gas pays, it grows in place (reservedBuffer.ts).
  *
- * Operations on more than LONG_BYTES run in slices of a millisecond or two and yield in between: the first use of memory
- * costs the system a millisecond per megabyte.
+ * Operations on more than LONG_BYTES run in slices of a millisecond or two and yield in between: the first use of
+ * memory costs the system a millisecond per megabyte.
  */
 export class Memory {
   /** At least as long as the memory in use; the rest is zero. The name is the library's. */

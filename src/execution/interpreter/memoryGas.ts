@@ -3,8 +3,8 @@ import type { FrameState } from "./frame.ts";
 import { MEMORY_LIMIT_BYTES } from "./memory.ts";
 
 /**
- * Gas to expand memory to `offset + size`: 3 per word plus a 512th of the words squared (yellow paper, appendix H). Throws
- * EVMError beyond 4 GB, which would cost 35 trillion gas.
+ * Gas to expand memory to `offset + size`: 3 per word plus a 512th of the words squared (yellow paper, appendix H).
+ * Throws EVMError beyond 4 GB, which would cost 35 trillion gas.
  */
 export function expansionGas(state: FrameState, offset: bigint, size: bigint): number {
   if (size === 0n) return 0;

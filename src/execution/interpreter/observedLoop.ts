@@ -15,8 +15,8 @@ export interface Observation {
 }
 
 /**
- * As runFrame, but reports each instruction. The fast loop gets a mask of the code in which every instruction but the next
- * is an unknown one, so it returns after each without code for this mode.
+ * As runFrame, but reports each instruction. The fast loop gets a mask of the code in which every instruction but the
+ * next is an unknown one, so it returns after each without code for this mode.
  */
 export async function runObserved(
   state: FrameState,

@@ -17,8 +17,8 @@ export function pairWord(pair: number): bigint {
 
 /**
  * The word of PUSH3 to PUSH32: the `size` bytes of `code` from `at` on, padded with zeros beyond the end of the code.
- * Creating such a word takes as long as ten instructions, so the words last pushed are cached, each in the one slot given
- * by its code and position: enough for 64 KB of code in use, in 5 MB at most.
+ * Creating such a word takes as long as ten instructions, so the words last pushed are cached, each in the one slot
+ * given by its code and position: enough for 64 KB of code in use, in 5 MB at most.
  */
 export function longWord(codeId: number, code: Uint8Array, at: number, size: number): bigint {
   // At most one of these instructions starts in any four bytes.

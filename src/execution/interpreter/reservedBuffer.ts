@@ -2,8 +2,9 @@ import type { YieldPolicy } from "../yieldPolicy.ts";
 import { eachSlice } from "./slices.ts";
 
 /**
- * A resizable buffer in address space that is reserved once: growing copies nothing, and shrinking returns memory to the
- * system immediately instead of at garbage collection, which blocks the thread for 20 to 40 ms for hundreds of megabytes.
+ * A resizable buffer in address space that is reserved once: growing copies nothing, and shrinking returns memory to
+ * the system immediately instead of at garbage collection. Releasing hundreds of megabytes at once blocks the thread
+ * for 20 to 40 ms.
  */
 export interface ReservedBuffer extends ArrayBuffer {
   resize(bytes: number): void;

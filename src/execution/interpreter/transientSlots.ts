@@ -6,8 +6,8 @@ import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { MemoryMeter } from "../../state/overlay.ts";
 
 /**
- * Transient storage (EIP-1153), with the library's method names. The library's journals every write; this one journals a
- * slot once between checkpoints, so that repeated writes to it take no more memory.
+ * Transient storage (EIP-1153), with the library's method names. The library's journals every write; this one journals
+ * a slot once between checkpoints, so that repeated writes to it take no more memory.
  */
 export class TransientSlots implements Pick<EVM["transientStorage"], Used> {
   private readonly meter: MemoryMeter | undefined;

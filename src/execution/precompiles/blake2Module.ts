@@ -17,12 +17,12 @@ import {
 } from "./wasm.ts";
 
 /**
- * The rounds of BLAKE2b's compression function (RFC 7693 §3.2) as a WebAssembly module: JavaScript has no 64-bit integers,
- * WebAssembly adds and rotates them in one instruction each.
+ * The rounds of BLAKE2b's compression function (RFC 7693 §3.2) as a WebAssembly module: JavaScript has no 64-bit
+ * integers, WebAssembly adds and rotates them in one instruction each.
  *
- * Memory: the working vector v at 0, 16 words of 8 bytes; the message m at 128, 16 words; the order of message words
- * at 256, 10 rows of 16 bytes, each the offset of a word. Exports: `memory`; `mix(rounds)`, which mixes v in place starting
- * with the first row, so that work can be split after every tenth round.
+ * Memory: the working vector v at 0, 16 words of 8 bytes; the message m at 128, 16 words; the order of message words at
+ * 256, 10 rows of 16 bytes, each the offset of a word. Exports: `memory`; `mix(rounds)`, which mixes v in place
+ * starting with the first row, so that work can be split after every tenth round.
  */
 export function blake2Module(): Code {
   return [

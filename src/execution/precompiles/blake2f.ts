@@ -5,8 +5,8 @@ import type { SlicedPrecompile } from "./slices.ts";
 import { instantiate } from "./wasm.ts";
 
 /**
- * Precompiled contract 0x09 (EIP-152): BLAKE2b's compression function, one gas per round. Input: rounds (4 bytes), state h
- * (64), message m (128), offset t (16), flag for the last block (1).
+ * Precompiled contract 0x09 (EIP-152): BLAKE2b's compression function, one gas per round. Input: rounds (4 bytes),
+ * state h (64), message m (128), offset t (16), flag for the last block (1).
  */
 export const BLAKE2F: SlicedPrecompile = function* ({ data, gasLimit }) {
   const isLast = data[INPUT_BYTES - 1];

@@ -9,8 +9,8 @@ export interface Bn254 {
 
 /**
  * The curve of precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197), for the first two with the library's interface.
- * Coordinates are 32 bytes, big-endian; a point of all zeros is the point at infinity. Throws for coordinates outside of the
- * field and for points off the curve or, in G2, outside the group.
+ * Coordinates are 32 bytes, big-endian; a point of all zeros is the point at infinity. Throws for coordinates outside
+ * of the field and for points off the curve or, in G2, outside the group.
  */
 export function bn254(mcl: Mcl): Bn254 {
   mcl.verifyOrderG2(true);

@@ -1,6 +1,6 @@
 /**
- * Products modulo a number so large that one BigInt division would block the thread: division takes five times as long as
- * multiplication there, so it multiplies by the reciprocal (Barrett), and splits long multiplications (Karatsuba).
+ * Products modulo a number so large that one BigInt division would block the thread: division takes five times as long
+ * as multiplication there, so it multiplies by the reciprocal (Barrett), and splits long multiplications (Karatsuba).
  */
 export interface LargeModulus {
   readonly value: bigint;

@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 export type Mcl = typeof import("mcl-wasm");
 
 /**
- * The package set up for one curve, loaded on first use: few chains ever need it. The package keeps its curve in a module
- * variable, so each curve gets its own copy of the module.
+ * The package set up for one curve, loaded on first use: few chains ever need it. The package keeps its curve in a
+ * module variable, so each curve gets its own copy of the module.
  */
 export function loadMcl(curve: "BN_SNARK1" | "BLS12_381"): Promise<Mcl> {
   let loading = copies.get(curve);

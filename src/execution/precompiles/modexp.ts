@@ -67,7 +67,9 @@ export function eip2565Price(longest: bigint, iterations: bigint): bigint {
   return larger(200n, (words * words * iterations) / 3n);
 }
 
-/** EIP-198's adjusted exponent length: the position of its highest bit, by its first word and its length; at least one. */
+/**
+ * EIP-198's adjusted exponent length: the position of its highest bit, by its first word and its length; at least one.
+ */
 function iterationsOf(data: Uint8Array, baseLength: bigint, exponentLength: bigint): bigint {
   const headLength = exponentLength < 32n ? Number(exponentLength) : 32;
   const at = HEAD_BYTES + Number(baseLength);

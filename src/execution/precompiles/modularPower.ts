@@ -3,8 +3,8 @@ import { LARGE_BYTES, type LargeModulus, largeModulus, multiplyModulo, reduceLar
 import { MONTGOMERY_BITS, montgomeryPower } from "./montgomery.ts";
 
 /**
- * base^exponent modulo a number of at least one; bytes are big-endian. Time is linear in the length of the exponent, and at
- * most quadratic in the longer of base and modulus. Yields every few milliseconds.
+ * base^exponent modulo a number of at least one; bytes are big-endian. Time is linear in the length of the exponent,
+ * and at most quadratic in the longer of base and modulus. Yields every few milliseconds.
  */
 export function* modularPower(
   base: Uint8Array,
@@ -57,8 +57,8 @@ function* remainder(
 }
 
 /**
- * Power modulo odd * 2^k in two parts (Chinese remainder theorem): Montgomery multiplication requires an odd modulus, and
- * modulo 2^k only the last k bits of the exponent matter.
+ * Power modulo odd * 2^k in two parts (Chinese remainder theorem): Montgomery multiplication requires an odd modulus,
+ * and modulo 2^k only the last k bits of the exponent matter.
  */
 function* smallPower(base: bigint, exponent: Uint8Array, modulus: bigint): Generator<undefined, bigint> {
   let twos = 0n;
@@ -93,7 +93,9 @@ function inverseModulo(odd: bigint, bits: number): bigint {
   return inverse;
 }
 
-/** Multiplies two numbers modulo a third; yields if this multiplication, or the ones since the last yield, take long. */
+/**
+ * Multiplies two numbers modulo a third; yields if this multiplication, or the ones since the last yield, take long.
+ */
 type Multiply = (a: bigint, b: bigint) => Generator<undefined, bigint>;
 
 function multiplier(modulus: bigint, modulusBits: number): Multiply {

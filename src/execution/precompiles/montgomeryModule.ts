@@ -17,11 +17,13 @@ import {
 
 /**
  * Powers modulo an odd number of `limbs` limbs of 32 bits, by Montgomery multiplication, as a WebAssembly module: for
- * numbers of up to 32 bytes it takes a third to a tenth of the time of BigInt, which allocates each product and quotient.
+ * numbers of up to 32 bytes it takes a third to a tenth of the time of BigInt, which allocates each product and
+ * quotient.
  *
- * Memory: numbers are limbs, the least significant first, each number at a multiple of NUMBER_BYTES. -1 / modulus modulo
- * 2^32 at INVERSE_AT. Exports: `memory`; `multiply(a, b, product)`, which takes addresses that may be equal; `raise(count)`,
- * which applies `count` bytes of the exponent to the number at POWER_AT, with the factors from the table of sixteen.
+ * Memory: numbers are limbs, the least significant first, each number at a multiple of NUMBER_BYTES. -1 / modulus
+ * modulo 2^32 at INVERSE_AT. Exports: `memory`; `multiply(a, b, product)`, which takes addresses that may be equal;
+ * `raise(count)`, which applies `count` bytes of the exponent to the number at POWER_AT, with the factors from the
+ * table of sixteen.
  */
 export function montgomeryModule(limbs: number): Code {
   return [
@@ -70,8 +72,9 @@ const [SUM, CARRY, DIGIT, FACTOR, INVERSE] = [4, 5, 6, 7, 8];
 const NUMBERS = 9;
 
 /**
- * Coarsely integrated operand scanning (Koç, Acar, Kaliski 1996): for each limb of b, sum += a * limb, then sum += modulus *
- * factor, which makes the lowest limb zero, and sum is shifted by a limb. A limb, a product and a carry fit into 64 bits.
+ * Coarsely integrated operand scanning (Koç, Acar, Kaliski 1996): for each limb of b, sum += a * limb, then sum +=
+ * modulus * factor, which makes the lowest limb zero, and sum is shifted by a limb. A limb, a product and a carry fit
+ * into 64 bits.
  */
 function multiplyBody(limbs: number): Code {
   const each = Array.from({ length: limbs }, (_, limb) => limb);

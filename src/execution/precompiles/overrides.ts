@@ -9,9 +9,9 @@ import { precompileKeys } from "./addresses.ts";
 export type PrecompileOverrides = ReadonlyMap<string, string>;
 
 /**
- * Moves precompiled contracts by `precompileTo`, and removes those whose code is overridden; undefined if there is no such
- * override. If two move to one address, the one with the higher address wins, and replaces a contract that was there.
- * Refuses, as go-ethereum does, to move an account that is not a precompile, or to an address that is overridden too.
+ * Moves precompiled contracts by `precompileTo`, and removes those whose code is overridden; undefined if there is no
+ * such override. If two move to one address, the one with the higher address wins, and replaces a contract that was
+ * there. Refuses, as go-ethereum does, to move an account that is not a precompile, or to an overridden address.
  */
 export function overridePrecompiles(
   fork: ForkName,

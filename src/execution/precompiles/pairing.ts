@@ -13,7 +13,7 @@ export interface PairingCurve {
   readPoint2(bytes: Uint8Array): G2;
 }
 
-/** Returns one, as a word, if the product of all pairings is one, else zero. Yields after each pair, which takes about 2 ms. */
+/** Returns the word 1 if the product of all pairings is one, else 0. Yields after each pair, which takes about 2 ms. */
 export function* checkPairings(
   input: Uint8Array,
   { mcl, bytes1, bytes2, readPoint, readPoint2 }: PairingCurve,

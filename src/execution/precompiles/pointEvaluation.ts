@@ -6,8 +6,8 @@ import { failed } from "./failure.ts";
 import { BLS_MODULUS, verifyKzgProof } from "./kzg.ts";
 
 /**
- * Precompiled contract 0x0a (EIP-4844). Input: versioned hash, z, y, commitment and proof. Output, if the proof is valid:
- * the length of a blob and the order of its field.
+ * Precompiled contract 0x0a (EIP-4844). Input: versioned hash, z, y, commitment and proof. Output, if the proof is
+ * valid: the length of a blob and the order of its field.
  */
 export const POINT_EVALUATION: PrecompileFunc = async ({ data, gasLimit }) => {
   if (gasLimit < GAS) return failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS);

@@ -22,8 +22,8 @@ import { runToEnd, yielding, yieldPolicyOf } from "./slices.ts";
 
 /**
  * Our replacements for the library's precompiled contracts: its JavaScript takes 20 ms for a multiplication that costs
- * 6,000 gas, and work of more than some milliseconds has to run in slices. Where only the curve is ours, prices and input
- * checks stay the library's.
+ * 6,000 gas, and work of more than some milliseconds has to run in slices. Where only the curve is ours, prices and
+ * input checks stay the library's.
  */
 export function ownPrecompiles(common: Common): CustomPrecompile[] {
   const library = getActivePrecompiles(common);
@@ -102,8 +102,8 @@ const BN254 = new LazyCurve<Bn254>(async () => bn254(await loadMcl("BN_SNARK1"))
 const BLS12 = new LazyCurve<Bls12>(async () => bls12(await loadMcl("BLS12_381")));
 
 /**
- * Loads the curves of a fork's precompiled contracts ahead of time, because each blocks the thread for about 50 ms. Yields
- * before each.
+ * Loads the curves of a fork's precompiled contracts ahead of time, because each blocks the thread for about 50 ms.
+ * Yields before each.
  */
 export async function loadCurves(fork: ForkName): Promise<void> {
   for (const [since, load] of CURVES) {

@@ -1,8 +1,8 @@
 import type { Common } from "@ethereumjs/common";
 
 /**
- * The price of a precompiled contract for an input on which it fails: the price is computed before the failure is found.
- * Undefined for contracts that cannot fail, and for those of BLS12-381, whose prices come from tables.
+ * The price of a precompiled contract for an input on which it fails: the price is computed before the failure is
+ * found. Undefined for contracts that cannot fail, and for those of BLS12-381, whose prices come from tables.
  */
 export function priceOfFailure(number: number, inputBytes: number, common: Common): bigint | undefined {
   switch (number) {

@@ -2,7 +2,9 @@ import type { ExecResult, PrecompileFunc, PrecompileInput } from "@ethereumjs/ev
 import type { MemoryBudget } from "../memoryBudget.ts";
 import { NEVER_YIELD, type YieldPolicy } from "../yieldPolicy.ts";
 
-/** The input of our precompiled contracts. `data` may be a view of the caller's memory, which does not change meanwhile. */
+/**
+ * The input of our precompiled contracts. `data` may be a view of the caller's memory, which does not change meanwhile.
+ */
 export interface PrecompileCall {
   readonly data: Uint8Array;
   readonly gasLimit: bigint;

@@ -1,6 +1,6 @@
 /**
- * A small assembler for WebAssembly's binary format: builds the inner loops of precompiled contracts without a binary file
- * or a compiler.
+ * A small assembler for WebAssembly's binary format: builds the inner loops of precompiled contracts without a binary
+ * file or a compiler.
  */
 export type Code = readonly number[];
 

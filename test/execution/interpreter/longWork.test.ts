@@ -17,8 +17,8 @@ const AMPLE_GAS = 10n ** 12n;
 const DATA = Uint8Array.from({ length: 100_000 }, (_, n) => (n * 7) % 251);
 
 /**
- * Code, in hex, that works on 6 MB in one instruction, and the minimum of megabytes that it touches: as memory grows, as
- * the instruction runs, and as memory is released.
+ * Code, in hex, that works on 6 MB in one instruction, and the minimum of megabytes that it touches: as memory grows,
+ * as the instruction runs, and as memory is released.
  */
 const LONG_WORK: readonly { name: string; code: string; megabytes: number; fork?: ForkName }[] = [
   { name: "KECCAK256", code: `${push(SIZE)}600020${returnWord()}`, megabytes: 18 },
