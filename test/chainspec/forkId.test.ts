@@ -39,9 +39,13 @@ function readForkId(bytes: Uint8Array): ForkId {
   return read.value;
 }
 
-function verdictOn(forkIds: ForkIds, [number, timestamp]: readonly [bigint, bigint], remote: ForkId): string {
-  const verdict = forkIds.check({ number, timestamp }, remote);
-  return verdict.ok ? "accept" : verdict.error.code;
+function expectedOn(
+  forkIds: ForkIds,
+  [number, timestamp]: readonly [bigint, bigint],
+  remote: ForkId,
+): string {
+  const expected = forkIds.check({ number, timestamp }, remote);
+  return expected.ok ? "accept" : expected.error.code;
 }
 
 describe("fork points", () => {
@@ -66,7 +70,7 @@ describe("fork points", () => {
 });
 
 describe("a fork id", () => {
-  it("goes from stage to stage as numbers and then times are reached", () => {
+  it("changes as fork numbers and then fork times are reached", () => {
     const forkIds = createForkIds(SOME_HASH, MIXED);
     const nexts = [
       [0n, 0n],
@@ -79,7 +83,7 @@ describe("a fork id", () => {
     expect(nexts).toEqual([10n, 10n, 20n, 1000n, 2000n, 0n]);
   });
 
-  it("is written and read again", () => {
+  it("is decoded from its own encoding", () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (checksum, next) => {
         expect(readForkId(encodeForkId({ checksum, next }))).toEqual({ checksum, next });
@@ -122,22 +126,22 @@ describe("the fork id of a remote node", () => {
       { ...ended, next: 2001n },
       "localForksIncompatible",
     ],
-  ])("%s", (_, head, remote, verdict) => {
-    expect(verdictOn(ids, head, remote)).toBe(verdict);
+  ])("%s", (_, head, remote, expected) => {
+    expect(expectedOn(ids, head, remote)).toBe(expected);
   });
 
-  it("that begins a fork at a time already passed is refused also where our forks have numbers only", () => {
+  it("that has a fork at a time already passed is refused also when our forks have numbers only", () => {
     const berlinOnly = createForkIds(SOME_HASH, { blocks: [], times: [] });
     const upgraded = { ...berlinOnly.at({ number: 0n, timestamp: 0n }), next: 1_754_252_000n };
-    expect(verdictOn(berlinOnly, [50_000_000n, 1_754_251_999n], upgraded)).toBe("accept");
-    expect(verdictOn(berlinOnly, [50_000_000n, 1_754_252_000n], upgraded)).toBe("localForksIncompatible");
+    expect(expectedOn(berlinOnly, [50_000_000n, 1_754_251_999n], upgraded)).toBe("accept");
+    expect(expectedOn(berlinOnly, [50_000_000n, 1_754_252_000n], upgraded)).toBe("localForksIncompatible");
   });
 
-  it("is accepted wherever it stands on our own schedule", () => {
+  it("is accepted at any point of our own schedule", () => {
     const heads = fc.tuple(fc.bigInt({ min: 0n, max: 30n }), fc.bigInt({ min: 0n, max: 3000n }));
     fc.assert(
       fc.property(heads, heads, (ours, [number, timestamp]) => {
-        expect(verdictOn(ids, ours, ids.at({ number, timestamp }))).toBe("accept");
+        expect(expectedOn(ids, ours, ids.at({ number, timestamp }))).toBe("accept");
       }),
     );
   });
@@ -178,7 +182,7 @@ describeWithVectors("the public fork ids", () => {
     });
   }
 
-  it.each(vectors.creation)("are made as everybody makes them: $network", ({ network, cases }) => {
+  it.each(vectors.creation)("are derived as in EIP-2124: $network", ({ network, cases }) => {
     const forkIds = forkIdsOfNetwork(network);
     for (const { headBlock, headTime, forkHash, forkNext } of cases) {
       const id = forkIds.at({ number: BigInt(headBlock), timestamp: BigInt(headTime) });
@@ -193,13 +197,13 @@ describeWithVectors("the public fork ids", () => {
     "are judged as everybody judges them: $config at $headBlock/$headTime, $remote.forkHash/$remote.forkNext",
     ({ config, headBlock, headTime, remote, expect: expected }) => {
       const theirs = { checksum: Number(remote.forkHash), next: BigInt(remote.forkNext) };
-      expect(verdictOn(forkIdsOfNetwork(config), [BigInt(headBlock), BigInt(headTime)], theirs)).toBe(
+      expect(expectedOn(forkIdsOfNetwork(config), [BigInt(headBlock), BigInt(headTime)], theirs)).toBe(
         { "reject-remote-stale": "remoteForksStale", accept: "accept" }[expected] ?? "localForksIncompatible",
       );
     },
   );
 
-  it.each(vectors.rlp)("are spelled as everybody spells them: $rlp", ({ forkHash, forkNext, rlp }) => {
+  it.each(vectors.rlp)("are encoded as in EIP-2124: $rlp", ({ forkHash, forkNext, rlp }) => {
     const id = { checksum: Number(forkHash), next: BigInt(forkNext) };
     expect(toHex(encodeForkId(id))).toBe(rlp);
     expect(readForkId(hexToBytes(rlp))).toEqual(id);
@@ -217,7 +221,7 @@ describeWithVectors("fork ids of IBFT 2.0 networks", () => {
     }[];
   }
   const { genesis } = readVectorJson<{ genesis: readonly Expected[] }>("ibft2", "genesis-expected.json");
-  // The key pragueBlock is no fork to the network's nodes, so none to us: that vector is informative only.
+  // The network's nodes do not treat the key pragueBlock as a fork, nor do we: that vector is informative only.
   const files = genesis.filter(
     ({ file, genesisHash }) => genesisHash !== undefined && !file.includes("pragueblock"),
   );
@@ -250,7 +254,7 @@ describeWithVectors("fork ids of IBFT 2.0 networks", () => {
     }
   });
 
-  it("nodes that begin Shanghai a second apart part before, as the incumbent's do", () => {
+  it("nodes with Shanghai a second apart disconnect before it, as Besu's do", () => {
     const folder = ["besu-ibft", "prague-25.4.1"] as const;
     const [staged, earlier] = ["staged", "fork-id"].map((name) =>
       forkIdsOf(readFileSync(vectorPath(...folder, name, "genesis.json"), "utf8"), name),

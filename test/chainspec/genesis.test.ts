@@ -14,7 +14,7 @@ interface Changes {
   readonly ibft2?: Record<string, unknown>;
 }
 
-/** A sound genesis file with the changes made; undefined takes a key away. */
+/** A valid genesis file with changes; undefined removes a key. */
 function aGenesis({ root = {}, config = {}, ibft2 = {} }: Changes = {}): string {
   return JSON.stringify({
     config: {
@@ -42,7 +42,7 @@ function refusal(text: string): string {
 }
 
 describe("a genesis file", () => {
-  it("may have its keys in any case, comments, strays, and numbers of every spelling", () => {
+  it("may have keys in any case, comments, unknown keys, and numbers in every notation", () => {
     const { spec } = reading(`
       // the network of the example
       { "CONFIG": { "chainID": 123456789012345678901234567890, "BERLINBLOCK": "0x0", "comment": 1, "eip155Block": 0,
@@ -90,7 +90,7 @@ describe("a genesis file", () => {
     ]);
   });
 
-  it("has defaults where the incumbent has them", () => {
+  it("has Besu's defaults", () => {
     const { spec, warnings } = reading(aGenesis({ config: { chainId: undefined, ibft2: {} } }));
     expect(spec).toMatchObject({
       chainId: 1n,
@@ -115,7 +115,7 @@ describe("a genesis file", () => {
     ]);
   });
 
-  it("lets the newest fork in force imply the earlier, by number and by time", () => {
+  it("makes the newest active fork include the earlier ones, by number and by time", () => {
     const { forks } = reading(
       aGenesis({
         config: {
@@ -140,7 +140,7 @@ describe("a genesis file", () => {
     ).toEqual(["frontier", "frontier", "petersburg", "london", "shanghai", "shanghai", "prague"]);
   });
 
-  it("puts a base fee in its header when one is named or London is there from the start", () => {
+  it("has a base fee in its header when the file has one or London is active from the start", () => {
     const baseFee = (changes: Changes) => reading(aGenesis(changes)).spec.genesis.header.baseFeePerGas;
     expect(baseFee({})).toBeUndefined();
     expect(baseFee({ config: { londonBlock: 1 } })).toBeUndefined();
@@ -153,7 +153,7 @@ describe("a genesis file", () => {
     ).toBe(7n);
   });
 
-  it("changes settings at transitions, each starting from the one before; an empty beneficiary clears", () => {
+  it("changes settings at transitions, each based on the one before; an empty beneficiary clears it", () => {
     const { spec } = reading(
       aGenesis({
         ibft2: { blockreward: "5", miningbeneficiary: VALIDATOR },
@@ -190,7 +190,7 @@ describe("a genesis file", () => {
     ]);
   });
 
-  it("warns of what is allowed but hardly meant", () => {
+  it("warns of settings that are allowed but hardly intended", () => {
     expect(
       reading(aGenesis({ root: { extraData: `0xe9a0${"00".repeat(32)}c0808400000000c0` } })).warnings,
     ).toEqual(["Genesis block contains no signers - chain will not progress."]);
@@ -204,7 +204,7 @@ describe("a genesis file", () => {
   });
 });
 
-describe("a genesis file that makes no sense is refused, with key, value and place", () => {
+describe("an invalid genesis file is refused, with key, value and position", () => {
   it.each<[name: string, text: string, cause: string]>([
     ["nothing", "", "a value is expected, not the end of the file at line 1, column 1 of net.json"],
     ["a list", "[]", "the document must be an object but was a list (line 1, column 1 of net.json)"],
@@ -362,7 +362,7 @@ describe("a genesis file that makes no sense is refused, with key, value and pla
     expect(message).toMatch(/^Unable to load genesis file\. .* \(line 1, column \d+ of net\.json\)$/);
   });
 
-  it("never throws, whatever value stands under whatever key", () => {
+  it("never throws, whatever value any key has", () => {
     const keys = [
       "config",
       "alloc",

@@ -77,7 +77,7 @@ describeWithVectors("genesis files of IBFT 2.0 networks", () => {
     "prague-25.4.1/staged",
     "prague-25.4.1/past",
     "prague-25.4.1/zero",
-  ])("besu-ibft/%s gives the very genesis block that the incumbent exported", async (network) => {
+  ])("besu-ibft/%s gives the genesis block that Besu exported", async (network) => {
     const spec = specOf("ibft2", "besu-ibft", network, "genesis.json");
     const bytes = readVectorBytes("besu-ibft", network, "chain.rlp");
     const header = encodeHeader(await genesisHeader(spec));
@@ -125,7 +125,7 @@ describeWithVectors("genesis files of other chains, read for tests", () => {
   const chainGeneses = new Map(chains.map((chain) => [chain.genesis, chain.genesisHash]));
   chainGeneses.delete(null);
 
-  /** Some are named by both lists, and one of them has thousands of accounts. */
+  /** Some are in both lists, and one of them has thousands of accounts. */
   const headers = new Map<string, Promise<Header>>();
   function headerOf(file: string): Promise<Header> {
     const header = headers.get(file) ?? genesisHeader(specOf("any", file));
@@ -168,7 +168,7 @@ describeWithVectors("genesis files of other chains, read for tests", () => {
 });
 
 describeWithVectors("configuration sections", () => {
-  /** These files hold the inside of `config` alone. */
+  /** These files have the contents of `config` only. */
   function parseConfig(file: string) {
     const config = readFileSync(vectorPath("besu-core", "config", file), "utf8");
     const text = `{"config":${config},"gasLimit":"0x1","difficulty":"0x1","extraData":"${EXTRA_DATA}"}`;
@@ -209,7 +209,7 @@ describeWithVectors("configuration sections", () => {
       "config.qbft: QBFT is not supported, nor is a migration to it",
     ],
     ["valid_config_with_unexpected_forks.json", "config.classicForkBlock: the rules of Ethereum Classic"],
-  ])("%s is refused: we could not follow such a chain", (file, message) => {
+  ])("%s is refused: this node could not follow such a chain", (file, message) => {
     const outcome = parseConfig(file);
     expect(!outcome.ok && outcome.error.message).toContain(message);
   });

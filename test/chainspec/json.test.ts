@@ -29,8 +29,8 @@ function numbersAsText(value: unknown): unknown {
   return value;
 }
 
-describe("JSON with places", () => {
-  it("reads all that JSON can say as JSON.parse does", () => {
+describe("JSON with offsets", () => {
+  it("reads all of JSON as JSON.parse does", () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ noUnicodeString: false }),
@@ -82,7 +82,7 @@ describe("JSON with places", () => {
     );
   });
 
-  it("passes comments of both kinds, and keeps numbers exact", () => {
+  it("skips comments of both kinds, and keeps numbers exact", () => {
     const text = '// a\n{ /* b */ "x": 123456789012345678901, // c\n "y": "// no /* comment */" } /**/ // d';
     const outcome = parseJson(text);
     expect(outcome.ok && plain(outcome.value)).toEqual({
@@ -104,11 +104,11 @@ describe("JSON with places", () => {
     ["/* never ends", "a value is expected, not '/' at line 1, column 1"],
     ["{} {}", "unexpected '{' after the end of the document at line 1, column 4"],
     ["[".repeat(100), "more than 64 levels of nesting at line 1, column 65"],
-  ])("refuses %j and says where", (text, message) => {
+  ])("refuses %j with its position", (text, message) => {
     expect(parseJson(text)).toMatchObject({ ok: false, error: { code: "malformedJson", message } });
   });
 
-  it("reads a string of millions of characters, and refuses one that does not end, at once", () => {
+  it("reads a string of millions of characters, and refuses an unterminated one, without delay", () => {
     const long = "a".repeat(5_000_000);
     expect(parseJson(`["${long}"]`).ok).toBe(true);
     expect(parseJson(`["${long}`).ok).toBe(false);

@@ -32,7 +32,7 @@ describe.each(NETWORKS)("the network $name", ({ name, chainId }) => {
     expect(toHex(block.hash)).toBe(HASH);
   });
 
-  it("has it by the library's trie and RLP as well", async () => {
+  it("has the same one by the library's trie and RLP", async () => {
     const stateRoot = await genesisStateRoot(spec.genesis.alloc);
     expect(toHex(stateRoot)).toBe(STATE_ROOT);
     expect(toHex(keccak256(RLP.encode(headerFields(name, stateRoot))))).toBe(HASH);
@@ -40,7 +40,7 @@ describe.each(NETWORKS)("the network $name", ({ name, chainId }) => {
 });
 
 describeWithVectors("the networks' published genesis files", () => {
-  it.each(NETWORKS)("say of $name what ours says", ({ name, chainId }) => {
+  it.each(NETWORKS)("agree with our file on $name", ({ name, chainId }) => {
     const ours = specIn(resolve(ROOT, "genesis", `${name}.json`));
     const published = specIn(vectorPath("ibft2", "genesis", `bitrock-${name}-${chainId}.json`));
     expect(ours).toEqual(published);
@@ -63,7 +63,7 @@ describe("the example files", () => {
     if (!settings.ok) throw new Error(settings.error.message);
     expect(settings.value.chainSpec.chainId).toBe(chainId);
     expect(settings.value.warnings).toEqual([]);
-    // Where a caller may change the node, nobody else's machine may call.
+    // Groups that can change the node are served to local callers only.
     const groups = settings.value.http?.groups ?? [];
     if (name === "validator") expect(groups).toEqual(expect.arrayContaining(["IBFT", "ADMIN"]));
     if (groups.includes("ADMIN")) expect(settings.value.http?.host).toBe("127.0.0.1");
@@ -76,7 +76,7 @@ function specIn(path: string): ChainSpec {
   return reading.value.spec;
 }
 
-/** Straight from the JSON, past our own reading of it. */
+/** Read from the JSON, without our own genesis reader. */
 function headerFields(name: string, stateRoot: Uint8Array): (string | Uint8Array | number)[] {
   const genesis = JSON.parse(readFileSync(resolve(ROOT, "genesis", `${name}.json`), "utf8"));
   const emptyTrie = keccak256(RLP.encode(""));

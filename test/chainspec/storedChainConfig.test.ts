@@ -19,19 +19,19 @@ function aSpec(config: Record<string, unknown> = {}, ibft2: Record<string, unkno
 const head = { number: 100n, timestamp: 5000n };
 
 function differences(stored: ChainSpec, given: ChainSpec) {
-  // As the node does it: one of the two has been through a file.
+  // As in the node, one of the two comes from a file.
   const kept = JSON.parse(JSON.stringify(storedConfigOf(stored))) as ReturnType<typeof storedConfigOf>;
   return differencesUpTo(head, { stored: kept, given: storedConfigOf(given) });
 }
 
-describe("the record of a chain's rules", () => {
-  it("finds nothing where nothing differs, and gives the same digest", () => {
+describe("a stored chain configuration", () => {
+  it("has no differences from an equal one, and the same digest", () => {
     expect(differences(aSpec(), aSpec())).toEqual([]);
     expect(toHex(chainDigest(aSpec()))).toBe(toHex(chainDigest(aSpec())));
     expect(toHex(chainDigest(aSpec()))).not.toBe(toHex(chainDigest(aSpec({ chainId: 2 }))));
   });
 
-  it("names what differs for the blocks already made", () => {
+  it("names differences that affect existing blocks", () => {
     const given = aSpec(
       { chainId: 7, shanghaiTime: 5000, transitions: { ibft2: [{ block: 100, blockreward: "3" }] } },
       { epochlength: 10, blockreward: "2" },
@@ -47,7 +47,7 @@ describe("the record of a chain's rules", () => {
     ]);
   });
 
-  it("allows what begins after the head, and a new block period, as running networks have done", () => {
+  it("allows changes after the head, and a new block period, as running networks have made", () => {
     const given = aSpec(
       { shanghaiTime: 5001, transitions: { ibft2: [{ block: 101, blockreward: "3" }] } },
       { blockperiodseconds: 2, requesttimeoutseconds: 4 },

@@ -10,7 +10,7 @@ import { live, startToyNode, type ToySettings } from "./toyNode.ts";
 const privateKey = hexToBytes("11".repeat(32));
 const self = addressOfPrivateKey(privateKey);
 
-/** A node that counts, among these validators, after so many milliseconds. */
+/** A node with metrics, among these validators, after the given time in milliseconds. */
 async function aCountingNode(settings: Partial<ToySettings>, durationMs: number, validators = [self]) {
   const registry = aRegistry();
   const clock = createHandClock(1_700_000_000_250);
@@ -22,8 +22,8 @@ async function aCountingNode(settings: Partial<ToySettings>, durationMs: number,
   return (name: string, labels = {}) => readSample(registry, `bft_${name}`, labels);
 }
 
-describe("what consensus tells of itself", () => {
-  it("is where it is, who takes part, and how often it built and committed", async () => {
+describe("metrics of consensus", () => {
+  it("show height, round and validators, and count built and committed blocks", async () => {
     const read = await aCountingNode({}, 3_000);
     expect(await read("height")).toBe(4);
     expect(await read("round")).toBe(0);
@@ -32,20 +32,20 @@ describe("what consensus tells of itself", () => {
     expect(await read("round_changes_total", { reason: "timeout" })).toBe(0);
   });
 
-  it("counts the rounds that it gave up because their time was over", async () => {
+  it("count round changes after timeouts", async () => {
     const read = await aCountingNode({ buildMs: 2_500 }, 2_500);
     expect(await read("round")).toBe(1);
     expect(await read("round_changes_total", { reason: "timeout" })).toBe(1);
     expect(await read("round_changes_total", { reason: "higher_round" })).toBe(0);
   });
 
-  it("shows who is silent", async () => {
+  it("show which validators are silent", async () => {
     const [silent] = [1, 2, 3].map(toyAddress);
     const read = await aCountingNode({}, 3_000, [self, ...[1, 2, 3].map(toyAddress)]);
     expect(await read("validator_last_seen_seconds", { validator: toHex(silent ?? self) })).toBeNaN();
   });
 
-  it("has no round, and is no validator, where it only follows", async () => {
+  it("show no round, and no validator, on a node that only follows", async () => {
     const read = await aCountingNode({}, 1_000, [1, 2, 3, 4].map(toyAddress));
     expect(await read("round")).toBeNaN();
     expect([await read("validators"), await read("quorum"), await read("is_validator")]).toEqual([4, 3, 0]);

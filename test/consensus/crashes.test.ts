@@ -10,7 +10,7 @@ import { live, startToyNode, type ToyDisk, type Witnessed } from "./toyNode.ts";
 const privateKey = hexToBytes("22".repeat(32));
 const self = addressOfPrivateKey(privateKey);
 
-/** One life of a node: it crashes at the n-th thing that touches the world, and comes back after a while. */
+/** One run of a node: it crashes at its n-th external effect, and restarts after a while. */
 interface Life {
   readonly crashAt: number;
   readonly downMs: number;
@@ -25,11 +25,11 @@ const aLife: fc.Arbitrary<Life> = fc.record({
   commitMs: fc.constantFrom(0, 300, 2_500),
 });
 
-it("a lone validator that crashes anywhere, again and again, keeps every promise and goes on", async () => {
+it("a lone validator that crashes anywhere, repeatedly, never contradicts its votes and makes progress", async () => {
   await fc.assert(keepsLastSigned({ remembers: true }), { numRuns: 150 });
 });
 
-it("without its memory it would not: the test is looking", async () => {
+it("without its vote log it contradicts them, so the test can fail", async () => {
   const { failed, errorInstance } = await fc.check(keepsLastSigned({ remembers: false }), {
     numRuns: 150,
     endOnFailure: true,
@@ -59,7 +59,7 @@ function keepsLastSigned({ remembers }: { readonly remembers: boolean }) {
   });
 }
 
-it("a lone validator that crashed between promise and commit commits the very same block", async () => {
+it("a lone validator that crashed between vote and commit commits the same block", async () => {
   const clock = createHandClock(1_700_000_000_000);
   const disk: ToyDisk = { heads: [aGenesisHead([self], 1_700_000_000n)], votes: undefined };
   const witnessed: Witnessed = { messages: [], commits: [] };
@@ -90,7 +90,7 @@ async function liveUntilCrash(
   expect(node.isDead).toBe(true);
 }
 
-/** Whatever left the node, in whatever life: one digest per height, round and kind; seals included. */
+/** Everything sent in any run: one digest per height, round and kind; seals included. */
 function expectPromisesKept({ messages, commits }: Witnessed): void {
   const promised = new Map<string, string>();
   const expectKept = (kind: string, height: bigint, round: number, digest: Uint8Array): void => {
@@ -107,7 +107,7 @@ function expectPromisesKept({ messages, commits }: Witnessed): void {
   }
 }
 
-/** Heads rise by one, each on the last, each sealed by the validator, and no block that was sealed aloud is replaced. */
+/** Heads rise by one, each on the last, each sealed by the validator, and no block with a published seal is replaced. */
 function expectChain({ heads }: ToyDisk, { messages, commits }: Witnessed): void {
   for (const [number, head] of heads.entries()) {
     expect(head.header.number).toBe(BigInt(number));

@@ -39,7 +39,7 @@ import { live, settle, startToyNode, type ToyDisk, type Witnessed } from "./toyN
 
 const START_S = 1_700_000_000;
 
-/** In the order of their addresses: a, b, c and d are the validators, e is nobody. */
+/** In the order of their addresses: a, b, c and d are the validators, e is not one. */
 const KEYS = [1n, 2n, 3n, 4n, 5n].map((key) => bigintToFixedBytes(key, 32));
 const VALIDATOR_KEYS = KEYS.slice(0, 4).sort((a, b) =>
   compareBytes(addressOfPrivateKey(a), addressOfPrivateKey(b)),
@@ -54,7 +54,7 @@ const signerOf = (letter: string) => ({
   sign: (digest: Uint8Array): Signature => sign(digest, keyOf(letter)),
 });
 
-/** The block before the one that is decided at the edge. */
+/** The parent of the block being decided. */
 export const PARENT: Head = aGenesisHead(VALIDATOR_KEYS.map(addressOfPrivateKey), BigInt(START_S));
 
 /** In height 1, where a proposes in round 0, b in round 1, c in round 2 and d in round 3, all with real keys. */
@@ -94,7 +94,7 @@ export function prepare(by: string, place: Place): Authored {
   return { kind: "prepare", signed: signedPrepare(by, place) };
 }
 
-/** `seals` is what the seal is about, where that is another digest than the payload's; `sealer` whose it is. */
+/** `seals` is the sealed digest, if it differs from the payload's; `sealer` is the seal's signer. */
 export function commit(
   by: string,
   { height = HEIGHT, round, digest }: Place,
@@ -124,7 +124,7 @@ export function roundChange(by: string, round: number, prepared?: PreparedBlock)
   return { kind: "roundChange", signed, ...(prepared !== undefined && { candidate: prepared.candidate }) };
 }
 
-/** Proof that X, or another block, was prepared in a round, as the proposer and these others have it. */
+/** A prepared certificate for X, or another block, in a round, by the proposer and these others. */
 export function prepared(
   letters: string,
   { name = "X", round = 0 }: { readonly name?: string; readonly round?: number } = {},
@@ -141,41 +141,41 @@ export function prepared(
   };
 }
 
-/** Wishes for a round by these validators. */
+/** Round-change requests by these validators. */
 export function asking(letters: string, round: number): RoundChangeCertificate {
   return [...letters].map((letter) => signedRoundChange(letter, round));
 }
 
-/** A quorum that asks for a round, of which d brings this along. */
+/** A quorum of requests for a round, of which d's has this certificate. */
 export function bringing(brought: PreparedBlock, round = 1): RoundChangeCertificate {
   return [...asking("bc", round), signedRoundChange("d", round, { prepared: brought })];
 }
 
-/** The other signature of the same words by the same key: the curve gives two, and anybody can make one of the other. */
+/** The other valid signature of the same payload by the same key: each ECDSA signature has a twin that anyone can derive. */
 export function turned<S extends { readonly signature: Signature }>(signed: S): S {
   const { r, s, yParity } = signed.signature;
   return { ...signed, signature: { r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 } };
 }
 
-/** A validator as the others reach it: bytes in, and what becomes of them; nobody lies but by bytes. */
+/** A validator as seen from the network: bytes in, and their results. */
 export interface Edge {
   readonly clock: HandClock;
   readonly disk: ToyDisk;
   readonly witnessed: Witnessed;
-  /** What the engine could not bear. */
+  /** Errors that stopped the engine. */
   readonly failures: readonly unknown[];
-  /** Hands over the bytes, as c would, and lets the engine read them. Says which counters rose: "taken", "taken, wrongSealer"… */
+  /** Delivers the bytes, as c would, and lets the engine process them. Returns the increased counters: "taken", "taken, wrongSealer"… */
   hear(message: Authored | Encoded): Promise<string>;
-  /** All that can be seen of its consensus, but for signs of life. */
+  /** The visible consensus state, except heartbeats. */
   state(): Omit<ConsensusStatus, "members">;
   live(durationMs: number): Promise<void>;
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** A sample as a scraper finds it. */
+  /** A metric sample as scraped. */
   read(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
 }
 
-/** Validator d at height 1, round 0, half a second before a may propose; of the network only this node is real. */
+/** Validator d at height 1, round 0, half a second before a may propose; the only real node of the network. */
 export async function anEdge(): Promise<Edge> {
   const clock = createHandClock(START_S * 1000 + 500);
   const schedule = aSchedule();
@@ -251,7 +251,7 @@ export async function anEdge(): Promise<Edge> {
   };
 }
 
-/** What was counted of all that came in: by fate, and of what was taken, by flaw. */
+/** Counters of received messages: by result, and for taken ones by error. */
 export async function countedAt(
   edge: Edge,
 ): Promise<{ readonly received: number; readonly rejected: number }> {
@@ -265,7 +265,7 @@ export async function countedAt(
   };
 }
 
-/** Lets d hear X proposed and prepared by its fellows, and two Commits; throws unless it has the block then. */
+/** Sends d the Proposal of X, the Prepares of the others, and two Commits; throws unless it commits the block. */
 export async function decideX(edge: Edge): Promise<void> {
   for (const message of [
     proposal("a", block("X")),
@@ -279,7 +279,7 @@ export async function decideX(edge: Edge): Promise<void> {
   if (hash === undefined || !equalBytes(hash, block("X").hash)) throw new Error("X was not decided");
 }
 
-/** State that can be compared by ===. */
+/** State as text, comparable by ===. */
 export function printed(state: unknown): string {
   return JSON.stringify(state, (_key, value: unknown) => {
     if (value instanceof Uint8Array) return toHex(value);

@@ -35,7 +35,7 @@ function aRun(settings: Partial<ToySettings> = {}, disk = aDisk()) {
 }
 
 describe("a lone validator", () => {
-  it("makes a block a second, each stamped with its second and sealed by itself", async () => {
+  it("makes a block a second, each with its second as timestamp and its own seal", async () => {
     const { clock, disk, witnessed } = aRun({ buildMs: 200, commitMs: 100 });
     await live(clock, 10_100);
     expect(disk.heads.map(({ header }) => header.timestamp - 1_700_000_000n)).toEqual(
@@ -49,7 +49,7 @@ describe("a lone validator", () => {
     }
   });
 
-  it("says nothing before the promise is durable", async () => {
+  it("sends nothing before the vote record is durable", async () => {
     const seen: string[] = [];
     const { clock } = aRun({ onMoment: (moment) => void seen.push(moment) });
     await live(clock, 1_000);
@@ -66,7 +66,7 @@ describe("a lone validator", () => {
     ]);
   });
 
-  it("says that its clock is behind the newest block, instead of waiting for it in silence", async () => {
+  it("warns that its clock is behind the newest block, instead of waiting silently", async () => {
     const warnings: unknown[] = [];
     const logger = {
       ...silentLogger,
@@ -103,14 +103,14 @@ describe("a lone validator", () => {
     expect(headOfDisk(disk).header.timestamp).toBe(1_700_000_001n);
   });
 
-  it("goes to the next round when a block takes too long to build, and makes it there", async () => {
+  it("moves to the next round when a block takes too long to build, and proposes it there", async () => {
     const { clock, disk, witnessed } = aRun({ buildMs: 2_500 });
     await live(clock, 9_000);
     expect(disk.heads.length).toBeGreaterThan(1);
     expect(witnessed.commits[0]?.candidate.extra.round).toBe(1);
   });
 
-  it("asks again for a commit that failed, for the very same block", async () => {
+  it("retries a failed commit with the same block", async () => {
     let failures = 2;
     const { clock, disk, witnessed, node } = aRun({
       onMoment: (moment) => {
@@ -127,7 +127,7 @@ describe("a lone validator", () => {
 });
 
 describe("an engine", () => {
-  it("stops for good when a promise cannot be written", async () => {
+  it("stops for good when a vote record cannot be written", async () => {
     const failures: unknown[] = [];
     const { clock, witnessed, node } = aRun({
       onMoment: (moment) => {
@@ -172,14 +172,14 @@ describe("an engine", () => {
     node.engine.proposals.propose({ recipient: second, kind: "drop" });
     await live(clock, 1_000);
     expect(witnessed.commits[0]?.candidate.extra.vote).toEqual({ recipient: first, kind: "add" });
-    // Two validators now: alone we have no quorum any more, so nothing more is decided.
+    // Two validators now: one alone is no quorum, so no further block is decided.
     expect(headOfDisk(disk).tally.validators.map(toHex)).toEqual([first, self].map(toHex));
     expect(node.engine.proposals.pending().length).toBe(2);
     node.engine.proposals.discard(first);
     expect(node.engine.proposals.pending().length).toBe(1);
   });
 
-  it("tells what it is doing", async () => {
+  it("reports its status", async () => {
     const { clock, node } = aRun({ buildMs: 300 });
     await live(clock, 850);
     expect(node.engine.status()).toMatchObject({
@@ -225,7 +225,7 @@ describe("an engine", () => {
     expect(committing.disk.heads.length).toBe(2);
   });
 
-  it("stops for good when it is told that what it rests on has failed", async () => {
+  it("stops for good when a dependency has failed", async () => {
     const failures: unknown[] = [];
     const { clock, node, disk } = aRun({ onFailure: (error) => failures.push(error) });
     await live(clock, 2_000);
@@ -240,7 +240,7 @@ describe("an engine", () => {
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
-  it("takes a head that peers brought before its start for the one it starts with", async () => {
+  it("ignores a head from peers before its start, which gets the newest", async () => {
     const failures: unknown[] = [];
     const first = aRun();
     await live(first.clock, 3_000);
@@ -273,7 +273,7 @@ describe("an engine", () => {
     expect(node.engine.status()).toMatchObject({ mode: "validating", round: { number: 1 } });
   });
 
-  it("refuses to start with a memory that it cannot read, or that is of another chain", async () => {
+  it("refuses to start with a vote record that is unreadable, or of another chain", async () => {
     const bytes = Uint8Array.of(0xc0);
     expect(() => aRun({}, { ...aDisk(), votes: bytes })).toThrow("the record of our votes is unusable");
     const { clock, disk } = aRun({ onMoment: (moment) => (moment === "commit asked" ? "crash" : undefined) });
@@ -284,7 +284,7 @@ describe("an engine", () => {
     expect(() => aRun({}, other)).toThrow("belongs to another chain");
   });
 
-  it("drops messages, not its own affairs, when too many wait", async () => {
+  it("drops messages, but not its own inputs, when the queue is full", async () => {
     const { clock, disk, node, witnessed } = aRun({ schedule: aSchedule() });
     await live(clock, 1_000);
     const [message] = witnessed.messages;
@@ -294,7 +294,7 @@ describe("an engine", () => {
     expect(disk.heads.length).toBeGreaterThanOrEqual(4);
   });
 
-  it("warns once of a validator that stands behind many blocks in one round", async () => {
+  it("warns once of a validator that signed many blocks in one round", async () => {
     const key = hexToBytes("22".repeat(32));
     const other = addressOfPrivateKey(key);
     const signer = { self: other, sign: (digest: Uint8Array) => sign(digest, key) };

@@ -26,17 +26,17 @@ import {
   turned,
 } from "./edge.ts";
 
-/** Somebody's words with real keys, as bytes, and what becomes of them at validator d (edge.ts): its fate, and its flaw. */
+/** A message with real keys, as bytes, and the counters it increases at validator d (edge.ts): its result, and its error. */
 type Case = readonly [title: string, message: () => Authored | Encoded, outcome: string];
 
-/** A prepared block whose certificate is another. */
+/** A prepared block with another certificate. */
 function forged(change: Partial<PreparedBlock["certificate"]>, of = prepared("abc")): PreparedBlock {
   return { ...of, certificate: { ...of.certificate, ...change } };
 }
 
 const elsewhere = { round: 0, height: 2n, digest: block("X").digest };
 
-/** Each is a certificate that proves nothing, and why (ibft2.md#round-change-rules). */
+/** Invalid certificates, and their errors (ibft2.md#round-change-rules). */
 const FORGED_PROOFS: readonly (readonly [title: string, brought: () => PreparedBlock, flaw: string])[] = [
   ["too few Prepares", () => prepared("ab"), "tooFewPrepares"],
   ["no Prepare", () => forged({ prepares: [] }), "tooFewPrepares"],
@@ -68,7 +68,7 @@ const FORGED_PROOFS: readonly (readonly [title: string, brought: () => PreparedB
     "wrongDigest",
   ],
   [
-    "a Prepare that only says that it is c's",
+    "a Prepare that falsely claims to be c's",
     () => {
       const { payload } = signedPrepare("c", { round: 0 });
       const { signature, author } = signedPrepare("e", { round: 0 });
@@ -95,14 +95,14 @@ const FORGED_PROOFS: readonly (readonly [title: string, brought: () => PreparedB
 const CASES: readonly Case[] = [
   ...FORGED_PROOFS.map(
     ([title, brought, flaw]): Case => [
-      `a wish for round 1 with ${title}`,
+      `a RoundChange to round 1 with ${title}`,
       () => roundChange("c", 1, brought()),
       flaw,
     ],
   ),
   ...FORGED_PROOFS.map(
     ([title, brought, flaw]): Case => [
-      `round 1 as asked for with ${title}`,
+      `a proposal in round 1 whose requests have ${title}`,
       () => proposal("b", block("X", 1), bringing(brought())),
       flaw,
     ],
@@ -112,13 +112,13 @@ const CASES: readonly Case[] = [
   ["a wish for round 0", () => roundChange("c", 0), "wrongRound"],
   ["a wish with another block than was prepared", () => withBlock(prepared("abc"), "Y"), "wrongCandidate"],
   [
-    "a wish with the prepared block in another round",
+    "a RoundChange with the prepared block in another round",
     () => ({ ...roundChange("c", 2, prepared("abc")), candidate: block("X", 1) }) as Authored,
     "wrongCandidate",
   ],
   ["a wish without the block that was prepared", () => withBlock(prepared("abc")), "taken, candidateMissing"],
   [
-    "a wish with a block and no proof",
+    "a RoundChange with a block and no certificate",
     () => ({ ...roundChange("c", 1), candidate: block("X") }) as Authored,
     "wrongCandidate",
   ],
@@ -128,32 +128,32 @@ const CASES: readonly Case[] = [
   ["round 1 as asked by too few", () => proposal("b", block("X", 1), asking("cd", 1)), "tooFewRoundChanges"],
   ["round 1 as asked by one twice", () => proposal("b", block("X", 1), asking("cdd", 1)), "duplicateAuthors"],
   [
-    "round 1 as asked by one twice, under its other signature",
+    "a proposal in round 1 with one validator's request twice, under its other signature",
     () => proposal("b", block("X", 1), [...asking("cd", 1), turned(signedRoundChange("d", 1))]),
     "duplicateAuthors",
   ],
   [
-    "round 1 as asked by a quorum and one of it twice",
+    "a proposal in round 1 with a quorum of requests and one of them twice",
     () => proposal("b", block("X", 1), asking("acdd", 1)),
     "duplicateAuthors",
   ],
   [
-    "round 1 as asked by a stranger too",
+    "a proposal in round 1 with a request by a non-validator too",
     () => proposal("b", block("X", 1), asking("cde", 1)),
     "authorNotValidator",
   ],
   [
-    "round 1 where one asked for another",
+    "a proposal in round 1 with a request for another round",
     () => proposal("b", block("X", 1), [...asking("cd", 1), signedRoundChange("a", 2)]),
     "wrongRound",
   ],
   [
-    "round 1 where one asked at another height",
+    "a proposal in round 1 with a request of another height",
     () => proposal("b", block("X", 1), [...asking("cd", 1), signedRoundChange("a", 1, { height: 2n })]),
     "wrongHeight",
   ],
   [
-    "round 1 as asked by one who only says that it is d",
+    "a proposal in round 1 with a request that falsely claims to be d's",
     () => {
       const { payload } = signedRoundChange("d", 1);
       const { signature, author } = signedPrepare("d", { round: 1 });
@@ -180,12 +180,12 @@ const CASES: readonly Case[] = [
 
   ["a proposal by another than the proposer", () => proposal("b", block("X")), "wrongProposer"],
   [
-    "a new block that another is said to have built",
+    "a new block with another validator as coinbase",
     () => proposal("a", block("X", 0, "b")),
     "taken, foreignBuilder",
   ],
   [
-    "a new block that another is said to have built, in round 1",
+    "a new block with another validator as coinbase, in round 1",
     () => proposal("b", block("X", 1, "a"), asking("acd", 1)),
     "taken, foreignBuilder",
   ],
@@ -196,7 +196,7 @@ const CASES: readonly Case[] = [
   ],
   ["a proposal by a stranger", () => proposal("e", block("X")), "unwelcomeAuthor"],
   [
-    "a proposal with another block than it names",
+    "a proposal with another block than it signs",
     () => ({ ...proposal("a", block("X")), candidate: block("Y") }) as Authored,
     "wrongCandidate",
   ],
@@ -223,7 +223,7 @@ const CASES: readonly Case[] = [
   ["a Prepare of the height before", () => prepare("b", { ...elsewhere, height: 0n }), "past"],
   ["a Prepare of a height far away", () => prepare("b", { ...elsewhere, height: 12n }), "tooFar"],
   [
-    "a Prepare of no height there will ever be",
+    "a Prepare of an impossible height",
     () => prepare("b", { ...elsewhere, height: 2n ** 64n - 1n }),
     "tooFar",
   ],
@@ -245,12 +245,12 @@ const CASES: readonly Case[] = [
     "taken, wrongSealer",
   ],
   [
-    "a Commit with the seal of another",
+    "a Commit with the seal of another validator",
     () => commit("b", { round: 0 }, { sealer: "c" }),
     "taken, wrongSealer",
   ],
   [
-    "a Commit with the seal of a stranger",
+    "a Commit with the seal of a non-validator",
     () => commit("b", { round: 0 }, { sealer: "e" }),
     "taken, wrongSealer",
   ],
@@ -271,13 +271,13 @@ const CASES: readonly Case[] = [
   ["a proposal whose header has no end", () => proposal("a", withVanity(129 * 1024)), "oversized"],
 ];
 
-/** What the rules of the machine say where reading already finds something. */
+/** The error by the state machine's rules, for messages in which decoding already finds one. */
 const LATER_NAMES: Readonly<Record<string, string>> = {
   wrongCandidate: "candidateUncalledFor",
   wrongRound: "certificateUncalledFor",
 };
 
-function isFoundByReading(outcome: string): boolean {
+function isFoundByDecoding(outcome: string): boolean {
   return outcome === "wrongCandidate" || CERTIFICATE_ERRORS.some((flaw) => flaw === outcome);
 }
 
@@ -287,7 +287,7 @@ function withBlock(brought: PreparedBlock, name?: string): Authored {
   return { kind, signed, ...(name !== undefined && { candidate: block(name) }) } as Authored;
 }
 
-/** X in every respect but its number. */
+/** X with another number. */
 function atHeight(number: bigint): Candidate {
   const { header, extra } = block("X");
   return createCandidate({ ...header, number }, extra, []);
@@ -311,8 +311,8 @@ describe("a forged message, by its bytes and with real keys", () => {
     expect(await countedAt(edge)).toEqual({ received: 1, rejected: flaw === undefined ? 0 : 1 });
   });
 
-  it.each(CASES.filter(([, , outcome]) => isFoundByReading(outcome)))(
-    "would have no effect though it were read whole: %s",
+  it.each(CASES.filter(([, , outcome]) => isFoundByDecoding(outcome)))(
+    "would have no effect if it were decoded completely: %s",
     (_title, message, outcome) => {
       const made = message();
       const { code, payload } = "kind" in made ? encodeMessage(made) : made;
@@ -323,7 +323,7 @@ describe("a forged message, by its bytes and with real keys", () => {
     },
   );
 
-  it("cannot keep an honest quorum from its block, not even with all the others", async () => {
+  it("cannot keep an honest quorum from deciding its block, even together with all others", async () => {
     const edge = await anEdge();
     for (const [, message] of CASES) await edge.hear(message());
     await decideX(edge);
@@ -331,8 +331,8 @@ describe("a forged message, by its bytes and with real keys", () => {
   });
 });
 
-describe("what the forged messages are made of", () => {
-  it("is believed where nothing is wrong with it", async () => {
+describe("the parts of the forged messages", () => {
+  it("are accepted when unchanged", async () => {
     for (const message of [
       roundChange("c", 1),
       roundChange("c", 1, prepared("abc")),

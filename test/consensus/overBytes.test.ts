@@ -11,23 +11,23 @@ import { aGenesisHead, aSchedule } from "../builders/toyChain.ts";
 import { headOfDisk, live, startToyNode, type ToyDisk, type ToyNode, type ToySettings } from "./toyNode.ts";
 
 const START_MS = 1_700_000_000_250;
-/** In the order of their addresses, which is that of their turns. */
+/** In the order of their addresses, in which they propose. */
 const KEYS = [1n, 2n, 3n, 4n]
   .map((key) => bigintToFixedBytes(key, 32))
   .sort((a, b) => compareBytes(addressOfPrivateKey(a), addressOfPrivateKey(b)));
 const MEMBERS = KEYS.map(addressOfPrivateKey);
 
 interface Trial {
-  /** Whether two of them, by their places, are connected. */
+  /** Whether two of them, by their indexes, are connected. */
   readonly isLink?: (a: number, b: number) => boolean;
   readonly settings?: (place: number) => Partial<ToySettings>;
-  /** Those that run. */
+  /** The running validators. */
   readonly places?: readonly number[];
-  /** What one of them makes of another's words, and brings to everybody else before the other does. */
+  /** How one of them changes another's message, which it sends to all others before the author does. */
   readonly overtakes?: { readonly place: number; change(code: number, payload: Uint8Array): Uint8Array };
 }
 
-/** Four validators with real keys, joined by nothing but bytes, each with 5 ms on the way. */
+/** Four validators with real keys that exchange bytes only, with a delay of 5 ms. */
 async function livedTogether(
   seconds: number,
   { isLink = () => true, settings, places = [0, 1, 2, 3], overtakes }: Trial,
@@ -87,18 +87,18 @@ async function livedTogether(
   return { height: shortest - 1, stamps, kept };
 }
 
-describe("four validators that hear nothing of each other but bytes", () => {
+describe("four validators that exchange bytes only", () => {
   it("make a block a second, the same for all", async () => {
     const { height } = await livedTogether(10, {});
     expect(height).toBe(10);
   });
 
-  it("do so though each is connected to two others only: the rest is passed on", async () => {
+  it("do so though each is connected to only two others, with relaying", async () => {
     const { height } = await livedTogether(10, { isLink: (a, b) => (a + b) % 2 === 1 });
     expect(height).toBe(10);
   });
 
-  it("do so though one commits late: what it hears of the next height meanwhile waits for it", async () => {
+  it("do so though one commits late and buffers the messages of the next height", async () => {
     const settings = (place: number) => ({ commitMs: place === 3 ? 990 : 10 });
     const { height, stamps, kept } = await livedTogether(10, { settings });
     expect(stamps.length - 1).toBe(10);
@@ -106,7 +106,7 @@ describe("four validators that hear nothing of each other but bytes", () => {
     expect(kept).toBeGreaterThan(5);
   });
 
-  it("do so though one of them hands on each proposal with another body before its author does", async () => {
+  it("do so though one of them relays each proposal with another body before its author does", async () => {
     const change = (code: number, payload: Uint8Array): Uint8Array => {
       const read = decodeMessage(code, payload);
       if (!read.ok || read.value.kind !== "proposal") return payload;
@@ -118,9 +118,9 @@ describe("four validators that hear nothing of each other but bytes", () => {
     expect(height).toBe(10);
   });
 
-  it("lose a round, no more, when it is the turn of one that is down", async () => {
+  it("lose only one round when the proposer is down", async () => {
     const { stamps } = await livedTogether(12, { places: [0, 1, 3] });
-    // Its turn comes after two blocks, and again after each three others.
+    // It is the proposer after two blocks, and again after each three others.
     const pauses = stamps.slice(1).map((stamp, index) => stamp - (stamps[index] ?? 0));
     expect(pauses.slice(0, 7)).toEqual([1, 1, 2, 1, 1, 2, 1]);
   });

@@ -3,8 +3,8 @@ import { anEdge, asking, block, commit, prepare, proposal, roundChange } from ".
 
 const roundOf = (edge: Awaited<ReturnType<typeof anEdge>>): number | undefined => edge.state().round?.number;
 
-describe("what validators say while another is paused", () => {
-  it("counts when that one takes part again, though nobody says it twice", async () => {
+describe("messages that arrive while a validator is paused", () => {
+  it("count when it takes part again, though they are sent only once", async () => {
     const edge = await anEdge();
     await edge.pause();
     expect(await edge.hear(roundChange("b", 3))).toBe("taken");
@@ -15,7 +15,7 @@ describe("what validators say while another is paused", () => {
     expect(edge.witnessed.messages.map(({ signed }) => signed.payload.round)).toEqual([3]);
   });
 
-  it("counts together with what they said before", async () => {
+  it("count together with earlier ones", async () => {
     const edge = await anEdge();
     await edge.hear(roundChange("b", 3));
     await edge.pause();
@@ -24,7 +24,7 @@ describe("what validators say while another is paused", () => {
     expect(roundOf(edge)).toBe(3);
   });
 
-  it("decides a block that was sealed meanwhile", async () => {
+  it("decide a block that was sealed in the meantime", async () => {
     const edge = await anEdge();
     await edge.pause();
     await edge.hear(proposal("a", block("X")));
@@ -36,7 +36,7 @@ describe("what validators say while another is paused", () => {
     expect(edge.disk.heads[1]?.hash).toEqual(block("X").hash);
   });
 
-  it("counts in the round that both had asked for before", async () => {
+  it("count in the round that both had requested before", async () => {
     const edge = await anEdge();
     for (const by of ["b", "c"]) await edge.hear(roundChange(by, 1));
     expect(roundOf(edge)).toBe(1);
@@ -51,7 +51,7 @@ describe("what validators say while another is paused", () => {
     expect(edge.failures).toEqual([]);
   });
 
-  it("counts after every further pause", async () => {
+  it("count after every further pause", async () => {
     const edge = await anEdge();
     await edge.pause();
     await edge.hear(roundChange("b", 3));
@@ -62,7 +62,7 @@ describe("what validators say while another is paused", () => {
     expect(roundOf(edge)).toBe(3);
   });
 
-  it("cannot be kept out by what others make of their words", async () => {
+  it("cannot be displaced by forged variants", async () => {
     const edge = await anEdge();
     await edge.pause();
     for (const by of ["b", "c"]) {
@@ -73,7 +73,7 @@ describe("what validators say while another is paused", () => {
     expect(roundOf(edge)).toBe(3);
   });
 
-  it("leads nobody to a round after which there is none", async () => {
+  it("cannot move it to the last encodable round", async () => {
     const edge = await anEdge();
     for (const by of ["b", "c"])
       expect(await edge.hear(roundChange(by, 2 ** 32 - 1))).toBe("taken, roundOutOfReach");

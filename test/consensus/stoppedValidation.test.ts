@@ -18,7 +18,7 @@ const privateKey = new Uint8Array(32).fill(0x11);
 const SELF = addressOfPrivateKey(privateKey);
 const VALIDATORS = [toyAddress(1), toyAddress(2), toyAddress(3), SELF].sort((a, b) => Buffer.compare(a, b));
 
-/** A node that is asked to validate a proposal of the first proposer, and never comes to an end with it. */
+/** A node that validates a proposal of the first proposer, and never finishes. */
 async function aValidation() {
   const clock = createHandClock(START_S * 1000 + 250);
   const parent = aGenesisHead(VALIDATORS, BigInt(START_S));

@@ -25,7 +25,7 @@ export interface ToyDisk {
   votes: Uint8Array | undefined;
 }
 
-/** What the world saw of a node: it cannot be taken back by a crash. */
+/** What others saw of a node, which a crash cannot undo. */
 export interface Witnessed {
   readonly messages: Authored[];
   readonly commits: { readonly candidate: Candidate; readonly seals: readonly Signature[] }[];
@@ -38,20 +38,20 @@ export interface ToySettings {
   readonly buildMs?: number;
   readonly checkMs?: number;
   readonly commitMs?: number;
-  /** Given what tells that nobody waits for the validation any more. */
+  /** Receives the signal that aborts the validation. */
   readonly onCheck?: (signal: AbortSignal) => void;
-  /** Called before and after everything that touches the world; "crash" ends the node there and then. */
+  /** Called before and after every external effect; "crash" ends the node at that point. */
   readonly onMoment?: (moment: string) => "crash" | undefined;
   readonly onFailure?: (error: unknown) => void;
-  /** Given the engine before it starts. */
+  /** Receives the engine before it starts. */
   readonly beforeStart?: (engine: Engine) => void;
   readonly logger?: Logger;
   readonly metrics?: ConsensusMetrics;
-  /** To whom there are connections; nobody can tell when absent. */
+  /** The connected nodes; unknown when absent. */
   readonly connected?: () => readonly Address[];
-  /** Takes what the node says further than to its witness. */
+  /** Sends the node's messages to other nodes as well. */
   readonly outbox?: Outbox;
-  /** Told of a head after the engine. */
+  /** Called for a head after the engine. */
   readonly onHead?: (head: Head) => void;
 }
 
@@ -61,7 +61,7 @@ export interface ToyNode {
   readonly disk: ToyDisk;
 }
 
-/** One run of a node over a toy chain, from its start to its stop or crash. Blocks carry `mark` of their run. */
+/** One run of a node over a toy chain, from its start to its stop or crash. Blocks have the `mark` of their run. */
 export function startToyNode(
   settings: ToySettings,
   clock: HandClock,
@@ -73,7 +73,7 @@ export function startToyNode(
   const self = addressOfPrivateKey(settings.privateKey);
   let isDead = false;
 
-  /** Never resolves once the node is dead: whatever was under way is lost. */
+  /** Never resolves once the node has ended: pending work is lost. */
   async function moment(name: string): Promise<void> {
     if (!isDead && settings.onMoment?.(name) === "crash") isDead = true;
     if (isDead) await new Promise(() => undefined);
@@ -173,12 +173,12 @@ export function headOfDisk({ heads }: ToyDisk): Head {
   return head;
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Runs all pending tasks of the event loop. */
 export async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Turns the clock in small steps, letting work run in between. */
+/** Advances the clock in small steps and runs pending work in between. */
 export async function live(clock: HandClock, durationMs: number, stepMs = 50): Promise<void> {
   const endMs = clock.nowMs() + durationMs;
   await settle();

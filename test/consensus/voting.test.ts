@@ -17,7 +17,7 @@ interface Member {
   delivered: number;
 }
 
-/** Real engines over toy chains, joined by a network that loses nothing; who does not validate follows. */
+/** Real engines over toy chains in a network without losses; non-validators follow. */
 function aNetwork(count: number, { validators, epochLength }: { validators: number; epochLength: bigint }) {
   const clock = createHandClock(START_MS);
   const keys = Array.from({ length: count }, (_, index) => bigintToFixedBytes(BigInt(index + 1), 32));
@@ -46,7 +46,7 @@ function aNetwork(count: number, { validators, epochLength }: { validators: numb
     return hasCarried;
   }
 
-  /** As blocks reach a follower: from whoever has the longest chain. */
+  /** Gives a follower the blocks of the longest chain. */
   function follow(): void {
     const longest = members.reduce((a, b) => (b.disk.heads.length > a.disk.heads.length ? b : a)).disk.heads;
     for (const { disk, node } of members) {
@@ -106,7 +106,7 @@ describe("validators that vote", () => {
     const everyone = [0, 1, 2, 3, 4, 5, 6];
     for (const size of [2, 3, 4, 5, 6, 7]) {
       network.propose(network.validators, size - 1, "add");
-      // A majority of proposers has had its turn; votes cut off by an epoch block are cast again in the next.
+      // A majority of validators has proposed; votes discarded by an epoch block are cast again in the next epoch.
       await network.untilBlock(network.height + 2 * size + 1);
       expect(network.validators).toEqual(everyone.slice(0, size));
       expect(network.mode(size - 1)).toBe("validating");

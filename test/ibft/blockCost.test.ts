@@ -14,21 +14,21 @@ const maker = aCertificateMaker(4);
 const proposer = maker.proposerOf(0);
 const address = expectDefined(maker.validatorSet.validators[proposer], "the proposer");
 
-/** As short as one can be, of nobody. */
+/** The shortest possible transaction, with an arbitrary signature. */
 function tiny(nonce: number): Transaction {
   const scalars = [BigInt(nonce), 0n, 0n, 0n, 0n, 0n, 27n, 1n, 1n].map(bigintToBytes);
   const decoded = decodeTransaction(encodeRlpList(scalars.map(encodeRlpString)));
   return expectDefined(decoded.ok ? decoded.value : undefined, "a transaction");
 }
 
-interface Trial {
+interface Case {
   readonly count: number;
   readonly kind?: "proposal" | "roundChange";
   readonly sender?: Address;
 }
 
-/** Reads a message with a block of so many transactions, which are not those that its header names, step by step. */
-function read({ count, kind = "proposal", sender = address }: Trial) {
+/** Decodes, step by step, a message with a block of `count` transactions that do not match the header's root. */
+function read({ count, kind = "proposal", sender = address }: Case) {
   const proven = maker.prepared(0);
   const transactions = Array.from({ length: count }, (_, nonce) => tiny(nonce));
   const candidate = { ...maker.block(0), transactions };
@@ -76,18 +76,18 @@ describe("a block of many transactions in a message", () => {
   const inPortions = { result: "foreignBody", decoded: 4_000, mostAtOnce: 64 };
 
   it.each(["proposal", "roundChange"] as const)(
-    "is read some at a time, for nothing at first: %s",
+    "is decoded in portions, the first block free: %s",
     (kind) => {
       expect(read({ count: 4_000, kind })).toEqual({ ...inPortions, blockSteps: ["free"] });
     },
   );
 
-  it("costs its share of time where a stranger brings it", () => {
+  it("is charged to the share of untrusted peers when one of them sends it", () => {
     const sender = asAddress(new Uint8Array(20).fill(7));
     expect(read({ count: 4_000, sender })).toEqual({ ...inPortions, blockSteps: ["charged"] });
   });
 
-  it("is refused unread where the gas limit has no room for so many", () => {
+  it("is refused without decoding when the gas limit does not allow that many", () => {
     expect(read({ count: 4_287 })).toMatchObject({ result: "malformedBlock", decoded: 0 });
   });
 });

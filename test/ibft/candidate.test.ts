@@ -29,7 +29,7 @@ describeWithVectors("a candidate", () => {
     expect(withRound(later, 0)).toEqual(readCandidate(derived.block.blockRlp));
   });
 
-  it("takes its seals to become the block of the chain", () => {
+  it("becomes the block of the chain with its seals", () => {
     const sealed = decodeBlock(hexToBytes(derived.sealedBlock.blockRlp));
     if (!sealed.ok) throw new Error(sealed.error.message);
     const extra = decodeExtraData(sealed.value.header.extraData);

@@ -7,7 +7,7 @@ import { expectDefined } from "../../src/primitives/assert.ts";
 import { recoverAddress, SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
 import { aCertificateMaker, type CertificateMaker } from "../builders/certificates.ts";
 
-/** What reading a message costs: its end, signatures recovered in all, and the most of them between two places to pause. */
+/** The cost of decoding a message: its result, the recovered signatures, and the most of them between two pauses. */
 function costOf(maker: CertificateMaker, { code, payload }: Encoded, known?: KnownSigners) {
   let recoveries = 0;
   let most = 0;
@@ -31,98 +31,95 @@ function costOf(maker: CertificateMaker, { code, payload }: Encoded, known?: Kno
 const others = (validators: number, proposer: number): number[] =>
   Array.from({ length: validators }, (_, index) => index).filter((index) => index !== proposer);
 
-describe("a certificate costs what its validator set can have signed", () => {
+describe("a certificate costs no more than its validator set can have signed", () => {
   it.each([1365, 4096, 10_000])("and not %i signatures of one of four validators", (count) => {
     const maker = aCertificateMaker(4);
     const proposer = maker.proposerOf(0);
-    const liar = (proposer + 1) % 4;
-    const made = maker.prepared(0, [liar]);
+    const faulty = (proposer + 1) % 4;
+    const made = maker.prepared(0, [faulty]);
     const [prepare] = made.prepares;
-    // Signatures that the liar made over the same words, each another: what is in them does not matter.
+    // Distinct signatures by the faulty validator over the same payload; their contents do not matter.
     const prepares = Array.from({ length: count }, (_, index) => {
       const { signature, ...signed } = expectDefined(prepare, "a Prepare");
       return { ...signed, signature: { ...signature, s: signature.s - BigInt(index) } };
     });
-    const message = maker.roundChange(liar, 1, { ...made, prepares });
+    const message = maker.roundChange(faulty, 1, { ...made, prepares });
     expect(costOf(maker, message)).toMatchObject({ result: "tooManySignatures", recoveries: 0 });
   });
 
-  it("and ends with a validator's second Prepare, in the other spelling of its signature", () => {
+  it("and ends at a validator's second Prepare, with the other encoding of its signature", () => {
     const maker = aCertificateMaker(20);
     const made = maker.prepared(0);
-    const liar = maker.proposerOf(1);
+    const faulty = maker.proposerOf(1);
     const twice = expectDefined(made.prepares[0], "a Prepare");
     const { r, s, yParity } = twice.signature;
     const turned = { r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 } as const;
     const prepares = [twice, { ...twice, signature: turned }, ...made.prepares.slice(2)];
-    const cost = costOf(maker, maker.roundChange(liar, 1, { ...made, prepares }));
+    const cost = costOf(maker, maker.roundChange(faulty, 1, { ...made, prepares }));
     // The author, the Proposal and two Prepares.
     expect(cost).toMatchObject({ result: "duplicateAuthors", recoveries: 4 });
   });
 
-  it("and ends with the first signature of nobody, and before any where what is signed does not fit", () => {
+  it("and ends at the first signature of a non-validator, and before any when the signed contents are wrong", () => {
     const maker = aCertificateMaker(20);
     const made = maker.prepared(0);
-    const liar = maker.proposerOf(1);
+    const faulty = maker.proposerOf(1);
     const [first, ...rest] = made.prepares;
     const honest = expectDefined(first, "a Prepare");
     const nobody = { ...honest, signature: { ...honest.signature, s: honest.signature.s - 1n } };
-    const strange = maker.roundChange(liar, 1, { ...made, prepares: [nobody, ...rest] });
+    const strange = maker.roundChange(faulty, 1, { ...made, prepares: [nobody, ...rest] });
     expect(costOf(maker, strange)).toMatchObject({ result: "authorNotValidator", recoveries: 3 });
     const [other] = maker.prepared(1, [2]).prepares;
     const misplaced = { ...made, prepares: [...rest, expectDefined(other, "a Prepare of round 1")] };
-    expect(costOf(maker, maker.roundChange(liar, 2, misplaced))).toMatchObject({
+    expect(costOf(maker, maker.roundChange(faulty, 2, misplaced))).toMatchObject({
       result: "wrongRound",
       recoveries: 0,
     });
   });
 
-  it("and is not looked at in a proposal of whoever is not the proposer", () => {
+  it("and is not verified in a proposal that is not by the proposer", () => {
     const maker = aCertificateMaker(20);
     const asked = others(20, -1).map((who) => maker.asks(who, 1, maker.prepared(0)));
-    const liar = maker.proposerOf(2);
-    expect(costOf(maker, maker.proposal(1, asked, liar))).toMatchObject({
+    const faulty = maker.proposerOf(2);
+    expect(costOf(maker, maker.proposal(1, asked, faulty))).toMatchObject({
       result: "wrongProposer",
       recoveries: 1,
     });
   });
 });
 
-describe("what honest validators may send is read, with a place to pause at each signature", () => {
-  it.each([4, 20])(
-    "with every Prepare there can be, of %i validators, in rounds of their own",
-    (validators) => {
-      const maker = aCertificateMaker(validators);
-      const round = validators + 1;
-      const asked = others(validators, -1).map((who) => maker.asks(who, round, maker.prepared(who)));
-      const known = createKnownSigners();
-      const message = maker.proposal(round, asked);
-      // The proposal; of each validator that asks, a Proposal and a Prepare of all the others.
-      expect(costOf(maker, message, known)).toEqual({
-        result: "read",
-        recoveries: 1 + validators + validators * validators,
-        most: 1,
-      });
-      expect(costOf(maker, message, known)).toMatchObject({ result: "read", recoveries: 0 });
-    },
-  );
+describe("messages of honest validators are decoded, with a pause at each signature", () => {
+  it.each([4, 20])("with every possible Prepare, of %i validators, each in another round", (validators) => {
+    const maker = aCertificateMaker(validators);
+    const round = validators + 1;
+    const asked = others(validators, -1).map((who) => maker.asks(who, round, maker.prepared(who)));
+    const known = createKnownSigners();
+    const message = maker.proposal(round, asked);
+    // The proposal; from each requesting validator, a Proposal and the Prepares of all the others.
+    expect(costOf(maker, message, known)).toEqual({
+      result: "read",
+      recoveries: 1 + validators + validators * validators,
+      most: 1,
+    });
+    expect(costOf(maker, message, known)).toMatchObject({ result: "read", recoveries: 0 });
+  });
 
-  it("and signatures that came before cost nothing", () => {
+  it("and signatures seen before cost nothing", () => {
     const maker = aCertificateMaker(20);
     const prepared = maker.prepared(0);
     const known = createKnownSigners();
-    const wish = maker.roundChange(1, 1, prepared);
-    expect(costOf(maker, wish, known)).toMatchObject({ result: "read", recoveries: 1 + 20 });
+    const roundChange = maker.roundChange(1, 1, prepared);
+    expect(costOf(maker, roundChange, known)).toMatchObject({ result: "read", recoveries: 1 + 20 });
     const asked = others(20, -1).map((who) => maker.asks(who, 1, prepared));
-    // The proposal, and of those who ask all but one.
+    // The proposal, and the requests of all but one.
     expect(costOf(maker, maker.proposal(1, asked), known)).toMatchObject({ result: "read", recoveries: 20 });
   });
 });
 
-describe("the memory of signers", () => {
+describe("the cache of signers", () => {
   const signer = (index: number) => asAddress(new Uint8Array(20).fill(index));
 
-  it("has room for each of them, which another's flood does not take", () => {
+  it("has a bound for each signer, so that a flood of one evicts none of another", () => {
     const known = createKnownSigners();
     known.add("honest", signer(1));
     for (let index = 0; index < 10_000; index++) known.add(`flood ${index}`, signer(2));
@@ -132,7 +129,7 @@ describe("the memory of signers", () => {
     expect(known.size).toBe(1 + KNOWN_SIGNATURES_OF_SIGNER);
   });
 
-  it("is bounded whoever signs", () => {
+  it("is bounded for any number of signers", () => {
     const known = createKnownSigners();
     for (let index = 0; index < 1000; index++) {
       const address = new Uint8Array(20);

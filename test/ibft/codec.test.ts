@@ -16,12 +16,12 @@ import {
 import { describeWithSheet, describeWithVectors } from "../vectors.ts";
 
 describeWithVectors("messages of real validators", () => {
-  it.each(NETWORKS)("say what was recorded of them, and are spelled so again: %s", (network) => {
+  it.each(NETWORKS)("decode to the recorded facts, and encode to the same bytes again: %s", (network) => {
     const recorded = recordedMessages(network);
     expect(recorded.length).toBe(network === "net1" ? 64 : 209);
     for (const { code, data, ...facts } of recorded) {
       const message = decoded(code, hexToBytes(data));
-      // A copy, of which nobody knows how it was spelled.
+      // A copy, for which no encoding is kept.
       const encoded = encodeMessage(structuredClone(message));
       expect({ code: encoded.code, data: toHex(encoded.payload) }, facts.id).toEqual({ code, data });
       expect(factsOf(message), facts.id).toEqual(factsIn(facts));
@@ -48,11 +48,11 @@ describeWithVectors("messages of real validators", () => {
         return recoverAddress(digest, signature);
       },
     });
-    // The proposal, three round changes, and in one of them a proposal and two prepares.
+    // The proposal, three round changes, and one of these with a proposal and two prepares.
     expect(read.ok && recoveries).toBe(7);
   });
 
-  it("are read no further than their author when he may not speak", () => {
+  it("are decoded no further than the author when it is not allowed", () => {
     const { code, message } = derivedMessage("proposal-round1-key2-with-round-change-certificate");
     let recoveries = 0;
     const read = decodeMessage(code, hexToBytes(message), {
@@ -80,7 +80,7 @@ describeWithSheet("the fact sheet's messages", "ibft2.md", (sheet) => {
   });
 });
 
-describe("bytes that are no message", () => {
+describe("bytes that are not a message", () => {
   it("are refused with a reason", () => {
     const reasonOf = (code: number, payload: Uint8Array): string => {
       const read = decodeMessage(code, payload);
@@ -114,7 +114,7 @@ function factsIn(recorded: Omit<RecordedMessage, "code" | "data">): unknown {
   };
 }
 
-/** The same facts as the recording states. */
+/** The facts that the recording has. */
 function factsOf(message: Authored): unknown {
   const { kind, signed } = message;
   const { author, payload, signature } = signed;

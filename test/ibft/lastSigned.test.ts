@@ -10,7 +10,7 @@ import { aCandidate, aGenesisHead, tokenSignature, toyAddress, toyAddresses } fr
 
 const digest = keccak256(Uint8Array.of(1)) as Uint8Array as Digest;
 
-describe("the record of a vote", () => {
+describe("a record of the vote log", () => {
   it.each<{ title: string; record: LastSignedState }>([
     {
       title: "a round that was only asked for",
@@ -43,7 +43,7 @@ describe("the record of a vote", () => {
     }
   });
 
-  it("is refused when its block is of another height", () => {
+  it("is refused when its block has another height", () => {
     const bytes = encodeLastSigned({ height: 2n, round: 1, digest, prepared: aPreparedBlock(0) });
     expect(decodeLastSigned(bytes)).toMatchObject({ error: { code: "damagedVoteRecord" } });
   });

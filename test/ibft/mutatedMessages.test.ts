@@ -21,7 +21,7 @@ interface Genuine {
   readonly payload: Uint8Array;
 }
 
-/** All kinds with all that they may contain: certificates in certificates, transactions of several types, votes. */
+/** All kinds of messages with all possible parts: nested certificates, transactions of several types, votes. */
 function genuineMessages(): readonly Genuine[] {
   const derived = [
     "proposal-round0",
@@ -42,26 +42,29 @@ function genuineMessages(): readonly Genuine[] {
 
 describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
   const genuine = genuineMessages();
-  const judge = createMessageValidator();
+  const validate = createMessageValidator();
 
-  it.each(genuine)("are refused or exactly understood, whatever is changed: $name", ({ code, payload }) => {
-    const random = createRandom(SEED);
-    const outcomes = new Map<string, number>();
-    for (const { path, kind, bytes } of rlpMutations(payload, opensMessageStrings, (limit) =>
-      random.between(0, limit - 1),
-    )) {
-      try {
-        const outcome = judge(code, bytes);
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      } catch (error) {
-        throw new Error(`${kind} at ${path.join("/")}: ${toHex(bytes)}`, { cause: error });
+  it.each(genuine)(
+    "are refused or encode to the same bytes, whatever is changed: $name",
+    ({ code, payload }) => {
+      const random = createRandom(SEED);
+      const results = new Map<string, number>();
+      for (const { path, kind, bytes } of rlpMutations(payload, opensMessageStrings, (limit) =>
+        random.between(0, limit - 1),
+      )) {
+        try {
+          const result = validate(code, bytes);
+          results.set(result, (results.get(result) ?? 0) + 1);
+        } catch (error) {
+          throw new Error(`${kind} at ${path.join("/")}: ${toHex(bytes)}`, { cause: error });
+        }
       }
-    }
-    expect(outcomes.get("malformed") ?? 0).toBeGreaterThan(20);
-    expect(outcomes.size).toBeGreaterThan(2);
-  });
+      expect(results.get("malformed") ?? 0).toBeGreaterThan(20);
+      expect(results.size).toBeGreaterThan(2);
+    },
+  );
 
-  it.each(genuine)("are refused wherever they are cut or go on: $name", ({ code, payload }) => {
+  it.each(genuine)("are refused when truncated or extended: $name", ({ code, payload }) => {
     for (let length = 0; length < payload.length; length++)
       expect(decodeMessage(code, payload.subarray(0, length)).ok).toBe(false);
     for (const more of [1, 2, 60]) {
@@ -71,7 +74,7 @@ describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
     }
   });
 
-  it("are refused or exactly understood when bytes anywhere are others", () => {
+  it("are refused or encode to the same bytes when any bytes change", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...genuine),
@@ -81,11 +84,11 @@ describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
         }),
         ({ code, payload }, changes) => {
           const mutated = Uint8Array.from(payload);
-          for (const [place, mask] of changes) {
-            const at = Math.min(payload.length - 1, Math.floor(place * payload.length));
+          for (const [position, mask] of changes) {
+            const at = Math.min(payload.length - 1, Math.floor(position * payload.length));
             mutated[at] = (mutated[at] ?? 0) ^ mask;
           }
-          judge(code, mutated);
+          validate(code, mutated);
         },
       ),
       { seed: SEED, numRuns: 1000 },
@@ -96,7 +99,7 @@ describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
     for (const { code, payload } of genuine)
       for (const other of [0, 1, 2, 3].filter((candidate) => candidate !== code)) {
         const read = decodeMessage(other, payload);
-        // A Prepare and a signed Proposal payload are told apart by the signature alone: another author appears.
+        // A Prepare and a signed Proposal payload differ only in the signed code, so another author is recovered.
         if (read.ok)
           expect(toHex(read.value.signed.author)).not.toBe(toHex(decoded(code, payload).signed.author));
       }
@@ -104,7 +107,7 @@ describeWithVectors(`mutated messages (IBEX_SEED=${SEED})`, () => {
 });
 
 describeWithVectors("a block inside a message", () => {
-  it("may carry seals, which mean nothing and are left out", () => {
+  it("may have seals, which are ignored and left out", () => {
     const { code, payload, node, extraDataPath } = theRoundChangeWithBlock();
     const extra = [...nodesOf(node)].find(({ path }) => path.join() === extraDataPath.join());
     const seal = encodeSignature(sign(new Uint8Array(32).fill(1), bigintToFixedBytes(1n, 32)));
@@ -114,7 +117,7 @@ describeWithVectors("a block inside a message", () => {
     expect(toHex(encodeMessage(structuredClone(read)).payload)).toBe(toHex(payload));
   });
 
-  it("brings its own body, or the message is refused", () => {
+  it("must have the body that its header commits to", () => {
     const { code, node } = theRoundChangeWithBlock();
     const transfer = nodeOf(
       hexToBytes(recordedMessages("net2").find(({ id }) => id === "38/0/Proposal/node3")?.data ?? ""),
@@ -142,7 +145,7 @@ describeWithVectors("a block inside a message", () => {
 });
 
 describeWithVectors("a flood in one message", () => {
-  it("of different signatures is refused before they cost much", () => {
+  it("of distinct signatures is refused before they cost much", () => {
     const members = Array.from({ length: 5000 }, (_, round) => anyRoundChange(round));
     expect(reasonOfProposalWith(members)).toBe("tooManySignatures");
   });
@@ -158,7 +161,7 @@ describeWithVectors("fifteen megabytes of tiny items", () => {
   const genuine = nodeOf(hexToBytes(message));
   const lists = encodeRlpList([new Uint8Array(FLOOD_BYTES).fill(0xc0)]);
   const strings = encodeRlpList([new Uint8Array(FLOOD_BYTES).fill(1)]);
-  const places: [string, Uint8Array][] = [
+  const cases: [string, Uint8Array][] = [
     ["in place of a message", lists],
     ["in place of a block", withReplaced(genuine, [1], [lists])],
     ["in place of transactions", withReplaced(genuine, [1, 1], [lists])],
@@ -170,7 +173,7 @@ describeWithVectors("fifteen megabytes of tiny items", () => {
     ["as a certificate", withReplaced(genuine, [2], [encodeRlpList([lists])])],
   ];
 
-  it.each(places)("are refused before they are read to their end: %s", (_place, payload) => {
+  it.each(cases)("are refused before they are read to their end: %s", (_title, payload) => {
     const before = process.cpuUsage();
     expect(decodeMessage(code, payload).ok).toBe(false);
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(1_000);
@@ -180,7 +183,7 @@ describeWithVectors("fifteen megabytes of tiny items", () => {
 const ANY_KEY = bigintToFixedBytes(7n, 32);
 const ANY_SIGNATURE = encodeRlpString(encodeSignature(sign(new Uint8Array(32).fill(1), ANY_KEY)));
 
-/** A transaction of type 1 with this access list, as it stands in a block. */
+/** A transaction of type 1 with this access list, encoded as in a block. */
 function withAccessList(list: Uint8Array): Uint8Array {
   const short = Uint8Array.of(1);
   const word = encodeRlpString(new Uint8Array(32).fill(1));
@@ -194,14 +197,14 @@ function entryWithKeys(keys: Uint8Array): Uint8Array {
   return encodeRlpList([encodeRlpList([encodeRlpString(new Uint8Array(20).fill(1)), keys])]);
 }
 
-/** A plain round change under some signature that is not its own. */
+/** A plain round change with an arbitrary signature. */
 function anyRoundChange(round: number): Uint8Array {
   const height = encodeRlpString(bigintToFixedBytes(1n, 8));
   const fields = [height, encodeRlpString(bigintToFixedBytes(BigInt(round), 4)), Uint8Array.of(0x80)];
   return encodeRlpList([encodeRlpList(fields), ANY_SIGNATURE]);
 }
 
-/** What becomes of a Proposal with these in its certificate, where every signature fits a key. */
+/** The result for a Proposal with these members in its certificate, when every signature has a signer. */
 function reasonOfProposalWith(members: readonly Uint8Array[]): string {
   const { code, message } = derivedMessage("proposal-round0");
   const node = nodeOf(hexToBytes(message));

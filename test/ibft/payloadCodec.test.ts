@@ -38,7 +38,7 @@ interface CapturedMessage {
 describeWithVectors("payloads of consensus messages", () => {
   const derived = readVectorJson<{ messages: DerivedMessage[] }>("ibft2", "messages-derived.json").messages;
 
-  it.each(derived)("are spelled, hashed and signed as expected: $name", (expected) => {
+  it.each(derived)("are encoded, hashed and signed as expected: $name", (expected) => {
     const { payload, signature } = readSigned(expected.code, expected.message);
     expect(toHex(encodePayload(payload))).toBe(expected.payloadRlp);
     expect(toHex(messageHash(payload))).toBe(expected.signHash);
@@ -64,7 +64,7 @@ describeWithVectors("payloads of consensus messages", () => {
   );
 });
 
-/** The signed payload inside a message, read independently of the code under test; authors are not recovered. */
+/** The signed payload of a message, decoded independently of the code under test; authors are not recovered. */
 function readSigned(code: number, message: string): Signed<Payload> {
   const items = RLP.decode(hexToBytes(message)) as unknown[];
   return code === 1 || code === 2 ? signedFrom(code, items) : signedFrom(code, items[0] as unknown[]);

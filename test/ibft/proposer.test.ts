@@ -29,13 +29,13 @@ describeWithVectors("the incumbent's tables", () => {
     },
   );
 
-  it.each(vectors.quorum)("ask $required of $validators validators", ({ validators, required }) => {
+  it.each(vectors.quorum)("require $required of $validators validators", ({ validators, required }) => {
     expect(quorum(validators)).toBe(required);
   });
 });
 
-describe("the size of groups", () => {
-  it("leaves an honest member common to any two quorums, and lets the honest alone be one, for up to 100 validators", () => {
+describe("the size of quorums", () => {
+  it("gives any two quorums a common honest member, and makes the honest validators a quorum, for up to 100 validators", () => {
     for (let n = 1; n <= 100; n++) {
       expect(2 * quorum(n) - n).toBeGreaterThan(tolerableFaults(n));
       expect(n - tolerableFaults(n)).toBeGreaterThanOrEqual(quorum(n));

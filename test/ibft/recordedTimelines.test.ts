@@ -8,16 +8,16 @@ import { NODES, recordedBlock } from "../builders/recordedTimelines.ts";
 import { describeWithVectors } from "../vectors.ts";
 import { openRecording, type Recording } from "./timelineReplay.ts";
 
-/** A way in which our machine does not do what the recorded validator did, and why that is right. */
+/** A deviation of our state machine from the recorded validator, and why it is right. */
 interface Difference {
   readonly why: string;
-  /** What ours does, from what was recorded. */
+  /** What our state machine does, derived from the recording. */
   readonly ours: (recorded: readonly string[]) => readonly string[];
-  /** Messages whose bytes differ therefore. */
+  /** Messages whose bytes differ for that reason. */
   readonly otherBytes?: readonly string[];
 }
 
-/** Lives are network/height/node. All others are lived exactly as recorded. */
+/** Keys are network/height/node. All other runs are exactly as recorded. */
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "net1/1/node2": {
     why:
@@ -63,10 +63,10 @@ function swapped(first: string, second: string): Difference["ours"] {
   };
 }
 
-/** A validator that was down, and one that had been voted out: nothing to say, nothing said. */
+/** A validator that was down, and one that had been voted out: neither sends anything. */
 const SILENT = ["net2/130/node4", "net2/153/node2"];
 
-/** The candidate is not in the recording: this proposer of round 0 had nobody to tell it to yet. */
+/** The candidate is not in the recording: this proposer of round 0 had no connections yet. */
 const UNHEARD = ["net1/1/node1", "net2/1/node1"];
 
 describeWithVectors(
@@ -79,7 +79,7 @@ describeWithVectors(
       ),
     );
 
-    it.each(lives)("says what was said, byte for byte: $life", ({ life, recording, height, node }) => {
+    it.each(lives)("sends what was sent, byte for byte: $life", ({ life, recording, height, node }) => {
       const { recorded, ours, sent, rejected, built, decided } = recording.replay(height, node);
       const difference = DIFFERENCES[life];
       expect(ours).toEqual(difference?.ours(recorded) ?? recorded);
@@ -100,7 +100,7 @@ describeWithVectors(
       }
     });
 
-    it("differs for a stated reason only where it does differ", () => {
+    it("has stated reasons only where it differs", () => {
       const differing = lives.filter(({ recording, height, node }) => {
         const { recorded, ours } = recording.replay(height, node);
         return recorded.join() !== ours.join();
@@ -108,7 +108,7 @@ describeWithVectors(
       expect(differing.map(({ life }) => life)).toEqual(Object.keys(DIFFERENCES));
     });
 
-    it("compares so many sendings, and of our own messages the bytes wherever the capture has them", () => {
+    it("compares first sendings, and the bytes of our own messages wherever the capture has them", () => {
       expect(recordings.map((recording) => countOf(recording))).toEqual([
         { lives: 12, sendings: 91, own: 28, recorded: 15, provenOtherwise: 5 },
         { lives: 24, sendings: 337, own: 118, recorded: 91, provenOtherwise: 9 },
@@ -118,8 +118,8 @@ describeWithVectors(
 );
 
 /**
- * What is compared: first sendings of all kinds; our own messages; those whose bytes were recorded and are the same; and
- * those that the capture keeps back but whose signature lies in a recorded certificate or in the chain.
+ * Counts what is compared: first sendings of all kinds; our own messages; those with equal recorded bytes; and those whose
+ * bytes the capture omits, but whose signature is in a recorded certificate or in the chain.
  */
 function countOf(recording: Recording) {
   const evidence = signaturesIn(recording);
@@ -140,7 +140,7 @@ function countOf(recording: Recording) {
   return { lives: recording.timelines.length * NODES.length, sendings, own, recorded, provenOtherwise };
 }
 
-/** The signature that others have seen: a Commit's seal is in the chain, the rest in certificates. */
+/** The signature as others recorded it: a Commit's seal is in the chain, the rest in certificates. */
 function signatureIn(id: string, payload: string): string {
   const code = { Proposal: 0, Prepare: 1, Commit: 2, RoundChange: 3 }[id.split("/")[2] ?? ""] ?? -1;
   const { signed } = decoded(code, hexToBytes(payload));

@@ -40,16 +40,16 @@ describe("sealers of a block", () => {
   const four = [a, b, c, d];
 
   it.each([
-    { title: "a quorum", sealers: [c, a, b], verdict: "ok" },
-    { title: "everybody", sealers: [d, c, b, a], verdict: "ok" },
-    { title: "one too few", sealers: [a, b], verdict: "tooFewSeals" },
-    { title: "nobody", sealers: [], verdict: "tooFewSeals" },
-    { title: "one of them twice", sealers: [a, b, b], verdict: "duplicateSeal" },
-    { title: "a quorum and one of it twice", sealers: [a, b, c, c], verdict: "duplicateSeal" },
-    { title: "a quorum and a stranger", sealers: [a, b, c, stranger], verdict: "sealerNotValidator" },
-    { title: "a quorum and a seal of no key", sealers: [a, b, c, undefined], verdict: "unreadableSeal" },
-  ])("are judged: $title", ({ sealers, verdict }) => {
+    { title: "a quorum", sealers: [c, a, b], expected: "ok" },
+    { title: "everybody", sealers: [d, c, b, a], expected: "ok" },
+    { title: "one too few", sealers: [a, b], expected: "tooFewSeals" },
+    { title: "nobody", sealers: [], expected: "tooFewSeals" },
+    { title: "one of them twice", sealers: [a, b, b], expected: "duplicateSeal" },
+    { title: "a quorum and one of it twice", sealers: [a, b, c, c], expected: "duplicateSeal" },
+    { title: "a quorum and a stranger", sealers: [a, b, c, stranger], expected: "sealerNotValidator" },
+    { title: "a quorum and a seal of no key", sealers: [a, b, c, undefined], expected: "unreadableSeal" },
+  ])("are checked: $title", ({ sealers, expected }) => {
     const outcome = checkSealers(sealers, four);
-    expect(outcome.ok ? "ok" : outcome.error.code).toBe(verdict);
+    expect(outcome.ok ? "ok" : outcome.error.code).toBe(expected);
   });
 });

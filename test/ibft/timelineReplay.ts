@@ -20,22 +20,22 @@ import {
 } from "../builders/recordedTimelines.ts";
 
 /**
- * The recorded life of a height, lived again by our machine in the place of one of its validators.
+ * Replays a recorded height with our state machine in the role of one of its validators.
  *
- * What a validator took from its queue, and when, can be read from the recording: it relays a message just before it
- * acts on it, and its own first words after a timer show when that timer rang. So the machine gets the same messages in
- * the same order between the same timers; blocks that it asks to build are those that were built, and all are sound.
+ * The recording shows what a validator took from its queue, and when: it relays a message just before it processes it,
+ * and its own first message after a timer shows when that timer fired. So the state machine gets the same messages in
+ * the same order between the same timers; requested blocks are the recorded ones, and all blocks are valid.
  */
 export interface Replay {
   /** First sendings of the recorded validator, in order: its own messages, and those it relayed. */
   readonly recorded: readonly string[];
-  /** The same of our machine; a message is said to be relayed where the recorded validator relayed it. */
+  /** The same for our state machine; a message counts as relayed where the recorded validator relayed it. */
   readonly ours: readonly string[];
-  /** Our own messages as they would go out, by id. */
+  /** Our own messages as they would be sent, by id. */
   readonly sent: ReadonlyMap<string, string>;
   /** Candidates that we asked to build. */
   readonly built: readonly Built[];
-  /** Flaws that we found in what real validators said. */
+  /** Errors that we found in messages of real validators. */
   readonly rejected: readonly string[];
   /** The block that we decided, if we did, and whose seals it has. */
   readonly decided: { readonly candidate: Candidate; readonly sealers: readonly string[] } | undefined;
@@ -43,19 +43,19 @@ export interface Replay {
 
 export interface Built {
   readonly round: number;
-  /** What we wanted it to bear. */
+  /** The timestamp that we requested. */
   readonly timestamp: bigint;
-  /** What the recorded validator built then; undefined when nothing is known of that. */
+  /** What the recorded validator built then; undefined when it is not known. */
   readonly candidate: Candidate | undefined;
 }
 
 export interface Recording {
   readonly network: Network;
   readonly timelines: readonly Timeline[];
-  /** Payloads that were recorded, by id. */
+  /** Recorded payloads, by id. */
   readonly payloads: ReadonlyMap<string, string>;
   replay(height: number, node: string): Replay;
-  /** Of the block that became of a height. */
+  /** Of the block that was committed at a height. */
   hashOf(height: number): Uint8Array;
 }
 
@@ -90,14 +90,14 @@ export function openRecording(network: Network): Recording {
     return `${height}/${round}/${kind.charAt(0).toUpperCase()}${kind.slice(1)}/${nodeOf(signed.author)}`;
   }
 
-  /** The block that became of a height, in another round than it was sealed in if need be. */
+  /** The block that was committed at a height, with another round than it was sealed in if needed. */
   function chainCandidate(height: number, round: number): Candidate {
     const candidate = candidateOfBlock(recordedBlock(network, height));
     if (!candidate.ok) throw new Error(candidate.error.message);
     return withRound(candidate.value, round);
   }
 
-  /** The block that a validator built: from its recorded Proposal, else the block that became of the height. */
+  /** The block that a validator built: from its recorded Proposal, else the one committed at that height. */
   function builtCandidate(height: number, round: number, node: string): Candidate | undefined {
     const id = `${height}/${round}/Proposal/${node}`;
     if (!timelineOf(height).events.some((event) => event.id === id)) return undefined;
@@ -105,7 +105,7 @@ export function openRecording(network: Network): Recording {
     return proposal?.kind === "proposal" ? proposal.candidate : chainCandidate(height, round);
   }
 
-  /** A message that the capture keeps back, told by our machine in its author's place. */
+  /** A message that the capture omits, produced by our state machine in its author's role. */
   function messageOf(id: string): Authored {
     const known = read.get(id);
     if (known !== undefined) return known;
@@ -145,7 +145,7 @@ export function openRecording(network: Network): Recording {
       `height ${height}`,
     );
 
-  /** What our machine says in the place of `node`, up to the message `until`. */
+  /** What our state machine sends in the role of `node`, up to the message `until`. */
   function live(height: number, node: string, until: string): readonly Authored[] {
     const run = startRun(height, node);
     for (const cue of cuesOf(timelineOf(height), node)) {
@@ -256,7 +256,7 @@ export function openRecording(network: Network): Recording {
   return { network, timelines, payloads, replay, hashOf };
 }
 
-/** What happens to the machine next, as far as the recording tells. */
+/** The next input of the state machine, as far as the recording shows. */
 type Cue =
   | Arrival
   | { readonly kind: "blockTimer" | "head"; readonly atMs: number }
@@ -271,7 +271,7 @@ function cuesOf(timeline: Timeline, node: string): readonly Cue[] {
   const cues: Cue[] = [];
   for (const { id, atMs } of sent) {
     if (isBy(id, node)) {
-      // Of what was never relayed, all that had arrived was taken first, if anything that came later was taken.
+      // Messages never relayed count as taken before any later arrival that was taken.
       while (
         waiting[0] !== undefined &&
         !waiting[0].isRelayed &&
@@ -292,7 +292,7 @@ function cuesOf(timeline: Timeline, node: string): readonly Cue[] {
     [...live].some((peer) => peer !== from && !isBy(id, peer)),
   );
   if (late < 0) return [...cues, ...waiting];
-  // What could have been relayed and was not came too late: the block was there already.
+  // A message that could have been relayed and was not came too late: the block was committed already.
   return [
     ...cues,
     ...waiting.slice(0, late),
@@ -301,7 +301,7 @@ function cuesOf(timeline: Timeline, node: string): readonly Cue[] {
   ];
 }
 
-/** The timer that makes a validator say this, if it is one; a message that follows from other messages needs none. */
+/** The timer that makes a validator send this, if any; a message that follows from other messages needs none. */
 function timerBefore(id: string, atMs: number): readonly Cue[] {
   const [, round, kind] = id.split("/");
   if (kind === "Proposal" && round === "0") return [{ kind: "blockTimer", atMs }];
@@ -330,7 +330,7 @@ function arrivals({ events }: Timeline, node: string, relayed: ReadonlySet<strin
   return found;
 }
 
-/** What a node sent, each message once; what the Commit switch held back counts as sent. */
+/** What a node sent, each message once; Commits that the capture's switch withheld count as sent. */
 function firstSendings({ events }: Timeline, node: string): readonly TimelineEvent[] {
   const seen = new Set<string>();
   return events.filter(({ id, direction, node: at }) => {

@@ -15,14 +15,14 @@ it("doubles the time of each round without end", () => {
   ]);
 });
 
-it("stamps a block of round 0 with the nearest second, and one of a later round with the second that has begun", () => {
+it("rounds the timestamp to the nearest second in round 0, and down in later rounds", () => {
   const schedule = aSchedule();
   expect(nextTimestamp(schedule, parent, 0, 105_499)).toBe(105n);
   expect(nextTimestamp(schedule, parent, 0, 105_500)).toBe(106n);
   expect(nextTimestamp(schedule, parent, 1, 105_999)).toBe(105n);
 });
 
-it("never stamps a block too early for the period in force at its height", () => {
+it("never gives a timestamp too early for the block period at its height", () => {
   const schedule = aSchedule({
     eras: [
       { fromBlock: 0n, parameters: { blockPeriodSeconds: 2, blockRewardWei: 0n } },

@@ -72,7 +72,7 @@ const NETWORKS: readonly Network[] = [
 ];
 
 describeWithVectors("recorded chains", () => {
-  it.each(NETWORKS)("have the validators, proposers and seals that headers tell us: $name", (network) => {
+  it.each(NETWORKS)("have the validators, proposers and seals that follow from headers: $name", (network) => {
     const schedule = aSchedule({ epochLength: network.epochLength });
     const headers = readRecordedHeaders(...network.chain);
     const expected = new Map(network.expected?.().map((block) => [block.number, block]));
@@ -127,7 +127,7 @@ describe("votes on validators", () => {
     expect(isValidator(vote(tally, c, "drop", d), d)).toBe(false);
   });
 
-  it("count once for each voter, who may change its mind", () => {
+  it("count once per voter, which may change its vote", () => {
     const twice = vote(vote(tallyOf([a, b, c]), a, "add", stranger), a, "add", stranger);
     expect(isValidator(twice, stranger)).toBe(false);
     const changed = vote(vote(twice, a, "drop", stranger), b, "add", stranger);
@@ -135,20 +135,20 @@ describe("votes on validators", () => {
     expect(isValidator(vote(changed, c, "add", stranger), stranger)).toBe(true);
   });
 
-  it("of a validator that was dropped are forgotten", () => {
+  it("of a validator that was dropped are discarded", () => {
     const outstanding = vote(tallyOf([a, b, c]), c, "add", stranger);
     const dropped = vote(vote(outstanding, a, "drop", c), b, "drop", c);
     expect(texts(dropped.validators)).toEqual(texts([a, b]));
     expect(dropped.outstanding).toEqual([]);
   });
 
-  it("are forgotten at an epoch block, and one inside it does not count", () => {
+  it("are discarded at an epoch block, and one in that block does not count", () => {
     const before = vote(vote(tallyOf([a, b, c, d]), a, "drop", d), b, "drop", d);
     const after = tallyAfter(before, aBlock(10n, [a, b, c, d], c, "drop", d), schedule);
     expect(after).toEqual(tallyOf([a, b, c, d]));
   });
 
-  it("start anew when a transition names the validators, the last vote before it on top", () => {
+  it("start anew when a transition sets the validators, with the last vote before it applied", () => {
     const era = { parameters: { blockPeriodSeconds: 1, blockRewardWei: 0n } };
     const changing: IbftSchedule = {
       ...schedule,
@@ -168,7 +168,7 @@ describe("votes on validators", () => {
     expect(epoch.outstanding).toEqual([]);
   });
 
-  it("are cast while they would still change something, one after another", () => {
+  it("are cast in rotation while they would still change something", () => {
     const proposals = [
       { recipient: stranger, kind: "add" },
       { recipient: c, kind: "drop" },

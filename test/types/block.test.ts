@@ -75,7 +75,7 @@ describeWithVectors("chains recorded from live networks", () => {
     expect(parentHash).toBeDefined();
   });
 
-  it.each(["net1", "net2"])("say of every block what the network said: %s", (network) => {
+  it.each(["net1", "net2"])("have the contents that the network reported: %s", (network) => {
     const recorded = readVectorJson<RecordedBlock[]>("besu-ibft", network, "blocks.json");
     const ours = readChain("besu-ibft", network, "chain.rlp").map(({ block }): RecordedBlock => {
       const { header, transactions } = block;
@@ -162,7 +162,7 @@ describeWithVectors("chains of other networks, with ommers, withdrawals and ever
 });
 
 describeWithVectors("a damaged block", () => {
-  it("is refused, not thrown, wherever it is cut", () => {
+  it("is refused without a throw wherever it is truncated", () => {
     const [first] = readChain("besu-ibft", "net1", "chain.rlp").filter(
       ({ block }) => block.transactions.length > 1,
     );
@@ -184,14 +184,14 @@ describeWithVectors("a damaged block", () => {
   });
 });
 
-describe("a block of transactions that are known", () => {
+describe("a block with known transactions", () => {
   const legacy = aTransaction({ nonce: 1n });
   const typed = aTransaction({ nonce: 2n, type: 2 });
   const stranger = aTransaction({ nonce: 3n });
   const find = (hash: Uint8Array): Transaction | undefined =>
     [legacy, typed].find((transaction) => equalBytes(transaction.hash, hash));
 
-  it("takes those that are, and decodes the others", () => {
+  it("reuses the known ones, and decodes the others", () => {
     const bytes = encodeBlock(aStoredBlock({ transactions: [legacy, stranger, typed] }));
     const decoded = decodeBlock(bytes, find);
     const transactions = decoded.ok ? decoded.value.transactions : [];
@@ -202,7 +202,7 @@ describe("a block of transactions that are known", () => {
     expect(decoded.ok && toHex(encodeBlock(decoded.value))).toBe(toHex(bytes));
   });
 
-  it("is refused all the same when one of them is spelled otherwise", () => {
+  it("is refused all the same when one of them has another encoding", () => {
     const header = encodeHeader(aStoredBlock({}).header);
     const blockOf = (member: Uint8Array): Uint8Array =>
       encodeRlpList([header, encodeRlpList([member]), encodeRlpList([])]);
@@ -213,13 +213,13 @@ describe("a block of transactions that are known", () => {
   });
 });
 
-describe("what no IBFT block has", () => {
+describe("ommers and withdrawals, which no IBFT block has,", () => {
   const { header } = aStoredBlock({ number: 1 });
   const emptyItems = (count: number): Uint8Array => encodeRlpList([new Uint8Array(count).fill(0x80)]);
   const blockWith = (ommers: Uint8Array, withdrawals: Uint8Array): Uint8Array =>
     encodeRlpList([encodeHeader(header), emptyItems(0), ommers, withdrawals]);
 
-  it("is read as it came while it is little", () => {
+  it("are kept as received while they are few", () => {
     const decoded = decodeBlock(blockWith(emptyItems(0), encodeRlpList([emptyItems(4), emptyItems(1)])));
     expect(decoded.ok && decoded.value.withdrawals?.map((fields) => (fields as unknown[]).length)).toEqual([
       4, 1,
@@ -230,7 +230,7 @@ describe("what no IBFT block has", () => {
     ["many fields of a withdrawal", emptyItems(0), encodeRlpList([emptyItems(5)])],
     ["many withdrawals", emptyItems(0), emptyItems(1025)],
     ["many ommers", encodeRlpList(Array.from({ length: 65 }, () => encodeHeader(header))), emptyItems(0)],
-  ])("is refused when it is too much: %s", (_, ommers, withdrawals) => {
+  ])("are refused when there are too many: %s", (_, ommers, withdrawals) => {
     expect(decodeBlock(blockWith(ommers, withdrawals)).ok).toBe(false);
   });
 });

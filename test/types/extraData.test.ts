@@ -33,7 +33,7 @@ interface Vectors {
 describeWithVectors("extra data", () => {
   const { valid, invalid } = readVectorJson<Vectors>("ibft2", "extra-data.json");
 
-  it.each(valid)("is read and written in its three forms: $name", (vector) => {
+  it.each(valid)("is decoded, and encoded in its three forms: $name", (vector) => {
     const extra = decodeExtraData(hexToBytes(vector.extraData));
     if (!extra.ok) throw new Error(extra.error.message);
     const { vanity, validators, vote, round, seals } = extra.value;
@@ -71,8 +71,8 @@ const anyExtra: fc.Arbitrary<ExtraData> = fc.oneof(
   fc.tuple(withoutVote, vote).map(([extra, cast]) => ({ ...extra, vote: cast })),
 );
 
-describe("extra data of any content", () => {
-  it("comes back from its encoding as it was", () => {
+describe("extra data with any contents", () => {
+  it("is decoded from its own encoding", () => {
     fc.assert(
       fc.property(anyExtra, (extra) => {
         expect(decodeExtraData(encodeExtraData(extra))).toEqual({ ok: true, value: extra });
@@ -80,7 +80,7 @@ describe("extra data of any content", () => {
     );
   });
 
-  it("is refused or read as what it spells when a byte is changed, and never throws", () => {
+  it("is refused or decoded exactly when a byte is changed, and never throws", () => {
     fc.assert(
       fc.property(anyExtra, fc.nat(), fc.nat({ max: 255 }), (extra, at, byte) => {
         const mutated = encodeExtraData(extra);
@@ -92,7 +92,7 @@ describe("extra data of any content", () => {
     );
   });
 
-  it("is refused with bytes after it, and with a seal that cannot be a signature", () => {
+  it("is refused with trailing bytes, and with a seal that is not a signature", () => {
     const extra: ExtraData = { vanity: new Uint8Array(32), validators: [], round: 1, seals: [] };
     expect(decodeExtraData(encodeExtraData(extra)).ok).toBe(true);
     expect(decodeExtraData(concatBytes(encodeExtraData(extra), Uint8Array.of(0))).ok).toBe(false);

@@ -36,7 +36,7 @@ function extraOf(header: Header): ExtraData {
   return outcome.value;
 }
 
-/** As JSON-RPC prints the fifteen fields of a Berlin header. */
+/** The fifteen fields of a Berlin header, as in JSON-RPC. */
 function printed(header: Header): Record<string, string> {
   return {
     parentHash: toHex(header.parentHash),
@@ -60,7 +60,7 @@ function printed(header: Header): Record<string, string> {
 describeWithVectors("headers of public IBFT 2.0 networks", () => {
   const { blocks } = readVectorJson<RealBlocks>("ibft2", "real-blocks.json");
 
-  it.each(blocks)("are read, named and attributed to who sealed them: $name", (block) => {
+  it.each(blocks)("are decoded, hashed and have the recorded sealers: $name", (block) => {
     const header = decoded(hexToBytes(block.headerRlp));
     expect(printed(header)).toEqual(block.header);
     expect(toHex(encodeHeader(header))).toBe(block.headerRlp);
@@ -78,7 +78,7 @@ describeWithVectors("headers of public IBFT 2.0 networks", () => {
     expect(committers).toEqual(block.committers);
   });
 
-  it("have one name whatever seals they carry and in whatever round they were sealed", () => {
+  it("have the same hash with any seals and any round", () => {
     const [block] = blocks;
     const header = decoded(hexToBytes(block?.headerRlp ?? ""));
     const items = RLP.decode(header.extraData) as (Uint8Array | Uint8Array[])[];
@@ -87,7 +87,7 @@ describeWithVectors("headers of public IBFT 2.0 networks", () => {
     expect(hashOfHeader({ ...header, extraData: later })).toEqual(hashOfHeader(header));
   });
 
-  it("have no name when their extra data is none, except at genesis, which is hashed as written", () => {
+  it("have no hash when their extra data is malformed, except genesis, which is hashed as it is", () => {
     const header = decoded(hexToBytes(blocks[0]?.headerRlp ?? ""));
     const strange = { ...header, extraData: Uint8Array.of(1, 2, 3) };
     expect(hashOfHeader(strange).ok).toBe(false);
@@ -119,7 +119,7 @@ const berlin: fc.Arbitrary<Header> = fc.record({
   mixHash: hash,
   nonce: bytes(8),
 });
-/** What each later fork adds, one set on top of the other. */
+/** The fields that each later fork adds. */
 const additions = fc.tuple(
   fc.record({ baseFeePerGas: amount }),
   fc.record({ withdrawalsRoot: hash }),
@@ -132,7 +132,7 @@ const anyHeader: fc.Arbitrary<Header> = fc
   .map(([header, sets, forks]) => Object.assign({ ...header }, ...sets.slice(0, forks)) as Header);
 
 describe("a header", () => {
-  it("comes back from its encoding as it was, in the shape of every fork", () => {
+  it("is decoded from its own encoding, with the fields of every fork", () => {
     fc.assert(
       fc.property(anyHeader, (header) => {
         expect(decoded(encodeHeader(header))).toEqual(header);
@@ -157,7 +157,7 @@ describe("a header", () => {
     );
   });
 
-  it("is refused, not thrown, when it is no RLP at all", () => {
+  it("is refused without a throw when it is not RLP", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100, size: "max" }), (noise) => {
         const outcome = decodeHeader(noise);

@@ -35,7 +35,7 @@ const anyReceipt: fc.Arbitrary<BareReceipt> = fc.record({
   logs: fc.array(anyLog, { maxLength: 5 }),
 });
 
-it("encodes any receipt as the library does, and reads it again", () => {
+it("encodes any receipt as the library does, and decodes it again", () => {
   fc.assert(
     fc.property(anyReceipt, (receipt) => {
       const { type, outcome, cumulativeGasUsed, logsBloom, logs } = receipt;
@@ -61,7 +61,7 @@ function manyLogs(count: number): readonly Log[] {
   });
 }
 
-it("pauses for every few hundred logs, and comes to the same as without a pause", () => {
+it("pauses every few hundred logs, with the same result as without pauses", () => {
   const logs = manyLogs(10_000);
   const bloom = countSteps(bloomOfLogsInSteps(logs));
   expect(bloom.pauses).toBe(39);
@@ -83,7 +83,7 @@ it("pauses for every few hundred logs, and comes to the same as without a pause"
   const short = { ...receipt, logs: manyLogs(100) };
   const receipts = [receipt, ...new Array<BareReceipt>(20).fill(short)];
   const root = countSteps(rootOfReceiptsInSteps(receipts));
-  // One after so many logs of several receipts, and those of the longest one's encoding and hashing.
+  // One per STEP_LOGS logs of several receipts, and those for encoding and hashing the longest one.
   expect(root.pauses).toBeGreaterThanOrEqual(2 * 39 + 6 + 1);
   expect(root.result).toEqual(rootOfList(receipts.map(encodeReceipt)));
 });

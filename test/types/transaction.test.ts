@@ -75,7 +75,7 @@ const anyFields: fc.Arbitrary<TransactionFields> = fc
     changeSignature: (signature) => signature,
   }));
 
-/** What viem says of the same bytes, in our words; what it leaves out is zero or empty. */
+/** What viem decodes from the same bytes, as our type; absent fields are zero or empty. */
 function readByViem(raw: Uint8Array): Record<string, unknown> {
   const parsed = parseTransaction(toHex(raw) as ViemHex) as Record<string, unknown>;
   const list = (parsed["accessList"] ?? []) as { address: string; storageKeys: string[] }[];
@@ -96,7 +96,7 @@ function readByViem(raw: Uint8Array): Record<string, unknown> {
 
 function inTheSameWords(transaction: Transaction): Record<string, unknown> {
   const { type, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = transaction;
-  // viem leaves a price of zero out of what it reads.
+  // viem omits a price of zero.
   const unlessZero = (price: bigint | undefined): bigint | undefined => (price === 0n ? undefined : price);
   return {
     chainId: transaction.chainId === undefined ? undefined : Number(transaction.chainId),
@@ -119,7 +119,7 @@ function inTheSameWords(transaction: Transaction): Record<string, unknown> {
 const DEEP = nestedLists(100_000);
 
 describe("decoding a transaction", () => {
-  it("reads what viem reads, under the hash that viem derives, for any fields of any type", () => {
+  it("agrees with viem on fields and hash, for any fields of any type", () => {
     fc.assert(
       fc.property(anyFields, (fields) => {
         const { raw, sender } = aTransaction(fields);
@@ -151,7 +151,7 @@ describe("decoding a transaction", () => {
       expect(decoded(aTransaction({ type, ...widest }).raw)).toMatchObject(widest);
   });
 
-  it("knows the sender of what viem signs", async () => {
+  it("recovers the sender of transactions that viem signed", async () => {
     const account = privateKeyToAccount(toHex(accountFromSeed(7).privateKey));
     const shared = { chainId: 1337, nonce: 3, gas: 21_000n, to: account.address, value: 5n } as const;
     const signed = await Promise.all([
@@ -165,7 +165,7 @@ describe("decoding a transaction", () => {
     }
   });
 
-  it("goes into a block body and out of it unchanged", () => {
+  it("encodes into a block body and decodes from it unchanged", () => {
     fc.assert(
       fc.property(anyFields, (fields) => {
         const { raw } = aTransaction(fields);
@@ -178,8 +178,8 @@ describe("decoding a transaction", () => {
   });
 });
 
-describe("decoding nonsense", () => {
-  it("refuses cut, lengthened and mutated bytes, or reads them as the one transaction they spell", () => {
+describe("decoding malformed bytes", () => {
+  it("refuses truncated, extended and mutated bytes, or decodes exactly what they encode", () => {
     const damage = fc.oneof(
       fc.record({ cut: fc.nat({ max: 400 }) }),
       fc.record({ extra: fc.uint8Array({ minLength: 1, maxLength: 5 }) }),
@@ -237,7 +237,7 @@ describe("decoding nonsense", () => {
     ["a string", "83010203", "malformedTransaction"],
     ["an empty list", "c0", "malformedTransaction"],
     ["a typed empty list", "02c0", "malformedTransaction"],
-  ])("tells an unknown type from a malformed transaction: %s", (_, text, code) => {
+  ])("distinguishes an unknown type from a malformed transaction: %s", (_, text, code) => {
     const outcome = decodeTransaction(hexToBytes(text));
     expect(outcome.ok || outcome.error.code).toBe(code);
   });
@@ -288,7 +288,7 @@ describe("hasLowS", () => {
   });
 });
 
-/** The canonical encoding, written anew from the decoded fields. */
+/** The canonical encoding, produced from the decoded fields. */
 function encodeAgain(transaction: Transaction): Uint8Array {
   const { v, r, s, yParity, chainId } = transaction;
   if (transaction.type === 0 && v > 28n && (v - 35n) / 2n !== chainId)

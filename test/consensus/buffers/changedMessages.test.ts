@@ -24,8 +24,8 @@ import {
 
 const SEED = Number(process.env["IBEX_SEED"] ?? 20_240_731);
 
-describe("a validator that says two things", () => {
-  it("has proposed what it proposed first, and is counted", async () => {
+describe("a validator that equivocates", () => {
+  it("counts with its first proposal, and is reported", async () => {
     const edge = await anEdge();
     expect(await edge.hear(proposal("a", block("X")))).toBe("taken");
     const before = printed(edge.state());
@@ -35,7 +35,7 @@ describe("a validator that says two things", () => {
     await decideX(edge);
   });
 
-  it("has voted for what it voted for first, and is counted", async () => {
+  it("counts with its first vote, and is reported", async () => {
     const edge = await anEdge();
     const { digest } = block("Y");
     for (const first of [prepare("b", { round: 0 }), commit("b", { round: 0 })]) await edge.hear(first);
@@ -45,7 +45,7 @@ describe("a validator that says two things", () => {
     await decideX(edge);
   });
 
-  it("wanted what it wanted first", async () => {
+  it("counts with its first RoundChange", async () => {
     const edge = await anEdge();
     await edge.hear(roundChange("b", 1));
     const before = printed(edge.state());
@@ -75,7 +75,7 @@ function turnedSeal({ signed: { payload } }: Commit): Commit {
   return commitOf("b", { ...payload, seal });
 }
 
-/** All kinds, with all that they may contain. */
+/** All kinds of messages, with all possible parts. */
 const GENUINE: readonly (readonly [name: string, message: () => Authored])[] = [
   ["a proposal", () => proposal("a", block("X"))],
   ["a Prepare", () => prepare("b", { round: 0 })],
@@ -86,7 +86,7 @@ const GENUINE: readonly (readonly [name: string, message: () => Authored])[] = [
 ];
 
 describe(`bytes with any part changed (IBEX_SEED=${SEED})`, () => {
-  it.each(GENUINE)("are counted, and understood or without effect: %s", async (_name, message) => {
+  it.each(GENUINE)("are counted, and decoded or without effect: %s", async (_name, message) => {
     const { code, payload } = encodeMessage(message());
     const random = createRandom(SEED);
     let edge = await anEdge();

@@ -5,19 +5,19 @@ import type { Address } from "../../../src/primitives/address.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { aCandidate, aGenesisHead, tokenSignature, toyAddress } from "../../builders/toyChain.ts";
 
-/** Four validators, of whom the first is us. */
+/** Four validators, of which the first is this node. */
 const VALIDATORS = [1, 2, 3, 4].map(toyAddress);
 const [SELF, BOB, CAROL, DAVE] = VALIDATORS as [Address, Address, Address, Address];
 const START_SECONDS = 1_700_000_000;
 
-/** What we tell while `proposals` of each of `authors` come in turn, so long before (+) or after (-) their time. */
+/** Reports while `proposals` of each of `authors` arrive round-robin, before (+) or after (-) their timestamps. */
 function aRun(validators: readonly Address[] = VALIDATORS) {
   const skew = createClockSkew(SELF);
   skew.setValidators(validators);
   let height = 0n;
   const run = {
     news: [] as SkewReport[],
-    /** Our clock, in seconds since the start, when the last proposal came. */
+    /** Our clock, in seconds since the start, when the last proposal arrived. */
     hear(author: Address, aheadMs: number, round = 0): void {
       height += 1n;
       const timestamp = BigInt(START_SECONDS) + height;
@@ -55,7 +55,7 @@ function aProposal(
 }
 
 describe("clocks that differ", () => {
-  it("are named after three proposals, by the smallest difference: one that is ahead", () => {
+  it("are reported after three proposals, with the smallest difference: one that is ahead", () => {
     const run = aRun();
     run.hearInTurn(2, (author) => (author === CAROL ? 2_400 : -30));
     expect(run.said()).toEqual([]);
@@ -76,7 +76,7 @@ describe("clocks that differ", () => {
     ]);
   });
 
-  it("ours, when it is the same with most others", () => {
+  it("ours, when most others differ alike", () => {
     const behind = aRun();
     behind.hearInTurn(3, () => 1_950);
     expect(behind.said()).toEqual([
@@ -96,13 +96,13 @@ describe("clocks that differ", () => {
     ]);
   });
 
-  it("are named by one of two, who cannot know whose it is", () => {
+  it("are reported by one of two validators, which cannot know whose is wrong", () => {
     const run = aRun([SELF, BOB]);
     run.hearInTurn(3, () => 2_000);
     expect(run.said()[0]).toContain(`the clock of ${toHex(BOB)} is at least 2.0 s ahead of this machine's`);
   });
 
-  it("are named though nobody else is heard, after six proposals", () => {
+  it("are reported after six proposals when no other validator is heard", () => {
     const run = aRun();
     for (let turn = 0; turn < 5; turn++) run.hear(BOB, 2_000);
     expect(run.said()).toEqual([]);
@@ -110,7 +110,7 @@ describe("clocks that differ", () => {
     expect(run.said().length).toBe(1);
   });
 
-  it("are named once in ten minutes, and again when they agree", () => {
+  it("are reported once in ten minutes, and again when they agree", () => {
     const run = aRun();
     run.hearInTurn(100, (author) => (author === BOB ? 2_000 : 0));
     expect(run.news.length).toBe(1);
@@ -121,21 +121,21 @@ describe("clocks that differ", () => {
   });
 });
 
-describe("no alarm is raised", () => {
-  it("by half a second between clocks, rounded up or down", () => {
+describe("no difference is reported", () => {
+  it("for half a second between clocks, rounded up or down", () => {
     const run = aRun();
     run.hearInTurn(10, (author) => (author === BOB ? 990 : author === CAROL ? -1_010 : 490));
     expect(run.said()).toEqual([]);
   });
 
-  it("by a link or a machine that is slow now and then", () => {
+  it("for a link or a node that is slow at times", () => {
     const run = aRun();
     let count = 0;
     run.hearInTurn(20, () => (count++ % 9 < 6 ? -5_000 : -400));
     expect(run.said()).toEqual([]);
   });
 
-  it("by blocks that are proposed again, by strangers, or by a height told twice", () => {
+  it("for blocks proposed again, by non-validators, or twice at a height", () => {
     const run = aRun();
     for (let turn = 0; turn < 10; turn++) {
       run.hear(BOB, -9_000, 1);

@@ -19,12 +19,12 @@ import {
   type Witnessed,
 } from "../toyNode.ts";
 
-/** Four validators, of whom the last is the node and the others speak as the test tells them to. */
+/** Four validators, of which the last is the node; the test sends the messages of the others. */
 const KEYS = [1n, 2n, 3n, 4n]
   .map((number) => bigintToFixedBytes(number, 32))
   .map((privateKey) => ({ privateKey, address: addressOfPrivateKey(privateKey) }))
   .sort((a, b) => (toHex(a.address) < toHex(b.address) ? -1 : 1));
-/** Beyond the fourth: somebody who is no validator. */
+/** Beyond the fourth: a non-validator. */
 function keyOf(index: number): (typeof KEYS)[number] {
   return KEYS[index] ?? { privateKey: STRANGER, address: addressOfPrivateKey(STRANGER) };
 }
@@ -44,12 +44,12 @@ interface Run {
   readonly clock: HandClock;
   readonly node: ToyNode;
   readonly lines: readonly Line[];
-  /** What was said at a level so far. */
+  /** Messages logged at a level so far. */
   said(level: Line["level"]): readonly string[];
   says(index: number, message: { readonly round: number; readonly height?: bigint }): Promise<void>;
-  /** The others agreed on a block, so that this height is next. */
+  /** Sets the head below this height, decided by the others. */
   goesTo(height: bigint): void;
-  /** A vote for the block that the node itself has proposed. */
+  /** A vote for the node's own proposal. */
   prepares(index: number): Promise<void>;
 }
 
@@ -103,8 +103,8 @@ function aRoundChange(index: number, height: bigint, round: number): Authored {
   return { kind: "roundChange", signed: signPayload(signer, { kind: "roundChange", height, round }) };
 }
 
-describe("the operator of a chain that stands", () => {
-  it("is told how many validators are there, which are missing, and since when", async () => {
+describe("a stalled chain", () => {
+  it("is logged with the validators that are present, those that are missing, and since when", async () => {
     const run = aRun();
     await live(run.clock, 2_100);
     await run.says(1, { round: 1 });
@@ -123,7 +123,7 @@ describe("the operator of a chain that stands", () => {
     });
   });
 
-  it("is told ever more rarely, once a minute in the end, and of who fell silent meanwhile", async () => {
+  it("is logged ever more rarely, in the end once a minute, with validators that fell silent in the meantime", async () => {
     const run = aRun();
     await live(run.clock, 2_100);
     await run.says(1, { round: 1 });
@@ -139,7 +139,7 @@ describe("the operator of a chain that stands", () => {
     );
   });
 
-  it("is told whether there is a connection to whoever is missing", async () => {
+  it("is logged with the connections to the missing validators", async () => {
     const run = aRun({ connected: () => ADDRESSES.slice(2, 3) });
     await live(run.clock, 6_000);
     const stall = run.said("warn").find((message) => message.startsWith("no block for"));
@@ -147,7 +147,7 @@ describe("the operator of a chain that stands", () => {
     expect(stall).toContain(`${TEXTS[0]} (never heard since the start, not connected)`);
   });
 
-  it("is told on a node that only follows where to ask", async () => {
+  it("is logged on a follower with a hint where to ask", async () => {
     const run = aRun({ self: 7 });
     await live(run.clock, 6_000);
     expect(run.said("warn")).toEqual([
@@ -156,7 +156,7 @@ describe("the operator of a chain that stands", () => {
     ]);
   });
 
-  it("is told nothing while blocks come, and nothing after the stop", async () => {
+  it("is not logged while blocks arrive, nor after the stop", async () => {
     const clock = createHandClock(START_MS);
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (_: Facts, message: string) => void warnings.push(message) };
@@ -171,8 +171,8 @@ describe("the operator of a chain that stands", () => {
   });
 });
 
-describe("a lost round", () => {
-  it("is told with its reason, whose turn it was, and how often that one missed its turn", async () => {
+describe("a failed round", () => {
+  it("is logged with its reason, its proposer, and how many proposals that one missed", async () => {
     const run = aRun();
     await live(run.clock, 1_000);
     await run.says(1, { round: 3 });
@@ -194,7 +194,7 @@ describe("a lost round", () => {
     expect(line?.facts).not.toHaveProperty("silent");
   });
 
-  it("names who voted for a proposal that came, and who did not", async () => {
+  it("is logged with the validators that voted for the proposal, and those that did not", async () => {
     const run = aRun({ self: 0 });
     await live(run.clock, 2_100);
     const [line] = run.lines.filter(({ level }) => level === "warn");
@@ -208,7 +208,7 @@ describe("a lost round", () => {
     });
   });
 
-  it("names who sealed a block that was prepared, and who did not come so far", async () => {
+  it("is logged with the validators that sealed a prepared block, and those that did not", async () => {
     const run = aRun({ self: 0 });
     await live(run.clock, 1_000);
     for (const index of [1, 2]) await run.prepares(index);
@@ -219,7 +219,7 @@ describe("a lost round", () => {
     ]);
   });
 
-  it("is told as our own doing when our block took too long", async () => {
+  it("is logged as our own fault when our block took too long", async () => {
     const run = aRun({ self: 0, buildMs: 2_500 });
     await live(run.clock, 2_100);
     expect(run.said("warn")).toEqual([
@@ -228,7 +228,7 @@ describe("a lost round", () => {
     ]);
   });
 
-  it("is told as the others' doing when they went on before", async () => {
+  it("is logged as a move of others when they left the round first", async () => {
     const run = aRun();
     await live(run.clock, 100);
     await run.says(2, { round: 3 });
@@ -239,7 +239,7 @@ describe("a lost round", () => {
     ]);
   });
 
-  it("is told each time while a height takes long", async () => {
+  it("is logged each time while a height takes long", async () => {
     const run = aRun();
     await live(run.clock, 2_100);
     for (const round of [2, 3]) for (const index of [1, 2]) await run.says(index, { round });
@@ -248,7 +248,7 @@ describe("a lost round", () => {
     );
   });
 
-  it("is told at debug where rounds are lost at every moment", async () => {
+  it("is logged at debug when rounds fail in quick succession", async () => {
     const run = aRun();
     for (let round = 1; round <= 40; round++) for (const index of [1, 2]) await run.says(index, { round });
     expect(run.said("warn").length).toBe(5);
@@ -269,7 +269,7 @@ describe("a lost round", () => {
 });
 
 describe("the status", () => {
-  it("tells who was heard, with what and when, and who is missing", async () => {
+  it("has the validators that were heard, with what and when, and those that are missing", async () => {
     const run = aRun();
     await live(run.clock, 2_100);
     await run.says(1, { round: 1 });
@@ -287,7 +287,7 @@ describe("the status", () => {
     expect(votes).toEqual({ outstanding: [], needed: 3, expireAt: 30_000n });
   });
 
-  it("takes no word of somebody who is no validator", async () => {
+  it("ignores messages of non-validators", async () => {
     const run = aRun({ schedule: aSchedule() });
     await run.says(7, { round: 1 });
     expect(run.node.engine.status().members.map(({ lastHeard }) => lastHeard)).toEqual([

@@ -17,7 +17,7 @@ const maker = aCertificateMaker(4);
 const addressOf = (index: number): Address => addressOfPrivateKey(bigintToFixedBytes(BigInt(index + 1), 32));
 const STRANGER = addressOf(9);
 
-/** Time that a test gives: each job takes a step when it is told to. */
+/** Shares controlled by the test, which runs each step of a job. */
 function handShares() {
   const jobs: ReadingJob[] = [];
   const shares: ReadingShares = {
@@ -55,7 +55,7 @@ const keyOf = ({ code, payload }: Encoded): string => IBF_CODEC.keyOf(code, payl
 const wish = (who: number): Encoded => maker.roundChange(who, 1, maker.prepared(0));
 
 describe("a message of the height in progress", () => {
-  it("takes its author's own time from its author, and a time for each author from who passes it on", () => {
+  it("is charged to its author when it sends it, and per author to a node that relays it", () => {
     const hand = aReading();
     const accounts = new Set<string>();
     for (const [sender, author] of [
@@ -66,7 +66,7 @@ describe("a message of the height in progress", () => {
     ] as const) {
       hand.read(addressOf(sender), wish(author));
       const job = expectDefined(hand.jobs.at(-1), "a job");
-      // Nobody knows yet whose it is.
+      // Its author is not known yet.
       expect(job.account.key).toBe(toKey(addressOf(sender)));
       hand.finish(hand.jobs.length - 1);
       accounts.add(job.account.key);
@@ -76,7 +76,7 @@ describe("a message of the height in progress", () => {
     expect(hand.jobs.slice(-2).map(({ account }) => account.key)).toEqual(["untrusted", "untrusted"]);
   });
 
-  it("is read from another's copy where the first one waits for its sender's time", () => {
+  it("is decoded from another sender's copy while the first one waits for its sender's share", () => {
     const hand = aReading();
     const message = wish(1);
     hand.read(addressOf(2), message);
@@ -89,7 +89,7 @@ describe("a message of the height in progress", () => {
     expect(hand.results).toEqual(["read", "duplicate"]);
   });
 
-  it("is of the past when its height is over while it waits", () => {
+  it("ends as past when its height is over while it is queued", () => {
     const hand = aReading();
     hand.read(addressOf(2), wish(1));
     hand.reading.clear();
@@ -126,7 +126,7 @@ describe("a validator's messages", () => {
     return { ...hand, desk, fates, taken: () => taken, hashedBytes: () => hashedBytes };
   }
 
-  it("arrive though a liar handed over the same bytes first, whose time is spent", () => {
+  it("arrive though a faulty node without a share left sent the same bytes first", () => {
     const { desk, fates, finish, taken } = aDesk();
     const message = wish(1);
     desk.receive({ sender: addressOf(2), ...message });
@@ -139,7 +139,7 @@ describe("a validator's messages", () => {
     expect([taken(), fates.at(-1)]).toEqual([1, "duplicate"]);
   });
 
-  it("are not even hashed where they are too long for their kind", () => {
+  it("are not even hashed when they are too long for their kind", () => {
     const { desk, fates, hashedBytes } = aDesk();
     for (const code of [1, 2]) desk.receive({ sender: addressOf(1), code, payload: new Uint8Array(2 ** 20) });
     expect([fates, hashedBytes()]).toEqual([["oversized", "oversized"], 0]);

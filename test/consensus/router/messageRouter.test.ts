@@ -32,7 +32,7 @@ import { describeWithVectors } from "../../vectors.ts";
 const KEYS = [1n, 2n, 3n, 4n, 5n].map((key) => bigintToFixedBytes(key, 32));
 const ADDRESSES = KEYS.map(addressOfPrivateKey);
 
-/** A validator, three others, and in fifth place a stranger; what it relays and hands on is written down. */
+/** A validator, three others, and a fifth node that is not a validator; records what is relayed and delivered. */
 function aDesk(
   change: ScheduleChange & {
     readonly isStranger?: boolean;
@@ -109,7 +109,7 @@ const indexOf = (address: Address): number => ADDRESSES.findIndex((known) => equ
 const isIn = (list: readonly Address[], address: Address): boolean =>
   list.some((member) => equalBytes(member, address));
 
-/** A wish for a round: the plainest message there is. */
+/** A RoundChange, the simplest message. */
 function aMessage(author: number, height: bigint, round = 1): Authored {
   const key = KEYS[author] ?? new Uint8Array();
   const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
@@ -125,8 +125,8 @@ function aPrepare(author: number, height: bigint, round: number): Authored {
 
 const tailOf = (message: Authored): string => toHex(encodeMessage(message).payload).slice(-6);
 
-describe("our own words", () => {
-  it("go to the other validators, and are not even spelled where there is no other", () => {
+describe("our own messages", () => {
+  it("go to the other validators, and are not even encoded when there are none", () => {
     const { desk, sent } = aDesk();
     desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 1));
     expect(sent).toEqual([]);
@@ -142,7 +142,7 @@ describe("a validator that connects", () => {
     return said;
   };
 
-  it("is told what we said last in this height, and nothing of earlier rounds or of others", () => {
+  it("is sent our last messages of this height, and none of earlier rounds or of others", () => {
     const { desk, hear } = aDesk();
     const all = ADDRESSES.slice(0, 4);
     expect(tails(desk, 1)).toEqual([]);
@@ -154,7 +154,7 @@ describe("a validator that connects", () => {
     expect(tails(desk, 1)).toEqual(tails(desk, 3));
   });
 
-  it("is told nothing of a height that is over, and a node that is no validator nothing at all", () => {
+  it("is sent nothing of a height that is over; a non-validator is sent nothing at all", () => {
     const { desk, advance } = aDesk();
     desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
     expect(tails(desk, 4)).toEqual([]);
@@ -163,8 +163,8 @@ describe("a validator that connects", () => {
   });
 });
 
-describe("consensus messages that come in", () => {
-  it("are passed on, the same bytes, to all validators but sender and author, and then taken", () => {
+describe("received consensus messages", () => {
+  it("are relayed with the same bytes to all validators except sender and author, and delivered", () => {
     const { hear, sent, taken, fates } = aDesk();
     const message = aMessage(1, 1n);
     hear(2, message);
@@ -175,18 +175,18 @@ describe("consensus messages that come in", () => {
     expect(fates).toEqual(["taken", "taken"]);
   });
 
-  it("are taken and passed on once, whoever brings them again, and sent back twice to whoever need not", () => {
+  it("are delivered and relayed once, whoever sends them again, and sent back twice to redundant relayers", () => {
     const { hear, sent, taken, fates } = aDesk();
     for (const sender of [1, 2, 3, 1]) hear(sender, aMessage(1, 1n));
     expect(fates).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
     expect(sent.map((line) => line.slice(-2))).toEqual(["23", " 2", " 2", " 3", " 3"]);
     expect(taken.length).toBe(1);
-    // That is known now.
+    // The decline is sent only once.
     for (const sender of [1, 2, 3]) hear(sender, aMessage(1, 1n, 2));
     expect(sent.length).toBe(6);
   });
 
-  it("are passed on a quarter of a round later, if still wanted, to those who declined messages of their author", () => {
+  it("are relayed a quarter of a round later, if still needed, to validators that declined their author's messages", () => {
     const { desk, hear, sent, passOn, advance } = aDesk({ isPatient: true });
     const reached = (): readonly string[] =>
       sent.splice(0).map((line) => line.slice(line.indexOf(" to ") + 4));
@@ -194,17 +194,17 @@ describe("consensus messages that come in", () => {
       passOn();
       return reached();
     };
-    // From 1 itself; then 2 says, by a second copy, that it needs none of it.
+    // From 1 itself; then 2 declines its messages by a second copy.
     for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
     expect([reached(), wait()]).toEqual([["2", "2"], ["3"]]);
     hear(1, aMessage(1, 1n, 2));
     expect([wait(), wait(), wait()]).toEqual([["3"], ["2"], []]);
-    // It may need them after all, for the height lasts; until it says again that it does not.
+    // It may need them after all, since the height lasts; until it declines again.
     hear(1, aMessage(1, 1n, 3));
     expect(wait()).toEqual(["23"]);
     for (const sender of [2, 2]) hear(sender, aMessage(1, 1n, 3));
     expect(reached()).toEqual([]);
-    // Nothing goes to who brings it meanwhile, nor where the height is over.
+    // Nothing is relayed to a node that sent the message in the meantime, nor after the height.
     hear(1, aMessage(1, 1n, 4));
     expect(wait()).toEqual(["3"]);
     hear(2, aMessage(1, 1n, 4));
@@ -219,19 +219,19 @@ describe("consensus messages that come in", () => {
     hear(1, aMessage(1, 2n, 2));
     for (const sender of [2, 2]) hear(sender, aMessage(1, 2n));
     expect(wait()).toEqual(["3"]);
-    // Who connects anew may have come without what it had.
+    // A node that reconnects may have lost its messages.
     desk.peerConnected(addressAt(2), () => undefined);
     hear(1, aMessage(1, 2n, 3));
     expect(wait()).toEqual(["2", "23"]);
   });
 
-  it("are not passed on to those who have them by then, nor when their height is over", () => {
+  it("are not relayed to nodes that have them by then, nor after their height", () => {
     const { hear, sent, taken, passOn, advance } = aDesk({ isPatient: true });
     for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
     hear(3, aMessage(3, 1n));
     for (const sender of [2, 3, 1]) hear(sender, aMessage(2, 1n));
     expect(taken.length).toBe(3);
-    // Copies for those who need not bring more.
+    // Copies that decline.
     expect(sent.splice(0).map((line) => line.slice(-1))).toEqual(["2", "2", "3", "3", "1", "1"]);
     passOn();
     expect(sent).toEqual([`${tailOf(aMessage(1, 1n))} to 3`, `${tailOf(aMessage(3, 1n))} to 12`]);
@@ -241,13 +241,13 @@ describe("consensus messages that come in", () => {
     expect(sent.length).toBe(2);
   });
 
-  it("are passed on at once where too many would wait", () => {
+  it("are relayed at once when too many are pending", () => {
     const { hear, sent } = aDesk({ isPatient: true });
     for (let round = 1; round <= 300; round++) hear(1, aMessage(1, 1n, round));
     expect(sent.length).toBe(256);
   });
 
-  it("are passed on as often as an honest author could need in a round, and no more, though they are forgotten meanwhile", () => {
+  it("are relayed as often as an honest author could need in a round, and no more, even when forgotten in the meantime", () => {
     const { hear, sent, taken, advance } = aDesk({
       ...aSchedule(),
       gossipedHistoryLimit: 2,
@@ -262,7 +262,7 @@ describe("consensus messages that come in", () => {
     expect(sent.length).toBe(18);
   });
 
-  it("are not passed on again once they are forgotten, but taken", () => {
+  it("are delivered but not relayed again once they are forgotten", () => {
     const { hear, sent, taken } = aDesk({ ...aSchedule(), duplicateMessageLimit: 2 } as ScheduleChange);
     hear(1, aMessage(1, 1n));
     for (const round of [2, 3, 4]) hear(2, aMessage(2, 1n, round));
@@ -279,7 +279,7 @@ describe("consensus messages that come in", () => {
     expect(fates).toEqual(["malformed", "taken"]);
   });
 
-  it("of past heights, of strangers, and without sense go nowhere", () => {
+  it("of past heights, of non-validators, and malformed ones are dropped", () => {
     const { desk, hear, sent, taken, fates, advance } = aDesk();
     advance();
     hear(1, aMessage(1, 1n));
@@ -291,7 +291,7 @@ describe("consensus messages that come in", () => {
     expect([sent, taken]).toEqual([[], []]);
   });
 
-  it("are no business of a node that is no validator", () => {
+  it("are ignored by a node that is not a validator", () => {
     const { hear, sent, taken, fates } = aDesk({ isStranger: true });
     hear(1, aMessage(1, 1n));
     expect(fates).toEqual(["notValidating"]);
@@ -299,8 +299,8 @@ describe("consensus messages that come in", () => {
   });
 });
 
-describe("consensus messages that come before we know our own chain", () => {
-  it("wait for that, in their order, as many as may wait for a height", () => {
+describe("consensus messages received before the start", () => {
+  it("are buffered in order, with the bounds of future messages", () => {
     const { hear, taken, fates, advance } = aDesk({ isOpening: true, futureMessagesLimit: 3 });
     for (const round of [1, 2, 3, 4]) hear(1, aMessage(1, 2n, round));
     expect([fates, taken]).toEqual([[], []]);
@@ -310,8 +310,8 @@ describe("consensus messages that come before we know our own chain", () => {
   });
 });
 
-describe("consensus messages of heights to come", () => {
-  it("wait for their height, and are passed on only then", () => {
+describe("consensus messages of future heights", () => {
+  it("are buffered until their height, and relayed only then", () => {
     const { hear, sent, taken, fates, ahead, advance, desk } = aDesk();
     hear(2, aMessage(1, 2n));
     hear(3, aMessage(3, 3n));
@@ -326,7 +326,7 @@ describe("consensus messages of heights to come", () => {
     expect(desk.waiting).toEqual({ messages: 0, bytes: 0, farFuture: 0 });
   });
 
-  it("come with the time for which they waited", () => {
+  it("are delivered with the time for which they were buffered", () => {
     const { hear, pass, waits, advance } = aDesk();
     hear(1, aMessage(1, 1n));
     hear(2, aMessage(1, 2n));
@@ -349,8 +349,8 @@ describe("consensus messages of heights to come", () => {
   });
 });
 
-describe("wishes for a round in heights far above ours", () => {
-  it("are kept, the last ones of each validator, until their height has come", () => {
+describe("RoundChanges of heights far above ours", () => {
+  it("are kept, the last ones of each validator, until their height begins", () => {
     const { hear, taken, fates, advance } = aDesk();
     for (const round of [1, 2, 3, 4, 5]) hear(1, aMessage(1, 14n, round));
     hear(2, aMessage(2, 14n, 5));
@@ -367,7 +367,7 @@ describe("wishes for a round in heights far above ours", () => {
     expect(taken.length).toBe(6);
   });
 
-  it("are forgotten with the validator that brought them", () => {
+  it("are dropped when their sender is no longer a validator", () => {
     const { desk, hear, advance } = aDesk();
     hear(3, aMessage(3, 2n ** 64n - 1n));
     hear(1, aMessage(1, 14n));
@@ -377,7 +377,7 @@ describe("wishes for a round in heights far above ours", () => {
     expect(desk.waiting.farFuture).toBe(1);
   });
 
-  it("are not kept where they are too large together, but for the last of each", () => {
+  it("are dropped when too large in total, except the last of each sender", () => {
     const words = createFarFutureRoundChanges<RawMessage>({
       messagesPerSender: 4,
       bytesPerSender: 25,
@@ -391,7 +391,7 @@ describe("wishes for a round in heights far above ours", () => {
     for (const bytes of [10, 11, 12]) words.add(sized(bytes), 20n);
     expect(words.takeUpTo(19n)).toEqual([]);
     expect(words.takeUpTo(20n).map(({ payload }) => payload.length)).toEqual([11, 12]);
-    // It may carry a block as large as blocks can be; whoever has most gives way when all have too much.
+    // It may contain a block of the largest size; the sender with most bytes is evicted when the total is too large.
     for (const message of [sized(5), sized(30), sized(20, 2), sized(10, 3)]) words.add(message, 20n);
     expect(words.takeUpTo(19n)).toEqual([]);
     expect(words.count).toBe(3);
@@ -405,7 +405,7 @@ describe("the buffer of future messages", () => {
   const aBuffer = (messages: number, bytes = 1000) =>
     createFutureMessages<RawMessage>({ messages, distance: 10, bytes });
 
-  it("gives up the whole highest height when it is too full", () => {
+  it("evicts the whole highest height when it is too full", () => {
     const buffer = aBuffer(3);
     const near = [raw(), raw()];
     expect(buffer.add(raw(), 4n, 1n)).toBe("kept");
@@ -419,14 +419,14 @@ describe("the buffer of future messages", () => {
     expect([buffer.count, buffer.bytes]).toEqual([0, 0]);
   });
 
-  it("gives up the oldest of the one height that it has", () => {
+  it("evicts the oldest message when all are of one height", () => {
     const buffer = aBuffer(2);
     const [first, second, third] = [raw(1), raw(2), raw(3)];
     for (const message of [first, second, third]) expect(buffer.add(message, 2n, 1n)).toBe("kept");
     expect(buffer.takeUpTo(2n)).toEqual([second, third]);
   });
 
-  it("takes the room from whoever fills it, and from nobody else", () => {
+  it("evicts messages of the sender that fills it, and of no other", () => {
     const from = (sender: number, bytes: number): RawMessage => ({
       ...raw(bytes),
       sender: addressAt(sender),
@@ -442,7 +442,7 @@ describe("the buffer of future messages", () => {
     expect(kept.length).toBeLessThanOrEqual(10);
   });
 
-  it("takes the room from strangers first, however many they are and however little each sends", () => {
+  it("evicts messages of untrusted peers first, however many there are and however little each sends", () => {
     const isPreferred = (sender: Address): boolean => equalBytes(sender, addressAt(1));
     const buffer = createFutureMessages<RawMessage>({ messages: 10, distance: 10, bytes: 1000 }, isPreferred);
     const wanted = [raw(), raw(), raw(), raw()];
@@ -456,7 +456,7 @@ describe("the buffer of future messages", () => {
     expect(kept.length).toBe(10);
   });
 
-  it("keeps nothing when it is switched off, and no more bytes than it may", () => {
+  it("keeps nothing when switched off, and no more bytes than allowed", () => {
     const off = aBuffer(0);
     expect(off.add(raw(), 2n, 1n)).toBe("full");
     expect([off.count, off.bytes]).toEqual([0, 0]);
@@ -466,7 +466,7 @@ describe("the buffer of future messages", () => {
     expect(small.add(raw(26), 2n, 1n)).toBe("full");
   });
 
-  it("forgets what lies below the height that is taken", () => {
+  it("drops messages below the height that is taken", () => {
     const buffer = aBuffer(10);
     for (const height of [2n, 3n, 4n]) buffer.add(raw(), height, 1n);
     expect(buffer.takeUpTo(3n).length).toBe(1);
@@ -475,20 +475,20 @@ describe("the buffer of future messages", () => {
 });
 
 describe("our own messages", () => {
-  it("go to every other validator, once, and not again when they come back", () => {
+  it("go to every other validator once, and not again when relayed back", () => {
     const { desk, hear, sent, taken } = aDesk();
     const own = aMessage(0, 1n);
     desk.multicast(own, ADDRESSES.slice(0, 4));
     desk.multicast(own, ADDRESSES.slice(0, 4));
     hear(2, own);
     expect(sent).toEqual([`${tailOf(own)} to 123`]);
-    // The machine knows its own words.
+    // The state machine ignores its own messages.
     expect(taken.length).toBe(1);
   });
 });
 
-describe("what came in", () => {
-  it("is counted by what became of it", async () => {
+describe("a received message", () => {
+  it("is counted by its result", async () => {
     const registry = aRegistry();
     const schedule = aSchedule();
     const desk = createMessageRouter({
@@ -508,8 +508,8 @@ describe("what came in", () => {
   });
 });
 
-describe("a memory of messages", () => {
-  it("forgets the oldest first", () => {
+describe("the set of seen messages", () => {
+  it("drops the oldest first", () => {
     const seen = createSeenMessages(2);
     expect(["a", "b", "a", "c", "a", "c"].map((key) => seen.add(key))).toEqual([
       true,
@@ -523,7 +523,7 @@ describe("a memory of messages", () => {
 });
 
 describeWithVectors("relays of real validators", () => {
-  it.each(NETWORKS)("are ours: the same messages, once, to the same validators: %s", (network) => {
+  it.each(NETWORKS)("match ours: the same messages, once, to the same validators: %s", (network) => {
     const { schedule, heads } = recordedHeads(network);
     const messages = new Map(recordedMessages(network).map(({ id, ...message }) => [id, message]));
     const addresses = NODES.map((node) => addressOfPrivateKey(privateKeyOf(network, node)));
@@ -543,7 +543,7 @@ describeWithVectors("relays of real validators", () => {
                 return address !== undefined && isIn(to, address) && !isIn(except, address);
               });
               const id = [...messages].find(([, { data }]) => data === toHex(payload))?.[0];
-              // What goes out again tells somebody that it need not bring more.
+              // A second sending is a decline.
               if (!ours.has(id ?? "unknown")) ours.set(id ?? "unknown", reached);
             },
           },
@@ -571,8 +571,8 @@ describeWithVectors("relays of real validators", () => {
 });
 
 /**
- * Two copies of these came within moments of each other over two connections, and the incumbent's threads queued them in
- * the other order than they were noted in: it takes the second for the sender.
+ * Two copies of these arrived almost at once over two connections, and Besu's threads queued them in the other order than
+ * the recording has: Besu takes the second one for the sender.
  */
 const OTHER_RELAYS: Readonly<Record<string, readonly string[]>> = {
   net1: [],
@@ -588,7 +588,7 @@ function isDown({ network, height }: Timeline, node: string): boolean {
   return network === "net2" && height === 153 && node === "node2";
 }
 
-/** Foreign messages that a node passed on, and to whom. */
+/** Messages of others that a node relayed, and to which validators. */
 function relaysOf({ events }: Timeline, node: string): ReadonlyMap<string, readonly string[]> {
   const relays = new Map<string, string[]>();
   for (const { id, direction, node: at, peer } of events)

@@ -10,7 +10,7 @@ import {
 const LIAR: ReadingAccount = { key: "liar", share: 0.1, burstMs: 50 };
 const HONEST: ReadingAccount = { key: "honest", share: 0.1, burstMs: 50 };
 
-/** A thread: what is deferred runs in turns, and work takes time on its clock. */
+/** A simulated thread: deferred work runs in slices and takes time on its clock. */
 function aThread() {
   let nowMs = 0;
   let alarms: { readonly atMs: number; readonly action: () => void }[] = [];
@@ -64,7 +64,7 @@ function aThread() {
         dropped: () => done.push(`${name} dropped`),
       });
     },
-    /** Runs turns, a millisecond apart where there is nothing to do, until so much time has passed. */
+    /** Runs slices, a millisecond apart when idle, until the given time has passed. */
     live(durationMs: number) {
       const endMs = nowMs + durationMs;
       for (let loops = 0; nowMs < endMs; loops++) {
@@ -85,7 +85,7 @@ function aThread() {
 }
 
 describe("shares of the thread", () => {
-  it("let an author's flood wait for itself and nobody else", () => {
+  it("let an author's flood delay only its own messages", () => {
     const thread = aThread();
     for (let index = 0; index < 40; index++) thread.start(`flood ${index}`, LIAR, { steps: 10 });
     thread.live(100);
@@ -96,12 +96,12 @@ describe("shares of the thread", () => {
     expect(thread.clock.nowMs() - before).toBeLessThan(20);
     const spent = thread.busyMs;
     thread.live(1000);
-    // A tenth of the time, and the step with which it is exceeded.
+    // A tenth of the time, plus the step that exceeds it.
     expect(thread.busyMs - spent).toBeLessThan(120);
     expect(thread.busyMs - spent).toBeGreaterThan(80);
   });
 
-  it("end what an author sends in the order in which it came, and in turns of some ms", () => {
+  it("finish an author's messages in order of arrival, in slices of some ms", () => {
     const thread = aThread();
     thread.start("certificate", HONEST, { steps: 30 });
     thread.start("vote", HONEST);
@@ -111,7 +111,7 @@ describe("shares of the thread", () => {
     expect(Math.max(...thread.turnsMs)).toBeLessThanOrEqual(SLICE_MS + 1);
   });
 
-  it("leave out what is free, such as a large block", () => {
+  it("do not charge free steps, such as a large block", () => {
     const thread = aThread();
     thread.start("proposal", HONEST, { steps: 2, stepMs: 30, kind: "free" });
     thread.start("vote", HONEST);
@@ -119,7 +119,7 @@ describe("shares of the thread", () => {
     expect(thread.done).toEqual(["proposal", "vote"]);
   });
 
-  it("keep so much waiting, and drop all of it with the height", () => {
+  it("queue a bounded number of jobs, and drop all of them with the height", () => {
     const thread = aThread();
     thread.start("first", LIAR, { steps: 1000 });
     const taken = Array.from({ length: 100 }, (_, index) => thread.start(`flood ${index}`, LIAR));

@@ -6,8 +6,8 @@ import { asking, block, PARENT, prepared, proposal, roundChange } from "../edge.
 const MIB = 1024 ** 2;
 const LARGE = 9 * MIB;
 
-describe("what is passed on for an author", () => {
-  it("is a block of the round's proposer, and not just any bytes", () => {
+describe("the relay budget of an author", () => {
+  it("allows a block of the round's proposer, but not arbitrary bytes", () => {
     const budget = createRelayBudget(createHandClock(0));
     const isPassedOn = (message: Parameters<typeof budget.take>[0]): boolean =>
       budget.take(message, LARGE, PARENT);
@@ -18,7 +18,7 @@ describe("what is passed on for an author", () => {
     expect(isPassedOn(roundChange("b", 1, prepared("abc")))).toBe(true);
   });
 
-  it("is one large message of a kind in a round, some small ones, and so many in a height", () => {
+  it("allows one large message per kind and round, a few small ones, and a bounded number per height", () => {
     const budget = createRelayBudget(createHandClock(0));
     const [one, other] = [proposal("a", block("X")), proposal("a", block("Y"))];
     const passedOn = [one, other, one].map((message) => budget.take(message, LARGE, PARENT));
@@ -32,7 +32,7 @@ describe("what is passed on for an author", () => {
     expect(budget.take(other, LARGE, PARENT)).toBe(true);
   });
 
-  it("is not used up by what others make of its words", () => {
+  it("is not used up by variants that others produce", () => {
     const budget = createRelayBudget(createHandClock(0));
     const genuine = proposal("b", block("X", 1, "b"), asking("bcd", 1));
     const forged = proposal("b", block("X", 1, "b"), asking("bc", 1));
@@ -40,7 +40,7 @@ describe("what is passed on for an author", () => {
     expect(budget.take(genuine, 1_000, PARENT)).toBe(true);
   });
 
-  it("is no more bytes than a share that grows with time, whatever the heights", () => {
+  it("is bounded in bytes by a bucket that refills with time, at any height", () => {
     const clock = createHandClock(0);
     const budget = createRelayBudget(clock);
     const ask = (round: number): boolean =>

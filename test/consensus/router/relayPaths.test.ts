@@ -7,12 +7,12 @@ import { commit, prepare, roundChange } from "../edge.ts";
 const addressOf = (letter: string): Address => prepare(letter, { round: 0 }).signed.author;
 const [a, b, c, d] = [addressOf("a"), addressOf("b"), addressOf("c"), addressOf("d")];
 const NEXT = 2n;
-/** Heights after which nothing is believed any more. */
+/** Heights after which every decline has expired. */
 const LONG = 600n;
 
 const stranger = (index: number): Address => bigintToFixedBytes(BigInt(index), 20) as Address;
 
-/** A Prepare of b that these brought, in that order. */
+/** A Prepare of b, received from these senders in that order. */
 function afterHearing(...senders: readonly Address[]): RelayPaths {
   const paths = createRelayPaths();
   for (const [at, sender] of senders.entries()) {
@@ -23,24 +23,24 @@ function afterHearing(...senders: readonly Address[]): RelayPaths {
 }
 
 describe("messages of an author", () => {
-  it("are needed of nobody else who brings them after it, and of the first who brings them before", () => {
+  it("are not needed from relayers that are slower than the author, except the first that was faster", () => {
     expect(afterHearing(b, c, a).takeRedundant("key")).toEqual([a]);
     const paths = afterHearing(c, a, d, b);
     expect(paths.takeRedundant("key")).toEqual([a, d]);
-    // Each is told once, in some heights.
+    // Each decline is sent once in some heights.
     expect(paths.takeRedundant("key")).toEqual([]);
     paths.accepted(prepare("b", { round: 1 }), "other", b);
     paths.repeated("other", a);
     expect(paths.takeRedundant("other")).toEqual([]);
   });
 
-  it("are needed of some where it is not connected with us", () => {
+  it("are needed from several relayers when the author is not connected to us", () => {
     const relayers = Array.from({ length: 9 }, (_, index) => stranger(index));
     expect(afterHearing(...relayers.slice(0, 8)).takeRedundant("key")).toEqual([]);
     expect(afterHearing(...relayers).takeRedundant("key")).toEqual(relayers.slice(8));
   });
 
-  it("are declined by a second copy of one, until long after, or until that is forgotten", () => {
+  it("are declined by a second copy, until it expires or is forgotten", () => {
     const paths = afterHearing(b, c);
     expect([paths.hasSent("key", c), paths.hasDeclined(c, b, NEXT)]).toEqual([true, false]);
     paths.repeated("key", c);
@@ -55,7 +55,7 @@ describe("messages of an author", () => {
     expect(paths.hasDeclined(c, b, NEXT)).toBe(false);
   });
 
-  it("may be declined late, after the next height began, but no later", () => {
+  it("may be declined during the next height, but not later", () => {
     for (const heights of [0, 1, 2]) {
       const paths = afterHearing(b, c);
       for (let count = 0; count < heights; count++) paths.heightBegan();
@@ -65,8 +65,8 @@ describe("messages of an author", () => {
   });
 });
 
-describe("who has said what comes after a message", () => {
-  it("needs it no more, but for the wish for a round, and in other rounds", () => {
+describe("a validator that has sent a message of a later stage", () => {
+  it("does not need earlier ones of that round, except RoundChanges", () => {
     const paths = createRelayPaths();
     const before = prepare("b", { round: 1 });
     expect(paths.isPast(a, before)).toBe(false);
