@@ -53,7 +53,7 @@ export function declareRpcMetrics(metrics: Metrics, connections: ConnectionCount
     category: "RPC",
     prefix: "rpc_",
     name: "requests_rejected_total",
-    help: "Requests and connections turned away, and answers that took too long",
+    help: "Requests and connections refused, and answers that took too long",
     labels: ["reason"],
   });
   // Each counter starts at zero, because a rate does not see a counter that appears with the value one.

@@ -21,8 +21,8 @@ import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import type { Requester } from "../../src/primitives/requester.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
-import { somebody } from "../builders/somebody.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 
 /** Returns its argument plus the number in slot 0. */
@@ -73,7 +73,7 @@ type Changes = Partial<CallRequest> & { readonly requester?: Requester };
 function call(
   to: string,
   argument: bigint,
-  { requester = somebody, ...changes }: Changes = {},
+  { requester = aCaller, ...changes }: Changes = {},
 ): Promise<SimulationResult> {
   const data = bigintToFixedBytes(argument, 32);
   return pool.run(
@@ -141,7 +141,7 @@ describe("the call pool", IN_REAL_TIME, () => {
     versionedHash[0] = 1;
     const claim = Buffer.concat([versionedHash, new Uint8Array(64), commitment, new Uint8Array(48)]);
     const [evaluated, ...sums] = await Promise.all([
-      pool.run({ kind: "call", call: { to: POINT_EVALUATION, data: claim }, blockNumber: 0n }, somebody),
+      pool.run({ kind: "call", call: { to: POINT_EVALUATION, data: claim }, blockNumber: 0n }, aCaller),
       call(ADDER, 1n),
       call(ADDER, 2n),
     ]);
@@ -161,9 +161,9 @@ describe("the call pool", IN_REAL_TIME, () => {
   it("estimates gas and creates access lists on the same threads", async () => {
     openPool();
     const request = { to: addressFromHex(ADDER), data: hexToBytes("0x") };
-    const estimate = await pool.run({ kind: "estimateGas", call: request, blockNumber: 0n }, somebody);
+    const estimate = await pool.run({ kind: "estimateGas", call: request, blockNumber: 0n }, aCaller);
     expect(estimate).toMatchObject({ kind: "returned", gas: 23_123n });
-    const listed = await pool.run({ kind: "createAccessList", call: request, blockNumber: 0n }, somebody);
+    const listed = await pool.run({ kind: "createAccessList", call: request, blockNumber: 0n }, aCaller);
     expect(listed).toMatchObject({
       kind: "returned",
       accessList: [{ address: addressFromHex(ADDER), slots: new Uint8Array(32) }],
@@ -187,7 +187,7 @@ describe("the call pool", IN_REAL_TIME, () => {
     const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
     const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
     expect(await flood).toEqual({ kind: "tooLarge" });
-    expect(warnings).toEqual([{ remoteHost: somebody.remoteHost, thread: "callWorker" }]);
+    expect(warnings).toEqual([{ remoteHost: aCaller.remoteHost, thread: "callWorker" }]);
     expect((await Promise.all(behind)).map(sumOf)).toEqual([43n, 44n, 45n]);
   });
 
@@ -209,7 +209,7 @@ describe("the call pool", IN_REAL_TIME, () => {
   it("reports that a state is not available", async () => {
     openPool();
     const job = { kind: "call", call: {}, blockNumber: 7n } as const;
-    expect(await pool.run(job, somebody)).toEqual({ kind: "stateUnavailable" });
+    expect(await pool.run(job, aCaller)).toEqual({ kind: "stateUnavailable" });
   });
 
   it("applies the gas cap to every gas limit", async () => {
@@ -252,7 +252,7 @@ describe("the call pool", IN_REAL_TIME, () => {
     const ended: number[][] = [[], []];
     await Promise.all(
       Array.from({ length: 40 }, async (_, n) => {
-        const changes = { requester: clients[n % 2] ?? somebody, gasLimit: 1_000_000n };
+        const changes = { requester: clients[n % 2] ?? aCaller, gasLimit: 1_000_000n };
         await call(n % 7 === 3 ? ENDLESS : ADDER, BigInt(n), changes);
         ended[n % 2]?.push(n);
       }),

@@ -16,8 +16,8 @@ import { systemClock } from "../../src/primitives/clock.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "../../src/tracers/traceJob.ts";
+import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
-import { somebody } from "../builders/somebody.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 
@@ -79,7 +79,7 @@ function traceCall(
   tracePool: TracePool = pool,
 ): Promise<TraceResult> {
   const call = { to: addressFromHex(to), gasLimit };
-  return tracePool.run({ kind: "debugCall", blockNumber: 0n, call, style }, somebody);
+  return tracePool.run({ kind: "debugCall", blockNumber: 0n, call, style }, aCaller);
 }
 
 function jsonOf(result: TraceResult): unknown {
@@ -133,7 +133,7 @@ describe("the trace pool", IN_REAL_TIME, () => {
   });
 
   it("reports that a block is not available", async () => {
-    expect(await pool.run({ kind: "block", blockNumber: 7n }, somebody)).toEqual({
+    expect(await pool.run({ kind: "block", blockNumber: 7n }, aCaller)).toEqual({
       kind: "stateUnavailable",
     });
   });
@@ -168,7 +168,7 @@ describe("the trace pool", IN_REAL_TIME, () => {
     async (_, job) => {
       const large = aPool({ timeoutMs: 120_000 });
       onTestFinished(() => large.close());
-      expect(await large.run(job, somebody)).toEqual({ kind: "tooLarge" });
+      expect(await large.run(job, aCaller)).toEqual({ kind: "tooLarge" });
     },
     150_000,
   );

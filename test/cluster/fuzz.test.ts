@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
-import { createChance, mutatedRequests, type SoundRequest } from "../rpc/mutations.ts";
+import { createChance, mutatedRequests, type ValidRequest } from "../rpc/mutations.ts";
 import { beginHistory, extendHistory, questionsAbout } from "./history.ts";
 import { type LiveMemory, liveMemoryOf, MEASURABLE } from "./liveMemory.ts";
 import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
@@ -26,7 +26,7 @@ describe("mutated requests", () => {
     async () => {
       const node = await startNodeProcess({ ...MEASURABLE, options: ["--logging=WARN"] });
       onTestFinished(() => node.kill());
-      const requests = mutatedRequests(SEED, await soundRequests(node));
+      const requests = mutatedRequests(SEED, await validRequests(node));
       const chance = createChance(SEED);
       const thrower = await openThrower(node, () => chance.below(1000) / 1000);
       onTestFinished(() => thrower.close());
@@ -58,7 +58,7 @@ describe("mutated requests", () => {
 });
 
 /** About what the chain really holds, so that more than refusals is tried. */
-async function soundRequests({ httpUrl }: NodeProcess): Promise<readonly SoundRequest[]> {
+async function validRequests({ httpUrl }: NodeProcess): Promise<readonly ValidRequest[]> {
   const history = await beginHistory(httpUrl);
   await extendHistory(httpUrl, history);
   const sent = ([0, 1, 2, 3, 4] as const).map((type) => toHex(aTransaction({ type, nonce: 3n }).raw));

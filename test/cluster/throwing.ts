@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import WebSocket from "ws";
-import { problemsOf } from "../rpc/soundAnswer.ts";
+import { problemsOf } from "../rpc/responseProblems.ts";
 import type { NodeProcess } from "./nodeProcess.ts";
 
 /** Throws requests at both doors of a node, some at a time, and is not content with a poor answer. */

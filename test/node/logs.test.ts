@@ -16,9 +16,9 @@ import { joinPieces } from "../../src/primitives/jsonPieces.ts";
 import type { Requester } from "../../src/primitives/requester.ts";
 import { type ChainDatabase, openChainDatabase } from "../../src/storage/chainDatabase.ts";
 import type { Log } from "../../src/types/log.ts";
+import { aCaller } from "../builders/aCaller.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
-import { somebody } from "../builders/somebody.ts";
 import { account } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
@@ -92,7 +92,7 @@ async function writtenUpTo(logs: Logs, block: bigint): Promise<void> {
 }
 
 async function numbersFound({ find }: Pick<Logs, "find">): Promise<number[]> {
-  const found = await find(FOR_OURS, EVERYTHING, somebody);
+  const found = await find(FOR_OURS, EVERYTHING, aCaller);
   if (found.kind !== "found") throw new Error(found.kind);
   const logs = JSON.parse(`[${found.pieces.join(",")}]`) as { blockNumber: string }[];
   return logs.map(({ blockNumber }) => Number(blockNumber));
@@ -175,7 +175,7 @@ describe("a search on another thread", IN_REAL_TIME, () => {
     };
     const { find } = logsOf({ ...place, chain: { ...place.chain, blockByNumber } }, false);
     for (const number of [1n, 2n, 3n, 4n]) {
-      const found = await find(FOR_OURS, { from: number, to: number }, somebody);
+      const found = await find(FOR_OURS, { from: number, to: number }, aCaller);
       const text = found.kind === "found" ? joinPieces(found.pieces) : "";
       const numbers = [...text.matchAll(/"blockNumber":"0x([0-9a-f]+)"/g)].map(([, digits]) => digits);
       expect(numbers).toEqual(Array(number < 4n ? 3000 : 1).fill(`${number}`));
@@ -197,7 +197,7 @@ describe("a search on another thread", IN_REAL_TIME, () => {
       return kind;
     };
     const crowded = Array.from({ length: SEARCH_LIMIT }, () => find(crowd));
-    await find(somebody, { from: 0n, to: 0n });
+    await find(aCaller, { from: 0n, to: 0n });
     expect(ended).toEqual(["somewhere found"]);
     isGone = true;
     expect(await Promise.all(crowded)).not.toContain("busy");
@@ -207,7 +207,7 @@ describe("a search on another thread", IN_REAL_TIME, () => {
     const place = await aPlace(700);
     const search = searchOf(place);
     let isAbandoned = false;
-    const requester = { ...somebody, isAbandoned: () => isAbandoned };
+    const requester = { ...aCaller, isAbandoned: () => isAbandoned };
     const asked = Array.from({ length: SEARCH_LIMIT + 1 }, () =>
       search.find(FOR_OURS, EVERYTHING, requester),
     );

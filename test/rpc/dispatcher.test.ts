@@ -7,7 +7,7 @@ import { BATCH_PIECE_LENGTH, type Caller } from "../../src/rpc/dispatcher.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import { KNOWN_METHODS } from "../../src/rpc/knownMethods.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
-import { somebody } from "../builders/somebody.ts";
+import { aCaller } from "../builders/aCaller.ts";
 import { aToyDispatcher, TOY_METHODS } from "./toyMethods.ts";
 
 function answer(
@@ -16,7 +16,7 @@ function answer(
   ...params: readonly unknown[]
 ): unknown {
   const request = { id: 1, method, params };
-  const reply = dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+  const reply = dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
   return reply instanceof Promise ? "a promise" : JSON.parse(reply?.text ?? "null");
 }
 
@@ -71,7 +71,7 @@ describe("a method", () => {
     answer(server, "toy_throws");
     answer(server, "toy_unserializable");
     const request = '{"id":1,"method":"toy_rejects"}';
-    await server.dispatcher.answerRequest(JSON.parse(request), request, somebody);
+    await server.dispatcher.answerRequest(JSON.parse(request), request, aCaller);
     expect(logged.map(({ method }) => method)).toEqual(["toy_throws", "toy_unserializable", "toy_rejects"]);
     expect(logged.every(({ id, error }) => id === "1" && error instanceof Error)).toBe(true);
   });
@@ -98,7 +98,7 @@ describe("a batch", () => {
   }
 
   it("is written in pieces that together are the answer", async () => {
-    const { pieces, text } = await answerBatch([big, big, { id: 2, method: "eth_chainId" }], somebody);
+    const { pieces, text } = await answerBatch([big, big, { id: 2, method: "eth_chainId" }], aCaller);
     expect(pieces).toHaveLength(2);
     expect((JSON.parse(text) as { id: number }[]).map(({ id }) => id)).toEqual([1, 1, 2]);
   });
@@ -115,7 +115,7 @@ describe("a batch", () => {
       pieces.push(piece);
       await isReady;
     };
-    const rest = dispatcher.answerBatch(requests, JSON.stringify(requests), somebody, write, (each) =>
+    const rest = dispatcher.answerBatch(requests, JSON.stringify(requests), aCaller, write, (each) =>
       inFlight.push(each),
     );
     await yieldToEventLoop();
@@ -134,7 +134,7 @@ describe("a batch", () => {
   it("stops when the caller no longer waits for it", async () => {
     let checks = 0;
     const { calls } = await answerBatch(Array(10).fill(big), {
-      ...somebody,
+      ...aCaller,
       isAbandoned: () => ++checks > 3,
     });
     expect(calls).toBe(3);
@@ -147,7 +147,7 @@ describe("a batch", () => {
       timer = setImmediate(count);
     };
     let timer = setImmediate(count);
-    await answerBatch(Array(20).fill({ id: 1, method: "toy_slow" }), somebody);
+    await answerBatch(Array(20).fill({ id: 1, method: "toy_slow" }), aCaller);
     clearImmediate(timer);
     expect(yields).toBeGreaterThan(10);
   });

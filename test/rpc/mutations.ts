@@ -5,7 +5,7 @@
  */
 export function* mutatedRequests(
   seed: number,
-  known: readonly SoundRequest[] = [],
+  known: readonly ValidRequest[] = [],
 ): Generator<Buffer, never> {
   const chance = createChance(seed);
   const origins = [VALID_REQUESTS, known.length === 0 ? VALID_REQUESTS : known.map(requestOf)];
@@ -15,7 +15,7 @@ export function* mutatedRequests(
   }
 }
 
-export interface SoundRequest {
+export interface ValidRequest {
   readonly method: string;
   readonly params: readonly unknown[];
 }
@@ -108,7 +108,7 @@ const VALID_REQUESTS: readonly Json[] = (
   ] as const
 ).map(([method, params], id) => requestOf({ method, params }, id));
 
-function requestOf({ method, params }: SoundRequest, id: number): Json {
+function requestOf({ method, params }: ValidRequest, id: number): Json {
   return { jsonrpc: "2.0", id, method, params };
 }
 

@@ -8,10 +8,10 @@ import { createDispatcher } from "../../src/rpc/dispatcher.ts";
 import { NAMESPACES, type Namespace } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { createSubscriptionMethods } from "../../src/rpc/subscriptions/subscriptions.ts";
+import { aCaller } from "../builders/aCaller.ts";
 import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
-import { somebody } from "../builders/somebody.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 import { fits } from "./schemaFit.ts";
 
@@ -45,7 +45,7 @@ async function discover(modules: ReadonlySet<Namespace>, connection?: "WebSocket
   const methods = connection === undefined ? METHODS : [...METHODS, ...subscriptions];
   const dispatcher = createDispatcher({ methods, modules }, { backend, logger: silentLogger });
   const request = { jsonrpc: "2.0", id: 1, method: "rpc.discover" };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
   return (JSON.parse(expectDefined(reply, "the reply").text) as { result: Document }).result;
 }
 

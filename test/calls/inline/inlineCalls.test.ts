@@ -18,8 +18,8 @@ import { hexToBytes } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChain } from "../../builders/aChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 
 /** Returns its argument plus the number in slot 0. */
@@ -100,7 +100,7 @@ const READINGS = 40;
 const OTHER_READINGS = 20;
 
 /** Inline calls with a clock that only advances when it is read: `readings` of them are one millisecond. */
-function aCaller(changes: { readonly readings?: number; readonly isExecuting?: boolean } = {}) {
+function someInlineCalls(changes: { readonly readings?: number; readonly isExecuting?: boolean } = {}) {
   const { readings = 2000, isExecuting = false } = changes;
   let nowMs = 0;
   let pooledCalls = 0;
@@ -127,7 +127,7 @@ function aCaller(changes: { readonly readings?: number; readonly isExecuting?: b
     },
   });
   return {
-    run: (job: SimulationJob) => calls.run(job, somebody),
+    run: (job: SimulationJob) => calls.run(job, aCaller),
     get pooledCalls() {
       return pooledCalls;
     },
@@ -217,8 +217,8 @@ describe("inline calls", () => {
     let [total, pooled] = [0, 0];
     await fc.assert(
       fc.asyncProperty(aJob, async (job) => {
-        const calls = aCaller();
-        const [inline, pooledResult] = await Promise.all([calls.run(job), pool.run(job, somebody)]);
+        const calls = someInlineCalls();
+        const [inline, pooledResult] = await Promise.all([calls.run(job), pool.run(job, aCaller)]);
         expect(inline).toEqual(pooledResult);
         total++;
         pooled += calls.pooledCalls;
@@ -231,7 +231,7 @@ describe("inline calls", () => {
   }, 60_000);
 
   it("pass long calls to the worker pool, the second time without trying", async () => {
-    const calls = aCaller();
+    const calls = someInlineCalls();
     const job = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 3_000_000n });
     const first = await calls.run(job);
     expect(first).toMatchObject({ kind: "halted", reason: "INSUFFICIENT_GAS" });
@@ -240,7 +240,7 @@ describe("inline calls", () => {
   });
 
   it("run short calls inline, also next to long ones", async () => {
-    const calls = aCaller();
+    const calls = someInlineCalls();
     const long = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 3_000_000n });
     const results = await Promise.all([aCall(ADDER), long, aCall(ADDER)].map(calls.run));
     expect(results.map(({ kind }) => kind)).toEqual(["returned", "halted", "returned"]);
@@ -248,15 +248,15 @@ describe("inline calls", () => {
   });
 
   it("pass calls to the worker pool while a block is executed, and calls on other states always", async () => {
-    const busy = aCaller({ isExecuting: true });
+    const busy = someInlineCalls({ isExecuting: true });
     expect(await busy.run(aCall(ADDER))).toMatchObject({ kind: "returned" });
-    const idle = aCaller();
+    const idle = someInlineCalls();
     expect(await idle.run({ ...aCall(ADDER), blockNumber: 7n })).toEqual({ kind: "stateUnavailable" });
     expect([busy.pooledCalls, idle.pooledCalls]).toEqual([1, 1]);
   });
 
   it("yield the event loop when calls have used up their slice", async () => {
-    const calls = aCaller({ readings: 20 });
+    const calls = someInlineCalls({ readings: 20 });
     let cycles = 0;
     let isDone = false;
     const count = (): void => {
@@ -298,7 +298,7 @@ describe("inline calls", () => {
         },
       });
       const job = aCall(endlessAt.get(name) ?? "", { gasLimit: 2n ** 62n });
-      expect(await calls.run(job, somebody)).toEqual({ kind: "timedOut", limitMs: 0 });
+      expect(await calls.run(job, aCaller)).toEqual({ kind: "timedOut", limitMs: 0 });
       const expected = ABORTED_BEFORE_STEP.has(name) ? 0 : READINGS;
       expect(readingsBefore).toBeGreaterThan(expected);
       expect(readingsBefore).toBeLessThan(expected + OTHER_READINGS);

@@ -14,10 +14,10 @@ import type { Database } from "../../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { accountKey } from "../../../src/storage/stateKeys.ts";
 import { decodeBlock } from "../../../src/types/block.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../../builders/sealedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 
 const RICH = account(0).address;
@@ -62,7 +62,7 @@ function runCall(): Promise<SimulationResult> {
   });
   const overrides = { accounts: [{ address: ANYWHERE, code: BALANCE_OF_RICH }] };
   const blockNumber = chain.head.header.number;
-  return calls.run({ kind: "call", call: { to: ANYWHERE }, blockNumber, overrides }, somebody);
+  return calls.run({ kind: "call", call: { to: ANYWHERE }, blockNumber, overrides }, aCaller);
 }
 
 describe("calls while the state of the head is written", () => {

@@ -11,9 +11,9 @@ import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "../chains/blockFile.ts";
 import { type ForeignChain, openForeignChain } from "../chains/foreignChain.ts";
@@ -112,7 +112,7 @@ function exchangesOf(text: string): Exchange[] {
 async function converse(files: ChainFiles, exchanges: readonly Exchange[]): Promise<Failure | undefined> {
   const dispatcher = await dispatcherOver(files);
   for (const { request, response } of exchanges) {
-    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
     const answer = JSON.parse(expectDefined(reply, "the reply").text) as Answer;
     const difference = firstDifference(comparable(request, answer), comparable(request, response), "answer");
     if (difference !== undefined) return `${request.method}: ${difference}`;

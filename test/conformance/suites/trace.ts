@@ -3,8 +3,8 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { readVectorJson, vectorPath } from "../../vectors.ts";
 import { readForeignChain } from "../chains/foreignReader.ts";
@@ -68,10 +68,10 @@ async function openRequester(name: string): Promise<Ask> {
     const text = JSON.stringify(request);
     if (!isBatch(request))
       return JSON.parse(
-        expectDefined(await dispatcher.answerRequest(request, text, somebody), "a reply").text,
+        expectDefined(await dispatcher.answerRequest(request, text, aCaller), "a reply").text,
       );
     let written = "";
-    const rest = await dispatcher.answerBatch(request, text, somebody, (piece) => {
+    const rest = await dispatcher.answerBatch(request, text, aCaller, (piece) => {
       written += piece;
     });
     return JSON.parse(written + rest);

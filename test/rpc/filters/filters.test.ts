@@ -8,11 +8,11 @@ import { FILTER_LIFETIME_MS, FILTER_LIMIT } from "../../../src/rpc/filters/filte
 import { createHashHistory } from "../../../src/rpc/filters/hashHistory.ts";
 import { decodeLogFilter, type LogFilter } from "../../../src/rpc/parameters/logFilterParameter.ts";
 import type { Log } from "../../../src/types/log.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { poolOf } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 
 const TRANSFER = aTransaction();
@@ -47,7 +47,7 @@ describe("installed filters", () => {
 
   /** JSON texts that a poll returned; undefined when there is no such filter. */
   async function poll(id: string): Promise<readonly string[] | undefined> {
-    const changes = await filters.changes(id, somebody);
+    const changes = await filters.changes(id, aCaller);
     if (changes === undefined) return undefined;
     if (changes.kind !== "found") throw new Error(changes.kind);
     return changes.pieces.map((piece) => joinPieces([piece]));
@@ -101,7 +101,7 @@ describe("installed filters", () => {
     const tags = added(filters.addLogFilter(OURS_ONLY));
     chain.moveHead(4);
     const numbers = async (id: string) => {
-      const result = await filters.logs(id, somebody);
+      const result = await filters.logs(id, aCaller);
       if (result?.kind !== "found") return undefined;
       const logs = JSON.parse(`[${result.pieces.join(",")}]`) as { blockNumber: string }[];
       return logs.map(({ blockNumber }) => Number(blockNumber));

@@ -8,10 +8,10 @@ import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { NetworkFacts, PeerToPeerFacts, RpcBackend } from "../../../src/rpc/ports.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { closeAfterEach, startToy, until } from "../../network/toyNetwork.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
@@ -170,7 +170,7 @@ async function ask(
     { backend, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method, params };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
   return JSON.parse(reply?.text ?? "null");
 }
 

@@ -8,10 +8,10 @@ import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { javaDouble } from "../../../src/rpc/results/javaDouble.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   );
   textOf = async (method, ...params) => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
-    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
     return expectDefined(reply, "the reply").text.replace(/^\{"jsonrpc":"2.0","id":1,"result":(.*)\}$/, "$1");
   };
 });

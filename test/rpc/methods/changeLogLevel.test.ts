@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 
 const chain = chainOf([aStoredBlock({ number: 0 })]);
 
@@ -24,7 +24,7 @@ async function ask(params: readonly unknown[]): Promise<{ answer: unknown; chang
     { backend, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method: "admin_changeLogLevel", params };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
   const { result, error } = JSON.parse(reply?.text ?? "{}") as { result?: unknown; error?: { code: number } };
   return { answer: result ?? error?.code, changed };
 }

@@ -7,10 +7,10 @@ import { toHex } from "../../../src/primitives/hex.ts";
 import type { RpcConsensusStatus } from "../../../src/rpc/consensusPort.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { toyAddresses } from "../../builders/toyChain.ts";
 
 const chain = chainOf([aStoredBlock({ number: 0 })]);
@@ -67,7 +67,7 @@ async function ask(status: RpcConsensusStatus): Promise<unknown> {
     { backend, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method: "ibft_status", params: [] };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
   return (JSON.parse(reply?.text ?? "{}") as { result?: unknown }).result;
 }
 

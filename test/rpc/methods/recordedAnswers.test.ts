@@ -19,11 +19,11 @@ import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createTxPool } from "../../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { aMiner, anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { IS_THOROUGH } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
@@ -321,7 +321,7 @@ function openNode(
     { backend, logger: silentLogger },
   );
   return async (request) =>
-    expectDefined(await dispatcher.answerRequest(request, JSON.stringify(request), somebody), "the reply")
+    expectDefined(await dispatcher.answerRequest(request, JSON.stringify(request), aCaller), "the reply")
       .text;
 }
 

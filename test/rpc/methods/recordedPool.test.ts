@@ -17,10 +17,10 @@ import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../../../src/txpool/l
 import type { PoolParts } from "../../../src/txpool/ports.ts";
 import { createTxPool } from "../../../src/txpool/txPool.ts";
 import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
 /**
@@ -85,7 +85,7 @@ function nodeOn({ chain, spec, world }: TestChain, parts: NodeParts): Ask {
     { backend, logger: silentLogger },
   );
   return async (request) =>
-    expectDefined(await dispatcher.answerRequest(request, JSON.stringify(request), somebody), "the reply")
+    expectDefined(await dispatcher.answerRequest(request, JSON.stringify(request), aCaller), "the reply")
       .text;
 }
 

@@ -6,10 +6,10 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { itIfThorough } from "../../thorough.ts";
 import { describeWithVectors, vectorPath } from "../../vectors.ts";
@@ -136,7 +136,7 @@ async function openNetwork(
   return async (request) => {
     const message = { jsonrpc: "2.0", id: 1, ...request };
     return expectDefined(
-      await dispatcher.answerRequest(message, JSON.stringify(message), somebody),
+      await dispatcher.answerRequest(message, JSON.stringify(message), aCaller),
       "the reply",
     ).text;
   };

@@ -8,12 +8,12 @@ import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import { type SentTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { aPool, type PoolInHand } from "../../builders/aPool.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { anAuthorization, aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 
 type Setting = Parameters<typeof aPool>[0];
@@ -36,7 +36,7 @@ async function ask({ pool }: PoolInHand, method: string, params: readonly unknow
     { backend, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method, params };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
   return JSON.parse(expectDefined(reply, "the reply").text) as Answer;
 }
 

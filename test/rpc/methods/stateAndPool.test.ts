@@ -14,11 +14,11 @@ import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import type { StateReader } from "../../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../../../src/types/account.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aChainSpec, anRpcBackend, poolOf } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { describeWithVectors, vectorPath } from "../../vectors.ts";
 
@@ -61,7 +61,7 @@ function requesterOf(
   );
   return async (method, ...params) => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
-    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), somebody);
+    const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
     const { result, error } = JSON.parse(expectDefined(reply, "the reply").text) as {
       result?: unknown;
       error?: unknown;

@@ -15,7 +15,7 @@ import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { createChance, mutatedRequests } from "../mutations.ts";
-import { problemsOf } from "../soundAnswer.ts";
+import { problemsOf } from "../responseProblems.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, type WebSocketClient } from "./servers.ts";
 
 /** A dispatcher of all methods over a small chain, and the errors logged inside of methods. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { LARGE_MESSAGES_WAITING } from "../../../src/rpc/server/limits.ts";
 import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { createHandClock } from "../../builders/handClock.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
@@ -88,7 +88,7 @@ describe("large messages", () => {
     });
     const read: string[] = [];
     const send = (remoteHost: string, length: number) =>
-      reader.read("7".padEnd(length), { ...somebody, remoteHost }, () => void read.push(remoteHost));
+      reader.read("7".padEnd(length), { ...aCaller, remoteHost }, () => void read.push(remoteHost));
     const greedy = Array.from({ length: 40 }, () => send("greedy", 5_000_000));
     expect(greedy.at(-1)).toBe("busy");
     const modest = send("modest", 300_000);
@@ -104,7 +104,7 @@ describe("large messages", () => {
     const reader = createMessageReader(hand);
     const read: string[] = [];
     const send = (name: string, tookMs: number) =>
-      reader.read(LARGE, somebody, () => {
+      reader.read(LARGE, aCaller, () => {
         hand.advanceBy(tookMs);
         read.push(name);
       });
@@ -120,7 +120,7 @@ describe("large messages", () => {
   it("are read at any size when nothing else waits", async () => {
     const reader = createMessageReader(createHandClock(0));
     const read: unknown[] = [];
-    await reader.read("7".padEnd(LARGE_MESSAGES_WAITING + 1), somebody, (value) => read.push(value));
+    await reader.read("7".padEnd(LARGE_MESSAGES_WAITING + 1), aCaller, (value) => read.push(value));
     expect(read).toEqual([7]);
   });
 
@@ -136,7 +136,7 @@ describe("large messages", () => {
     const reasons: string[] = [];
     const hand = createHandClock(0);
     const reader = createMessageReader(hand, { rejected: (reason) => void reasons.push(reason) });
-    const read = (text: string) => reader.read(text, somebody, () => undefined);
+    const read = (text: string) => reader.read(text, aCaller, () => undefined);
     await read(`[${"[],".repeat(200_000)}0]`);
     expect(reasons).toEqual(["parts"]);
     const halves = Array.from({ length: 2 }, () => read(" ".padEnd(LARGE_MESSAGES_WAITING / 2)));

@@ -16,11 +16,11 @@ import type { PoolEntry } from "../../../src/txpool/txPool.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import type { Log } from "../../../src/types/log.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
+import { aCaller } from "../../builders/aCaller.ts";
 import { aPool } from "../../builders/aPool.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf, recordedChain } from "../../builders/recordedChain.ts";
-import { somebody } from "../../builders/somebody.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 import { aWebSocketClient, aWebSocketServer } from "../server/servers.ts";
 
@@ -113,7 +113,7 @@ function aClient(
   };
   const call = (method: string, ...params: readonly unknown[]): unknown => {
     const request = { jsonrpc: "2.0", id: 1, method, params };
-    const reply = dispatcher.answerRequest(request, JSON.stringify(request), { ...somebody, connection });
+    const reply = dispatcher.answerRequest(request, JSON.stringify(request), { ...aCaller, connection });
     if (reply === undefined || reply instanceof Promise) throw new Error("subscriptions answer at once");
     const { result, error } = JSON.parse(reply.text) as { result?: unknown; error?: { code: number } };
     return error === undefined ? result : error.code;
@@ -440,7 +440,7 @@ describe("notifications", () => {
       { methods, modules: new Set() },
       { backend: undefined, logger: silentLogger },
     );
-    dispatcher.answerRequest(JSON.parse(request), request, { ...somebody, connection: throwing });
+    dispatcher.answerRequest(JSON.parse(request), request, { ...aCaller, connection: throwing });
     expect(() => move([block])).not.toThrow();
   });
 });

@@ -1,7 +1,7 @@
 import type { Caller } from "../../src/rpc/dispatcher.ts";
 
-/** Asks, and waits for the answer. */
-export const somebody: Caller = {
+/** A local caller that waits for its answers. */
+export const aCaller: Caller = {
   connection: undefined,
   isForeignPage: false,
   remoteHost: "somewhere",
