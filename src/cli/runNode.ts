@@ -92,7 +92,7 @@ function reportStartError(
   logger: Logger,
   io: ProcessIo,
 ): number {
-  const isOnOneScreen = io.isTerminal && logger.isShown("error");
+  const isOnOneScreen = io.isTerminal && logger.isEnabled("error");
   logger.error({ reason: code }, `the node cannot start: ${message}`);
   if (!isOnOneScreen) io.printError(`${message}\n`);
   return code === "unusableDatabase" || code === "diskFailure" ? EXIT.disk : EXIT.badInput;

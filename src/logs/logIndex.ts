@@ -32,7 +32,7 @@ export interface LogIndexParts {
  *     start, or a thousand more blocks ──> write the missing files
  *     a request, or a file that a search found invalid ──> rewrite these segments
  *
- * One task runs at a time. An operator's request is refused meanwhile, the node's started tasks wait.
+ * One task runs at a time. An operator's request is refused meanwhile, the node's own tasks wait.
  */
 export interface LogIndex {
   readonly status: LogIndexStatus;

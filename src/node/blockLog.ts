@@ -78,7 +78,7 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
       for (const block of added) {
         const tookMs = ageOf(block.header);
         if (tookMs !== undefined && first?.isImport === false) decisions?.with().observe(tookMs / 1000);
-        if (logger.isShown("info")) tell(block, tookMs);
+        if (logger.isEnabled("info")) tell(block, tookMs);
       }
       headAtMs = clock.nowMs();
       if (removed.length > 0)

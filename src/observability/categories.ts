@@ -1,6 +1,6 @@
 /**
- * The groups that metrics belong to and what their names begin with (metrics.md#naming-rules): the
- * incumbent's words for `--metrics-category`, and two of ours for what it has no metrics of.
+ * Metric categories and the prefixes of their names (metrics.md#naming-rules): Besu's values of `--metrics-category`, and
+ * BFT and NODE, which Besu does not have.
  */
 export const METRIC_PREFIXES = {
   BLOCKCHAIN: "besu_blockchain_",
@@ -28,12 +28,12 @@ export type MetricCategory = keyof typeof METRIC_PREFIXES;
 
 export const METRIC_CATEGORIES = Object.keys(METRIC_PREFIXES) as readonly MetricCategory[];
 
-/** All but those of the incumbent's key-value store. */
+/** All but those of Besu's key-value store. */
 export const DEFAULT_METRIC_CATEGORIES: readonly MetricCategory[] = METRIC_CATEGORIES.filter(
   (category) => !category.startsWith("KVSTORE_"),
 );
 
-/** Accepted because the incumbent has them; this node has none of what they would count. */
+/** Accepted because Besu has them; this node has no metrics for them. */
 export const EMPTY_METRIC_CATEGORIES: ReadonlySet<MetricCategory> = new Set(
   METRIC_CATEGORIES.filter(
     (category) =>

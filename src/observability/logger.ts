@@ -2,14 +2,14 @@ import pino, { type DestinationStream } from "pino";
 import { createTextLines } from "./textLine.ts";
 
 /**
- * What an event was about. Amounts as bigint, hashes and addresses as bytes; an error goes under `error`, the message of a
- * refusal may stand under `message`.
+ * Structured fields of a log line: amounts as bigint, hashes and addresses as bytes, a thrown error as `error`, the message
+ * of an error value as `message`.
  */
 export type Facts = Readonly<Record<string, unknown>>;
 
 /**
- * Says what happened: facts as fields for programs, a short sentence for people. At info only what an operator acts
- * on; at debug what explains it.
+ * Logs events: facts as fields for programs, a short sentence for people. The info level has only what an operator acts
+ * on, debug what explains it.
  */
 export interface Logger {
   error(facts: Facts, message: string): void;
@@ -17,25 +17,25 @@ export interface Logger {
   info(facts: Facts, message: string): void;
   debug(facts: Facts, message: string): void;
   trace(facts: Facts, message: string): void;
-  /** True when the level is shown: asked before facts that are costly to gather. */
-  isShown(level: ShownLevel): boolean;
-  /** The logger of a module, the same one for each call. */
+  /** True when the level is logged. Check it before collecting costly facts. */
+  isEnabled(level: MessageLevel): boolean;
+  /** The logger of a module; the same one for each call. */
   child(module: LogModule): Logger;
 }
 
-/** The logger that all others come from; it speaks for the node as a whole. */
+/** The parent of all loggers, itself that of the `node` module. */
 export interface RootLogger extends Logger {
-  /** From now on: of the modules named, else of all, those included that had a level of their own. */
+  /** Changes the level of the given modules, or of all, including those with a level of their own. */
   changeLevel(level: LogLevel, modules?: readonly LogModule[]): void;
 }
 
-export type ShownLevel = "error" | "warn" | "info" | "debug" | "trace";
+export type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
 
 export const LOG_LEVELS = ["OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Who speaks: `node` is what starts, watches and stops the others. */
+/** Modules with loggers of their own; `node` starts, monitors and stops the others. */
 export const LOG_MODULES = [
   "node",
   "chain",
@@ -61,10 +61,9 @@ export interface LoggingSettings {
 }
 
 /**
- * A logger on standard output, or on `destination`. Lines are written at once and in this process, so that the last
- * words before an exit are not lost and the exit is not held up. In JSON the fields that every line has are named as
- * in the incumbent's common template (options.md#log-lines): timestamp, level, thread, class (our module),
- * message and throwable.
+ * Creates a logger on standard output, or on `destination`. Lines are written synchronously in this process, so that the
+ * last ones before an exit are neither lost nor delay it. In JSON the fields of every line are named as in Besu's common
+ * template (options.md#log-lines): timestamp, level, thread, class (our module), message and throwable.
  */
 export function createLogger(settings: LoggingSettings, destination?: DestinationStream): RootLogger {
   const output = destination ?? standardOutput();
@@ -95,7 +94,7 @@ export function createLogger(settings: LoggingSettings, destination?: Destinatio
     info: (facts, message) => logger.info(facts, message),
     debug: (facts, message) => logger.debug(facts, message),
     trace: (facts, message) => logger.trace(facts, message),
-    isShown: (level) => logger.isLevelEnabled(level),
+    isEnabled: (level) => logger.isLevelEnabled(level),
     child: (module) => fromPino(loggerOf(module)),
   });
   return {
@@ -106,21 +105,21 @@ export function createLogger(settings: LoggingSettings, destination?: Destinatio
   };
 }
 
-/** A node outlives the reader of its log, and the room for it: lines are lost then, not blocks. */
+/** Ignores write errors (closed pipe, full disk): losing log lines must not stop the node. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true });
   output.on("error", () => undefined);
   return output;
 }
 
-/** Says nothing: for tests, and for parts used without a node around them. */
+/** Logs nothing: for tests, and for parts used without a node. */
 export const silentLogger: RootLogger = {
   error: () => undefined,
   warn: () => undefined,
   info: () => undefined,
   debug: () => undefined,
   trace: () => undefined,
-  isShown: () => false,
+  isEnabled: () => false,
   child: () => silentLogger,
   changeLevel: () => undefined,
 };
@@ -141,23 +140,23 @@ function textStream(destination: DestinationStream, isColored: boolean): Destina
 }
 
 /**
- * The facts as fields of a line; an error becomes a throwable, with its stack and what caused it. A fact with the name
- * of a field that every line has gets another one: of two members with one name a reader keeps the last.
+ * Converts facts to the fields of a line. An error becomes a throwable, with its stack and its causes. A fact named like a
+ * field of every line is renamed, because JSON readers keep only the last of two members with one name.
  */
 function fieldsOf({ error, ...facts }: Facts): Record<string, unknown> {
   const fields = mapValues(facts, serializable);
-  for (const [taken, free] of RENAMED_FACTS) {
-    if (!Object.hasOwn(fields, taken)) continue;
-    fields[free] = fields[taken];
-    delete fields[taken];
+  for (const [reserved, replacement] of RENAMED_FACTS) {
+    if (!Object.hasOwn(fields, reserved)) continue;
+    fields[replacement] = fields[reserved];
+    delete fields[reserved];
   }
   if (error instanceof Error) fields["throwable"] = pino.stdSerializers.err(error).stack;
   else if (error !== undefined) fields["error"] = serializable(error);
   return fields;
 }
 
-/** The message of a refusal is the cause of what the line says. */
-const RENAMED_FACTS: readonly (readonly [taken: string, free: string])[] = [
+/** The message of an error value becomes the cause of the event. */
+const RENAMED_FACTS: readonly (readonly [reserved: string, replacement: string])[] = [
   ["message", "cause"],
   ["level", "factLevel"],
   ["thread", "factThread"],
@@ -165,7 +164,7 @@ const RENAMED_FACTS: readonly (readonly [taken: string, free: string])[] = [
   ["class", "factClass"],
 ];
 
-/** Facts as JSON can carry them: exact decimals for bigint, hex for bytes, the message of errors. */
+/** A fact as a JSON value: exact decimals for bigint, hex for bytes, the message of errors. */
 function serializable(value: unknown): unknown {
   if (typeof value === "bigint")
     return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();

@@ -4,45 +4,45 @@ import { METRIC_PREFIXES, type MetricCategory } from "./categories.ts";
 import { QUANTILES, WindowedSummary } from "./summary.ts";
 
 /**
- * What the node counts about itself, for Prometheus (metrics.md#naming-rules).
+ * Registry of the node's metrics, for Prometheus (metrics.md#naming-rules).
  *
  *     a module declares its metrics beside its code ──> registry ── collect ──> textFormat ──> /metrics, push gateway
- *       counters and summaries: told as things happen        └ gauges: asked when somebody reads
+ *       counters and summaries: updated on events            └ gauges: read at each collection
  *
- * What holds: a name is declared once; a labelled series appears with its first use and never goes; a category that is
- * off costs its callers an empty call and shows nothing. Where no metrics are wanted there is no registry at all, and
- * modules are given none. Names follow the incumbent's rules, so that its dashboards and alerts go on working.
+ * Invariants: a name is declared once; a labelled series appears with its first use and is never removed; a disabled
+ * category costs its callers an empty call and has no output. With metrics off there is no registry, and modules get none.
+ * Names follow Besu's rules, so that its dashboards and alerts keep working.
  */
 export interface Metrics {
-  /** `_total` is added where the name lacks it. */
+  /** Declares a counter. Adds `_total` to the name where it is missing. */
   counter<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Counter>;
-  /** Durations in seconds, with quantiles. */
+  /** Declares a summary of durations in seconds, with quantiles. */
   summary<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Summary>;
-  /** Asks `read` whenever the metrics are read; NaN where there is nothing to tell. */
+  /** Declares a gauge. `read` is called at each collection; it returns NaN where there is no value. */
   gauge(declaration: Declaration<[]>, read: () => number): void;
-  /** As gauge; each reading is a value with the values of its labels. */
+  /** Declares a gauge with labels; each reading is a value with its label values. */
   gauges<const L extends readonly string[]>(
     declaration: Declaration<L>,
     read: () => Iterable<Reading<LabelValues<L>>>,
   ): void;
-  /** Families that are kept elsewhere, such as what the runtime counts; read whenever the metrics are. */
+  /** Declares a family whose values are kept elsewhere, such as in the runtime. `read` is called at each collection. */
   family<const L extends readonly string[] = []>(
     declaration: Declaration<L> & { readonly type: MetricType },
     read: () => Iterable<FamilyReading<LabelValues<L>>>,
   ): void;
-  /** Runs before the metrics are read, for what cannot be asked without waiting. A failure is nobody's loss. */
+  /** Runs before each collection, for values that need asynchronous reads. Failures are ignored. */
   beforeRead(refresh: () => Promise<void>): void;
-  isOn(category: MetricCategory): boolean;
-  /** Seconds of a clock that never jumps, for durations. */
+  isEnabled(category: MetricCategory): boolean;
+  /** Monotonic clock for durations, seconds. */
   readonly stopwatchSeconds: () => number;
   collect(): Promise<readonly MetricFamily[]>;
 }
 
 export interface Declaration<L extends readonly string[]> {
   readonly category: MetricCategory;
-  /** Without the prefix of the category. */
+  /** Name without the prefix. */
   readonly name: string;
-  /** In place of the category's. */
+  /** Replaces the prefix of the category. */
   readonly prefix?: string;
   readonly help: string;
   readonly labels?: L;
@@ -64,12 +64,12 @@ export interface Summary {
 }
 
 export type Reading<Values> = readonly [values: Values, value: number];
-/** A reading whose sample's name ends in `suffix`. */
+/** A reading with an optional suffix of its sample's name. */
 export type FamilyReading<Values> = readonly [values: Values, value: number, suffix?: string];
 
 export type MetricType = "counter" | "gauge" | "summary";
 
-/** Samples under one HELP and TYPE. */
+/** The samples under one HELP and TYPE. */
 export interface MetricFamily {
   readonly name: string;
   readonly type: MetricType;
@@ -85,7 +85,7 @@ export interface Sample {
 
 export interface MetricsParts {
   readonly clock: Pick<Clock, "nowMs">;
-  /** Milliseconds of a clock that never jumps. */
+  /** Monotonic clock, milliseconds. */
   readonly stopwatchMs: () => number;
 }
 
@@ -98,9 +98,9 @@ export function createMetrics(
   const refreshes: (() => Promise<void>)[] = [];
   const stopwatchSeconds = (): number => stopwatchMs() / 1000;
   const nowSeconds = (): number => clock.nowMs() / 1000;
-  const isOn = (category: MetricCategory): boolean => settings.categories.has(category);
+  const isEnabled = (category: MetricCategory): boolean => settings.categories.has(category);
 
-  /** The full name, taken for good. */
+  /** Registers the full name. */
   function claim({ category, name, prefix = METRIC_PREFIXES[category] }: Declaration<readonly string[]>) {
     const full = prefix + name;
     assert(!names.has(full), `two metrics are called ${full}`);
@@ -112,7 +112,7 @@ export function createMetrics(
     declaration: Declaration<readonly string[]> & { readonly type: MetricType },
     read: () => Iterable<FamilyReading<readonly string[]>>,
   ): void {
-    if (!isOn(declaration.category)) return;
+    if (!isEnabled(declaration.category)) return;
     const name = claim(declaration);
     const { help, type, labels = [] } = declaration;
     families.push(() => [
@@ -129,7 +129,7 @@ export function createMetrics(
 
   return {
     counter(declaration) {
-      if (!isOn(declaration.category)) return { with: () => COUNTS_NOTHING };
+      if (!isEnabled(declaration.category)) return { with: () => NO_COUNTER };
       const base = claim(declaration).replace(/_total$/, "");
       const { help, labels = [] } = declaration;
       const series = new SeriesTable(labels, () => new RunningCount(nowSeconds()));
@@ -146,7 +146,7 @@ export function createMetrics(
       return series;
     },
     summary(declaration) {
-      if (!settings.hasTimers || !isOn(declaration.category)) return { with: () => MEASURES_NOTHING };
+      if (!settings.hasTimers || !isEnabled(declaration.category)) return { with: () => NO_SUMMARY };
       const name = claim(declaration);
       const { help, labels = [] } = declaration;
       const series = new SeriesTable(labels, () => new RunningSummary(nowSeconds(), stopwatchSeconds()));
@@ -163,7 +163,7 @@ export function createMetrics(
       return series;
     },
     gauge(declaration, read) {
-      if (!isOn(declaration.category)) return;
+      if (!isEnabled(declaration.category)) return;
       const name = claim(declaration);
       families.push(() => [
         { name, type: "gauge", help: declaration.help, samples: [sample(name, [], read())] },
@@ -172,7 +172,7 @@ export function createMetrics(
     gauges: (declaration, read) => family({ ...declaration, type: "gauge" }, read),
     family,
     beforeRead: (refresh) => void refreshes.push(refresh),
-    isOn,
+    isEnabled,
     stopwatchSeconds,
     async collect() {
       await Promise.allSettled(refreshes.map((refresh) => refresh()));
@@ -186,7 +186,7 @@ interface Series<Instrument> {
   readonly instrument: Instrument;
 }
 
-/** Series by the values of their labels. One without labels is there from the beginning. */
+/** Series by their label values. Without labels, the only series exists from the start. */
 class SeriesTable<Instrument> implements Labelled<readonly string[], Instrument> {
   readonly entries: Series<Instrument>[] = [];
   readonly #byValues = new Map<string, Instrument>();
@@ -226,16 +226,16 @@ class RunningCount implements Counter {
 class RunningSummary extends WindowedSummary implements Summary {
   readonly createdAt: number;
 
-  constructor(createdAt: number, begunAt: number) {
-    super(begunAt);
+  constructor(createdAt: number, startedAt: number) {
+    super(startedAt);
     this.createdAt = createdAt;
   }
 }
 
-const COUNTS_NOTHING: Counter = { increment: () => undefined };
-const MEASURES_NOTHING: Summary = { observe: () => undefined };
+const NO_COUNTER: Counter = { increment: () => undefined };
+const NO_SUMMARY: Summary = { observe: () => undefined };
 
-/** The incumbent's companion of every counter and summary: when each series began, in seconds since 1970. */
+/** The `_created` gauge that Besu has beside every counter and summary: creation time of each series, Unix seconds. */
 function created(
   base: string,
   help: string,
@@ -265,7 +265,7 @@ function summarySamples(
   ];
 }
 
-/** Label values are text, and alert rules name them: the incumbent's highest is "1.0". */
+/** Quantiles as label values. Besu writes the highest as "1.0", and alert rules may name it. */
 const QUANTILE_TEXTS = QUANTILES.map((quantile) => (quantile === 1 ? "1.0" : String(quantile)));
 
 function paired(labels: readonly string[], values: readonly string[]): Sample["labels"] {

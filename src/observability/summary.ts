@@ -1,31 +1,31 @@
-/** The quantiles that the incumbent's timers give, as their label spells them (metrics.md#naming-rules). */
+/** The quantiles of Besu's timers (metrics.md#naming-rules). */
 export const QUANTILES = [0.2, 0.5, 0.8, 0.95, 0.99, 1] as const;
 
-/** The window, as the incumbent's: ten minutes that go two by two. */
+/** The window, as in Besu: ten minutes in slices of two. */
 const SLICES = 5;
 const SLICE_SECONDS = 120;
-/** Buckets are powers of two cut into this many: a quantile is off by 1.1 % at most, the highest is exact. */
+/** Buckets per power of two: quantiles are off by 1.1 % at most, the maximum is exact. */
 const BUCKETS_PER_OCTAVE = 32;
-/** 60 nanoseconds to two hours; what lies outside counts as the nearest. */
+/** Range of the buckets: 60 nanoseconds to two hours. Values outside count in the nearest bucket. */
 const LOWEST_OCTAVE = -24;
 const HIGHEST_OCTAVE = 13;
 const OFFSET = -LOWEST_OCTAVE * BUCKETS_PER_OCTAVE;
 const LAST_BUCKET = (HIGHEST_OCTAVE - LOWEST_OCTAVE) * BUCKETS_PER_OCTAVE;
 
 /**
- * Durations and what share of them was shorter than what. A value costs a logarithm and an increment and no clock: it
- * counts towards the present slice of time, and slices are turned only when somebody reads. So a reading covers the
- * last eight to ten minutes, and always all that came since the reading before.
+ * Quantiles of durations over a sliding window. Observing a value costs a logarithm and an increment, without a clock
+ * reading: it counts in the current slice, and slices are rotated only when the summary is read. A reading covers the last
+ * eight to ten minutes, and always all values since the previous reading.
  */
 export class WindowedSummary {
   #count = 0;
   #sum = 0;
-  #present = new Slice();
-  /** Those before, each with the time in slices at which it was closed. */
+  #current = new Slice();
+  /** Earlier slices, each with the time at which it was closed, in units of SLICE_SECONDS. */
   #past: readonly { readonly slice: Slice; readonly closedAt: number }[] = [];
   #openedAt: number;
 
-  /** `now` in seconds of any clock that is also given to `read`. */
+  /** `now` in seconds, of the same clock as for `read`. */
   constructor(now: number) {
     this.#openedAt = Math.floor(now / SLICE_SECONDS);
   }
@@ -33,19 +33,19 @@ export class WindowedSummary {
   observe(seconds: number): void {
     this.#count++;
     this.#sum += seconds;
-    this.#present.add(seconds);
+    this.#current.add(seconds);
   }
 
-  /** Values of QUANTILES over the window, NaN when it is empty, beside the sum and count of all time. */
+  /** The quantiles over the window, NaN when it is empty, and the sum and count since the start. */
   read(now: number): SummaryReading {
     const time = Math.floor(now / SLICE_SECONDS);
-    // A clock that was set back must not keep what is old for longer.
+    // After the clock was set back, old slices must not be kept for longer.
     const isSetBack = time < this.#openedAt;
     this.#past = this.#past.filter(({ closedAt }) => !isSetBack && time - closedAt < SLICES - 1);
-    const quantiles = quantilesOf([this.#present, ...this.#past.map(({ slice }) => slice)]);
+    const quantiles = quantilesOf([this.#current, ...this.#past.map(({ slice }) => slice)]);
     if (time !== this.#openedAt) {
-      this.#past = [{ slice: this.#present, closedAt: time }, ...this.#past];
-      this.#present = new Slice();
+      this.#past = [{ slice: this.#current, closedAt: time }, ...this.#past];
+      this.#current = new Slice();
       this.#openedAt = time;
     }
     return { quantiles, sum: this.#sum, count: this.#count };

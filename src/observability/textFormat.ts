@@ -3,8 +3,8 @@ import type { MetricFamily, Sample } from "./registry.ts";
 export const TEXT_FORMAT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
- * Families in Prometheus's text format 0.0.4. With `names`, only samples that are called so, and the families that
- * have any; without, families that have no samples yet are named too.
+ * Writes families in Prometheus's text format 0.0.4. With `names`, only samples of these names and their families;
+ * otherwise also families without samples yet, except for `_created` ones.
  */
 export function metricsText(families: readonly MetricFamily[], names?: ReadonlySet<string>): string {
   let text = "";

@@ -1,18 +1,22 @@
-/** A line of the log as JSON carries it. */
+/** A parsed line of the JSON log. */
 type LogLine = Readonly<Record<string, unknown>>;
 
 /**
- * Turns lines of JSON into lines for people, in the incumbent's layout, which patterns of log shippers know
- * (options.md#log-lines): time in UTC, thread, level, class and message between bars. Facts follow as
- * name=value, the stack of an error on lines of its own.
+ * Formats JSON lines as text in Besu's layout, which patterns of log shippers know (options.md#log-lines): time in UTC,
+ * thread, level, class and message between bars. Facts follow as name=value, the stack of an error on lines of its own.
  */
 export function createTextLines({ isColored }: { readonly isColored: boolean }): (line: LogLine) => string {
   const paint = (text: string, code: string): string =>
     isColored ? `${ESCAPE}[${code}m${text}${ESCAPE}[0m` : text;
   return ({ timestamp, thread, level, class: module, message, throwable, ...facts }) => {
     const time = String(timestamp).replace("T", " ").replace("Z", "+00:00");
-    const word = String(level);
-    const head = [paint(time, DIM), thread, paint(word.padEnd(5), COLORS[word] ?? PLAIN), module].join(" | ");
+    const levelName = String(level);
+    const head = [
+      paint(time, DIM),
+      thread,
+      paint(levelName.padEnd(5), COLORS[levelName] ?? PLAIN),
+      module,
+    ].join(" | ");
     const tail = Object.entries(facts)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => ` ${paint(`${name}=${textOf(value)}`, DIM)}`)
@@ -22,7 +26,7 @@ export function createTextLines({ isColored }: { readonly isColored: boolean }):
   };
 }
 
-/** As a reader would write it: quoted only where it would run into its neighbours. */
+/** A fact's value, quoted only if it would be ambiguous otherwise. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
   return JSON.stringify(value) ?? "";

@@ -10,7 +10,7 @@ import type { TxPool } from "./txPool.ts";
  * default, and in total as its sequenced one, which existing alert rules still name.
  */
 export function declarePoolMetrics(metrics: Metrics, pool: TxPool): void {
-  if (metrics.isOn(category)) {
+  if (metrics.isEnabled(category)) {
     countBySubPool(metrics, pool);
     countWholePool(metrics, pool);
     declareSubPoolGauges(metrics, pool);

@@ -27,7 +27,7 @@ it("says of each block who built it, in which round it was sealed, how full it i
     metrics,
     logger: {
       ...silentLogger,
-      isShown: () => true,
+      isEnabled: () => true,
       info: (facts, message) => void lines.push({ ...facts, message }),
       warn: (facts, message) => void lines.push({ ...facts, message }),
     },

@@ -3,7 +3,7 @@ import { createMetrics, type Metrics } from "../../src/observability/registry.ts
 import { metricsText } from "../../src/observability/textFormat.ts";
 import { parseExposition, sampleValue } from "./exposition.ts";
 
-/** A registry of every category, whose clocks stand still. */
+/** A registry with every category, and clocks that stand still. */
 export function aRegistry(): Metrics {
   return createMetrics(
     { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
@@ -11,7 +11,7 @@ export function aRegistry(): Metrics {
   );
 }
 
-/** What a scraper would read of one sample now. */
+/** The current value of one sample, as a scraper reads it. */
 export async function readSample(
   metrics: Metrics,
   name: string,

@@ -16,11 +16,11 @@ const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (NaN|[+-]Inf|[+-]?[0-9.]+(?
 const LABEL = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\\\|\\"|\\n)*)"(?:,|$)/;
 
 /**
- * Reads the text format strictly: HELP, then TYPE, then samples that belong to that family, no series twice, nothing
- * else, and a line feed at the end. Throws with the line that is wrong.
+ * Parses the text format strictly: HELP, then TYPE, then samples of that family, no series twice, nothing else, and a line
+ * feed at the end. Throws with the invalid line.
  */
 export function parseExposition(text: string): ReadonlyMap<string, ParsedFamily> {
-  if (!text.endsWith("\n")) throw new Error("the last line is not ended");
+  if (!text.endsWith("\n")) throw new Error("the last line has no line feed");
   const families = new Map<string, { type: string; help: string; samples: ParsedSample[] }>();
   const seen = new Set<string>();
   let open = "";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createLogger, type LoggingSettings, type RootLogger } from "../../src/observability/logger.ts";
 
-function logged(settings: Partial<LoggingSettings>, say: (logger: RootLogger) => void): string {
+function logged(settings: Partial<LoggingSettings>, log: (logger: RootLogger) => void): string {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
-  say(
+  log(
     createLogger(
       { level: "INFO", moduleLevels: {}, format: "json", isColored: false, ...settings },
       destination,
@@ -14,7 +14,7 @@ function logged(settings: Partial<LoggingSettings>, say: (logger: RootLogger) =>
 }
 
 describe("JSON lines", () => {
-  it("carry the facts as fields: small amounts as numbers, large ones exact, bytes as hex, errors with their stack", () => {
+  it("have the facts as fields: small amounts as numbers, large ones exact, bytes as hex, errors with their stack", () => {
     const line = logged({}, (logger) =>
       logger.child("chain").info(
         {
@@ -41,17 +41,17 @@ describe("JSON lines", () => {
     });
   });
 
-  it("keep a fact that has the name of one of their own fields, under another name", () => {
+  it("rename a fact that is named like one of their own fields", () => {
     const facts = { code: "badGasUsed", message: "used 5 instead of 4", level: 3, class: "c", thread: 1 };
     const line = logged({}, (logger) =>
-      logger.warn({ ...facts, timestamp: 9 }, "a proposed block is not sound"),
+      logger.warn({ ...facts, timestamp: 9 }, "a proposed block is invalid"),
     );
     for (const name of ["message", "level", "class", "thread", "timestamp"])
       expect(line.split(`"${name}":`)).toHaveLength(2);
     expect(JSON.parse(line)).toMatchObject({
       level: "WARN",
       class: "node",
-      message: "a proposed block is not sound",
+      message: "a proposed block is invalid",
       code: "badGasUsed",
       cause: "used 5 instead of 4",
       factLevel: 3,
@@ -59,8 +59,8 @@ describe("JSON lines", () => {
       factThread: 1,
       factTimestamp: 9,
     });
-    const text = logged({ format: "text" }, (logger) => logger.warn(facts, "a proposed block is not sound"));
-    expect(text).toContain('a proposed block is not sound code=badGasUsed cause="used 5 instead of 4"');
+    const text = logged({ format: "text" }, (logger) => logger.warn(facts, "a proposed block is invalid"));
+    expect(text).toContain('a proposed block is invalid code=badGasUsed cause="used 5 instead of 4"');
   });
 
   it.each([
@@ -71,44 +71,44 @@ describe("JSON lines", () => {
     ["DEBUG", ["error", "warn", "info", "debug"]],
     ["TRACE", ["error", "warn", "info", "debug", "trace"]],
     ["ALL", ["error", "warn", "info", "debug", "trace"]],
-  ] as const)("at %s show %j", (level, shown) => {
+  ] as const)("at level %s include %j", (level, included) => {
     const text = logged({ level }, (logger) => {
       for (const each of ["error", "warn", "info", "debug", "trace"] as const) {
-        expect(logger.isShown(each)).toBe((shown as readonly string[]).includes(each));
+        expect(logger.isEnabled(each)).toBe((included as readonly string[]).includes(each));
         logger[each]({}, each);
       }
     });
-    expect(messagesOf(text)).toEqual(shown);
+    expect(messagesOf(text)).toEqual(included);
   });
 });
 
 describe("levels of modules", () => {
-  const saying = (logger: RootLogger): void => {
+  const logSome = (logger: RootLogger): void => {
     logger.child("chain").info({}, "chain at info");
     logger.child("rpc").info({}, "rpc at info");
     logger.child("consensus").debug({}, "consensus at debug");
   };
   const settings = { moduleLevels: { rpc: "WARN", consensus: "DEBUG" } } as const;
 
-  it("hold for those modules, the general level for the others", () => {
-    expect(messagesOf(logged(settings, saying))).toEqual(["chain at info", "consensus at debug"]);
+  it("apply to those modules, the general level to the others", () => {
+    expect(messagesOf(logged(settings, logSome))).toEqual(["chain at info", "consensus at debug"]);
   });
 
-  it("change while the program runs: for the modules named, else for all of them", () => {
+  it("change at run time: for the given modules, or for all", () => {
     const text = logged(settings, (logger) => {
       const early = logger.child("rpc");
       logger.changeLevel("INFO", ["rpc"]);
-      saying(logger);
+      logSome(logger);
       logger.changeLevel("ERROR");
-      saying(logger);
+      logSome(logger);
       early.error({}, "rpc at error");
     });
     expect(messagesOf(text)).toEqual(["chain at info", "rpc at info", "consensus at debug", "rpc at error"]);
   });
 });
 
-describe("lines for people", () => {
-  it("are laid out as the incumbent's, facts behind the sentence", () => {
+describe("text lines", () => {
+  it("have Besu's layout, with facts after the message", () => {
     const text = logged({ format: "text" }, (logger) =>
       logger.child("chain").warn({ number: 7n, hash: Uint8Array.of(0xab), name: "a b" }, "block imported"),
     );
@@ -117,18 +117,18 @@ describe("lines for people", () => {
     );
   });
 
-  it("put the stack of an error on lines below", () => {
+  it("put the stack of an error on the lines below", () => {
     const text = logged({ format: "text" }, (logger) =>
       logger.error({ error: new Error("disk on fire"), path: "/data" }, "the node ends"),
     );
     expect(text).toMatch(/\| node \| the node ends path=\/data\nError: disk on fire\n +at /);
   });
 
-  it("color only when asked", () => {
-    const say = (logger: RootLogger) => logger.info({}, "x");
+  it("have colors only when enabled", () => {
+    const log = (logger: RootLogger) => logger.info({}, "x");
     const colorCode = String.fromCharCode(27);
-    expect(logged({ format: "text", isColored: true }, say)).toContain(colorCode);
-    expect(logged({ format: "text", isColored: false }, say)).not.toContain(colorCode);
+    expect(logged({ format: "text", isColored: true }, log)).toContain(colorCode);
+    expect(logged({ format: "text", isColored: false }, log)).not.toContain(colorCode);
   });
 });
 

@@ -4,10 +4,10 @@ import { createMetrics, type Metrics } from "../../src/observability/registry.ts
 import { metricsText } from "../../src/observability/textFormat.ts";
 import { parseExposition } from "./exposition.ts";
 
-const BORN_AT_MS = 1_700_000_000_000;
+const CREATED_AT_MS = 1_700_000_000_000;
 
 function aRegistry(settings: Partial<Parameters<typeof createMetrics>[0]> = {}) {
-  const time = { wallMs: BORN_AT_MS, stopwatchMs: 0 };
+  const time = { wallMs: CREATED_AT_MS, stopwatchMs: 0 };
   const metrics = createMetrics(
     { categories: new Set(METRIC_CATEGORIES), hasTimers: true, ...settings },
     { clock: { nowMs: () => time.wallMs }, stopwatchMs: () => time.stopwatchMs },
@@ -19,8 +19,8 @@ async function textOf(metrics: Metrics, ...names: readonly string[]): Promise<st
   return metricsText(await metrics.collect(), names.length === 0 ? undefined : new Set(names));
 }
 
-describe("names and types are the incumbent's", () => {
-  it("of a counter: _total once, and a gauge of when it began", async () => {
+describe("names and types match Besu's", () => {
+  it("for a counter: _total once, and a _created gauge", async () => {
     const { metrics } = aRegistry();
     metrics.counter({ category: "RPC", name: "errors_count", help: "Errors" }).with().increment(3);
     metrics.counter({ category: "TRANSACTION_POOL", name: "added_total", help: "Added" }).with().increment();
@@ -43,7 +43,7 @@ describe("names and types are the incumbent's", () => {
     );
   });
 
-  it("of a gauge: as declared, even one that ends in _total, and asked anew each time", async () => {
+  it("for a gauge: as declared, even if it ends in _total, and read each time", async () => {
     const { metrics } = aRegistry();
     let height = 5;
     metrics.gauge({ category: "BLOCKCHAIN", name: "difficulty_total", help: "Work" }, () => height);
@@ -52,7 +52,7 @@ describe("names and types are the incumbent's", () => {
     expect(await textOf(metrics)).toContain("\nbesu_blockchain_difficulty_total 6\n");
   });
 
-  it("of a summary: six quantiles spelt as the incumbent's, _count, _sum and _created", async () => {
+  it("for a summary: six quantiles written as in Besu, _count, _sum and _created", async () => {
     const { metrics } = aRegistry();
     const times = metrics.summary({
       category: "RPC",
@@ -72,7 +72,7 @@ describe("names and types are the incumbent's", () => {
     ]);
   });
 
-  it("of a labelled series: there only after its first use", async () => {
+  it("for a labelled series: present only after its first use", async () => {
     const { metrics, time } = aRegistry();
     const errors = metrics.counter({ category: "RPC", name: "errors_count", help: "E", labels: ["a", "b"] });
     expect(await textOf(metrics)).toBe(
@@ -87,16 +87,16 @@ describe("names and types are the incumbent's", () => {
 });
 
 describe("a registry", () => {
-  it("shows nothing of a category that is off, nor timers that are off, and lets them be used", async () => {
+  it("has no output for disabled categories and timers, which callers may still use", async () => {
     const { metrics } = aRegistry({ categories: new Set(["JVM"]), hasTimers: false });
     metrics.counter({ category: "RPC", name: "errors_count", help: "E" }).with().increment();
     metrics.gauge({ category: "RPC", name: "g", help: "G" }, () => 1);
     metrics.summary({ category: "JVM", name: "s", help: "S" }).with().observe(1);
     expect(await textOf(metrics)).toBe("");
-    expect([metrics.isOn("JVM"), metrics.isOn("RPC")]).toEqual([true, false]);
+    expect([metrics.isEnabled("JVM"), metrics.isEnabled("RPC")]).toEqual([true, false]);
   });
 
-  it("leaves out the key-value store unless asked", () => {
+  it("leaves out the key-value store by default", () => {
     expect(METRIC_CATEGORIES.filter((each) => !DEFAULT_METRIC_CATEGORIES.includes(each))).toEqual([
       "KVSTORE_ROCKSDB",
       "KVSTORE_PRIVATE_ROCKSDB",
@@ -105,13 +105,13 @@ describe("a registry", () => {
     ]);
   });
 
-  it("refuses two metrics of one name", () => {
+  it("throws for two metrics of one name", () => {
     const { metrics } = aRegistry();
     metrics.gauge({ category: "RPC", name: "g", help: "G" }, () => 1);
     expect(() => metrics.gauge({ category: "RPC", name: "g", help: "G" }, () => 2)).toThrow("besu_rpc_g");
   });
 
-  it("waits for what has to be fetched before it is read, and bears what fails", async () => {
+  it("waits for asynchronous values before a collection, and ignores failing ones", async () => {
     const { metrics } = aRegistry();
     let free = 0;
     metrics.beforeRead(async () => {
@@ -122,7 +122,7 @@ describe("a registry", () => {
     expect(await textOf(metrics)).toContain("node_disk_free_bytes 7\n");
   });
 
-  it("gives only the samples that are asked for by name, under their HELP and TYPE", async () => {
+  it("returns only the samples requested by name, under their HELP and TYPE", async () => {
     const { metrics } = aRegistry();
     metrics.summary({ category: "BFT", name: "commit_seconds", help: "C" }).with().observe(1);
     metrics.gauge({ category: "BFT", name: "height", help: "H" }, () => 3);
@@ -131,7 +131,7 @@ describe("a registry", () => {
     );
   });
 
-  it("writes what a strict reader gets back unchanged, whatever the labels hold", async () => {
+  it("writes any label values so that a strict parser gets them back unchanged", async () => {
     const { metrics } = aRegistry();
     const odd = 'back\\slash "quoted"\nand more, {}=';
     metrics.gauges(

@@ -5,7 +5,7 @@ import { QUANTILES, WindowedSummary } from "../../src/observability/summary.ts";
 const MINUTE = 60;
 
 describe("a windowed summary", () => {
-  it("gives each quantile within 1.2 % of the exact one, and the highest exactly", () => {
+  it("gives each quantile within 1.2 % of the exact one, and the maximum exactly", () => {
     const durations = fc.array(fc.double({ min: 1e-7, max: 7000, noNaN: true }), {
       minLength: 1,
       maxLength: 500,
@@ -30,14 +30,14 @@ describe("a windowed summary", () => {
     );
   });
 
-  it("counts what is too short or too long to tell as the nearest that it can", () => {
+  it("counts values outside its range in the nearest bucket", () => {
     const summary = new WindowedSummary(0);
     for (const odd of [0, -1, 1e-12, 1e9]) summary.observe(odd);
     expect(summary.read(0).count).toBe(4);
     expect(summary.read(0).quantiles.every((value) => value >= 0 && value <= 1e9)).toBe(true);
   });
 
-  it("has no quantiles before the first value, and none again ten minutes after the last", () => {
+  it("has no quantiles before the first value, and ten minutes after the last", () => {
     const summary = new WindowedSummary(0);
     expect(summary.read(0).quantiles.every(Number.isNaN)).toBe(true);
     summary.observe(2);
@@ -48,7 +48,7 @@ describe("a windowed summary", () => {
     expect(summary.read(10 * MINUTE)).toMatchObject({ sum: 2, count: 1 });
   });
 
-  it("forgets old values before new ones", () => {
+  it("drops old values before new ones", () => {
     const summary = new WindowedSummary(0);
     summary.observe(9);
     summary.read(5 * MINUTE);
@@ -57,7 +57,7 @@ describe("a windowed summary", () => {
     expect(summary.read(12 * MINUTE).quantiles.at(-1)).toBe(1);
   });
 
-  it("begins anew when its clock was set back", () => {
+  it("restarts its window when its clock was set back", () => {
     const summary = new WindowedSummary(1e6);
     summary.observe(9);
     summary.read(0);

@@ -111,7 +111,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       info: note("info"),
       debug: () => undefined,
       trace: () => undefined,
-      isShown: () => true,
+      isEnabled: () => true,
       child: () => logger,
     };
     return logger;

@@ -16,7 +16,7 @@ export function logValidatorVotes(
     head,
   }: { readonly rules: Pick<Rules, "self" | "schedule">; readonly before: Head; readonly head: Head },
 ): void {
-  if (!logger.isShown("info")) return;
+  if (!logger.isEnabled("info")) return;
   const { number, coinbase: voter } = head.header;
   const { validators, outstanding } = head.tally;
   const added = validators.filter((address) => !isValidator(before.tally, address));

@@ -10,7 +10,7 @@ export function declareDiskMetrics(
   metrics: Metrics,
   { dataPath, chain }: { readonly dataPath: string; readonly chain: string },
 ): void {
-  if (!metrics.isOn("NODE")) return;
+  if (!metrics.isEnabled("NODE")) return;
   let freeBytes = Number.NaN;
   let databaseBytes = Number.NaN;
   let lookedAt = Number.NEGATIVE_INFINITY;

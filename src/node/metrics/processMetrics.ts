@@ -82,7 +82,7 @@ interface SystemFacts {
 
 /** What only the system knows; where it does not tell, as outside Linux, there are no series. */
 function showSystemFacts(metrics: Metrics): void {
-  if (!metrics.isOn("PROCESS") && !metrics.isOn("JVM")) return;
+  if (!metrics.isEnabled("PROCESS") && !metrics.isEnabled("JVM")) return;
   let facts: SystemFacts = {};
   let mostThreads = 0;
   metrics.beforeRead(async () => {
@@ -136,7 +136,7 @@ function numberIn(text: string, pattern: RegExp): number | undefined {
 
 /** Time in garbage collections, by kind. */
 function measureCollections(metrics: Metrics): () => void {
-  if (!metrics.isOn("JVM")) return () => undefined;
+  if (!metrics.isEnabled("JVM")) return () => undefined;
   const totals = new Map(GC_KINDS.map(([kind, name]) => [kind, { name, count: 0, seconds: 0 }]));
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
@@ -184,7 +184,7 @@ const LAG_RESOLUTION_MS = 10;
 
 /** How late the main thread comes to its work: callers and consensus wait as long. */
 function measureLag(metrics: Metrics): () => void {
-  if (!metrics.isOn("NODE")) return () => undefined;
+  if (!metrics.isEnabled("NODE")) return () => undefined;
   const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   delay.enable();
   let lags: Readonly<Record<string, number>> = {};

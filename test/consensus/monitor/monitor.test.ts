@@ -63,7 +63,7 @@ function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<To
     warn: tell("warn"),
     info: tell("info"),
     debug: tell("debug"),
-    isShown: () => true,
+    isEnabled: () => true,
   };
   const disk: ToyDisk = { heads: [aGenesisHead(ADDRESSES, 1_700_000_000n)], votes: undefined };
   const { privateKey } = keyOf(self);
