@@ -28,7 +28,7 @@ function aNetwork(count: number, { validators, epochLength }: { validators: numb
     const witnessed: Witnessed = { messages: [], commits: [] };
     const told: string[] = [];
     const info = (_: unknown, message: string): void => void told.push(message);
-    const logger = { ...silentLogger, info, isShown: () => true };
+    const logger = { ...silentLogger, info, isEnabled: () => true };
     const schedule = aSchedule({ epochLength });
     const node = startToyNode({ privateKey, schedule, logger }, clock, disk, witnessed);
     return { node, disk, witnessed, told, delivered: 0 };
