@@ -3,7 +3,7 @@ import { encodeHello } from "../../src/network/rlpx/hello.ts";
 import { compressSnappy } from "../../src/network/rlpx/snappy.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
-import { callAsStranger, type Stranger, strangersHello } from "../network/untrustedPeer.ts";
+import { connectUntrusted, type UntrustedPeer, untrustedHello } from "../network/untrustedPeer.ts";
 import {
   announcing,
   type Battlefield,
@@ -27,9 +27,9 @@ export type Attack = (field: Battlefield, isOver: () => boolean) => Promise<void
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   async "five hundred connections with nothing, noise, or half a handshake"({ target }, isOver) {
     const calls = Array.from({ length: 500 }, (_, index) => {
-      const stranger = callAsStranger({ address: target }, newStranger());
+      const stranger = connectUntrusted({ address: target }, newStranger());
       if (index % 3 === 1) stranger.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
-      if (index % 3 === 2) void stranger.shakeHands((auth) => auth.subarray(0, 100));
+      if (index % 3 === 2) void stranger.handshake((auth) => auth.subarray(0, 100));
       return stranger;
     });
     await untilOver(isOver);
@@ -37,8 +37,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   },
   async "handshakes without end"({ target }, isOver) {
     while (!isOver()) {
-      const calls = Array.from({ length: 20 }, () => callAsStranger({ address: target }, newStranger()));
-      await Promise.race([Promise.all(calls.map((call) => call.shakeHands())), pause(500)]);
+      const calls = Array.from({ length: 20 }, () => connectUntrusted({ address: target }, newStranger()));
+      await Promise.race([Promise.all(calls.map((call) => call.handshake())), pause(500)]);
       for (const { socket } of calls) socket.destroy();
     }
   },
@@ -48,7 +48,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     while (!isOver()) {
       const peer = await enter(target);
       peer?.write(peer.frame(concatBytes(Uint8Array.of(ETH + 7), bomb)));
-      await Promise.race([peer?.dismissal, pause(1000)]);
+      await Promise.race([peer?.disconnected, pause(1000)]);
       peer?.socket.destroy();
     }
   },
@@ -133,19 +133,19 @@ function flood(count: number, act: (peer: HostilePeer, field: Battlefield) => Pr
 }
 
 /** Undefined when the node had no room. */
-async function enter(address: Battlefield["target"]): Promise<Stranger | undefined> {
+async function enter(address: Battlefield["target"]): Promise<UntrustedPeer | undefined> {
   const own = newStranger();
-  const stranger = callAsStranger({ address }, own);
+  const stranger = connectUntrusted({ address }, own);
   const capabilities = [
     { name: "IBF", version: 1 },
     { name: "eth", version: 68 },
   ];
-  const hello = encodeHello({ ...strangersHello(own), capabilities });
-  const isIn = stranger.enter(hello).then(
+  const hello = encodeHello({ ...untrustedHello(own), capabilities });
+  const isIn = stranger.open(hello).then(
     () => true,
     () => false,
   );
-  const isOut = Promise.race([stranger.dismissal, pause(1000)]).then(() => false);
+  const isOut = Promise.race([stranger.disconnected, pause(1000)]).then(() => false);
   if (await Promise.race([isIn, isOut])) return stranger;
   stranger.socket.destroy();
   return undefined;

@@ -48,7 +48,7 @@ fuzz({
       ),
     );
   },
-  async judge(input) {
+  async validate(input) {
     const ground = expectDefined(grounds[input[0] ?? 0], "the chain of the input");
     const bytes = input.subarray(1);
     const decoded = decodeBlock(bytes);

@@ -19,7 +19,7 @@ fuzz({
     mutatedRlp(fc.oneof({ weight: 3, arbitrary: soundExtraData() }, recordedExtraData()), opensNothing),
   dailyInputs: 1_500,
   spread: { outcomes: 10, accepted: [0.15, 0.6] },
-  judge(bytes) {
+  validate(bytes) {
     const decoded = decodeExtraData(bytes);
     if (decoded.ok !== isSoundByLibrary(bytes))
       throw new Error(`we say ${decoded.ok ? "sound" : decoded.error.message}, the library does not`);

@@ -16,7 +16,7 @@ export interface FuzzTarget<T extends string | Uint8Array> {
   readonly name: string;
   inputs(): fc.Arbitrary<T> | Promise<fc.Arbitrary<T>>;
   /** What became of the input, by a name that many inputs share; throws where something is wrong. */
-  judge(input: T): string | Promise<string>;
+  validate(input: T): string | Promise<string>;
   /** How many the daily run takes. */
   readonly dailyInputs: number;
   /** What keeps the fuzzer honest: how many ways there are out, and which share of the inputs is accepted. */
@@ -80,7 +80,7 @@ async function run<T extends string | Uint8Array>(
       ? count * 3 > inputs
       : performance.now() - startedAtMs > (secondsAsked * 1000) / 3;
 
-  async function judge(input: T): Promise<void> {
+  async function check(input: T): Promise<void> {
     watchdog?.begin(input);
     const { outcome, tookMs } = await timed(target, input);
     watchdog?.end();
@@ -91,7 +91,7 @@ async function run<T extends string | Uint8Array>(
   }
 
   try {
-    const result = await fc.check(fc.asyncProperty(arbitrary, judge), {
+    const result = await fc.check(fc.asyncProperty(arbitrary, check), {
       seed,
       numRuns: inputs,
       ...(secondsAsked !== undefined && { interruptAfterTimeLimit: secondsAsked * 1000 }),
@@ -114,7 +114,7 @@ async function timed<T extends string | Uint8Array>(
   let fastestMs = Number.POSITIVE_INFINITY;
   for (let attempt = 0; ; attempt++) {
     const before = process.cpuUsage();
-    const outcome = await target.judge(input);
+    const outcome = await target.validate(input);
     const { user, system } = process.cpuUsage(before);
     fastestMs = Math.min(fastestMs, (user + system) / 1000);
     if (fastestMs <= SLOW_MS) return { outcome, tookMs: fastestMs };

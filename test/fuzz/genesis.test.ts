@@ -29,7 +29,7 @@ fuzz({
     ),
   dailyInputs: 700,
   spread: { outcomes: 25, accepted: [0.05, 0.6] },
-  judge(text) {
+  validate(text) {
     expectSameJson(text);
     const reading = readGenesis(text, FILE);
     if (!isDeepStrictEqual(reading, readGenesis(text, FILE)))
@@ -74,8 +74,8 @@ function expectGenesisBlock({ spec }: GenesisReading): void {
   const forkIds = createForkIds(hash, forkPoints(spec.forks, header.timestamp));
   for (const { at } of spec.forks.activations) {
     const progress = { number: "block" in at ? at.block : 0n, timestamp: "time" in at ? at.time : 0n };
-    const verdict = forkIds.check(progress, forkIds.at(progress));
-    if (!verdict.ok) throw new Error(`it refuses its own fork id: ${verdict.error.message}`);
+    const result = forkIds.check(progress, forkIds.at(progress));
+    if (!result.ok) throw new Error(`it refuses its own fork id: ${result.error.message}`);
   }
 }
 

@@ -12,7 +12,7 @@ import { mutatedRlp } from "./mutatedInputs.ts";
 
 /** Consensus messages, real ones and those of the sheet, changed; the first byte of an input is the message's code. */
 describeWithVectors("consensus messages", () => {
-  let judge: MessageValidator | undefined;
+  let validate: MessageValidator | undefined;
   fuzz({
     name: "consensus messages",
     dailyInputs: 800,
@@ -22,9 +22,9 @@ describeWithVectors("consensus messages", () => {
       // What the sheet's validator could hear comes as often as all the rest.
       return fc.oneof(mutated(derived), mutated(NETWORKS.flatMap(recordedMessages)));
     },
-    judge(input) {
-      judge ??= createMessageValidator();
-      const outcome = judge(input[0] ?? 0, input.subarray(1));
+    validate(input) {
+      validate ??= createMessageValidator();
+      const outcome = validate(input[0] ?? 0, input.subarray(1));
       return outcome === "understood" ? ACCEPTED : outcome;
     },
   });

@@ -39,10 +39,10 @@ export function mutatedRlp(base: fc.Arbitrary<Uint8Array>, opens: OpensString): 
 }
 
 /** Text with up to four changes; `words` are what is put in, beside what stands there already. */
-export function mutatedText(base: fc.Arbitrary<string>, words: readonly string[]): fc.Arbitrary<string> {
+export function mutatedText(base: fc.Arbitrary<string>, inserts: readonly string[]): fc.Arbitrary<string> {
   return fc
     .tuple(base, changes)
-    .map(([text, all]) => all.reduce((each, one) => changeText(each, one, words), text));
+    .map(([text, all]) => all.reduce((each, one) => changeText(each, one, inserts), text));
 }
 
 function changeRlp(bytes: Uint8Array, one: Change, opens: OpensString): Uint8Array {
@@ -87,26 +87,26 @@ function changeBytes(bytes: Uint8Array, { at, kind, noise }: Change): Uint8Array
 const TOKEN = /"(?:[^"\\\n]|\\.)*"|[+-]?\d[\w.]*|[a-z][\w-]*/g;
 
 /** A whole token, key or value, becomes another one of the text, or a word in quotes: the syntax survives most of it. */
-function changeToken(text: string, { at, kind, noise }: Change, words: readonly string[]): string {
+function changeToken(text: string, { at, kind, noise }: Change, inserts: readonly string[]): string {
   const tokens = [...text.matchAll(TOKEN)];
   const [old, other] = [tokens[at % tokens.length], tokens[noise % tokens.length]];
   if (old === undefined || other === undefined) return text;
-  const word = words[noise % words.length] ?? "";
-  const replacement = kind % 3 === 0 ? other[0] : kind % 3 === 1 ? JSON.stringify(word) : word;
+  const insert = inserts[noise % inserts.length] ?? "";
+  const replacement = kind % 3 === 0 ? other[0] : kind % 3 === 1 ? JSON.stringify(insert) : insert;
   return text.slice(0, old.index) + replacement + text.slice(old.index + old[0].length);
 }
 
-function changeText(text: string, one: Change, words: readonly string[]): string {
-  if (one.isStructural) return changeToken(text, one, words);
+function changeText(text: string, one: Change, inserts: readonly string[]): string {
+  if (one.isStructural) return changeToken(text, one, inserts);
   const { at, kind, noise } = one;
   const place = at % (text.length + 1);
   const [before, after] = [text.slice(0, place), text.slice(place)];
-  const word = words[noise % words.length] ?? "";
+  const insert = inserts[noise % inserts.length] ?? "";
   switch (kind % 7) {
     case 0:
       return before;
     case 1:
-      return before + word + after;
+      return before + insert + after;
     case 2:
       return before + after.slice(1);
     case 3:
@@ -116,6 +116,6 @@ function changeText(text: string, one: Change, words: readonly string[]): string
     case 5:
       return before + String.fromCharCode(noise % 0x250) + after.slice(1);
     default:
-      return before + word + after.slice(1 + (noise % 8));
+      return before + insert + after.slice(1 + (noise % 8));
   }
 }

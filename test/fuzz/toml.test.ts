@@ -36,7 +36,7 @@ fuzz({
     ),
   dailyInputs: 300,
   spread: { outcomes: 12, accepted: [0.05, 0.7] },
-  judge(text) {
+  validate(text) {
     writeFileSync(join(folder, FILE), text);
     const outcome = settingsBy([]);
     // Reading it three times takes three times as long, and differences would not be rare.

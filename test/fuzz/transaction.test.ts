@@ -36,7 +36,7 @@ fuzz({
     ),
   dailyInputs: 800,
   spread: { outcomes: 12, accepted: [0.1, 0.7] },
-  judge(bytes) {
+  validate(bytes) {
     const decoded = decodeTransaction(bytes);
     const theirs = byLibrary(bytes, decoded.ok ? decoded.value.chainId : undefined);
     if (!decoded.ok) {

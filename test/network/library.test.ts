@@ -13,18 +13,18 @@ afterEach(() => {
   for (const one of opened.splice(0)) one.close();
 });
 
-/** Ours against the wire library's own peers, which share no code with us. */
+/** Interoperability with the wire library's peers, which share no code with this node. */
 describe("a node and a peer of the wire library", IN_REAL_TIME, () => {
-  it("understand each other when the library calls", async () => {
+  it("exchange messages when the library dials", async () => {
     const node = await startToy(1);
     const socket = callNode(node.address);
     await until(() => !socket.connecting);
     const theirs = libraryPeer(socket, identity(2), node.identity.nodeId);
     await until(() => node.network.peerCount === 1 && theirs.send !== undefined);
-    await talk(theirs, node);
+    await exchange(theirs, node);
   });
 
-  it("understand each other when we call", async () => {
+  it("exchange messages when the node dials", async () => {
     const node = await startToy(1);
     const accepted = new Promise<ReturnType<typeof libraryPeer>>((resolve) => {
       const server = createServer((socket) => resolve(libraryPeer(socket, identity(2), null)));
@@ -37,59 +37,59 @@ describe("a node and a peer of the wire library", IN_REAL_TIME, () => {
     });
     const theirs = await accepted;
     await until(() => node.network.peerCount === 1 && theirs.send !== undefined);
-    await talk(theirs, node);
+    await exchange(theirs, node);
   });
 });
 
 interface LibraryPeer {
   readonly peer: Peer;
-  readonly heard: { readonly code: number; readonly length: number }[];
-  readonly partings: (number | undefined)[];
+  readonly received: { readonly code: number; readonly length: number }[];
+  readonly disconnects: (number | undefined)[];
   send: ((code: number, bytes: Uint8Array) => void) | undefined;
 }
 
-async function talk(theirs: LibraryPeer, node: Awaited<ReturnType<typeof startToy>>): Promise<void> {
+async function exchange(theirs: LibraryPeer, node: Awaited<ReturnType<typeof startToy>>): Promise<void> {
   expect(node.network.peers).toMatchObject([{ hello: { clientId: "library", listenPort: 7 } }]);
   const session = node.toy.sessionWith(identity(2));
   session?.send(3, new Uint8Array(100_000));
-  await until(() => theirs.heard.length === 1);
-  expect(theirs.heard).toEqual([{ code: 3, length: 100_000 }]);
-  // Raw snappy of three bytes: the library leaves compressing to its protocols.
+  await until(() => theirs.received.length === 1);
+  expect(theirs.received).toEqual([{ code: 3, length: 100_000 }]);
+  // Raw snappy of three bytes: the library leaves compression to its protocols.
   theirs.send?.(2, Uint8Array.of(3, 8, 9, 9, 9));
-  await until(() => node.toy.heard.length === 1);
-  expect(node.toy.heard).toMatchObject([{ code: 2, payload: Uint8Array.of(9, 9, 9) }]);
+  await until(() => node.toy.received.length === 1);
+  expect(node.toy.received).toMatchObject([{ code: 2, payload: Uint8Array.of(9, 9, 9) }]);
   session?.disconnect("tooManyPeers");
-  await until(() => theirs.partings.length === 1);
-  expect(theirs.partings).toEqual([DISCONNECT_REASON.TOO_MANY_PEERS]);
+  await until(() => theirs.disconnects.length === 1);
+  expect(theirs.disconnects).toEqual([DISCONNECT_REASON.TOO_MANY_PEERS]);
 }
 
 function libraryPeer(socket: Socket, own: Identity, remoteId: Uint8Array | null): LibraryPeer {
-  const heard: LibraryPeer["heard"] = [];
-  const partings: LibraryPeer["partings"] = [];
-  /** What the library makes of a shared capability; it asks for no more than this. */
+  const received: LibraryPeer["received"] = [];
+  const disconnects: LibraryPeer["disconnects"] = [];
+  /** The class that the library instantiates for a shared capability, with the members that it needs. */
   class Toy {
     constructor(_version: number, _peer: Peer, send: (code: number, bytes: Uint8Array) => void) {
       theirs.send = send;
     }
     _handleMessage(code: number, { length }: Uint8Array): void {
-      heard.push({ code, length });
+      received.push({ code, length });
     }
   }
   const peer = new Peer({
     clientId: Buffer.from("library"),
-    // The library asks for its own base class, of which it uses nothing.
+    // The library's type asks for its base class, none of which it uses.
     capabilities: [{ name: "toy", version: 1, length: 4, constructor: Toy }] as never,
     common: new Common({ chain: Mainnet }),
     port: 7,
     id: own.nodeId,
-    // The library's types forget that somebody who is called knows no id.
+    // The library's types ignore that an inbound connection has no known id.
     remoteId: remoteId as Uint8Array,
     privateKey: own.privateKey,
     socket,
     timeout: 10_000,
   });
-  const theirs: LibraryPeer = { peer, heard, partings, send: undefined };
-  peer.events.on("close", (reason: number | undefined) => void partings.push(reason));
+  const theirs: LibraryPeer = { peer, received, disconnects, send: undefined };
+  peer.events.on("close", (reason: number | undefined) => void disconnects.push(reason));
   peer.events.on("error", () => undefined);
   return theirs;
 }

@@ -8,203 +8,205 @@ import { IN_REAL_TIME } from "../realTime.ts";
 import { createRandom } from "../simulation/random.ts";
 import { type Identity, identity } from "./identities.ts";
 import { closeAfterEach, createToy, startToy, type ToyNode, until } from "./toyNetwork.ts";
-import { callAsStranger, type Stranger, strangersHello } from "./untrustedPeer.ts";
+import { connectUntrusted, type UntrustedPeer, untrustedHello } from "./untrustedPeer.ts";
 
 closeAfterEach();
 
-const STRANGER = identity(100);
+const UNTRUSTED = identity(100);
 const HELLO = Uint8Array.of(0x80);
 const MIB = 1024 ** 2;
 
-/** What somebody does, and how the node ends it. `isKnown`: whether it can tell who it was. */
+/**
+ * What an untrusted peer does, and how the node ends the connection. `isKnown`: whether the node can tell which peer it
+ * was.
+ */
 const CASES: readonly [
   name: string,
-  act: (stranger: Stranger, node: ToyNode) => Promise<void> | void,
+  act: (peer: UntrustedPeer, node: ToyNode) => Promise<void> | void,
   told: string,
   remembered: { readonly reason: string; readonly detail: RegExp; readonly isKnown: boolean },
 ][] = [
   [
     "speaks HTTP",
     ({ write }) => write(Buffer.from("GET / HTTP/1.1\r\n\r\n")),
-    "hung up",
+    "closed",
     { reason: "breachOfProtocol", detail: /no auth packet begins with a size/, isKnown: false },
   ],
   [
     "changes a bit of its auth packet",
-    ({ shakeHands }) => shakeHands((auth) => auth.map((byte, index) => (index === 90 ? byte ^ 4 : byte))),
-    "hung up",
+    ({ handshake }) =>
+      handshake((auth) => auth.map((byte, index) => (index === 90 ? byte ^ 4 : byte))),
+    "closed",
     { reason: "breachOfProtocol", detail: /not on the curve|MAC is wrong/, isKnown: false },
   ],
   [
-    "seals nonsense in its auth packet",
+    "encrypts nonsense in its auth packet",
     ({ write }, node) => write(sealed(node, new Uint8Array(300).fill(0xc1))),
-    "hung up",
+    "closed",
     { reason: "breachOfProtocol", detail: /./, isKnown: false },
   ],
   [
-    "seals lists within lists",
+    "encrypts nested lists",
     ({ write }, node) => write(sealed(node, nested(800))),
-    "hung up",
+    "closed",
     { reason: "breachOfProtocol", detail: /./, isKnown: false },
   ],
   [
-    "answers the handshake with noise",
-    async (stranger) => {
-      await stranger.shakeHands();
-      stranger.write(new Uint8Array(64).fill(7));
+    "follows the handshake with noise",
+    async (peer) => {
+      await peer.handshake();
+      peer.write(new Uint8Array(64).fill(7));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /MAC of a frame's header/, isKnown: false },
   ],
   [
     "sends a frame too large for Hello",
-    async (stranger) => {
-      await stranger.shakeHands();
-      stranger.write(stranger.frame(new Uint8Array(9000)).subarray(0, 32));
+    async (peer) => {
+      await peer.handshake();
+      peer.write(peer.frame(new Uint8Array(9000)).subarray(0, 32));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /9000 bytes is longer than 8192/, isKnown: false },
   ],
   [
     "sends a message before Hello",
-    async (stranger) => {
-      await stranger.shakeHands();
-      stranger.write(stranger.frame(Uint8Array.of(0x10, 0xc0)));
+    async (peer) => {
+      await peer.handshake();
+      peer.write(peer.frame(Uint8Array.of(0x10, 0xc0)));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /message 16 came before Hello/, isKnown: true },
   ],
   [
     "sends an empty frame",
-    async (stranger) => {
-      await stranger.shakeHands();
-      stranger.write(stranger.frame(new Uint8Array(0)));
+    async (peer) => {
+      await peer.handshake();
+      peer.write(peer.frame(new Uint8Array(0)));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /no message id/, isKnown: true },
   ],
   [
     "sends half a Hello",
-    async (stranger) => {
-      await stranger.shakeHands();
-      const hello = encodeHello(strangersHello(STRANGER));
-      stranger.write(stranger.frame(concatBytes(HELLO, hello.subarray(0, 50))));
+    async (peer) => {
+      await peer.handshake();
+      const hello = encodeHello(untrustedHello(UNTRUSTED));
+      peer.write(peer.frame(concatBytes(HELLO, hello.subarray(0, 50))));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /Hello is malformed/, isKnown: true },
   ],
   [
-    "sends lists within lists for a Hello",
-    async (stranger) => {
-      await stranger.shakeHands();
-      stranger.write(stranger.frame(concatBytes(HELLO, nested(8000))));
+    "sends nested lists for a Hello",
+    async (peer) => {
+      await peer.handshake();
+      peer.write(peer.frame(concatBytes(HELLO, nested(8000))));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /Hello is malformed/, isKnown: true },
   ],
   [
     "announces 16 MiB in a few compressed bytes",
-    async (stranger) => {
-      await stranger.enter();
-      stranger.write(stranger.frame(Uint8Array.of(0x10, 0xfe, 0xff, 0xff, 0x07, 0x00, 0xaa)));
+    async (peer) => {
+      await peer.open();
+      peer.write(peer.frame(Uint8Array.of(0x10, 0xfe, 0xff, 0xff, 0x07, 0x00, 0xaa)));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /its length cannot be true/, isKnown: true },
   ],
   [
-    "announces more than anything may have",
-    async (stranger) => {
-      await stranger.enter();
-      stranger.write(stranger.frame(Uint8Array.of(0x10, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x00)));
+    "announces more than any message may have",
+    async (peer) => {
+      await peer.open();
+      peer.write(peer.frame(Uint8Array.of(0x10, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x00)));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /4294967295 bytes are more/, isKnown: true },
   ],
   [
     "does not compress",
-    async (stranger) => {
-      await stranger.enter();
-      stranger.write(stranger.frame(Uint8Array.of(0x10, 0xc2, 0x01, 0x02)));
+    async (peer) => {
+      await peer.open();
+      peer.write(peer.frame(Uint8Array.of(0x10, 0xc2, 0x01, 0x02)));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /bad snappy/, isKnown: true },
   ],
   [
     "changes a bit of a frame",
-    async (stranger) => {
-      await stranger.enter();
-      stranger.write(
-        stranger.frame(new Uint8Array(100)).map((byte, index) => (index === 60 ? byte ^ 1 : byte)),
-      );
+    async (peer) => {
+      await peer.open();
+      peer.write(peer.frame(new Uint8Array(100)).map((byte, index) => (index === 60 ? byte ^ 1 : byte)));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /MAC of a frame's body/, isKnown: true },
   ],
   [
     "sends a message id of two bytes that needs one",
-    async (stranger) => {
-      await stranger.enter();
-      stranger.write(stranger.frame(Uint8Array.of(0x81, 0x10, 0x01, 0x00, 0xc0)));
+    async (peer) => {
+      await peer.open();
+      peer.write(peer.frame(Uint8Array.of(0x81, 0x10, 0x01, 0x00, 0xc0)));
     },
     "breachOfProtocol",
     { reason: "breachOfProtocol", detail: /no message id/, isKnown: true },
   ],
 ];
 
-describe("a stranger is dropped, and remembered, who", IN_REAL_TIME, () => {
-  it.each(CASES)("%s", async (_, act, told, { reason, detail, isKnown }) => {
+describe("an untrusted peer is disconnected and remembered when it", IN_REAL_TIME, () => {
+  it.each(CASES)("%s", async (_, act, expected, { reason, detail, isKnown }) => {
     const node = await startToy(1);
-    const stranger = callAsStranger(node, STRANGER);
-    await act(stranger, node);
-    expect(await stranger.dismissal).toBe(told);
+    const peer = connectUntrusted(node, UNTRUSTED);
+    await act(peer, node);
+    expect(await peer.disconnected).toBe(expected);
     await until(() => node.network.disconnects.length > 0);
     expect(node.network.disconnects).toMatchObject([
       { reason, by: "us", detail: expect.stringMatching(detail) },
     ]);
-    expect(node.network.disconnects[0]?.nodeId).toEqual(isKnown ? STRANGER.nodeId : undefined);
-    const again = callAsStranger(node, STRANGER);
-    await again.enter();
-    // Whoever has proven to be the one is not let in again; for others the key's owner is not to blame.
-    if (isKnown) expect(await again.dismissal).toBe("unknown");
+    expect(node.network.disconnects[0]?.nodeId).toEqual(isKnown ? UNTRUSTED.nodeId : undefined);
+    const again = connectUntrusted(node, UNTRUSTED);
+    await again.open();
+    // A peer that has proven its id is banned; otherwise the key's owner is not to blame.
+    if (isKnown) expect(await again.disconnected).toBe("unknown");
     else await until(() => node.network.peerCount === 1);
   });
 });
 
-describe("what is strange but allowed is passed over", IN_REAL_TIME, () => {
-  it("messages of nobody, ids beyond all, a second Hello, Pongs, Pings without end", async () => {
+describe("unusual but allowed input is ignored", IN_REAL_TIME, () => {
+  it("unassigned ids, ids beyond all protocols, a second Hello, Pongs, many Pings", async () => {
     const node = await startToy(1);
-    const stranger = callAsStranger(node, STRANGER);
-    await stranger.enter();
-    for (let count = 0; count < 500; count++) stranger.say(0x02, Uint8Array.of(0xc0));
-    stranger.say(0x03, Uint8Array.of(0xc0));
-    stranger.say(0x0f, Uint8Array.of(1));
-    stranger.say(0x14, Uint8Array.of(1));
-    stranger.say(0x7f, Uint8Array.of(1));
-    stranger.write(stranger.frame(Uint8Array.of(0x81, 0xff, 0x00)));
-    stranger.say(0x80, encodeHello(strangersHello(STRANGER)));
-    stranger.say(0x13, Uint8Array.of(9));
-    await until(() => node.toy.heard.length === 1);
-    expect(node.toy.heard).toMatchObject([{ code: 3, payload: Uint8Array.of(9) }]);
+    const peer = connectUntrusted(node, UNTRUSTED);
+    await peer.open();
+    for (let count = 0; count < 500; count++) peer.send(0x02, Uint8Array.of(0xc0));
+    peer.send(0x03, Uint8Array.of(0xc0));
+    peer.send(0x0f, Uint8Array.of(1));
+    peer.send(0x14, Uint8Array.of(1));
+    peer.send(0x7f, Uint8Array.of(1));
+    peer.write(peer.frame(Uint8Array.of(0x81, 0xff, 0x00)));
+    peer.send(0x80, encodeHello(untrustedHello(UNTRUSTED)));
+    peer.send(0x13, Uint8Array.of(9));
+    await until(() => node.toy.received.length === 1);
+    expect(node.toy.received).toMatchObject([{ code: 3, payload: Uint8Array.of(9) }]);
     expect(node.network.peerCount).toBe(1);
   });
 
-  it("a handshake that was recorded and sent again, for which its author is not blamed", async () => {
+  it("a replayed handshake, for which its author is not blamed", async () => {
     const node = await startToy(1);
     let recorded = new Uint8Array(0);
-    const honest = callAsStranger(node, STRANGER);
-    await honest.shakeHands((auth) => {
+    const honest = connectUntrusted(node, UNTRUSTED);
+    await honest.handshake((auth) => {
       recorded = Uint8Array.from(auth);
       return auth;
     });
-    const thief = callAsStranger(node, identity(101));
+    const thief = connectUntrusted(node, identity(101));
     thief.write(recorded);
     thief.write(new Uint8Array(64));
-    expect(await thief.dismissal).not.toBe(undefined);
+    expect(await thief.disconnected).not.toBe(undefined);
     await until(() => node.network.disconnects.length > 0);
     expect(node.network.disconnects.map(({ nodeId }) => nodeId)).toEqual([undefined]);
   });
 
-  it("a protocol of ours that throws costs that connection and no other", async () => {
+  it("an exception in a protocol ends that connection and no other", async () => {
     const toy = createToy();
     const fragile = {
       ...toy,
@@ -216,23 +218,23 @@ describe("what is strange but allowed is passed over", IN_REAL_TIME, () => {
     const honest = await startToy(2);
     honest.network.addPeer(node.address);
     await until(() => node.network.peerCount === 1);
-    const stranger = callAsStranger(node, STRANGER);
-    await stranger.enter();
-    stranger.say(0x10, Uint8Array.of(1));
-    expect(await stranger.dismissal).toBe("requested");
+    const peer = connectUntrusted(node, UNTRUSTED);
+    await peer.open();
+    peer.send(0x10, Uint8Array.of(1));
+    expect(await peer.disconnected).toBe("requested");
     expect(node.network.peerCount).toBe(1);
   });
 });
 
 const SEED = Number(process.env["IBEX_SEED"] ?? 7);
-const STRANGERS = Number(process.env["IBEX_STRANGERS"] ?? 60);
+const PEERS = Number(process.env["IBEX_UNTRUSTED_PEERS"] ?? 60);
 
-describe(`${STRANGERS} strangers with mutated packets, frames and messages (IBEX_SEED=${SEED})`, () => {
+describe(`${PEERS} untrusted peers with mutated packets, frames and messages (IBEX_SEED=${SEED})`, () => {
   it(
-    "neither stop the node, nor the honest, nor fill its memory",
+    "neither stop the node, nor disturb honest peers, nor fill its memory",
     async () => {
       const draw = createRandom(SEED).next;
-      // Strangers come faster than connections are taken in a second, so the clock runs ahead of them.
+      // Connections are opened faster than the node accepts them, so its clock runs ahead.
       let aheadMs = 0;
       const node = await startToy(1, { clock: clockOf(() => systemClock.nowMs() + aheadMs) });
       const honest = [await startToy(2), await startToy(3)];
@@ -240,27 +242,28 @@ describe(`${STRANGERS} strangers with mutated packets, frames and messages (IBEX
       await until(() => node.network.peerCount === 2);
       const before = process.memoryUsage();
       let sent = 0;
-      for (let number = 0; number < STRANGERS; number++) {
+      for (let number = 0; number < PEERS; number++) {
         aheadMs += 20;
         const own = identity(1000 + number);
-        const stranger = callAsStranger(node, own);
-        await misbehave(stranger, own, node, draw);
-        stranger.socket.end();
-        await stranger.dismissal;
+        const peer = connectUntrusted(node, own);
+        await misbehave(peer, own, node, draw);
+        peer.socket.end();
+        await peer.disconnected;
         for (const { toy, identity: friend } of honest) {
           const session = toy.sessionWith(node.identity);
           if (session?.send(1, Uint8Array.of(number & 0xff)) === true) sent++;
           expect(toDigits(friend.nodeId)).not.toBe(toDigits(own.nodeId));
         }
       }
-      const friends = new Set(honest.map(({ identity: { nodeId } }) => toDigits(nodeId)));
-      const heardOfFriends = (): number => node.toy.heard.filter(({ from }) => friends.has(from)).length;
-      await until(() => heardOfFriends() === 2 * STRANGERS);
-      expect(sent).toBe(2 * STRANGERS);
+      const honestIds = new Set(honest.map(({ identity: { nodeId } }) => toDigits(nodeId)));
+      const receivedFromHonest = (): number =>
+        node.toy.received.filter(({ from }) => honestIds.has(from)).length;
+      await until(() => receivedFromHonest() === 2 * PEERS);
+      expect(sent).toBe(2 * PEERS);
       await until(() => node.network.peerCount === 2);
       expect(node.network.disconnects.length).toBeGreaterThan(0);
       expect(node.network.disconnects.length).toBeLessThanOrEqual(500);
-      node.toy.heard.length = 0;
+      node.toy.received.length = 0;
       (globalThis as { gc?: () => void }).gc?.();
       const after = process.memoryUsage();
       expect(after.arrayBuffers + after.external - before.arrayBuffers - before.external).toBeLessThan(
@@ -268,13 +271,13 @@ describe(`${STRANGERS} strangers with mutated packets, frames and messages (IBEX
       );
       expect(after.heapUsed - before.heapUsed).toBeLessThan(128 * MIB);
     },
-    30_000 + STRANGERS * 500,
+    30_000 + PEERS * 500,
   );
 });
 
-/** One way of going wrong, at some depth. */
+/** Sends one malformed input at a random stage of the protocol. */
 async function misbehave(
-  stranger: Stranger,
+  peer: UntrustedPeer,
   own: Identity,
   node: ToyNode,
   draw: () => number,
@@ -283,23 +286,23 @@ async function misbehave(
     Uint8Array.from({ length: Math.floor(draw() * most) }, () => draw() * 256);
   const mutate = (bytes: Uint8Array): Uint8Array => mutated(bytes, draw, noise);
   const depth = Math.floor(draw() * 6);
-  if (depth === 0) return stranger.write(noise(1200));
-  if (depth === 1) return stranger.write(sealed(node, mutate(authPlain(own))));
+  if (depth === 0) return peer.write(noise(1200));
+  if (depth === 1) return peer.write(sealed(node, mutate(authPlain(own))));
   if (depth === 2) {
-    const isDone = stranger.shakeHands(mutate);
-    // A packet that was cut short is waited for, so the stranger leaves.
-    stranger.socket.end();
+    const isDone = peer.handshake(mutate);
+    // The node waits for the rest of a truncated packet, so the peer leaves.
+    peer.socket.end();
     return isDone;
   }
   if (depth === 3) {
-    await stranger.shakeHands();
-    const body = concatBytes(HELLO, mutate(encodeHello(strangersHello(own))));
-    return stranger.write(draw() < 0.5 ? stranger.frame(body) : mutate(stranger.frame(body)));
+    await peer.handshake();
+    const body = concatBytes(HELLO, mutate(encodeHello(untrustedHello(own))));
+    return peer.write(draw() < 0.5 ? peer.frame(body) : mutate(peer.frame(body)));
   }
-  await stranger.enter();
+  await peer.open();
   const body = concatBytes(Uint8Array.of(draw() * 0x18), mutate(Uint8Array.of(3, 8, 1, 2, 3)));
   for (let count = Math.floor(draw() * 5); count >= 0; count--) {
-    stranger.write(depth === 4 ? stranger.frame(body) : mutate(stranger.frame(noise(5000))));
+    peer.write(depth === 4 ? peer.frame(body) : mutate(peer.frame(noise(5000))));
   }
 }
 
@@ -319,7 +322,7 @@ function mutated(bytes: Uint8Array, draw: () => number, noise: (most: number) =>
   }
 }
 
-/** What an auth packet holds, with a signature of nothing. */
+/** The plaintext of an auth packet with an invalid signature. */
 function authPlain({ nodeId }: Identity): Uint8Array {
   const list = encodeRlpList([
     encodeRlpString(new Uint8Array(65).fill(1)),
@@ -330,14 +333,14 @@ function authPlain({ nodeId }: Identity): Uint8Array {
   return concatBytes(list, new Uint8Array(150));
 }
 
-/** A packet that opens, whatever it holds. */
+/** A packet that decrypts, whatever its content. */
 function sealed({ identity: { nodeId } }: ToyNode, plain: Uint8Array): Uint8Array {
   const size = Uint8Array.of((plain.length + 113) >> 8, (plain.length + 113) & 0xff);
-  const packet = new ECIES(STRANGER.privateKey, STRANGER.nodeId, nodeId)._encryptMessage(plain, size);
+  const packet = new ECIES(UNTRUSTED.privateKey, UNTRUSTED.nodeId, nodeId)._encryptMessage(plain, size);
   return concatBytes(size, packet ?? new Uint8Array(0));
 }
 
-/** Lists in one another, as many as fit into so many bytes. */
+/** Nested lists, as many as fit into `length` bytes. */
 function nested(length: number): Uint8Array {
   const bytes = new Uint8Array(length).fill(0xc0);
   let at = length - 1;

@@ -25,17 +25,17 @@ describe("two nodes", IN_REAL_TIME, () => {
     expect(toBob?.send(0, Uint8Array.of(0xc0))).toBe(true);
     expect(toBob?.send(3, large)).toBe(true);
     expect(toAlice?.send(1, Uint8Array.of(1, 2, 3))).toBe(true);
-    await until(() => bob.toy.heard.length === 2 && alice.toy.heard.length === 1);
-    expect(bob.toy.heard.map(({ code, payload }) => [code, payload.length])).toEqual([
+    await until(() => bob.toy.received.length === 2 && alice.toy.received.length === 1);
+    expect(bob.toy.received.map(({ code, payload }) => [code, payload.length])).toEqual([
       [0, 1],
       [3, large.length],
     ]);
-    expect(Buffer.compare(bob.toy.heard[1]?.payload ?? new Uint8Array(), large)).toBe(0);
+    expect(Buffer.compare(bob.toy.received[1]?.payload ?? new Uint8Array(), large)).toBe(0);
     expect(alice.network.peerCount).toBe(1);
     expect(bob.network.peers).toMatchObject([{ isInbound: true, reputation: 100, connections: 1 }]);
   });
 
-  it("part with a reason that both remember when one of them stops", async () => {
+  it("disconnect with a reason that both remember when one of them stops", async () => {
     const [alice, bob] = await pair();
     await alice.network.close();
     await until(() => bob.toy.closed.length === 1);
@@ -44,7 +44,7 @@ describe("two nodes", IN_REAL_TIME, () => {
     expect(alice.toy.closed).toMatchObject([{ reason: "clientQuitting" }]);
   });
 
-  it("do not send what is no message of the protocol", async () => {
+  it("refuse to send invalid messages of a protocol", async () => {
     const [alice, bob] = await pair();
     const session = alice.toy.sessionWith(bob.identity);
     expect(session?.send(4, new Uint8Array(1))).toBe(false);
@@ -54,7 +54,7 @@ describe("two nodes", IN_REAL_TIME, () => {
     expect(session?.send(0, new Uint8Array(1))).toBe(false);
   });
 
-  it("that both call each other keep the connection that the lower id began, and close the other", async () => {
+  it("that dial each other keep the connection opened by the lower id, and close the other", async () => {
     const clock = createHandClock(1_000_000);
     const [alice, bob] = [await startToy(1, { clock }), await startToy(2, { clock })];
     alice.network.addPeer(bob.address);
@@ -74,7 +74,7 @@ describe("two nodes", IN_REAL_TIME, () => {
     ]);
   });
 
-  it("find each other again when one was gone", async () => {
+  it("reconnect when one of them has restarted", async () => {
     const clock = createHandClock(1_000_000);
     const bob = await startToy(2, { clock });
     const alice = await startToy(1, { clock, maintained: [bob.address] });
@@ -92,7 +92,7 @@ describe("two nodes", IN_REAL_TIME, () => {
 });
 
 describe("four nodes under load", IN_REAL_TIME, () => {
-  it("hear everything that was sent to them, in order", async () => {
+  it("receive everything that was sent to them, in order", async () => {
     const ROUNDS = 200;
     const nodes: ToyNode[] = [];
     for (const number of [1, 2, 3, 4]) {
@@ -106,10 +106,10 @@ describe("four nodes under load", IN_REAL_TIME, () => {
       }
       if (round % 20 === 0) await new Promise(setImmediate);
     }
-    await until(() => nodes.every(({ toy }) => toy.heard.length === 3 * ROUNDS));
+    await until(() => nodes.every(({ toy }) => toy.received.length === 3 * ROUNDS));
     for (const { toy } of nodes) {
       for (const other of nodes) {
-        const fromOther = toy.heard.filter(({ from }) => from === toDigits(other.identity.nodeId));
+        const fromOther = toy.received.filter(({ from }) => from === toDigits(other.identity.nodeId));
         if (other.toy === toy) expect(fromOther).toEqual([]);
         else
           expect(fromOther.map(({ payload }) => payload[0])).toEqual(
@@ -120,32 +120,32 @@ describe("four nodes under load", IN_REAL_TIME, () => {
   });
 });
 
-describe("a node lets nobody in", IN_REAL_TIME, () => {
+describe("a node refuses a peer", IN_REAL_TIME, () => {
   it.each([
-    ["beyond its number of peers", { limits: { maxPeers: 1, maxInbound: undefined } }, "tooManyPeers"],
-    ["beyond the share of those who call", { limits: { maxPeers: 9, maxInbound: 1 } }, "tooManyPeers"],
-    ["who is banned", { bannedIds: [identity(3).nodeId] }, "unknown"],
+    ["beyond its peer limit", { limits: { maxPeers: 1, maxInbound: undefined } }, "tooManyPeers"],
+    ["beyond its limit of inbound peers", { limits: { maxPeers: 9, maxInbound: 1 } }, "tooManyPeers"],
+    ["that is banned", { bannedIds: [identity(3).nodeId] }, "unknown"],
     [
-      "whom the operator's list does not name",
+      "that the operator's list does not permit",
       { isPermitted: ({ nodeId }: Identity) => toDigits(nodeId) !== toDigits(identity(3).nodeId) },
       "unknown",
     ],
-    ["with whom it shares no protocol", {}, "uselessPeer"],
+    ["without a shared protocol", {}, "uselessPeer"],
   ] as const)("%s", async (what, changes, reason) => {
     const host = await startToy(1, changes as object);
     const guest = await startToy(2);
     guest.network.addPeer(host.address);
     await until(() => host.network.peerCount === 1);
-    const toy = what.includes("shares") ? createToy("other") : createToy();
+    const toy = what.includes("shared") ? createToy("other") : createToy();
     const late = await startToy(3, { toy });
     late.network.addPeer(host.address);
     await until(() => late.network.disconnects.length === 1);
-    expect(late.network.disconnects).toMatchObject([{ reason, by: what.includes("shares") ? "us" : "them" }]);
+    expect(late.network.disconnects).toMatchObject([{ reason, by: what.includes("shared") ? "us" : "them" }]);
     expect(host.network.peerCount).toBe(1);
     expect(late.toy.sessions.size).toBe(0);
   });
 
-  it("but maintained peers, who come in beyond the limits", async () => {
+  it("but admits maintained peers beyond the limits", async () => {
     const late = await startToy(3);
     const host = await startToy(1, { limits: { maxPeers: 1, maxInbound: 0 }, maintained: [] });
     const guest = await startToy(2);
@@ -155,31 +155,31 @@ describe("a node lets nobody in", IN_REAL_TIME, () => {
     await until(() => host.network.peerCount === 2);
   });
 
-  it("in its own name", async () => {
+  it("with its own id", async () => {
     const { logger, lines } = loggedLines("WARN");
     const host = await startToy(1, { logger });
     const twin = await startToy(1);
     expect(host.network.addPeer(twin.address)).toBe(false);
     expect(lines).toEqual([]);
     for (const _ of [1, 2])
-      expect(await introduce(host, identity(1), helloOf(identity(1))).parting).toBe("self");
+      expect(await sendHello(host, identity(1), helloOf(identity(1))).disconnected).toBe("self");
     expect(lines).toMatchObject([{ message: expect.stringMatching(/^another node has this node's key: /) }]);
   });
 
-  it("who shows another node id than its key's", async () => {
+  it("whose Hello names another node id than its key's", async () => {
     const host = await startToy(1);
-    const { parting } = introduce(host, identity(2), helloOf(identity(3)));
-    expect(await parting).toBe("unexpectedIdentity");
+    const { disconnected } = sendHello(host, identity(2), helloOf(identity(3)));
+    expect(await disconnected).toBe("unexpectedIdentity");
     expect(host.network.disconnects).toMatchObject([
       { nodeId: identity(2).nodeId, reason: "unexpectedIdentity", by: "us" },
     ]);
   });
 });
 
-/** A stranger who calls with this key and may say any Hello; what the node parts with. */
-function introduce(node: ToyNode, own: Identity, hello: Hello): { parting: Promise<string> } {
+/** Connects with this key and any Hello; resolves to the node's disconnect reason. */
+function sendHello(node: ToyNode, own: Identity, hello: Hello): { disconnected: Promise<string> } {
   const socket = callNode(node.address);
-  const parting = new Promise<string>((resolve) => {
+  const disconnected = new Promise<string>((resolve) => {
     const wire: Wire = createWire(
       { own, hello, remoteId: node.identity.nodeId },
       {
@@ -197,11 +197,11 @@ function introduce(node: ToyNode, own: Identity, hello: Hello): { parting: Promi
     socket.on("connect", () => wire.start());
     socket.on("data", (chunk) => wire.receive(chunk));
   });
-  return { parting };
+  return { disconnected };
 }
 
 function helloOf({ nodeId }: Identity): Hello {
-  return ownHello({ clientId: "stranger", capabilities: TOY, listenPort: 0, nodeId });
+  return ownHello({ clientId: "untrusted", capabilities: TOY, listenPort: 0, nodeId });
 }
 
 async function pair(): Promise<readonly [ToyNode, ToyNode]> {

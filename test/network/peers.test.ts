@@ -11,7 +11,7 @@ const HIGH = new Uint8Array(64).fill(2);
 const BREACH: Disconnect = { reason: "breachOfProtocol", by: "us", detail: "" };
 
 describe("admission", () => {
-  const applicant: ConnectionRequest = {
+  const request: ConnectionRequest = {
     ownId: LOW,
     nodeId: HIGH,
     isInbound: true,
@@ -26,25 +26,33 @@ describe("admission", () => {
   const known = (isInbound: boolean, openedMs: number) => ({ known: [{ isInbound, openedMs }] });
 
   it.each<[string, Partial<ConnectionRequest>, string | undefined]>([
-    ["a stranger with room", {}, undefined],
-    ["the last place", { peerCount: 24, inboundCount: 14 }, undefined],
-    ["no place", { peerCount: 25 }, "tooManyPeers"],
-    ["no place for those who call", { inboundCount: 15 }, "tooManyPeers"],
-    ["no place for those who call, but we did", { inboundCount: 15, isInbound: false }, undefined],
-    ["no place, but it is maintained", { peerCount: 25, inboundCount: 15, isMaintained: true }, undefined],
+    ["an untrusted peer below the limits", {}, undefined],
+    ["the last free slot", { peerCount: 24, inboundCount: 14 }, undefined],
+    ["no free slot", { peerCount: 25 }, "tooManyPeers"],
+    ["no free inbound slot", { inboundCount: 15 }, "tooManyPeers"],
+    [
+      "no free inbound slot, but the connection is outbound",
+      { inboundCount: 15, isInbound: false },
+      undefined,
+    ],
+    [
+      "no free slot, but it is maintained",
+      { peerCount: 25, inboundCount: 15, isMaintained: true },
+      undefined,
+    ],
     ["denied", { isDenied: true, isMaintained: true }, "unknown"],
     ["not permitted", { isPermitted: false }, "unknown"],
-    ["ourselves", { nodeId: LOW }, "self"],
-    ["a second call", known(true, 9_000), "unknown"],
-    ["a second call of ours", { ...known(false, 9_000), isInbound: false }, "alreadyConnected"],
-    ["a call that crosses ours", known(false, 9_000), undefined],
-    ["a call long after ours", known(false, -1), "unknown"],
+    ["this node itself", { nodeId: LOW }, "self"],
+    ["a second inbound connection", known(true, 9_000), "unknown"],
+    ["a second outbound connection", { ...known(false, 9_000), isInbound: false }, "alreadyConnected"],
+    ["a crossing inbound connection", known(false, 9_000), undefined],
+    ["an inbound connection long after the outbound one", known(false, -1), "unknown"],
     ["a third connection", { known: [...known(true, 9_000).known, ...known(false, 9_000).known] }, "unknown"],
   ])("%s", (_, changes, reason) => {
-    expect(refuseConnection({ ...applicant, ...changes }, LIMITS, 10_000)?.reason).toBe(reason);
+    expect(refuseConnection({ ...request, ...changes }, LIMITS, 10_000)?.reason).toBe(reason);
   });
 
-  it("leaves the connection that the lower id began, seen from both ends", () => {
+  it("keeps the connection opened by the lower id, on both ends", () => {
     expect(isLastingDirection(LOW, HIGH, { isInbound: false })).toBe(true);
     expect(isLastingDirection(LOW, HIGH, { isInbound: true })).toBe(false);
     expect(isLastingDirection(HIGH, LOW, { isInbound: true })).toBe(true);
@@ -52,8 +60,8 @@ describe("admission", () => {
   });
 });
 
-describe("peers that are remembered", () => {
-  const memoryOf = (
+describe("remembered peers", () => {
+  const banListOf = (
     settings: { banned?: Uint8Array[]; maintained?: Uint8Array; nowMs?: () => number } = {},
   ) =>
     createBanList(
@@ -61,56 +69,57 @@ describe("peers that are remembered", () => {
       settings.nowMs ?? (() => 5),
     );
 
-  it("are denied for a breach that we noticed, and for nothing else", () => {
-    const memory = memoryOf();
-    memory.remember({ ...BREACH, by: "them" }, { nodeId: LOW, host: "a" });
-    memory.remember({ ...BREACH, reason: "timeout" }, { nodeId: LOW, host: "a" });
-    expect(memory.isDenied(LOW)).toBe(false);
-    memory.remember(BREACH, { nodeId: LOW, host: "a" });
-    expect(memory.isDenied(LOW)).toBe(true);
-    expect(memory.disconnects).toMatchObject([{ reason: "breachOfProtocol", count: 3, atMs: 5 }]);
+  it("are banned for a breach detected here, and for nothing else", () => {
+    const banList = banListOf();
+    banList.remember({ ...BREACH, by: "them" }, { nodeId: LOW, host: "a" });
+    banList.remember({ ...BREACH, reason: "timeout" }, { nodeId: LOW, host: "a" });
+    expect(banList.isDenied(LOW)).toBe(false);
+    banList.remember(BREACH, { nodeId: LOW, host: "a" });
+    expect(banList.isDenied(LOW)).toBe(true);
+    expect(banList.disconnects).toMatchObject([{ reason: "breachOfProtocol", count: 3, atMs: 5 }]);
   });
 
-  it("are denied for a minute when they were of no use", () => {
+  it("are banned for a minute after a disconnect as useless", () => {
     let nowMs = 5;
-    const memory = memoryOf({ maintained: HIGH, nowMs: () => nowMs });
+    const banList = banListOf({ maintained: HIGH, nowMs: () => nowMs });
     for (const nodeId of [LOW, HIGH])
-      memory.remember({ ...BREACH, reason: "uselessPeer" }, { nodeId, host: "a" });
-    expect([memory.isDenied(LOW), memory.isDenied(HIGH)]).toEqual([true, false]);
+      banList.remember({ ...BREACH, reason: "uselessPeer" }, { nodeId, host: "a" });
+    expect([banList.isDenied(LOW), banList.isDenied(HIGH)]).toEqual([true, false]);
     nowMs += 59_999;
-    expect(memory.isDenied(LOW)).toBe(true);
+    expect(banList.isDenied(LOW)).toBe(true);
     nowMs += 1;
-    expect(memory.isDenied(LOW)).toBe(false);
+    expect(banList.isDenied(LOW)).toBe(false);
   });
 
-  it("are not denied when they are maintained, and always when the operator banned them", () => {
-    const memory = memoryOf({ banned: [HIGH], maintained: LOW });
-    memory.remember(BREACH, { nodeId: LOW, host: "a" });
-    expect([memory.isDenied(LOW), memory.isDenied(HIGH)]).toEqual([false, true]);
+  it("are not banned when they are maintained, and always when the operator banned them", () => {
+    const banList = banListOf({ banned: [HIGH], maintained: LOW });
+    banList.remember(BREACH, { nodeId: LOW, host: "a" });
+    expect([banList.isDenied(LOW), banList.isDenied(HIGH)]).toEqual([false, true]);
   });
 
-  it("are let in again when the operator names them later", () => {
+  it("are admitted again when the operator names them later", () => {
     const named: Uint8Array[] = [];
-    const memory = createBanList(
+    const banList = createBanList(
       { bannedIds: [], isMaintained: (nodeId) => named.includes(nodeId) },
       () => 5,
     );
-    memory.remember(BREACH, { nodeId: LOW, host: "a" });
+    banList.remember(BREACH, { nodeId: LOW, host: "a" });
     named.push(LOW);
-    expect(memory.isDenied(LOW)).toBe(false);
+    expect(banList.isDenied(LOW)).toBe(false);
   });
 
-  it("are five hundred at most; the oldest go", () => {
-    const memory = memoryOf();
+  it("are five hundred at most; the oldest are dropped", () => {
+    const banList = banListOf();
     const idOf = (number: number) => new Uint8Array(64).fill(number >> 8, 0, 32).fill(number & 0xff, 32);
-    for (let number = 0; number < 700; number++) memory.remember(BREACH, { nodeId: idOf(number), host: "a" });
-    expect(memory.disconnects.length).toBe(500);
-    expect([199, 200, 699].map((number) => memory.isDenied(idOf(number)))).toEqual([false, true, true]);
+    for (let number = 0; number < 700; number++)
+      banList.remember(BREACH, { nodeId: idOf(number), host: "a" });
+    expect(banList.disconnects.length).toBe(500);
+    expect([199, 200, 699].map((number) => banList.isDenied(idOf(number)))).toEqual([false, true, true]);
   });
 });
 
 describe("reputation", () => {
-  it("rises and falls with answers, and ends after five useless ones in a minute", () => {
+  it("rises and falls with responses, and reaches its limit after five useless ones in a minute", () => {
     const reputation = createPeerScore();
     for (let count = 0; count < 100; count++) reputation.reward();
     expect(reputation.score).toBe(150);
@@ -138,7 +147,7 @@ describe("the dialer", () => {
     return { clock, calls, dialer };
   };
 
-  it("calls at once, and again after waits that double up to half a minute", () => {
+  it("dials at once, and redials after delays that double up to 30 s", () => {
     const { clock, calls, dialer } = start();
     dialer.add(nodeOf(1));
     clock.advanceBy(0);
@@ -152,7 +161,7 @@ describe("the dialer", () => {
     }
   });
 
-  it("is quick again after a connection that lasted, and slow after it was turned away", () => {
+  it("resets the delay after a connection that lasted, and waits longest after a refusal", () => {
     const { clock, calls, dialer } = start();
     dialer.add(nodeOf(1));
     clock.advanceBy(0);
@@ -166,7 +175,7 @@ describe("the dialer", () => {
     expect(calls).toEqual(["1 at 0", "1 at 30000", "1 at 31000"]);
   });
 
-  it("leaves those alone who are connected, removed, or already called", () => {
+  it("does not dial nodes that are connected, removed, or already being dialed", () => {
     const { clock, calls, dialer } = start();
     for (const number of [1, 2, 3]) dialer.add(nodeOf(number));
     expect(dialer.add(nodeOf(3))).toBe(false);
@@ -180,7 +189,7 @@ describe("the dialer", () => {
     expect(calls.length).toBe(1);
   });
 
-  it("has sixteen calls under way at most", () => {
+  it("dials at most sixteen nodes at a time", () => {
     const { clock, calls, dialer } = start();
     for (let number = 1; number <= 20; number++) dialer.add(nodeOf(number));
     clock.advanceBy(0);

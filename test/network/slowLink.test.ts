@@ -24,8 +24,8 @@ import { type Identity, identity } from "./identities.ts";
 import { closeAfterEach, startToy, until } from "./toyNetwork.ts";
 
 /*
- * A validator that has seen a block of 15 MB prepared, such as Besu may build, asks for another round, and says so again on
- * each new connection, over a slow line.
+ * A validator that holds a prepared block of 15 MB, such as Besu may build, requests a round change, and repeats it on
+ * each new connection, over a slow link.
  */
 
 closeAfterEach();
@@ -39,40 +39,40 @@ const ALL = [ALICE, BOB, CAROL, DAVE];
 const addressOf = ({ privateKey }: Identity): Address => addressOfPrivateKey(privateKey);
 const VALIDATORS = ALL.map(addressOf).sort(compareBytes);
 const HEAD = aGenesisHead(VALIDATORS);
-const PLACE = { height: 1n, round: 0 } as const;
+const ROUND_ID = { height: 1n, round: 0 } as const;
 
-interface Speaker {
+interface Validator {
   readonly network: Network;
   readonly transport: IbfTransport;
-  readonly words: MessageRouter;
-  /** Lengths of the messages that came. */
+  readonly router: MessageRouter;
+  /** Lengths of the received messages. */
   readonly lengths: number[];
-  /** What was handed to consensus. */
-  readonly taken: Authored[];
+  /** Messages delivered to consensus. */
+  readonly delivered: Authored[];
 }
 
 describe("a round change with a block of 15 MB", IN_REAL_TIME, () => {
   it(
-    "arrives, and again when the line was cut, while others speak",
-    () => crosses({ bitsPerSecond: 100e6, delayMs: 10 }),
+    "arrives, and again after a lost connection, among other messages",
+    () => expectDelivery({ bitsPerSecond: 100e6, delayMs: 10 }),
     60_000,
   );
 
   itIfThorough(
-    "arrives so over 10 Mbit/s with 100 ms each way",
-    () => crosses({ bitsPerSecond: 10e6, delayMs: 100 }),
+    "arrives likewise over 10 Mbit/s with 100 ms each way",
+    () => expectDelivery({ bitsPerSecond: 10e6, delayMs: 100 }),
     240_000,
   );
 });
 
-async function crosses(line: Line): Promise<void> {
-  const bob = await aSpeaker(2);
+async function expectDelivery(line: Line): Promise<void> {
+  const bob = await aValidator(2);
   const link = await openSlowLink(bob.address.tcpPort, line);
   links.push(link);
-  const alice = await aSpeaker(1, [{ ...bob.address, tcpPort: link.port }]);
-  alice.words.multicast(largeRoundChange(), VALIDATORS);
-  // What is said meanwhile finds the large message in its way.
-  const talk = setInterval(() => {
+  const alice = await aValidator(1, [{ ...bob.address, tcpPort: link.port }]);
+  alice.router.multicast(largeRoundChange(), VALIDATORS);
+  // Small messages compete with the large one.
+  const chatter = setInterval(() => {
     for (const { transport } of [alice, bob]) transport.send(1, new Uint8Array(150), { to: VALIDATORS });
   }, 20);
   const largeOnes = (): number => bob.lengths.filter((length) => length > 15_000_000).length;
@@ -81,42 +81,45 @@ async function crosses(line: Line): Promise<void> {
     expect(link.connections).toBe(time);
     link.cut();
   }
-  clearInterval(talk);
-  expect(bob.taken.map(({ kind }) => kind)).toEqual(["roundChange"]);
+  clearInterval(chatter);
+  expect(bob.delivered.map(({ kind }) => kind)).toEqual(["roundChange"]);
   expect(alice.lengths.length).toBeGreaterThan(10);
   expect(
     [...alice.network.disconnects, ...bob.network.disconnects].filter(({ reason }) => reason !== "tcpError"),
   ).toEqual([]);
 }
 
-/** A validator as far as its words go: no machine listens. */
-async function aSpeaker(
+/** A validator's transport and message router, without a state machine. */
+async function aValidator(
   number: number,
   maintained: readonly NodeAddress[] = [],
-): Promise<Speaker & { readonly address: NodeAddress }> {
+): Promise<Validator & { readonly address: NodeAddress }> {
   const lengths: number[] = [];
-  const taken: Authored[] = [];
+  const delivered: Authored[] = [];
   const transport = createIbfTransport({
     receive(message) {
       lengths.push(message.payload.length);
-      words.receive(message);
+      router.receive(message);
     },
-    onOpened: (address, say) => words.peerConnected(address, say),
+    onOpened: (address, say) => router.peerConnected(address, say),
   });
-  const words = createMessageRouter({
+  const router = createMessageRouter({
     self: addressOf(identity(number)),
     schedule: aSchedule(),
     carrier: transport,
-    deliver: (message) => void taken.push(message),
+    deliver: (message) => void delivered.push(message),
     clock: systemClock,
     logger: silentLogger,
   });
-  words.headAdvanced(HEAD);
+  router.headAdvanced(HEAD);
   const { network, address } = await startToy(number, { protocols: [transport.protocol], maintained });
-  return { network, address, transport, words, lengths, taken };
+  return { network, address, transport, router, lengths, delivered };
 }
 
-/** By the first of them, with a block that the proposer of round 0 made of 150 transactions, and that two have prepared. */
+/**
+ * A RoundChange of the first validator, with a block that the proposer of round 0 built from 150 transactions, and that
+ * two validators have prepared.
+ */
 function largeRoundChange(): Authored {
   const signers = ALL.map((one) => ({
     self: addressOf(one),
@@ -131,7 +134,7 @@ function largeRoundChange(): Authored {
   );
   const transactionsRoot = rootOfList(transactions.map(({ raw }) => raw));
   const candidate = createCandidate({ ...header, transactionsRoot }, extra, transactions);
-  const about = { ...PLACE, digest: candidate.digest };
+  const about = { ...ROUND_ID, digest: candidate.digest };
   const isProposer = ({ self }: { readonly self: Address }): boolean => equalBytes(self, proposer);
   const proposal = signPayload(expectDefined(signers.find(isProposer), "the proposer"), {
     kind: "proposal",

@@ -16,28 +16,28 @@ import { type Identity, identity } from "./identities.ts";
 
 export const HOST = "127.0.0.1";
 
-/** A protocol that keeps what it hears. */
+/** A protocol that records what it receives. */
 export interface Toy extends SubProtocol {
   readonly sessions: Set<Session>;
-  readonly heard: { readonly from: string; readonly code: number; readonly payload: Uint8Array }[];
+  readonly received: { readonly from: string; readonly code: number; readonly payload: Uint8Array }[];
   readonly closed: { readonly nodeId: string; readonly reason: DisconnectReason }[];
   sessionWith(peer: Identity): Session | undefined;
 }
 
 export function createToy(name = "toy", messageCodes = 4): Toy {
   const sessions = new Set<Session>();
-  const heard: Toy["heard"] = [];
+  const received: Toy["received"] = [];
   const closed: Toy["closed"] = [];
   return {
     name,
     version: 1,
     messageCodes,
     sessions,
-    heard,
+    received,
     closed,
     sessionWith: ({ nodeId }) => [...sessions].find((one) => toDigits(one.nodeId) === toDigits(nodeId)),
     onOpen: (session) => void sessions.add(session),
-    onMessage: ({ nodeId }, code, payload) => void heard.push({ from: toDigits(nodeId), code, payload }),
+    onMessage: ({ nodeId }, code, payload) => void received.push({ from: toDigits(nodeId), code, payload }),
     onClose(session, reason) {
       sessions.delete(session);
       closed.push({ nodeId: toDigits(session.nodeId), reason });
@@ -55,7 +55,7 @@ export interface ToyNode {
 const open: Network[] = [];
 const sockets: Socket[] = [];
 
-/** Closes after each test what it opened. */
+/** Closes all networks and sockets after each test. */
 export function closeAfterEach(): void {
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
@@ -103,7 +103,7 @@ export async function startToy(
   };
 }
 
-/** A plain socket to the node, for those who do not follow the protocol. */
+/** A plain socket to the node, for tests that break the protocol. */
 export function callNode({ tcpPort, host }: NodeAddress): Socket {
   const socket = connect({ host, port: tcpPort });
   socket.on("error", () => undefined);
@@ -111,7 +111,7 @@ export function callNode({ tcpPort, host }: NodeAddress): Socket {
   return socket;
 }
 
-/** Waits until it holds; what went wrong is said by the test's own time limit. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+/** Waits until the condition holds; the test's own time limit reports a failure. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

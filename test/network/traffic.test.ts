@@ -3,12 +3,12 @@ import type { AdmissionErrorCause, Traffic } from "../../src/network/traffic.ts"
 import { IN_REAL_TIME } from "../realTime.ts";
 import { identity } from "./identities.ts";
 import { closeAfterEach, createToy, startToy, until } from "./toyNetwork.ts";
-import { callAsStranger } from "./untrustedPeer.ts";
+import { connectUntrusted } from "./untrustedPeer.ts";
 
 closeAfterEach();
 
 it(
-  "messages are counted by direction, protocol, name and code, and callers who are not let in by cause",
+  "messages are counted by direction, protocol, name and code, and refused connections by cause",
   IN_REAL_TIME,
   async () => {
     const counted = new Map<string, number>();
@@ -27,12 +27,12 @@ it(
     peer.toy.sessionWith(node.identity)?.send(1, Uint8Array.of(1));
     node.toy.sessionWith(peer.identity)?.send(0, Uint8Array.of(1));
     node.toy.sessionWith(peer.identity)?.send(3, Uint8Array.of(1));
-    await until(() => node.toy.heard.length === 1);
-    const banned = callAsStranger(node, identity(101));
-    await banned.enter();
-    const rude = callAsStranger(node, identity(102));
-    rude.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
-    await rude.dismissal;
+    await until(() => node.toy.received.length === 1);
+    const banned = connectUntrusted(node, identity(101));
+    await banned.open();
+    const malformed = connectUntrusted(node, identity(102));
+    malformed.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
+    await malformed.disconnected;
     await until(() => refused.length === 2);
     expect(refused.sort()).toEqual(["denied", "handshake"]);
     expect(Object.fromEntries(counted)).toEqual({

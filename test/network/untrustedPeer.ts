@@ -11,35 +11,38 @@ import { concatBytes } from "../../src/primitives/hex.ts";
 import type { Identity } from "./identities.ts";
 import { callNode } from "./toyNetwork.ts";
 
-/** Somebody who calls a node and may write whatever comes to mind, at any depth of the protocol. */
-export interface Stranger {
+/** A test peer that may send anything at any stage of the protocol. */
+export interface UntrustedPeer {
   readonly socket: Socket;
   /** Raw bytes. */
   write(bytes: Uint8Array): void;
-  /** A sound auth packet; resolves when the node answered. */
-  shakeHands(auth?: (sound: Uint8Array) => Uint8Array): Promise<void>;
-  /** A sound frame around these bytes, as it would go out. */
+  /** Sends a valid auth packet, as changed by `auth`; resolves when the node has answered. */
+  handshake(auth?: (sound: Uint8Array) => Uint8Array): Promise<void>;
+  /** Encodes the next valid frame with this body. */
   frame(body: Uint8Array): Uint8Array;
-  /** Handshake and Hello, so that everything may follow. */
-  enter(hello?: Uint8Array): Promise<void>;
-  /** A message with this id, compressed. */
-  say(id: number, payload: Uint8Array): void;
-  /** What the node said last: a reason, or that it hung up without one. */
-  readonly dismissal: Promise<DisconnectReason | "hung up">;
+  /** Completes handshake and Hello. */
+  open(hello?: Uint8Array): Promise<void>;
+  /** Sends a message with this id, compressed. */
+  send(id: number, payload: Uint8Array): void;
+  /** The node's disconnect reason, or "closed" without one. */
+  readonly disconnected: Promise<DisconnectReason | "closed">;
 }
 
-export function callAsStranger({ address }: { readonly address: NodeAddress }, own: Identity): Stranger {
+export function connectUntrusted(
+  { address }: { readonly address: NodeAddress },
+  own: Identity,
+): UntrustedPeer {
   const socket = callNode(address);
   const queue = createByteQueue();
   let frames:
     | { reader: ReturnType<typeof createFrameReader>; writer: ReturnType<typeof createFrameWriter> }
     | undefined;
   let initiator: Extract<ReturnType<typeof createInitiator>, { ok: true }>["value"] | undefined;
-  let onHands: () => void = () => undefined;
+  let onHandshake: () => void = () => undefined;
   let onHello: () => void = () => undefined;
-  let dismiss: (reason: DisconnectReason | "hung up") => void = () => undefined;
-  const dismissal = new Promise<DisconnectReason | "hung up">((resolve) => {
-    dismiss = resolve;
+  let settle: (reason: DisconnectReason | "closed") => void = () => undefined;
+  const disconnected = new Promise<DisconnectReason | "closed">((resolve) => {
+    settle = resolve;
   });
 
   socket.on("data", (chunk) => {
@@ -50,7 +53,7 @@ export function callAsStranger({ address }: { readonly address: NodeAddress }, o
       const secrets = initiator.readAck(packet.value);
       if (!secrets.ok) return;
       frames = { reader: createFrameReader(secrets.value), writer: createFrameWriter(secrets.value) };
-      onHands();
+      onHandshake();
     }
     for (;;) {
       const read = frames.reader.read(queue, 0xff_ff_ff);
@@ -59,48 +62,47 @@ export function callAsStranger({ address }: { readonly address: NodeAddress }, o
       if (id === 0x80) onHello();
       if (id !== 1) continue;
       const payload = uncompressSnappy(read.value.subarray(1), 100);
-      dismiss(decodeDisconnect(payload.ok ? payload.value : read.value.subarray(1)));
+      settle(decodeDisconnect(payload.ok ? payload.value : read.value.subarray(1)));
       socket.destroy();
       return;
     }
   });
-  socket.on("close", () => dismiss("hung up"));
+  socket.on("close", () => settle("closed"));
 
-  const stranger: Stranger = {
+  const peer: UntrustedPeer = {
     socket,
     write: (bytes) => void socket.write(bytes),
-    async shakeHands(change = (sound) => sound) {
+    async handshake(change = (sound) => sound) {
       const made = createInitiator(own, address.nodeId);
       if (!made.ok) throw new Error(made.error.message);
       initiator = made.value;
       const isDone = new Promise<void>((resolve) => {
-        onHands = resolve;
+        onHandshake = resolve;
       });
       socket.write(change(made.value.auth));
-      await Promise.race([isDone, dismissal]);
+      await Promise.race([isDone, disconnected]);
     },
     frame(body) {
-      if (frames === undefined) throw new Error("shake hands first");
+      if (frames === undefined) throw new Error("no handshake yet");
       return frames.writer.write(body);
     },
-    async enter(hello = encodeHello(strangersHello(own))) {
-      await stranger.shakeHands();
+    async open(hello = encodeHello(untrustedHello(own))) {
+      await peer.handshake();
       const isDone = new Promise<void>((resolve) => {
         onHello = resolve;
       });
-      stranger.write(stranger.frame(concatBytes(Uint8Array.of(0x80), hello)));
-      await Promise.race([isDone, dismissal]);
+      peer.write(peer.frame(concatBytes(Uint8Array.of(0x80), hello)));
+      await Promise.race([isDone, disconnected]);
     },
-    say: (id, payload) =>
-      stranger.write(stranger.frame(concatBytes(Uint8Array.of(id), compressSnappy(payload)))),
-    dismissal,
+    send: (id, payload) => peer.write(peer.frame(concatBytes(Uint8Array.of(id), compressSnappy(payload)))),
+    disconnected,
   };
-  return stranger;
+  return peer;
 }
 
-export function strangersHello({ nodeId }: Identity): Hello {
+export function untrustedHello({ nodeId }: Identity): Hello {
   return ownHello({
-    clientId: "stranger",
+    clientId: "untrusted",
     capabilities: [{ name: "toy", version: 1 }],
     listenPort: 0,
     nodeId,

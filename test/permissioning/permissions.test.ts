@@ -45,13 +45,13 @@ function open(path: string, { nodes = false } = {}) {
 }
 
 function opened(path: string, asked = {}): Permissions & { readonly accounts: Allowlist } {
-  const outcome = open(path, asked);
-  if (!outcome.ok) throw new Error(outcome.error.message);
-  return { ...outcome.value, accounts: expectDefined(outcome.value.accounts, "the account list") };
+  const result = open(path, asked);
+  if (!result.ok) throw new Error(result.error.message);
+  return { ...result.value, accounts: expectDefined(result.value.accounts, "the account list") };
 }
 
-function flawOf(outcome: ReturnType<Allowlist["add"]>): string {
-  return outcome.ok ? "done" : outcome.error.code;
+function codeOf(result: ReturnType<Allowlist["add"]>): string {
+  return result.ok ? "done" : result.error.code;
 }
 
 describe("a node allowlist", () => {
@@ -66,7 +66,7 @@ describe("a node allowlist", () => {
     );
     if (!permissions.ok) throw new Error(permissions.error.message);
     const nodes = expectDefined(permissions.value.nodes, "the node list");
-    expect(flawOf(nodes.remove([NODE]))).toBe("fixed");
+    expect(codeOf(nodes.remove([NODE]))).toBe("fixed");
     expect(nodes.has(NODE)).toBe(true);
   });
 });
@@ -87,20 +87,20 @@ describe("an account allowlist", () => {
   });
 
   it("permits everyone where there is none", () => {
-    const outcome = openPermissions(
+    const result = openPermissions(
       { accountsFile: undefined, nodesFile: undefined },
       { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
     );
-    expect(outcome.ok && outcome.value.isSenderPermitted(addressFromHex(A))).toBe(true);
+    expect(result.ok && result.value.isSenderPermitted(addressFromHex(A))).toBe(true);
   });
 
   it("is changed here and in the file, where the next start finds it", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]\n`);
     const { accounts, isSenderPermitted } = opened(path);
-    expect(flawOf(accounts.add([B.replaceAll("b", "B"), C]))).toBe("done");
+    expect(codeOf(accounts.add([B.replaceAll("b", "B"), C]))).toBe("done");
     expect(accounts.items).toEqual([A, B, C]);
     expect(isSenderPermitted(addressFromHex(B))).toBe(true);
-    expect(flawOf(accounts.remove([A, C]))).toBe("done");
+    expect(codeOf(accounts.remove([A, C]))).toBe("done");
     expect(readFileSync(path, "utf8")).toBe(`accounts-allowlist=["${B}"]\n`);
     expect(opened(path).accounts.items).toEqual([B]);
   });
@@ -115,10 +115,10 @@ describe("an account allowlist", () => {
     ["add", [B, B.replace("bb", "BB")], "duplicate"],
     ["add", [B, A], "exists"],
     ["remove", [A, B], "absent"],
-  ])("refuses to %s %j: %s, and nothing has changed", (change, texts, flaw) => {
+  ])("refuses to %s %j: %s, and nothing has changed", (change, texts, code) => {
     const path = fileOf(`accounts-allowlist=["${A}"]`);
     const { accounts } = opened(path);
-    expect(flawOf(accounts[change](texts))).toBe(flaw);
+    expect(codeOf(accounts[change](texts))).toBe(code);
     expect(accounts.items).toEqual([A]);
     expect(readFileSync(path, "utf8")).toBe(`accounts-allowlist=["${A}"]`);
   });
@@ -127,7 +127,7 @@ describe("an account allowlist", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]`);
     const { accounts } = opened(path);
     writeFileSync(path, `accounts-allowlist=["${C}"]`);
-    expect(flawOf(accounts.add([B]))).toBe("outOfSync");
+    expect(codeOf(accounts.add([B]))).toBe("outOfSync");
     expect(accounts.items).toEqual([A, B]);
     expect(readFileSync(path, "utf8")).toBe(`accounts-allowlist=["${C}"]`);
   });
@@ -136,7 +136,7 @@ describe("an account allowlist", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]`);
     const { accounts } = opened(path);
     rmSync(path);
-    expect(flawOf(accounts.add([B]))).toBe("notPersisted");
+    expect(codeOf(accounts.add([B]))).toBe("notPersisted");
     expect(accounts.items).toEqual([A]);
   });
 });
@@ -147,11 +147,11 @@ describe("the file of the lists", () => {
       `# Who may send\naccounts-allowlist=[ # since May\n  "${A}",\n  "${B}"\n]\n\n# Peers\nnodes-allowlist=["${NODE}"]\nother=1\n`,
     );
     const { accounts, nodes } = opened(path, { nodes: true });
-    expect(flawOf(accounts.remove([A]))).toBe("done");
+    expect(codeOf(accounts.remove([A]))).toBe("done");
     expect(readFileSync(path, "utf8")).toBe(
       `# Who may send\n\n# Peers\nnodes-allowlist=["${NODE}"]\nother=1\naccounts-allowlist=["${B}"]\n`,
     );
-    expect(flawOf(expectDefined(nodes, "the nodes").remove([NODE]))).toBe("done");
+    expect(codeOf(expectDefined(nodes, "the nodes").remove([NODE]))).toBe("done");
     expect(readFileSync(path, "utf8")).toBe(
       `# Who may send\n\n# Peers\nother=1\naccounts-allowlist=["${B}"]\nnodes-allowlist=[]\n`,
     );
@@ -160,7 +160,7 @@ describe("the file of the lists", () => {
   it("keeps the other list, if nothing else, where a line at its end would belong to a table", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]\nnodes-allowlist=["${NODE}"]\n[more]\nx=1\n`);
     const { accounts } = opened(path);
-    expect(flawOf(accounts.add([B]))).toBe("done");
+    expect(codeOf(accounts.add([B]))).toBe("done");
     expect(readFileSync(path, "utf8")).toBe(
       `nodes-allowlist=["${NODE}"]\naccounts-allowlist=["${A}","${B}"]\n`,
     );
@@ -175,7 +175,7 @@ describe("the file of the lists", () => {
     const link = join(home, "permissions_config.toml");
     symlinkSync(target, link);
     const before = statSync(target).ino;
-    expect(flawOf(opened(link).accounts.add([B]))).toBe("done");
+    expect(codeOf(opened(link).accounts.add([B]))).toBe("done");
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(statSync(target).ino).not.toBe(before);
     expect(statSync(target).mode & 0o777).toBe(0o640);
@@ -226,9 +226,9 @@ describe("the file of the lists", () => {
     ],
   ])("%s is refused, and what is wrong is said", (_, text, reason) => {
     const path = text === undefined ? join(folder, "absent.toml") : fileOf(text);
-    const outcome = open(path);
-    expect(outcome.ok ? "" : outcome.error.message).toContain(reason);
-    expect(outcome.ok ? "" : outcome.error.message).toContain(path);
+    const result = open(path);
+    expect(result.ok ? "" : result.error.message).toContain(reason);
+    expect(result.ok ? "" : result.error.message).toContain(path);
   });
 });
 
@@ -257,19 +257,19 @@ describeWithVectors("the incumbent's permissions files", () => {
     ["_unrecognized_key", "accounts-allowlist config option missing"],
     ["_whitelists", "accounts-allowlist config option missing"],
   ])("permissioning_config%s.toml is refused: %s", (name, reason) => {
-    const outcome = open(at(name), { nodes: true });
-    expect(outcome.ok ? "" : outcome.error.message).toContain(reason);
+    const result = open(at(name), { nodes: true });
+    expect(result.ok ? "" : result.error.message).toContain(reason);
   });
 
   it.each([
     ["_node_allowlist_only", 1],
     ["_node_allowlist_only_multiline", 5],
   ])("permissioning_config%s.toml has %d nodes", (name, count) => {
-    const outcome = openPermissions(
+    const result = openPermissions(
       { accountsFile: undefined, nodesFile: at(name) },
       { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
     );
-    expect(outcome.ok && outcome.value.nodes?.items).toHaveLength(count);
+    expect(result.ok && result.value.nodes?.items).toHaveLength(count);
   });
 
   it("permissioning_config_node_allowlist_with_dns.toml needs host names to be allowed", () => {

@@ -15,7 +15,7 @@ import {
   silence,
   type ToyNode,
   type ToyPeer,
-  type ToyPeerWays,
+  type ToyPeerBehaviour,
 } from "./toyPeers.ts";
 
 describeWithVectors("a node behind its peers", () => {
@@ -34,13 +34,13 @@ describeWithVectors("a node behind its peers", () => {
     await caughtUp(node);
     expect(node.head.header.number).toBe(HEAD);
     expect(node.imported).toEqual(Array.from({ length: 567 }, (_, index) => BigInt(151 + index)));
-    expect(peer.asked.map(({ start, max }) => [start.number, max])).toEqual([
+    expect(peer.headerRequests.map(({ start, max }) => [start.number, max])).toEqual([
       [151n, 200],
       [351n, 200],
       [551n, 167],
     ]);
     const withTransactions = source.blocks.slice(151).filter(({ transactions }) => transactions.length > 0);
-    expect(peer.bodiesAsked.reduce((sum, count) => sum + count, 0)).toBe(withTransactions.length);
+    expect(peer.bodyRequests.reduce((sum, count) => sum + count, 0)).toBe(withTransactions.length);
     expect(node.broadcast).toEqual([]);
   });
 
@@ -64,25 +64,25 @@ describeWithVectors("a node behind its peers", () => {
     const high = aPeer("high", source, { isMaintained: true });
     node.peers = [low, high];
     await caughtUp(node);
-    expect([low.asked.length, high.asked.length]).toEqual([0, 1]);
+    expect([low.headerRequests.length, high.headerRequests.length]).toEqual([0, 1]);
   });
 
-  const unhelpful: readonly (readonly [what: string, ways: Partial<ToyPeerWays>])[] = [
+  const failures: readonly (readonly [what: string, ways: Partial<ToyPeerBehaviour>])[] = [
     ["does not answer", { headers: () => silence }],
     ["has no headers after all", { headers: () => ok([]) }],
     ["does not give bodies", { bodies: () => silence }],
     ["has no bodies", { bodies: () => ok([]) }],
   ];
-  it.each(unhelpful)("turns to another peer when one %s, and blames nobody", async (_, ways) => {
+  it.each(failures)("turns to another peer when one %s, and blames nobody", async (_, behaviour) => {
     const node = aNode(source, 100);
-    const bad = aPeer("bad", source, { ...ways, height: 1000n });
+    const bad = aPeer("bad", source, { ...behaviour, height: 1000n });
     node.peers = [bad, aPeer("good", source)];
     await caughtUp(node);
     expect(node.head.header.number).toBe(HEAD);
-    expect(bad.cutOffFor).toBeUndefined();
+    expect(bad.disconnectDetail).toBeUndefined();
   });
 
-  const lies: readonly (readonly [what: string, ways: Partial<ToyPeerWays>])[] = [
+  const invalidData: readonly (readonly [what: string, ways: Partial<ToyPeerBehaviour>])[] = [
     ["headers with a gap", { headers: (honest) => ok(honest.toSpliced(5, 1)) }],
     ["headers of other numbers", { headers: () => ok(headersOf(source, 150, 160)) }],
     [
@@ -98,22 +98,22 @@ describeWithVectors("a node behind its peers", () => {
     ],
     [
       "a chain whose blocks are unsound",
-      { headers: ([first]) => ok(first === undefined ? [] : [unsound(first)]) },
+      { headers: ([first]) => ok(first === undefined ? [] : [invalid(first)]) },
     ],
   ];
-  it.each(lies)("cuts a peer off that gives %s, and catches up from another", async (_, ways) => {
+  it.each(invalidData)("cuts a peer off that gives %s, and catches up from another", async (_, behaviour) => {
     const node = aNode(source, 100);
-    const liar = aPeer("liar", source, { ...ways, height: 1000n });
-    node.peers = [liar, aPeer("good", source)];
+    const faulty = aPeer("liar", source, { ...behaviour, height: 1000n });
+    node.peers = [faulty, aPeer("good", source)];
     await caughtUp(node);
-    expect(liar.cutOffFor).toBeDefined();
+    expect(faulty.disconnectDetail).toBeDefined();
     expect(node.head.header.number).toBe(HEAD);
   });
 
   it("suspects its own genesis file once the blocks of all peers break its rules, and not before", async () => {
-    const unsoundPeer = (key: string) =>
-      aPeer(key, source, { headers: ([first]) => ok(first === undefined ? [] : [unsound(first)]) });
-    const said = async (peers: readonly ToyPeer[]): Promise<readonly string[]> => {
+    const invalidPeer = (key: string) =>
+      aPeer(key, source, { headers: ([first]) => ok(first === undefined ? [] : [invalid(first)]) });
+    const warningsOf = async (peers: readonly ToyPeer[]): Promise<readonly string[]> => {
       const { logger, lines } = loggedLines("WARN");
       const node = aNode(source, 100, { logger });
       node.peers = [...peers];
@@ -121,12 +121,12 @@ describeWithVectors("a node behind its peers", () => {
       return lines.map(({ message }) => message.split(":")[0] ?? "");
     };
     const cutOff = "peer sent invalid blocks; disconnecting it";
-    expect(await said([unsoundPeer("a"), unsoundPeer("b")])).toEqual([
+    expect(await warningsOf([invalidPeer("a"), invalidPeer("b")])).toEqual([
       cutOff,
       "the blocks of every peer break this node's rules",
       cutOff,
     ]);
-    expect(await said([unsoundPeer("a"), aPeer("good", source)])).not.toContain(
+    expect(await warningsOf([invalidPeer("a"), aPeer("good", source)])).not.toContain(
       "the blocks of every peer break this node's rules",
     );
   });
@@ -134,7 +134,7 @@ describeWithVectors("a node behind its peers", () => {
   it("asks no body of a peer whose next block is made up, alone or among others", async () => {
     for (const others of [[], [aPeer("good", source)]]) {
       const node = aNode(source, 100);
-      const liar = aPeer("liar", source, {
+      const faulty = aPeer("liar", source, {
         height: 1000n,
         headers: ([first]) =>
           ok(
@@ -143,10 +143,10 @@ describeWithVectors("a node behind its peers", () => {
               : [{ ...first, stateRoot: first.parentHash, transactionsRoot: first.stateRoot }],
           ),
       });
-      node.peers = [liar, ...others];
+      node.peers = [faulty, ...others];
       await caughtUp(node);
-      expect(liar.bodiesAsked).toEqual([]);
-      expect(liar.cutOffFor).toBeDefined();
+      expect(faulty.bodyRequests).toEqual([]);
+      expect(faulty.disconnectDetail).toBeDefined();
     }
   });
 
@@ -157,8 +157,8 @@ describeWithVectors("a node behind its peers", () => {
     });
     node.peers = [other];
     await caughtUp(node);
-    expect(other.cutOffFor).toBeUndefined();
-    expect(other.asked).toHaveLength(1);
+    expect(other.disconnectDetail).toBeUndefined();
+    expect(other.headerRequests).toHaveLength(1);
     expect(node.sync.isInSync).toBe(true);
   });
 
@@ -175,7 +175,7 @@ describeWithVectors("a node behind its peers", () => {
     ] as const) {
       node.clock.advanceBy(seconds * 1000);
       await node.settle();
-      expect(peer.asked).toHaveLength(times);
+      expect(peer.headerRequests).toHaveLength(times);
     }
   });
 
@@ -189,7 +189,7 @@ describeWithVectors("a node behind its peers", () => {
     });
     node.peers = [peer];
     await caughtUp(node);
-    expect(peer.asked).toHaveLength(1);
+    expect(peer.headerRequests).toHaveLength(1);
     expect(node.imported).toEqual([711n, 712n, 713n, 714n, 715n, 716n, 717n]);
   });
 
@@ -199,7 +199,7 @@ describeWithVectors("a node behind its peers", () => {
     node.peers = [peer];
     node.refuse = () => err({ code: "diskFull", fault: "local", message: "no room" });
     await caughtUp(node);
-    expect([peer.asked.length, peer.cutOffFor]).toEqual([1, undefined]);
+    expect([peer.headerRequests.length, peer.disconnectDetail]).toEqual([1, undefined]);
     node.refuse = () => undefined;
     node.clock.advanceBy(5_000);
     await node.settle();
@@ -212,7 +212,7 @@ describeWithVectors("a node behind its peers", () => {
     node.peers = [peer];
     node.refuse = () => err({ code: "timestampInFuture", fault: "peer", message: "too early" });
     await caughtUp(node);
-    expect(peer.cutOffFor).toBeUndefined();
+    expect(peer.disconnectDetail).toBeUndefined();
   });
 
   it("says how far it is", async () => {
@@ -252,16 +252,17 @@ describeWithVectors("a node behind its peers", () => {
   it("is in sync whatever a peer claims, until it has shown it", async () => {
     const node = aNode(source, 717);
     const seen: boolean[] = [];
-    const liars = [silence, ok([]), ok([forged(source.blocks[717]?.header as Header)])].map((answer, index) =>
-      aPeer(`liar ${index}`, source, {
-        height: 10n ** 9n,
-        headers() {
-          seen.push(node.sync.isInSync);
-          return answer;
-        },
-      }),
+    const faultyPeers = [silence, ok([]), ok([forged(source.blocks[717]?.header as Header)])].map(
+      (answer, index) =>
+        aPeer(`liar ${index}`, source, {
+          height: 10n ** 9n,
+          headers() {
+            seen.push(node.sync.isInSync);
+            return answer;
+          },
+        }),
     );
-    node.peers = liars;
+    node.peers = faultyPeers;
     await caughtUp(node);
     expect(seen).toEqual([true, true, true]);
     expect(node.sync.isInSync).toBe(true);
@@ -289,21 +290,21 @@ describeWithVectors("a node behind its peers", () => {
 
   it("asks whom the operator named before those who came by themselves", async () => {
     const node = aNode(source, 700);
-    const stranger = aPeer("stranger", source, { height: 10n ** 9n, headers: () => silence });
+    const untrusted = aPeer("stranger", source, { height: 10n ** 9n, headers: () => silence });
     const named = aPeer("named", source, { isMaintained: true });
-    node.peers = [stranger, named];
+    node.peers = [untrusted, named];
     await caughtUp(node);
     expect(node.head.header.number).toBe(HEAD);
-    expect(named.asked).toHaveLength(1);
+    expect(named.headerRequests).toHaveLength(1);
   });
 
   it("turns from a peer that gives a block at a time and claims to have many", async () => {
     const node = aNode(source, 100);
-    const miser = aPeer("miser", source, { height: 10n ** 9n, headers: (honest) => ok(honest.slice(0, 1)) });
-    node.peers = [miser, aPeer("good", source)];
+    const stingy = aPeer("miser", source, { height: 10n ** 9n, headers: (honest) => ok(honest.slice(0, 1)) });
+    node.peers = [stingy, aPeer("good", source)];
     await caughtUp(node);
     expect(node.head.header.number).toBe(HEAD);
-    expect(miser.asked.map(({ max }) => max)).toEqual([1, 200]);
+    expect(stingy.headerRequests.map(({ max }) => max)).toEqual([1, 200]);
   });
 
   it("turns from a peer that keeps it waiting to one that comes meanwhile", async () => {
@@ -327,11 +328,11 @@ describeWithVectors("a node behind its peers", () => {
     await caughtUp(node);
     const askedMs: number[] = [];
     const startMs = node.clock.nowMs();
-    for (let count = slow.asked.length; node.clock.nowMs() - startMs < 40_000; ) {
+    for (let count = slow.headerRequests.length; node.clock.nowMs() - startMs < 40_000; ) {
       node.clock.advanceBy(500);
       await node.settle();
-      if (slow.asked.length > count) askedMs.push(node.clock.nowMs() - startMs);
-      count = slow.asked.length;
+      if (slow.headerRequests.length > count) askedMs.push(node.clock.nowMs() - startMs);
+      count = slow.headerRequests.length;
     }
     const pausesMs = askedMs.map((ms, index) => ms - (askedMs[index - 1] ?? 0));
     expect(
@@ -343,11 +344,11 @@ describeWithVectors("a node behind its peers", () => {
   it("asks validators before strangers", async () => {
     const validator = aPeer("validator", source);
     const node = aNode(source, 700, { validators: [validator.address] });
-    const stranger = aPeer("stranger", source, { height: 10n ** 9n });
-    node.peers = [stranger, validator];
+    const untrusted = aPeer("stranger", source, { height: 10n ** 9n });
+    node.peers = [untrusted, validator];
     await caughtUp(node);
-    expect(validator.asked.map(({ start }) => start.number)).toEqual([701n]);
-    expect(stranger.asked.map(({ start }) => start.number)).toEqual([718n]);
+    expect(validator.headerRequests.map(({ start }) => start.number)).toEqual([701n]);
+    expect(untrusted.headerRequests.map(({ start }) => start.number)).toEqual([718n]);
   });
 
   it("imports what is announced while a peer keeps it waiting", async () => {
@@ -385,10 +386,10 @@ describeWithVectors("a node among twenty strangers who claim to be far ahead", (
   const HEAD = 717;
 
   /** Ways of keeping us waiting, on the node's clock, and the longest that all of them together may cost us. */
-  const ways: readonly (readonly [
+  const behaviour: readonly (readonly [
     what: string,
     longestMs: number,
-    ways: (later: Later) => Partial<ToyPeerWays>,
+    ways: (later: Later) => Partial<ToyPeerBehaviour>,
   ])[] = [
     ["never answer", 1_000, (later) => ({ headers: () => later(5_000, silence) })],
     ["answer late, with nothing", 1_000, (later) => ({ headers: () => later(4_900, ok([])) })],
@@ -416,31 +417,34 @@ describeWithVectors("a node among twenty strangers who claim to be far ahead", (
     ],
   ];
 
-  it.each(ways)("and %s, has caught up from one honest peer within %i ms", async (_, longestMs, waysOf) => {
-    const node = aNode(source, 30);
-    const { clock } = node;
-    const later: Later = (ms, outcome) =>
-      new Promise((resolve) => clock.at(clock.nowMs() + ms, () => resolve(outcome)));
-    const liars = Array.from({ length: 20 }, (_, index) =>
-      aPeer(`liar ${index}`, source, { ...waysOf(later), height: 10n ** 9n }),
-    );
-    node.peers = [
-      ...liars,
-      aPeer("honest", source, {
-        headers: (honest) => later(100, ok(honest)),
-        bodies: (honest) => later(100, ok(honest)),
-      }),
-    ];
-    const startMs = clock.nowMs();
-    node.sync.wake();
-    await node.settle();
-    while (node.head.header.number < HEAD && clock.nowMs() - startMs <= longestMs) {
-      clock.advanceTo(clock.nextAlarmMs ?? clock.nowMs() + longestMs);
+  it.each(behaviour)(
+    "and %s, has caught up from one honest peer within %i ms",
+    async (_, longestMs, behaviourOf) => {
+      const node = aNode(source, 30);
+      const { clock } = node;
+      const later: Later = (ms, outcome) =>
+        new Promise((resolve) => clock.at(clock.nowMs() + ms, () => resolve(outcome)));
+      const faultyPeers = Array.from({ length: 20 }, (_, index) =>
+        aPeer(`liar ${index}`, source, { ...behaviourOf(later), height: 10n ** 9n }),
+      );
+      node.peers = [
+        ...faultyPeers,
+        aPeer("honest", source, {
+          headers: (honest) => later(100, ok(honest)),
+          bodies: (honest) => later(100, ok(honest)),
+        }),
+      ];
+      const startMs = clock.nowMs();
+      node.sync.wake();
       await node.settle();
-    }
-    expect(node.head.header.number).toBe(BigInt(HEAD));
-    await node.sync.close();
-  });
+      while (node.head.header.number < HEAD && clock.nowMs() - startMs <= longestMs) {
+        clock.advanceTo(clock.nextAlarmMs ?? clock.nowMs() + longestMs);
+        await node.settle();
+      }
+      expect(node.head.header.number).toBe(BigInt(HEAD));
+      await node.sync.close();
+    },
+  );
 
   type Later = <T>(ms: number, outcome: T) => Promise<T>;
 });
@@ -488,24 +492,24 @@ describeWithVectors("announced blocks", () => {
     async ({ order, blames }) => {
       const node = aNode(source, 700);
       const bad = { ...blockAt(702), transactions: blockAt(38).transactions };
-      const liar = aPeer("liar", source, { height: 700n });
-      node.peers = [liar];
+      const faulty = aPeer("liar", source, { height: 700n });
+      node.peers = [faulty];
       for (const peer of order) offer(node, 702, { peer, ...(peer === "liar" && { block: bad }) });
       offer(node, 701);
       await node.settle();
       expect(node.imported).toEqual([701n, 702n]);
-      expect([liar.useless, liar.cutOffFor]).toEqual([blames, undefined]);
+      expect([faulty.penalties, faulty.disconnectDetail]).toEqual([blames, undefined]);
     },
   );
 
   it("are left unread when they are long and their headers unsound", async () => {
     const node = aNode(source, 700);
-    const liar = aPeer("liar", source, { height: 700n });
-    node.peers = [liar];
+    const faulty = aPeer("liar", source, { height: 700n });
+    node.peers = [faulty];
     const { header } = blockAt(701);
     let opened = 0;
     node.sync.offer({
-      ...offered({ ...blockAt(701), header: unsound(header) }, { peer: "liar" }),
+      ...offered({ ...blockAt(701), header: invalid(header) }, { peer: "liar" }),
       isLong: true,
       open() {
         opened++;
@@ -513,19 +517,19 @@ describeWithVectors("announced blocks", () => {
       },
     });
     await node.settle();
-    expect([opened, liar.useless, node.imported]).toEqual([0, 1, []]);
+    expect([opened, faulty.penalties, node.imported]).toEqual([0, 1, []]);
   });
 
   it("cost a peer its connection when they cannot be read", async () => {
     const node = aNode(source, 700);
-    const liar = aPeer("liar", source, { height: 700n });
-    node.peers = [liar];
+    const faulty = aPeer("liar", source, { height: 700n });
+    node.peers = [faulty];
     node.sync.offer({
       ...offered(blockAt(701), { peer: "liar" }),
       open: () => err({ code: "malformed", fault: "peer", message: "nonsense" }),
     });
     await node.settle();
-    expect(liar.cutOffFor).toBe("nonsense");
+    expect(faulty.disconnectDetail).toBe("nonsense");
   });
 
   it("are kept up to forty of one peer", async () => {
@@ -544,7 +548,7 @@ function offered(block: Block, { peer }: { readonly peer: string }): OfferedBloc
 }
 
 /** In its place, but with a state that the chain does not have; without transactions, so that nothing is missing. */
-function unsound(header: Header): Header {
+function invalid(header: Header): Header {
   return { ...header, stateRoot: header.parentHash, transactionsRoot: EMPTY_TRIE_ROOT };
 }
 

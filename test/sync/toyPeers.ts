@@ -14,13 +14,13 @@ import { type RecordedChain, recordedChain } from "../builders/recordedChain.ts"
 /** A peer with a recorded chain, which a test may make worse. */
 export interface ToyPeer extends SyncPeer {
   height: bigint | undefined;
-  readonly asked: RangeQuery[];
-  readonly bodiesAsked: number[];
-  readonly cutOffFor: string | undefined;
-  readonly useless: number;
+  readonly headerRequests: RangeQuery[];
+  readonly bodyRequests: number[];
+  readonly disconnectDetail: string | undefined;
+  readonly penalties: number;
 }
 
-export interface ToyPeerWays {
+export interface ToyPeerBehaviour {
   readonly headers: (
     honest: readonly Header[],
   ) => Result<readonly Header[]> | Promise<Result<readonly Header[]>>;
@@ -41,40 +41,40 @@ export function aPeer(
     bodies = ok,
     height,
     isMaintained = false,
-  }: Partial<ToyPeerWays> & { readonly height?: bigint; readonly isMaintained?: boolean } = {},
+  }: Partial<ToyPeerBehaviour> & { readonly height?: bigint; readonly isMaintained?: boolean } = {},
 ): ToyPeer {
-  let cutOffFor: string | undefined;
-  let useless = 0;
-  const asked: RangeQuery[] = [];
-  const bodiesAsked: number[] = [];
+  let disconnectDetail: string | undefined;
+  let penalties = 0;
+  const headerRequests: RangeQuery[] = [];
+  const bodyRequests: number[] = [];
   return {
     key,
     address: asAddress(keccak256(Buffer.from(key)).subarray(12)),
     height: height ?? source.head.header.number,
     isMaintained,
-    asked,
-    bodiesAsked,
-    get cutOffFor() {
-      return cutOffFor;
+    headerRequests,
+    bodyRequests,
+    get disconnectDetail() {
+      return disconnectDetail;
     },
-    get useless() {
-      return useless;
+    get penalties() {
+      return penalties;
     },
     async requestHeaders(query) {
-      asked.push(query);
+      headerRequests.push(query);
       const from = Number(query.start.number);
       return headers(source.blocks.slice(from, from + query.max).map(({ header }) => header));
     },
     async requestBodies(hashes) {
-      bodiesAsked.push(hashes.length);
+      bodyRequests.push(hashes.length);
       const found = hashes.flatMap((hash) => source.blockByHash(hash) ?? []);
       return bodies(found.map(({ transactions, ommers }) => ({ transactions, ommers })));
     },
     penalise() {
-      useless++;
+      penalties++;
     },
     disconnect(_, detail) {
-      cutOffFor = detail;
+      disconnectDetail = detail;
     },
   };
 }
@@ -147,7 +147,7 @@ export function aNode(
   };
   const node: ToyNode = {
     sync: createSync({
-      peers: () => node.peers.filter(({ cutOffFor }) => cutOffFor === undefined),
+      peers: () => node.peers.filter(({ disconnectDetail }) => disconnectDetail === undefined),
       chain,
       isValidator: (address) => validators.some((validator) => equalBytes(validator, address)),
       clock,

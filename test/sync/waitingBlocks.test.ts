@@ -25,12 +25,12 @@ describe("announced blocks that wait", () => {
     const waiting = createWaitingBlocks();
     for (let number = 2; number < 32; number++)
       for (let peer = 0; peer < 10; peer++) waiting.add(announced(number, `stranger ${peer}`, MIB / 2));
-    const friends = announced(1, "friend");
-    expect(waiting.add(friends)).toBe(true);
+    const honest = announced(1, "friend");
+    expect(waiting.add(honest)).toBe(true);
     waiting.dropUpTo(0n);
     for (let taken = 0; taken < 300; taken++) {
-      const next = waiting.takeChildOf(friends.header.parentHash);
-      if (next === friends) return;
+      const next = waiting.takeChildOf(honest.header.parentHash);
+      if (next === honest) return;
     }
     expect.unreachable("what the friend announced is gone");
   });

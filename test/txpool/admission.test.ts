@@ -7,13 +7,13 @@ import { anAuthorization, aTransaction, type TransactionFields } from "../builde
 import { account } from "../builders/testAccounts.ts";
 
 /** "admitted", or the code of the refusal. */
-function verdict(
+function resultOf(
   { pool }: PoolInHand,
   transaction: SentTransaction,
   origin: TransactionOrigin = "local",
 ): string {
-  const outcome = pool.add(transaction, origin);
-  return outcome.ok ? "admitted" : outcome.error.code;
+  const result = pool.add(transaction, origin);
+  return result.ok ? "admitted" : result.error.code;
 }
 
 const ETHER = 10n ** 18n;
@@ -21,7 +21,7 @@ const ETHER = 10n ** 18n;
 describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
   it("takes a sound transaction of each type of the fork", () => {
     const taken = ([0, 1, 2] as const).map((type, nonce) =>
-      verdict(aPool(), aTransaction({ type, nonce: BigInt(nonce) })),
+      resultOf(aPool(), aTransaction({ type, nonce: BigInt(nonce) })),
     );
     expect(taken).toEqual(["admitted", "admitted", "admitted"]);
   });
@@ -29,7 +29,7 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
   it("1: refuses one it has", () => {
     const inHand = aPool();
     inHand.pool.add(aTransaction(), "local");
-    expect(verdict(inHand, aTransaction())).toBe("knownTransaction");
+    expect(resultOf(inHand, aTransaction())).toBe("knownTransaction");
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
   ] as const)(
     "2: compares the price of a gas, not the whole fee, with the cap: %s",
     (_, fields, expected) => {
-      expect(verdict(aPool(), aTransaction(fields))).toBe(expected);
+      expect(resultOf(aPool(), aTransaction(fields))).toBe(expected);
     },
   );
 
@@ -49,8 +49,8 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
       inHand.head.set(dear.sender, { balanceWei: 10n ** 30n });
       return inHand;
     };
-    expect(verdict(rich(aPool()), dear, "remote")).toBe("admitted");
-    expect(verdict(rich(aPool({ limits: { feeCapWei: 0n } })), dear)).toBe("admitted");
+    expect(resultOf(rich(aPool()), dear, "remote")).toBe("admitted");
+    expect(resultOf(rich(aPool({ limits: { feeCapWei: 0n } })), dear)).toBe("admitted");
   });
 
   it.each([
@@ -86,151 +86,151 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     ],
     ["remote, a floor of its own", {}, { admissionFloorWei: 0n }, 0n, "remote", "admitted"],
   ] as const)("3: asks a floor of the price: %s", (_, rules, limits, gasPrice, origin, expected) => {
-    expect(verdict(aPool({ rules, limits }), aTransaction({ gasPrice }), origin)).toBe(expected);
+    expect(resultOf(aPool({ rules, limits }), aTransaction({ gasPrice }), origin)).toBe(expected);
   });
 
   it("4: refuses another chain's transaction, and takes an unprotected one", () => {
-    expect(verdict(aPool(), aTransaction({ chainId: 1n }))).toBe("wrongChainId");
-    expect(verdict(aPool(), aTransaction({ chainId: undefined }))).toBe("admitted");
+    expect(resultOf(aPool(), aTransaction({ chainId: 1n }))).toBe("wrongChainId");
+    expect(resultOf(aPool(), aTransaction({ chainId: undefined }))).toBe("admitted");
   });
 
   it("4: refuses any chain id before EIP-155", () => {
-    expect(verdict(aPool({ rules: { chainId: undefined } }), aTransaction())).toBe("chainIdNotSupported");
+    expect(resultOf(aPool({ rules: { chainId: undefined } }), aTransaction())).toBe("chainIdNotSupported");
   });
 
   it("5: refuses a signature with a high s, which anyone could have made of the low one", () => {
     const mirrored = aTransaction({
       changeSignature: ({ r, s, yParity }) => ({ r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 }),
     });
-    expect(verdict(aPool(), mirrored)).toBe("invalidSignature");
+    expect(resultOf(aPool(), mirrored)).toBe("invalidSignature");
   });
 
   it("6: refuses a type that the fork does not know", () => {
     const berlin = { acceptedTypes: new Set([0, 1] as const) };
-    expect(verdict(aPool({ rules: berlin }), aTransaction({ type: 2 }))).toBe("invalidTransactionType");
+    expect(resultOf(aPool({ rules: berlin }), aTransaction({ type: 2 }))).toBe("invalidTransactionType");
   });
 
   it("6: refuses a blob transaction without its blobs, whatever the fork", () => {
     const cancun = { acceptedTypes: new Set([0, 1, 2, 3] as const) };
-    expect(verdict(aPool({ rules: cancun }), aTransaction({ type: 3 }))).toBe("invalidTransactionType");
+    expect(resultOf(aPool({ rules: cancun }), aTransaction({ type: 3 }))).toBe("invalidTransactionType");
   });
 
   it("6: takes a set-code transaction under Prague, unless it authorizes nothing", () => {
     const prague = { acceptedTypes: new Set([0, 1, 2, 4] as const) };
     const withOne: Partial<TransactionFields> = { type: 4, authorizationList: [anAuthorization()] };
-    expect(verdict(aPool({ rules: prague }), aTransaction(withOne))).toBe("admitted");
-    expect(verdict(aPool({ rules: prague }), aTransaction({ type: 4 }))).toBe("invalidTransactionType");
-    expect(verdict(aPool(), aTransaction(withOne))).toBe("invalidTransactionType");
+    expect(resultOf(aPool({ rules: prague }), aTransaction(withOne))).toBe("admitted");
+    expect(resultOf(aPool({ rules: prague }), aTransaction({ type: 4 }))).toBe("invalidTransactionType");
+    expect(resultOf(aPool(), aTransaction(withOne))).toBe("invalidTransactionType");
   });
 
   it("7: refuses the last nonce, after which there is none", () => {
-    expect(verdict(aPool(), aTransaction({ nonce: 2n ** 64n - 1n }))).toBe("nonceOverflow");
+    expect(resultOf(aPool(), aTransaction({ nonce: 2n ** 64n - 1n }))).toBe("nonceOverflow");
   });
 
   it("7: refuses init code above the limit from Shanghai on, and only init code", () => {
     const data = new Uint8Array(49_153);
     const shanghai = { initCodeLimit: 49_152 };
-    expect(verdict(aPool({ rules: shanghai }), aTransaction({ to: undefined, data }))).toBe(
+    expect(resultOf(aPool({ rules: shanghai }), aTransaction({ to: undefined, data }))).toBe(
       "initCodeTooLarge",
     );
-    expect(verdict(aPool({ rules: shanghai }), aTransaction({ data }))).toBe("admitted");
-    expect(verdict(aPool(), aTransaction({ to: undefined, data }))).toBe("admitted");
+    expect(resultOf(aPool({ rules: shanghai }), aTransaction({ data }))).toBe("admitted");
+    expect(resultOf(aPool(), aTransaction({ to: undefined, data }))).toBe("admitted");
   });
 
   it("7: refuses gas whose price does not fit in 256 bits", () => {
     const unpayable = aTransaction({ gasPrice: 2n ** 255n, gasLimit: 30_000n });
-    expect(verdict(aPool(), unpayable, "remote")).toBe("upfrontCostOverflow");
+    expect(resultOf(aPool(), unpayable, "remote")).toBe("upfrontCostOverflow");
   });
 
   it("8: refuses a tip above the fee cap", () => {
     const greedy = aTransaction({ type: 2, maxPriorityFeePerGas: 2001n, maxFeePerGas: 2000n });
-    expect(verdict(aPool(), greedy)).toBe("priorityFeeAboveFeeCap");
+    expect(resultOf(aPool(), greedy)).toBe("priorityFeeAboveFeeCap");
   });
 
   it("9: refuses a gas limit below what the transaction costs before it runs", () => {
-    expect(verdict(aPool(), aTransaction({ gasLimit: 20_999n }))).toBe("intrinsicGasAboveLimit");
-    expect(verdict(aPool(), aTransaction({ gasLimit: 21_000n }))).toBe("admitted");
+    expect(resultOf(aPool(), aTransaction({ gasLimit: 20_999n }))).toBe("intrinsicGasAboveLimit");
+    expect(resultOf(aPool(), aTransaction({ gasLimit: 21_000n }))).toBe("admitted");
   });
 
   it("10: asks our own callers for a chain id when replay protection is strict", () => {
     const strict = { limits: { requiresReplayProtection: true } };
     const unprotected = aTransaction({ chainId: undefined });
-    expect(verdict(aPool(strict), unprotected)).toBe("replayProtectionRequired");
-    expect(verdict(aPool(strict), unprotected, "remote")).toBe("admitted");
+    expect(resultOf(aPool(strict), unprotected)).toBe("replayProtectionRequired");
+    expect(resultOf(aPool(strict), unprotected, "remote")).toBe("admitted");
   });
 
   it("11: refuses more gas than a block has", () => {
-    expect(verdict(aPool(), aTransaction({ gasLimit: 30_000_001n }))).toBe("gasLimitAboveBlock");
-    expect(verdict(aPool(), aTransaction({ gasLimit: 30_000_000n }))).toBe("admitted");
+    expect(resultOf(aPool(), aTransaction({ gasLimit: 30_000_001n }))).toBe("gasLimitAboveBlock");
+    expect(resultOf(aPool(), aTransaction({ gasLimit: 30_000_000n }))).toBe("admitted");
   });
 
   it("12: refuses everything while the state of the head is missing", () => {
     const inHand = aPool();
     inHand.head.isStateAvailable = false;
-    expect(verdict(inHand, aTransaction())).toBe("stateUnavailable");
+    expect(resultOf(inHand, aTransaction())).toBe("stateUnavailable");
   });
 
   it("13: refuses a sender whom permissioning leaves out", () => {
     const inHand = aPool({ parts: { isSenderPermitted: () => false } });
-    expect(verdict(inHand, aTransaction())).toBe("senderNotAuthorized");
+    expect(resultOf(inHand, aTransaction())).toBe("senderNotAuthorized");
   });
 
   it("14: refuses what the sender could not pay at the highest price", () => {
     const inHand = aPool();
     const transaction = aTransaction({ gasPrice: 1000n, gasLimit: 21_000n, value: 5n });
     inHand.head.set(transaction.sender, { balanceWei: 21_000_004n });
-    expect(verdict(inHand, transaction)).toBe("upfrontCostAboveBalance");
+    expect(resultOf(inHand, transaction)).toBe("upfrontCostAboveBalance");
     inHand.pool.headChanged({ added: [], removed: [] });
     inHand.head.set(transaction.sender, { balanceWei: 21_000_005n });
-    expect(verdict(inHand, transaction)).toBe("admitted");
+    expect(resultOf(inHand, transaction)).toBe("admitted");
   });
 
   it("15: refuses a nonce that is used", () => {
     const inHand = aPool();
     inHand.head.set(account(0).address, { nonce: 3n });
-    expect(verdict(inHand, aTransaction({ nonce: 2n }))).toBe("nonceTooLow");
-    expect(verdict(inHand, aTransaction({ nonce: 3n }))).toBe("admitted");
+    expect(resultOf(inHand, aTransaction({ nonce: 2n }))).toBe("nonceTooLow");
+    expect(resultOf(inHand, aTransaction({ nonce: 3n }))).toBe("admitted");
   });
 
   it("15b: refuses a contract as sender (EIP-3607)", () => {
     const inHand = aPool();
     inHand.head.set(account(0).address, { isContract: true });
-    expect(verdict(inHand, aTransaction())).toBe("senderNotAuthorized");
+    expect(resultOf(inHand, aTransaction())).toBe("senderNotAuthorized");
   });
 
   it("16: refuses a replacement that does not pay 10 % more", () => {
     const inHand = aPool();
     inHand.pool.add(aTransaction({ gasPrice: 2000n }), "local");
-    expect(verdict(inHand, aTransaction({ gasPrice: 2199n }))).toBe("replacementUnderpriced");
-    expect(verdict(inHand, aTransaction({ gasPrice: 2200n }))).toBe("admitted");
+    expect(resultOf(inHand, aTransaction({ gasPrice: 2199n }))).toBe("replacementUnderpriced");
+    expect(resultOf(inHand, aTransaction({ gasPrice: 2200n }))).toBe("admitted");
   });
 
   it("17: refuses a nonce 200 or more beyond the sender's next", () => {
     const inHand = aPool();
-    expect(verdict(inHand, aTransaction({ nonce: 200n }))).toBe("nonceTooDistant");
-    expect(verdict(inHand, aTransaction({ nonce: 199n }))).toBe("admitted");
+    expect(resultOf(inHand, aTransaction({ nonce: 200n }))).toBe("nonceTooDistant");
+    expect(resultOf(inHand, aTransaction({ nonce: 199n }))).toBe("admitted");
   });
 
   it("17: counts from the end of the unbroken run, so one sender may have thousands waiting", () => {
     const inHand = aPool();
     for (let nonce = 0n; nonce < 2000n; nonce++) {
-      expect(verdict(inHand, aTransaction({ nonce }))).toBe("admitted");
+      expect(resultOf(inHand, aTransaction({ nonce }))).toBe("admitted");
     }
-    expect(verdict(inHand, aTransaction({ nonce: 2200n }))).toBe("nonceTooDistant");
-    expect(verdict(inHand, aTransaction({ nonce: 2199n }))).toBe("admitted");
+    expect(resultOf(inHand, aTransaction({ nonce: 2200n }))).toBe("nonceTooDistant");
+    expect(resultOf(inHand, aTransaction({ nonce: 2199n }))).toBe("admitted");
     expect(inHand.pool.statistics).toMatchObject({ pending: 2000, queued: 1 });
   });
 
   it("18: refuses everything while the node is out of sync", () => {
     const inHand = aPool({ parts: { isOpen: () => false } });
-    expect(verdict(inHand, aTransaction())).toBe("poolDisabled");
+    expect(resultOf(inHand, aTransaction())).toBe("poolDisabled");
   });
 
   it("19: answers as if all were well when a full pool sends the newcomer away at once", () => {
     const inHand = aPool({ limits: { maxTransactions: 1 } });
     inHand.pool.add(aTransaction({ gasPrice: 2000n }), "local");
     const worse = aTransaction({ gasPrice: 1999n, privateKey: account(1).privateKey });
-    expect(verdict(inHand, worse)).toBe("admitted");
+    expect(resultOf(inHand, worse)).toBe("admitted");
     expect(inHand.pool.get(worse.hash)).toBeUndefined();
     expect(inHand.events).toHaveLength(1);
   });
@@ -270,11 +270,11 @@ describe("the first row that fails is the one that answers", () => {
       gasLimit: 20_000n,
       changeSignature: ({ r, s, yParity }) => ({ r, s: SECP256K1_ORDER - s, yParity }),
     };
-    for (const [mended, expected] of steps) {
-      fields = { ...fields, ...mended };
-      expect(verdict(inHand, aTransaction(fields))).toBe(expected);
+    for (const [fixed, expected] of steps) {
+      fields = { ...fields, ...fixed };
+      expect(resultOf(inHand, aTransaction(fields))).toBe(expected);
     }
-    const now = (): string => verdict(inHand, aTransaction(fields));
+    const now = (): string => resultOf(inHand, aTransaction(fields));
     head.isStateAvailable = true;
     expect(now()).toBe("senderNotAuthorized");
     isPermitted = true;
@@ -294,8 +294,8 @@ describe("the first row that fails is the one that answers", () => {
 describe("whose fault a refusal is", () => {
   it("blames a peer only for what no honest peer would relay", () => {
     const fault = (transaction: SentTransaction, origin: TransactionOrigin): unknown => {
-      const outcome = aPool().pool.add(transaction, origin);
-      return outcome.ok || outcome.error.fault;
+      const result = aPool().pool.add(transaction, origin);
+      return result.ok || result.error.fault;
     };
     expect(fault(aTransaction({ chainId: 1n }), "remote")).toBe("peer");
     expect(fault(aTransaction({ chainId: 1n }), "local")).toBe("caller");

@@ -10,29 +10,29 @@ function from(who: number, nonce: number, gasPrice = 2000n): SentTransaction {
 }
 
 /** What a counter would hear, in the incumbent's words: added, removed and rejected with their labels. */
-function heardBy({ pool }: PoolInHand): string[] {
-  const heard: string[] = [];
+function countedBy({ pool }: PoolInHand): string[] {
+  const counted: string[] = [];
   const yesNo = (isTrue: boolean): string => (isTrue ? "yes" : "no");
   pool.onAdded(({ origin, isPrioritized }, place) =>
-    heard.push(`added ${origin} ${yesNo(isPrioritized)} ${LAYERS[place]}`),
+    counted.push(`added ${origin} ${yesNo(isPrioritized)} ${LAYERS[place]}`),
   );
   pool.onRemoved(({ entry: { origin, isPrioritized }, cause, subPool: place }) =>
-    heard.push(`removed ${origin} ${yesNo(isPrioritized)} ${REMOVAL_OPERATIONS[cause]} ${LAYERS[place]}`),
+    counted.push(`removed ${origin} ${yesNo(isPrioritized)} ${REMOVAL_OPERATIONS[cause]} ${LAYERS[place]}`),
   );
   pool.onRefused(({ origin, isPrioritized, code }) =>
-    heard.push(`rejected ${origin} ${yesNo(isPrioritized)} ${REJECTION_REASONS[code]}`),
+    counted.push(`rejected ${origin} ${yesNo(isPrioritized)} ${REJECTION_REASONS[code]}`),
   );
-  return heard;
+  return counted;
 }
 
 describe("what a counter hears of the pool, in the incumbent's words", () => {
   it("who came, from where, and to which layer", () => {
     const inHand = aPool();
-    const heard = heardBy(inHand);
+    const counted = countedBy(inHand);
     inHand.pool.add(from(0, 0), "local");
     inHand.pool.add(from(1, 0), "remote");
     inHand.pool.add(from(1, 2), "remote");
-    expect(heard).toEqual([
+    expect(counted).toEqual([
       "added local yes prioritized",
       "added remote no prioritized",
       "added remote no sparse",
@@ -42,12 +42,12 @@ describe("what a counter hears of the pool, in the incumbent's words", () => {
   it("who was refused, and why", () => {
     const inHand = aPool();
     inHand.pool.add(from(0, 0), "local");
-    const heard = heardBy(inHand);
+    const counted = countedBy(inHand);
     inHand.pool.add(from(0, 0), "remote");
     inHand.pool.add(from(0, 0, 2001n), "local");
     inHand.pool.add(from(1, 0, 999n), "remote");
     inHand.pool.add(from(1, 200), "remote");
-    expect(heard).toEqual([
+    expect(counted).toEqual([
       "rejected remote no TRANSACTION_ALREADY_KNOWN",
       "rejected local yes TRANSACTION_REPLACEMENT_UNDERPRICED",
       "rejected remote no GAS_PRICE_TOO_LOW",
@@ -58,11 +58,11 @@ describe("what a counter hears of the pool, in the incumbent's words", () => {
   it("who left: mined, superseded, replaced, found invalid", () => {
     const inHand = aPool();
     for (const nonce of [0, 1, 2, 3]) inHand.pool.add(from(0, nonce), "local");
-    const heard = heardBy(inHand);
+    const counted = countedBy(inHand);
     inHand.mine(from(0, 0), from(0, 1, 7777n));
     inHand.pool.add(from(0, 2, 3000n), "local");
     inHand.pool.drop(from(0, 2, 3000n).hash, "it is of no use");
-    expect(heard).toEqual([
+    expect(counted).toEqual([
       "removed local yes confirmed prioritized",
       "removed local yes confirmed prioritized",
       "removed local yes replaced prioritized",
@@ -75,10 +75,10 @@ describe("what a counter hears of the pool, in the incumbent's words", () => {
     const inHand = aPool({ limits: { maxTransactions: 2 } });
     inHand.pool.add(from(0, 0), "remote");
     inHand.pool.add(from(1, 1), "remote");
-    const heard = heardBy(inHand);
+    const counted = countedBy(inHand);
     inHand.pool.add(from(2, 0, 1000n), "remote");
     inHand.pool.add(from(3, 0, 1000n), "remote");
-    expect(heard).toEqual([
+    expect(counted).toEqual([
       "removed remote no dropped sparse",
       "added remote no prioritized",
       "removed remote no dropped prioritized",

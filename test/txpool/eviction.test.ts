@@ -22,10 +22,10 @@ function contents({ pool }: PoolInHand): SentTransaction[] {
 
 describe("a full pool", () => {
   it("sends away the one that pays least, and says so", () => {
-    const [cheap, dear, newcomer] = [from(0, 0, 2000n), from(1, 0, 4000n), from(2, 0, 3000n)];
+    const [cheap, dear, incoming] = [from(0, 0, 2000n), from(1, 0, 4000n), from(2, 0, 3000n)];
     const inHand = holding(2, [cheap, dear]);
-    inHand.pool.add(newcomer, "remote");
-    expect(contents(inHand)).toEqual([dear, newcomer]);
+    inHand.pool.add(incoming, "remote");
+    expect(contents(inHand)).toEqual([dear, incoming]);
     expect(inHand.events.map((event) => event.split(" ")[0])).toEqual(["dropped", "added"]);
     expect(inHand.events[0]).toContain("the pool is full");
   });

@@ -85,7 +85,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant("permit" as const), who, isPermitted: fc.boolean() }),
   },
 );
-const lives = fc.array(action, { minLength: 1, maxLength: 150, size: "max" });
+const histories = fc.array(action, { minLength: 1, maxLength: 150, size: "max" });
 
 const made = new Map<string, SentTransaction>();
 
@@ -108,14 +108,14 @@ function transfer(from: number, nonce: bigint, gasPrice: number, isLarge = false
 }
 
 /** A pool and the chain that its transactions go to. */
-interface World {
+interface Harness {
   readonly inHand: PoolInHand;
   readonly permitted: Set<string>;
   /** Hashes of all that was ever in a block. */
   readonly mined: Set<string>;
 }
 
-function aWorld(limits: Partial<typeof LIMITS> = LIMITS): World {
+function aHarness(limits: Partial<typeof LIMITS> = LIMITS): Harness {
   const permitted = new Set(Array.from({ length: SENDERS }, (_, index) => keyOf(index)));
   const inHand = aPool({
     limits: { ...limits, blockFloors: OPEN },
@@ -144,7 +144,7 @@ function draw(selection: Selection, { size, skips }: { readonly size: number; re
   return block;
 }
 
-function mine({ inHand, mined }: World, block: readonly SentTransaction[]): void {
+function mine({ inHand, mined }: Harness, block: readonly SentTransaction[]): void {
   for (const { hash } of block) {
     expect(mined.has(toDigits(hash)), "included twice").toBe(false);
     mined.add(toDigits(hash));
@@ -152,8 +152,8 @@ function mine({ inHand, mined }: World, block: readonly SentTransaction[]): void
   inHand.mine(...block);
 }
 
-function perform(step: Action, world: World): void {
-  const { pool, head, wait } = world.inHand;
+function perform(step: Action, harness: Harness): void {
+  const { pool, head, wait } = harness.inHand;
   switch (step.kind) {
     case "add": {
       const { address } = account(step.who);
@@ -163,22 +163,22 @@ function perform(step: Action, world: World): void {
       const isReplacement = [...pool.entries()].some(
         (entry) => entry.transaction.nonce === transaction.nonce && isFrom(entry.transaction, step.who),
       );
-      const outcome = pool.add(transaction, step.origin);
-      if (!outcome.ok) return;
+      const result = pool.add(transaction, step.origin);
+      if (!result.ok) return;
       expect(transaction.nonce).toBeGreaterThanOrEqual(head.nonce(address));
       if (!isReplacement) expect(transaction.nonce).toBeLessThan(next + BigInt(LIMITS.maxFutureBySender));
       return;
     }
     case "block": {
       const block = draw(pool.select(head.nextBaseFeePerGas), step);
-      expectSound(block, world);
-      mine(world, block);
+      expectValidBlock(block, harness);
+      mine(harness, block);
       return;
     }
     case "foreignBlock": {
       const first = head.nonce(account(step.who).address);
       mine(
-        world,
+        harness,
         Array.from({ length: step.count }, (_, index) => transfer(step.who, first + BigInt(index), 77)),
       );
       return;
@@ -199,15 +199,15 @@ function perform(step: Action, world: World): void {
       return;
     }
     case "permit": {
-      if (step.isPermitted) world.permitted.add(keyOf(step.who));
-      else world.permitted.delete(keyOf(step.who));
+      if (step.isPermitted) harness.permitted.add(keyOf(step.who));
+      else harness.permitted.delete(keyOf(step.who));
       return;
     }
   }
 }
 
 /** Each sender's nonces go on without a gap from where the chain has them; all can pay; none is kept out. */
-function expectSound(block: readonly SentTransaction[], { inHand: { head }, permitted }: World): void {
+function expectValidBlock(block: readonly SentTransaction[], { inHand: { head }, permitted }: Harness): void {
   for (let index = 0; index < SENDERS; index++) {
     const { address } = account(index);
     const nonces = block.filter((each) => isFrom(each, index)).map(({ nonce }) => nonce);
@@ -221,9 +221,9 @@ function expectSound(block: readonly SentTransaction[], { inHand: { head }, perm
 }
 
 /** Limits, books and runs, after every step; gathered first, since asking the test library each time takes long. */
-function expectInOrder({ inHand: { pool, head } }: World): void {
-  const flaws: string[] = [];
-  const must = (isTrue: boolean, what: string): void => void (isTrue || flaws.push(what));
+function expectInvariants({ inHand: { pool, head } }: Harness): void {
+  const violations: string[] = [];
+  const must = (isTrue: boolean, what: string): void => void (isTrue || violations.push(what));
   const entries = [...pool.entries()];
   const { pending, queued, bytes } = pool.statistics;
   must(entries.length === pending + queued, "the statistics count what is there");
@@ -244,17 +244,17 @@ function expectInOrder({ inHand: { pool, head } }: World): void {
       "no used nonce stays",
     );
   }
-  if (flaws.length > 0) expect(flaws).toEqual([]);
+  if (violations.length > 0) expect(violations).toEqual([]);
 }
 
 describe("a pool over the lives of many blocks", TIMEOUT, () => {
   it("keeps its limits, and gives blocks without gaps in which nothing is twice", () => {
     fc.assert(
-      fc.property(lives, (steps) => {
-        const world = aWorld();
+      fc.property(histories, (steps) => {
+        const harness = aHarness();
         for (const step of steps) {
-          perform(step, world);
-          expectInOrder(world);
+          perform(step, harness);
+          expectInvariants(harness);
         }
       }),
       runs(150),
@@ -266,16 +266,16 @@ describe("a pool over the lives of many blocks", TIMEOUT, () => {
       fc.property(
         fc.array(fc.tuple(who, fc.nat({ max: 5 }), price), { maxLength: 60, size: "max" }),
         (list) => {
-          const world = aWorld({ maxFutureBySender: 6 });
-          const { pool, head } = world.inHand;
+          const harness = aHarness({ maxFutureBySender: 6 });
+          const { pool, head } = harness.inHand;
           head.nextBaseFeePerGas = 0n;
           for (const [from, nonce, gasPrice] of list)
             pool.add(transfer(from, BigInt(nonce), gasPrice), "remote");
           const { pending, queued } = pool.statistics;
           let blocks = 0;
           for (; pool.statistics.pending > 0; blocks++)
-            mine(world, draw(pool.select(0n), { size: 3, skips: 0 }));
-          expect(world.mined.size).toBe(pending);
+            mine(harness, draw(pool.select(0n), { size: 3, skips: 0 }));
+          expect(harness.mined.size).toBe(pending);
           expect(blocks).toBe(Math.ceil(pending / 3));
           expect(pool.statistics).toMatchObject({ pending: 0, queued });
         },
@@ -290,7 +290,7 @@ describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
   const CHAMPION = 90_000;
 
   it("a run that outbids all others is in after as many blocks as it fills, come what may", () => {
-    const crowd = lives.map((steps) =>
+    const crowd = histories.map((steps) =>
       steps.map((step) =>
         step.kind === "add"
           ? { ...step, who: 1 + (step.who % (SENDERS - 1)), origin: "remote" as const }
@@ -309,8 +309,8 @@ describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
         fc.integer({ min: 1, max: 5 }),
         blockSize,
         (steps, at, run, size) => {
-          const world = aWorld({ ...LIMITS, retentionMs: Number.POSITIVE_INFINITY });
-          const { pool, head } = world.inHand;
+          const harness = aHarness({ ...LIMITS, retentionMs: Number.POSITIVE_INFINITY });
+          const { pool, head } = harness.inHand;
           const champions = Array.from({ length: run }, (_, nonce) =>
             transfer(0, BigInt(nonce), CHAMPION + 1000 * nonce),
           );
@@ -318,11 +318,11 @@ describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
           let blocksSince = 0;
           for (const [index, step] of steps.entries()) {
             if (index === arriveAt) for (const each of champions) pool.add(each, "remote");
-            perform(step, world);
+            perform(step, harness);
             if (index % 4 !== 3) continue;
-            mine(world, draw(pool.select(head.nextBaseFeePerGas), { size, skips: 0 }));
+            mine(harness, draw(pool.select(head.nextBaseFeePerGas), { size, skips: 0 }));
             if (index >= arriveAt) blocksSince++;
-            const in_ = champions.filter(({ hash }) => world.mined.has(toDigits(hash))).length;
+            const in_ = champions.filter(({ hash }) => harness.mined.has(toDigits(hash))).length;
             expect(in_).toBe(Math.min(run, blocksSince * size));
           }
         },
@@ -337,16 +337,16 @@ describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
         fc.array(who, { minLength: 1, maxLength: 60, size: "max" }),
         fc.integer({ min: 1, max: 4 }),
         (arrivals, size) => {
-          const world = aWorld({ maxFutureBySender: 100 });
-          const { pool } = world.inHand;
+          const harness = aHarness({ maxFutureBySender: 100 });
+          const { pool } = harness.inHand;
           const order: SentTransaction[] = [];
           for (const [index, from] of arrivals.entries()) {
             const transaction = transfer(from, pool.nextNonce(account(from).address), 2000);
             pool.add(transaction, "remote");
             order.push(transaction);
             // Fewer blocks than arrivals: the pool grows, and the first in line goes all the same.
-            if (index % (size + 1) === size) mine(world, draw(pool.select(1000n), { size, skips: 0 }));
-            const waiting = order.filter(({ hash }) => !world.mined.has(toDigits(hash)));
+            if (index % (size + 1) === size) mine(harness, draw(pool.select(1000n), { size, skips: 0 }));
+            const waiting = order.filter(({ hash }) => !harness.mined.has(toDigits(hash)));
             const oldest = waiting[0];
             if (oldest === undefined) continue;
             expect(pool.select(1000n).next()).toEqual(oldest);

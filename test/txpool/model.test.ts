@@ -119,9 +119,9 @@ function perform(step: Action, pair: Twins): void {
       const { address } = account(step.who);
       const nonce = model.nextNonce(address) + BigInt(step.ahead);
       const transaction = transfer(step.who, nonce < 0n ? 0n : nonce, step.price);
-      const outcome = pool.add(transaction, step.origin);
-      const verdict = outcome.ok ? "admitted" : outcome.error.code;
-      expect(verdict).toBe(model.add(transaction, step.origin));
+      const result = pool.add(transaction, step.origin);
+      const code = result.ok ? "admitted" : result.error.code;
+      expect(code).toBe(model.add(transaction, step.origin));
       return;
     }
     case "drop": {
@@ -196,22 +196,22 @@ describe("the pool, whatever happens to it", () => {
       fc.property(actions, (steps) => {
         const pair = twins();
         const { pool } = pair.inHand;
-        const told = new Set<string>();
+        const known = new Set<string>();
         pool.onAdded(({ transaction }) => {
-          expect(told.has(toDigits(transaction.hash))).toBe(false);
-          told.add(toDigits(transaction.hash));
+          expect(known.has(toDigits(transaction.hash))).toBe(false);
+          known.add(toDigits(transaction.hash));
         });
         pool.onDropped(({ transaction }) => {
-          expect(told.delete(toDigits(transaction.hash))).toBe(true);
+          expect(known.delete(toDigits(transaction.hash))).toBe(true);
         });
         for (const step of steps) {
-          const before = new Set(told);
+          const before = new Set(known);
           perform(step, pair);
           const now = new Set(hashes([...pool.entries()].map(({ transaction }) => transaction)));
           if (step.kind === "mine" || step.kind === "mineForeign") {
-            for (const hash of before) if (!now.has(hash)) told.delete(hash);
+            for (const hash of before) if (!now.has(hash)) known.delete(hash);
           }
-          expect([...told].sort()).toEqual([...now].sort());
+          expect([...known].sort()).toEqual([...now].sort());
         }
       }),
       { numRuns: 100 },

@@ -31,11 +31,11 @@ export class NaivePool {
     if (this.entries.some((entry) => toDigits(entry.transaction.hash) === toDigits(hash)))
       return "knownTransaction";
     if (nonce < this.nonceOf(sender)) return "nonceTooLow";
-    const holder = this.#of(sender).find((entry) => entry.transaction.nonce === nonce);
-    if (holder !== undefined) {
-      const terms = { bumpPercent: 10, baseFeePerGas: this.baseFeePerGas };
-      if (!mayReplace(holder.transaction, transaction, terms)) return "replacementUnderpriced";
-      this.entries.splice(this.entries.indexOf(holder), 1);
+    const existing = this.#of(sender).find((entry) => entry.transaction.nonce === nonce);
+    if (existing !== undefined) {
+      const config = { bumpPercent: 10, baseFeePerGas: this.baseFeePerGas };
+      if (!mayReplace(existing.transaction, transaction, config)) return "replacementUnderpriced";
+      this.entries.splice(this.entries.indexOf(existing), 1);
     } else if (nonce >= this.nextNonce(sender) + BigInt(this.maxFutureBySender)) return "nonceTooDistant";
     this.entries.push({ transaction, isPrioritized: origin === "local", sequence: this.#arrived++ });
     while (this.entries.length > this.maxTransactions) this.#evict();
@@ -110,7 +110,7 @@ export class NaivePool {
   }
 
   #evict(): void {
-    const worth = (entry: NaiveEntry): bigint =>
+    const score = (entry: NaiveEntry): bigint =>
       this.#of(entry.transaction.sender)
         .filter(({ transaction }) => transaction.nonce <= entry.transaction.nonce)
         .map((before) => this.#fee(before))
@@ -119,7 +119,7 @@ export class NaivePool {
     const [worst] = this.entries.filter(isLast).sort((a, b) => {
       if (this.isPending(a) !== this.isPending(b)) return this.isPending(a) ? 1 : -1;
       if (a.isPrioritized !== b.isPrioritized) return a.isPrioritized ? 1 : -1;
-      return Number(worth(a) - worth(b)) || b.sequence - a.sequence;
+      return Number(score(a) - score(b)) || b.sequence - a.sequence;
     });
     if (worst !== undefined) this.entries.splice(this.entries.indexOf(worst), 1);
   }

@@ -25,8 +25,8 @@ describe("the rise in price that a replacement must bring", () => {
       { configuredPercent: 25, isZeroBaseFee: true, minGasPriceWei: 0n },
       25,
     ],
-  ])("%s", (_, circumstances, expected) => {
-    expect(priceBumpPercent(circumstances)).toBe(expected);
+  ])("%s", (_, config, expected) => {
+    expect(priceBumpPercent(config)).toBe(expected);
   });
 });
 
@@ -45,8 +45,8 @@ describe("mayReplace", () => {
     ["gas price over fee caps, not raised", capped(100n, 5000n), legacy(1209n), 10, false],
     ["fee caps over gas price, raised", legacy(1000n), capped(100n, 1100n), 10, true],
     ["fee caps over gas price, not raised", legacy(1000n), capped(99n, 1100n), 10, false],
-  ])("%s", (_, holder, newcomer, bumpPercent, expected) => {
-    expect(mayReplace(holder, newcomer, { bumpPercent, baseFeePerGas: 1000n })).toBe(expected);
+  ])("%s", (_, existing, replacement, bumpPercent, expected) => {
+    expect(mayReplace(existing, replacement, { bumpPercent, baseFeePerGas: 1000n })).toBe(expected);
   });
 });
 

@@ -63,12 +63,12 @@ describe("what the pool tells", () => {
 
   it("stops telling a listener that has left", () => {
     const { pool } = aPool();
-    const heard: string[] = [];
-    const stop = pool.onAdded(() => heard.push("added"));
+    const events: string[] = [];
+    const stop = pool.onAdded(() => events.push("added"));
     addAll(pool, from(0, 0));
     stop();
     addAll(pool, from(0, 1));
-    expect(heard).toEqual(["added"]);
+    expect(events).toEqual(["added"]);
   });
 });
 

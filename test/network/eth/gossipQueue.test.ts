@@ -14,130 +14,132 @@ import { encodeRlpIndex, encodeRlpList } from "../../../src/primitives/rlp.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 
 const ONE = aTransaction().raw;
-/** A message of so many transactions, each as long as the others. */
+/** A message of `count` transactions of equal length. */
 const message = (count: number): Uint8Array => encodeRlpList(Array.from({ length: count }, () => ONE));
 
-/** A node with one judge, which finds so many of a peer's transactions useful, and answers later. */
-function aReading({ usefulShare = 1 }: { readonly usefulShare?: number } = {}) {
-  let turns: (() => void)[] = [];
-  let late: (() => void)[] = [];
-  const judged: string[] = [];
+/** A queue whose validation accepts a share of a peer's transactions, and responds later. */
+function aQueue({ acceptedShare = 1 }: { readonly acceptedShare?: number } = {}) {
+  let scheduled: (() => void)[] = [];
+  let pending: (() => void)[] = [];
+  const validated: string[] = [];
   const breaches: string[] = [];
-  const reading = createGossipQueue<string>({
-    defer: (turn) => turns.push(turn),
+  const queue = createGossipQueue<string>({
+    defer: (runScheduled) => scheduled.push(runScheduled),
     inShare: (_, work) => work(),
     open: (payload) => readTransactionsOneByOne(payload, { limit: 10_922, most: 2 ** 21 }),
     validate(peer, transactions) {
-      judged.push(`${peer} ${transactions.length}`);
-      const useful = Math.round(transactions.length * usefulShare);
+      validated.push(`${peer} ${transactions.length}`);
+      const accepted = Math.round(transactions.length * acceptedShare);
       return new Promise((resolve) => {
-        late.push(() => resolve({ accepted: useful, rejected: transactions.length - useful }));
+        pending.push(() => resolve({ accepted: accepted, rejected: transactions.length - accepted }));
       });
     },
     onBreach: (peer, detail) => breaches.push(`${peer}: ${detail}`),
   });
   return {
-    ...reading,
-    judged,
+    ...queue,
+    judged: validated,
     breaches,
     total: (peer: string) =>
-      judged.filter((one) => one.startsWith(peer)).reduce((sum, one) => sum + Number(one.split(" ")[1]), 0),
-    turn() {
-      const now = turns;
-      turns = [];
-      for (const turn of now) turn();
+      validated
+        .filter((one) => one.startsWith(peer))
+        .reduce((sum, one) => sum + Number(one.split(" ")[1]), 0),
+    runScheduled() {
+      const now = scheduled;
+      scheduled = [];
+      for (const runScheduled of now) runScheduled();
     },
     async answer() {
-      const now = late;
-      late = [];
+      const now = pending;
+      pending = [];
       for (const one of now) one();
       await new Promise((resolve) => setImmediate(resolve));
     },
-    async live(loops: number) {
+    async runLoops(loops: number) {
       for (let loop = 0; loop < loops; loop++) {
-        this.turn();
+        this.runScheduled();
         await this.answer();
       }
     },
   };
 }
 
-describe("unasked transactions", () => {
-  it("are read in another turn, a batch at a time and larger ones while they are of use", async () => {
-    const reading = aReading();
-    reading.enqueue("a", message(2000));
-    expect(reading.judged).toEqual([]);
-    reading.turn();
-    expect(reading.judged).toEqual([`a ${FIRST_BATCH}`]);
-    // What is judged is waited for.
-    reading.turn();
-    expect(reading.judged).toHaveLength(1);
-    await reading.live(20);
-    expect(reading.judged.slice(0, 4)).toEqual(["a 64", "a 128", "a 256", `a ${LARGEST_BATCH}`]);
-    expect(reading.total("a")).toBe(2000);
+describe("unsolicited transactions", () => {
+  it("are read in a later slice, in batches that grow while they are accepted", async () => {
+    const queue = aQueue();
+    queue.enqueue("a", message(2000));
+    expect(queue.judged).toEqual([]);
+    queue.runScheduled();
+    expect(queue.judged).toEqual([`a ${FIRST_BATCH}`]);
+    // The batch in progress is awaited.
+    queue.runScheduled();
+    expect(queue.judged).toHaveLength(1);
+    await queue.runLoops(20);
+    expect(queue.judged.slice(0, 4)).toEqual(["a 64", "a 128", "a 256", `a ${LARGEST_BATCH}`]);
+    expect(queue.total("a")).toBe(2000);
   });
 
-  it.each([1, 0.5])("are read to the end where of them so much is of use: %s", async (usefulShare) => {
-    const reading = aReading({ usefulShare });
-    for (const count of [10_900, 100]) reading.enqueue("a", message(count));
-    await reading.live(300);
-    expect(reading.total("a")).toBe(11_000);
+  it.each([1, 0.5])("are read to the end when this share is accepted: %s", async (acceptedShare) => {
+    const queue = aQueue({ acceptedShare });
+    for (const count of [10_900, 100]) queue.enqueue("a", message(count));
+    await queue.runLoops(300);
+    expect(queue.total("a")).toBe(11_000);
   });
 
   it.each([0, 0.3])(
-    "are left where too many are of no use, and the next message is read: %s",
-    async (usefulShare) => {
-      const reading = aReading({ usefulShare });
-      reading.enqueue("a", message(10_900));
-      reading.enqueue("a", message(1));
-      await reading.live(300);
-      const most = MAX_REJECTED_OF_MESSAGE / (1 - usefulShare) + FIRST_BATCH;
-      expect(reading.total("a")).toBeLessThanOrEqual(most + 1);
-      expect(reading.judged.at(-1)).toBe("a 1");
+    "are abandoned when too many are rejected, and the next message is read: %s",
+    async (acceptedShare) => {
+      const queue = aQueue({ acceptedShare });
+      queue.enqueue("a", message(10_900));
+      queue.enqueue("a", message(1));
+      await queue.runLoops(300);
+      const most = MAX_REJECTED_OF_MESSAGE / (1 - acceptedShare) + FIRST_BATCH;
+      expect(queue.total("a")).toBeLessThanOrEqual(most + 1);
+      expect(queue.judged.at(-1)).toBe("a 1");
     },
   );
 
-  it("of one peer do not keep those of another waiting", async () => {
-    const reading = aReading();
-    for (let index = 0; index < 3; index++) reading.enqueue("a", message(10_000));
-    reading.enqueue("b", message(3));
-    reading.turn();
-    expect(reading.judged).toEqual(["a 64", "b 3"]);
+  it("of one peer do not delay those of another", async () => {
+    const queue = aQueue();
+    for (let index = 0; index < 3; index++) queue.enqueue("a", message(10_000));
+    queue.enqueue("b", message(3));
+    queue.runScheduled();
+    expect(queue.judged).toEqual(["a 64", "b 3"]);
   });
 
-  it("wait in bounded bytes, and of a peer that has left are not read", async () => {
-    const reading = aReading();
-    // Each a megabyte, of which four may wait.
+  it("wait in bounded bytes, and are dropped when their peer leaves", async () => {
+    const queue = aQueue();
+    // One megabyte each, of which four may wait.
     const large = message(Math.floor(2 ** 20 / ONE.length));
-    for (let index = 0; index < 10; index++) reading.enqueue("a", large);
-    await reading.live(2000);
-    expect(reading.total("a")).toBe(4 * Math.floor(2 ** 20 / ONE.length));
-    reading.enqueue("b", message(100));
-    reading.turn();
-    reading.forget("b");
-    await reading.live(10);
-    expect(reading.total("b")).toBe(FIRST_BATCH);
+    for (let index = 0; index < 10; index++) queue.enqueue("a", large);
+    await queue.runLoops(2000);
+    expect(queue.total("a")).toBe(4 * Math.floor(2 ** 20 / ONE.length));
+    queue.enqueue("b", message(100));
+    queue.runScheduled();
+    queue.forget("b");
+    await queue.runLoops(10);
+    expect(queue.total("b")).toBe(FIRST_BATCH);
   });
 
-  it("that are none end the connection, and what came before them is judged", async () => {
-    const reading = aReading();
+  it("that are malformed end the connection, and the batch before them is validated", async () => {
+    const queue = aQueue();
     const list = [...Array.from({ length: 100 }, () => ONE), encodeRlpIndex(9)];
-    reading.enqueue("a", encodeRlpList(list));
-    await reading.live(5);
-    expect([reading.total("a"), reading.breaches.length]).toEqual([FIRST_BATCH, 1]);
+    queue.enqueue("a", encodeRlpList(list));
+    await queue.runLoops(5);
+    expect([queue.total("a"), queue.breaches.length]).toEqual([FIRST_BATCH, 1]);
   });
 });
 
-describe("a peer's score", () => {
-  it("bears what blocks overtake, and not what is useless for long", () => {
+describe("a peer's transaction score", () => {
+  it("tolerates transactions superseded by blocks, and no lasting rejections", () => {
     let nowMs = 0;
     const score = createTransactionScore({ nowMs: () => nowMs });
-    // A block a second, which makes a tenth of what is sent useless.
+    // A block per second, which invalidates a tenth of the transactions.
     for (let second = 0; second < 600; second++) {
       nowMs += 1000;
       score.note({ accepted: 900, rejected: 100 });
     }
-    // And one that makes all useless that is on its way.
+    // And one that invalidates everything in flight.
     score.note({ accepted: 0, rejected: IGNORED_SCORE - 1 });
     expect([score.isIgnored, score.isAtLimit]).toEqual([false, false]);
     score.note({ accepted: 0, rejected: 64 });
@@ -148,7 +150,7 @@ describe("a peer's score", () => {
     expect([score.isIgnored, score.isAtLimit]).toEqual([true, true]);
   });
 
-  it("ends with whoever goes on though nobody listens", () => {
+  it("reaches its limit when the peer continues though it is ignored", () => {
     const score = createTransactionScore({ nowMs: () => 0 });
     score.note({ accepted: 0, rejected: IGNORED_SCORE });
     for (let count = 0; !score.isAtLimit; count++) {

@@ -6,21 +6,21 @@ import { encodeHeader } from "../../../src/types/header.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors } from "../../vectors.ts";
-import { createToyEth, type OtherEnd } from "./toyEth.ts";
+import { createToyEth, type RemotePeer } from "./toyEth.ts";
 
-/** The smallest that can be read as a transaction: ten bytes. */
+/** The smallest encoding that decodes as a transaction: ten bytes. */
 const TINY_TRANSACTION = Uint8Array.of(0xc9, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x1b, 0x01, 0x01);
 const MIB = 1024 ** 2;
-/** Before they were bounded most of these took 3 to 11 s, now some tens of ms: the rest is for a busy machine. */
+/** Without bounds most of these took 3 to 11 s, now some tens of ms: the rest is headroom for a busy machine. */
 const LONGEST_MS = 1_500;
 
 describeWithVectors(
-  "messages as large as can be, of items as small as can be",
+  "the largest messages of the smallest items",
   () => {
-    /** How long the thread is kept. */
-    function heard(end: OtherEnd, code: number, payload: Uint8Array): number {
+    /** How long the message blocks the thread. */
+    function timeToReceive(end: RemotePeer, code: number, payload: Uint8Array): number {
       const startMs = performance.now();
-      end.sayBytes(code, payload);
+      end.sendBytes(code, payload);
       return performance.now() - startMs;
     }
 
@@ -39,7 +39,7 @@ describeWithVectors(
           ]),
       ],
       [
-        "receipts that nobody asked for",
+        "unsolicited receipts",
         CODES.receipts,
         () => encodeRlpList([Uint8Array.of(1), list(list(manyOf(receiptOfLogs(), 15 * MIB)))]),
       ],
@@ -53,29 +53,31 @@ describeWithVectors(
           ),
       ],
     ];
-    it.each(heavy)("%s: whoever sends it goes", async (_, code, make) => {
-      const end = await createToyEth().befriend(1);
-      expect(heard(end, code, make())).toBeLessThan(LONGEST_MS);
+    it.each(heavy)("%s: the sender is disconnected", async (_, code, make) => {
+      const end = await createToyEth().connectReady(1);
+      expect(timeToReceive(end, code, make())).toBeLessThan(LONGEST_MS);
       expect(end.reason).toBe("breachOfProtocol");
     });
 
-    it("many tiny transactions: no more of them are read than a usual message has", async () => {
+    it("many tiny transactions: only as many are read as a usual message has", async () => {
       const toy = createToyEth();
-      const end = await toy.befriend(1);
-      end.sayBytes(
+      const end = await toy.connectReady(1);
+      end.sendBytes(
         CODES.transactions,
         encodeRlpList(Array.from({ length: 12_000 }, (_, index) => tiny(index))),
       );
       expect([toy.pool.offered.length, end.reason]).toEqual([10_922, undefined]);
     });
 
-    it("a block of a million transactions: it is left unread, and refused when its header is sound", async () => {
+    it("a block of a million transactions: its body stays undecoded, and is refused when its header is valid", async () => {
       const toy = createToyEth();
       toy.chain.moveHead(700);
-      const end = await toy.befriend(1);
+      const end = await toy.connectReady(1);
       const header = encodeHeader(toy.chain.blocks[701]?.header ?? toy.chain.head.header);
       const block = encodeRlpList([header, list(manyOf(TINY_TRANSACTION, 15 * MIB)), list(new Uint8Array())]);
-      expect(heard(end, CODES.newBlock, encodeRlpList([block, Uint8Array.of(6)]))).toBeLessThan(LONGEST_MS);
+      expect(timeToReceive(end, CODES.newBlock, encodeRlpList([block, Uint8Array.of(6)]))).toBeLessThan(
+        LONGEST_MS,
+      );
       const startMs = performance.now();
       expect(toy.blocks.map((announced) => announced.open())).toMatchObject([
         { ok: false, error: { code: "foreignBody" } },
@@ -83,30 +85,30 @@ describeWithVectors(
       expect(performance.now() - startMs).toBeLessThan(LONGEST_MS);
     });
 
-    it("a body of a million transactions: it is given up where the gas limit of the chain ends", async () => {
+    it("a body of a million transactions: decoding stops at the most that the gas limit allows", async () => {
       const toy = createToyEth();
-      const end = await toy.befriend(1);
+      const end = await toy.connectReady(1);
       const answer = toy.eth.peers[0]?.requestBodies([toy.chain.head.hash]);
       const body = encodeRlpList([list(manyOf(TINY_TRANSACTION, 15 * MIB)), list(new Uint8Array())]);
       const { requestId } = end.last("getBlockBodies");
       expect(requestId).toBe(1n);
-      heard(end, CODES.blockBodies, encodeRlpList([Uint8Array.of(1), encodeRlpList([body])]));
+      timeToReceive(end, CODES.blockBodies, encodeRlpList([Uint8Array.of(1), encodeRlpList([body])]));
       expect(await answer).toMatchObject({ ok: false, error: { code: "badAnswer" } });
       expect(end.reason).toBe("breachOfProtocol");
     });
 
-    it("one large transaction: it is taken", async () => {
+    it("one large transaction: it is accepted", async () => {
       const toy = createToyEth();
-      const end = await toy.befriend(1);
+      const end = await toy.connectReady(1);
       const transaction = aTransaction({ data: new Uint8Array(3 * MIB) });
-      end.say({ kind: "transactions", transactions: [transaction] });
+      end.send({ kind: "transactions", transactions: [transaction] });
       expect(toy.pool.offered).toHaveLength(1);
     });
   },
   IN_REAL_TIME,
 );
 
-/** One of its kind. */
+/** A unique tiny transaction. */
 function tiny(nonce: number): Uint8Array {
   return encodeRlpList([encodeRlpIndex(nonce + 1), TINY_TRANSACTION.subarray(2)]);
 }

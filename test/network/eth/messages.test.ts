@@ -29,7 +29,7 @@ describe("a new block of many transactions", () => {
   const refundedGas = 13_003n;
 
   it.each([
-    ["that got back half of their gas", refundedGas, true],
+    ["whose gas was half refunded", refundedGas, true],
     ["that cannot have used its gas", 10_499n, false],
   ])("%s is read: %i each, %s", (_, gasOfEach, isRead) => {
     const header = { ...aGenesisHead([]).header, gasUsed: 700n * gasOfEach };
@@ -42,7 +42,7 @@ describe("a new block of many transactions", () => {
 describeWithVectors("recorded eth messages", () => {
   for (const network of ["net1", "net2"] as const) {
     const traffic = recordedTraffic(network);
-    it(`of ${network} (${traffic.length}) are read as they were recorded, and written as they came`, () => {
+    it(`of ${network} (${traffic.length}) decode as recorded, and encode to the same bytes`, () => {
       for (const message of traffic) {
         const read = decoded(message.code, payloadOf(message));
         expect(message.decoded, message.name).toMatchObject(facts(read));
@@ -51,7 +51,7 @@ describeWithVectors("recorded eth messages", () => {
     });
   }
 
-  it("of another client, with request ids, are read and written as they came", () => {
+  it("of another client, with request ids, decode and encode to the same bytes", () => {
     const { cases } = readVectorJson<{ cases: { type: string; rlp: string }[] }>(
       "devp2p",
       "eth66-messages.json",
@@ -73,7 +73,7 @@ describeWithVectors("recorded eth messages", () => {
     const outcomes = new Set<string>();
     for (const genuine of oneOfEachKind()) {
       const root = nodeOf(payloadOf(genuine));
-      // The first items are tried one by one; of what repeats after them, some.
+      // The first items are all tried; of the repetitions after them, some.
       const nodes = [...nodesOf(root)].filter((_, index) => index < 30 || below(60) === 0);
       for (const node of nodes)
         for (const [, replacement] of replacementsFor(node, below)) {
@@ -102,7 +102,7 @@ describeWithVectors("recorded eth messages", () => {
   });
 });
 
-describe("eth messages of the sheet", () => {
+describe("eth messages of the specification", () => {
   const genesisHash = hashFromHex("0x4a45de88da1d8e5dd7ef0e8503f03238bdf1a5a383cf4ab08315d8a6f59a615b");
 
   it("Status of the worked genesis", () => {
@@ -121,7 +121,7 @@ describe("eth messages of the sheet", () => {
     expect(decoded(CODES.status, hexToBytes(bytes))).toEqual({ kind: "status", status });
   });
 
-  it("the question for its head", () => {
+  it("the request for its head", () => {
     const bytes = "0xe601e4a04a45de88da1d8e5dd7ef0e8503f03238bdf1a5a383cf4ab08315d8a6f59a615b018080";
     const question = {
       kind: "getBlockHeaders",
@@ -144,7 +144,7 @@ describe("eth messages of the sheet", () => {
     expect(toHex(encodeMessage(read))).toBe(bytes);
   });
 
-  it("an announcement whose sizes have leading zeros is let through", () => {
+  it("an announcement whose sizes have leading zeros is accepted", () => {
     const bytes = `0xe900c58400000065e1a0${"00".repeat(31)}01`;
     const read = decoded(CODES.newPooledTransactionHashes, hexToBytes(bytes));
     expect(facts(read)).toMatchObject({ sizes: [0x65] });
@@ -157,13 +157,13 @@ describe("eth messages of the sheet", () => {
     });
   });
 
-  it("codes that left the protocol are unknown", () => {
+  it("codes removed from the protocol are unknown", () => {
     for (const code of [0x0b, 0x0c, 0x0d, 0x0e, 0x11]) {
       expect(decodeMessage(code, Uint8Array.of(0xc0))).toMatchObject({ error: { code: "unknownCode" } });
     }
   });
 
-  it("lists without end are left unread", IN_REAL_TIME, () => {
+  it("endless lists are refused undecoded", IN_REAL_TIME, () => {
     const nested = nestedLists(500_000);
     const flat = new Uint8Array(4_000_004).fill(0xc0);
     flat.set([0xfa, 0x3d, 0x09, 0x00]);
@@ -177,7 +177,7 @@ describe("eth messages of the sheet", () => {
   });
 });
 
-/** Leniency on purpose: sizes with leading zeros, a body that is an empty list, and blobs that are left behind. */
+/** Deliberate leniency: sizes with leading zeros, a body that is an empty list, and blobs that are dropped. */
 function isExact(message: EthMessage): boolean {
   return message.kind !== "newPooledTransactionHashes" && message.kind !== "blockBodies";
 }
@@ -198,7 +198,7 @@ function oneOfEachKind(): readonly RecordedEth[] {
 
 const hashOfTransaction = ({ hash }: Transaction): string => toHex(hash);
 
-/** A message in the words of the recordings. */
+/** A message in the format of the recordings. */
 function facts(message: EthMessage): Record<string, unknown> {
   switch (message.kind) {
     case "status": {

@@ -43,7 +43,7 @@ describeWithVectors(
       expect(one.network.peerCount).toBe(1);
     });
 
-    it("part when they are on different networks", async () => {
+    it("disconnect when they are on different networks", async () => {
       const one = await startToy(3, { protocols: [anEth(1n).eth.protocol] });
       const two = await startToy(4, { protocols: [anEth(2n).eth.protocol], maintained: [one.address] });
       await until(() => two.network.disconnects.some(({ reason }) => reason === "subprotocolTriggered"));

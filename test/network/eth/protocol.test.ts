@@ -6,29 +6,29 @@ import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
 import { encodeRlpList } from "../../../src/primitives/rlp.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
 import { describeWithVectors } from "../../vectors.ts";
-import { createToyEth, type OtherEnd, settled } from "./toyEth.ts";
+import { createToyEth, type RemotePeer, settled } from "./toyEth.ts";
 
-const kinds = ({ heard }: OtherEnd): string[] => heard.map(({ kind }) => kind);
+const kinds = ({ received: heard }: RemotePeer): string[] => heard.map(({ kind }) => kind);
 
-describeWithVectors("a peer that introduces itself", () => {
-  it("hears our Status at once, and is asked for the header of its head", async () => {
+describeWithVectors("a new peer", () => {
+  it("gets our Status at once, and a request for the header of its head", async () => {
     const toy = createToyEth();
-    const end = toy.meet(1);
+    const end = toy.connect(1);
     expect(kinds(end)).toEqual(["status"]);
-    end.introduce();
+    end.sendStatus();
     expect(end.isGreeted).toBe(true);
     expect(end.last("getBlockHeaders")).toMatchObject({
       requestId: 1n,
       query: { start: { hash: toy.chain.head.hash }, max: 1, skip: 0, isReverse: false },
     });
-    end.say({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.head.header] });
+    end.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.head.header] });
     await settled();
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([717n]);
   });
 
-  it("has what it sent before read, though only a connection is left on which it has said nothing", () => {
+  it("has its earlier input processed, though the only connection left has no Status yet", () => {
     const toy = createToyEth();
-    const { session } = toy.meet(1);
+    const { session } = toy.connect(1);
     const peer = createPeer(session, { clock: toy.clock, mostTransactions: () => 1 });
     peer.sessions.set(session, { isGreeted: false });
     let isDone = false;
@@ -38,10 +38,10 @@ describeWithVectors("a peer that introduces itself", () => {
     expect(isDone).toBe(true);
   });
 
-  it("has the question for our head answered", async () => {
+  it("gets a response to its request for our head", async () => {
     const toy = createToyEth();
-    const end = await toy.befriend(1);
-    end.say({
+    const end = await toy.connectReady(1);
+    end.send({
       kind: "getBlockHeaders",
       requestId: 77n,
       query: { start: { hash: toy.chain.head.hash }, max: 1, skip: 0, isReverse: false },
@@ -50,30 +50,30 @@ describeWithVectors("a peer that introduces itself", () => {
     expect(end.last("blockHeaders")).toMatchObject({ requestId: 77n, headers: [{ number: 717n }] });
   });
 
-  it("goes when it says something else first", () => {
-    const end = createToyEth().meet(1);
-    end.say({ kind: "transactions", transactions: [] });
+  it("is disconnected when its first message is not Status", () => {
+    const end = createToyEth().connect(1);
+    end.send({ kind: "transactions", transactions: [] });
     expect(end.reason).toBe("breachOfProtocol");
   });
 
-  it("goes when it is on another network, or cannot be understood", () => {
+  it("is disconnected when it is on another network, or its Status is malformed", () => {
     const toy = createToyEth();
-    const stranger = toy.meet(1);
-    stranger.say({
+    const foreign = toy.connect(1);
+    foreign.send({
       kind: "status",
-      status: { ...stranger.last("status").status, networkId: 1n },
+      status: { ...foreign.last("status").status, networkId: 1n },
     });
-    expect(stranger.reason).toBe("subprotocolTriggered");
-    const mumbler = toy.meet(2);
-    mumbler.sayBytes(CODES.status, Uint8Array.of(0xc0));
-    expect(mumbler.reason).toBe("subprotocolTriggered");
+    expect(foreign.reason).toBe("subprotocolTriggered");
+    const malformed = toy.connect(2);
+    malformed.sendBytes(CODES.status, Uint8Array.of(0xc0));
+    expect(malformed.reason).toBe("subprotocolTriggered");
     expect(toy.eth.peers).toEqual([]);
   });
 
-  it("goes when it does not show its head within 5 s, or shows another", async () => {
+  it("is disconnected when it does not return its head within 5 s, or returns another", async () => {
     const toy = createToyEth();
-    const silent = toy.meet(1);
-    silent.introduce();
+    const silent = toy.connect(1);
+    silent.sendStatus();
     toy.clock.advanceBy(4_999);
     await settled();
     expect(silent.reason).toBeUndefined();
@@ -81,23 +81,23 @@ describeWithVectors("a peer that introduces itself", () => {
     await settled();
     expect(silent.reason).toBe("uselessPeer");
 
-    const liar = toy.meet(2);
-    liar.introduce();
-    liar.say({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.genesis.header] });
+    const liar = toy.connect(2);
+    liar.sendStatus();
+    liar.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.genesis.header] });
     await settled();
     expect(liar.reason).toBe("uselessPeer");
   });
 
-  it("is one peer over two crossing connections, whichever answers", async () => {
+  it("is one peer over two crossing connections, whichever responds", async () => {
     const toy = createToyEth();
-    const losing = toy.meet(1, { isLasting: false });
-    const lasting = toy.meet(1);
-    losing.introduce();
-    lasting.introduce();
+    const losing = toy.connect(1, { isLasting: false });
+    const lasting = toy.connect(1);
+    losing.sendStatus();
+    lasting.sendStatus();
     expect([...kinds(losing), ...kinds(lasting)].filter((kind) => kind === "getBlockHeaders")).toHaveLength(
       1,
     );
-    lasting.say({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.head.header] });
+    lasting.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.head.header] });
     await settled();
     toy.eth.protocol.onClose(losing.session, "alreadyConnected");
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([717n]);
@@ -107,51 +107,51 @@ describeWithVectors("a peer that introduces itself", () => {
 
 describeWithVectors("a peer that breaks the rules", () => {
   const breaches: readonly (readonly [what: string, message: EthMessage])[] = [
-    ["answers what was not asked", { kind: "blockBodies", requestId: 1n, bodies: [] }],
-    ["answers what we never ask", { kind: "receipts", requestId: 1n, receipts: [] }],
+    ["sends an unsolicited response", { kind: "blockBodies", requestId: 1n, bodies: [] }],
+    ["sends a response that is never requested", { kind: "receipts", requestId: 1n, receipts: [] }],
   ];
-  it.each(breaches)("%s: it goes", async (_, message) => {
-    const end = await createToyEth().befriend(1);
-    end.say(message);
+  it.each(breaches)("%s: it is disconnected", async (_, message) => {
+    const end = await createToyEth().connectReady(1);
+    end.send(message);
     expect(end.reason).toBe("breachOfProtocol");
   });
 
-  it("introduces itself twice, or says what cannot be read: it goes", async () => {
+  it("sends Status twice, or malformed messages: it is disconnected", async () => {
     const toy = createToyEth();
-    const twice = await toy.befriend(1);
-    twice.introduce();
+    const twice = await toy.connectReady(1);
+    twice.sendStatus();
     expect(twice.reason).toBe("breachOfProtocol");
     for (const [number, code] of [CODES.newBlock, CODES.getBlockBodies, 0x0d, CODES.blockHeaders].entries()) {
-      const end = await toy.befriend(number + 2);
-      end.sayBytes(code, Uint8Array.of(0xc1, 0xc0));
+      const end = await toy.connectReady(number + 2);
+      end.sendBytes(code, Uint8Array.of(0xc1, 0xc0));
       expect(end.reason, String(code)).toBe("breachOfProtocol");
     }
   });
 
-  it("gives more than was asked for: it goes", async () => {
+  it("returns more than requested: it is disconnected", async () => {
     const toy = createToyEth();
-    const end = toy.meet(1);
-    end.introduce();
+    const end = toy.connect(1);
+    end.sendStatus();
     const { header } = toy.chain.head;
-    end.say({ kind: "blockHeaders", requestId: 1n, headers: [header, header] });
+    end.send({ kind: "blockHeaders", requestId: 1n, headers: [header, header] });
     await settled();
     expect(end.reason).toBe("breachOfProtocol");
   });
 
-  it("answers late: nothing comes of it", async () => {
+  it("responds late: the response is ignored", async () => {
     const toy = createToyEth();
-    const end = await toy.befriend(1);
+    const end = await toy.connectReady(1);
     const asked = toy.eth.peers[0]?.requestBodies([EMPTY_CODE_HASH]);
     toy.clock.advanceBy(5_000);
     expect(await asked).toMatchObject({ ok: false, error: { code: "timedOut" } });
-    end.say({ kind: "blockBodies", requestId: 1n, bodies: [] });
+    end.send({ kind: "blockBodies", requestId: 1n, bodies: [] });
     expect(end.reason).toBeUndefined();
-    expect(end.useless).toBe(1);
+    expect(end.penalties).toBe(1);
   });
 
-  it("is slow over a large answer: it is waited for while enough of it comes, for a minute", async () => {
+  it("is slow with a large response: the request stays open while enough arrives, for a minute", async () => {
     const toy = createToyEth();
-    const end = await toy.befriend(1);
+    const end = await toy.connectReady(1);
     const ask = () => toy.eth.peers[0]?.requestBodies([EMPTY_CODE_HASH]);
     const passSeconds = (seconds: number, bytes: number): void => {
       for (let passed = 0; passed < seconds; passed += 5) {
@@ -161,7 +161,7 @@ describeWithVectors("a peer that breaks the rules", () => {
     };
     const asked = ask();
     passSeconds(50, 300_000);
-    end.say({ kind: "blockBodies", requestId: 1n, bodies: [] });
+    end.send({ kind: "blockBodies", requestId: 1n, bodies: [] });
     expect(await asked).toMatchObject({ ok: true });
     for (const [seconds, bytes] of [
       [5, 200_000],
@@ -173,9 +173,9 @@ describeWithVectors("a peer that breaks the rules", () => {
     }
   });
 
-  it("leaves five questions of a kind without answers: it goes", async () => {
+  it("leaves five requests of a kind without responses: it is disconnected", async () => {
     const toy = createToyEth();
-    const end = await toy.befriend(1);
+    const end = await toy.connectReady(1);
     for (let count = 0; count < 5; count++) {
       void toy.eth.peers[0]?.requestBodies([EMPTY_CODE_HASH]);
       toy.clock.advanceBy(5_000);
@@ -183,53 +183,55 @@ describeWithVectors("a peer that breaks the rules", () => {
     expect(end.reason).toBe("timeout");
   });
 
-  it("asks without end: it goes, and others are answered in between", async () => {
+  it("floods requests: it is disconnected, and others are served in between", async () => {
     const toy = createToyEth();
-    const greedy = await toy.befriend(1);
-    const modest = await toy.befriend(2);
-    const question = {
+    const greedy = await toy.connectReady(1);
+    const modest = await toy.connectReady(2);
+    const request = {
       kind: "getBlockHeaders",
       requestId: 1n,
       query: { start: { number: 0n }, max: 512, skip: 0, isReverse: false },
     } as const;
-    for (let count = 0; count < 64; count++) greedy.say(question);
+    for (let count = 0; count < 64; count++) greedy.send(request);
     expect(greedy.reason).toBeUndefined();
-    modest.say(question);
+    modest.send(request);
     await settled();
     await settled();
     expect(modest.last("blockHeaders").headers).toHaveLength(512);
-    expect(greedy.heard.filter(({ kind }) => kind === "blockHeaders").length).toBeLessThan(10);
-    for (let count = 0; count < 64; count++) greedy.say(question);
+    expect(greedy.received.filter(({ kind }) => kind === "blockHeaders").length).toBeLessThan(10);
+    for (let count = 0; count < 64; count++) greedy.send(request);
     expect(greedy.reason).toBe("uselessPeer");
   });
 
-  it("is not asked more than five things at once", async () => {
+  it("has at most five open requests", async () => {
     const toy = createToyEth();
-    await toy.befriend(1);
+    await toy.connectReady(1);
     const asked = Array.from({ length: 6 }, () => toy.eth.peers[0]?.requestBodies([EMPTY_CODE_HASH]));
     expect(await asked[5]).toMatchObject({ error: { code: "busy" } });
   });
 });
 
 describeWithVectors("new blocks", () => {
-  it("go to each peer once, to one that has them by their hash", async () => {
+  it("go to each peer once, and by hash to a peer that has them", async () => {
     const toy = createToyEth();
-    const ends = [await toy.befriend(1), await toy.befriend(2), await toy.befriend(3)];
+    const ends = [await toy.connectReady(1), await toy.connectReady(2), await toy.connectReady(3)];
     const block = toy.chain.blocks[717];
     if (block === undefined) throw new Error("no such block");
-    ends[0]?.say({ kind: "newBlock", block, totalDifficulty: 718n });
+    ends[0]?.send({ kind: "newBlock", block, totalDifficulty: 718n });
     toy.eth.broadcastBlock(block, 718n);
     toy.eth.broadcastBlock(block, 718n);
-    expect(ends.map((end) => end.heard.filter(({ kind }) => kind === "newBlock").length)).toEqual([0, 1, 1]);
+    expect(ends.map((end) => end.received.filter(({ kind }) => kind === "newBlock").length)).toEqual([
+      0, 1, 1,
+    ]);
     expect(ends[1]?.last("newBlock")).toMatchObject({ totalDifficulty: 718n });
-    const named = ends.map((end) => end.heard.filter(({ kind }) => kind === "newBlockHashes").length);
+    const named = ends.map((end) => end.received.filter(({ kind }) => kind === "newBlockHashes").length);
     expect(named).toEqual([1, 0, 0]);
     expect(ends[0]?.last("newBlockHashes").blocks).toEqual([{ hash: block.hash, number: 717n }]);
   });
 
-  it("that are in the chain already are not read further than their header", async () => {
+  it("that are in the chain already are decoded no further than their header", async () => {
     const toy = createToyEth();
-    const end = await toy.befriend(1);
+    const end = await toy.connectReady(1);
     const block = toy.chain.blocks[717];
     if (block === undefined) throw new Error("no such block");
     const header = encodeHeader(block.header);
@@ -237,25 +239,25 @@ describeWithVectors("new blocks", () => {
       encodeRlpList([header, Uint8Array.of(1), Uint8Array.of(2)]),
       Uint8Array.of(3),
     ]);
-    end.sayBytes(CODES.newBlock, nonsense);
+    end.sendBytes(CODES.newBlock, nonsense);
     expect(end.reason).toBeUndefined();
     toy.chain.moveHead(100);
-    end.sayBytes(CODES.newBlock, nonsense);
+    end.sendBytes(CODES.newBlock, nonsense);
     expect(end.reason).toBeUndefined();
     toy.chain.moveHead(716);
-    end.sayBytes(CODES.newBlock, nonsense);
+    end.sendBytes(CODES.newBlock, nonsense);
     expect(toy.blocks.map((announced) => announced.open())).toMatchObject([
       { ok: false, error: { code: "malformed" } },
     ]);
   });
 
-  it("tell of the peer's height, and are handed on when they are near ours", async () => {
+  it("raise the peer's height, and are passed on when they are near the head", async () => {
     const toy = createToyEth();
     toy.chain.moveHead(100);
-    const end = await toy.befriend(1);
+    const end = await toy.connectReady(1);
     const say = (number: number): void => {
       const block = toy.chain.blocks[number];
-      if (block !== undefined) end.say({ kind: "newBlock", block, totalDifficulty: BigInt(number + 1) });
+      if (block !== undefined) end.send({ kind: "newBlock", block, totalDifficulty: BigInt(number + 1) });
     };
     for (const number of [99, 101, 130, 131, 500]) say(number);
     expect(toy.blocks.map(({ header }) => header.number)).toEqual([101n, 130n]);
@@ -265,31 +267,31 @@ describeWithVectors("new blocks", () => {
     });
   });
 
-  it("are known to a validator that speaks of them in consensus", async () => {
+  it("raise the height of a validator whose consensus messages imply them", async () => {
     const toy = createToyEth();
-    const end = await toy.befriend(1);
-    await toy.befriend(2);
+    const end = await toy.connectReady(1);
+    await toy.connectReady(2);
     toy.eth.noteImpliedHeight(end.session.address, 800n);
     toy.eth.noteImpliedHeight(end.session.address, 790n);
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([800n, 717n]);
   });
 
-  it("are believed in no further than a range beyond our head, or one by one", async () => {
+  it("raise a claimed height to at most one range above the head, or one by one", async () => {
     const toy = createToyEth();
     toy.chain.moveHead(100);
-    const end = await toy.befriend(1);
+    const end = await toy.connectReady(1);
     const hashes = (number: bigint): void =>
-      end.say({ kind: "newBlockHashes", blocks: [{ hash: EMPTY_CODE_HASH, number }] });
+      end.send({ kind: "newBlockHashes", blocks: [{ hash: EMPTY_CODE_HASH, number }] });
     toy.eth.noteImpliedHeight(end.session.address, 2n ** 63n);
     expect(toy.eth.peers[0]?.height).toBe(300n);
     hashes(2n ** 64n - 1n);
     expect(toy.eth.peers[0]?.height).toBe(301n);
   });
 
-  it("are not asked for while we may be committing the same one", async () => {
+  it("are not requested while the same one may be being committed here", async () => {
     const toy = createToyEth();
     toy.chain.moveHead(100);
-    const [quick, slow] = [await toy.befriend(1), await toy.befriend(2)];
+    const [quick, slow] = [await toy.connectReady(1), await toy.connectReady(2)];
     const heights = (): unknown => toy.eth.peers.map(({ height }) => height);
     toy.eth.noteImpliedHeight(quick.session.address, 101n);
     toy.chain.moveHead(101);
@@ -304,22 +306,22 @@ describeWithVectors("new blocks", () => {
     expect(heights()).toEqual([103n, 102n]);
   });
 
-  it("are announced by others with hashes", async () => {
+  it("are announced by other clients with hashes", async () => {
     const toy = createToyEth();
     toy.chain.moveHead(100);
-    const end = await toy.befriend(1);
-    end.say({ kind: "newBlockHashes", blocks: [{ hash: EMPTY_CODE_HASH, number: 105n }] });
+    const end = await toy.connectReady(1);
+    end.send({ kind: "newBlockHashes", blocks: [{ hash: EMPTY_CODE_HASH, number: 105n }] });
     expect(toy.eth.peers[0]?.height).toBe(105n);
   });
 
-  it("that a peer names are its best, when we have them", async () => {
+  it("named by a peer become its best, when we have them", async () => {
     const toy = createToyEth();
-    const end = await toy.befriend(1);
+    const end = await toy.connectReady(1);
     toy.chain.moveHead(717);
     const name = (number: number): void => {
       const hash = toy.chain.blocks[number]?.hash;
       if (hash === undefined) throw new Error("no such block");
-      end.say({ kind: "newBlockHashes", blocks: [{ hash, number: BigInt(number) }] });
+      end.send({ kind: "newBlockHashes", blocks: [{ hash, number: BigInt(number) }] });
     };
     name(700);
     const before = toy.eth.peers[0]?.best;

@@ -19,12 +19,12 @@ export interface RecordedPair {
 
 export type RecordedNetwork = "net1" | "net2";
 
-/** Status, blocks and transactions that went one way. */
+/** Status, blocks and transactions, which have no response. */
 export function recordedEthMessages(network: RecordedNetwork): readonly RecordedEth[] {
   return readVectorJson("besu-ibft", network, "wire", "eth-messages.json");
 }
 
-/** Questions with their answers; of net2 both full syncs too. */
+/** Requests with their responses; of net2 both full syncs too. */
 export function recordedPairs(network: RecordedNetwork): readonly RecordedPair[] {
   const pairs = readVectorJson<RecordedPair[]>("besu-ibft", network, "wire", "eth-pairs.json");
   return network === "net1" ? pairs : [...pairs, ...recordedSync()];
@@ -35,7 +35,7 @@ function recordedSync(): readonly RecordedPair[] {
   return JSON.parse(gunzipSync(packed).toString("utf8")) as RecordedPair[];
 }
 
-/** Everything that was said. */
+/** All recorded messages. */
 export function recordedTraffic(network: RecordedNetwork): readonly RecordedEth[] {
   return [
     ...recordedEthMessages(network),

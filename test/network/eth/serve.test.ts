@@ -14,7 +14,7 @@ import { type RecordedChain, recordedChain } from "../../builders/recordedChain.
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 import { payloadOf, recordedPairs, recordedTraffic } from "./recordedTraffic.ts";
 
-describeWithVectors("answers to peers, over recorded chains", () => {
+describeWithVectors("responses to peers, over recorded chains", () => {
   for (const network of ["net1", "net2"] as const) {
     const chain = recordedChain(network);
     const pairs = recordedPairs(network);
@@ -27,9 +27,9 @@ describeWithVectors("answers to peers, over recorded chains", () => {
         // A transaction that was mined by then had left the pool.
         const isMined = (response.decoded["txs"] as unknown[] | undefined)?.length === 0;
         const pool = poolOf(isMined ? [] : transactions);
-        const answered = answeredHeaders(response.code, payloadOf(response));
-        const { code, payload } = respondTo(question(request.code, payloadOf(request)), {
-          chain: asSealedFor(answered, chain),
+        const recorded = headersOf(response.code, payloadOf(response));
+        const { code, payload } = respondTo(requestOf(request.code, payloadOf(request)), {
+          chain: asSealedFor(recorded, chain),
           pool,
         });
         expect(code).toBe(response.code);
@@ -41,8 +41,8 @@ describeWithVectors("answers to peers, over recorded chains", () => {
   const chain = recordedChain("net2");
   const pool = poolOf([]);
   const numbers = (query: HeaderQuery): number[] => {
-    const answer = respondTo({ kind: "getBlockHeaders", requestId: 1n, query }, { chain, pool });
-    const read = decodeMessage(answer.code, answer.payload);
+    const response = respondTo({ kind: "getBlockHeaders", requestId: 1n, query }, { chain, pool });
+    const read = decodeMessage(response.code, response.payload);
     if (!read.ok || read.value.kind !== "blockHeaders") throw new Error("headers expected");
     return read.value.headers.map(({ number }) => Number(number));
   };
@@ -54,7 +54,7 @@ describeWithVectors("answers to peers, over recorded chains", () => {
     ...change,
   });
 
-  it("pass over blocks, forwards and backwards", () => {
+  it("skip blocks, forwards and backwards", () => {
     expect(numbers(at(5, { skip: 199 }))).toEqual([5, 205, 405]);
     expect(numbers(at(450, { skip: 199, isReverse: true }))).toEqual([450, 250, 50]);
   });
@@ -65,18 +65,18 @@ describeWithVectors("answers to peers, over recorded chains", () => {
     expect(numbers(at(718))).toEqual([]);
   });
 
-  it("give one header where none is wanted, and 512 at most", () => {
+  it("have one header where zero were requested, and 512 at most", () => {
     expect(numbers(at(7, { max: 0 }))).toEqual([7]);
     expect(numbers(at(0, { max: 10_000 }))).toHaveLength(512);
     expect(numbers(at(9, { max: 3, skip: 0xffff_ffff }))).toEqual([9]);
   });
 
-  it("begin at a hash, and are empty for an unknown one", () => {
+  it("start at a hash, and are empty for an unknown one", () => {
     expect(numbers(at(0, { start: { hash: hashAt(12) } }))).toEqual([12, 13, 14]);
     expect(numbers(at(0, { start: { hash: unknownHash } }))).toEqual([]);
   });
 
-  it("hold 128 bodies at most, without the unknown ones", () => {
+  it("have at most 128 bodies, without the unknown ones", () => {
     const hashes = [unknownHash, ...Array.from({ length: 200 }, (_, number) => hashAt(number))];
     const { payload, code } = respondTo({ kind: "getBlockBodies", requestId: 9n, hashes }, { chain, pool });
     expect(decodeMessage(code, payload)).toMatchObject({
@@ -84,16 +84,16 @@ describeWithVectors("answers to peers, over recorded chains", () => {
     });
   });
 
-  it("hold the receipts of the blocks asked for, as the chain's roots cover them", () => {
+  it("have the receipts of the requested blocks, as covered by the chain's roots", () => {
     const recorded = readVectorJson<Record<string, string[]>>("besu-ibft", "net2", "receipts-rlp.json");
     const busy = Object.keys(recorded).map(Number).slice(0, 20);
-    const question: EthRequest = {
+    const requestOf: EthRequest = {
       kind: "getReceipts",
       requestId: 3n,
       hashes: [unknownHash, ...busy.map(hashAt)],
     };
-    const answer = respondTo(question, { chain, pool });
-    const read = decodeMessage(answer.code, answer.payload);
+    const response = respondTo(requestOf, { chain, pool });
+    const read = decodeMessage(response.code, response.payload);
     if (!read.ok || read.value.kind !== "receipts") throw new Error("receipts expected");
     expect(read.value.receipts.map((block) => block.map((receipt) => toHex(encodeReceipt(receipt))))).toEqual(
       busy.map((number) => recorded[String(number)]),
@@ -121,25 +121,25 @@ describeWithVectors("answers to peers, over recorded chains", () => {
 const unknownHash = asHash(new Uint8Array(32).fill(0xee));
 const aLargeTransaction = { type: 0 } as Transaction;
 
-function question(code: number, payload: Uint8Array): EthRequest {
+function requestOf(code: number, payload: Uint8Array): EthRequest {
   const read = decodeMessage(code, payload);
   const isQuestion = (message: EthMessage): message is EthRequest => message.kind.startsWith("get");
-  if (!read.ok || !isQuestion(read.value)) throw new Error("a question expected");
+  if (!read.ok || !isQuestion(read.value)) throw new Error("a request expected");
   return read.value;
 }
 
-function answeredHeaders(code: number, payload: Uint8Array): readonly Header[] {
+function headersOf(code: number, payload: Uint8Array): readonly Header[] {
   const read = decodeMessage(code, payload);
   return read.ok && read.value.kind === "blockHeaders" ? read.value.headers : [];
 }
 
 /**
- * The chain as who answered had it: as high as its highest block, and with its set of seals, which differs from node to
- * node under one hash. Which headers are given, and in which order, is left to the answer.
+ * The chain of the node that responded: up to its highest block, and with its set of seals, which differs from node to
+ * node under one hash. Selection and order of headers are left to the code under test.
  */
-function asSealedFor(answered: readonly Header[], chain: RecordedChain): EthChain {
-  const own = new Map(answered.map((header) => [header.number, header]));
-  const highest = answered.length === 0 ? chain.head.header.number : [...own.keys()].reduce(larger);
+function asSealedFor(recorded: readonly Header[], chain: RecordedChain): EthChain {
+  const own = new Map(recorded.map((header) => [header.number, header]));
+  const highest = recorded.length === 0 ? chain.head.header.number : [...own.keys()].reduce(larger);
   const sealed = (named: NamedHeader | undefined): NamedHeader | undefined => {
     if (named === undefined || named.header.number > highest) return undefined;
     const header = own.get(named.header.number) ?? named.header;

@@ -9,7 +9,7 @@ import { recordedChain } from "../../builders/recordedChain.ts";
 import { describeWithVectors } from "../../vectors.ts";
 import { payloadOf, recordedEthMessages } from "./recordedTraffic.ts";
 
-describeWithVectors("introductions", () => {
+describeWithVectors("Status messages", () => {
   const chain = recordedChain("net2");
   const identity = {
     networkId: 7772n,

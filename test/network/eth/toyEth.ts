@@ -14,7 +14,7 @@ import { createHandClock, type HandClock } from "../../builders/handClock.ts";
 import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
 import { identity } from "../identities.ts";
 
-/** A pool that takes whatever it is offered. */
+/** A pool that accepts everything. */
 export interface ToyPool extends EthPool {
   isOpen: boolean;
   readonly offered: Transaction[];
@@ -37,32 +37,32 @@ export function createToyPool(): ToyPool {
   };
 }
 
-/** Our side, with a recorded chain, over sessions whose other end a test plays. */
+/** The eth protocol on a recorded chain, over sessions whose remote end a test plays. */
 export interface ToyEth {
   readonly eth: Eth;
   readonly chain: RecordedChain;
   readonly pool: ToyPool;
   readonly clock: HandClock;
   readonly blocks: AnnouncedBlock[];
-  /** The other end of a new session; the peer is the same for the same number. */
-  meet(number: number, change?: { readonly isLasting?: boolean }): OtherEnd;
-  /** As meet, with Status exchanged and the head shown. */
-  befriend(number: number): Promise<OtherEnd>;
+  /** Opens a session and returns its remote end; equal numbers are the same peer. */
+  connect(number: number, change?: { readonly isLasting?: boolean }): RemotePeer;
+  /** As connect, with Status exchanged and the head returned. */
+  connectReady(number: number): Promise<RemotePeer>;
 }
 
-export interface OtherEnd {
+export interface RemotePeer {
   readonly session: Session;
-  /** What we sent, read again. */
-  readonly heard: EthMessage[];
+  /** Messages sent to it, decoded. */
+  readonly received: EthMessage[];
   readonly reason: DisconnectReason | undefined;
-  readonly useless: number;
+  readonly penalties: number;
   readonly isGreeted: boolean;
-  say(message: EthMessage): void;
-  sayBytes(code: number, payload: Uint8Array): void;
-  /** So many bytes come of a message that is not complete. */
+  send(message: EthMessage): void;
+  sendBytes(code: number, payload: Uint8Array): void;
+  /** Receives part of an incomplete message. */
   sendPart(bytes: number): void;
-  /** Status with our own words, but for the changes. */
-  introduce(): void;
+  /** Sends back our own Status. */
+  sendStatus(): void;
   last<K extends MessageKind>(kind: K): Extract<EthMessage, { kind: K }>;
 }
 
@@ -91,12 +91,12 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     pool,
     clock,
     blocks: announced,
-    meet: (number, { isLasting = true } = {}) => createOtherEnd(eth, number, isLasting),
-    async befriend(number) {
-      const end = toy.meet(number);
-      end.introduce();
+    connect: (number, { isLasting = true } = {}) => createRemotePeer(eth, number, isLasting),
+    async connectReady(number) {
+      const end = toy.connect(number);
+      end.sendStatus();
       const { requestId } = end.last("getBlockHeaders");
-      end.say({ kind: "blockHeaders", requestId, headers: [chain.head.header] });
+      end.send({ kind: "blockHeaders", requestId, headers: [chain.head.header] });
       await settled();
       return end;
     },
@@ -104,12 +104,12 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
   return toy;
 }
 
-function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd {
+function createRemotePeer(eth: Eth, number: number, isLasting: boolean): RemotePeer {
   const { nodeId } = identity(number);
-  const heard: EthMessage[] = [];
+  const received: EthMessage[] = [];
   let reason: DisconnectReason | undefined;
   let isGreeted = false;
-  let useless = 0;
+  let penalties = 0;
   let receivedBytes = 0;
   const session: Session = {
     nodeId,
@@ -127,8 +127,8 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
     send(code, payload) {
       if (reason !== undefined) return false;
       const read = decodeMessage(code, payload);
-      if (!read.ok) throw new Error(`we sent what cannot be read: ${read.error.message}`);
-      heard.push(read.value);
+      if (!read.ok) throw new Error(`we sent a malformed message: ${read.error.message}`);
+      received.push(read.value);
       return true;
     },
     disconnect(why) {
@@ -141,31 +141,31 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
     },
     reward: () => undefined,
     penalise() {
-      useless++;
+      penalties++;
     },
   };
-  const end: OtherEnd = {
+  const end: RemotePeer = {
     session,
-    heard,
+    received,
     get reason() {
       return reason;
     },
     get isGreeted() {
       return isGreeted;
     },
-    get useless() {
-      return useless;
+    get penalties() {
+      return penalties;
     },
-    say: (message) => end.sayBytes(CODES[message.kind], encodeMessage(message)),
-    sayBytes(code, payload) {
+    send: (message) => end.sendBytes(CODES[message.kind], encodeMessage(message)),
+    sendBytes(code, payload) {
       if (reason === undefined) eth.protocol.onMessage(session, code, payload);
     },
     sendPart(bytes) {
       receivedBytes += bytes;
     },
-    introduce: () => end.say(end.last("status")),
+    sendStatus: () => end.send(end.last("status")),
     last(kind) {
-      const found = heard.findLast((message) => message.kind === kind);
+      const found = received.findLast((message) => message.kind === kind);
       if (found === undefined) throw new Error(`no ${kind} was sent`);
       return found as ReturnType<typeof end.last<typeof kind>>;
     },
@@ -174,7 +174,7 @@ function createOtherEnd(eth: Eth, number: number, isLasting: boolean): OtherEnd 
   return end;
 }
 
-/** After whatever is under way. */
+/** Resolves after pending work. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

@@ -33,7 +33,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
 }
 
 describe("the consensus transport", IN_REAL_TIME, () => {
-  it("sends to addresses over all their connections, but for those excepted", () => {
+  it("sends to addresses over all their connections, except excluded ones", () => {
     const sent: string[] = [];
     const { protocol, send, ...transport } = createIbfTransport({ receive: () => undefined });
     const second = aSession(ALICE, sent, "alice again");
@@ -48,7 +48,7 @@ describe("the consensus transport", IN_REAL_TIME, () => {
     expect(transport.droppedCount).toBe(0);
   });
 
-  it("tells of each session that opens, and what is said to it goes over no other", () => {
+  it("reports each opened session, and sends a reply over that session only", () => {
     const sent: string[] = [];
     const opened: string[] = [];
     const { protocol } = createIbfTransport({
@@ -64,7 +64,7 @@ describe("the consensus transport", IN_REAL_TIME, () => {
     expect(sent).toEqual(["alice 3 4", "alice again 3 4"]);
   });
 
-  it("hands on what came in turns, so that nobody waits for the one who talks most", async () => {
+  it("delivers round robin, so that a flooding sender does not delay others", async () => {
     const received: ReceivedMessage[] = [];
     const transport = createIbfTransport({ receive: (message) => void received.push(message) });
     const [alice, bob] = [aSession(ALICE, [], ""), aSession(BOB, [], "")];
@@ -77,7 +77,7 @@ describe("the consensus transport", IN_REAL_TIME, () => {
     expect(transport.droppedCount).toBe(76);
   });
 
-  it("keeps no more bytes of one sender than its share, and always takes one message", async () => {
+  it("keeps no more bytes of one sender than its bound, and always accepts one message", async () => {
     const received: ReceivedMessage[] = [];
     const transport = createIbfTransport({ receive: (message) => void received.push(message) });
     const alice = aSession(ALICE, [], "");
@@ -87,7 +87,7 @@ describe("the consensus transport", IN_REAL_TIME, () => {
     expect([received.length, transport.droppedCount]).toEqual([1, 4]);
   });
 
-  it("carries the four codes between nodes, at the ids where the incumbent expects them", async () => {
+  it("carries the four codes between nodes, at the ids that Besu expects", async () => {
     const received: ReceivedMessage[] = [];
     const alice = createIbfTransport({ receive: () => undefined });
     const bob = createIbfTransport({ receive: (message) => void received.push(message) });

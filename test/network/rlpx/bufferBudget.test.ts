@@ -15,11 +15,11 @@ interface Link {
 }
 
 function join(
-  memory: BufferBudget,
-  facts: { isStranger?: boolean; sendingSinceMs?: number; readingSinceMs?: number } = {},
+  budget: BufferBudget,
+  facts: { isUntrusted?: boolean; sendingSinceMs?: number; readingSinceMs?: number } = {},
 ): Link {
-  const share = memory.join({
-    isUntrusted: facts.isStranger ?? false,
+  const share = budget.join({
+    isUntrusted: facts.isUntrusted ?? false,
     sendingSinceMs: facts.sendingSinceMs,
     readingSinceMs: facts.readingSinceMs,
     get waitingBytes() {
@@ -39,40 +39,40 @@ function join(
 
 const message = (length: number, id = 0x10) => ({ id, bytes: new Uint8Array(length) });
 
-describe("the memory of all connections", () => {
-  it("counts a message that several of them wait to send once, until the last has sent it", () => {
-    const memory = createBufferBudget(LIMITS);
-    const links = Array.from({ length: 25 }, () => join(memory));
+describe("the buffer budget of all connections", () => {
+  it("counts a message queued on several of them once, until the last has sent it", () => {
+    const budget = createBufferBudget(LIMITS);
+    const links = Array.from({ length: 25 }, () => join(budget));
     const block = message(900);
     for (const { queue } of links) expect(queue.push(block, "consensus")).toBe(true);
-    expect(memory.queuedBytes).toBe(900);
+    expect(budget.queuedBytes).toBe(900);
     for (const { queue } of links) {
       expect(queue.shift()).toBe(block);
-      expect(memory.queuedBytes).toBe(900);
+      expect(budget.queuedBytes).toBe(900);
       queue.shift();
     }
-    expect(memory.queuedBytes).toBe(0);
+    expect(budget.queuedBytes).toBe(0);
   });
 
-  it("gives up the strangers that read slowest, then what is no consensus, then its oldest", () => {
-    const memory = createBufferBudget(LIMITS);
-    const slow = join(memory, { isStranger: true, sendingSinceMs: 1 });
-    const quick = join(memory, { isStranger: true, sendingSinceMs: 2 });
-    const quiet = join(memory, { isStranger: true });
-    const [one, other] = [join(memory), join(memory)];
+  it("drops the slowest untrusted readers, then ordinary messages, then the oldest consensus messages", () => {
+    const budget = createBufferBudget(LIMITS);
+    const slow = join(budget, { isUntrusted: true, sendingSinceMs: 1 });
+    const quick = join(budget, { isUntrusted: true, sendingSinceMs: 2 });
+    const quiet = join(budget, { isUntrusted: true });
+    const [one, other] = [join(budget), join(budget)];
     const pushed = [
       slow.queue.push(message(300), "ordinary"),
       quick.queue.push(message(300), "ordinary"),
       one.queue.push(message(300), "ordinary"),
     ];
-    expect([...pushed, memory.queuedBytes]).toEqual([true, true, true, 900]);
+    expect([...pushed, budget.queuedBytes]).toEqual([true, true, true, 900]);
     expect(other.queue.push(message(400), "ordinary")).toBe(true);
     expect([slow.cut, quick.cut]).toEqual([
       "it reads too slowly, and the send budget is exhausted",
       undefined,
     ]);
     expect(other.queue.push(message(300), "consensus")).toBe(true);
-    expect([quick.cut, quiet.cut, memory.queuedBytes]).toEqual([slow.cut, undefined, 1_000]);
+    expect([quick.cut, quiet.cut, budget.queuedBytes]).toEqual([slow.cut, undefined, 1_000]);
     expect(one.queue.push(message(1), "ordinary")).toBe(false);
     expect(one.queue.push(message(500), "consensus")).toBe(true);
     expect([one.queue.waitingBytes.ordinary, other.queue.waitingBytes.ordinary]).toEqual([0, 0]);
@@ -80,14 +80,14 @@ describe("the memory of all connections", () => {
     expect(one.queue.waitingBytes).toEqual({ ordinary: 0, consensus: 0 });
     expect(other.queue.shift()).toMatchObject({ id: 0x10 });
     expect(other.queue.shift()).toMatchObject({ id: 0x11 });
-    expect(memory.queuedBytes).toBeLessThanOrEqual(1_000);
+    expect(budget.queuedBytes).toBeLessThanOrEqual(1_000);
   });
 
-  it("gives up the stranger that takes longest over a message, and no validator", () => {
-    const memory = createBufferBudget(LIMITS);
-    const slow = join(memory, { isStranger: true, readingSinceMs: 1 });
-    const quick = join(memory, { isStranger: true, readingSinceMs: 2 });
-    const validator = join(memory, { readingSinceMs: 0 });
+  it("disconnects the untrusted peer that takes longest over a message, and no validator", () => {
+    const budget = createBufferBudget(LIMITS);
+    const slow = join(budget, { isUntrusted: true, readingSinceMs: 1 });
+    const quick = join(budget, { isUntrusted: true, readingSinceMs: 2 });
+    const validator = join(budget, { readingSinceMs: 0 });
     slow.share.reportUnread(500);
     validator.share.reportUnread(2_000);
     quick.share.reportUnread(500);
@@ -99,6 +99,6 @@ describe("the memory of all connections", () => {
       undefined,
     ]);
     quick.share.reportUnread(0);
-    expect(memory.unreadBytes).toBe(2_000);
+    expect(budget.unreadBytes).toBe(2_000);
   });
 });

@@ -23,28 +23,28 @@ interface End {
   readonly connection: Connection;
   readonly socket: Socket;
   readonly hellos: Hello[];
-  readonly heard: { readonly id: number; readonly length: number }[];
-  readonly partings: Disconnect[];
+  readonly received: { readonly id: number; readonly length: number }[];
+  readonly disconnects: Disconnect[];
   isReleased: boolean;
 }
 
 describe("a connection", IN_REAL_TIME, () => {
-  it("is cut after ten seconds when nobody speaks", async () => {
+  it("is closed after ten seconds without a handshake", async () => {
     const clock = createHandClock(0);
     const [near] = await sockets();
     const end = take(near, BOB, clock);
     clock.advanceBy(9_999);
-    expect(end.partings).toEqual([]);
+    expect(end.disconnects).toEqual([]);
     clock.advanceBy(1);
-    expect(end.partings).toMatchObject([{ reason: "timeout", by: "us" }]);
+    expect(end.disconnects).toMatchObject([{ reason: "timeout", by: "us" }]);
     await until(() => end.isReleased);
   });
 
-  it("is cut after ten seconds when the handshake is all that came", async () => {
+  it("is closed after ten seconds when only the handshake arrived", async () => {
     const clock = createHandClock(0);
     const [near, far] = await sockets();
     const end = take(near, BOB, clock);
-    // An initiator that says no Hello: its writes stop after the first.
+    // An initiator that sends no Hello: its writes stop after the first.
     const write = far.write.bind(far);
     let writes = 0;
     far.write = ((bytes: Uint8Array, done?: () => void) =>
@@ -52,10 +52,10 @@ describe("a connection", IN_REAL_TIME, () => {
     take(far, ALICE, createHandClock(0), BOB);
     await until(() => writes > 1);
     clock.advanceBy(10_000);
-    expect(end.partings).toMatchObject([{ reason: "timeout", by: "us" }]);
+    expect(end.disconnects).toMatchObject([{ reason: "timeout", by: "us" }]);
   });
 
-  it("is set up when every byte comes by itself", async () => {
+  it("is set up when every byte arrives alone", async () => {
     const [near, far] = await sockets();
     trickle(near);
     trickle(far);
@@ -63,46 +63,46 @@ describe("a connection", IN_REAL_TIME, () => {
     const alice = take(far, ALICE, createHandClock(0), BOB);
     await until(() => alice.hellos.length === 1 && bob.hellos.length === 1);
     alice.connection.send(0x10, new Uint8Array(300));
-    await until(() => bob.heard.length === 1);
-    expect(bob.heard).toEqual([{ id: 0x10, length: 300 }]);
+    await until(() => bob.received.length === 1);
+    expect(bob.received).toEqual([{ id: 0x10, length: 300 }]);
   });
 
-  it("stays when silence is answered by Pong", async () => {
+  it("stays open when Pings are answered", async () => {
     const { alice, bob, clock } = await pair();
     for (let count = 0; count < 5; count++) {
       clock.advanceBy(15_000);
       await settled(alice, bob);
     }
-    expect([...alice.partings, ...bob.partings]).toEqual([]);
+    expect([...alice.disconnects, ...bob.disconnects]).toEqual([]);
   });
 
-  it("is ended with a reason when neither words nor a Pong come for two silences", async () => {
+  it("ends with a reason when neither messages nor a Pong arrive for two keep-alive periods", async () => {
     const { alice, clock, bob } = await pair();
     bob.socket.pause();
     clock.advanceBy(15_000);
     clock.advanceBy(14_999);
-    expect(alice.partings).toEqual([]);
+    expect(alice.disconnects).toEqual([]);
     clock.advanceBy(5_000);
-    expect(alice.partings).toMatchObject([
+    expect(alice.disconnects).toMatchObject([
       { reason: "timeout", by: "us", detail: "no Pong within the keep-alive period" },
     ]);
   });
 
-  it("is closed two seconds after the reason was told", async () => {
+  it("is closed two seconds after Disconnect was sent", async () => {
     const { alice, bob, clock } = await pair();
-    // Does not hang up by itself.
+    // Does not close the socket by itself.
     bob.socket.end = (() => bob.socket) as typeof bob.socket.end;
     alice.connection.disconnect("tooManyPeers", "enough");
     alice.connection.disconnect("requested", "once more");
-    await until(() => bob.partings.length === 1);
-    expect(bob.partings).toMatchObject([{ reason: "tooManyPeers", by: "them" }]);
-    expect(alice.partings).toEqual([{ reason: "tooManyPeers", by: "us", detail: "enough" }]);
+    await until(() => bob.disconnects.length === 1);
+    expect(bob.disconnects).toMatchObject([{ reason: "tooManyPeers", by: "them" }]);
+    expect(alice.disconnects).toEqual([{ reason: "tooManyPeers", by: "us", detail: "enough" }]);
     expect(alice.isReleased).toBe(false);
     clock.advanceBy(2_000);
     await until(() => alice.isReleased);
   });
 
-  it("keeps a bounded amount for a peer that does not read, consensus beside the rest, and cuts it in the end", async () => {
+  it("queues a bounded amount for a peer that does not read, consensus beside the rest, and closes in the end", async () => {
     const { alice, bob, clock } = await pair();
     bob.socket.pause();
     let sent = 0;
@@ -112,38 +112,38 @@ describe("a connection", IN_REAL_TIME, () => {
     }
     expect(alice.connection.unsentBytes).toBeGreaterThan(15 * MIB);
     expect(alice.connection.unsentBytes).toBeLessThan(17 * MIB);
-    // What waits for it says nothing, and other messages do not keep out those of consensus: the oldest give way.
+    // The amount queued is no reason to close, and ordinary messages do not displace consensus: its oldest give way.
     for (let count = 0; count < 64; count++)
       expect(alice.connection.send(0x10, noise(), "consensus")).toBe(true);
     expect(alice.connection.unsentBytes).toBeLessThan(66 * MIB);
     clock.advanceBy(14_000);
-    expect(alice.partings).toEqual([]);
+    expect(alice.disconnects).toEqual([]);
     for (let count = 0; count < 5; count++) clock.advanceBy(5_000);
-    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it stopped reading" }]);
+    expect(alice.disconnects).toMatchObject([{ reason: "timeout", by: "us", detail: "it stopped reading" }]);
     await until(() => alice.isReleased);
     expect(alice.connection.unsentBytes).toBe(0);
   });
 
-  it("lives as long as a large message goes on, however long it takes, and says small ones of consensus before the next", async () => {
+  it("stays open while a large message makes progress, however long it takes, and sends small consensus messages before the next", async () => {
     const { alice, bob, clock } = await pair();
     bob.socket.pause();
     const large = [noise(15_000_000), noise(15_000_000)];
     for (const message of large) expect(alice.connection.send(0x10, message, "consensus")).toBe(true);
-    // Said again on the same connection it does not wait twice, nor while it is on its way.
+    // Sent again on the same connection it is not queued twice, nor while it is being sent.
     for (const message of large) expect(alice.connection.send(0x10, message, "consensus")).toBe(true);
     alice.connection.send(0x12, noise(1_000));
     alice.connection.send(0x11, Uint8Array.of(1), "consensus");
-    // Each look finds that some came through; after the first silence a Ping waits behind it, too.
-    while (bob.heard.length < 4) {
+    // Each check finds progress; after the first silence a Ping waits behind it, too.
+    while (bob.received.length < 4) {
       const { bytesRead } = bob.socket;
       bob.socket.resume();
-      await until(() => bob.socket.bytesRead - bytesRead > 2_000_000 || bob.heard.length === 4);
+      await until(() => bob.socket.bytesRead - bytesRead > 2_000_000 || bob.received.length === 4);
       bob.socket.pause();
       await new Promise((resolve) => setTimeout(resolve, 5));
       clock.advanceBy(5_000);
-      expect([...alice.partings, ...bob.partings]).toEqual([]);
+      expect([...alice.disconnects, ...bob.disconnects]).toEqual([]);
     }
-    expect(bob.heard).toEqual([
+    expect(bob.received).toEqual([
       { id: 0x10, length: 15_000_000 },
       { id: 0x11, length: 1 },
       { id: 0x10, length: 15_000_000 },
@@ -151,7 +151,7 @@ describe("a connection", IN_REAL_TIME, () => {
     ]);
   });
 
-  it("answers a Ping before what waits, once however often it is asked meanwhile", async () => {
+  it("answers a Ping before queued messages, once for several Pings", async () => {
     const { alice, bob, clock } = await pair();
     const written: number[] = [];
     const write = alice.socket.write.bind(alice.socket);
@@ -161,48 +161,48 @@ describe("a connection", IN_REAL_TIME, () => {
     }) as typeof alice.socket.write;
     alice.connection.send(0x10, noise(15_000_000));
     clock.advanceBy(15_000);
-    await until(() => bob.heard.length === 1);
+    await until(() => bob.received.length === 1);
     await settled(alice, bob);
-    expect([...alice.partings, ...bob.partings]).toEqual([]);
+    expect([...alice.disconnects, ...bob.disconnects]).toEqual([]);
     expect(Math.max(...written)).toBeLessThan(70_000);
   });
 
-  it("is cut when a message of the other end does not go on, although some of it comes now and then", async () => {
+  it("is closed when an incoming message makes no progress, although some bytes arrive now and then", async () => {
     const { alice, bob, clock } = await pair();
     const held = holdBack(alice.socket);
     alice.connection.send(0x10, noise());
     await until(() => held.bytes() > 1_000_000);
     held.release(500_000);
     await until(() => bob.socket.bytesRead > 500_000);
-    for (let count = 0; bob.partings.length === 0 && count < 10; count++) {
+    for (let count = 0; bob.disconnects.length === 0 && count < 10; count++) {
       const { bytesRead } = bob.socket;
       held.release(1_000);
       await until(() => bob.socket.bytesRead > bytesRead);
       clock.advanceBy(5_000);
     }
-    expect(bob.partings).toMatchObject([
+    expect(bob.disconnects).toMatchObject([
       { reason: "timeout", by: "us", detail: "its message makes no progress" },
     ]);
   });
 
-  it("cuts a peer that stopped reading, although it still speaks", async () => {
+  it("is closed when the peer stopped reading, although it still sends", async () => {
     const { alice, bob, clock } = await pair();
     bob.socket.pause();
     await fill(alice.connection);
-    for (let count = 0; alice.partings.length === 0 && count < 10; count++) {
+    for (let count = 0; alice.disconnects.length === 0 && count < 10; count++) {
       bob.connection.send(0x10, Uint8Array.of(1));
-      const heard = alice.heard.length;
-      await until(() => alice.heard.length > heard);
+      const received = alice.received.length;
+      await until(() => alice.received.length > received);
       clock.advanceBy(5_000);
     }
-    expect(alice.partings).toMatchObject([{ reason: "timeout", by: "us", detail: "it stopped reading" }]);
+    expect(alice.disconnects).toMatchObject([{ reason: "timeout", by: "us", detail: "it stopped reading" }]);
   });
 
-  it("tells a dead line from a goodbye", async () => {
+  it("distinguishes a lost connection from a Disconnect", async () => {
     const { alice, bob } = await pair();
     bob.socket.resetAndDestroy();
     await until(() => alice.isReleased);
-    expect(alice.partings).toMatchObject([{ reason: "tcpError", by: "nobody" }]);
+    expect(alice.disconnects).toMatchObject([{ reason: "tcpError", by: "nobody" }]);
   });
 });
 
@@ -215,27 +215,29 @@ async function pair(): Promise<{ alice: End; bob: End; clock: HandClock }> {
   return { alice, bob, clock };
 }
 
-/** Cannot be compressed, and is no other's. */
+/** Unique and incompressible bytes. */
 function noise(length = 1_000_000): Uint8Array {
   const bytes = new Uint8Array(length);
   for (let at = 0; at < length; at += 65_536) randomFillSync(bytes, at, Math.min(65_536, length - at));
   return bytes;
 }
 
-/** Gives it messages until neither it nor the kernel takes any more: it refuses, and nothing moves, in twenty looks. */
+/**
+ * Sends messages until neither the connection nor the kernel accepts more: refused without progress in twenty checks.
+ */
 async function fill(connection: Connection): Promise<void> {
   let given = 0;
-  for (let looks = 0; looks < 20; looks++) {
+  for (let checks = 0; checks < 20; checks++) {
     const { unsentBytes } = connection;
     const isTaken = connection.send(0x10, noise());
     if (isTaken) given += 1_000_000;
     expect(given).toBeLessThan(MORE_THAN_KERNELS_TAKE + 64 * MIB);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    if (isTaken || connection.unsentBytes !== unsentBytes) looks = 0;
+    if (isTaken || connection.unsentBytes !== unsentBytes) checks = 0;
   }
 }
 
-/** Keeps what is written to the socket, to let it go by and by. */
+/** Holds back writes to the socket, and releases them in parts. */
 function holdBack(socket: Socket): { bytes(): number; release(count: number): void } {
   const write = socket.write.bind(socket);
   let held = Buffer.alloc(0);
@@ -253,20 +255,20 @@ function holdBack(socket: Socket): { bytes(): number; release(count: number): vo
   };
 }
 
-/** Two messages each way, after which a Pong to whatever went before has arrived. */
+/** Two messages each way, after which any earlier Pong has arrived. */
 async function settled(alice: End, bob: End): Promise<void> {
   for (const _ of ["a Ping is read before this message", "its Pong is read before this one"]) {
-    const counts = [alice.heard.length, bob.heard.length];
+    const counts = [alice.received.length, bob.received.length];
     alice.connection.send(0x10, Uint8Array.of(1));
     bob.connection.send(0x10, Uint8Array.of(1));
-    await until(() => alice.heard.length > (counts[0] ?? 0) && bob.heard.length > (counts[1] ?? 0));
+    await until(() => alice.received.length > (counts[0] ?? 0) && bob.received.length > (counts[1] ?? 0));
   }
 }
 
 function take(socket: Socket, { privateKey, nodeId }: Identity, clock: HandClock, called?: Identity): End {
   const hellos: Hello[] = [];
-  const heard: { id: number; length: number }[] = [];
-  const partings: Disconnect[] = [];
+  const received: { id: number; length: number }[] = [];
+  const disconnects: Disconnect[] = [];
   const connection = createConnection(
     {
       own: { privateKey, nodeId },
@@ -277,18 +279,18 @@ function take(socket: Socket, { privateKey, nodeId }: Identity, clock: HandClock
     { socket, clock },
     {
       opened: (hello) => void hellos.push(hello),
-      message: (id, { length }) => void heard.push({ id, length }),
-      ended: (parting) => void partings.push(parting),
+      message: (id, { length }) => void received.push({ id, length }),
+      ended: (disconnect) => void disconnects.push(disconnect),
       released: () => {
         end.isReleased = true;
       },
     },
   );
-  const end: End = { connection, socket, hellos, heard, partings, isReleased: false };
+  const end: End = { connection, socket, hellos, received, disconnects, isReleased: false };
   return end;
 }
 
-/** Hands on what arrives in single bytes. */
+/** Delivers received data in single bytes. */
 function trickle(socket: Socket): void {
   const emit = socket.emit.bind(socket);
   socket.emit = ((event: string, ...rest: unknown[]) => {
@@ -299,7 +301,7 @@ function trickle(socket: Socket): void {
   }) as typeof socket.emit;
 }
 
-/** Both ends of a connection on loopback: that of the one who was called first. */
+/** Both ends of a connection on loopback, the accepting end first. */
 async function sockets(): Promise<readonly [Socket, Socket]> {
   const server = createServer();
   opened.push(server);

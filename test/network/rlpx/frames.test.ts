@@ -36,7 +36,7 @@ describe("frames", () => {
   });
 
   it(
-    "are checked while they come, so that the end of a long one takes no longer than the rest",
+    "are hashed while they arrive, so that the end of a long one takes no longer than the rest",
     IN_REAL_TIME,
     () => {
       const frame = createFrameWriter(secrets()).write(new Uint8Array(LARGEST).fill(9));
@@ -76,7 +76,7 @@ interface PeerFrames {
   readonly messages: readonly { readonly data: string; readonly frame_size: number }[];
 }
 
-describeWithVectors("frames that the incumbent recorded", () => {
+describeWithVectors("frames recorded from Besu", () => {
   describe.each(["rlpx-frames-peer1.json", "rlpx-frames-peer2.json"])("%s", (file) => {
     const vector = readVectorJson<PeerFrames>("devp2p", file);
     const macOf = (seeds: readonly string[]): RunningKeccak => {
@@ -95,7 +95,7 @@ describeWithVectors("frames that the incumbent recorded", () => {
       return { ...keys, egressMac: ingressMac, ingressMac: egressMac };
     };
 
-    it("are read, and written again byte for byte", () => {
+    it("decode, and encode to the same bytes", () => {
       const reader = createFrameReader(asReader());
       const writer = createFrameWriter(asWriter());
       for (const { data, frame_size } of vector.messages) {
@@ -123,7 +123,7 @@ describeWithVectors("frames that the incumbent recorded", () => {
     });
   });
 
-  it("have the layout of the test with a MAC that is always the same", () => {
+  it("have the layout of the vector with a constant MAC", () => {
     const vector = readVectorJson<Record<string, string>>("devp2p", "rlpx-frame-fakehash.json");
     const mac: RunningKeccak = { update: () => undefined, digest: () => new Uint8Array(32).fill(1) };
     const writer = createFrameWriter({
@@ -136,7 +136,7 @@ describeWithVectors("frames that the incumbent recorded", () => {
   });
 });
 
-/** The same at both ends of a direction. */
+/** Equal secrets for both ends of a direction. */
 function secrets(): FrameSecrets {
   const [aesSecret, macSecret] = [keccak256(Uint8Array.of(1)), keccak256(Uint8Array.of(2))];
   return { aesSecret, macSecret, egressMac: createRunningKeccak(), ingressMac: createRunningKeccak() };

@@ -22,12 +22,12 @@ interface HandshakeVectors {
   readonly derivedSecrets: Readonly<Record<string, string>>;
 }
 
-describe("a handshake of our own two ends", () => {
+describe("a handshake between two of our own ends", () => {
   it("gives both the same secrets, and the responder the initiator's node id", () => {
     const [alice, bob] = [identity(1), identity(2)];
-    const initiator = taken(createInitiator(alice, bob.nodeId));
-    const answer = taken(answerAuth(bob, packetOf(initiator.auth, "auth")));
-    const secrets = taken(initiator.readAck(packetOf(answer.ack, "ack")));
+    const initiator = valueOrThrow(createInitiator(alice, bob.nodeId));
+    const answer = valueOrThrow(answerAuth(bob, packetOf(initiator.auth, "auth")));
+    const secrets = valueOrThrow(initiator.readAck(packetOf(answer.ack, "ack")));
     expect(toHex(answer.remoteId)).toBe(toHex(alice.nodeId));
     expect(secrets.aesSecret).toEqual(answer.secrets.aesSecret);
     expect(secrets.macSecret).toEqual(answer.secrets.macSecret);
@@ -35,15 +35,15 @@ describe("a handshake of our own two ends", () => {
     expect(secrets.ingressMac.digest()).toEqual(answer.secrets.egressMac.digest());
   });
 
-  it("makes packets of the sizes that EIP-8 asks for", () => {
-    const { auth } = taken(createInitiator(identity(1), identity(2).nodeId));
+  it("makes packets of the sizes that EIP-8 requires", () => {
+    const { auth } = valueOrThrow(createInitiator(identity(1), identity(2).nodeId));
     expect(auth.length).toBe((auth[0] ?? 0) * 256 + (auth[1] ?? 0) + 2);
     expect(auth.length).toBeGreaterThan(307);
     expect(auth.length).toBeLessThan(600);
   });
 
   it.each([0, 1, 2, 70, 150, 300])("is refused when byte %i of the auth packet was changed", (at) => {
-    const { auth } = taken(createInitiator(identity(1), identity(2).nodeId));
+    const { auth } = valueOrThrow(createInitiator(identity(1), identity(2).nodeId));
     const changed = auth.map((byte, index) => (index === at ? byte ^ 1 : byte));
     expect(answerAuth(identity(2), { bytes: changed, isOld: false })).toMatchObject({
       ok: false,
@@ -51,7 +51,7 @@ describe("a handshake of our own two ends", () => {
     });
   });
 
-  it("reads the members it knows, and none that follow, nor what follows them", () => {
+  it("reads the known members, and ignores further ones and padding", () => {
     const known = [new Uint8Array(65).fill(1), curve.publicKey(identity(1).privateKey), new Uint8Array(32)];
     const later = [Uint8Array.of(57), Uint8Array.of(0xc0), new Uint8Array(40)];
     expect(reasonOf([...known, ...later])).toBe("read");
@@ -68,8 +68,8 @@ describe("a handshake of our own two ends", () => {
     expect(reasonOf(members)).toMatch(/member \d of the packet has not \d+ bytes/);
   });
 
-  it("is refused when it was meant for somebody else", () => {
-    const { auth } = taken(createInitiator(identity(1), identity(2).nodeId));
+  it("is refused when it was meant for another node", () => {
+    const { auth } = valueOrThrow(createInitiator(identity(1), identity(2).nodeId));
     expect(answerAuth(identity(3), packetOf(auth, "auth"))).toMatchObject({ ok: false });
   });
 });
@@ -78,14 +78,14 @@ describe("the first bytes of a connection", () => {
   it.each([
     ["GET / HTTP/1.1", "0x474554202f20"],
     ["a size of nothing", "0x0000"],
-    ["a size below what the keys take", "0x0070"],
+    ["a size smaller than the keys", "0x0070"],
     ["TLS", "0x1603010200"],
   ])("are refused at once: %s", (_, hex) => {
     expect(takeHandshakePacket(queueOf(hexToBytes(hex)), "auth")).toMatchObject({ ok: false });
   });
 
-  it("are waited for until the packet is whole", () => {
-    const { auth } = taken(createInitiator(identity(1), identity(2).nodeId));
+  it("are kept until the packet is complete", () => {
+    const { auth } = valueOrThrow(createInitiator(identity(1), identity(2).nodeId));
     const queue = createByteQueue();
     for (const byte of auth.subarray(0, -1)) {
       queue.append(Uint8Array.of(byte));
@@ -107,29 +107,29 @@ describeWithVectors("the handshakes of EIP-8", () => {
   const a = known(key("staticA"), key("ephemeralA"), key("nonceA"));
   const b = known(key("staticB"), key("ephemeralB"), key("nonceB"));
 
-  it.each(["auth1", "auth2", "auth3"])("%s is read, and answered in its own format", (name) => {
-    const question = packetOf(packet(name), "auth");
-    const answer = taken(answerAuth(b, question));
+  it.each(["auth1", "auth2", "auth3"])("%s is read, and answered in the same format", (name) => {
+    const auth = packetOf(packet(name), "auth");
+    const answer = valueOrThrow(answerAuth(b, auth));
     expect(toHex(answer.remoteId)).toBe(toHex(a.nodeId));
-    expect(packetOf(answer.ack, "ack").isOld).toBe(question.isOld);
+    expect(packetOf(answer.ack, "ack").isOld).toBe(auth.isOld);
     expect(answer.secrets.aesSecret).toEqual(hexToBytes(derivedSecrets["aesSecret"] ?? ""));
     expect(answer.secrets.macSecret).toEqual(hexToBytes(derivedSecrets["macSecret"] ?? ""));
   });
 
   it.each(["ack1", "ack2", "ack3"])("%s is read", (name) => {
-    const initiator = taken(createInitiator(a, b.nodeId));
-    const secrets = taken(initiator.readAck(packetOf(packet(name), "ack")));
+    const initiator = valueOrThrow(createInitiator(a, b.nodeId));
+    const secrets = valueOrThrow(initiator.readAck(packetOf(packet(name), "ack")));
     expect(toHex(secrets.macSecret)).toBe(derivedSecrets["macSecret"]);
   });
 
   it("seeds the MAC as published", () => {
-    const { secrets } = taken(answerAuth(b, packetOf(packet("auth2"), "auth")));
+    const { secrets } = valueOrThrow(answerAuth(b, packetOf(packet("auth2"), "auth")));
     secrets.ingressMac.update(Buffer.from("foo"));
     expect(toHex(secrets.ingressMac.digest())).toBe(derivedSecrets["ingressMacAfterFoo"]);
   });
 });
 
-describeWithVectors("the incumbent's handshake in the old format", () => {
+describeWithVectors("Besu's handshake in the old format", () => {
   const vector = readVectorJson<
     Record<"authPacket" | "ackPacket", string> & Record<"keys" | "expected", Record<string, string>>
   >("devp2p", "rlpx-handshake-v4.json");
@@ -139,7 +139,7 @@ describeWithVectors("the incumbent's handshake in the old format", () => {
 
   it("gives the published secrets and MACs", () => {
     const own = known(key("responderStatic"), key("responderEphemeral"), key("responderNonce"));
-    const { secrets, remoteId } = taken(answerAuth(own, packetOf(auth, "auth")));
+    const { secrets, remoteId } = valueOrThrow(answerAuth(own, packetOf(auth, "auth")));
     expect(remoteId).toEqual(curve.publicKey(key("initiatorStatic")));
     expect(toHex(secrets.aesSecret)).toBe(vector.expected["aesSecret"]);
     expect(toHex(secrets.macSecret)).toBe(vector.expected["macSecret"]);
@@ -150,7 +150,7 @@ describeWithVectors("the incumbent's handshake in the old format", () => {
   });
 });
 
-/** Why an auth packet of these members is refused, which is signed by some key or other; "read" if it is not. */
+/** Why an auth packet of these members, signed by an arbitrary key, is refused; "read" if it is not. */
 function reasonOf(members: readonly Uint8Array[]): string {
   const plain = concatBytes(encodeRlpList(members.map(encodeRlpString)), new Uint8Array(120).fill(0xff));
   const size = Uint8Array.of((plain.length + SEAL_BYTES) >> 8, (plain.length + SEAL_BYTES) & 0xff);
@@ -164,7 +164,7 @@ function known(privateKey: Uint8Array, ephemeralKey: Uint8Array, nonce: Uint8Arr
 }
 
 function packetOf(bytes: Uint8Array, kind: "auth" | "ack"): HandshakePacket {
-  return expectDefined(taken(takeHandshakePacket(queueOf(bytes), kind)), "packet");
+  return expectDefined(valueOrThrow(takeHandshakePacket(queueOf(bytes), kind)), "packet");
 }
 
 function queueOf(bytes: Uint8Array) {
@@ -173,7 +173,7 @@ function queueOf(bytes: Uint8Array) {
   return queue;
 }
 
-function taken<T>(outcome: { ok: true; value: T } | { ok: false; error: { message: string } }): T {
+function valueOrThrow<T>(outcome: { ok: true; value: T } | { ok: false; error: { message: string } }): T {
   if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }

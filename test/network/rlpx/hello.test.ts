@@ -29,7 +29,7 @@ describe("Hello", () => {
     ],
     ["a port of three bytes", toHex(encodeHello({ ...HELLO, listenPort: 65_536 }))],
     [
-      "more capabilities than anybody has",
+      "too many capabilities",
       toHex(
         encodeHello({
           ...HELLO,
@@ -53,7 +53,7 @@ describe("Hello", () => {
     expect(decodeHello(hexToBytes(hex))).toMatchObject({ ok: false, error: { fault: "peer" } });
   });
 
-  it("keeps a name that would disturb a log harmless and short", () => {
+  it("sanitizes and truncates a client name", () => {
     const decoded = decodeHello(encodeHello({ ...HELLO, clientId: `\u001b[2J\n${"x".repeat(1000)}` }));
     expect(decoded.ok && decoded.value.clientId.startsWith("?[2J?xxx")).toBe(true);
     expect(decoded.ok && decoded.value.clientId.length).toBe(256);
@@ -135,17 +135,20 @@ describeWithVectors("recorded Hello and Disconnect messages", () => {
     if (roundTrip) expect(toHex(encodeHello(hello.value))).toBe(rlp);
   });
 
-  it.each(["net1", "net2"])("validators of %s say what we read and would write", (net) => {
-    const recorded = readVectorJson<{
-      hello: readonly { data: string; listenPort: number }[];
-      disconnect: readonly { data: string; reason: string }[];
-    }>("besu-ibft", net, "wire", "hello-disconnect.json");
-    for (const { data, listenPort } of recorded.hello) {
-      const hello = decodeHello(hexToBytes(data));
-      expect(hello.ok && hello.value.listenPort).toBe(listenPort);
-      expect(hello.ok && toHex(encodeHello(hello.value))).toBe(data);
-    }
-    for (const { data } of recorded.disconnect)
-      expect(toHex(encodeDisconnect(decodeDisconnect(hexToBytes(data))))).toBe(data);
-  });
+  it.each(["net1", "net2"])(
+    "messages of the validators of %s decode, and encode to the same bytes",
+    (net) => {
+      const recorded = readVectorJson<{
+        hello: readonly { data: string; listenPort: number }[];
+        disconnect: readonly { data: string; reason: string }[];
+      }>("besu-ibft", net, "wire", "hello-disconnect.json");
+      for (const { data, listenPort } of recorded.hello) {
+        const hello = decodeHello(hexToBytes(data));
+        expect(hello.ok && hello.value.listenPort).toBe(listenPort);
+        expect(hello.ok && toHex(encodeHello(hello.value))).toBe(data);
+      }
+      for (const { data } of recorded.disconnect)
+        expect(toHex(encodeDisconnect(decodeDisconnect(hexToBytes(data))))).toBe(data);
+    },
+  );
 });

@@ -43,8 +43,8 @@ interface RecordedSession {
   readonly frames: readonly RecordedFrame[];
 }
 
-/** Connections of real validators, with their keys: what we would have read and written in their place. */
-describeWithVectors("sessions between validators of the incumbent", () => {
+/** Connections of real validators, with their keys: what this node would have read and written in their place. */
+describeWithVectors("sessions between Besu validators", () => {
   const sessions = ["net1", "net2"].flatMap((net) =>
     readVectorJson<readonly RecordedSession[]>("besu-ibft", net, "wire", "rlpx-sessions.json").map(
       (session, index) => ({ name: `${net}, session ${index + 1}`, session }),
@@ -57,7 +57,7 @@ describeWithVectors("sessions between validators of the incumbent", () => {
     const initiator = ownIdentity(session.initiator);
     const responder = ownIdentity(session.responder);
 
-    it("begins with packets that give either end the recorded secrets", () => {
+    it("starts with packets that give either end the recorded secrets", () => {
       const answer = answerAuth(responder, { bytes: auth, isOld: false });
       expect(answer.ok && toHex(answer.value.remoteId)).toBe(session.initiator.nodeId);
       expect(answer.ok && toHex(answer.value.secrets.aesSecret)).toBe(session.aesSecret);
@@ -68,40 +68,47 @@ describeWithVectors("sessions between validators of the incumbent", () => {
       expect(secrets.ok && toHex(secrets.value.macSecret)).toBe(session.macSecret);
     });
 
-    it("would have begun with the same words from us; padding and the outer key are drawn each time", () => {
+    it("would have started with the same plaintext from us; padding and the outer key are random", () => {
       const ours = createInitiator(initiator, responder.nodeId);
       const answered = answerAuth(responder, { bytes: auth, isOld: false });
       if (!ours.ok || !answered.ok) throw new Error("the handshake failed");
-      expect(words(decrypt(responder, ours.value.auth))).toBe(words(hexToBytes(session.authPlaintext)));
-      expect(words(decrypt(initiator, answered.value.ack))).toBe(words(hexToBytes(session.ackPlaintext)));
+      expect(leadingList(decrypt(responder, ours.value.auth))).toBe(
+        leadingList(hexToBytes(session.authPlaintext)),
+      );
+      expect(leadingList(decrypt(initiator, answered.value.ack))).toBe(
+        leadingList(hexToBytes(session.ackPlaintext)),
+      );
     });
 
-    it.each(["initiator", "responder"] as const)("is read, and written again, as the %s spoke", (speaker) => {
-      const isInitiator = speaker === "initiator";
-      const readersNonce = expectDefined((isInitiator ? responder : initiator).drawn, "nonce").nonce;
-      const secrets = () => ({
-        aesSecret: hexToBytes(session.aesSecret),
-        macSecret: hexToBytes(session.macSecret),
-        egressMac: seedMac(hexToBytes(session.macSecret), readersNonce, isInitiator ? auth : ack),
-        ingressMac: seedMac(hexToBytes(session.macSecret), readersNonce, isInitiator ? auth : ack),
-      });
-      const reader = createFrameReader(secrets());
-      const writer = createFrameWriter(secrets());
-      const spoken = session.frames.filter(({ dir }) => dir === speaker);
-      expect(spoken.length).toBeGreaterThan(0);
-      for (const frame of spoken) {
-        const queue = createByteQueue();
-        queue.append(hexToBytes(frame.header));
-        queue.append(hexToBytes(frame.body));
-        const read = reader.read(queue, 0xff_ff_ff);
-        if (!read.ok || read.value === undefined) throw new Error(`${frame.name} is not readable`);
-        const body = Buffer.from(read.value);
-        expect(body.length).toBe(frame.frameSize);
-        expect(body[0]).toBe(frame.id === 0 ? 0x80 : frame.id);
-        expect(toHex(payloadOf(frame, body))).toBe(frame.payload);
-        expect(toHex(writer.write(body))).toBe(frame.header + frame.body.slice(2));
-      }
-    });
+    it.each(["initiator", "responder"] as const)(
+      "decodes, and encodes to the same bytes, for the %s's frames",
+      (sender) => {
+        const isInitiator = sender === "initiator";
+        const readersNonce = expectDefined((isInitiator ? responder : initiator).drawn, "nonce").nonce;
+        const secrets = () => ({
+          aesSecret: hexToBytes(session.aesSecret),
+          macSecret: hexToBytes(session.macSecret),
+          egressMac: seedMac(hexToBytes(session.macSecret), readersNonce, isInitiator ? auth : ack),
+          ingressMac: seedMac(hexToBytes(session.macSecret), readersNonce, isInitiator ? auth : ack),
+        });
+        const reader = createFrameReader(secrets());
+        const writer = createFrameWriter(secrets());
+        const sentFrames = session.frames.filter(({ dir }) => dir === sender);
+        expect(sentFrames.length).toBeGreaterThan(0);
+        for (const frame of sentFrames) {
+          const queue = createByteQueue();
+          queue.append(hexToBytes(frame.header));
+          queue.append(hexToBytes(frame.body));
+          const read = reader.read(queue, 0xff_ff_ff);
+          if (!read.ok || read.value === undefined) throw new Error(`${frame.name} is not readable`);
+          const body = Buffer.from(read.value);
+          expect(body.length).toBe(frame.frameSize);
+          expect(body[0]).toBe(frame.id === 0 ? 0x80 : frame.id);
+          expect(toHex(payloadOf(frame, body))).toBe(frame.payload);
+          expect(toHex(writer.write(body))).toBe(frame.header + frame.body.slice(2));
+        }
+      },
+    );
   });
 });
 
@@ -130,7 +137,7 @@ function decrypt({ privateKey, nodeId }: OwnIdentity, packet: Uint8Array): Uint8
   return new ECIES(privateKey, nodeId, nodeId)._decryptMessage(packet.subarray(2), packet.subarray(0, 2));
 }
 
-/** The list at the front, without the padding. */
-function words(plaintext: Uint8Array): string {
+/** The leading list, without the padding. */
+function leadingList(plaintext: Uint8Array): string {
   return toHex(plaintext.subarray(0, 2 + (plaintext[1] ?? 0)));
 }

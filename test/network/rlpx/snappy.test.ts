@@ -7,29 +7,33 @@ import { describeWithVectors, readVectorBytes, readVectorJson } from "../../vect
 const LARGEST = 0xff_ff_fe;
 
 describe("snappy", () => {
-  it.each([0, 1, 59, 60, 61, 1000, 65_536, 200_000])("gives back %i bytes that it compressed", (length) => {
+  it.each([0, 1, 59, 60, 61, 1000, 65_536, 200_000])("restores %i bytes that it compressed", (length) => {
     const bytes = Uint8Array.from({ length }, (_, index) => (index * index) >> 7);
     const back = uncompressSnappy(compressSnappy(bytes), LARGEST);
     expect(back.ok && Buffer.compare(back.value, bytes)).toBe(0);
   });
 
-  it("reads eight million pieces of one byte in some hundred ms, on a busy machine too", IN_REAL_TIME, () => {
-    const count = 2 ** 23 - 1;
-    const pieces = new Uint8Array(4 + 2 * count).fill(7);
-    for (let at = 4; at < pieces.length; at += 2) pieces[at] = 0;
-    pieces.set([0xff, 0xff, 0xff, 0x03]);
-    const startMs = performance.now();
-    const read = uncompressSnappy(pieces, LARGEST);
-    expect(performance.now() - startMs).toBeLessThan(600);
-    expect(read.ok && read.value.length).toBe(count);
-  });
+  it(
+    "decodes eight million one-byte literals in some hundred ms, on a busy machine too",
+    IN_REAL_TIME,
+    () => {
+      const count = 2 ** 23 - 1;
+      const pieces = new Uint8Array(4 + 2 * count).fill(7);
+      for (let at = 4; at < pieces.length; at += 2) pieces[at] = 0;
+      pieces.set([0xff, 0xff, 0xff, 0x03]);
+      const startMs = performance.now();
+      const read = uncompressSnappy(pieces, LARGEST);
+      expect(performance.now() - startMs).toBeLessThan(600);
+      expect(read.ok && read.value.length).toBe(count);
+    },
+  );
 
-  it("writes the empty list of a Ping as the incumbent does", () => {
+  it("encodes the empty list of a Ping as Besu does", () => {
     expect(toHex(compressSnappy(Uint8Array.of(0xc0)))).toBe("0x0100c0");
   });
 
   it.each([
-    ["longer than is taken", "0xffffff07", "16777215 bytes are more than 16777214"],
+    ["longer than the limit", "0xffffff07", "16777215 bytes are more than 16777214"],
     ["a length that so few bytes cannot have", "0xfeffff0700", "its length cannot be true"],
     ["4 GiB", "0xffffffff0f00", "4294967295 bytes are more than 16777214"],
     ["more than 32 bits", "0xffffffff1f00", "its length is not readable"],
