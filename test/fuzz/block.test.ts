@@ -24,8 +24,8 @@ import { ACCEPTED, fuzz } from "./fuzzing.ts";
 import { mutatedRlp } from "./mutatedInputs.ts";
 
 /**
- * Blocks on real chains: what is decoded is encoded to the same bytes; what is refused leaves the database as it was;
- * what is accepted is the very block that came. The first byte of an input says which chain it is for.
+ * Blocks on real chains: decoded ones encode to the same bytes; refused ones leave the database unchanged; accepted
+ * ones are the very block that was sent. The first byte of an input selects the chain.
  */
 let grounds: readonly TriedGround[] = [];
 
@@ -62,9 +62,9 @@ interface TriedGround {
   offer(block: Block, bytes: Uint8Array): Promise<string>;
 }
 
-/** Looking at every byte of a database costs more than an import. */
+/** Comparing every byte of a database costs more than an import, so it is done every this many inputs. */
 const LOOKS_AT_ALL = 20;
-/** What a chain has in memory of blocks that came and went is left behind from time to time. */
+/** The chain is reopened after this many inputs, to release its caches of earlier blocks. */
 const OFFERS_PER_OPENING = 2_000;
 
 async function tried(ground: BlockFixture): Promise<TriedGround> {
@@ -115,7 +115,7 @@ function expectSameBytes(block: Block, bytes: Uint8Array): void {
   if (!equalBytes(encodeHeader(header.value), encodeHeader(block.header))) throw new Error("another header");
 }
 
-/** The genuine block, changed in its bytes, or in its meaning and then sealed by its validators. */
+/** The genuine block, changed in its bytes, or in its fields and then sealed by its validators. */
 function blockBytes(ground: BlockFixture): fc.Arbitrary<Uint8Array> {
   const genuine = encodeBlock(ground.block);
   const inBytes = mutatedRlp(fc.constant(genuine), opensBlockStrings).filter(
@@ -150,7 +150,7 @@ function sealedBlock(ground: BlockFixture): fc.Arbitrary<Block> {
     });
 }
 
-/** Mostly one field is another, with a value that is close to the right one, or at a bound. */
+/** Mostly one field is changed, to a value close to the right one, or at a bound. */
 function headerChanges({ block, parent, nowMs }: BlockFixture): fc.Arbitrary<Partial<Header>> {
   const hash = fc.constantFrom(
     ...[parent.hash, parent.header.stateRoot, block.header.transactionsRoot, block.header.receiptsRoot],

@@ -12,7 +12,7 @@ import { vectorPath, vectorsDirectory } from "../vectors.ts";
 import { ACCEPTED, fuzz } from "./fuzzing.ts";
 import { mutatedRlp } from "./mutatedInputs.ts";
 
-/** Extra data of IBFT headers: what is decoded is encoded to the same bytes, and what is accepted is what the rules say. */
+/** Extra data of IBFT headers: decoded values encode to the same bytes, and accepted values follow the rules. */
 fuzz({
   name: "extra data",
   inputs: () =>
@@ -58,7 +58,7 @@ function recordedExtraData(): fc.Arbitrary<Uint8Array> {
   return fc.constantFrom(...recorded.map(({ header }) => header.extraData));
 }
 
-/** The rules of ibft2.md#extra-data once more, over the library's decoder. */
+/** The rules of ibft2.md#extra-data, implemented again over the library's decoder. */
 function isSoundByLibrary(bytes: Uint8Array): boolean {
   let items: unknown;
   try {

@@ -6,28 +6,28 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { watchOver } from "./watchdog.ts";
 
 /**
- * Fuzzing by grammar: a target makes inputs that are nearly right, with fast-check, and judges what our code makes of
- * each. Every test run takes a few hundred from a fixed seed; `npm run fuzz` takes as many as it is told.
+ * Grammar-based fuzzing: a target generates nearly valid inputs with fast-check, and checks what the code makes of
+ * each. Every test run takes a few hundred from a fixed seed; `npm run fuzz` takes as many as requested.
  *
- *     inputs (grammar, real corpora, mutations) ──> judge ──> "accepted", or "refused: why"
+ *     inputs (grammar, real corpora, mutations) ──> validate ──> "accepted", or "refused: why"
  *                                                     └─ throws: a finding, which fast-check makes small
  */
 export interface FuzzTarget<T extends string | Uint8Array> {
   readonly name: string;
   inputs(): fc.Arbitrary<T> | Promise<fc.Arbitrary<T>>;
-  /** What became of the input, by a name that many inputs share; throws where something is wrong. */
+  /** The outcome of the input, in a form that many inputs share; throws on a finding. */
   validate(input: T): string | Promise<string>;
-  /** How many the daily run takes. */
+  /** Inputs of an ordinary test run. */
   readonly dailyInputs: number;
-  /** What keeps the fuzzer honest: how many ways there are out, and which share of the inputs is accepted. */
+  /** Guards the quality of the inputs: the least number of outcomes, and the share of accepted inputs. */
   readonly spread: { readonly outcomes: number; readonly accepted: readonly [least: number, most: number] };
 }
 
 export const ACCEPTED = "accepted";
 
-/** An input over this is a finding, if it takes as long again and again. */
+/** An input that takes longer in each of several attempts is a finding. */
 const SLOW_MS = 100;
-/** What the second two thirds of a long run may leave in memory. */
+/** Allowed heap growth over the last two thirds of a long run. */
 const GROWTH_LIMIT_MB = 48;
 const DAILY_SEED = 20_240_731;
 
@@ -40,7 +40,7 @@ export function fuzz<T extends string | Uint8Array>(target: FuzzTarget<T>): void
   const seed = numberIn("IBEX_SEED") ?? (isLong ? Math.floor(Math.random() * 2 ** 31) : DAILY_SEED);
   const inputs = inputsAsked ?? (isLong ? Number.MAX_SAFE_INTEGER : target.dailyInputs);
   it(
-    `${target.name}: holds against nearly right inputs (IBEX_SEED=${seed})`,
+    `${target.name}: withstands nearly valid inputs (IBEX_SEED=${seed})`,
     async () => {
       const counted = await run(target, seed, inputs);
       if (isLong) console.log(report(target.name, seed, counted));
@@ -106,7 +106,7 @@ async function run<T extends string | Uint8Array>(
   return { inputs: count, seconds, outcomes, slowestMs, grownMb };
 }
 
-/** Judges, a few times over when it takes long. What counts is the processor's time: the machine does other things. */
+/** Runs the target, several times if it is slow. CPU time counts, since the machine may be busy. */
 async function timed<T extends string | Uint8Array>(
   target: FuzzTarget<T>,
   input: T,
@@ -153,7 +153,7 @@ function report(
   );
 }
 
-/** What is really kept, in MB: measured after a collection. */
+/** Retained heap, in MB: measured after a collection. */
 function heapMb(): number {
   setFlagsFromString("--expose_gc");
   (runInNewContext("gc") as () => void)();

@@ -14,8 +14,8 @@ import { ACCEPTED, fuzz } from "./fuzzing.ts";
 import { mutatedText } from "./mutatedInputs.ts";
 
 /**
- * Genesis files: read twice to the same; JSON is what JSON.parse takes for it; a refusal names file and place; an
- * accepted one has a genesis block whose header can be written and read again.
+ * Genesis files: two readings are equal; JSON is parsed as by JSON.parse; an error names file and position; an accepted
+ * file has a genesis block whose header can be encoded and decoded.
  */
 fuzz({
   name: "genesis",
@@ -32,8 +32,7 @@ fuzz({
   validate(text) {
     expectSameJson(text);
     const reading = readGenesis(text, FILE);
-    if (!isDeepStrictEqual(reading, readGenesis(text, FILE)))
-      throw new Error("read otherwise the second time");
+    if (!isDeepStrictEqual(reading, readGenesis(text, FILE))) throw new Error("the second reading differs");
     if (!reading.ok) return `refused: ${kindOf(reading.error.message)}`;
     expectGenesisBlock(reading.value);
     return ACCEPTED;
@@ -42,15 +41,15 @@ fuzz({
 
 const FILE = "network.json";
 
-/** What a refusal says, without what differs from file to file. It must begin, and end, as every refusal does. */
+/** The error message without what differs from file to file. It must start, and end, as every such error does. */
 function kindOf(message: string): string {
   const said =
     /^Unable to load genesis file\. (.+?) (\(line \d+, column \d+ of |at line \d+, column \d+ of |\()network\.json\)?$/su.exec(
       message,
     );
   const [, cause, place] = said ?? [];
-  if (cause === undefined || place === undefined) throw new Error(`a refusal without file: ${message}`);
-  if (place === "(") throw new Error(`a refusal without place: ${message}`);
+  if (cause === undefined || place === undefined) throw new Error(`an error without file: ${message}`);
+  if (place === "(") throw new Error(`an error without position: ${message}`);
   return cause
     .replace(/'.*?'/gsu, "'…'")
     .replace(/".*?"/gsu, '"…"')
@@ -69,8 +68,8 @@ function expectGenesisBlock({ spec }: GenesisReading): void {
   const again = decodeHeader(bytes);
   if (!again.ok) throw new Error(`its genesis header cannot be read: ${again.error.message}`);
   if (!equalBytes(encodeHeader(again.value), bytes))
-    throw new Error("its genesis header is another when read again");
-  if (!decodeExtraData(header.extraData).ok) throw new Error("extra data that nobody can read was accepted");
+    throw new Error("its genesis header differs when decoded again");
+  if (!decodeExtraData(header.extraData).ok) throw new Error("unreadable extra data was accepted");
   const forkIds = createForkIds(hash, forkPoints(spec.forks, header.timestamp));
   for (const { at } of spec.forks.activations) {
     const progress = { number: "block" in at ? at.block : 0n, timestamp: "time" in at ? at.time : 0n };
@@ -79,7 +78,7 @@ function expectGenesisBlock({ spec }: GenesisReading): void {
   }
 }
 
-/** The same document as JSON.parse reads, where there is neither comment nor mark nor great depth. */
+/** Compares with JSON.parse, for documents without comments, byte order mark and great depth. */
 function expectSameJson(text: string): void {
   const ours = parseJson(text);
   if (!ours.ok && ours.error.message.includes("levels of nesting")) return;
@@ -121,7 +120,7 @@ function plain(json: Json): unknown {
   }
 }
 
-/** Files that people use: ours, those of the vectors that are small enough. */
+/** Real files: our own, and the smaller ones of the vectors. */
 function realFiles(): readonly string[] {
   const folder = resolve(import.meta.dirname, "..", "..", "genesis");
   const own = readdirSync(folder).map((name) => resolve(folder, name));
@@ -134,7 +133,7 @@ function realFiles(): readonly string[] {
   return [...own, ...vectors].map((path) => readFileSync(path, "utf8"));
 }
 
-/** Put into texts: what a genesis file is made of, and what it should not hold. */
+/** Inserts: tokens of genesis files, and tokens that they should not have. */
 const WORDS = [
   ..."{}[],:\"'\\/\n\t ".split(""),
   ...[
@@ -198,7 +197,7 @@ const FORK_KEYS = [
   "pragueTime",
 ];
 
-/** Each fork some steps after the one before, except where the step is anything else. */
+/** Each fork some steps after the one before, except where the step is something else. */
 function forkEntries(steps: readonly unknown[]): [string, unknown][] {
   const reached = { Block: 0, Time: 0 };
   return FORK_KEYS.flatMap((key, index): [string, unknown][] => {
@@ -206,13 +205,13 @@ function forkEntries(steps: readonly unknown[]): [string, unknown][] {
     const kind = key.endsWith("Time") ? "Time" : "Block";
     if (step === "absent") return [];
     if (typeof step !== "number" || step > 5) return [[key, step]];
-    // Shanghai in the genesis block asks for London there, too.
+    // Shanghai in the genesis block requires London there, too.
     reached[kind] += kind === "Time" && steps[FORK_KEYS.indexOf("londonBlock")] !== 0 ? step + 1 : step;
     return [[key, reached[kind]]];
   });
 }
 
-/** Objects with the right keys in any case, and values that are mostly of the right kind. */
+/** Objects with the right keys in any letter case, and values that are mostly of the right kind. */
 function genesisText(): fc.Arbitrary<string> {
   const hex = (maxBytes: number): fc.Arbitrary<string> =>
     fc.uint8Array({ maxLength: maxBytes }).map((bytes) => `0x${Buffer.from(bytes).toString("hex")}`);
@@ -339,7 +338,7 @@ function genesisText(): fc.Arbitrary<string> {
     );
 }
 
-/** An object that may name a key twice, as a text can and an object cannot. */
+/** An object that may have a key twice, as a text can and an object cannot. */
 class Entries {
   readonly entries: readonly (readonly [string, unknown])[];
 

@@ -10,7 +10,10 @@ import { describeWithVectors } from "../vectors.ts";
 import { ACCEPTED, fuzz } from "./fuzzing.ts";
 import { mutatedRlp } from "./mutatedInputs.ts";
 
-/** Consensus messages, real ones and those of the sheet, changed; the first byte of an input is the message's code. */
+/**
+ * Mutated consensus messages, recorded ones and those of the specification; the first byte of an input is the message's
+ * code.
+ */
 describeWithVectors("consensus messages", () => {
   let validate: MessageValidator | undefined;
   fuzz({
@@ -19,7 +22,7 @@ describeWithVectors("consensus messages", () => {
     spread: { outcomes: 8, accepted: [0.05, 0.6] },
     inputs() {
       const derived = derivedMessages().map(({ code, message }) => ({ code, data: message }));
-      // What the sheet's validator could hear comes as often as all the rest.
+      // Messages for the specification's validator come as often as all the rest.
       return fc.oneof(mutated(derived), mutated(NETWORKS.flatMap(recordedMessages)));
     },
     validate(input) {

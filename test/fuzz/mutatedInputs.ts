@@ -9,7 +9,7 @@ import {
 } from "../builders/rlpMutations.ts";
 import { createChance } from "../rpc/mutations.ts";
 
-/** Where and how, as plain numbers that fast-check can make smaller. */
+/** Position and kind of a change, as plain numbers that fast-check can shrink. */
 interface Change {
   readonly isStructural: boolean;
   readonly at: number;
@@ -24,21 +24,21 @@ const change: fc.Arbitrary<Change> = fc.record({
   noise: fc.nat(2 ** 31),
 });
 
-/** Mostly none or one: what is changed in many places is refused at the first. */
+/** Mostly none or one: an input with many changes is refused at the first. */
 const changes = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Change[]>([]) },
   { weight: 7, arbitrary: fc.array(change, { minLength: 1, maxLength: 1 }) },
   { weight: 2, arbitrary: fc.array(change, { minLength: 2, maxLength: 4 }) },
 );
 
-/** RLP with up to four changes: to its items, or to its bytes with no regard for them. */
+/** RLP with up to four changes: to its items, or to arbitrary bytes. */
 export function mutatedRlp(base: fc.Arbitrary<Uint8Array>, opens: OpensString): fc.Arbitrary<Uint8Array> {
   return fc
     .tuple(base, changes)
     .map(([bytes, all]) => all.reduce((each, one) => changeRlp(each, one, opens), bytes));
 }
 
-/** Text with up to four changes; `words` are what is put in, beside what stands there already. */
+/** Text with up to four changes; `inserts` are inserted besides tokens of the text itself. */
 export function mutatedText(base: fc.Arbitrary<string>, inserts: readonly string[]): fc.Arbitrary<string> {
   return fc
     .tuple(base, changes)
@@ -56,7 +56,7 @@ function changeRlp(bytes: Uint8Array, one: Change, opens: OpensString): Uint8Arr
     const [, replacement] = replacements[one.kind % replacements.length] ?? ["", [node.raw]];
     return withReplaced(root, node.path, replacement);
   } catch {
-    // An earlier change has made it no RLP at all.
+    // An earlier change has made it invalid RLP.
     return changeBytes(bytes, one);
   }
 }
@@ -83,10 +83,13 @@ function changeBytes(bytes: Uint8Array, { at, kind, noise }: Change): Uint8Array
   }
 }
 
-/** What texts of JSON and TOML are made of between brackets and commas. */
+/** Tokens of JSON and TOML between brackets and commas. */
 const TOKEN = /"(?:[^"\\\n]|\\.)*"|[+-]?\d[\w.]*|[a-z][\w-]*/g;
 
-/** A whole token, key or value, becomes another one of the text, or a word in quotes: the syntax survives most of it. */
+/**
+ * Replaces a whole token, key or value, by another one of the text, or by an insert in quotes: mostly the syntax stays
+ * valid.
+ */
 function changeToken(text: string, { at, kind, noise }: Change, inserts: readonly string[]): string {
   const tokens = [...text.matchAll(TOKEN)];
   const [old, other] = [tokens[at % tokens.length], tokens[noise % tokens.length]];

@@ -15,8 +15,8 @@ import { ACCEPTED, fuzz } from "./fuzzing.ts";
 import { mutatedText } from "./mutatedInputs.ts";
 
 /**
- * Configuration files: settings or problems, the same every time; each problem names its option or the file, and of a
- * wrong value where it was given; and what a file says means the same on the command line.
+ * Configuration files: reading yields settings or problems, always the same; each problem names its option or the file,
+ * and for a wrong value its source; and a file means the same as its options on the command line.
  */
 const folder = mkdtempSync(join(tmpdir(), "ibex-fuzz-"));
 const root = resolve(import.meta.dirname, "..", "..");
@@ -29,7 +29,7 @@ fuzz({
   name: "TOML",
   inputs: () =>
     fc.oneof(
-      // The real ones are long: each takes as much time as many small ones.
+      // Real files are long: each takes as much time as many small ones.
       { weight: 1, arbitrary: mutatedText(fc.constantFrom(...realFiles()), WORDS) },
       { weight: 8, arbitrary: mutatedText(configText(), WORDS) },
       { weight: 8, arbitrary: configText() },
@@ -39,7 +39,7 @@ fuzz({
   validate(text) {
     writeFileSync(join(folder, FILE), text);
     const outcome = settingsBy([]);
-    // Reading it three times takes three times as long, and differences would not be rare.
+    // Reading it three times would take three times as long, and differences would not be rare.
     const isComparedToo = text.length % 8 === 0;
     if (isComparedToo && !isDeepStrictEqual(outcome, settingsBy([])))
       throw new Error("read otherwise the second time");
@@ -70,12 +70,12 @@ function expectSameByCommandLine(text: string, settings: Settings): void {
     throw new Error("other settings on the command line");
 }
 
-/** What refusals are about; a line that tells the operator neither option nor file is a finding. */
+/** The kinds of problems; a line that names neither option nor file is a finding. */
 function kindsOf(message: string): string {
   const [first = "", ...others] = message.split(/\n(?=[A-Z-])/);
   for (const problem of [first, ...others]) {
     const isNamed = problem.includes(FILE) || ALL_SPELLINGS.some((spelling) => problem.includes(spelling));
-    if (!isNamed && !WORDS_OF_THE_INCUMBENT.some((words) => problem.includes(words)))
+    if (!isNamed && !BESU_TEXTS.some((words) => problem.includes(words)))
       throw new Error(`a problem that names neither option nor file: ${problem}`);
     if (/^Invalid value for option/.test(problem) && !WRONG_VALUE.test(problem))
       throw new Error(`a wrong value without origin: ${problem}`);
@@ -86,14 +86,14 @@ function kindsOf(message: string): string {
 const ALL_SPELLINGS = OPTION_NAMES.flatMap(spellingsOf);
 const WRONG_VALUE = /^Invalid value for option '--[\w-]+': .+given as .+ in node\.toml/s;
 
-/** Said by the incumbent in just these words, which operators look for. */
-const WORDS_OF_THE_INCUMBENT = [
+/** Besu's own texts, which operators look for. */
+const BESU_TEXTS = [
   "Snap sync can't be used with BFT networks",
   "Checkpoint sync can't be used with BFT networks",
   "has been specified multiple times",
   "Price bump option is not compatible with zero base fee market",
   "genesis file",
-  // With the path of the file that is not there.
+  // With the path of the missing file.
   "Unable to read permissioning TOML config file",
 ];
 
@@ -149,7 +149,7 @@ const WORDS = [
   ],
 ];
 
-/** Options with their defaults and with values of other options, in the kinds of values that TOML has. */
+/** Options with their defaults and with values of other options, in TOML's kinds of values. */
 function configText(): fc.Arbitrary<string> {
   const names = OPTION_NAMES.filter(
     (name) => optionNamed(name).isOutsideFiles !== true && !NEVER_SET.includes(name),
@@ -184,7 +184,7 @@ function configText(): fc.Arbitrary<string> {
     });
 }
 
-/** Each refuses whatever else is right. */
+/** Each makes any file invalid. */
 const NEVER_SET: readonly OptionName[] = ["network", "genesis-file", "config-file"];
 
 function valueFor(name: OptionName): fc.Arbitrary<string> {

@@ -23,8 +23,8 @@ import { ACCEPTED, fuzz } from "./fuzzing.ts";
 import { mutatedRlp } from "./mutatedInputs.ts";
 
 /**
- * Transactions of every type: what is decoded is encoded to the same bytes and hash, alone and in a body, and has the
- * sender that the library finds. Where we and the library disagree on accepting one, the reason must be a known one.
+ * Transactions of every type: decoded ones encode to the same bytes and hash, alone and in a body, and have the sender
+ * that the library recovers. Where the library disagrees about accepting one, the reason must be a known one.
  */
 fuzz({
   name: "transactions",
@@ -56,18 +56,21 @@ fuzz({
   },
 });
 
-/** What the library reads when it should not, or reads as an unsigned transaction. */
+/** Invalid or unsigned transactions that the library accepts. */
 const OURS_ALONE: readonly RegExp[] = [
-  // r and s are not looked at until a sender is asked for; without v, r and s a transaction counts as unsigned.
+  // The library ignores r and s until a sender is requested; without v, r and s a transaction counts as unsigned.
   /r and s lie between/,
   /unsupported encoded `v`/,
-  // The chain id is compared as a number, whatever stands before it.
+  // The library compares the chain id as a number, with any leading zeros.
   /field 0 has leading zeros/,
-  // An empty string passes for an empty list.
+  // The library accepts an empty string as an empty list.
   /must be a list/,
 ];
 
-/** Rules that are part of decoding there and of execution here (checkTransaction.ts), and the library's own limits. */
+/**
+ * Rules that the library checks while decoding and this node in execution (checkTransaction.ts), and the library's own
+ * limits.
+ */
 const THEIRS_ALONE: readonly RegExp[] = [
   /chain ?id/i,
   /cannot exceed MAX_INTEGER/,
@@ -77,7 +80,7 @@ const THEIRS_ALONE: readonly RegExp[] = [
   /s-values greater than/,
   /at least one blob/,
   /KZG commitment version/,
-  // Its words for a version such as 0xa0 fail: they are made of what parseInt takes for no number.
+  // Its error message for a version such as 0xa0 fails itself: parseInt returns NaN.
   /NaN cannot be converted/,
   /total blob gas/,
   /authorization list/i,
@@ -86,7 +89,7 @@ const THEIRS_ALONE: readonly RegExp[] = [
 
 const CHAIN_ID = 1337n;
 
-/** The library judges transactions of one chain: that of the transaction, where it is among these. */
+/** The library validates transactions of one chain: that of the transaction, if it is among these. */
 const LIBRARY_CHAINS: ReadonlyMap<bigint, Common> = new Map(
   [1n, CHAIN_ID, 7171n, 7772n].map((chainId) => [
     chainId,
@@ -96,7 +99,7 @@ const LIBRARY_CHAINS: ReadonlyMap<bigint, Common> = new Map(
       customCrypto: {
         keccak256,
         ecrecover: recoverNatively,
-        // Never asked for anything: no transaction here brings its blobs.
+        // Unused: no transaction here has its blobs.
         kzg: {} as never,
       },
     }),
@@ -153,7 +156,7 @@ function expectSameAs(ours: Transaction, theirs: LibraryVerdict & { readonly ok:
     throw new Error(`the library's sender is ${theirs.sender}, ours ${sender && toHex(sender)}`);
 }
 
-/** Encoded from its fields by the library's RLP, and from a block's body. */
+/** Encoded from its fields by the library's RLP, and as part of a block body. */
 function expectFaithful(transaction: Transaction, bytes: Uint8Array): void {
   const again = RLP.encode(itemsOf(transaction) as Uint8Array[]);
   const whole = transaction.type === 0 ? again : concatBytes(Uint8Array.of(transaction.type), again);
@@ -192,7 +195,7 @@ function authorizationItems({ chainId, address, nonce, yParity, r, s }: Authoriz
   return [bigintToBytes(chainId), address, ...[nonce, yParity, r, s].map(bigintToBytes)];
 }
 
-/** Changes inside the RLP behind the type byte, and sometimes to that byte. */
+/** Changes inside the RLP after the type byte, and sometimes of that byte. */
 function mutatedTyped(base: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> {
   const types = fc.oneof({ weight: 12, arbitrary: fc.constant(undefined) }, fc.nat(255));
   return fc.tuple(base, types).chain(([bytes, otherType]) => {

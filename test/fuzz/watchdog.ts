@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-/** Knows which input is being judged, and says so when it never ends. */
+/** Knows the input in progress, and reports it when it never ends. */
 export interface Watchdog {
   begin(input: string | Uint8Array): void;
   end(): void;
@@ -8,18 +8,18 @@ export interface Watchdog {
 }
 
 const LONGEST_INPUT_BYTES = 1 << 20;
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /**
- * An input that hangs our code hangs the thread that would report it. So a thread of its own looks on through shared
+ * An input that hangs the code hangs the thread that would report it. So a separate thread watches through shared
  * memory: when one input takes longer than 20 s it prints it and kills the process.
  */
 export function watchOver(name: string): Watchdog {
   const shared = new SharedArrayBuffer(8 + LONGEST_INPUT_BYTES);
-  // The number of the input under way, 0 between two; its length.
+  // The number of the input in progress, 0 in between; its length.
   const state = new Int32Array(shared, 0, 2);
   const bytes = new Uint8Array(shared, 8);
-  const worker = new Worker(LOOK_ON, { eval: true, workerData: { shared, name, patienceMs: PATIENCE_MS } });
+  const worker = new Worker(WATCHER, { eval: true, workerData: { shared, name, timeoutMs: TIMEOUT_MS } });
   worker.unref();
   let count = 0;
   return {
@@ -38,8 +38,8 @@ export function watchOver(name: string): Watchdog {
   };
 }
 
-const LOOK_ON = `
-const { workerData: { shared, name, patienceMs } } = require("node:worker_threads");
+const WATCHER = `
+const { workerData: { shared, name, timeoutMs } } = require("node:worker_threads");
 const { writeSync } = require("node:fs");
 const state = new Int32Array(shared, 0, 2);
 let seen = 0;
@@ -49,7 +49,7 @@ setInterval(() => {
   if (current === 0 || current !== seen) {
     seen = current;
     sinceMs = Date.now();
-  } else if (Date.now() - sinceMs > patienceMs) {
+  } else if (Date.now() - sinceMs > timeoutMs) {
     const input = Buffer.from(new Uint8Array(shared, 8, Atomics.load(state, 1)));
     writeSync(2, name + ": input " + current + " never ends: 0x" + input.toString("hex") + "\\n");
     process.kill(process.pid, "SIGKILL");

@@ -34,8 +34,7 @@ const CASES: readonly [
   ],
   [
     "changes a bit of its auth packet",
-    ({ handshake }) =>
-      handshake((auth) => auth.map((byte, index) => (index === 90 ? byte ^ 4 : byte))),
+    ({ handshake }) => handshake((auth) => auth.map((byte, index) => (index === 90 ? byte ^ 4 : byte))),
     "closed",
     { reason: "breachOfProtocol", detail: /not on the curve|MAC is wrong/, isKnown: false },
   ],

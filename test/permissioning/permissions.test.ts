@@ -55,7 +55,7 @@ function codeOf(result: ReturnType<Allowlist["add"]>): string {
 }
 
 describe("a node allowlist", () => {
-  it("keeps the nodes that this one is to stay connected with", () => {
+  it("keeps maintained peers on the list", () => {
     const path = fileOf(`nodes-allowlist=["${NODE}"]`);
     const enode = parseEnode(NODE);
     if (!enode.ok) throw new Error(enode.error.message);
@@ -72,7 +72,7 @@ describe("a node allowlist", () => {
 });
 
 describe("an account allowlist", () => {
-  it("permits those whom its file names, in whatever case, and no one else", () => {
+  it("permits only the accounts in its file, in any letter case", () => {
     const { accounts, isSenderPermitted } = opened(
       fileOf(`accounts-allowlist=["${A.toUpperCase().replace("0X", "0x")}"]`),
     );
@@ -81,12 +81,12 @@ describe("an account allowlist", () => {
     expect(isSenderPermitted(addressFromHex(B))).toBe(false);
   });
 
-  it("permits no one when it is empty, and takes a name given twice for one", () => {
+  it("permits no account when it is empty, and accepts duplicates in the file", () => {
     expect(opened(fileOf("accounts-allowlist=[]")).isSenderPermitted(addressFromHex(A))).toBe(false);
     expect(opened(fileOf(`accounts-allowlist=["${A}","${A}"]`)).accounts.items).toEqual([A]);
   });
 
-  it("permits everyone where there is none", () => {
+  it("permits every account when there is no list", () => {
     const result = openPermissions(
       { accountsFile: undefined, nodesFile: undefined },
       { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
@@ -94,7 +94,7 @@ describe("an account allowlist", () => {
     expect(result.ok && result.value.isSenderPermitted(addressFromHex(A))).toBe(true);
   });
 
-  it("is changed here and in the file, where the next start finds it", () => {
+  it("is changed in memory and in the file, where the next start reads it", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]\n`);
     const { accounts, isSenderPermitted } = opened(path);
     expect(codeOf(accounts.add([B.replaceAll("b", "B"), C]))).toBe("done");
@@ -123,7 +123,7 @@ describe("an account allowlist", () => {
     expect(readFileSync(path, "utf8")).toBe(`accounts-allowlist=["${A}"]`);
   });
 
-  it("is changed all the same, but not in the file, when someone has changed that meanwhile", () => {
+  it("is changed in memory only when the file was changed in the meantime", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]`);
     const { accounts } = opened(path);
     writeFileSync(path, `accounts-allowlist=["${C}"]`);
@@ -132,7 +132,7 @@ describe("an account allowlist", () => {
     expect(readFileSync(path, "utf8")).toBe(`accounts-allowlist=["${C}"]`);
   });
 
-  it("stays as it is when the file is gone", () => {
+  it("stays unchanged when the file is missing", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]`);
     const { accounts } = opened(path);
     rmSync(path);
@@ -142,7 +142,7 @@ describe("an account allowlist", () => {
 });
 
 describe("the file of the lists", () => {
-  it("keeps all else that stands in it", () => {
+  it("keeps all other contents", () => {
     const path = fileOf(
       `# Who may send\naccounts-allowlist=[ # since May\n  "${A}",\n  "${B}"\n]\n\n# Peers\nnodes-allowlist=["${NODE}"]\nother=1\n`,
     );
@@ -157,7 +157,7 @@ describe("the file of the lists", () => {
     );
   });
 
-  it("keeps the other list, if nothing else, where a line at its end would belong to a table", () => {
+  it("keeps only the other list when a line at the end would belong to a table", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]\nnodes-allowlist=["${NODE}"]\n[more]\nx=1\n`);
     const { accounts } = opened(path);
     expect(codeOf(accounts.add([B]))).toBe("done");
@@ -166,7 +166,7 @@ describe("the file of the lists", () => {
     );
   });
 
-  it("is replaced in one step, with its mode, behind a link too, and leaves no draft", () => {
+  it("is replaced atomically with its mode, also behind a link, and leaves no temporary file", () => {
     const home = join(folder, "linked");
     mkdirSync(home);
     const target = join(home, "real.toml");
@@ -182,7 +182,7 @@ describe("the file of the lists", () => {
     expect(readdirSync(home).sort()).toEqual(["permissions_config.toml", "real.toml"]);
   });
 
-  it("is read anew on request, both lists or neither", () => {
+  it("is reloaded on request, both lists or neither", () => {
     const path = fileOf(`accounts-allowlist=["${A}"]\nnodes-allowlist=["${NODE}"]`);
     const permissions = opened(path, { nodes: true });
     writeFileSync(path, `accounts-allowlist=["${B}"]\nnodes-allowlist=[]`);
@@ -196,7 +196,7 @@ describe("the file of the lists", () => {
   });
 
   it.each([
-    ["that is not there", undefined, "no such file"],
+    ["that does not exist", undefined, "no such file"],
     ["with a broken line", 'accounts-allowlist=\nx="', "(line 1, column 20)"],
     [
       "without the list",
@@ -215,7 +215,7 @@ describe("the file of the lists", () => {
     ],
     ["with numbers in the list", "accounts-allowlist=[1]", "accounts-allowlist must be a list of texts"],
     [
-      "with what is no account",
+      "with an invalid account",
       `accounts-allowlist=[\n"${A}",\n"0xfoo"]`,
       "Invalid account 0xfoo (accounts-allowlist in line 3 of",
     ],
@@ -224,7 +224,7 @@ describe("the file of the lists", () => {
       `accounts-allowlist=["${"aa".repeat(20)}"]`,
       `Invalid account ${"aa".repeat(20)}`,
     ],
-  ])("%s is refused, and what is wrong is said", (_, text, reason) => {
+  ])("%s is refused with the reason", (_, text, reason) => {
     const path = text === undefined ? join(folder, "absent.toml") : fileOf(text);
     const result = open(path);
     expect(result.ok ? "" : result.error.message).toContain(reason);
@@ -232,7 +232,7 @@ describe("the file of the lists", () => {
   });
 });
 
-describeWithVectors("the incumbent's permissions files", () => {
+describeWithVectors("Besu's permissions files", () => {
   const at = (name: string): string =>
     vectorPath("besu-core", "permissioning", `permissioning_config${name}.toml`);
 
@@ -245,7 +245,7 @@ describeWithVectors("the incumbent's permissions files", () => {
     expect(permissions.nodes?.items).toHaveLength(nodes);
   });
 
-  it("permissioning_config_account_allowlist_only.toml will do when nodes are not limited", () => {
+  it("permissioning_config_account_allowlist_only.toml is enough when nodes are not restricted", () => {
     expect(opened(at("_account_allowlist_only")).accounts.items).toEqual([`0x${"0".repeat(39)}9`]);
   });
 

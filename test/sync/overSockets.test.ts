@@ -12,7 +12,7 @@ import { closeAfterEach, startToy, until } from "../network/toyNetwork.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 
-/** The parts as a node joins them, but for its doors and its consensus. */
+/** A node's chain, eth protocol and sync, without RPC and consensus. */
 interface Node extends TestChain {
   readonly eth: Eth;
   readonly sync: Sync;
@@ -75,7 +75,7 @@ describeWithVectors(
       }
     };
 
-    it("catch up over two ranges, and then follow block by block, also through another", async () => {
+    it("catch up over two ranges, and then follow block by block, also through an intermediate node", async () => {
       const [ahead, middle, last] = [await aNode(), await aNode(), await aNode()];
       await importUpTo(ahead, 260);
       const one = await startToy(1, { protocols: [ahead.eth.protocol] });

@@ -9,12 +9,12 @@ describeWithVectors("a run of headers and its bodies", () => {
   const genesis = blocks[0];
   if (genesis === undefined) throw new Error("a chain has a genesis block");
 
-  it("has the chain's hashes, seals and rounds aside", () => {
+  it("has the chain's hashes, which exclude seals and rounds", () => {
     const linked = linkHeaders(genesis, headers);
     expect(linked).toMatchObject({ ok: true, value: blocks.slice(1).map(({ hash }) => ({ hash })) });
   });
 
-  it("is refused when it begins elsewhere, or breaks", () => {
+  it("is refused when it starts elsewhere, or has a break", () => {
     const code = (run: typeof headers): string | undefined => {
       const linked = linkHeaders(genesis, run);
       return linked.ok ? undefined : linked.error.code;
@@ -28,7 +28,7 @@ describeWithVectors("a run of headers and its bodies", () => {
     expect(code([first, { ...second, extraData: new Uint8Array(40) }])).toBe("brokenChain");
   });
 
-  it("needs bodies only for blocks that hold something, and finds them by root", () => {
+  it("needs bodies only for non-empty blocks, and finds them by root", () => {
     const linked = linkHeaders(genesis, headers);
     if (!linked.ok) throw new Error(linked.error.message);
     const full = linked.value.filter(({ header }) => emptyBodyOf(header) === undefined);

@@ -51,14 +51,14 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.head.header.number).toBe(HEAD);
   });
 
-  it("asks again for the bodies that an answer left out, in whatever order they come", async () => {
+  it("requests the bodies missing in a response again, and accepts any order", async () => {
     const node = aNode(source, 0);
     node.peers = [aPeer("a", source, { bodies: (honest) => ok(honest.slice(0, 3).reverse()) })];
     await caughtUp(node);
     expect(node.head.header.number).toBe(HEAD);
   });
 
-  it("asks the peer that is highest of those that the operator named", async () => {
+  it("asks the highest of the configured peers", async () => {
     const node = aNode(source, 700);
     const low = aPeer("low", source, { height: 710n, isMaintained: true });
     const high = aPeer("high", source, { isMaintained: true });
@@ -68,12 +68,12 @@ describeWithVectors("a node behind its peers", () => {
   });
 
   const failures: readonly (readonly [what: string, ways: Partial<ToyPeerBehaviour>])[] = [
-    ["does not answer", { headers: () => silence }],
-    ["has no headers after all", { headers: () => ok([]) }],
-    ["does not give bodies", { bodies: () => silence }],
+    ["does not respond", { headers: () => silence }],
+    ["has no headers", { headers: () => ok([]) }],
+    ["does not return bodies", { bodies: () => silence }],
     ["has no bodies", { bodies: () => ok([]) }],
   ];
-  it.each(failures)("turns to another peer when one %s, and blames nobody", async (_, behaviour) => {
+  it.each(failures)("turns to another peer when one %s, without disconnecting it", async (_, behaviour) => {
     const node = aNode(source, 100);
     const bad = aPeer("bad", source, { ...behaviour, height: 1000n });
     node.peers = [bad, aPeer("good", source)];
@@ -91,24 +91,24 @@ describeWithVectors("a node behind its peers", () => {
     ],
     ["bodies of other blocks", { bodies: () => ok(source.blocks.slice(38, 39)) }],
     [
-      "bodies with a transaction less",
+      "bodies with a missing transaction",
       {
         bodies: (honest) => ok(honest.map((body) => ({ ...body, transactions: body.transactions.slice(1) }))),
       },
     ],
-    [
-      "a chain whose blocks are unsound",
-      { headers: ([first]) => ok(first === undefined ? [] : [invalid(first)]) },
-    ],
+    ["a chain of invalid blocks", { headers: ([first]) => ok(first === undefined ? [] : [invalid(first)]) }],
   ];
-  it.each(invalidData)("cuts a peer off that gives %s, and catches up from another", async (_, behaviour) => {
-    const node = aNode(source, 100);
-    const faulty = aPeer("liar", source, { ...behaviour, height: 1000n });
-    node.peers = [faulty, aPeer("good", source)];
-    await caughtUp(node);
-    expect(faulty.disconnectDetail).toBeDefined();
-    expect(node.head.header.number).toBe(HEAD);
-  });
+  it.each(invalidData)(
+    "disconnects a peer that sends %s, and catches up from another",
+    async (_, behaviour) => {
+      const node = aNode(source, 100);
+      const faulty = aPeer("liar", source, { ...behaviour, height: 1000n });
+      node.peers = [faulty, aPeer("good", source)];
+      await caughtUp(node);
+      expect(faulty.disconnectDetail).toBeDefined();
+      expect(node.head.header.number).toBe(HEAD);
+    },
+  );
 
   it("suspects its own genesis file once the blocks of all peers break its rules, and not before", async () => {
     const invalidPeer = (key: string) =>
@@ -131,7 +131,7 @@ describeWithVectors("a node behind its peers", () => {
     );
   });
 
-  it("asks no body of a peer whose next block is made up, alone or among others", async () => {
+  it("requests no body from a peer whose next block is forged, alone or among others", async () => {
     for (const others of [[], [aPeer("good", source)]]) {
       const node = aNode(source, 100);
       const faulty = aPeer("liar", source, {
@@ -150,7 +150,7 @@ describeWithVectors("a node behind its peers", () => {
     }
   });
 
-  it("leaves a peer on another branch alone for a while", async () => {
+  it("backs off a peer on another branch", async () => {
     const node = aNode(source, 100);
     const other = aPeer("other", source, {
       headers: ([first]) => ok(first === undefined ? [] : [forged(first)]),
@@ -162,7 +162,7 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.sync.isInSync).toBe(true);
   });
 
-  it("tries a peer that gave nothing again after 2 s, then 4 s, and at most a minute", async () => {
+  it("retries a peer that returned nothing after 2 s, then 4 s, and at most a minute", async () => {
     const node = aNode(source, 100);
     const peer = aPeer("silent", source, { headers: () => silence });
     node.peers = [peer];
@@ -179,7 +179,7 @@ describeWithVectors("a node behind its peers", () => {
     }
   });
 
-  it("goes on from where consensus has brought the head meanwhile", async () => {
+  it("continues from where consensus has moved the head in the meantime", async () => {
     const node = aNode(source, 700);
     const peer = aPeer("a", source, {
       headers(honest) {
@@ -193,7 +193,7 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.imported).toEqual([711n, 712n, 713n, 714n, 715n, 716n, 717n]);
   });
 
-  it("stops for some seconds when it cannot import for reasons of its own, and blames nobody", async () => {
+  it("pauses for some seconds when an import fails for a local reason, and disconnects no peer", async () => {
     const node = aNode(source, 700);
     const peer = aPeer("a", source);
     node.peers = [peer];
@@ -206,7 +206,7 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.head.header.number).toBe(HEAD);
   });
 
-  it("blames nobody for a block that is not due by its own clock", async () => {
+  it("disconnects no peer for a block ahead of the local clock", async () => {
     const node = aNode(source, 700);
     const peer = aPeer("a", source);
     node.peers = [peer];
@@ -215,7 +215,7 @@ describeWithVectors("a node behind its peers", () => {
     expect(peer.disconnectDetail).toBeUndefined();
   });
 
-  it("says how far it is", async () => {
+  it("reports its progress", async () => {
     const node = aNode(source, 700);
     const seen: unknown[] = [];
     node.peers = [
@@ -232,7 +232,7 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.sync.status).toBeUndefined();
   });
 
-  it("is out of sync from the sixth block that it got to the fifth before the last", async () => {
+  it("is out of sync from the sixth fetched block to the fifth before the last", async () => {
     const node = aNode(source, 100);
     node.peers = [aPeer("a", source)];
     const changes: unknown[] = [];
@@ -249,7 +249,7 @@ describeWithVectors("a node behind its peers", () => {
     ]);
   });
 
-  it("is in sync whatever a peer claims, until it has shown it", async () => {
+  it("is in sync whatever a peer claims, until the peer has proven it", async () => {
     const node = aNode(source, 717);
     const seen: boolean[] = [];
     const faultyPeers = [silence, ok([]), ok([forged(source.blocks[717]?.header as Header)])].map(
@@ -288,9 +288,9 @@ describeWithVectors("a node behind its peers", () => {
     expect(seen).toEqual(Array.from({ length: 15 }));
   });
 
-  it("asks whom the operator named before those who came by themselves", async () => {
+  it("asks configured peers before others", async () => {
     const node = aNode(source, 700);
-    const untrusted = aPeer("stranger", source, { height: 10n ** 9n, headers: () => silence });
+    const untrusted = aPeer("untrusted", source, { height: 10n ** 9n, headers: () => silence });
     const named = aPeer("named", source, { isMaintained: true });
     node.peers = [untrusted, named];
     await caughtUp(node);
@@ -298,7 +298,7 @@ describeWithVectors("a node behind its peers", () => {
     expect(named.headerRequests).toHaveLength(1);
   });
 
-  it("turns from a peer that gives a block at a time and claims to have many", async () => {
+  it("turns from a peer that returns one block at a time and claims to have many", async () => {
     const node = aNode(source, 100);
     const stingy = aPeer("miser", source, { height: 10n ** 9n, headers: (honest) => ok(honest.slice(0, 1)) });
     node.peers = [stingy, aPeer("good", source)];
@@ -307,7 +307,7 @@ describeWithVectors("a node behind its peers", () => {
     expect(stingy.headerRequests.map(({ max }) => max)).toEqual([1, 200]);
   });
 
-  it("turns from a peer that keeps it waiting to one that comes meanwhile", async () => {
+  it("turns from a slow peer to one that connects in the meantime", async () => {
     const node = aNode(source, 700);
     const slow = aPeer("slow", source, { height: 10n ** 9n, headers: () => new Promise(() => undefined) });
     node.peers = [slow];
@@ -320,7 +320,7 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.head.header.number).toBe(HEAD);
   });
 
-  it("lets one that keeps it waiting rest longer each time, though others come and go", async () => {
+  it("backs off a slow peer longer each time, though others come and go", async () => {
     const node = aNode(source, 700);
     const slow = aPeer("slow", source, { isMaintained: true, headers: () => new Promise(() => undefined) });
     const other = aPeer("other", source, { height: 701n, headers: () => silence });
@@ -341,17 +341,17 @@ describeWithVectors("a node behind its peers", () => {
     ).toBe(true);
   });
 
-  it("asks validators before strangers", async () => {
+  it("asks validators before untrusted peers", async () => {
     const validator = aPeer("validator", source);
     const node = aNode(source, 700, { validators: [validator.address] });
-    const untrusted = aPeer("stranger", source, { height: 10n ** 9n });
+    const untrusted = aPeer("untrusted", source, { height: 10n ** 9n });
     node.peers = [untrusted, validator];
     await caughtUp(node);
     expect(validator.headerRequests.map(({ start }) => start.number)).toEqual([701n]);
     expect(untrusted.headerRequests.map(({ start }) => start.number)).toEqual([718n]);
   });
 
-  it("imports what is announced while a peer keeps it waiting", async () => {
+  it("imports announced blocks while a slow peer delays a range", async () => {
     const node = aNode(source, 716);
     let answer: () => void = () => undefined;
     const slow = aPeer("slow", source, {
@@ -372,7 +372,7 @@ describeWithVectors("a node behind its peers", () => {
     await node.settle();
   });
 
-  it("does nothing after it was closed", async () => {
+  it("does nothing after close", async () => {
     const node = aNode(source, 700);
     node.peers = [aPeer("a", source)];
     await node.sync.close();
@@ -381,21 +381,21 @@ describeWithVectors("a node behind its peers", () => {
   });
 });
 
-describeWithVectors("a node among twenty strangers who claim to be far ahead", () => {
+describeWithVectors("a node with twenty untrusted peers that claim to be far ahead", () => {
   const source = aRecordedChain();
   const HEAD = 717;
 
-  /** Ways of keeping us waiting, on the node's clock, and the longest that all of them together may cost us. */
+  /** Ways to delay the node, and the longest total delay that they may cause, on the node's clock. */
   const behaviour: readonly (readonly [
     what: string,
     longestMs: number,
     ways: (later: Later) => Partial<ToyPeerBehaviour>,
   ])[] = [
-    ["never answer", 1_000, (later) => ({ headers: () => later(5_000, silence) })],
-    ["answer late, with nothing", 1_000, (later) => ({ headers: () => later(4_900, ok([])) })],
-    ["answer at once, with nothing", 1_000, () => ({ headers: () => ok([]) })],
+    ["never respond", 1_000, (later) => ({ headers: () => later(5_000, silence) })],
+    ["respond late, with nothing", 1_000, (later) => ({ headers: () => later(4_900, ok([])) })],
+    ["respond at once, with nothing", 1_000, () => ({ headers: () => ok([]) })],
     [
-      "make up a block and keep its body",
+      "forge a block and withhold its body",
       1_000,
       (later) => ({
         headers: ([first]) =>
@@ -404,12 +404,12 @@ describeWithVectors("a node among twenty strangers who claim to be far ahead", (
       }),
     ],
     [
-      "have the next block and keep the others",
+      "have the next block and withhold the others",
       42_000,
       (later) => ({ headers: (honest) => (honest.length === 1 ? ok(honest) : later(5_000, silence)) }),
     ],
     [
-      "give one body after another, late",
+      "return one body after another, late",
       42_000,
       (later) => ({
         bodies: (honest) => (honest.length === 1 ? ok(honest) : later(4_900, ok(honest.slice(0, 1)))),
@@ -418,7 +418,7 @@ describeWithVectors("a node among twenty strangers who claim to be far ahead", (
   ];
 
   it.each(behaviour)(
-    "and %s, has caught up from one honest peer within %i ms",
+    "and %s, catches up from one honest peer within %i ms",
     async (_, longestMs, behaviourOf) => {
       const node = aNode(source, 30);
       const { clock } = node;
@@ -461,7 +461,7 @@ describeWithVectors("announced blocks", () => {
     return block;
   }
 
-  it("are imported when their parent is the head, and passed on", async () => {
+  it("are imported when their parent is the head, and broadcast", async () => {
     const node = aNode(source, 700);
     offer(node, 701);
     await node.settle();
@@ -487,22 +487,19 @@ describeWithVectors("announced blocks", () => {
   it.each([
     { order: ["honest", "liar"], blames: 0 },
     { order: ["liar", "honest"], blames: 1 },
-  ])(
-    "are tried from each peer, because seals are no part of the hash ($order)",
-    async ({ order, blames }) => {
-      const node = aNode(source, 700);
-      const bad = { ...blockAt(702), transactions: blockAt(38).transactions };
-      const faulty = aPeer("liar", source, { height: 700n });
-      node.peers = [faulty];
-      for (const peer of order) offer(node, 702, { peer, ...(peer === "liar" && { block: bad }) });
-      offer(node, 701);
-      await node.settle();
-      expect(node.imported).toEqual([701n, 702n]);
-      expect([faulty.penalties, faulty.disconnectDetail]).toEqual([blames, undefined]);
-    },
-  );
+  ])("are tried from each peer, because the hash excludes seals ($order)", async ({ order, blames }) => {
+    const node = aNode(source, 700);
+    const bad = { ...blockAt(702), transactions: blockAt(38).transactions };
+    const faulty = aPeer("liar", source, { height: 700n });
+    node.peers = [faulty];
+    for (const peer of order) offer(node, 702, { peer, ...(peer === "liar" && { block: bad }) });
+    offer(node, 701);
+    await node.settle();
+    expect(node.imported).toEqual([701n, 702n]);
+    expect([faulty.penalties, faulty.disconnectDetail]).toEqual([blames, undefined]);
+  });
 
-  it("are left unread when they are long and their headers unsound", async () => {
+  it("stay undecoded when they are long and their headers invalid", async () => {
     const node = aNode(source, 700);
     const faulty = aPeer("liar", source, { height: 700n });
     node.peers = [faulty];
@@ -520,7 +517,7 @@ describeWithVectors("announced blocks", () => {
     expect([opened, faulty.penalties, node.imported]).toEqual([0, 1, []]);
   });
 
-  it("cost a peer its connection when they cannot be read", async () => {
+  it("disconnect their peer when they are malformed", async () => {
     const node = aNode(source, 700);
     const faulty = aPeer("liar", source, { height: 700n });
     node.peers = [faulty];
@@ -532,7 +529,7 @@ describeWithVectors("announced blocks", () => {
     expect(faulty.disconnectDetail).toBe("nonsense");
   });
 
-  it("are kept up to forty of one peer", async () => {
+  it("wait up to forty per peer", async () => {
     const node = aNode(source, 600);
     for (let number = 602; number <= 650; number++) offer(node, number);
     offer(node, 601, { peer: "b" });
@@ -547,7 +544,7 @@ function offered(block: Block, { peer }: { readonly peer: string }): OfferedBloc
   return { header: block.header, hash: hash.value, bytes: 1_000, isLong: false, open: () => ok(block), peer };
 }
 
-/** In its place, but with a state that the chain does not have; without transactions, so that nothing is missing. */
+/** The same header with a wrong state root; without transactions, so that no body is missing. */
 function invalid(header: Header): Header {
   return { ...header, stateRoot: header.parentHash, transactionsRoot: EMPTY_TRIE_ROOT };
 }
@@ -555,7 +552,7 @@ function invalid(header: Header): Header {
 const headersOf = ({ blocks }: RecordedChain, from: number, until: number): Header[] =>
   blocks.slice(from, until).map(({ header }) => header);
 
-/** The same place in the chain, with another parent. */
+/** The same number with another parent. */
 function forged(header: Header): Header {
   return { ...header, parentHash: header.stateRoot };
 }

@@ -11,7 +11,7 @@ import { rootOfList } from "../../src/types/listRoot.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { type RecordedChain, recordedChain } from "../builders/recordedChain.ts";
 
-/** A peer with a recorded chain, which a test may make worse. */
+/** A peer with a recorded chain, whose responses a test may corrupt. */
 export interface ToyPeer extends SyncPeer {
   height: bigint | undefined;
   readonly headerRequests: RangeQuery[];
@@ -30,7 +30,7 @@ export interface ToyPeerBehaviour {
 export const silence: Result<never> = err({
   code: "timedOut",
   fault: "peer",
-  message: "no answer in time",
+  message: "no response in time",
 });
 
 export function aPeer(
@@ -82,19 +82,19 @@ export function aPeer(
 export interface ToyNode {
   readonly sync: Sync;
   readonly clock: HandClock;
-  /** As others move it: consensus, for example. */
+  /** Moves the head as consensus does. */
   moveHead(number: number): void;
   readonly head: NamedHeader;
   readonly imported: bigint[];
   readonly broadcast: bigint[];
-  /** Whom it knows. */
+  /** Its connected peers. */
   peers: ToyPeer[];
-  /** Says no to these blocks. */
+  /** Makes the import of these blocks fail. */
   refuse: (block: Block) => Result<never> | undefined;
   settle(): Promise<void>;
 }
 
-/** A node whose chain is the recorded one up to `head`; it takes the recorded blocks and no others. */
+/** A node whose chain is the recorded one up to `head`; it accepts only the recorded blocks. */
 export function aNode(
   source: RecordedChain,
   head: number,
@@ -122,11 +122,11 @@ export function aNode(
       return block === undefined || block.header.number > BigInt(number) ? undefined : block;
     },
     async checkNextHeader(header) {
-      const isSound = equalBytes(
+      const isValid = equalBytes(
         header.stateRoot,
         source.blocks[number + 1]?.header.stateRoot ?? header.stateRoot,
       );
-      return isSound ? ok(undefined) : err({ code: "wrongValidators", fault: "peer", message: "unsound" });
+      return isValid ? ok(undefined) : err({ code: "wrongValidators", fault: "peer", message: "invalid" });
     },
     async importBlock(block) {
       const { header, transactions } = block;
@@ -135,11 +135,11 @@ export function aNode(
       const parent = headerAt(number);
       if (header.number !== BigInt(number + 1) || !equalBytes(header.parentHash, parent.hash))
         return err({ code: "notAfterHead", fault: "local", message: "it does not follow the head" });
-      const isWhole = equalBytes(rootOfList(transactions.map(({ raw }) => raw)), header.transactionsRoot);
-      const isSound =
-        isWhole &&
+      const isComplete = equalBytes(rootOfList(transactions.map(({ raw }) => raw)), header.transactionsRoot);
+      const isValid =
+        isComplete &&
         equalBytes(header.stateRoot, source.blocks[number + 1]?.header.stateRoot ?? header.stateRoot);
-      if (!isSound) return err({ code: "wrongStateRoot", fault: "peer", message: "unsound" });
+      if (!isValid) return err({ code: "wrongStateRoot", fault: "peer", message: "invalid" });
       number++;
       imported.push(header.number);
       return ok(headerAt(number));
@@ -165,7 +165,7 @@ export function aNode(
     broadcast,
     peers: [],
     refuse: () => undefined,
-    // A macrotask after everything that answers at once.
+    // A macrotask after all immediate responses.
     settle: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
   };
   return node;

@@ -6,7 +6,7 @@ import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { anAuthorization, aTransaction, type TransactionFields } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 
-/** "admitted", or the code of the refusal. */
+/** "admitted", or the code of the rejection. */
 function resultOf(
   { pool }: PoolInHand,
   transaction: SentTransaction,
@@ -19,14 +19,14 @@ function resultOf(
 const ETHER = 10n ** 18n;
 
 describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
-  it("takes a sound transaction of each type of the fork", () => {
+  it("accepts a valid transaction of each type of the fork", () => {
     const taken = ([0, 1, 2] as const).map((type, nonce) =>
       resultOf(aPool(), aTransaction({ type, nonce: BigInt(nonce) })),
     );
     expect(taken).toEqual(["admitted", "admitted", "admitted"]);
   });
 
-  it("1: refuses one it has", () => {
+  it("1: rejects a known transaction", () => {
     const inHand = aPool();
     inHand.pool.add(aTransaction(), "local");
     expect(resultOf(inHand, aTransaction())).toBe("knownTransaction");
@@ -43,7 +43,7 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     },
   );
 
-  it("2: caps only our own callers, and none when the cap is 0", () => {
+  it("2: caps only local transactions, and none when the cap is 0", () => {
     const dear = aTransaction({ gasPrice: ETHER + 1n, gasLimit: 21_000n });
     const rich = (inHand: PoolInHand): PoolInHand => {
       inHand.head.set(dear.sender, { balanceWei: 10n ** 30n });
@@ -54,8 +54,8 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
   });
 
   it.each([
-    ["local, below what the protocol asks", {}, {}, 6n, "local", "gasPriceTooLow"],
-    ["local, what the protocol asks", {}, {}, 7n, "local", "admitted"],
+    ["local, below the protocol's floor", {}, {}, 6n, "local", "gasPriceTooLow"],
+    ["local, at the protocol's floor", {}, {}, 7n, "local", "admitted"],
     [
       "local, free, where the base fee is fixed at zero",
       { isZeroBaseFee: true },
@@ -85,37 +85,37 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
       "admitted",
     ],
     ["remote, a floor of its own", {}, { admissionFloorWei: 0n }, 0n, "remote", "admitted"],
-  ] as const)("3: asks a floor of the price: %s", (_, rules, limits, gasPrice, origin, expected) => {
+  ] as const)("3: applies a price floor: %s", (_, rules, limits, gasPrice, origin, expected) => {
     expect(resultOf(aPool({ rules, limits }), aTransaction({ gasPrice }), origin)).toBe(expected);
   });
 
-  it("4: refuses another chain's transaction, and takes an unprotected one", () => {
+  it("4: rejects another chain's transaction, and accepts an unprotected one", () => {
     expect(resultOf(aPool(), aTransaction({ chainId: 1n }))).toBe("wrongChainId");
     expect(resultOf(aPool(), aTransaction({ chainId: undefined }))).toBe("admitted");
   });
 
-  it("4: refuses any chain id before EIP-155", () => {
+  it("4: rejects any chain id before EIP-155", () => {
     expect(resultOf(aPool({ rules: { chainId: undefined } }), aTransaction())).toBe("chainIdNotSupported");
   });
 
-  it("5: refuses a signature with a high s, which anyone could have made of the low one", () => {
+  it("5: rejects a signature with a high s, which anyone can derive from the low one", () => {
     const mirrored = aTransaction({
       changeSignature: ({ r, s, yParity }) => ({ r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 }),
     });
     expect(resultOf(aPool(), mirrored)).toBe("invalidSignature");
   });
 
-  it("6: refuses a type that the fork does not know", () => {
+  it("6: rejects a type that the fork does not know", () => {
     const berlin = { acceptedTypes: new Set([0, 1] as const) };
     expect(resultOf(aPool({ rules: berlin }), aTransaction({ type: 2 }))).toBe("invalidTransactionType");
   });
 
-  it("6: refuses a blob transaction without its blobs, whatever the fork", () => {
+  it("6: rejects a blob transaction without its blobs, whatever the fork", () => {
     const cancun = { acceptedTypes: new Set([0, 1, 2, 3] as const) };
     expect(resultOf(aPool({ rules: cancun }), aTransaction({ type: 3 }))).toBe("invalidTransactionType");
   });
 
-  it("6: takes a set-code transaction under Prague, unless it authorizes nothing", () => {
+  it("6: accepts a set-code transaction under Prague, unless it has no authorization", () => {
     const prague = { acceptedTypes: new Set([0, 1, 2, 4] as const) };
     const withOne: Partial<TransactionFields> = { type: 4, authorizationList: [anAuthorization()] };
     expect(resultOf(aPool({ rules: prague }), aTransaction(withOne))).toBe("admitted");
@@ -123,11 +123,11 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     expect(resultOf(aPool(), aTransaction(withOne))).toBe("invalidTransactionType");
   });
 
-  it("7: refuses the last nonce, after which there is none", () => {
+  it("7: rejects the last nonce, which has no successor", () => {
     expect(resultOf(aPool(), aTransaction({ nonce: 2n ** 64n - 1n }))).toBe("nonceOverflow");
   });
 
-  it("7: refuses init code above the limit from Shanghai on, and only init code", () => {
+  it("7: rejects init code above the limit from Shanghai on, and only init code", () => {
     const data = new Uint8Array(49_153);
     const shanghai = { initCodeLimit: 49_152 };
     expect(resultOf(aPool({ rules: shanghai }), aTransaction({ to: undefined, data }))).toBe(
@@ -137,45 +137,45 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     expect(resultOf(aPool(), aTransaction({ to: undefined, data }))).toBe("admitted");
   });
 
-  it("7: refuses gas whose price does not fit in 256 bits", () => {
+  it("7: rejects gas whose price does not fit in 256 bits", () => {
     const unpayable = aTransaction({ gasPrice: 2n ** 255n, gasLimit: 30_000n });
     expect(resultOf(aPool(), unpayable, "remote")).toBe("upfrontCostOverflow");
   });
 
-  it("8: refuses a tip above the fee cap", () => {
+  it("8: rejects a tip above the fee cap", () => {
     const greedy = aTransaction({ type: 2, maxPriorityFeePerGas: 2001n, maxFeePerGas: 2000n });
     expect(resultOf(aPool(), greedy)).toBe("priorityFeeAboveFeeCap");
   });
 
-  it("9: refuses a gas limit below what the transaction costs before it runs", () => {
+  it("9: rejects a gas limit below the intrinsic gas", () => {
     expect(resultOf(aPool(), aTransaction({ gasLimit: 20_999n }))).toBe("intrinsicGasAboveLimit");
     expect(resultOf(aPool(), aTransaction({ gasLimit: 21_000n }))).toBe("admitted");
   });
 
-  it("10: asks our own callers for a chain id when replay protection is strict", () => {
+  it("10: requires a chain id of local transactions when replay protection is strict", () => {
     const strict = { limits: { requiresReplayProtection: true } };
     const unprotected = aTransaction({ chainId: undefined });
     expect(resultOf(aPool(strict), unprotected)).toBe("replayProtectionRequired");
     expect(resultOf(aPool(strict), unprotected, "remote")).toBe("admitted");
   });
 
-  it("11: refuses more gas than a block has", () => {
+  it("11: rejects more gas than a block has", () => {
     expect(resultOf(aPool(), aTransaction({ gasLimit: 30_000_001n }))).toBe("gasLimitAboveBlock");
     expect(resultOf(aPool(), aTransaction({ gasLimit: 30_000_000n }))).toBe("admitted");
   });
 
-  it("12: refuses everything while the state of the head is missing", () => {
+  it("12: rejects everything while the state of the head is missing", () => {
     const inHand = aPool();
     inHand.head.isStateAvailable = false;
     expect(resultOf(inHand, aTransaction())).toBe("stateUnavailable");
   });
 
-  it("13: refuses a sender whom permissioning leaves out", () => {
+  it("13: rejects a sender that is not permitted", () => {
     const inHand = aPool({ parts: { isSenderPermitted: () => false } });
     expect(resultOf(inHand, aTransaction())).toBe("senderNotAuthorized");
   });
 
-  it("14: refuses what the sender could not pay at the highest price", () => {
+  it("14: rejects what the sender cannot pay at the highest price", () => {
     const inHand = aPool();
     const transaction = aTransaction({ gasPrice: 1000n, gasLimit: 21_000n, value: 5n });
     inHand.head.set(transaction.sender, { balanceWei: 21_000_004n });
@@ -185,33 +185,33 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     expect(resultOf(inHand, transaction)).toBe("admitted");
   });
 
-  it("15: refuses a nonce that is used", () => {
+  it("15: rejects a used nonce", () => {
     const inHand = aPool();
     inHand.head.set(account(0).address, { nonce: 3n });
     expect(resultOf(inHand, aTransaction({ nonce: 2n }))).toBe("nonceTooLow");
     expect(resultOf(inHand, aTransaction({ nonce: 3n }))).toBe("admitted");
   });
 
-  it("15b: refuses a contract as sender (EIP-3607)", () => {
+  it("15b: rejects a contract as sender (EIP-3607)", () => {
     const inHand = aPool();
     inHand.head.set(account(0).address, { isContract: true });
     expect(resultOf(inHand, aTransaction())).toBe("senderNotAuthorized");
   });
 
-  it("16: refuses a replacement that does not pay 10 % more", () => {
+  it("16: rejects a replacement that does not pay 10 % more", () => {
     const inHand = aPool();
     inHand.pool.add(aTransaction({ gasPrice: 2000n }), "local");
     expect(resultOf(inHand, aTransaction({ gasPrice: 2199n }))).toBe("replacementUnderpriced");
     expect(resultOf(inHand, aTransaction({ gasPrice: 2200n }))).toBe("admitted");
   });
 
-  it("17: refuses a nonce 200 or more beyond the sender's next", () => {
+  it("17: rejects a nonce 200 or more beyond the sender's next", () => {
     const inHand = aPool();
     expect(resultOf(inHand, aTransaction({ nonce: 200n }))).toBe("nonceTooDistant");
     expect(resultOf(inHand, aTransaction({ nonce: 199n }))).toBe("admitted");
   });
 
-  it("17: counts from the end of the unbroken run, so one sender may have thousands waiting", () => {
+  it("17: counts from the end of the unbroken run, so one sender may have thousands pending", () => {
     const inHand = aPool();
     for (let nonce = 0n; nonce < 2000n; nonce++) {
       expect(resultOf(inHand, aTransaction({ nonce }))).toBe("admitted");
@@ -221,12 +221,12 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     expect(inHand.pool.statistics).toMatchObject({ pending: 2000, queued: 1 });
   });
 
-  it("18: refuses everything while the node is out of sync", () => {
+  it("18: rejects everything while the node is out of sync", () => {
     const inHand = aPool({ parts: { isOpen: () => false } });
     expect(resultOf(inHand, aTransaction())).toBe("poolDisabled");
   });
 
-  it("19: answers as if all were well when a full pool sends the newcomer away at once", () => {
+  it("19: reports success when a full pool evicts the incoming transaction at once", () => {
     const inHand = aPool({ limits: { maxTransactions: 1 } });
     inHand.pool.add(aTransaction({ gasPrice: 2000n }), "local");
     const worse = aTransaction({ gasPrice: 1999n, privateKey: account(1).privateKey });
@@ -236,8 +236,8 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
   });
 });
 
-describe("the first row that fails is the one that answers", () => {
-  /** Every defect at once; each step mends the first. The state's defects are mended by hand below. */
+describe("the first failing row decides", () => {
+  /** Every defect at once; each step fixes the first. The state's defects are fixed by hand below. */
   const steps: readonly (readonly [Partial<TransactionFields>, string])[] = [
     [{ gasPrice: ETHER + 1n }, "feeCapExceeded"],
     [{ gasPrice: 6n }, "gasPriceTooLow"],
@@ -291,7 +291,7 @@ describe("the first row that fails is the one that answers", () => {
   });
 });
 
-describe("whose fault a refusal is", () => {
+describe("the fault of a rejection", () => {
   it("blames a peer only for what no honest peer would relay", () => {
     const fault = (transaction: SentTransaction, origin: TransactionOrigin): unknown => {
       const result = aPool().pool.add(transaction, origin);

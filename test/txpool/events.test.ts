@@ -9,15 +9,15 @@ function from(who: number, nonce: number, gasPrice = 2000n): SentTransaction {
   return aTransaction({ privateKey: account(who).privateKey, nonce: BigInt(nonce), gasPrice });
 }
 
-/** What a counter would hear, in the incumbent's words: added, removed and rejected with their labels. */
+/** What metrics count, with Besu's labels: added, removed and rejected transactions. */
 function countedBy({ pool }: PoolInHand): string[] {
   const counted: string[] = [];
   const yesNo = (isTrue: boolean): string => (isTrue ? "yes" : "no");
-  pool.onAdded(({ origin, isPrioritized }, place) =>
-    counted.push(`added ${origin} ${yesNo(isPrioritized)} ${LAYERS[place]}`),
+  pool.onAdded(({ origin, isPrioritized }, subPool) =>
+    counted.push(`added ${origin} ${yesNo(isPrioritized)} ${LAYERS[subPool]}`),
   );
-  pool.onRemoved(({ entry: { origin, isPrioritized }, cause, subPool: place }) =>
-    counted.push(`removed ${origin} ${yesNo(isPrioritized)} ${REMOVAL_OPERATIONS[cause]} ${LAYERS[place]}`),
+  pool.onRemoved(({ entry: { origin, isPrioritized }, cause, subPool }) =>
+    counted.push(`removed ${origin} ${yesNo(isPrioritized)} ${REMOVAL_OPERATIONS[cause]} ${LAYERS[subPool]}`),
   );
   pool.onRefused(({ origin, isPrioritized, code }) =>
     counted.push(`rejected ${origin} ${yesNo(isPrioritized)} ${REJECTION_REASONS[code]}`),
@@ -25,8 +25,8 @@ function countedBy({ pool }: PoolInHand): string[] {
   return counted;
 }
 
-describe("what a counter hears of the pool, in the incumbent's words", () => {
-  it("who came, from where, and to which layer", () => {
+describe("events of the pool, with Besu's labels", () => {
+  it("added: source and layer", () => {
     const inHand = aPool();
     const counted = countedBy(inHand);
     inHand.pool.add(from(0, 0), "local");
@@ -39,7 +39,7 @@ describe("what a counter hears of the pool, in the incumbent's words", () => {
     ]);
   });
 
-  it("who was refused, and why", () => {
+  it("rejected: with the reason", () => {
     const inHand = aPool();
     inHand.pool.add(from(0, 0), "local");
     const counted = countedBy(inHand);
@@ -55,13 +55,13 @@ describe("what a counter hears of the pool, in the incumbent's words", () => {
     ]);
   });
 
-  it("who left: mined, superseded, replaced, found invalid", () => {
+  it("removed: mined, superseded, replaced, found invalid", () => {
     const inHand = aPool();
     for (const nonce of [0, 1, 2, 3]) inHand.pool.add(from(0, nonce), "local");
     const counted = countedBy(inHand);
     inHand.mine(from(0, 0), from(0, 1, 7777n));
     inHand.pool.add(from(0, 2, 3000n), "local");
-    inHand.pool.drop(from(0, 2, 3000n).hash, "it is of no use");
+    inHand.pool.drop(from(0, 2, 3000n).hash, "found invalid");
     expect(counted).toEqual([
       "removed local yes confirmed prioritized",
       "removed local yes confirmed prioritized",
@@ -71,7 +71,7 @@ describe("what a counter hears of the pool, in the incumbent's words", () => {
     ]);
   });
 
-  it("who left a full pool, newcomers that were turned away included", () => {
+  it("removed from a full pool, including those dropped on arrival", () => {
     const inHand = aPool({ limits: { maxTransactions: 2 } });
     inHand.pool.add(from(0, 0), "remote");
     inHand.pool.add(from(1, 1), "remote");
@@ -86,8 +86,8 @@ describe("what a counter hears of the pool, in the incumbent's words", () => {
   });
 });
 
-describe("the census", () => {
-  it("counts transactions, bytes, senders and types by place", () => {
+describe("the breakdown", () => {
+  it("counts transactions, bytes, senders and types by sub-pool", () => {
     const { pool } = aPool();
     const [first, second, beyond] = [
       from(0, 0),

@@ -21,7 +21,7 @@ function contents({ pool }: PoolInHand): SentTransaction[] {
 }
 
 describe("a full pool", () => {
-  it("sends away the one that pays least, and says so", () => {
+  it("evicts the entry that pays least, and reports it", () => {
     const [cheap, dear, incoming] = [from(0, 0, 2000n), from(1, 0, 4000n), from(2, 0, 3000n)];
     const inHand = holding(2, [cheap, dear]);
     inHand.pool.add(incoming, "remote");
@@ -30,33 +30,33 @@ describe("a full pool", () => {
     expect(inHand.events[0]).toContain("the pool is full");
   });
 
-  it("sends the newcomer away without a word when it pays no more than the rest", () => {
+  it("drops the incoming transaction silently when it pays no more than the rest", () => {
     const inHand = holding(2, [from(0, 0, 2000n), from(1, 0, 2000n)]);
     expect(inHand.pool.add(from(2, 0, 2000n), "remote").ok).toBe(true);
     expect(contents(inHand)).toEqual([from(0, 0, 2000n), from(1, 0, 2000n)]);
     expect(inHand.events).toEqual([]);
   });
 
-  it("takes the latest nonce of the sender who pays least, so that no gap opens", () => {
+  it("evicts the highest nonce of the sender that pays least, so that no gap opens", () => {
     const inHand = holding(3, [from(0, 0, 2000n), from(0, 1, 9000n), from(1, 0, 4000n)]);
     inHand.pool.add(from(2, 0, 3000n), "remote");
     expect(contents(inHand)).toEqual([from(0, 0, 2000n), from(1, 0, 4000n), from(2, 0, 3000n)]);
     expect(inHand.pool.statistics.queued).toBe(0);
   });
 
-  it("prefers any pending one to one that waits behind a gap, however dear", () => {
+  it("prefers any pending entry to one behind a gap, whatever its price", () => {
     const inHand = holding(2, [from(0, 1, 9000n), from(1, 0, 4000n)]);
     inHand.pool.add(from(2, 0, 1100n), "remote");
     expect(contents(inHand)).toEqual([from(1, 0, 4000n), from(2, 0, 1100n)]);
   });
 
-  it("prefers prioritized ones, however cheap", () => {
+  it("prefers prioritized entries, however cheap", () => {
     const inHand = holding(1, [from(0, 0, 9000n)]);
     inHand.pool.add(from(1, 0, 1000n), "local");
     expect(contents(inHand)).toEqual([from(1, 0, 1000n)]);
   });
 
-  it("thinks anew after a gap was filled, a price raised, a block mined", () => {
+  it("recomputes its order after a filled gap, a replacement, and a mined block", () => {
     const inHand = holding(3, [from(0, 1, 3000n), from(1, 0, 2000n), from(2, 0, 5000n)]);
     inHand.pool.add(from(3, 0, 1500n), "remote");
     expect(contents(inHand)).toEqual([from(1, 0, 2000n), from(2, 0, 5000n), from(3, 0, 1500n)]);
@@ -69,7 +69,7 @@ describe("a full pool", () => {
     expect(contents(inHand)).toEqual([from(2, 0, 5000n), from(3, 0, 6000n), from(6, 0, 2700n)]);
   });
 
-  it("weighs fees under the next base fee, as it is at the head", () => {
+  it("compares fees under the next base fee at the head", () => {
     const tipped = aTransaction({ type: 2, maxPriorityFeePerGas: 600n, maxFeePerGas: 2000n });
     const priced = from(1, 0, 1800n);
     const survivor = (baseFeePerGas: bigint): SentTransaction | undefined => {
@@ -83,7 +83,7 @@ describe("a full pool", () => {
     expect(survivor(1300n)).toEqual(tipped);
   });
 
-  it("weighs a sender anew whose nonce moved without a transaction of its own (EIP-7702)", () => {
+  it("recomputes a sender whose nonce moved without a transaction of its own (EIP-7702)", () => {
     const waiting = from(0, 1, 3000n);
     const inHand = holding(2, [waiting, from(1, 0, 4000n)]);
     inHand.head.set(waiting.sender, { nonce: 1n });
@@ -102,7 +102,7 @@ describe("a full pool", () => {
     expect(inHand.pool.statistics.bytes).toBe(small.raw.length * 2);
   });
 
-  it("sends a newcomer too large for any pool away alone", () => {
+  it("evicts an incoming transaction larger than the whole pool alone", () => {
     const inHand = aPool({ limits: { maxBytes: 500 } });
     inHand.pool.add(from(0, 0, 2000n), "remote");
     const huge = aTransaction({

@@ -7,11 +7,9 @@ import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 
-/*
- * Whatever comes in whatever order, over the lives of many blocks. A failure prints fast-check's seed; IBEX_SEED repeats it.
- */
+/* Random actions in random order, over many blocks. A failure prints fast-check's seed; IBEX_SEED repeats it. */
 
-/** Lives to live through, where that many are asked for (npm run test:long), and the seed to begin with. */
+/** Number of histories, if set (npm run test:long), and the first seed. */
 const { IBEX_POOL_LIVES, IBEX_SEED } = process.env;
 
 function runs(usual: number): fc.Parameters<unknown> {
@@ -107,11 +105,11 @@ function transfer(from: number, nonce: bigint, gasPrice: number, isLarge = false
   return transaction;
 }
 
-/** A pool and the chain that its transactions go to. */
+/** A pool and its chain. */
 interface Harness {
   readonly inHand: PoolInHand;
   readonly permitted: Set<string>;
-  /** Hashes of all that was ever in a block. */
+  /** Hashes of all transactions included so far. */
   readonly mined: Set<string>;
 }
 
@@ -132,7 +130,9 @@ function keyOf(index: number): string {
   return toDigits(account(index).address);
 }
 
-/** As execution does it: some of what is offered does not fit, and then its sender is left out of this block. */
+/**
+ * Builds a block as execution does: some transactions do not fit, and then their senders are skipped for this block.
+ */
 function draw(selection: Selection, { size, skips }: { readonly size: number; readonly skips: number }) {
   const block: SentTransaction[] = [];
   for (let seen = 0; block.length < size; seen++) {
@@ -206,7 +206,7 @@ function perform(step: Action, harness: Harness): void {
   }
 }
 
-/** Each sender's nonces go on without a gap from where the chain has them; all can pay; none is kept out. */
+/** Each sender's nonces continue the chain's without a gap; all pay the base fee; all senders are permitted. */
 function expectValidBlock(block: readonly SentTransaction[], { inHand: { head }, permitted }: Harness): void {
   for (let index = 0; index < SENDERS; index++) {
     const { address } = account(index);
@@ -220,15 +220,20 @@ function expectValidBlock(block: readonly SentTransaction[], { inHand: { head },
   }
 }
 
-/** Limits, books and runs, after every step; gathered first, since asking the test library each time takes long. */
+/**
+ * Checks limits, totals and nonce runs after every step; collects violations first, since single assertions are slow.
+ */
 function expectInvariants({ inHand: { pool, head } }: Harness): void {
   const violations: string[] = [];
   const must = (isTrue: boolean, what: string): void => void (isTrue || violations.push(what));
   const entries = [...pool.entries()];
   const { pending, queued, bytes } = pool.statistics;
-  must(entries.length === pending + queued, "the statistics count what is there");
+  must(entries.length === pending + queued, "the statistics match the entries");
   must(entries.length <= LIMITS.maxTransactions, "the count is within its limit");
-  must(bytes === entries.reduce((sum, { transaction }) => sum + transaction.raw.length, 0), "bytes fit");
+  must(
+    bytes === entries.reduce((sum, { transaction }) => sum + transaction.raw.length, 0),
+    "the byte count is exact",
+  );
   must(bytes <= LIMITS.maxBytes, "bytes are within their limit");
   for (let index = 0; index < SENDERS; index++) {
     const { address } = account(index);
@@ -247,8 +252,8 @@ function expectInvariants({ inHand: { pool, head } }: Harness): void {
   if (violations.length > 0) expect(violations).toEqual([]);
 }
 
-describe("a pool over the lives of many blocks", TIMEOUT, () => {
-  it("keeps its limits, and gives blocks without gaps in which nothing is twice", () => {
+describe("a pool over many blocks", TIMEOUT, () => {
+  it("keeps its limits, and yields blocks without gaps or duplicates", () => {
     fc.assert(
       fc.property(histories, (steps) => {
         const harness = aHarness();
@@ -261,7 +266,7 @@ describe("a pool over the lives of many blocks", TIMEOUT, () => {
     );
   });
 
-  it("gives every pending transaction to some block, once each, when blocks go on", () => {
+  it("yields every pending transaction exactly once over the following blocks", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(who, fc.nat({ max: 5 }), price), { maxLength: 60, size: "max" }),
@@ -285,11 +290,11 @@ describe("a pool over the lives of many blocks", TIMEOUT, () => {
   });
 });
 
-describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
+describe("no valid and well-paying transaction starves", TIMEOUT, () => {
   /** Higher than any other price, whatever the base fee. */
   const CHAMPION = 90_000;
 
-  it("a run that outbids all others is in after as many blocks as it fills, come what may", () => {
+  it("a run that outbids all others is included in as many blocks as it fills, whatever happens", () => {
     const crowd = histories.map((steps) =>
       steps.map((step) =>
         step.kind === "add"
@@ -331,7 +336,7 @@ describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
     );
   });
 
-  it("among equals the one that came first is in first, however many come after it", () => {
+  it("among equals the first to arrive is included first, however many follow", () => {
     fc.assert(
       fc.property(
         fc.array(who, { minLength: 1, maxLength: 60, size: "max" }),
@@ -344,7 +349,7 @@ describe("nothing valid and well paid waits for ever", TIMEOUT, () => {
             const transaction = transfer(from, pool.nextNonce(account(from).address), 2000);
             pool.add(transaction, "remote");
             order.push(transaction);
-            // Fewer blocks than arrivals: the pool grows, and the first in line goes all the same.
+            // Fewer blocks than arrivals: the pool grows, and the oldest is still included first.
             if (index % (size + 1) === size) mine(harness, draw(pool.select(1000n), { size, skips: 0 }));
             const waiting = order.filter(({ hash }) => !harness.mined.has(toDigits(hash)));
             const oldest = waiting[0];

@@ -11,7 +11,7 @@ import { NaivePool } from "./naivePool.ts";
 
 const LIMITS = { maxTransactions: 6, maxFutureBySender: 4 };
 
-/** The naive pool knows no floors. */
+/** The naive pool has no floors. */
 const open = {
   limits: { ...LIMITS, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n }, priceBumpPercent: 10 },
 };
@@ -54,12 +54,12 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
 );
 
-/** "max": the library's usual lists of ten steps would hardly fill a pool. */
+/** "max": the library's default lists of ten steps would hardly fill a pool. */
 const actions = fc.array(action, { minLength: 1, maxLength: 100, size: "max" });
 
 const made = new Map<string, SentTransaction>();
 
-/** At an even number of hundreds with fee caps and half of it as the tip, else with a gas price. */
+/** Even hundreds have fee caps with half of it as the tip, odd ones a gas price. */
 function transfer(from: number, nonce: bigint, gasPrice: number): SentTransaction {
   const name = `${from}/${nonce}/${gasPrice}`;
   const known = made.get(name);
@@ -87,7 +87,7 @@ function drain(selection: Selection, count = Number.POSITIVE_INFINITY): SentTran
 const hashes = (transactions: Iterable<SentTransaction>): string[] =>
   [...transactions].map(({ hash }) => toDigits(hash));
 
-/** The pool, the model, and the blocks they have seen. */
+/** The pool, the model, and the blocks that both have seen. */
 interface Twins {
   readonly inHand: PoolInHand;
   readonly model: NaivePool;
@@ -110,7 +110,7 @@ function mineBoth({ inHand, model, blocks }: Twins, transactions: readonly SentT
   model.mine(transactions);
 }
 
-/** Does the same to both; what they answer must be the same. */
+/** Does the same to both; the results must be equal. */
 function perform(step: Action, pair: Twins): void {
   const { model, blocks } = pair;
   const { pool, head } = pair.inHand;
@@ -177,8 +177,8 @@ function expectSame({ inHand: { pool }, model }: Twins): void {
   expect(hashes(drain(pool.select(model.baseFeePerGas)))).toEqual(hashes(model.select()));
 }
 
-describe("the pool, whatever happens to it", () => {
-  it("does what the naive pool does, step by step", () => {
+describe("the pool, under random actions", () => {
+  it("equals the naive pool after each step", () => {
     fc.assert(
       fc.property(actions, (steps) => {
         const pair = twins();
@@ -191,7 +191,7 @@ describe("the pool, whatever happens to it", () => {
     );
   });
 
-  it("tells of every entry that comes and goes, once each", () => {
+  it("reports every added and dropped entry exactly once", () => {
     fc.assert(
       fc.property(actions, (steps) => {
         const pair = twins();
@@ -219,14 +219,14 @@ describe("the pool, whatever happens to it", () => {
   });
 });
 
-describe("a block drawn from the pool", () => {
-  /** Transactions arrive in any order, some while the block is being drawn. */
+describe("a block built from the pool", () => {
+  /** Transactions arrive in any order, some while the block is being built. */
   const arrivals = fc.array(fc.tuple(who, fc.nat({ max: 6 }), price, fc.boolean()), {
     maxLength: 80,
     size: "max",
   });
 
-  it("has no gap and nothing twice, and the pool stays within its limits", () => {
+  it("has no gap and no duplicate, and the pool stays within its limits", () => {
     fc.assert(
       fc.property(arrivals, (list) => {
         const { pool } = aPool(open);
@@ -252,7 +252,7 @@ describe("a block drawn from the pool", () => {
     );
   });
 
-  it("starves nobody who pays best: a sender whose whole run outbids all others is in it, pool full or not", () => {
+  it("includes a sender whose whole run outbids all others, also when the pool is full", () => {
     const crowd = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.nat({ max: 6 }), price), {
       maxLength: 60,
       size: "max",
@@ -272,7 +272,7 @@ describe("a block drawn from the pool", () => {
     );
   });
 
-  it("comes from the best of all that arrived, in whatever order they came", () => {
+  it("consists of the best of all arrivals, in any order of arrival", () => {
     const prices = fc.uniqueArray(fc.integer({ min: 11, max: 90 }), {
       minLength: 5,
       maxLength: 25,

@@ -10,8 +10,8 @@ interface NaiveEntry {
 }
 
 /**
- * What the pool should do, as plainly as it can be said: one list, everything worked out anew from it each time. The
- * model that the real one is tested against. Of admission it knows only what depends on what is in the pool.
+ * Reference model of the pool, as simple as possible: one list, everything recomputed from it each time. Of admission
+ * it covers only what depends on the pool's contents.
  */
 export class NaivePool {
   readonly nonces = new Map<string, bigint>();

@@ -26,7 +26,7 @@ function drain(selection: Selection): SentTransaction[] {
 }
 
 describe("select", () => {
-  it("takes the best payer first, and equals in order of arrival", () => {
+  it("returns the best payer first, and equals in order of arrival", () => {
     const { pool } = aPool();
     const [second, first, third, fourth] = [
       from(0, 0, 2000n),
@@ -38,7 +38,7 @@ describe("select", () => {
     expect(drain(pool.select(1000n))).toEqual([first, second, third, fourth]);
   });
 
-  it("keeps each sender's nonces in order, whatever they pay and however they came", () => {
+  it("keeps each sender's nonces in order, whatever they pay and in any order of arrival", () => {
     const { pool } = aPool();
     const mine = [from(0, 0, 1500n), from(0, 1, 9000n), from(0, 2, 1200n)];
     const other = from(1, 0, 1400n);
@@ -46,7 +46,7 @@ describe("select", () => {
     expect(drain(pool.select(1000n))).toEqual([mine[0], mine[1], other, mine[2]]);
   });
 
-  it("compares what the beneficiary gets under the base fee asked for", () => {
+  it("compares what the beneficiary gets under the given base fee", () => {
     const { pool } = aPool();
     const tipped = from(0, 0, 0n, { type: 2, maxPriorityFeePerGas: 600n, maxFeePerGas: 2000n });
     const priced = from(1, 0, 1800n);
@@ -55,7 +55,7 @@ describe("select", () => {
     expect(drain(pool.select(1300n))).toEqual([tipped, priced]);
   });
 
-  it("tells prices apart that differ beyond the precision of a double", () => {
+  it("distinguishes prices that differ beyond the precision of a double", () => {
     const { pool, head } = aPool({ limits: { feeCapWei: 0n } });
     const dear = 2n ** 60n;
     const transactions = [0, 1, 2].map((who) => from(who, 0, dear + BigInt(who), { gasLimit: 21_000n }));
@@ -64,20 +64,20 @@ describe("select", () => {
     expect(drain(pool.select(1000n))).toEqual(transactions.toReversed());
   });
 
-  it("leaves out what cannot pay the base fee, and the rest of its sender", () => {
+  it("omits what cannot pay the base fee, and the rest of its sender", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0, 999n), from(0, 1, 5000n), from(1, 0, 1000n)]);
     expect(drain(pool.select(1000n))).toEqual([from(1, 0, 1000n)]);
     expect(drain(pool.select(999n))).toHaveLength(3);
   });
 
-  it("leaves out what waits behind a gap", () => {
+  it("omits what is queued behind a gap", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0), from(0, 2)]);
     expect(drain(pool.select(1000n))).toEqual([from(0, 0)]);
   });
 
-  it("puts prioritized ones first: local callers', unless told otherwise, and named senders'", () => {
+  it("puts prioritized ones first: local ones, unless disabled, and those of priority senders", () => {
     const cheapLocal = from(0, 0, 1100n);
     const dearRemote = from(1, 0, 9000n);
     const named = from(2, 0, 1200n);
@@ -92,7 +92,7 @@ describe("select", () => {
     expect(order(false)).toEqual([named, dearRemote, cheapLocal]);
   });
 
-  it("asks the block floors of all without priority, as they stand when it begins", () => {
+  it("applies the block floors at its start to all without priority", () => {
     const { pool } = aPool({ limits: { hasLocalPriority: false } });
     const [plain, dear] = [from(0, 0, 1500n), from(1, 0, 4000n)];
     addAll(pool, [plain, dear]);
@@ -106,7 +106,7 @@ describe("select", () => {
     expect(pool.blockFloors).toEqual({ minGasPriceWei: 0n, minPriorityFeeWei: 0n });
   });
 
-  it("does not ask the block floors of prioritized ones", () => {
+  it("does not apply the block floors to prioritized ones", () => {
     const { pool } = aPool({ rules: { isZeroBaseFee: true } });
     addAll(pool, [from(0, 0, 0n)]);
     expect(drain(pool.select(0n))).toHaveLength(1);
@@ -128,7 +128,7 @@ describe("select", () => {
     expect(drain(pool.select(1000n))).toHaveLength(3);
   });
 
-  it("needs no call to be ended or emptied, and one does not see another's progress", () => {
+  it("needs no closing, and does not see another's progress", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0), from(0, 1)]);
     const one = pool.select(1000n);
@@ -138,8 +138,8 @@ describe("select", () => {
   });
 });
 
-describe("a selection that is still being read", () => {
-  it("sees what arrives: a new sender, the next nonce, a filled gap", () => {
+describe("a selection in use", () => {
+  it("sees arrivals: a new sender, the next nonce, a filled gap", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0), from(1, 1)]);
     const selection = pool.select(1000n);
@@ -148,7 +148,7 @@ describe("a selection that is still being read", () => {
     expect(drain(selection)).toEqual([from(2, 0), from(0, 1), from(1, 0), from(1, 1)]);
   });
 
-  it("does not return to a skipped sender for what arrives later", () => {
+  it("does not return to a skipped sender for later arrivals", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0)]);
     const selection = pool.select(1000n);
@@ -158,7 +158,7 @@ describe("a selection that is still being read", () => {
     expect(drain(selection)).toEqual([]);
   });
 
-  it("takes the replacement of what it has not yet taken, and none of what it has", () => {
+  it("returns a replacement only for what it has not returned yet", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0), from(0, 1)]);
     const selection = pool.select(1000n);
@@ -167,7 +167,7 @@ describe("a selection that is still being read", () => {
     expect(drain(selection)).toEqual([from(0, 1, 8000n)]);
   });
 
-  it("wakes a sender left aside for its price when a better one takes the place", () => {
+  it("returns to a sender omitted for its price after a better replacement", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0, 500n)]);
     const selection = pool.select(1000n);
@@ -176,7 +176,7 @@ describe("a selection that is still being read", () => {
     expect(drain(selection)).toEqual([from(0, 0, 1500n)]);
   });
 
-  it("passes over what was dropped meanwhile, and over what then has a gap before it", () => {
+  it("skips entries dropped in the meantime, and those behind the gap", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0), from(0, 1), from(1, 0)]);
     const selection = pool.select(1000n);
@@ -184,7 +184,7 @@ describe("a selection that is still being read", () => {
     expect(drain(selection)).toEqual([from(1, 0)]);
   });
 
-  it("does not take a nonce twice when its sender has come back from nothing", () => {
+  it("does not return a nonce twice when its sender's queue was removed and created again", () => {
     const { pool } = aPool();
     addAll(pool, [from(0, 0)]);
     const selection = pool.select(1000n);

@@ -16,7 +16,7 @@ function flawOf(line: string): string | undefined {
 }
 
 describe("a line of the file", () => {
-  it("is the letter of the origin and base64 of the RLP that a block body holds", () => {
+  it("is the letter of the origin and base64 of the RLP as in a block body", () => {
     const legacy = ofType(0);
     const typed = ofType(2);
     expect(encodeDumpLine({ transaction: legacy, origin: "local" })).toBe(
@@ -26,7 +26,7 @@ describe("a line of the file", () => {
     expect(encodeDumpLine({ transaction: typed, origin: "remote" })).toBe(`r${wrapped.toString("base64")}`);
   });
 
-  it.each([0, 1, 2, 4] as const)("brings a transaction of type %d back as it was", (type) => {
+  it.each([0, 1, 2, 4] as const)("restores a transaction of type %d", (type) => {
     const { sender, ...transaction } = ofType(type);
     for (const origin of ["local", "remote"] as const) {
       const outcome = decodeDumpLine(encodeDumpLine({ transaction, origin }));
@@ -35,7 +35,7 @@ describe("a line of the file", () => {
     expect(sender).toHaveLength(20);
   });
 
-  it("may hold a typed transaction without its RLP string, and end as Windows ends lines", () => {
+  it("may have a typed transaction without its RLP string, and end with CR LF", () => {
     const { raw } = ofType(2);
     expect(flawOf(`l${Buffer.from(raw).toString("base64")}\r`)).toBeUndefined();
   });
@@ -46,16 +46,16 @@ describe("a line of the file", () => {
     ["has no letter", sound.slice(1)],
     ["has another letter", `x${sound.slice(1)}`],
     ["is cut off", sound.slice(0, sound.length / 2)],
-    ["holds what is not base64", `${sound.slice(0, 20)}*${sound.slice(21)}`],
-    ["holds nothing", "l"],
-    ["holds bytes that are no transaction", `l${Buffer.from("no transaction").toString("base64")}`],
-    ["holds a type that nobody knows", `l${Buffer.from([0x82, 0x05, 0xc0]).toString("base64")}`],
-    ["holds more than one", `l${sound.slice(1)}${sound.slice(1)}`],
+    ["is not base64", `${sound.slice(0, 20)}*${sound.slice(21)}`],
+    ["has no data", "l"],
+    ["has bytes that are no transaction", `l${Buffer.from("no transaction").toString("base64")}`],
+    ["has an unknown type", `l${Buffer.from([0x82, 0x05, 0xc0]).toString("base64")}`],
+    ["has more than one transaction", `l${sound.slice(1)}${sound.slice(1)}`],
   ])("is refused with a reason when it %s", (_, line) => {
     expect(flawOf(line)).toMatch(/\S/);
   });
 
-  it("is refused, whatever is wrong with it, without an exception", () => {
+  it("never throws, whatever its defect", () => {
     fc.assert(
       fc.property(fc.nat(sound.length - 1), fc.string({ maxLength: 3 }), (at, text) => {
         decodeDumpLine(sound.slice(0, at) + text + sound.slice(at + 1));
@@ -75,7 +75,7 @@ describe("the order in which a saved pool is offered", () => {
     return known;
   }
 
-  it("is that of arrival, but for a sender's lower nonces that came later", () => {
+  it("is that of the file, except that a sender's lower nonces come first", () => {
     const items = [transfer(0, 1), transfer(1, 0), transfer(0, 0), transfer(1, 1)].map((transaction) => ({
       transaction,
     }));
@@ -83,7 +83,7 @@ describe("the order in which a saved pool is offered", () => {
     expect(inOfferOrder(items)).toEqual([zeroZero, zeroOne, oneZero, oneOne]);
   });
 
-  it("loses none, and never puts a nonce before a lower one of its sender", () => {
+  it("keeps all, and never puts a nonce before a lower one of its sender", () => {
     const pairs = fc.uniqueArray(fc.tuple(fc.nat({ max: 3 }), fc.nat({ max: 9 })), {
       selector: String,
       maxLength: 40,

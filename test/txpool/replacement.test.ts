@@ -7,21 +7,21 @@ const legacy = (gasPrice: bigint) => aTransaction({ gasPrice });
 const capped = (maxPriorityFeePerGas: bigint, maxFeePerGas: bigint) =>
   aTransaction({ type: 2, maxPriorityFeePerGas, maxFeePerGas });
 
-describe("the rise in price that a replacement must bring", () => {
+describe("the price bump of a replacement", () => {
   it.each([
     ["is 10 % by default", { configuredPercent: undefined, isZeroBaseFee: false, minGasPriceWei: 1000n }, 10],
     [
-      "is none where the base fee is fixed at zero",
+      "is zero where the base fee is fixed at zero",
       { configuredPercent: undefined, isZeroBaseFee: true, minGasPriceWei: 1000n },
       0,
     ],
     [
-      "is none where gas may be free",
+      "is zero where gas may be free",
       { configuredPercent: undefined, isZeroBaseFee: false, minGasPriceWei: 0n },
       0,
     ],
     [
-      "is the operator's wherever given",
+      "is the operator's where configured",
       { configuredPercent: 25, isZeroBaseFee: true, minGasPriceWei: 0n },
       25,
     ],
@@ -51,7 +51,7 @@ describe("mayReplace", () => {
 });
 
 describe("replacement in the pool", () => {
-  it("puts the new one in the old one's place, and tells of both", () => {
+  it("replaces the old entry, and reports both", () => {
     const { pool, events } = aPool();
     const [old, next, better] = [legacy(2000n), aTransaction({ nonce: 1n }), legacy(2200n)];
     for (const transaction of [old, next, better]) pool.add(transaction, "local");

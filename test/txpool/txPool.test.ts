@@ -22,7 +22,7 @@ function hashesOf(...transactions: readonly SentTransaction[]): string[] {
   return transactions.map(({ hash }) => toDigits(hash));
 }
 
-describe("what the pool tells", () => {
+describe("queries of the pool", () => {
   it("finds an entry by hash, with origin, time and order of arrival", () => {
     const { pool } = aPool();
     pool.add(from(0, 0), "local");
@@ -61,7 +61,7 @@ describe("what the pool tells", () => {
     expect(pool.nextNonce(account(1).address)).toBe(0n);
   });
 
-  it("stops telling a listener that has left", () => {
+  it("stops notifying an unsubscribed listener", () => {
     const { pool } = aPool();
     const events: string[] = [];
     const stop = pool.onAdded(() => events.push("added"));
@@ -73,7 +73,7 @@ describe("what the pool tells", () => {
 });
 
 describe("drop", () => {
-  it("forgets the one, says why, and leaves what came after it waiting for its nonce", () => {
+  it("removes the entry with its reason, and leaves later nonces queued", () => {
     const { pool, events } = aPool();
     addAll(pool, from(0, 0), from(0, 1), from(0, 2));
     pool.drop(from(0, 1).hash, "too poor");
@@ -91,7 +91,7 @@ describe("drop", () => {
 });
 
 describe("the account allowlist", () => {
-  it("is asked again for each block: whoever has left it loses what is pooled, for good", () => {
+  it("is checked again for each block: entries of removed senders are dropped for good", () => {
     const permitted = new Set([0, 1].map((who) => toDigits(account(who).address)));
     const { pool, events } = aPool({
       parts: { isSenderPermitted: (sender) => permitted.has(toDigits(sender)) },
@@ -112,7 +112,7 @@ describe("the account allowlist", () => {
 });
 
 describe("expire", () => {
-  it("sends away what has been here for longer than transactions are kept, and says so", () => {
+  it("drops entries older than the retention time, and reports them", () => {
     const { pool, events, wait } = aPool({ limits: { retentionMs: 3_600_000 } });
     addAll(pool, from(0, 0), from(1, 3));
     wait(3_000_000);
@@ -130,7 +130,7 @@ describe("expire", () => {
     );
   });
 
-  it("sends nothing away where no age was set", () => {
+  it("drops nothing without a retention time", () => {
     const { pool, wait } = aPool();
     addAll(pool, from(0, 0));
     wait(10 ** 12);
@@ -140,7 +140,7 @@ describe("expire", () => {
 });
 
 describe("a new block", () => {
-  it("takes the mined ones away silently, and their senders' next ones stay pending", () => {
+  it("removes mined entries silently, and their senders' next ones stay pending", () => {
     const { pool, events, mine } = aPool();
     addAll(pool, from(0, 0), from(0, 1), from(0, 2), from(1, 0));
     mine(from(0, 0), from(0, 1));
@@ -149,7 +149,7 @@ describe("a new block", () => {
     expect(events.filter((event) => event.startsWith("dropped"))).toEqual([]);
   });
 
-  it("drops what another transaction of the same nonce has superseded", () => {
+  it("drops an entry superseded by another transaction of the same nonce", () => {
     const { pool, events, mine } = aPool();
     addAll(pool, from(0, 0), from(0, 1));
     mine(from(0, 0, 5000n));
@@ -167,7 +167,7 @@ describe("a new block", () => {
     expect(pool.select(1000n).next()).toEqual(from(0, 2));
   });
 
-  it("reads balances anew for newcomers, and keeps what was covered once until a builder drops it", () => {
+  it("reads balances again for incoming transactions, and keeps admitted ones until a builder drops them", () => {
     const { pool, head, mine } = aPool();
     addAll(pool, from(0, 0), from(0, 1));
     head.set(account(0).address, { balanceWei: 0n });
@@ -190,7 +190,7 @@ describe("a new block", () => {
 });
 
 describe("a rewind", () => {
-  it("brings the removed blocks' transactions back, oldest first, in front of what waited behind them", () => {
+  it("restores the removed blocks' transactions, oldest first, in front of those queued behind them", () => {
     const { pool, head, mine, events } = aPool();
     const [zero, one, two, three] = [from(0, 0), from(0, 1), from(0, 2), from(0, 3)];
     addAll(pool, zero, one, two, three);
@@ -203,14 +203,14 @@ describe("a rewind", () => {
     expect(events).toEqual(hashesOf(zero, one, two).map((hash) => `added ${hash}`));
   });
 
-  it("does not bring back what the new branch holds as well", () => {
+  it("does not restore what the new branch contains as well", () => {
     const { pool, head } = aPool();
     head.set(account(0).address, { nonce: 1n });
     pool.headChanged({ added: [{ transactions: [from(0, 0)] }], removed: [{ transactions: [from(0, 0)] }] });
     expect(hashes(pool)).toEqual([]);
   });
 
-  it("lets those behind the removed ones wait when these cannot come back", () => {
+  it("keeps later nonces queued when removed transactions cannot be restored", () => {
     const { pool, head, mine } = aPool();
     addAll(pool, from(0, 0), from(0, 1));
     mine(from(0, 0));
@@ -229,7 +229,7 @@ describe("a rewind", () => {
     expect(pool.statistics).toMatchObject({ pending: 0, queued: 1 });
   });
 
-  it("asks no price of what was in a block before", () => {
+  it("applies no price limits to restored transactions", () => {
     const { pool } = aPool();
     const free = from(0, 0, 0n);
     pool.headChanged({ added: [], removed: [{ transactions: [free] }] });

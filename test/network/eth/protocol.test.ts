@@ -8,7 +8,7 @@ import { encodeHeader } from "../../../src/types/header.ts";
 import { describeWithVectors } from "../../vectors.ts";
 import { createToyEth, type RemotePeer, settled } from "./toyEth.ts";
 
-const kinds = ({ received: heard }: RemotePeer): string[] => heard.map(({ kind }) => kind);
+const kinds = ({ received }: RemotePeer): string[] => received.map(({ kind }) => kind);
 
 describeWithVectors("a new peer", () => {
   it("gets our Status at once, and a request for the header of its head", async () => {

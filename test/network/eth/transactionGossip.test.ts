@@ -12,16 +12,16 @@ async function withPeers(count: number): Promise<{ toy: ToyEth; ends: RemotePeer
   return { toy, ends };
 }
 
-const fullCopies = ({ received: heard }: RemotePeer): string[] =>
-  heard.flatMap((message) =>
+const fullCopies = ({ received }: RemotePeer): string[] =>
+  received.flatMap((message) =>
     message.kind === "transactions" ? message.transactions.map(({ hash }) => toHex(hash)) : [],
   );
-const hashesOnly = ({ received: heard }: RemotePeer): string[] =>
-  heard.flatMap((message) =>
+const hashesOnly = ({ received }: RemotePeer): string[] =>
+  received.flatMap((message) =>
     message.kind === "newPooledTransactionHashes" ? message.announcements.map(({ hash }) => toHex(hash)) : [],
   );
-const asked = ({ received: heard }: RemotePeer): string[] =>
-  heard.flatMap((message) => (message.kind === "getPooledTransactions" ? message.hashes.map(toHex) : []));
+const asked = ({ received }: RemotePeer): string[] =>
+  received.flatMap((message) => (message.kind === "getPooledTransactions" ? message.hashes.map(toHex) : []));
 const announcementOf = ({ type, hash, raw }: Transaction) => ({ type, hash, size: raw.length });
 
 describeWithVectors("transactions", () => {
