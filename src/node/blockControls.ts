@@ -6,11 +6,11 @@ import type { RpcMining } from "../rpc/ports.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
 
-/** What the operator decides about our blocks, at the start and over JSON-RPC; the chain reads it for each block. */
+/** The operator's settings for our blocks, from the configuration and over JSON-RPC; the chain reads them for each block. */
 export interface BlockControls {
   readonly candidates: CandidateSettings;
   readonly production: BlockProduction;
-  /** What miner_… changes. */
+  /** The settings that miner_… methods change. */
   mining(pauseReasons: PauseReasons, logger: Logger): RpcMining;
 }
 
@@ -45,7 +45,7 @@ export function createBlockControls(
     mining: (pauseReasons, logger) => ({
       start() {
         if (pauseReasons.reasons.includes("operator"))
-          logger.info({}, "block production is resumed by miner_start");
+          logger.info({}, "miner_start resumes block production");
         pauseReasons.resume("operator");
       },
       stop() {
@@ -72,8 +72,8 @@ export function createBlockControls(
         if (!hasWarnedOfCoinbase)
           logger.warn(
             { coinbase: address },
-            "miner_setCoinbase changes what eth_coinbase answers until the restart, and nothing else: a block's " +
-              "coinbase is its proposer, and the genesis file says who is paid",
+            "miner_setCoinbase only changes the answer of eth_coinbase, until the restart: a block's coinbase is its " +
+              "proposer, and the genesis file names who is paid",
           );
         hasWarnedOfCoinbase = true;
       },

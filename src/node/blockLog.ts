@@ -8,21 +8,21 @@ import type { StoredBlock } from "../types/block.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 
-/** One line for each block, with what an operator looks for first, and how long blocks take as a metric. */
+/** Logs one line per block with the facts that operators need most, and measures decision times. */
 export interface BlockLog {
-  /** Work on a block begins: it is being built, or checked. Only blocks that this node takes part in count as decided. */
-  begun(number: bigint): void;
-  /** A block that a peer gave is being imported. */
-  importBegun(number: bigint): void;
+  /** Called when a block begins to be built or validated. Only such blocks count for the decision time. */
+  started(number: bigint): void;
+  /** Called when the import of a peer's block begins. */
+  importStarted(number: bigint): void;
   headChanged(change: HeadChange): void;
 }
 
 export interface BlockLogParts {
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
-  /** Our address as a validator: tells blocks of our own from those of others. */
+  /** This node's address, to distinguish its blocks from those of others. */
   readonly self: Address;
-  /** Transactions that wait for a block. */
+  /** Number of pending transactions in the pool. */
   pending(): number;
   readonly metrics?: Metrics | undefined;
 }
@@ -33,12 +33,12 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
   const decisions = metrics?.summary({
     category: "BFT",
     name: "decision_seconds",
-    help: "Time from the moment a block is due until it is durably the head, seconds",
+    help: "Time from when a block is due until it is durably the head, seconds",
   });
 
   /**
-   * Milliseconds since the block was due: its timestamp had come, and its parent was there. Where the clocks of others
-   * are ahead of ours, or rounds were lost, since work on it began. Of a block that was but imported, what that took.
+   * Milliseconds since the block was due, that is, since its timestamp and its parent's commit. If another validator's
+   * clock is ahead, or rounds failed, since work on it began. For an imported block, the duration of the import.
    */
   function ageOf({ number, timestamp }: Header): number | undefined {
     if (first?.number !== number) return undefined;
@@ -46,7 +46,7 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
     return clock.nowMs() - Math.min(first.atMs, Math.max(headAtMs, Number(timestamp) * 1000));
   }
 
-  function tell({ header, hash, transactions }: StoredBlock, tookMs: number | undefined): void {
+  function logBlock({ header, hash, transactions }: StoredBlock, tookMs: number | undefined): void {
     const { number, gasUsed, gasLimit, coinbase: proposer } = header;
     const extra = decodeExtraData(header.extraData);
     logger.info(
@@ -61,28 +61,28 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
         ...(extra.ok && { round: extra.value.round }),
         ...(tookMs !== undefined && { tookMs }),
       },
-      // The words that operators look for (options.md#log-lines).
+      // The text that operators look for (options.md#log-lines).
       `${equalBytes(proposer, self) ? "Produced" : "Imported"} #${number}`,
     );
   }
 
   return {
-    begun(number) {
+    started(number) {
       if (first?.number !== number || first.isImport)
         first = { number, atMs: clock.nowMs(), isImport: false };
     },
-    importBegun(number) {
+    importStarted(number) {
       if (first?.number !== number) first = { number, atMs: clock.nowMs(), isImport: true };
     },
     headChanged({ head, added, removed }) {
       for (const block of added) {
         const tookMs = ageOf(block.header);
         if (tookMs !== undefined && first?.isImport === false) decisions?.with().observe(tookMs / 1000);
-        if (logger.isEnabled("info")) tell(block, tookMs);
+        if (logger.isEnabled("info")) logBlock(block, tookMs);
       }
       headAtMs = clock.nowMs();
       if (removed.length > 0)
-        logger.warn({ blocks: removed.length, head: head.header.number }, "blocks taken away");
+        logger.warn({ blocks: removed.length, head: head.header.number }, "blocks removed");
     },
   };
 }

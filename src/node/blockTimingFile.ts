@@ -6,16 +6,16 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { crc32c } from "../storage/crc32c.ts";
 
-/** In the data folder. It may be lost: the figures are measured again then. */
+/** In the data folder. If it is lost, the figures are measured again. */
 const FILE = "block-timing.json";
-/** Much more than what is written. */
-const LONGEST_TEXT = 1_000;
+/** Far above the size that is written. */
+const MAX_FILE_CHARACTERS = 1_000;
 
-/** Undefined where there is none, or it is damaged. */
+/** Undefined when the file is absent or damaged. */
 export function readBlockTiming(folder: string): BlockTiming | undefined {
   try {
     const text = readFileSync(join(folder, FILE), "utf8");
-    if (text.length > LONGEST_TEXT) return undefined;
+    if (text.length > MAX_FILE_CHARACTERS) return undefined;
     const { fixedMs, eachMs, checksum } = JSON.parse(text) as Record<string, unknown>;
     if (typeof fixedMs !== "number" || typeof eachMs !== "number") return undefined;
     return checksum === checksumOf({ fixedMs, eachMs }) ? { fixedMs, eachMs } : undefined;
@@ -33,11 +33,11 @@ function checksumOf({ fixedMs, eachMs }: BlockTiming): number {
   return crc32c(Buffer.from(`${fixedMs} ${eachMs}`));
 }
 
-/** Keeps what the chain learns of its blocks' timing from one run to the next. */
-export interface BlockTimingKeeper {
-  /** Once the node answers: measures, in the background, what no earlier run has learnt. */
+/** Keeps the chain's measured block timing over restarts. */
+export interface BlockTimingStore {
+  /** Starts the calibration in the background; called once the servers are open. */
   begin(): void;
-  /** While the database is open still. */
+  /** Must be called before the database closes. */
   close(): Promise<void>;
 }
 
@@ -45,17 +45,17 @@ export interface BlockTimingParts {
   readonly chain: Chain;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Those that build no blocks need no figures. */
+  /** Only validators need the figures. */
   readonly isValidator: () => boolean;
 }
 
-/** A node that has just started has callers and peers to answer first; one that stops at once needs no figures. */
+/** Right after the start callers and peers come first, and a node that stops at once needs no figures. */
 const BEGIN_AFTER_MS = 3_000;
 
 export function keepBlockTiming(
   folder: string,
   { chain, clock, logger, isValidator }: BlockTimingParts,
-): BlockTimingKeeper {
+): BlockTimingStore {
   const known = readBlockTiming(folder);
   if (known !== undefined) chain.restoreBlockTiming(known);
   const controller = new AbortController();
@@ -66,7 +66,7 @@ export function keepBlockTiming(
     try {
       await chain.calibrate(controller.signal);
     } catch (error) {
-      logger.warn({ error }, "what finishing a block takes could not be measured");
+      logger.warn({ error }, "the time to finish a block could not be measured");
     }
   }
 
@@ -84,7 +84,7 @@ export function keepBlockTiming(
       try {
         if (timing !== undefined) writeBlockTiming(folder, timing);
       } catch (error) {
-        logger.debug({ error }, "what finishing a block takes is not kept for the next run");
+        logger.debug({ error }, "the time to finish a block could not be saved for the next run");
       }
     },
   };

@@ -18,33 +18,45 @@ export interface ConsensusParts {
   readonly chain: Chain;
   readonly pool: TransactionSupply;
   readonly key: NodeKey;
-  /** Where our messages go. */
+  /** Sends our messages. */
   readonly outbox: Outbox;
   readonly voteLog: VoteLog;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Absent: nothing is counted. */
+  /** Undefined when metrics are off. */
   readonly metrics?: Metrics | undefined;
   readonly onFailure: (error: unknown) => void;
-  /** Told when a block of this number begins to be built or checked. */
-  readonly onBegun: (number: bigint) => void;
+  /** Called when a block of this number begins to be built or validated. */
+  readonly onBlockStarted: (number: bigint) => void;
 }
 
-/** Joins consensus to the chain: what it asks to build, check and commit, and the heads it must hear of. */
-export function joinConsensus(parts: ConsensusParts): Engine {
-  const { spec, chain, pool, key, outbox, voteLog, clock, logger, metrics, onFailure, onBegun } = parts;
+/** Connects consensus with the chain: building, validating and committing blocks, and head changes. */
+export function connectConsensus(parts: ConsensusParts): Engine {
+  const {
+    spec,
+    chain,
+    pool,
+    key,
+    outbox,
+    voteLog,
+    clock,
+    logger,
+    metrics,
+    onFailure,
+    onBlockStarted: onBegun,
+  } = parts;
   const engine = createEngine(
     { privateKey: key.privateKey, schedule: spec.ibft, buildAheadMs: 0 },
     {
       builder: {
-        async build(order) {
-          onBegun(order.parent.header.number + 1n);
-          const built = await onSoundDisk(chain.build(order, pool), engine.fail);
+        async build(request) {
+          onBegun(request.parent.header.number + 1n);
+          const built = await failOnDiskError(chain.build(request, pool), engine.fail);
           if (built.ok) return built.value;
           const { code, message } = built.error;
-          const number = order.parent.header.number + 1n;
+          const number = request.parent.header.number + 1n;
           logger.warn(
-            { number, round: order.round, code, message },
+            { number, round: request.round, code, message },
             "no block could be built; the round will time out",
           );
           return undefined;
@@ -54,29 +66,29 @@ export function joinConsensus(parts: ConsensusParts): Engine {
         async check(candidate, signal) {
           const { header, hash, extra } = candidate;
           onBegun(header.number);
-          const begunMs = clock.nowMs();
-          const checked = await onSoundDisk(chain.check(candidate, signal), engine.fail);
+          const startedMs = clock.nowMs();
+          const checked = await failOnDiskError(chain.check(candidate, signal), engine.fail);
           if (checked.ok) return true;
           if (checked.error.code === "validationStopped") {
             const facts = { number: header.number, round: extra.round, hash, coinbase: header.coinbase };
-            const tookMs = Math.round(clock.nowMs() - begunMs);
+            const tookMs = Math.round(clock.nowMs() - startedMs);
             logger.warn(
               { ...facts, tookMs },
               "a proposed block could not be validated before its round was over",
             );
             return undefined;
           }
-          // Peers brought the block of this height while we looked, or before the engine has heard of it.
+          // The block of this height was imported from peers during the validation.
           if (chain.head.header.number >= candidate.header.number) return undefined;
           const { number } = candidate.header;
-          logger.warn({ number, hash: candidate.hash, ...checked.error }, "a proposed block is not sound");
+          logger.warn({ number, hash: candidate.hash, ...checked.error }, "a proposed block is invalid");
           return false;
         },
       },
       committer: {
         async commit(candidate, seals) {
           const committed = await chain.commit(candidate, seals).catch((error: unknown) => {
-            // Half-way through a commit nobody knows what the disk holds; the next start will find out.
+            // After a failed commit the state on disk is unknown; the next start verifies it.
             engine.fail(error);
             throw error;
           });
@@ -108,8 +120,8 @@ export function joinConsensus(parts: ConsensusParts): Engine {
   return engine;
 }
 
-/** Where the disk fails or lies there is nothing to build on. Any other failure costs a round, and is told. */
-async function onSoundDisk<T>(work: Promise<T>, fail: (error: unknown) => void): Promise<T> {
+/** Stops consensus when the disk fails or the database is damaged. Any other error only costs the round. */
+async function failOnDiskError<T>(work: Promise<T>, fail: (error: unknown) => void): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -118,7 +130,7 @@ async function onSoundDisk<T>(work: Promise<T>, fail: (error: unknown) => void):
   }
 }
 
-/** Takes part from the chain's present head on. Refused when the record of our votes does not fit to it. */
+/** Starts consensus at the chain's head. An error when the vote log does not belong to this chain. */
 export function startConsensus(engine: Engine, chain: Chain): Result<void, "unusableVotes"> {
   const head: NamedHeader = chain.head;
   const tally = chain.tallyAfter(head);

@@ -4,7 +4,7 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
 
-/** Where a node keeps what is its own. Besu's files beside ours are read (key) or left alone (database/). */
+/** Paths in the node's data folder. Of Besu's files there, the key is read, and database/ is not touched. */
 export interface DataDirectory {
   readonly path: string;
   readonly keyFile: string;
@@ -12,11 +12,11 @@ export interface DataDirectory {
   readonly chain: string;
   readonly voteFile: string;
   readonly headFile: string;
-  /** True when a database of Besu lies in the folder; Ibex neither reads nor changes it. */
+  /** True when the folder has a Besu database, which Ibex neither reads nor changes. */
   readonly hasBesuDatabase: boolean;
 }
 
-/** Opens the folder, creating it when absent. Refused when it cannot be created or written. */
+/** Opens the folder, and creates it when absent. An error when it cannot be created or written. */
 export function openDataDirectory(path: string): Result<DataDirectory, "unusableDataPath" | "diskFailure"> {
   const chain = join(path, "chain");
   const voteFile = join(path, "votes.log");
@@ -40,7 +40,7 @@ export function openDataDirectory(path: string): Result<DataDirectory, "unusable
   });
 }
 
-/** One after another: told to do it by itself, Node.js never ends where the system denies a folder that it has (/proc). */
+/** Creates one folder at a time: mkdir with `recursive` never returns on some denied folders, such as /proc. */
 export function createFolders(path: string): void {
   if (existsSync(path)) return;
   createFolders(dirname(path));
@@ -48,7 +48,7 @@ export function createFolders(path: string): void {
 }
 
 /**
- * The ports in use, as Java properties in `besu.ports`: start scripts wait for this file
+ * Writes the ports in use as Java properties to `besu.ports`, which start scripts wait for
  * (options.md#files-in-the-data-folder).
  */
 export function writePortsFile(
@@ -71,10 +71,10 @@ export function removePortsFile(path: string): void {
 
 const PORTS_FILE = "besu.ports";
 
-/** LevelDB's: those of another user are refused with our words instead of its own. */
+/** Files of LevelDB whose permissions are checked first, so that the error is ours and clear. */
 const OWN_FILES_IN_CHAIN = ["LOCK", "CURRENT"];
 
-/** What went wrong, and what an operator can do. A disk that is full or fails is no mistake in the configuration. */
+/** Says what failed and what to do. A full or failing disk has its own code, because the configuration is not at fault. */
 function refuse(what: string, error: unknown): Result<never, "unusableDataPath" | "diskFailure"> {
   if (isDiskAtFault(error))
     return err({
@@ -90,10 +90,10 @@ function refuse(what: string, error: unknown): Result<never, "unusableDataPath" 
   });
 }
 
-/** For a folder or a file of another user; nothing for other mistakes. */
+/** Advice for a folder or file of another user; empty for other errors. */
 function ownerAdvice(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const user = process.getuid?.();
   if ((code !== "EACCES" && code !== "EPERM") || user === undefined) return "";
-  return `The node runs as user ${user}, who may not: change the owner of the folder and of all in it (chown -R ${user}). `;
+  return `The node runs as user ${user}, who lacks the permission: change the owner of the folder and its contents (chown -R ${user}). `;
 }

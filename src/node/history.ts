@@ -17,18 +17,18 @@ export interface HistoryParts {
 }
 
 /**
- * The operator's way back (debug_setHead, debug_replayBlock, debug_resyncWorldState).
+ * Rewinds and replays for the operator (debug_setHead, debug_replayBlock, debug_resyncWorldState).
  *
- * A validator must not contradict what it voted, and its blocks above the new head are its votes. So it has to stop
- * first (miner_stop), or the request is refused. Afterwards the record of its votes (votes.log) binds it as after a
- * restart: it says nothing at any height up to its last vote, and takes part again only when peers have brought it back
- * there. Consensus itself is not even told of the lower head. The only validator of a network is refused whatever it
- * does: it may not make those blocks again, and nobody else could.
+ * A validator must not contradict its votes, which include the blocks above the new head. It must be stopped first
+ * (miner_stop), or the request is refused. Afterwards the vote log binds it as after a restart: it does not vote at any
+ * height up to its last vote, and participates again once peers have brought it back there. Consensus is not notified
+ * of the lower head. A network's only validator is always refused: it may not make those blocks again, and no other
+ * node could.
  *
- * A crash in the middle leaves one of the heads on the way, each of them durable and whole.
+ * A crash during a rewind leaves one of the intermediate heads, which are durable and consistent.
  */
 export function createHistory({ chain, engine, pauseReasons, self, logger }: HistoryParts): RpcHistory {
-  /** One at a time: the second would count on a head that the first takes away. */
+  /** One request at a time: a second one would rely on a head that the first removes. */
   let isBusy = false;
 
   function refusal(): Result<never, HistoryErrorCode> | undefined {
@@ -36,22 +36,22 @@ export function createHistory({ chain, engine, pauseReasons, self, logger }: His
     if (validators.length === 1 && validators.every((only) => equalBytes(only, self))) {
       return refuse(
         "onlyValidator",
-        "this node is the only validator: its votes bind it to the blocks it made, and no other could bring them back",
+        "this node is the only validator: its votes bind it to its blocks, and no other node could restore them",
       );
     }
-    return refusalAtWork();
+    return refusalWhileActive();
   }
 
-  function refusalAtWork(): Result<never, HistoryErrorCode> | undefined {
+  function refusalWhileActive(): Result<never, HistoryErrorCode> | undefined {
     const tally = chain.tallyAfter(chain.head);
-    if (isBusy) return refuse("busy", "another request of this kind is being performed");
+    if (isBusy) return refuse("busy", "another request of this kind is in progress");
     if (!isValidator(tally, self)) return undefined;
     const isStopped = pauseReasons.reasons.includes("operator") && engine.status().round === undefined;
     return isStopped
       ? undefined
       : refuse(
           "validating",
-          "this node is a validator and takes part in consensus: stop it with miner_stop first",
+          "this node is a validator and participates in consensus: stop it with miner_stop first",
         );
   }
 
@@ -81,8 +81,8 @@ export function createHistory({ chain, engine, pauseReasons, self, logger }: His
       return replayed.ok ? ok(undefined) : refuse("notReplayed", replayed.error.message);
     },
     async resyncWorldState() {
-      // The head stays where it is, but no block can be committed meanwhile.
-      const refused = refusalAtWork();
+      // The head does not change, but no block can be committed in the meantime.
+      const refused = refusalWhileActive();
       if (refused !== undefined) return refused;
       await perform("debug_resyncWorldState", () => chain.rebuildState());
       return ok(undefined);

@@ -12,9 +12,9 @@ import { type NodeKey, openNodeKey, type StoredKey, type StoredKeyErrorCode } fr
 export type IdentityErrorCode = StoredKeyErrorCode | "missingNodeKey";
 
 /**
- * The node's key, with what an operator has to know of it said: that it was made just now, that others may read it, or
- * that the development network's only validator is somebody else. Refused when there is none beside data of a node that
- * had one: a new key would be another validator, and nobody would notice before the chain stands.
+ * Opens the node's key, and logs when it is new, when other users may read it, or when the development network has
+ * another validator. An error when the key is missing although the folder has data of a node: a new key would silently
+ * make this another validator.
  */
 export function openIdentity(
   { nodeKey: source, chainSpec }: Pick<Settings, "nodeKey" | "chainSpec">,
@@ -25,39 +25,39 @@ export function openIdentity(
   if (lost !== undefined) return err({ code: "missingNodeKey", fault: "local", message: lost });
   const key = openNodeKey(source);
   if (!key.ok) return key;
-  tellNewKey(key.value, source, logger);
+  logNewKey(key.value, source, logger);
   const isPublic = equalBytes(key.value.address, DEV_VALIDATOR_ADDRESS);
   if (key.value.isExposed && !isPublic) {
     const { path } = source;
-    logger.warn({ path }, `other users of this machine may read the node's private key: chmod 600 ${path}`);
+    logger.warn({ path }, `other users of this host may read the node's private key: chmod 600 ${path}`);
   }
   if (!isPublic && isOnlyValidatorPublic(chainSpec.genesis.header.extraData))
     logger.warn(
       { address: toHex(key.value.address), path: source.path },
-      "this node follows: the only validator in the genesis block is that of npm start, whose key is public, and this " +
-        "node has a key of its own. It needs a peer that makes the blocks; to make them here, and nowhere else, " +
-        `start with --node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`,
+      "this node is not a validator: the only validator in the genesis block is that of npm start, whose key is public, " +
+        "and this node has another key. It needs a peer that makes the blocks; to make them on this node alone, start " +
+        `with --node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`,
     );
   return ok(key.value);
 }
 
-/** What to do about a key that is gone, or undefined when none is. */
+/** The error message for a missing key; undefined when none is missing. */
 function findLostKey(
   { path, initialKey }: NodeKeySettings,
   { chain, voteFile }: DataDirectory,
 ): string | undefined {
   if (initialKey !== undefined || existsSync(path)) return undefined;
-  const left = existsSync(voteFile) ? voteFile : existsSync(join(chain, "CURRENT")) ? chain : undefined;
-  if (left === undefined) return undefined;
+  const existing = existsSync(voteFile) ? voteFile : existsSync(join(chain, "CURRENT")) ? chain : undefined;
+  if (existing === undefined) return undefined;
   return (
-    `The node key file ${path} is missing, but ${left} is there: a new key would make this another node, and a ` +
-    "validator would be lost. Put the file back from a backup, or name its place with --node-private-key-file. If it " +
-    "is to be another node, make a new key with `ibex public-key export-address` and the same options, and delete " +
+    `The node key file ${path} is missing, but ${existing} is there: a new key would make this another node, and a ` +
+    "validator would be lost. Restore the file from a backup, or name it with --node-private-key-file. If this is " +
+    "meant to be another node, create a key with `ibex public-key export-address` and the same options, and delete " +
     `${voteFile} and ${voteFile}.mark.`
   );
 }
 
-function tellNewKey(
+function logNewKey(
   { isNew, address }: StoredKey,
   { path, initialKey }: NodeKeySettings,
   logger: Logger,
@@ -65,11 +65,11 @@ function tellNewKey(
   if (!isNew) return;
   const facts = { address: toHex(address), path };
   if (initialKey !== undefined)
-    logger.info(facts, "wrote the public key of the development network's validator");
+    logger.info(facts, "wrote the well-known key of the development network's validator");
   else
     logger.info(
       facts,
-      `made a new node key: this node is ${facts.address}; keep a copy of ${path} in a safe place`,
+      `created a new node key: this node is ${facts.address}; keep a copy of ${path} in a safe place`,
     );
 }
 

@@ -10,7 +10,7 @@ import type { Clock } from "../primitives/clock.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 
-/** How logs are found, whatever the range, and the index that makes it quick. */
+/** Log queries over any range, and the bloom index that makes them fast. */
 export interface Logs {
   readonly index: LogIndex;
   readonly find: FindLogs;
@@ -23,7 +23,7 @@ export interface LogsParts {
   readonly blocks: Pick<BlockStore, "hasReceiptsInMemory">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long after the start the index may be written; START_DELAY_MS unless given. */
+  /** Delay between the start and the first write of the index; default START_DELAY_MS. */
   readonly indexDelayMs?: number;
 }
 
@@ -42,13 +42,13 @@ export function openLogs(
     { chain, clock, logger },
   );
   const search = createLogSearch({ ...files, clock, onInvalidSegment: index.reportInvalid });
-  const findHere = createLogFinder(chain);
+  const findInline = createLogFinder(chain);
 
-  /** Whether this thread finds them as fast as the message to another one would take. */
+  /** Whether the query is faster on this thread than a message to the worker thread. */
   function isQuick(criteria: LogCriteria, { from, to }: BlockRange): boolean {
     const head = chain.head.header.number;
     if (to - from >= FEW_BLOCKS && head - from >= FEW_BLOCKS) return false;
-    // Thousands of criteria take many milliseconds to be made ready.
+    // Created only when needed, because thousands of criteria take many milliseconds to prepare.
     let matcher: LogMatcher | undefined;
     let gasToRead = 0n;
     for (let number = from; number <= to && number <= head; number++) {
@@ -63,7 +63,7 @@ export function openLogs(
   return {
     index,
     find(criteria, range, requester) {
-      return (isQuick(criteria, range) ? findHere : search.find)(criteria, range, requester);
+      return (isQuick(criteria, range) ? findInline : search.find)(criteria, range, requester);
     },
     async close() {
       await Promise.all([index.close(), search.close()]);
@@ -71,10 +71,10 @@ export function openLogs(
   };
 }
 
-/** Other parts of a start are more urgent. */
+/** Lets the more urgent parts of a start run first. */
 const START_DELAY_MS = 5_000;
 
-/** So few that asking another thread would take longer; those who follow the chain ask for one or two. */
+/** For so few blocks a message to the worker thread takes longer; clients that follow the chain query one or two. */
 const FEW_BLOCKS = 16n;
-/** Of blocks whose receipts have to be read: they hold a few thousand logs at most. */
+/** Total gas of the blocks whose receipts must be read from disk; it allows a few thousand logs at most. */
 const LITTLE_GAS = 3_000_000n;

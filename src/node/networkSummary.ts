@@ -4,7 +4,7 @@ import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 
-/** What the genesis file comes to, for one line of the log: an operator sees at once which network this is. */
+/** Summary of the genesis file for one log line, so that an operator sees which network this is. */
 export function networkSummary(spec: ChainSpec, genesisHash: Hash) {
   const { ibft, forks, genesis, contractSizeLimitBytes } = spec;
   const extra = decodeExtraData(genesis.header.extraData);

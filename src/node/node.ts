@@ -21,24 +21,24 @@ import { openServers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores } from "./openStores.ts";
 
 /**
- * The one place where the parts are joined. They open from the disk upwards, and close the other way round:
+ * Assembles the node. Parts open from the disk upwards and close in reverse order:
  *
  *     stores (data folder, key, verified database) -> engines (chain, pool, calls, logs)
  *     -> network (vote log, consensus, peers) -> servers (JSON-RPC, metrics) -> consensus begins
  *
- * Invariant: when a part refuses, those already open are closed again, and the refusal says what to do.
+ * Invariant: when a part cannot be opened, those already open are closed, and the error says what to do.
  */
 export interface RunningNode {
   readonly http: { readonly host: string; readonly port: number } | undefined;
   readonly webSocket: { readonly host: string; readonly port: number } | undefined;
-  /** Where Prometheus can fetch metrics. */
+  /** Endpoint of the metrics server. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
   readonly nodeAddress: string;
   readonly isValidator: boolean;
   readonly headNumber: bigint;
-  /** Settles when the node has to end by itself: the disk or consensus failed. */
+  /** Resolves when the node must end because the disk or consensus failed. */
   readonly failure: Promise<unknown>;
-  /** Ends block production and requests, then closes the database. */
+  /** Stops block production and the servers, then closes the database. */
   stop(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export type StartErrorCode =
   | "addressInUse"
   | "cannotListen";
 
-/** Starts a node; refused with a sentence for the operator. */
+/** Starts a node. The error has a message for the operator. */
 export async function startNode(
   settings: Settings,
   logger: RootLogger,
@@ -76,7 +76,7 @@ export async function startNode(
   }
 }
 
-/** One that fails is told, and the others are closed all the same: the database is among the last. */
+/** Logs a failure instead of throwing, so that the others are closed too; the database is among the last. */
 async function closeOne(close: () => Promise<void> | void, logger: Logger): Promise<void> {
   try {
     await close();
@@ -85,7 +85,7 @@ async function closeOne(close: () => Promise<void> | void, logger: Logger): Prom
   }
 }
 
-/** Opens all parts, begins consensus last, and says what the node answers to. */
+/** Opens all parts, starts consensus last, and returns the node's endpoints. */
 async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "stop">, StartErrorCode>> {
   const stores = await openStores(context);
   if (!stores.ok) return stores;
@@ -115,7 +115,7 @@ async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "sto
   });
 }
 
-/** Starts what works without being asked: the guards of the disk first, then consensus, sync, and the worker threads. */
+/** Starts the background work: the disk guards first, then consensus, sync, and the worker threads. */
 async function begin(
   { settings, logger, onStop }: OpenContext,
   { directory, recovery }: Stores,
@@ -138,21 +138,21 @@ async function begin(
   );
   onStop(() => scrubber.close());
   await diskGuard.start();
-  // The servers answer callers by now; blocks come next.
+  // The servers are open by now; blocks come next.
   await loadModules(loadInterpreter);
   await loadModules(() => loadPrecompiles(newestFork(settings.chainSpec.forks)));
   const started = startConsensus(engine, chain);
-  if (!started.ok) return explainVotes(directory, started.error.message);
+  if (!started.ok) return unusableVoteLog(directory, started.error.message);
   peering.begin(pauseReasons);
   pool.begin();
   timing.begin();
-  // A first request starts these threads, too; here they start after the first block and the first answers.
+  // A first request would also start these threads; starting them here comes after the first block and the first answers.
   recovery.start();
   simulator.start();
   return ok(undefined);
 }
 
-function explainVotes({ voteFile }: DataDirectory, error: string): Result<never, "unusableDatabase"> {
+function unusableVoteLog({ voteFile }: DataDirectory, error: string): Result<never, "unusableDatabase"> {
   return err({
     code: "unusableDatabase",
     fault: "local",

@@ -3,7 +3,7 @@ import type { Logger } from "../observability/logger.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
 import { createMonotonicClock, STEP_LASTS_MS } from "../primitives/monotonicClock.ts";
 
-/** The clock that a node lives by, which tells the operator when somebody sets the machine's. */
+/** The node's clock, which warns the operator when this machine's clock is set. */
 export function createNodeClock(logger: Logger): Clock {
   return createMonotonicClock({
     wallMs: () => systemClock.nowMs(),
@@ -12,20 +12,20 @@ export function createNodeClock(logger: Logger): Clock {
     onStep: (stepMs) =>
       logger.warn(
         { stepMs: Math.round(stepMs) },
-        `the machine's clock was set ${inWords(stepMs)}; blocks keep to the time before for ${STEP_LASTS_MS / 1000} s. ` +
-          "If the new time is wrong, set it right meanwhile (timedatectl, chronyc tracking)",
+        `this machine's clock was set ${describeStep(stepMs)}; blocks use the previous time for ${STEP_LASTS_MS / 1000} s. ` +
+          "If the new time is wrong, correct it in the meantime (timedatectl, chronyc tracking)",
       ),
     onReturn: () =>
-      logger.info({}, "the machine's clock is back where it was; no block bears the other time"),
+      logger.info({}, "this machine's clock was set back to the previous time; no block has the other time"),
     onFollow: (stepMs) =>
       logger.warn(
         { stepMs: Math.round(stepMs) },
-        `the machine's clock has stayed ${inWords(stepMs)}, and is followed from now on`,
+        `this machine's clock has stayed ${describeStep(stepMs)}, and blocks use it from now on`,
       ),
   });
 }
 
-function inWords(stepMs: number): string {
+function describeStep(stepMs: number): string {
   const seconds = Math.round(Math.abs(stepMs) / 1000);
   return `${seconds} s ${stepMs > 0 ? "ahead" : "back"}`;
 }

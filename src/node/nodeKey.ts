@@ -9,7 +9,7 @@ import { addressOfPublicKey, curve } from "../primitives/secp256k1.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { isDiskAtFault, translateDiskError } from "../storage/diskErrors.ts";
 
-/** The node's identity: its devp2p node id, and as a validator its address and its signature. */
+/** The node's identity: its devp2p node id, and its address and signing key as a validator. */
 export interface NodeKey {
   readonly address: Address;
   /** 64 bytes: the node id of its enode URL. */
@@ -17,11 +17,11 @@ export interface NodeKey {
   readonly privateKey: Uint8Array;
 }
 
-/** A key as it lies on disk. */
+/** A key read from its file. */
 export interface StoredKey extends NodeKey {
-  /** True when others than the owner of its file may read it. */
+  /** True when users other than the file's owner may read it. */
   readonly isExposed: boolean;
-  /** True when it was written just now. */
+  /** True when the file was created by this call. */
   readonly isNew: boolean;
 }
 
@@ -34,9 +34,8 @@ export interface NodeKeySource {
 }
 
 /**
- * Reads the key file in Besu's format (one line, 64 hex digits, 0x optional;
- * options.md#files-in-the-data-folder), or writes a new one with mode 0600. Refused when the file holds
- * something else or cannot be read or written.
+ * Reads the key file in Besu's format (one line, 64 hex digits, 0x optional; options.md#files-in-the-data-folder), or
+ * writes a new one with mode 0600. An error when the content is invalid, or the file cannot be read or written.
  */
 export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredKey, StoredKeyErrorCode> {
   try {
@@ -63,18 +62,18 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredK
     const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
     return refuse(
       path,
-      isDenied ? `${reason}; let the user that runs the node read it, and nobody else` : reason,
+      isDenied ? `${reason}; allow the user that runs the node to read it, and no other user` : reason,
     );
   }
 }
 
-/** Durable before anything is signed with it: a key that a power cut took back would be another validator. */
+/** Synced before anything is signed: if a power cut removed the key, the next start would make another validator. */
 function createKeyFile(path: string, privateKey: Uint8Array): void {
   const file = openSync(path, "wx", 0o600);
   try {
     writeFileSync(file, toHex(privateKey), { flush: true });
   } catch (error) {
-    // Half a key would stand in the way once there is room.
+    // An incomplete file would block the next start.
     rmSync(path, { force: true });
     throw error;
   } finally {

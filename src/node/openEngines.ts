@@ -11,24 +11,24 @@ import { err, ok, type Result } from "../primitives/result.ts";
 import { recoveryItemOf } from "../types/transaction.ts";
 import type { Urgency } from "../workers/recoveryPool.ts";
 import { type BlockControls, createBlockControls } from "./blockControls.ts";
-import { type BlockTimingKeeper, keepBlockTiming } from "./blockTimingFile.ts";
+import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
 import { withKnownSenders } from "./knownSenders.ts";
 import { type Logs, openLogs } from "./logs.ts";
 import { networkSummary } from "./networkSummary.ts";
 import { type OpenPool, openPool } from "./openPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 
-/** What owns the head, the pool and the lists of who may do what, and what answers about states and logs. */
+/** The chain, the pool, the permission lists, and the readers of states and logs. */
 export interface Engines {
   readonly chain: Chain;
   readonly controls: BlockControls;
-  readonly timing: BlockTimingKeeper;
+  readonly timing: BlockTimingStore;
   readonly permissions: Permissions;
   readonly pool: OpenPool;
   readonly simulator: CallPool;
   readonly tracer: TracePool;
   readonly logs: Logs;
-  /** Recovers the senders of transactions that no block waits for. */
+  /** Recovers the senders of transactions that are not part of a block. */
   readonly recoverSenders: RecoverSenders;
 }
 
@@ -58,7 +58,7 @@ export async function openEngines(
     },
     logger: chainLogger,
   });
-  if (!opened.ok) return explainGenesis(settings, opened.error.message);
+  if (!opened.ok) return differentGenesis(settings, opened.error.message);
   const chain = opened.value;
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
   const timing = keepBlockTiming(settings.dataPath, {
@@ -94,7 +94,7 @@ export async function openEngines(
   });
 }
 
-/** What reads committed states and blocks beside the chain, on threads of its own. */
+/** Opens the readers of committed states and blocks, which have worker threads. */
 function openReaders(
   { settings, logger, onStop }: OpenContext,
   { directory, blocks }: Stores,
@@ -122,7 +122,7 @@ function openReaders(
   return { simulator, tracer, logs };
 }
 
-function explainGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {
+function differentGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {
   return err({
     code: "differentGenesis",
     fault: "local",

@@ -5,14 +5,14 @@ import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { createBlockLog } from "./blockLog.ts";
-import { joinConsensus } from "./consensus.ts";
+import { connectConsensus } from "./consensus.ts";
 import type { Engines } from "./openEngines.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createPauseReasons, type PauseReasons } from "./pauseReasons.ts";
 import { createPeering, type Peering } from "./peering.ts";
 import { openPeers, type Peers } from "./peers.ts";
 
-/** Consensus, which has not begun yet, and the peers it speaks to. */
+/** Consensus, not yet started, and the peer-to-peer network. */
 export interface Conductors {
   readonly engine: Engine;
   readonly peering: Peering;
@@ -22,7 +22,7 @@ export interface Conductors {
   readonly peerToPeer: Peers["facts"] | undefined;
 }
 
-/** Opens the vote log, consensus on it, and the peer-to-peer port. `onFailure` hears of a consensus that stopped itself. */
+/** Opens the vote log, consensus, and the peer-to-peer port. `onFailure` is called when consensus stops itself. */
 export async function openNetwork(
   { settings, logger, clock, metrics, onStop }: OpenContext,
   { directory, key }: Stores,
@@ -54,10 +54,10 @@ export async function openNetwork(
       sync: logger.child("sync"),
     },
     metrics,
-    onImportBegun: blockLog.importBegun,
+    onImportStarted: blockLog.importStarted,
   });
   onStop(() => peering.close());
-  const engine = joinConsensus({
+  const engine = connectConsensus({
     spec,
     chain,
     pool,
@@ -68,7 +68,7 @@ export async function openNetwork(
     logger: logger.child("consensus"),
     metrics,
     onFailure,
-    onBegun: blockLog.begun,
+    onBlockStarted: blockLog.started,
   });
   onStop(() => engine.stop());
   chain.onHeadChanged(blockLog.headChanged);

@@ -9,12 +9,12 @@ import { createTxPool, type TxPool } from "../txpool/txPool.ts";
 import { createPoolFile } from "./poolFile.ts";
 import { createPoolView } from "./poolView.ts";
 
-/** The pool with all that keeps it going. */
+/** The pool with its expiry timer and its saved file. */
 export interface OpenPool {
   readonly pool: TxPool;
-  /** Once the node answers: what was in the pool at the last stop comes back, in the background. */
+  /** Starts the expiry and restores the saved pool in the background; called once the servers are open. */
   begin(): void;
-  /** Once nothing comes in any more: keeps what is in the pool for the next start. */
+  /** Saves the pool; called when no more transactions arrive. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface OpenPoolParts {
   readonly logger: Logger;
 }
 
-/** As often as Besu looks for transactions that are too old. */
+/** Besu's interval for dropping expired transactions. */
 const EXPIRY_INTERVAL_MS = 60_000;
 
 export function openPool(

@@ -2,7 +2,7 @@ import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Endpoint } from "../rpc/ports.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
-import { connectionRoom, hostLimits } from "./hostLimits.ts";
+import { connectionLimit, hostLimits } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import type { Engines } from "./openEngines.ts";
 import type { Conductors } from "./openNetwork.ts";
@@ -11,12 +11,12 @@ import { createRpcPorts } from "./rpcPorts.ts";
 import { openRpcServers, type RpcServers } from "./rpcServers.ts";
 import { createSubmission } from "./submission.ts";
 
-/** Where callers and Prometheus are answered; each undefined when it is off. */
+/** The servers for JSON-RPC and metrics; each is undefined when it is off. */
 export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {
   readonly metricsEndpoint: Endpoint | undefined;
 }
 
-/** Opens JSON-RPC over HTTP and WebSocket, and the metrics; writes the ports that were taken into the data folder. */
+/** Opens JSON-RPC over HTTP and WebSocket, and metrics; writes their ports to a file in the data folder. */
 export async function openServers(
   { settings, logger, clock, metrics, onStop }: OpenContext,
   { directory, key, world, recovery }: Stores,
@@ -51,7 +51,7 @@ export async function openServers(
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
-    connectionRoom: connectionRoom(hostLimits()),
+    maxConnections: connectionLimit(hostLimits()),
   });
   if (!servers.ok) return servers;
   onStop(() => servers.value.close());

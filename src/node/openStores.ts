@@ -12,24 +12,24 @@ import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
 import { type IdentityErrorCode, openIdentity } from "./identity.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
-/** What every opener is given. */
+/** Parameters shared by all open… functions. */
 export interface OpenContext {
   readonly settings: Settings;
   readonly logger: RootLogger;
   readonly clock: Clock;
   /** Undefined when metrics are off. */
   readonly metrics: Metrics | undefined;
-  /** Registers how to close a part as soon as it is open. The last part that opened closes first. */
+  /** Registers a part's close function as soon as it is open. The last part opened closes first. */
   readonly onStop: (close: () => Promise<void> | void) => void;
 }
 
-/** The data folder and what lies in it: the key, and the database, whose newest blocks were verified. */
+/** The data folder, the node key, and the database with its newest blocks verified. */
 export interface Stores extends Pick<ChainDatabase, "database" | "headMarker"> {
   readonly directory: DataDirectory;
   readonly key: NodeKey;
   readonly blocks: BlockStore;
   readonly world: WorldState;
-  /** Recovers the senders of transactions on threads of its own. */
+  /** Recovers senders on worker threads. */
   readonly recovery: RecoveryPool;
 }
 
@@ -43,13 +43,16 @@ export async function openStores(
   if (directory.value.hasBesuDatabase) {
     logger.warn(
       { folder: settings.dataPath },
-      "a Besu database lies in the data folder; it is neither read nor changed",
+      "the data folder contains a Besu database, which is neither read nor changed",
     );
   }
   const key = openIdentity(settings, directory.value, logger);
   if (!key.ok) return key;
   if (curve.name === "noble") {
-    logger.warn({}, "no native secp256k1 binding for this platform: signatures take twenty times as long");
+    logger.warn(
+      {},
+      "no native secp256k1 binding for this platform: signature recovery takes twenty times as long",
+    );
   }
   const stored = await openChainDatabase({
     path: directory.value.chain,

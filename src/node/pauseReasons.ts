@@ -1,8 +1,8 @@
-/** Reasons for which block production stands still; it goes on when the last of them is gone. */
+/** Reasons for which block production is paused; it resumes when the last one is removed. */
 export interface PauseReasons {
   pause(reason: PauseReason): void;
   resume(reason: PauseReason): void;
-  /** Why nothing is produced at present; empty when all is well. */
+  /** The current reasons; empty when block production is not paused. */
   readonly reasons: readonly PauseReason[];
 }
 

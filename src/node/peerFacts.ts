@@ -5,7 +5,7 @@ import type { PeerView } from "../network/peerTable.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import type { EnodeErrorCode, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
 
-/** Best block that a peer told of, by its node id. */
+/** Best block announced by a peer, by its node id. */
 export type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
 
 export interface PeerFactsSettings {
@@ -15,7 +15,7 @@ export interface PeerFactsSettings {
   readonly allowsHostNames: boolean;
 }
 
-/** The network as operators ask about it. */
+/** The network's state for admin_… and net_… methods. */
 export function peerToPeerFacts(
   network: Network,
   { advertisedHost, allowsHostNames }: PeerFactsSettings,
@@ -37,7 +37,7 @@ export function peerToPeerFacts(
   };
 }
 
-/** What operators may tell the network, by the URLs of nodes. */
+/** Commands of operators, which name nodes by enode URL. */
 export function peerCommands(
   network: Pick<Network, "addPeer" | "removePeer">,
   { allowsHostNames }: Pick<PeerFactsSettings, "allowsHostNames">,
@@ -55,8 +55,8 @@ export function peerCommands(
   };
 }
 
-/** Where a node is called; undefined when it does not listen. */
-export function callable({ nodeId, host, tcpPort }: Enode): NodeAddress | undefined {
+/** Address to dial a node; undefined when it does not listen. */
+export function dialAddress({ nodeId, host, tcpPort }: Enode): NodeAddress | undefined {
   return tcpPort === undefined ? undefined : { nodeId, host, tcpPort };
 }
 
@@ -68,7 +68,7 @@ function readNode(url: string, allowsHostNames: boolean): Result<NodeAddress, En
     return refuse(isBadId ? "invalidNodeId" : "malformed", parsed.error.message);
   }
   if (isNamed(parsed.value) && !allowsHostNames) return refuse("namedHost", "host names are not allowed");
-  const node = callable(parsed.value);
+  const node = dialAddress(parsed.value);
   return node === undefined ? refuse("malformed", "the node does not listen") : ok(node);
 }
 
@@ -77,8 +77,7 @@ function refuse(code: EnodeErrorCode, message: string): Result<never, EnodeError
 }
 
 /**
- * Whoever called us is shown where it says it listens; its port for discovery is not known
- * (p2p.md#enode-urls).
+ * An inbound peer is shown with the port that its Hello announces; its discovery port is unknown (p2p.md#enode-urls).
  */
 function factsOfPeer({ nodeId, hello, remote, local, isInbound }: PeerView, headOf: FindPeerHead): PeerFacts {
   const port = isInbound ? hello.listenPort : remote.port;

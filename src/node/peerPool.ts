@@ -16,18 +16,18 @@ export interface PeerPoolParts {
   readonly logger: Logger;
 }
 
-/** Transactions of peers that wait for their senders to be found. */
+/** Limit of peers' transactions whose senders are being recovered. */
 const MAX_WAITING_TRANSACTIONS = 16_384;
-/** Of the last blocks, whose transactions are still on their way. */
+/** Hashes of recently mined transactions, which peers may still send. */
 const MAX_MINED_HASHES = 65_536;
-/** So far beyond a sender's next nonce nobody gets while a gap is open. */
+/** No honest sender is this far ahead of its next nonce while a gap is open. */
 const HOPELESS_NONCE = 65_536n;
-/** What a transaction counts against a peer that may know a newer state than ours. */
-const DOUBTFUL = 0.25;
+/** Weight of a rejection when the peer may know a newer state than ours. */
+const REJECTION_WEIGHT_AHEAD = 0.25;
 
 /**
- * The pool as peers see it: what they offer comes in as theirs. What can be told without its sender is told first, for
- * finding one takes some 45 µs of another thread; then the senders are found, and the pool judges.
+ * The pool's interface for peers, whose transactions are added as remote ones. Checks that need no sender come first,
+ * because a recovery takes about 45 µs on a worker thread; then senders are recovered, and the pool validates.
  */
 export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): EthPool {
   const { pool, recoverSenders, logger } = parts;
@@ -38,7 +38,7 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
     for (const { transactions } of added) for (const { hash } of transactions) mined.add(toKey(hash));
   });
 
-  async function judge(
+  async function validate(
     offered: readonly Transaction[],
     { isAhead }: { readonly isAhead: boolean },
   ): Promise<ValidationCounts> {
@@ -47,28 +47,28 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
     const note = (code: PoolErrorCode | undefined): void => {
       if (code === undefined) accepted += 1;
       else if (NEVER_VALID.has(code)) rejected += 1;
-      else if (WITHOUT_EFFECT.has(code)) rejected += isAhead ? DOUBTFUL : 1;
+      else if (WITHOUT_EFFECT.has(code)) rejected += isAhead ? REJECTION_WEIGHT_AHEAD : 1;
     };
-    const sound: Transaction[] = [];
+    const screened: Transaction[] = [];
     for (const transaction of offered) {
-      // A block was quicker.
+      // Mined already.
       if (mined.has(toKey(transaction.hash))) continue;
       const code = pool.screen(transaction);
-      if (code === undefined) sound.push(transaction);
+      if (code === undefined) screened.push(transaction);
       else note(code);
     }
-    const senders = await recoverSenders(sound);
-    for (const [index, transaction] of sound.entries()) {
+    const senders = await recoverSenders(screened);
+    for (const [index, transaction] of screened.entries()) {
       const sender = senders[index];
       if (sender === undefined) {
         note("invalidSignature");
         continue;
       }
-      // It may have been mined while its sender was looked for.
+      // It may have been mined during the recovery.
       if (mined.has(toKey(transaction.hash))) continue;
       const added = pool.add(withSender(transaction, sender), "remote");
       const code = added.ok ? undefined : added.error.code;
-      // One that was lost on the way makes a gap that honest peers know nothing of.
+      // A lost announcement makes a gap that honest peers do not know of.
       if (code === "nonceTooDistant" && transaction.nonce < pool.nextNonce(sender) + HOPELESS_NONCE) continue;
       note(code);
     }
@@ -87,9 +87,9 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
       const taken = transactions.slice(0, MAX_WAITING_TRANSACTIONS - waiting);
       if (taken.length === 0) return NO_COUNTS;
       waiting += taken.length;
-      return judge(taken, peer)
+      return validate(taken, peer)
         .catch((error: unknown) => {
-          logger.warn({ error }, "transactions of peers are lost");
+          logger.warn({ error }, "transactions of peers were lost");
           return NO_COUNTS;
         })
         .finally(() => {
@@ -99,7 +99,7 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
   };
 }
 
-/** No honest peer passes these on, whatever its head. What depends on the settings of a node is not among them. */
+/** Honest peers never relay these, whatever their head. Errors that depend on a node's settings are not included. */
 const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
   "wrongChainId",
   "chainIdNotSupported",
@@ -112,7 +112,7 @@ const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
   "intrinsicGasAboveLimit",
 ]);
 
-/** Nobody pays for these: an honest peer has some when a block was quicker, and no more. */
+/** No fee is ever paid for these: an honest peer only sends a few, when a block was faster than its message. */
 const WITHOUT_EFFECT: ReadonlySet<PoolErrorCode> = new Set([
   "upfrontCostAboveBalance",
   "nonceTooLow",

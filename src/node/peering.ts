@@ -22,24 +22,24 @@ import type { FindPeerHead } from "./peerFacts.ts";
 import { createPeerPool } from "./peerPool.ts";
 
 /**
- * What is said among peers, joined to those who say it.
+ * Connects the protocols with the parts that use them:
  *
- *     IBF ── transport ── correspondence ── engine          eth ── blocks ── sync ── chain
+ *     IBF ── transport ── message router ── engine          eth ── blocks ── sync ── chain
  *                                                             └── transactions ── pool
  *
- * Invariants: the engine hears of a head before the messages that waited for it; while peers are believed to be ahead
- * the node catches up, and neither proposes nor votes (architecture.md#rulings).
+ * Invariants: the engine receives a head before the buffered messages for the next height; while peers are believed to
+ * be ahead, the node syncs, and neither proposes nor votes (architecture.md#rulings).
  */
 export interface Peering {
   readonly protocols: readonly SubProtocol[];
-  /** Where the engine's words go. */
+  /** Sends the engine's messages. */
   readonly outbox: Outbox;
   readonly sync: Sync;
-  /** Best block that a peer told of. */
+  /** Best block announced by a peer. */
   readonly headOf: FindPeerHead;
-  /** Calls `listener` whenever the target of catching up is set, moved or cleared. */
+  /** Calls `listener` whenever the sync target is set, moved or cleared. */
   onSyncChanged(listener: (status: Sync["status"]) => void): () => void;
-  /** Once the engine has been told of the chain's head: from here on peers are listened to. */
+  /** Starts to process peers' messages; called once the engine knows the chain's head. */
   begin(pauseReasons: PauseReasons): void;
   close(): Promise<void>;
 }
@@ -51,14 +51,14 @@ export interface PeeringParts {
   readonly chain: Chain;
   readonly pool: TxPool;
   readonly recoverSenders: RecoverSenders;
-  /** Asked for when there is something to hand to it. */
+  /** Called lazily, because the engine is created after the peering. */
   readonly engine: () => Engine;
   readonly clock: Clock;
   readonly logger: { readonly consensus: Logger; readonly network: Logger; readonly sync: Logger };
   readonly metrics?: Metrics | undefined;
-  /** Told when a block of this number begins to be imported. */
-  readonly onImportBegun: (number: bigint) => void;
-  /** 0 to 1, at random unless given. */
+  /** Called when the import of a block of this number begins. */
+  readonly onImportStarted: (number: bigint) => void;
+  /** 0 to 1; default Math.random. */
   readonly chance?: () => number;
 }
 
@@ -110,7 +110,7 @@ export function createPeering(parts: PeeringParts): Peering {
       headerByHash: (hash) => chain.headerByHash(hash),
       checkNextHeader: (header) => chain.checkNextHeader(header),
       importBlock(block) {
-        parts.onImportBegun(block.header.number);
+        parts.onImportStarted(block.header.number);
         return chain.importBlock(block);
       },
     },
@@ -124,12 +124,12 @@ export function createPeering(parts: PeeringParts): Peering {
     },
   });
 
-  /** Nothing is fetched before the node is ready for it. */
+  /** Does nothing before begin(). */
   function wake(): void {
     if (pauseReasons !== undefined) sync.wake();
   }
 
-  /** A validator decides only the block after the newest there is. */
+  /** A validator participates only while the node is in sync. */
   function review(): void {
     if (sync.isInSync) pauseReasons?.resume("catchingUp");
     else pauseReasons?.pause("catchingUp");
@@ -151,14 +151,14 @@ export function createPeering(parts: PeeringParts): Peering {
       syncListeners.add(listener);
       return () => syncListeners.delete(listener);
     },
-    begin(given) {
-      pauseReasons = given;
+    begin(reasons) {
+      pauseReasons = reasons;
       messageRouter.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
       chain.onHeadChanged(({ head, added }) => {
-        // Who has caught up by this block takes part again before it hears what waited for it.
+        // Resumes consensus before the router delivers the messages buffered for the next height.
         review();
         messageRouter.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
-        // Those of a whole range are old to everybody else.
+        // Only the newest block of a range is announced; peers have the others already.
         const newest = added.at(-1);
         if (newest !== undefined && sync.isInSync) eth.broadcastBlock(newest, newest.totalDifficulty);
         sync.wake();
@@ -173,5 +173,5 @@ export function createPeering(parts: PeeringParts): Peering {
   };
 }
 
-/** Status, a question for the head's header and its answer have gone both ways by then, with 200 ms each way. */
+/** Long enough to exchange Status, the head's header request and its response at a latency of 200 ms each way. */
 const INTRODUCTION_MS = 1_000;

@@ -15,9 +15,9 @@ import { ok, type Result } from "../primitives/result.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";
-import { callable, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
+import { dialAddress, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
 
-/** The node among its peers, where --p2p-enabled says so. */
+/** The peer-to-peer network and its state for JSON-RPC. */
 export interface Peers {
   readonly facts: PeerToPeerFacts;
   readonly network: Network;
@@ -31,18 +31,18 @@ export interface PeersParts {
   readonly headOf: FindPeerHead;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Undefined when nothing is counted. */
+  /** Undefined when metrics are off. */
   readonly metrics: Metrics | undefined;
 }
 
-/** Listens for peers and calls those to stay connected with; undefined when the node keeps to itself. */
+/** Listens for peers and dials the maintained ones; undefined when --p2p-enabled is false. */
 export async function openPeers(
   { peers, maxPeers, clientVersion, permissions: { allowsHostNames } }: Settings,
   { key, protocols, permissions, isValidator, headOf, clock, logger, metrics }: PeersParts,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const counters = createPeerCounters(metrics);
   if (peers === undefined) return ok(undefined);
-  // The wire library takes a fifth of a second to load, which a node without peers saves.
+  // Loading the network takes a fifth of a second, which a node without peers saves.
   const { createNetwork } = await import("../network/network.ts");
   const isInside = subnetCheck(peers.subnets);
   const isPermitted = (node: NodeAddress): boolean => isInside(node.host) && isListed(node, permissions);
@@ -53,7 +53,7 @@ export async function openPeers(
       host: peers.host,
       port: peers.port,
       limits: { maxPeers, maxInbound: peers.maxInbound },
-      maintained: peers.maintained.flatMap((node) => callable(node) ?? []),
+      maintained: peers.maintained.flatMap((node) => dialAddress(node) ?? []),
       bannedIds: peers.bannedIds,
     },
     {
@@ -67,14 +67,14 @@ export async function openPeers(
       isValidator,
       traffic: counters.traffic,
       onPeerConnected: counters.connected,
-      onPeerDisconnected: counters.parted,
+      onPeerDisconnected: counters.disconnected,
     },
   );
   if (!created.ok) return created;
   if (peers.maintained.length === 0) {
     logger.warn(
       {},
-      "no peers are named, and this version does not search for any: list them in static-nodes.json or with --bootnodes",
+      "no peers are configured, and this version has no discovery: list them in static-nodes.json or with --bootnodes",
     );
   }
   return ok({
@@ -84,8 +84,7 @@ export async function openPeers(
 }
 
 /**
- * By node id, address and the port it listens on; that for discovery does not count
- * (p2p.md#connection-policy).
+ * Compares node id, address and listening port, but not the discovery port (p2p.md#connection-policy).
  */
 function isListed({ nodeId, host, tcpPort }: NodeAddress, { nodes }: Permissions): boolean {
   if (nodes === undefined) return true;

@@ -11,18 +11,18 @@ import type { TxPool } from "../txpool/txPool.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";
 
 /**
- * Keeps the pool over a restart (--tx-pool-enable-save-restore), in Besu's format and with its log lines:
+ * Keeps the pool over a restart (--tx-pool-enable-save-restore), with Besu's file format and log lines:
  *
- *     restore: file -> lines -> senders (on threads) -> full admission, some at a time -> the file is deleted
- *     save:    pool and what was not offered yet -> file.new -> synced -> renamed
+ *     restore: file -> lines -> senders (on worker threads) -> full admission in batches -> the file is deleted
+ *     save:    pool and unprocessed lines -> file.new -> synced -> renamed
  *
- * Nothing that is wrong with the file keeps a node from starting or stopping. As with Besu, the pool of a
- * node that did not stop in order is lost: between the two, the file does not exist.
+ * Errors of the file never prevent a start or stop. As with Besu, the pool is lost when the node does not stop cleanly,
+ * because the file does not exist while the node runs.
  */
 export interface PoolFile {
-  /** Begins to restore, in the background. */
+  /** Starts to restore in the background. */
   restore(): void;
-  /** Ends a restore that is still under way, and saves; does nothing when no restore was ever begun. */
+  /** Stops a restore in progress, and saves; does nothing unless restore() was called. */
   save(): Promise<void>;
 }
 
@@ -33,19 +33,19 @@ export interface PoolFileParts {
   readonly logger: Logger;
 }
 
-/** A larger file is no pool of ours: read at once, so it has a bound. */
+/** Bounds the memory, because the file is read at once; no pool is that large. */
 const FILE_LIMIT_BYTES = 512 * 1024 * 1024;
 const LINES_PER_BATCH = 500;
-const OFFERS_PER_TURN = 200;
+const OFFERS_PER_SLICE = 200;
 const DAMAGED_LINES_NAMED = 5;
-/** A save that takes longer keeps what it has by then. */
+/** A save that takes longer keeps only the transactions written by then. */
 const SAVE_TIME_MS = 5_000;
 
 export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
   const { pool, clock, logger } = parts;
   let restoring: Promise<readonly string[]> | undefined;
-  let isEnding = false;
-  const draft = `${path}.new`;
+  let isStopping = false;
+  const temporaryPath = `${path}.new`;
 
   /** Returns the lines that were not offered to the pool. */
   async function restore(): Promise<readonly string[]> {
@@ -54,7 +54,7 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
       if (lines === undefined) return [];
       logger.info({ file: path }, `Loading transaction pool content from file ${path}`);
       const unoffered = await offerLines(lines);
-      if (!isEnding) await rm(path, { force: true });
+      if (!isStopping) await rm(path, { force: true });
       return unoffered;
     } catch (error) {
       logger.error({ error, file: path }, `the transaction pool could not be restored from ${path}`);
@@ -66,7 +66,7 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
     const loaded: Loaded[] = [];
     const damaged: string[] = [];
     for (let at = 0; at < lines.length; at += LINES_PER_BATCH) {
-      if (isEnding) return lines;
+      if (isStopping) return lines;
       const batch = await decodeLines(lines.slice(at, at + LINES_PER_BATCH), at + 1, parts.recoverSenders);
       loaded.push(...batch.loaded);
       damaged.push(...batch.damaged);
@@ -77,23 +77,23 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
     const ordered = inOfferOrder(loaded);
     const refused: Record<string, number> = {};
     let offered = 0;
-    for (; offered < ordered.length && !isEnding; offered++) {
+    for (; offered < ordered.length && !isStopping; offered++) {
       const item = ordered[offered] as Loaded; // below the length
-      const outcome = pool.add(item.transaction, item.origin);
-      if (!outcome.ok) refused[outcome.error.code] = (refused[outcome.error.code] ?? 0) + 1;
-      if ((offered + 1) % OFFERS_PER_TURN === 0) await nextTurn();
+      const result = pool.add(item.transaction, item.origin);
+      if (!result.ok) refused[result.error.code] = (refused[result.error.code] ?? 0) + 1;
+      if ((offered + 1) % OFFERS_PER_SLICE === 0) await nextTurn();
     }
     const added = offered - Object.values(refused).reduce((sum, count) => sum + count, 0);
     logger.info(
       { file: path, added, damaged: damaged.length, ...(added < offered && { refused }) },
-      `Added ${added} transactions of ${offered} loaded from file ${path}${isEnding ? ", before operation was cancelled" : ""}`,
+      `Added ${added} transactions of ${offered} loaded from file ${path}${isStopping ? ", before operation was cancelled" : ""}`,
     );
     return ordered.slice(offered).map(({ line }) => line);
   }
 
   async function write(lines: readonly string[]): Promise<number> {
     const deadlineMs = clock.nowMs() + SAVE_TIME_MS;
-    const handle = await open(draft, "w", 0o600);
+    const handle = await open(temporaryPath, "w", 0o600);
     let written = 0;
     try {
       while (written < lines.length && clock.nowMs() <= deadlineMs) {
@@ -105,7 +105,7 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
     } finally {
       await handle.close();
     }
-    await rename(draft, path);
+    await rename(temporaryPath, path);
     syncFolder(dirname(path));
     return written;
   }
@@ -116,17 +116,17 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
     },
     async save() {
       if (restoring === undefined) return;
-      isEnding = true;
+      isStopping = true;
       const unoffered = await restoring;
       try {
         const lines = [...inOfferOrder([...pool.entries()]).map(encodeDumpLine), ...unoffered];
         const saved = await write(lines);
-        const told = `Saved ${saved} transactions to file ${path}`;
-        if (saved === lines.length) logger.info({ file: path, transactions: saved }, told);
-        else logger.warn({ file: path, left: lines.length - saved }, `${told}, before the time was up`);
+        const message = `Saved ${saved} transactions to file ${path}`;
+        if (saved === lines.length) logger.info({ file: path, transactions: saved }, message);
+        else logger.warn({ file: path, left: lines.length - saved }, `${message}, before the time was up`);
       } catch (error) {
         logger.error({ error, file: path }, `the transaction pool could not be saved to ${path}`);
-        await rm(draft, { force: true }).catch(() => undefined);
+        await rm(temporaryPath, { force: true }).catch(() => undefined);
       }
     },
   };
@@ -155,21 +155,21 @@ async function decodeLines(
   const decoded: (DumpedTransaction & { readonly line: string; readonly number: number })[] = [];
   for (const [index, line] of lines.entries()) {
     const number = firstNumber + index;
-    const outcome = decodeDumpLine(line);
-    if (outcome.ok) decoded.push({ ...outcome.value, line, number });
-    else damaged.push(`line ${number}: ${outcome.error.message}`);
+    const result = decodeDumpLine(line);
+    if (result.ok) decoded.push({ ...result.value, line, number });
+    else damaged.push(`line ${number}: ${result.error.message}`);
   }
   const senders = await recoverSenders(decoded.map(({ transaction }) => transaction));
   const loaded: Loaded[] = [];
   for (const [index, { transaction, origin, line, number }] of decoded.entries()) {
     const sender = senders[index];
-    if (sender === undefined) damaged.push(`line ${number}: the signature fits no key`);
+    if (sender === undefined) damaged.push(`line ${number}: the signature is invalid`);
     else loaded.push({ transaction: withSender(transaction, sender), origin, line });
   }
   return { loaded, damaged };
 }
 
-/** One write may take only a part. */
+/** Repeats partial writes until everything is written. */
 async function writeAll(handle: FileHandle, text: string): Promise<void> {
   const bytes = Buffer.from(text, "latin1");
   for (let from = 0; from < bytes.length; ) {

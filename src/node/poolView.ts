@@ -10,20 +10,20 @@ import { larger } from "../primitives/quantity.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { PoolChainView, PoolRules } from "../txpool/txPool.ts";
 
-/** The chain's head as the pool sees it: accounts, and the rules of the block that comes next. */
+/** The pool's view of the head: its accounts, and the rules of the next block. */
 export function createPoolView(
   spec: ChainSpec,
   chain: Chain,
   state: StateReader,
   clock: Pick<Clock, "nowMs">,
 ): PoolChainView {
-  let seen = chain.head;
-  let next = lookAhead(spec, chain, clock.nowMs());
+  let head = chain.head;
+  let next = deriveNextBlock(spec, chain, clock.nowMs());
 
-  function ahead(): NextBlock {
-    if (seen !== chain.head) {
-      seen = chain.head;
-      next = lookAhead(spec, chain, clock.nowMs());
+  function nextBlock(): NextBlock {
+    if (head !== chain.head) {
+      head = chain.head;
+      next = deriveNextBlock(spec, chain, clock.nowMs());
     }
     return next;
   }
@@ -41,10 +41,10 @@ export function createPoolView(
       return chain.head.header.gasLimit;
     },
     get nextBaseFeePerGas() {
-      return ahead().baseFeePerGas;
+      return nextBlock().baseFeePerGas;
     },
     get rules() {
-      return ahead().rules;
+      return nextBlock().rules;
     },
   };
 }
@@ -54,8 +54,8 @@ interface NextBlock {
   readonly rules: PoolRules;
 }
 
-/** Forks may begin by time, so what comes next depends on the clock as well as on the head. */
-function lookAhead(spec: ChainSpec, { head }: Chain, nowMs: number): NextBlock {
+/** Forks may activate by time, so the next block depends on the clock as well as on the head. */
+function deriveNextBlock(spec: ChainSpec, { head }: Chain, nowMs: number): NextBlock {
   const nowSeconds = BigInt(Math.floor(nowMs / 1000));
   const timestamp = larger(nowSeconds, head.header.timestamp + 1n);
   const rules = rulesOf(forkAt(spec.forks, head.header.number + 1n, timestamp));

@@ -39,14 +39,14 @@ export interface RpcPortParts {
   readonly onSyncChanged: RpcPorts["onSyncChanged"];
   readonly submit: RpcPorts["submit"];
   readonly mining: RpcPorts["mining"];
-  /** Undefined when nothing is counted. */
+  /** Undefined when metrics are off. */
   readonly metrics: Metrics | undefined;
   readonly logger: Logger;
   readonly changeLogLevel: RpcPorts["changeLogLevel"];
   services(): ServiceEndpoints;
 }
 
-/** The node as JSON-RPC methods see it. */
+/** Creates the ports through which JSON-RPC methods use the node. */
 export function createRpcPorts(parts: RpcPortParts): RpcPorts {
   const {
     settings,

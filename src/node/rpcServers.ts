@@ -24,8 +24,8 @@ export interface RpcServers {
 }
 
 export interface RpcServerParts {
-  /** Connections that there are files for, all doors together; undefined when that is not known. */
-  readonly connectionRoom: number | undefined;
+  /** Limit of the connections of all servers, from the limit of open files; undefined when that is unknown. */
+  readonly maxConnections: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics | undefined;
@@ -37,11 +37,11 @@ interface CountedParts extends Omit<RpcServerParts, "metrics"> {
 }
 
 export async function openRpcServers(
-  asked: Pick<Settings, "http" | "webSocket">,
+  configured: Pick<Settings, "http" | "webSocket">,
   ports: RpcPorts,
   { metrics, ...others }: RpcServerParts,
 ): Promise<Result<RpcServers, ServerErrorCode>> {
-  const { http, webSocket } = fitToRoom(asked, others);
+  const { http, webSocket } = fitToOpenFiles(configured, others);
   const backend = createRpcBackend(ports);
   const open: { http?: RpcServer; webSocket?: RpcServer } = {};
   const counts = {
@@ -65,24 +65,24 @@ export async function openRpcServers(
     http: open.http,
     webSocket: open.webSocket,
     close: async () => {
-      // What has come in whole is still read and answered while the doors close.
+      // Requests that arrived completely are still answered while the servers close.
       await Promise.all([open.http?.close(), open.webSocket?.close()]).finally(reader.close);
     },
   });
 }
 
-/** Where there is no room for as many connections as the doors may take, each gives up the same share. */
-function fitToRoom(
+/** Reduces the connection limits of the servers by the same factor when there are too few open files for all. */
+function fitToOpenFiles(
   { http, webSocket }: Pick<Settings, "http" | "webSocket">,
-  { connectionRoom: room, logger }: Pick<RpcServerParts, "connectionRoom" | "logger">,
+  { maxConnections: limit, logger }: Pick<RpcServerParts, "maxConnections" | "logger">,
 ): Pick<Settings, "http" | "webSocket"> {
-  const asked = (http?.maxConnections ?? 0) + (webSocket?.maxConnections ?? 0);
-  if (room === undefined || asked <= room) return { http, webSocket };
+  const wanted = (http?.maxConnections ?? 0) + (webSocket?.maxConnections ?? 0);
+  if (limit === undefined || wanted <= limit) return { http, webSocket };
   logger.warn(
-    { asked, room },
-    `only ${room} connections fit into the number of open files allowed, fewer than the ${asked} asked for: raise that number (ulimit -n)`,
+    { wanted, limit },
+    `the limit of open files allows only ${limit} connections, fewer than the ${wanted} configured: raise it (ulimit -n)`,
   );
-  const share = (connections: number): number => Math.max(1, Math.floor((connections * room) / asked));
+  const share = (connections: number): number => Math.max(1, Math.floor((connections * limit) / wanted));
   const withShare = <D extends RpcServerSettings>(server: D): D => ({
     ...server,
     maxConnections: share(server.maxConnections),
@@ -100,7 +100,7 @@ function openHttp(
   { reader, logger, metrics }: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const { host, port, hostAllowlist, corsOrigins, maxConnections, maxBodyBytes, timeoutMs } = settings;
-  const modules = servedBy(METHODS, settings.groups);
+  const modules = groupsWithMethods(METHODS, settings.groups);
   const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger, metrics });
   const health = {
     peerCount: () => backend.network.peerToPeer?.peerCount,
@@ -141,7 +141,7 @@ function openWebSocket(
   });
   const methods = [...METHODS, ...subscriptions];
   const dispatcher = createDispatcher(
-    { methods, modules: servedBy(METHODS, settings.groups) },
+    { methods, modules: groupsWithMethods(METHODS, settings.groups) },
     { backend, logger, metrics },
   );
   return openWebSocketServer(
@@ -160,12 +160,15 @@ function openWebSocket(
   );
 }
 
-/** The groups asked for that have methods: rpc_modules must not promise what nobody answers. */
-function servedBy(methods: readonly RpcMethod[], groups: readonly ApiGroup[]): ReadonlySet<ApiGroup> {
+/** The enabled groups that have methods, so that rpc_modules lists no empty one. */
+function groupsWithMethods(
+  methods: readonly RpcMethod[],
+  groups: readonly ApiGroup[],
+): ReadonlySet<ApiGroup> {
   return new Set(groups.filter((group) => methods.some(({ namespace }) => namespace === group)));
 }
 
-/** Which option to change, for the operator. */
+/** Adds the option that the operator can change. */
 export function nameOption(
   { error }: Err<ServerErrorCode>,
   prefix: "--rpc-http" | "--rpc-ws" | "--metrics",

@@ -9,8 +9,8 @@ import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, withSender } from "../types/transaction.ts";
 
 /**
- * The way of a caller's transaction into the pool: decoded here, its sender found on a worker, then judged. One with
- * blobs is judged without them, up to its type, which is refused.
+ * Adds a caller's transaction to the pool: decodes it, recovers its sender on a worker thread, then validates it. A
+ * blob transaction is validated without its blobs, and its type is refused.
  */
 export function createSubmission(
   recoverSenders: RecoverSenders,

@@ -2,10 +2,10 @@ import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { RpcPorts } from "../rpc/ports.ts";
 
-/** What trace files may take together: callers make them, and nobody but the operator removes them. */
+/** Size limit of all trace files together: callers create them, and only the operator removes them. */
 const FOLDER_LIMIT_BYTES = 8 * 1024 ** 3;
 
-/** Writes trace files into the folder `traces` of the data folder, which is made for the first of them. */
+/** Writes trace files to the folder `traces` in the data folder, which is created for the first one. */
 export function createTraceFolder(dataPath: string): RpcPorts["writeTrace"] {
   const folder = resolve(dataPath, "traces");
   return async (name, lines) => {

@@ -62,9 +62,7 @@ describe("a node", IN_REAL_TIME, () => {
     });
     program.child.kill();
     expect(await program.exit).toBe(0);
-    expect(program.output()).toMatch(
-      /other users of this machine may read the node's private key: chmod 600/,
-    );
+    expect(program.output()).toMatch(/other users of this host may read the node's private key: chmod 600/);
     expect(program.output()).toContain("a Besu database lies in the data folder");
   });
 

@@ -5,7 +5,7 @@ import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 
-/** Asks over HTTP; gives the result, or the error. */
+/** Sends requests over HTTP, and returns the result or the error. */
 function requesterAt(port: number | undefined): (method: string, ...params: unknown[]) => Promise<unknown> {
   return async (method, ...params) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -16,7 +16,7 @@ function requesterAt(port: number | undefined): (method: string, ...params: unkn
 }
 
 describe("a validator's operator", IN_REAL_TIME, () => {
-  it("stops block production, changes what blocks say, and starts it again", async () => {
+  it("stops block production, changes extra data and gas limit, and starts it again", async () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
     const node = await startNode(settingsOf(folder, options), silentLogger);
@@ -48,7 +48,7 @@ describe("a validator's operator", IN_REAL_TIME, () => {
 });
 
 describe("miner_setCoinbase", IN_REAL_TIME, () => {
-  it("changes what eth_coinbase answers until the restart, and warns once of who is paid", async () => {
+  it("changes the answer of eth_coinbase until the restart, and warns once that it does not change who is paid", async () => {
     const folder = temporaryFolder();
     const warnings: string[] = [];
     const collecting: Logger = {
@@ -80,8 +80,8 @@ describe("miner_setCoinbase", IN_REAL_TIME, () => {
       for (const params of [[], ["not-a-value"], [{}]])
         expect(await ask("miner_setCoinbase", ...params)).toMatchObject({ code: -32602 });
       expect(await ask("eth_coinbase")).toBe(second);
-      const said = warnings.filter((line) => line.includes("miner_setCoinbase"));
-      expect(said).toEqual([expect.stringContaining("genesis")]);
+      const matching = warnings.filter((line) => line.includes("miner_setCoinbase"));
+      expect(matching).toEqual([expect.stringContaining("genesis")]);
     } finally {
       await node.stop();
     }
@@ -95,7 +95,7 @@ describe("miner_setCoinbase", IN_REAL_TIME, () => {
 });
 
 describe("the only validator of a network", IN_REAL_TIME, () => {
-  it("does not go back, stopped or not: nobody could make those blocks again", async () => {
+  it("refuses to rewind, stopped or not, because no node could make those blocks again", async () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
     const node = await startNode(settingsOf(folder, options), silentLogger);
@@ -110,7 +110,7 @@ describe("the only validator of a network", IN_REAL_TIME, () => {
         const error = await ask(method, ...params);
         expect([method, JSON.stringify(error)].join()).toMatch(/39001|only validator/);
       }
-      // That keeps the head, so stopping is enough.
+      // This keeps the head, so stopping is enough.
       await expect.poll(() => ask("debug_resyncWorldState"), { timeout: 20_000 }).toBe("Success");
     } finally {
       await node.value.stop();

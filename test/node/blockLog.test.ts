@@ -10,7 +10,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
 
-it("says of each block who built it, in which round it was sealed, how full it is and how long it took", async () => {
+it("logs of each block who built it, its round, how full it is and how long it took", async () => {
   const clock = createHandClock(1_800_000_000_000);
   const validator = addressOfPrivateKey(DEV_VALIDATOR_KEY);
   const { chain } = await aChain({
@@ -52,18 +52,18 @@ it("says of each block who built it, in which round it was sealed, how full it i
     return candidate.hash;
   }
 
-  log.begun(1n);
+  log.started(1n);
   clock.advanceBy(120);
-  log.begun(1n);
+  log.started(1n);
   clock.advanceBy(30);
   const first = await extend(2);
   clock.advanceBy(1_000);
   const second = await extend(0);
   clock.advanceBy(1_250);
-  log.begun(3n);
+  log.started(3n);
   clock.advanceBy(40);
   const third = await extend(0);
-  log.importBegun(4n);
+  log.importStarted(4n);
   clock.advanceBy(70);
   const fourth = await extend(1);
   await chain.rewind(0n);
@@ -71,11 +71,11 @@ it("says of each block who built it, in which round it was sealed, how full it i
   expect(lines).toEqual([
     { number: 1n, hash: first, round: 2, tookMs: 150, ...facts, message: "Produced #1" },
     { number: 2n, hash: second, round: 0, ...facts, message: "Produced #2" },
-    // Due at the second second, begun late, at 2.4.
+    // Due at 2.0 s, begun late, at 2.4 s.
     { number: 3n, hash: third, round: 0, tookMs: 440, ...facts, message: "Produced #3" },
-    // A peer gave it: what counts is what the import took, and as a decision it does not count.
+    // Imported from a peer: the time is that of the import, and the decision metric ignores it.
     { number: 4n, hash: fourth, round: 1, tookMs: 70, ...facts, message: "Produced #4" },
-    { blocks: 4, head: 0n, message: "blocks taken away" },
+    { blocks: 4, head: 0n, message: "blocks removed" },
   ]);
   expect(await readSample(metrics, "bft_decision_seconds_sum")).toBeCloseTo(0.59);
 });

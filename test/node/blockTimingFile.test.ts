@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { readBlockTiming, writeBlockTiming } from "../../src/node/blockTimingFile.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
-describe("the file of what finishing a block takes", () => {
-  it("gives back what was written, and nothing where it is absent or damaged at any place", () => {
+describe("the block timing file", () => {
+  it("returns what was written, and undefined when it is absent or damaged anywhere", () => {
     const folder = temporaryFolder();
     expect(readBlockTiming(folder)).toBeUndefined();
     const timing = { fixedMs: 12.5, eachMs: 0.0312 };

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
-import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
+import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
 import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { err } from "../../src/primitives/result.ts";
@@ -19,20 +19,20 @@ import { accountFromSeed } from "../builders/testAccounts.ts";
 const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
 const key = nodeKey(DEV_VALIDATOR_KEY);
 
-/** Chain and consensus as a node joins them, over a database of which a test may change operations. */
+/** Chain and consensus connected as in a node, over a database whose operations a test may replace. */
 async function aNode(
   change: (database: Database) => Partial<Database> = () => ({}),
   changeChain: (chain: Chain) => Partial<Chain> = () => ({}),
 ) {
   const memory = createMemoryDatabase();
   const clock = createHandClock(1_800_000_000_000);
-  const complaints: string[] = [];
+  const warnings: string[] = [];
   const facts: Facts[] = [];
-  const complain = (about: Facts, message: string): void => {
-    complaints.push(message);
-    facts.push(about);
+  const collect = (lineFacts: Facts, message: string): void => {
+    warnings.push(message);
+    facts.push(lineFacts);
   };
-  const logger: Logger = { ...silentLogger, error: complain, warn: complain };
+  const logger: Logger = { ...silentLogger, error: collect, warn: collect };
   const database = { ...memory, ...change(memory) };
   const { chain, spec } = await aChain({ genesis, database, clock, builder: key.address, logger });
   const failures: unknown[] = [];
@@ -41,7 +41,7 @@ async function aNode(
     select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }),
     drop: () => undefined,
   };
-  const engine = joinConsensus({
+  const engine = connectConsensus({
     spec,
     chain: { ...chain, ...changeChain(chain) },
     pool,
@@ -51,24 +51,24 @@ async function aNode(
     clock,
     logger,
     onFailure: (error) => failures.push(error),
-    onBegun: () => undefined,
+    onBlockStarted: () => undefined,
   });
   expect(startConsensus(engine, chain).ok).toBe(true);
   const live = async (durationMs: number): Promise<void> => {
     const untilMs = clock.nowMs() + durationMs;
     while (clock.nowMs() < untilMs) {
-      for (let turn = 0; turn < 5; turn++) await new Promise((resume) => setImmediate(resume));
+      for (let slice = 0; slice < 5; slice++) await new Promise((resume) => setImmediate(resume));
       clock.advanceTo(Math.min(untilMs, clock.nowMs() + 100));
     }
   };
-  return { chain, engine, failures, complaints, facts, clock, waiting, live };
+  return { chain, engine, failures, warnings, facts, clock, waiting, live };
 }
 
 describe("consensus over the chain", () => {
-  it("ends the node at the first block that cannot be written, and keeps silent from then on", async () => {
+  it("stops the node at the first block that cannot be written, and does not retry", async () => {
     const full = new DiskError("The disk is full: make room, then start the node again.");
     let writes = 0;
-    const { chain, engine, failures, complaints, clock, live } = await aNode((database) => ({
+    const { chain, engine, failures, warnings, clock, live } = await aNode((database) => ({
       write: async (batch) => {
         if (++writes > 4) throw full;
         await database.write(batch);
@@ -77,19 +77,19 @@ describe("consensus over the chain", () => {
     await live(20_000);
     const { number } = chain.head.header;
     expect(failures).toEqual([full]);
-    expect(complaints).toEqual([
+    expect(warnings).toEqual([
       "consensus has stopped: this node neither proposes nor votes until it is restarted",
     ]);
     expect(number).toBeGreaterThan(0n);
     expect(engine.status().mode).toBe("failed");
-    const tried = writes;
+    const attempts = writes;
     await live(60_000);
-    expect(writes).toBe(tried);
+    expect(writes).toBe(attempts);
     expect(clock.nextAlarmMs).toBeUndefined();
     expect(chain.head.header.number).toBe(number);
   });
 
-  it("ends the node when the state that it builds on is damaged", async () => {
+  it("stops the node when the parent's state is damaged", async () => {
     const damage = new DamagedData("the account is damaged");
     let isDamaged = false;
     const { failures, waiting, live } = await aNode((database) => ({
@@ -106,15 +106,15 @@ describe("consensus over the chain", () => {
     expect(failures).toEqual([damage]);
   });
 
-  it("says once why a block could not be built", async () => {
+  it("logs once why a block could not be built", async () => {
     const refusal = err({ code: "notAfterHead", fault: "local", message: "the head moved on" });
-    const { complaints, facts, live } = await aNode(undefined, () => ({ build: async () => refusal }));
+    const { warnings, facts, live } = await aNode(undefined, () => ({ build: async () => refusal }));
     await live(2_000);
-    expect(complaints).toEqual(["no block could be built; the round will time out"]);
+    expect(warnings).toEqual(["no block could be built; the round will time out"]);
     expect(facts).toEqual([{ number: 1n, round: 0, code: "notAfterHead", message: "the head moved on" }]);
   });
 
-  it("waits for its clock when that is set back, and goes on then", async () => {
+  it("waits when the clock is set back, and continues afterwards", async () => {
     const { chain, clock, live, failures } = await aNode();
     await live(3_000);
     const before = chain.head.header.number;

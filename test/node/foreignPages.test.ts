@@ -11,10 +11,10 @@ import { chainOf } from "../builders/recordedChain.ts";
 import { ask, aWebSocketClient } from "../rpc/server/servers.ts";
 import { settingsOf } from "./settingsOf.ts";
 
-/** What a web page may ask of the development network's node, whose doors let every page in. */
+/** Which methods a web page may call on the development network's node, whose servers accept every origin. */
 
-/** Beside the groups ADMIN, MINER and PERM. */
-const GUARDED_BESIDE = [
+/** Methods outside the groups ADMIN, MINER and PERM that change the node. */
+const GUARDED_IN_OTHER_GROUPS = [
   "debug_replayBlock",
   "debug_resyncWorldState",
   "debug_resyncWorldstate",
@@ -25,7 +25,9 @@ const GUARDED_BESIDE = [
   "ibft_proposeValidatorVote",
 ];
 const NAMES = METHODS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-const GUARDED = NAMES.filter((name) => /^(admin|miner|perm)_/.test(name) || GUARDED_BESIDE.includes(name));
+const GUARDED = NAMES.filter(
+  (name) => /^(admin|miner|perm)_/.test(name) || GUARDED_IN_OTHER_GROUPS.includes(name),
+);
 const EVIL = "http://evil.example";
 const { code: NOT_ENABLED, message: NOT_ENABLED_TEXT } = ERRORS.methodNotEnabled;
 
@@ -43,7 +45,7 @@ async function anOpenNode(options: Readonly<Record<string, string>> = {}): Promi
   const settings = settingsOf("/", { "rpc-http-port": "0", "rpc-ws-port": "0", ...options });
   const mining = { ...aMiner(), stop: () => void stops++ };
   const opened = await openRpcServers(settings, rpcPorts({ chain, spec, mining }), {
-    connectionRoom: undefined,
+    maxConnections: undefined,
     clock: createHandClock(0),
     logger: silentLogger,
     metrics: undefined,
@@ -59,7 +61,7 @@ async function overHttp(
   headers: Readonly<Record<string, string>>,
 ): Promise<readonly Answer[]> {
   const body = JSON.stringify(methods.map((method, id) => ({ jsonrpc: "2.0", id, method, params: [] })));
-  const server = expectDefined(http, "the HTTP door");
+  const server = expectDefined(http, "the HTTP server");
   return JSON.parse((await ask(server, { headers, body })).body) as readonly Answer[];
 }
 
@@ -68,7 +70,7 @@ async function overWebSocket(
   methods: readonly string[],
   headers: Readonly<Record<string, string>>,
 ): Promise<readonly Answer[]> {
-  const client = await aWebSocketClient(expectDefined(webSocket, "the WebSocket door"), { headers });
+  const client = await aWebSocketClient(expectDefined(webSocket, "the WebSocket server"), { headers });
   client.send(methods.map((method, id) => ({ jsonrpc: "2.0", id, method, params: [] })));
   return client.nextJson();
 }
@@ -87,7 +89,7 @@ beforeEach(() => {
 });
 
 describe.each(SERVERS)("over %s", (_, asked) => {
-  /** Whether such a page may stop mining, which shows in the node too. */
+  /** Whether a page with these headers may stop mining; checks both the response and the node. */
   async function mayStop(
     headers: Readonly<Record<string, string>>,
     options?: Readonly<Record<string, string>>,
@@ -101,7 +103,7 @@ describe.each(SERVERS)("over %s", (_, asked) => {
     return wasStopped;
   }
 
-  it("a foreign page is offered everything but what changes the node", async () => {
+  it("a foreign page may call everything except methods that change the node", async () => {
     const servers = await anOpenNode();
     const answers = await asked(servers, NAMES, { origin: EVIL });
     const refused = answers.filter(isRefused).map(({ id }) => NAMES[id]);
@@ -115,30 +117,30 @@ describe.each(SERVERS)("over %s", (_, asked) => {
     for (const name of GUARDED) expect(document).not.toContain(`"name":"${name}"`);
   });
 
-  it("a program is offered everything", async () => {
+  it("a program may call everything", async () => {
     const servers = await anOpenNode();
     expect((await asked(servers, NAMES, {})).filter(isRefused)).toEqual([]);
     expect(stops).toBe(1);
   });
 
   it.each([
-    ["another port of this machine", "http://localhost:3000"],
-    ["another name of this machine", "http://localhost:HTTP"],
+    ["another port of this host", "http://localhost:3000"],
+    ["another name of this host", "http://localhost:HTTP"],
     ["a file", "null"],
-    ["a file, as some browsers say it", "file://"],
+    ["a file, as some browsers send it", "file://"],
     ["an extension", "chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn"],
-    ["nothing that can be read", ""],
+    ["an empty origin", ""],
   ])("a page of %s is foreign", async (_name, origin) => {
     expect(await mayStop({ origin: origin.replace("HTTP", "8545") })).toBe(false);
   });
 
-  it("a page that the browser calls another site's is foreign, whatever else it says", async () => {
+  it("a page that the browser marks as cross-site is foreign, whatever its origin", async () => {
     expect(await mayStop({ "sec-fetch-site": "cross-site" })).toBe(false);
     expect(await mayStop({ "sec-fetch-site": "same-site" })).toBe(false);
     expect(await mayStop({ "sec-fetch-site": "none" })).toBe(true);
   });
 
-  it("a page of the endpoint's own origin is not, unless a name was only pointed here", async () => {
+  it("a page of the endpoint's own origin is not foreign, unless its host name is not on the allowlist (DNS rebinding)", async () => {
     expect(await mayStop({ origin: "http://127.0.0.1:8545", host: "127.0.0.1:8545" })).toBe(true);
     expect(await mayStop({ origin: "https://localhost", host: "localhost" })).toBe(true);
     expect(await mayStop({ origin: "http://127.0.0.1:8546", host: "127.0.0.1:8545" })).toBe(false);
@@ -147,7 +149,7 @@ describe.each(SERVERS)("over %s", (_, asked) => {
     expect(await mayStop(own, { "host-allowlist": "Node.example" })).toBe(true);
   });
 
-  it("a page of an origin that the operator named is not; * names nobody, nor do patterns", async () => {
+  it("a page of a configured origin is not foreign; * and patterns match nothing", async () => {
     const page = { origin: "http://App.example:3000" };
     expect(await mayStop(page, { "rpc-ws-origins": "http://app.example:3000,https://b.example" })).toBe(true);
     for (const names of ["*", "all", "http://.*:3000", "http://app.example", "none"])
@@ -167,6 +169,6 @@ it("over HTTP a page of an origin that --rpc-http-cors-origins names in full may
   expect(await stop("http://app.example:3000", "http://app\\.example:3000")).toBe(true);
   expect(await stop("http://app.example:3000", "http://[a-z]+.example:3000")).toBe(false);
   expect(await stop("http://app.example:3000", "*")).toBe(false);
-  // What every page in a sandboxed frame has.
+  // The origin of every page in a sandboxed frame.
   expect(await stop("null", "null")).toBe(false);
 });

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
 const DEV_NETWORK = readGenesis(readFileSync(DEV_GENESIS_FILE, "utf8"), DEV_GENESIS_FILE);
 
-/** A data folder, and what is said and answered when a node opens its key there. */
+/** A data folder, and a function that opens the node's key there and collects the log lines. */
 function aFolder(initialKey?: Uint8Array) {
   const directory = openDataDirectory(temporaryFolder());
   if (!directory.ok || !DEV_NETWORK.ok) throw new Error("no folder, or no genesis");
@@ -26,14 +26,14 @@ function aFolder(initialKey?: Uint8Array) {
   return { ...directory.value, path, open };
 }
 
-it("makes a key in an empty folder and tells it once", () => {
+it("creates a key in an empty folder and logs it once", () => {
   const { path, open } = aFolder();
   const { identity, lines } = open();
   const address = identity.ok ? toHex(identity.value.address) : "";
   expect(lines[0]).toMatchObject({ level: "INFO", address, path });
-  expect(lines[0]?.message).toContain(`made a new node key: this node is ${address}`);
-  // It follows: the development network's only validator has another key.
-  expect(lines[1]?.message).toContain("this node follows");
+  expect(lines[0]?.message).toContain(`created a new node key: this node is ${address}`);
+  // The development network's only validator has another key.
+  expect(lines[1]?.message).toContain("this node is not a validator");
   const again = open();
   expect(again.identity).toMatchObject({
     ok: true,
@@ -42,24 +42,21 @@ it("makes a key in an empty folder and tells it once", () => {
   expect(again.lines.map(({ message }) => message)).toEqual([lines[1]?.message]);
 });
 
-it.each(["votes.log", "chain/CURRENT"])(
-  "makes no key in the place of one that is missing beside %s",
-  (left) => {
-    const folder = aFolder();
-    const { path, open } = folder;
-    open();
-    rmSync(path);
-    writeFileSync(join(path, "..", left), "");
-    const { identity, lines } = open();
-    expect(identity).toMatchObject({ error: { code: "missingNodeKey" } });
-    const named = left === "votes.log" ? folder.voteFile : folder.chain;
-    expect(identity.ok ? "" : identity.error.message).toContain(`${path} is missing, but ${named} is there`);
-    expect(existsSync(path)).toBe(false);
-    expect(lines).toEqual([]);
-  },
-);
+it.each(["votes.log", "chain/CURRENT"])("creates no key when one is missing beside %s", (left) => {
+  const folder = aFolder();
+  const { path, open } = folder;
+  open();
+  rmSync(path);
+  writeFileSync(join(path, "..", left), "");
+  const { identity, lines } = open();
+  expect(identity).toMatchObject({ error: { code: "missingNodeKey" } });
+  const named = left === "votes.log" ? folder.voteFile : folder.chain;
+  expect(identity.ok ? "" : identity.error.message).toContain(`${path} is missing, but ${named} is there`);
+  expect(existsSync(path)).toBe(false);
+  expect(lines).toEqual([]);
+});
 
-it("writes the public key where the development network is started by itself, whatever lies there", () => {
+it("writes the well-known key for the development network, whatever the folder contains", () => {
   const { path, voteFile, open } = aFolder(DEV_VALIDATOR_KEY);
   writeFileSync(voteFile, "");
   const { identity, lines } = open();
@@ -67,7 +64,7 @@ it("writes the public key where the development network is started by itself, wh
   expect(lines).toMatchObject([{ level: "INFO", path }]);
 });
 
-it("is kept by the cure for a damaged database, and so are the votes", () => {
+it("is kept by the remedy for a damaged database, and so are the votes", () => {
   const [, deleted, kept] = /or delete (.*) there.*Keep everything else as it is: (.*)$/.exec(REMEDY) ?? [];
   expect(deleted).toBe("chain/, caches/ and head.log");
   for (const name of ["key", "votes.log", "votes.log.mark"]) expect(kept).toContain(name);

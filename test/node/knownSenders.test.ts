@@ -4,7 +4,7 @@ import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Transaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 
-it("recovers only senders that are not known, and keeps the order", async () => {
+it("recovers only unknown senders, and keeps the order", async () => {
   const sent = [1n, 2n, 3n, 4n].map((nonce) => aTransaction({ nonce }));
   const [first, second, third, fourth] = sent;
   const asked: Transaction[] = [];

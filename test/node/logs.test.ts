@@ -27,23 +27,23 @@ const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Arra
 const FOR_OURS = { addresses: [OURS.address], topics: [] };
 const EVERYTHING = { from: 0n, to: 1_000_000n };
 
-/** Ours in every 300th block. */
+/** A matching log in every 300th block. */
 function contentOf(number: number): BlockContent {
   if (number % 300 !== 0) return NOTHING;
   return { transactions: [aTransaction({ nonce: BigInt(number) })], logs: [[OURS]] };
 }
 
-/** The receipts of this block are said to be in memory. */
-const AT_HAND = 2n;
+/** The only block whose receipts count as in memory. */
+const IN_MEMORY = 2n;
 
-interface Place {
+interface StoredChain {
   readonly path: string;
   readonly stored: ChainDatabase;
   readonly chain: Chain;
   readonly caches: string;
 }
 
-async function aPlace(head: number, content = contentOf): Promise<Place> {
+async function aStoredChain(head: number, content = contentOf): Promise<StoredChain> {
   const path = temporaryFolder();
   const stored = await openChainDatabase({ path: join(path, "chain"), headFile: join(path, "head.log") });
   onTestFinished(() => stored.close());
@@ -52,13 +52,17 @@ async function aPlace(head: number, content = contentOf): Promise<Place> {
   return { path, stored, chain, caches: join(path, "caches") };
 }
 
-function logsOf({ path, chain }: Place, isLogIndexAutomatic = true, logger: Logger = silentLogger): Logs {
+function logsOf(
+  { path, chain }: StoredChain,
+  isLogIndexAutomatic = true,
+  logger: Logger = silentLogger,
+): Logs {
   const logs = openLogs(
     { rpc: { isLogIndexAutomatic } },
     {
       directory: { path, chain: join(path, "chain") },
       chain,
-      blocks: { hasReceiptsInMemory: (number) => number === AT_HAND },
+      blocks: { hasReceiptsInMemory: (number) => number === IN_MEMORY },
       clock: systemClock,
       logger,
       indexDelayMs: 0,
@@ -70,7 +74,7 @@ function logsOf({ path, chain }: Place, isLogIndexAutomatic = true, logger: Logg
 
 const SEARCH_LIMIT = MAX_RUNNING_SEARCHES + MAX_WAITING_SEARCHES;
 
-function searchOf({ path, caches }: Place): LogSearch {
+function searchOf({ path, caches }: StoredChain): LogSearch {
   const search = createLogSearch({
     databasePath: join(path, "chain"),
     bloomFolder: caches,
@@ -81,7 +85,7 @@ function searchOf({ path, caches }: Place): LogSearch {
   return search;
 }
 
-/** Settles when the thread that writes the index has ended. */
+/** Resolves when the thread that writes the index has ended. */
 async function written({ index }: Logs): Promise<void> {
   await expect.poll(() => index.status.isIndexing, { timeout: 30_000, interval: 5 }).toBe(false);
 }
@@ -99,10 +103,10 @@ async function numbersFound({ find }: Pick<Logs, "find">): Promise<number[]> {
 }
 
 describe("the index of logs", IN_REAL_TIME, () => {
-  it("is written in the background, removed, written again when asked, and mended when it is damaged", async () => {
-    const place = await aPlace(2_100);
-    const logs = logsOf(place);
-    const blooms = join(place.caches, "logBloom-current.cache");
+  it("is written in the background, removed, written again on request, and repaired when damaged", async () => {
+    const stored = await aStoredChain(2_100);
+    const logs = logsOf(stored);
+    const blooms = join(stored.caches, "logBloom-current.cache");
     const expected = [300, 600, 900, 1_200, 1_500, 1_800, 2_100];
 
     await writtenUpTo(logs, 1_999n);
@@ -112,7 +116,7 @@ describe("the index of logs", IN_REAL_TIME, () => {
     expect(await numbersFound(logs)).toEqual(expected);
 
     await logs.index.remove(0n, 2_100n);
-    expect(readdirSync(place.caches)).toEqual([]);
+    expect(readdirSync(stored.caches)).toEqual([]);
     expect(await numbersFound(logs)).toEqual(expected);
 
     expect(logs.index.generate(0n, 5_000n)).toBe(true);
@@ -128,24 +132,24 @@ describe("the index of logs", IN_REAL_TIME, () => {
     expect(readFileSync(blooms).equals(whole)).toBe(true);
   });
 
-  it("follows the chain, also backwards, and only where it is wanted", async () => {
-    const place = await aPlace(2_050);
-    const logs = logsOf(place);
+  it("follows the chain, also backwards, and only when enabled", async () => {
+    const stored = await aStoredChain(2_050);
+    const logs = logsOf(stored);
     await writtenUpTo(logs, 1_999n);
-    await place.chain.rewind(1_250n);
+    await stored.chain.rewind(1_250n);
     await written(logs);
-    expect(readFileSync(join(place.caches, "logBloom-current.cache")).length).toBe(1_000 * 256);
+    expect(readFileSync(join(stored.caches, "logBloom-current.cache")).length).toBe(1_000 * 256);
     expect(await numbersFound(logs)).toEqual([300, 600, 900, 1_200]);
 
-    const unwanted = logsOf({ ...place, path: temporaryFolder() }, false);
-    expect(unwanted.index.status.isIndexing).toBe(false);
+    const disabled = logsOf({ ...stored, path: temporaryFolder() }, false);
+    expect(disabled.index.status.isIndexing).toBe(false);
   });
 
-  it("does without files where there can be none, and does not try again with every search", async () => {
-    const place = await aPlace(1_100);
-    writeFileSync(place.caches, "no folder");
+  it("works without files when they cannot be written, and does not retry with every search", async () => {
+    const stored = await aStoredChain(1_100);
+    writeFileSync(stored.caches, "no folder");
     let warnings = 0;
-    const logs = logsOf(place, true, { ...silentLogger, warn: () => warnings++ });
+    const logs = logsOf(stored, true, { ...silentLogger, warn: () => warnings++ });
     await expect.poll(() => warnings, { timeout: 30_000 }).toBe(1);
     expect(await numbersFound(logs)).toEqual([300, 600, 900]);
     logs.index.reportInvalid(0);
@@ -155,39 +159,42 @@ describe("the index of logs", IN_REAL_TIME, () => {
 
 describe("a search on another thread", IN_REAL_TIME, () => {
   it("answers many at once, each with its own logs", async () => {
-    const place = await aPlace(700);
-    const logs = logsOf(place, false);
+    const stored = await aStoredChain(700);
+    const logs = logsOf(stored, false);
     const answers = await Promise.all(Array.from({ length: 100 }, () => numbersFound(logs)));
     expect(answers).toEqual(Array.from({ length: 100 }, () => [300, 600]));
-    expect(existsSync(place.caches)).toBe(false);
+    expect(existsSync(stored.caches)).toBe(false);
   });
 
-  it("reads full blocks whose receipts are not at hand, however few they are", async () => {
+  it("reads full blocks whose receipts are not in memory, however few they are", async () => {
     const logs = [Array<Log>(3000).fill(OURS)];
-    const place = await aPlace(4, (n) => ({
+    const stored = await aStoredChain(4, (n) => ({
       transactions: [aTransaction({ nonce: BigInt(n) })],
       logs: n < 4 ? logs : [[OURS]],
     }));
     const read: bigint[] = [];
     const blockByNumber: Chain["blockByNumber"] = (number) => {
       read.push(number);
-      return place.chain.blockByNumber(number);
+      return stored.chain.blockByNumber(number);
     };
-    const { find } = logsOf({ ...place, chain: { ...place.chain, blockByNumber } }, false);
+    const { find } = logsOf({ ...stored, chain: { ...stored.chain, blockByNumber } }, false);
     for (const number of [1n, 2n, 3n, 4n]) {
       const found = await find(FOR_OURS, { from: number, to: number }, aCaller);
       const text = found.kind === "found" ? joinPieces(found.pieces) : "";
       const numbers = [...text.matchAll(/"blockNumber":"0x([0-9a-f]+)"/g)].map(([, digits]) => digits);
       expect(numbers).toEqual(Array(number < 4n ? 3000 : 1).fill(`${number}`));
     }
-    expect(read).toEqual([AT_HAND, 4n]);
+    expect(read).toEqual([IN_MEMORY, 4n]);
   });
 
-  it("waits for none of a crowd's, and costs it none, however many of them wait", async () => {
-    // Of several turns for those who search all of it.
+  it("of one requester neither waits for another's many searches nor makes them fail", async () => {
+    // Enough logs for several slices of a full search.
     const logs = [Array<Log>(100).fill(OURS)];
-    const place = await aPlace(20, (n) => ({ transactions: [aTransaction({ nonce: BigInt(n) })], logs }));
-    const search = searchOf(place);
+    const stored = await aStoredChain(20, (n) => ({
+      transactions: [aTransaction({ nonce: BigInt(n) })],
+      logs,
+    }));
+    const search = searchOf(stored);
     let isGone = false;
     const crowd: Requester = { remoteHost: "crowd", client: {}, isAbandoned: () => isGone };
     const ended: string[] = [];
@@ -203,9 +210,9 @@ describe("a search on another thread", IN_REAL_TIME, () => {
     expect(await Promise.all(crowded)).not.toContain("busy");
   });
 
-  it("is refused when too many wait, given up when nobody waits, and fails when the thread is gone", async () => {
-    const place = await aPlace(700);
-    const search = searchOf(place);
+  it("is refused when too many wait, stops when its requester is gone, and fails when the thread ends", async () => {
+    const stored = await aStoredChain(700);
+    const search = searchOf(stored);
     let isAbandoned = false;
     const requester = { ...aCaller, isAbandoned: () => isAbandoned };
     const asked = Array.from({ length: SEARCH_LIMIT + 1 }, () =>

@@ -5,7 +5,7 @@ import { addressFromHex } from "../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../src/primitives/hash.ts";
 import { genesisWith } from "../builders/genesisWith.ts";
 
-it("says of a genesis file which network it makes: chain, validators, period, forks, changes", () => {
+it("summarizes a genesis file: chain id, validators, block period, forks, transitions", () => {
   const text = genesisWith({
     chainId: 77,
     berlinBlock: 0,

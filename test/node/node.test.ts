@@ -9,13 +9,13 @@ import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 
 let folder: string;
-let complaints: string[];
+let errors: string[];
 let logger: RootLogger;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  complaints = [];
-  logger = { ...silentLogger, error: (_, message) => void complaints.push(message), child: () => logger };
+  errors = [];
+  logger = { ...silentLogger, error: (_, message) => void errors.push(message), child: () => logger };
 });
 
 function start() {
@@ -32,17 +32,17 @@ async function started(): Promise<RunningNode> {
 }
 
 describe("a node", () => {
-  it("closes all of its parts though one of them fails to close", async () => {
+  it("closes all of its parts even when one of them fails to close", async () => {
     const node = await started();
     rmSync(join(folder, "besu.ports"));
     mkdirSync(join(folder, "besu.ports"));
     await node.stop();
-    expect(complaints).toEqual(["a part of the node could not be closed"]);
+    expect(errors).toEqual(["a part of the node could not be closed"]);
     const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
     await (await openChainDatabase(paths)).close();
   });
 
-  it("does not start with a record of votes that it cannot read, and says which file and what to do", async () => {
+  it("does not start with an unreadable vote log, and names the file and the remedy", async () => {
     const path = join(folder, "votes.log");
     const votes = await openVoteLog(path);
     await votes.write(Uint8Array.of(0xc0));
@@ -54,7 +54,7 @@ describe("a node", () => {
     await (await openChainDatabase(paths)).close();
   });
 
-  it("does not start when the list of its ports cannot be written, and says why", async () => {
+  it("does not start when the ports file cannot be written, and says why", async () => {
     mkdirSync(join(folder, "besu.ports"));
     const node = await start();
     expect(node).toMatchObject({ ok: false, error: { code: "unusableDataPath" } });

@@ -7,7 +7,7 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
 describe("the node's key", () => {
-  it("is written once, for its owner's eyes, and is the same ever after", () => {
+  it("is written once, readable only by its owner, and stays the same", () => {
     const path = join(temporaryFolder(), "key");
     const first = openNodeKey({ path });
     expect(readFileSync(path, "utf8")).toMatch(/^0x[0-9a-f]{64}$/);

@@ -26,7 +26,7 @@ async function opened(clock: HandClock, retentionMs: number) {
 }
 
 describe("the node's pool", () => {
-  it("looks each minute for what is too old, until it is closed", async () => {
+  it("drops expired transactions each minute, until it is closed", async () => {
     const clock = createHandClock(1_700_000_000_000);
     const { pool, begin, close } = await opened(clock, 90_000);
     begin();
@@ -40,7 +40,7 @@ describe("the node's pool", () => {
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
-  it("sets no alarm where nothing leaves by age", async () => {
+  it("sets no timer when transactions do not expire", async () => {
     const clock = createHandClock(1_700_000_000_000);
     const { begin, close } = await opened(clock, Number.POSITIVE_INFINITY);
     begin();

@@ -7,7 +7,7 @@ import { aPool } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
-/** What peers offer to a pool whose chain has one rich account, and how many signers had to be found for that. */
+/** Offers transactions to a pool whose chain has one funded account, and counts the recovered senders. */
 function aPeerPool() {
   const { pool, head } = aPool();
   head.set(stranger.address, { balanceWei: 0n });
@@ -54,16 +54,16 @@ const signedByNobody = (): Transaction =>
     typeof aTransaction
   >[0]);
 
-describe("what a peer offers", () => {
-  it("is useful when the pool takes it", async () => {
+describe("a peer's transaction", () => {
+  it("counts as accepted when the pool adds it", async () => {
     expect(await aPeerPool().offer([aTransaction()])).toEqual({ accepted: 1, rejected: 0, recovered: 1 });
   });
 
   it.each([
-    ["an account without money", () => aTransaction({ privateKey: stranger.privateKey })],
-    ["a nonce that will never be reached", () => aTransaction({ nonce: 100_000n })],
+    ["has a sender without balance", () => aTransaction({ privateKey: stranger.privateKey })],
+    ["has a nonce that will never be reached", () => aTransaction({ nonce: 100_000n })],
   ])(
-    "is useless when it comes from %s, and a quarter of that where the peer may know more",
+    "counts as rejected when it %s, and a quarter of that when the peer may know a newer state",
     async (_, make) => {
       expect(await aPeerPool().offer([make()])).toEqual({ accepted: 0, rejected: 1, recovered: 1 });
       expect(await aPeerPool().offer([make()], true)).toMatchObject({ rejected: 0.25 });
@@ -71,18 +71,18 @@ describe("what a peer offers", () => {
   );
 
   it.each([
-    ["for another chain", () => aTransaction({ chainId: 5n })],
-    ["with less gas than it needs", () => aTransaction({ gasLimit: 20_000n })],
-  ])("is useless %s, whoever signed it", async (_, make) => {
+    ["is for another chain", () => aTransaction({ chainId: 5n })],
+    ["has less gas than its intrinsic gas", () => aTransaction({ gasLimit: 20_000n })],
+  ])("counts as rejected without a recovery when it %s", async (_, make) => {
     expect(await aPeerPool().offer([make()])).toEqual({ accepted: 0, rejected: 1, recovered: 0 });
   });
 
-  it("costs no signature, and is no offence, where it pays less than we ask", async () => {
+  it("is ignored without a recovery when it pays less than our minimum", async () => {
     const cheap = aTransaction({ gasPrice: 1n });
     expect(await aPeerPool().offer([cheap])).toEqual({ accepted: 0, rejected: 0, recovered: 0 });
   });
 
-  it("is no offence when a block was quicker, or it is known", async () => {
+  it("is ignored when it is mined or known already", async () => {
     const peers = aPeerPool();
     const [mined, known] = [aTransaction({ nonce: 0n }), aTransaction({ nonce: 1n })];
     peers.head.set(mined.sender, { nonce: 1n });
@@ -94,12 +94,12 @@ describe("what a peer offers", () => {
     expect(await peers.offer([superseded])).toMatchObject({ accepted: 0, rejected: 1 });
   });
 
-  it("is no offence where one before it was lost", async () => {
+  it("is ignored when one before it was lost", async () => {
     const beyond = aTransaction({ nonce: 10_000n });
     expect(await aPeerPool().offer([beyond])).toMatchObject({ accepted: 0, rejected: 0 });
   });
 
-  it("is useless when nobody signed it", async () => {
+  it("counts as rejected when its signature is invalid", async () => {
     expect(await aPeerPool().offer([signedByNobody()])).toMatchObject({ accepted: 0, rejected: 1 });
   });
 });

@@ -33,19 +33,19 @@ function from(who: number, nonce: number, gasPrice = 2000n): SentTransaction {
   return aTransaction({ privateKey: account(who).privateKey, nonce: BigInt(nonce), gasPrice });
 }
 
-interface Keeper extends PoolInHand {
+interface PoolWithFile extends PoolInHand {
   readonly file: PoolFile;
   readonly log: readonly string[];
-  /** Resolves when a line that contains `words` is logged. */
-  said(words: string): Promise<void>;
+  /** Resolves when a line that contains `text` is logged. */
+  logged(text: string): Promise<void>;
 }
 
-function keeper(path: string, inHand = aPool(), recoverSenders = recover): Keeper {
+function aPoolWithFile(path: string, inHand = aPool(), recoverSenders = recover): PoolWithFile {
   const log: string[] = [];
-  const waiting: { words: string; resolve: () => void }[] = [];
+  const waiting: { text: string; resolve: () => void }[] = [];
   const write = (level: string) => (_: Facts, message: string) => {
     log.push(`${level} ${message}`);
-    for (const { words, resolve } of waiting) if (message.includes(words)) resolve();
+    for (const { text, resolve } of waiting) if (message.includes(text)) resolve();
   };
   const logger: Logger = {
     ...silentLogger,
@@ -63,10 +63,10 @@ function keeper(path: string, inHand = aPool(), recoverSenders = recover): Keepe
     ...inHand,
     file,
     log,
-    said: (words) =>
-      log.some((line) => line.includes(words))
+    logged: (text) =>
+      log.some((line) => line.includes(text))
         ? Promise.resolve()
-        : new Promise((resolve) => waiting.push({ words, resolve })),
+        : new Promise((resolve) => waiting.push({ text, resolve })),
   };
 }
 
@@ -78,9 +78,9 @@ function named(origin: string, ...transactions: readonly SentTransaction[]): str
   return transactions.map(({ hash }) => `${origin} ${toDigits(hash)}`);
 }
 
-/** A file with these in it. */
-async function saved(path: string, fill: (inHand: PoolInHand) => void): Promise<Keeper> {
-  const first = keeper(path);
+/** A saved file with the transactions that `fill` adds. */
+async function saved(path: string, fill: (inHand: PoolInHand) => void): Promise<PoolWithFile> {
+  const first = aPoolWithFile(path);
   first.file.restore();
   fill(first);
   await first.file.save();
@@ -88,7 +88,7 @@ async function saved(path: string, fill: (inHand: PoolInHand) => void): Promise<
 }
 
 describe("the pool over a restart", () => {
-  it("comes back with its order and origins, and the file is gone until the next stop", async () => {
+  it("is restored with its order and origins, and the file is deleted until the next stop", async () => {
     const path = newPath();
     const first = await saved(path, ({ pool }) => {
       pool.add(from(0, 0), "local");
@@ -98,9 +98,9 @@ describe("the pool over a restart", () => {
     });
     expect(first.log).toEqual([`INFO Saved 4 transactions to file ${path}`]);
     expect(readFileSync(path, "latin1")).toMatch(/^(l\S+\nr\S+\nr\S+\nl\S+\n)$/);
-    const second = keeper(path);
+    const second = aPoolWithFile(path);
     second.file.restore();
-    await second.said("Added 4 transactions of 4");
+    await second.logged("Added 4 transactions of 4");
     expect(second.log).toEqual([
       `INFO Loading transaction pool content from file ${path}`,
       `INFO Added 4 transactions of 4 loaded from file ${path}`,
@@ -110,19 +110,19 @@ describe("the pool over a restart", () => {
     expect(second.log.at(-1)).toBe(`INFO Saved 4 transactions to file ${path}`);
   });
 
-  it("brings back a run longer than a sender may be ahead, the first of which came last", async () => {
+  it("restores a run that is longer than a sender may be ahead, although its first one was saved last", async () => {
     const path = newPath();
     await saved(path, ({ pool }) => {
       for (let nonce = 0; nonce < 450; nonce++) pool.add(from(0, nonce), "local");
       pool.add(from(0, 0, 9000n), "local");
     });
-    const second = keeper(path);
+    const second = aPoolWithFile(path);
     second.file.restore();
-    await second.said("Added 450 transactions of 450");
+    await second.logged("Added 450 transactions of 450");
     expect(second.pool.statistics).toMatchObject({ pending: 450, queued: 0 });
   });
 
-  it("admits as at the door: what was mined meanwhile, or costs too much now, is refused", async () => {
+  it("validates restored transactions: mined ones, or ones that cost too much now, are refused", async () => {
     const path = newPath();
     await saved(path, ({ pool }) => {
       for (const who of [0, 1, 2]) pool.add(from(who, 0), "local");
@@ -130,9 +130,9 @@ describe("the pool over a restart", () => {
     const inHand = aPool();
     inHand.head.set(account(0).address, { nonce: 1n });
     inHand.head.set(account(1).address, { balanceWei: 0n });
-    const second = keeper(path, inHand);
+    const second = aPoolWithFile(path, inHand);
     second.file.restore();
-    await second.said("Added 1 transactions of 3");
+    await second.logged("Added 1 transactions of 3");
     expect(contents(second)).toEqual(named("local", from(2, 0)));
   });
 
@@ -144,7 +144,7 @@ describe("the pool over a restart", () => {
   });
 });
 
-describe("a file that is not as it should be", () => {
+describe("a damaged file", () => {
   it("has its damaged lines named and skipped", async () => {
     const path = newPath();
     await saved(path, ({ pool }) => {
@@ -152,9 +152,9 @@ describe("a file that is not as it should be", () => {
     });
     const [one, two, three] = readFileSync(path, "latin1").split("\n");
     writeFileSync(path, `${one}\n${two?.slice(0, 50)}\n\n${three}\nnonsense`);
-    const second = keeper(path);
+    const second = aPoolWithFile(path);
     second.file.restore();
-    await second.said("Added 2 transactions of 2");
+    await second.logged("Added 2 transactions of 2");
     expect(second.log.filter((line) => line.startsWith("WARN"))).toEqual([
       expect.stringContaining("a saved transaction is skipped: line 2: "),
       expect.stringContaining("a saved transaction is skipped: line 3: it is not the letter l or r"),
@@ -166,25 +166,25 @@ describe("a file that is not as it should be", () => {
   it("names only a few of many damaged lines", async () => {
     const path = newPath();
     writeFileSync(path, "nonsense\n".repeat(2000));
-    const only = keeper(path);
+    const only = aPoolWithFile(path);
     only.file.restore();
-    await only.said("Added 0 transactions of 0");
+    await only.logged("Added 0 transactions of 0");
     expect(only.log.filter((line) => line.startsWith("WARN"))).toHaveLength(5);
   });
 
-  it("is told of when it cannot be read, and the node goes on", async () => {
+  it("is logged when it cannot be read, and the node keeps running", async () => {
     const path = newPath();
     mkdirSync(path);
-    const only = keeper(path);
+    const only = aPoolWithFile(path);
     only.file.restore();
-    await only.said("could not be restored");
+    await only.logged("could not be restored");
     await only.file.save();
     expect(only.log.at(-1)).toBe(`ERROR the transaction pool could not be saved to ${path}`);
   });
 
-  it("is told of when it cannot be written, and nothing else fails", async () => {
+  it("is logged when it cannot be written, and nothing else fails", async () => {
     const path = join(folder, "absent", "pool.dump");
-    const only = keeper(path);
+    const only = aPoolWithFile(path);
     only.file.restore();
     only.pool.add(from(0, 0), "local");
     await only.file.save();
@@ -193,15 +193,15 @@ describe("a file that is not as it should be", () => {
 });
 
 describe("a stop", () => {
-  it("leaves the file alone when the node never came to restore it", async () => {
+  it("does not change the file when restore() was not called", async () => {
     const path = newPath();
     await saved(path, ({ pool }) => void pool.add(from(0, 0), "local"));
     const before = readFileSync(path);
-    await keeper(path).file.save();
+    await aPoolWithFile(path).file.save();
     expect(readFileSync(path)).toEqual(before);
   });
 
-  it("in the middle of restoring loses nothing: neither what came back, nor what did not, nor what is new", async () => {
+  it("during a restore keeps restored, unprocessed and new transactions", async () => {
     const path = newPath();
     await saved(path, ({ pool }) => {
       for (let nonce = 0; nonce < 1200; nonce++) pool.add(from(0, nonce), "local");
@@ -209,12 +209,12 @@ describe("a stop", () => {
     const old = readFileSync(path, "latin1").split("\n").slice(0, -1);
     let batches = 0;
     let secondBatch: () => void = () => undefined;
-    const second = keeper(path, aPool(), async (transactions) => {
+    const second = aPoolWithFile(path, aPool(), async (transactions) => {
       if (++batches === 2) await new Promise<void>((resolve) => (secondBatch = resolve));
       return recover(transactions);
     });
     second.file.restore();
-    await second.said("Loading");
+    await second.logged("Loading");
     while (batches < 2) await new Promise((resolve) => setImmediate(resolve));
     second.pool.add(from(1, 0), "local");
     const saving = second.file.save();
@@ -225,7 +225,7 @@ describe("a stop", () => {
     expect(new Set(old.filter((line) => !kept.includes(line)))).toEqual(new Set());
   });
 
-  it("leaves no draft behind", async () => {
+  it("leaves no temporary file behind", async () => {
     const path = newPath();
     await saved(path, ({ pool }) => void pool.add(from(0, 0), "local"));
     expect(existsSync(path)).toBe(true);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
-import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
+import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
 import { createPoolView } from "../../src/node/poolView.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
@@ -29,21 +29,21 @@ const CUTS_PER_SEED = 5;
 const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
 const key = nodeKey(DEV_VALIDATOR_KEY);
 
-/** Chain, pool and consensus as a node joins them, on a disk that forgets what was not synced. */
-interface Machine {
+/** Chain, pool and consensus connected as in a node, on a disk that loses unsynced writes. */
+interface SimulatedNode {
   readonly chain: Chain;
   readonly pool: TxPool;
   readonly engine: Engine;
 }
 
-/** What the outside world has been told, and may therefore rely on. */
-interface Known {
+/** What peers and callers were told, and must not be lost. */
+interface Announced {
   readonly heads: Map<bigint, Hash>;
   readonly receipts: Map<string, string>;
   nonce: bigint;
 }
 
-async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promise<Machine> {
+async function boot(disk: ForgetfulDisk, clock: HandClock, announced: Announced): Promise<SimulatedNode> {
   const { database, markerFile, voteLog } = disk;
   const { chain, spec, world } = await aChain({ genesis, database, markerFile, clock, builder: key.address });
   const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
@@ -53,14 +53,15 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promis
   chain.onHeadChanged((change) => {
     pool.headChanged(change);
     for (const { header, hash, transactions } of change.added) {
-      known.heads.set(header.number, hash);
-      for (const transaction of transactions) known.receipts.set(toDigits(transaction.hash), toDigits(hash));
+      announced.heads.set(header.number, hash);
+      for (const transaction of transactions)
+        announced.receipts.set(toDigits(transaction.hash), toDigits(hash));
     }
   });
   const onFailure = (error: unknown): void => {
     throw error;
   };
-  const engine = joinConsensus({
+  const engine = connectConsensus({
     spec,
     chain,
     pool,
@@ -70,33 +71,38 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, known: Known): Promis
     clock,
     logger: silentLogger,
     onFailure,
-    onBegun: () => undefined,
+    onBlockStarted: () => undefined,
   });
   expect(startConsensus(engine, chain).ok).toBe(true);
   return { chain, pool, engine };
 }
 
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise((resume) => setImmediate(resume));
+async function runSlices(count: number): Promise<void> {
+  for (let slice = 0; slice < count; slice++) await new Promise((resume) => setImmediate(resume));
 }
 
-/** Runs the machine for a random while: callers send, time passes, blocks are made. */
-async function live({ pool }: Machine, clock: HandClock, known: Known, random: Random): Promise<void> {
+/** Runs the node for a random time: callers send transactions, time passes, blocks are made. */
+async function live(
+  { pool }: SimulatedNode,
+  clock: HandClock,
+  announced: Announced,
+  random: Random,
+): Promise<void> {
   for (let left = 5 + random.below(60); left > 0; left--) {
     for (let count = random.below(4); count > 0; count--) {
-      if (pool.add(aTransaction({ nonce: known.nonce, gasPrice: 1n }), "local").ok) known.nonce++;
+      if (pool.add(aTransaction({ nonce: announced.nonce, gasPrice: 1n }), "local").ok) announced.nonce++;
     }
     if (random.below(3) === 0) clock.advanceTo(Math.max(clock.nextAlarmMs ?? 0, clock.nowMs() + 50));
-    await turns(1 + random.below(4));
+    await runSlices(1 + random.below(4));
   }
 }
 
-async function expectNothingLost(chain: Chain, known: Known): Promise<void> {
-  for (const [number, hash] of known.heads) {
+async function expectNothingLost(chain: Chain, announced: Announced): Promise<void> {
+  for (const [number, hash] of announced.heads) {
     const header = chain.headerByNumber(number);
     expect(header === undefined ? `block ${number} is lost` : toHex(header.hash)).toBe(toHex(hash));
   }
-  for (const [transaction, block] of known.receipts) {
+  for (const [transaction, block] of announced.receipts) {
     const located = chain.transactionByHash(Uint8Array.from(Buffer.from(transaction, "hex")) as Hash);
     expect(located === undefined ? `transaction ${transaction} is lost` : toDigits(located.block.hash)).toBe(
       block,
@@ -104,30 +110,30 @@ async function expectNothingLost(chain: Chain, known: Known): Promise<void> {
   }
 }
 
-/** Several power cuts and restarts; rejects when anything is lost that the outside world was told of. */
+/** Several power cuts and restarts; rejects when anything announced is lost. */
 async function surviveCuts(settings: ForgetfulSettings): Promise<void> {
   const random = generator(settings.seed);
   const clock = createHandClock(1_800_000_000_000);
-  const known: Known = { heads: new Map(), receipts: new Map(), nonce: 0n };
+  const announced: Announced = { heads: new Map(), receipts: new Map(), nonce: 0n };
   let disk = createForgetfulDisk(settings);
   for (let cut = 0; cut < CUTS_PER_SEED; cut++) {
-    const machine = await boot(disk, clock, known);
-    await expectNothingLost(machine.chain, known);
-    const { chain } = machine;
-    known.nonce = chain.stateAt(chain.head.header.number)?.account(aTransaction().sender)?.nonce ?? 0n;
-    await live(machine, clock, known, random);
+    const node = await boot(disk, clock, announced);
+    await expectNothingLost(node.chain, announced);
+    const { chain } = node;
+    announced.nonce = chain.stateAt(chain.head.header.number)?.account(aTransaction().sender)?.nonce ?? 0n;
+    await live(node, clock, announced, random);
     disk = disk.powerCut();
     clock.advanceBy(random.below(5000));
   }
-  const { chain, engine } = await boot(disk, clock, known);
-  await expectNothingLost(chain, known);
+  const { chain, engine } = await boot(disk, clock, announced);
+  await expectNothingLost(chain, announced);
   const before = chain.head.header.number;
   for (let left = 400; left > 0 && chain.head.header.number < before + 2n; left--) {
     clock.advanceTo(Math.max(clock.nextAlarmMs ?? 0, clock.nowMs() + 50));
-    await turns(5);
+    await runSlices(5);
   }
   expect(chain.head.header.number).toBeGreaterThanOrEqual(before + 2n);
-  expect(known.receipts.size).toBeGreaterThan(0);
+  expect(announced.receipts.size).toBeGreaterThan(0);
   await engine.stop();
 }
 
@@ -138,10 +144,10 @@ describe("a power cut", () => {
     20_000,
   );
 
-  it("is caught by this test when a disk says too early that it has written", async () => {
-    const trials = Array.from({ length: 10 }, (_, index) => FIRST_SEED + index);
+  it("is caught by this test when a disk confirms syncs too early", async () => {
+    const seeds = Array.from({ length: 10 }, (_, index) => FIRST_SEED + index);
     const outcomes = [];
-    for (const seed of trials) {
+    for (const seed of seeds) {
       outcomes.push(
         await surviveCuts({ seed, syncs: "some time later" }).then(
           () => "survived",

@@ -10,22 +10,22 @@ import { chainOf } from "../builders/recordedChain.ts";
 import { ask } from "../rpc/server/servers.ts";
 import { settingsOf } from "./settingsOf.ts";
 
-it("answers a large request that waits to be read when the doors close", async () => {
+it("answers a large request that waits to be read when the servers close", async () => {
   const hand = createHandClock(0);
-  let looks = 0;
-  // The first reading takes a second, and all that follow no time.
-  const clock = { nowMs: () => hand.nowMs() + Math.min(looks++, 3) * 1000, at: hand.at };
+  let readings = 0;
+  // The first slice takes a second, and all that follow no time.
+  const clock = { nowMs: () => hand.nowMs() + Math.min(readings++, 3) * 1000, at: hand.at };
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const { http } = settingsOf("/", { "rpc-http-enabled": "true", "rpc-http-port": "0" });
   const opened = await openRpcServers({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
-    connectionRoom: undefined,
+    maxConnections: undefined,
     clock,
     logger: silentLogger,
     metrics: undefined,
   });
   if (!opened.ok) throw new Error(opened.error.message);
-  const server = expectDefined(opened.value.http, "the HTTP door");
+  const server = expectDefined(opened.value.http, "the HTTP server");
   const body = '{"id":1,"method":"eth_chainId"}'.padEnd(200_000);
   const answer = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
   expect((await ask(server, { body })).body).toBe(answer);
@@ -37,20 +37,20 @@ it("answers a large request that waits to be read when the doors close", async (
   await closed;
 });
 
-it("leaves the others a quarter of a door that has room for few connections", async () => {
+it("leaves a quarter of the connections to other addresses when the limit is low", async () => {
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const options = { "rpc-http-enabled": "true", "rpc-http-port": "0", "rpc-proxy-addresses": "none" };
   const { http } = settingsOf("/", options);
   const opened = await openRpcServers({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
-    connectionRoom: 8,
+    maxConnections: 8,
     clock: createHandClock(0),
     logger: silentLogger,
     metrics: undefined,
   });
   if (!opened.ok) throw new Error(opened.error.message);
   onTestFinished(() => opened.value.close());
-  const server = expectDefined(opened.value.http, "the HTTP door");
+  const server = expectDefined(opened.value.http, "the HTTP server");
   for (let count = 0; count < 12; count++) {
     const socket = net.connect({ port: server.port, host: "127.0.0.1" });
     onTestFinished(() => void socket.destroy());

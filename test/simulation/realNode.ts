@@ -3,7 +3,7 @@ import type { Chain } from "../../src/chain/createChain.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
-import { joinConsensus, startConsensus } from "../../src/node/consensus.ts";
+import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import type { NodeKey } from "../../src/node/nodeKey.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { createPeering, type Peering } from "../../src/node/peering.ts";
@@ -146,10 +146,10 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       engine: () => engine,
       clock,
       logger: { consensus: logger, network: logger, sync: logger },
-      onImportBegun: () => undefined,
+      onImportStarted: () => undefined,
       chance: random.next,
     });
-    const engine = joinConsensus({
+    const engine = connectConsensus({
       spec,
       chain,
       pool,
@@ -168,7 +168,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       onFailure(error) {
         if (ends === bornAfter) parts.onFault(node, `consensus has failed: ${String(error)}`);
       },
-      onBegun: () => undefined,
+      onBlockStarted: () => undefined,
     });
     chain.onHeadChanged((change) => {
       if (ends === bornAfter) parts.onHeadChanged(node, change);
@@ -233,7 +233,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
 function isAccusation(message: string, facts: object): boolean {
   if (message === "a validator has signed two different blocks in one round") return true;
   const isEarly = "code" in facts && facts.code === "timestampInFuture";
-  return message === "a proposed block is not sound" && !isEarly;
+  return message === "a proposed block is invalid" && !isEarly;
 }
 
 function describeFacts(facts: object): string {

@@ -2,10 +2,10 @@ import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Metrics } from "../../observability/registry.ts";
 
-/** Looked at no more often: a large database has thousands of files. */
+/** Bounds how often sizes are read, because a large database has thousands of files. */
 const REFRESH_SECONDS = 30;
 
-/** Room left for the data folder, and what the chain's database takes of it. */
+/** Declares the free disk space of the data folder, and the size of the chain's database. */
 export function declareDiskMetrics(
   metrics: Metrics,
   { dataPath, chain }: { readonly dataPath: string; readonly chain: string },
@@ -13,10 +13,10 @@ export function declareDiskMetrics(
   if (!metrics.isEnabled("NODE")) return;
   let freeBytes = Number.NaN;
   let databaseBytes = Number.NaN;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let readAtSeconds = Number.NEGATIVE_INFINITY;
   metrics.beforeRead(async () => {
-    if (metrics.stopwatchSeconds() - lookedAt < REFRESH_SECONDS) return;
-    lookedAt = metrics.stopwatchSeconds();
+    if (metrics.stopwatchSeconds() - readAtSeconds < REFRESH_SECONDS) return;
+    readAtSeconds = metrics.stopwatchSeconds();
     const { bavail, bsize } = await statfs(dataPath);
     freeBytes = bavail * bsize;
     databaseBytes = await bytesIn(chain);
@@ -25,17 +25,17 @@ export function declareDiskMetrics(
     {
       category: "NODE",
       name: "disk_free_bytes",
-      help: "Bytes that this user may still write to the data folder",
+      help: "Free bytes on the disk of the data folder",
     },
     () => freeBytes,
   );
   metrics.gauge(
-    { category: "NODE", name: "db_size_bytes", help: "Bytes of the files of the chain's database" },
+    { category: "NODE", name: "db_size_bytes", help: "Size of the chain's database files" },
     () => databaseBytes,
   );
 }
 
-/** LevelDB may remove a file at any time; that one counts for nothing. One after another, to leave others their turn. */
+/** Skips files that LevelDB removes in the meantime. Reads one file at a time, to leave the I/O threads to others. */
 async function bytesIn(folder: string): Promise<number> {
   let sum = 0;
   for (const name of await readdir(folder)) {

@@ -1,14 +1,14 @@
 import type { Metrics } from "../../observability/registry.ts";
 import type { WorkLoad } from "../../workers/workLoad.ts";
 
-/** A pool of threads, for reading. */
+/** The load of a worker pool. */
 export interface Executor {
   readonly load: WorkLoad;
 }
 
 /**
- * Threads and queues under the names of Besu's executors that do the same work
- * (metrics.md#process-and-runtime): simulated calls are its computation, recovering signers its transactions.
+ * Declares worker threads and queues under the names of Besu's executors for the same work
+ * (metrics.md#process-and-runtime): simulated calls are `computation`, signature recovery is `transactions`.
  */
 export function declareExecutorMetrics(
   metrics: Metrics,
@@ -19,8 +19,8 @@ export function declareExecutorMetrics(
       metrics.gauge({ category: "EXECUTORS", name: `ethscheduler_${name}_${what}`, help }, () =>
         read(executor.load),
       );
-    gauge("queue_length_current", "Pieces of work that wait for a thread", ({ waiting }) => waiting);
-    gauge("active_threads_current", "Threads at work", ({ active }) => active);
+    gauge("queue_length_current", "Tasks waiting for a thread", ({ waiting }) => waiting);
+    gauge("active_threads_current", "Busy threads", ({ active }) => active);
     gauge("pool_size_current", "Threads", ({ threads }) => threads);
   }
 }

@@ -18,7 +18,7 @@ import { openMetricsServer } from "./metricsServer.ts";
 import { declareNetworkMetrics } from "./networkMetrics.ts";
 import { declareProcessMetrics } from "./processMetrics.ts";
 
-/** A registry for the node; undefined, and then nothing is counted anywhere, when no metrics are wanted. */
+/** Creates the node's metrics registry; undefined when metrics are off. */
 export function createNodeMetrics(settings: MetricsSettings | undefined, clock: Clock): Metrics | undefined {
   if (settings === undefined) return undefined;
   return createMetrics(settings, { clock, stopwatchMs: () => performance.now() });
@@ -37,14 +37,14 @@ export interface MeteringParts {
 }
 
 export interface Metering {
-  /** Where Prometheus can fetch the metrics; undefined where they are pushed, or there are none. */
+  /** Endpoint of the metrics server; undefined when metrics are pushed or off. */
   readonly endpoint: Endpoint | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Declares the metrics that are read from outside their part (consensus and the doors declare theirs as they open), and
- * offers all of them or pushes them.
+ * Declares the metrics of parts that do not declare their own (consensus and the servers do), and serves or pushes all
+ * metrics.
  */
 export async function openMetering(
   metrics: Metrics | undefined,
@@ -53,19 +53,19 @@ export async function openMetering(
   const { server, push } = parts.settings.metrics ?? {};
   if (metrics === undefined) return ok({ endpoint: undefined, close: async () => undefined });
   const stopMeasuring = declareAll(metrics, parts);
-  const outlet = { ...parts, metrics };
+  const outputParts = { ...parts, metrics };
   if (server === undefined) {
-    const pushing =
-      push === undefined ? undefined : startMetricsPush(push, { ...outlet, clock: durationClock });
+    const metricsPush =
+      push === undefined ? undefined : startMetricsPush(push, { ...outputParts, clock: durationClock });
     return ok({
       endpoint: undefined,
       async close() {
         stopMeasuring();
-        await pushing?.stop();
+        await metricsPush?.stop();
       },
     });
   }
-  const opened = await openMetricsServer(server, outlet);
+  const opened = await openMetricsServer(server, outputParts);
   if (!opened.ok) {
     stopMeasuring();
     return nameOption(opened, "--metrics");

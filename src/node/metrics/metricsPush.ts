@@ -4,10 +4,10 @@ import type { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
 import type { Clock } from "../../primitives/clock.ts";
 
-/** A gateway that takes longer is given up for this time. */
-const PATIENCE_MS = 5_000;
-/** At the end the node waits no longer than this for the gateway to forget it. */
-const FAREWELL_MS = 1_000;
+/** Time limit of one push. */
+const PUSH_TIMEOUT_MS = 5_000;
+/** Time limit of the deletion at the stop. */
+const DELETE_TIMEOUT_MS = 1_000;
 
 export interface MetricsPushParts {
   readonly metrics: Metrics;
@@ -16,22 +16,22 @@ export interface MetricsPushParts {
 }
 
 export interface MetricsPush {
-  /** Takes the job's metrics away from the gateway, so that nobody takes the last ones for news. */
+  /** Deletes the job's metrics at the gateway, so that the last values do not look current. */
   stop(): Promise<void>;
 }
 
 /**
- * Sends the metrics to a push gateway (metrics.md#endpoint): first after half an interval, then once in each.
- * A gateway that cannot be reached costs one line in the log, and another when it is back.
+ * Sends the metrics to a push gateway (metrics.md#endpoint): first after half an interval, then once per interval.
+ * Logs once when the gateway becomes unreachable, and once when it is back.
  */
 export function startMetricsPush(settings: MetricsPushSettings, parts: MetricsPushParts): MetricsPush {
   const { host, port, intervalMs, job } = settings;
   const { metrics, clock, logger } = parts;
   const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const url = `http://${authority}/metrics/job/${encodeURIComponent(job)}`;
-  const ending = new AbortController();
+  const stopping = new AbortController();
   let isFailing = false;
-  let underWay: Promise<void> | undefined;
+  let inProgress: Promise<void> | undefined;
 
   async function push(): Promise<void> {
     try {
@@ -39,21 +39,21 @@ export function startMetricsPush(settings: MetricsPushSettings, parts: MetricsPu
         method: "POST",
         headers: { "Content-Type": TEXT_FORMAT_TYPE },
         body: metricsText(await metrics.collect()),
-        signal: AbortSignal.any([ending.signal, AbortSignal.timeout(PATIENCE_MS)]),
+        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(PUSH_TIMEOUT_MS)]),
       });
       if (isFailing) logger.info({ url }, "metrics are pushed again");
       isFailing = false;
     } catch (error) {
-      if (!isFailing && !ending.signal.aborted)
-        logger.warn({ url, error }, "metrics cannot be pushed; it goes on being tried");
+      if (!isFailing && !stopping.signal.aborted)
+        logger.warn({ url, error }, "metrics cannot be pushed; the node keeps trying");
       isFailing = true;
     }
   }
 
   function begin(): void {
     timer = clock.at(clock.nowMs() + intervalMs, begin);
-    underWay ??= push().finally(() => {
-      underWay = undefined;
+    inProgress ??= push().finally(() => {
+      inProgress = undefined;
     });
   }
 
@@ -61,9 +61,9 @@ export function startMetricsPush(settings: MetricsPushSettings, parts: MetricsPu
   return {
     async stop() {
       timer.cancel();
-      ending.abort();
-      await underWay;
-      await send(url, { method: "DELETE", signal: AbortSignal.timeout(FAREWELL_MS) }).catch(
+      stopping.abort();
+      await inProgress;
+      await send(url, { method: "DELETE", signal: AbortSignal.timeout(DELETE_TIMEOUT_MS) }).catch(
         (error: unknown) => logger.warn({ url, error }, "the push gateway keeps the last metrics"),
       );
     },

@@ -21,7 +21,7 @@ import {
   trackConnections,
 } from "../../rpc/server/server.ts";
 
-/** Connections at a time: a handful of scrapers, and some that hang. */
+/** Enough for a few scrapers, and some stuck connections. */
 const CONNECTION_LIMIT = 32;
 
 export interface MetricsServerParts {
@@ -30,22 +30,21 @@ export interface MetricsServerParts {
 }
 
 /**
- * Where Prometheus fetches the metrics (metrics.md#endpoint). An answer is a text that was complete before
- * its first byte went out, so a scraper that reads slowly holds that text and nothing else, until the idle
- * timeout cuts it.
+ * Serves the metrics to Prometheus (metrics.md#endpoint). A response is a complete text before its first byte is sent,
+ * so a slow scraper only holds that text, until the idle timeout closes its connection.
  */
 export async function openMetricsServer(
   { host, port, hostAllowlist, idleTimeoutMs }: MetricsServerSettings,
   { metrics, logger }: MetricsServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const judgeHost = createHostAllowlist(hostAllowlist);
+  const checkHost = createHostAllowlist(hostAllowlist);
   const server = createServer(
     { requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS, keepAliveTimeout: idleTimeoutMs },
     (request, response) => {
       response.sendDate = false;
-      const verdict = judgeHost(request.headers.host);
-      if (verdict === "allowed") answer(request, response);
-      else if (verdict === "malformed") respondRefusal(response, 400, "");
+      const hostCheck = checkHost(request.headers.host);
+      if (hostCheck === "allowed") answer(request, response);
+      else if (hostCheck === "malformed") respondRefusal(response, 400, "");
       else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
     },
   );
@@ -91,7 +90,7 @@ export async function openMetricsServer(
   });
 }
 
-/** The samples asked for with `name[]=`; undefined for all. */
+/** The samples selected with `name[]=`; undefined for all. */
 function namesIn(query: string | undefined): ReadonlySet<string> | undefined {
   const names = new URLSearchParams(query).getAll("name[]");
   return names.length === 0 ? undefined : new Set(names);

@@ -7,29 +7,28 @@ import type { SyncStatus } from "../../rpc/ports.ts";
 export interface NetworkFacts {
   readonly maxPeers: number;
   headNumber(): bigint;
-  /** Undefined when no better chain is being fetched. */
+  /** Undefined when in sync. */
   syncStatus(): SyncStatus | undefined;
   peerCount(): number;
 }
 
 /**
- * What peers and synchronization tell (metrics.md#peers-and-network). As long as there are none, this is the
- * one place that says so, with the names and zeros that dashboards expect; the counters then go to the code
- * that connects, disconnects, sends and receives.
+ * Declares the metrics of peers and sync (metrics.md#peers-and-network), including Besu's names that stay at zero here
+ * because dashboards expect them.
  */
 export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): void {
-  showSync(metrics, facts);
-  showPeers(metrics, facts);
+  declareSyncMetrics(metrics, facts);
+  declarePeerMetrics(metrics, facts);
   metrics.counter({
     category: "TRANSACTION_POOL",
     name: "messages_expired_total",
-    help: "Messages about transactions that were too old when their turn came",
+    help: "Transaction messages that expired before they were processed",
     labels: ["message"],
   });
   metrics.counter({
     category: "TRANSACTION_POOL",
     name: "remote_transactions_already_seen_total",
-    help: "Transactions that peers told of again",
+    help: "Transactions that peers announced again",
     labels: ["message"],
   });
   for (const direction of ["inbound", "outbound"]) {
@@ -42,10 +41,10 @@ export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): vo
   }
 }
 
-/** Counts peers as they come and go, and what they say; there are such counters also where there are no peers. */
+/** Counters of connections and messages; they exist even when peer-to-peer networking is off. */
 export function createPeerCounters(metrics: Metrics | undefined): {
   readonly connected: () => void;
-  readonly parted: (disconnect: Disconnect) => void;
+  readonly disconnected: (disconnect: Disconnect) => void;
   readonly traffic: Traffic | undefined;
 } {
   const connected = metrics?.counter({
@@ -53,7 +52,7 @@ export function createPeerCounters(metrics: Metrics | undefined): {
     name: "connected_total",
     help: "Connections to peers ever made",
   });
-  const parted = metrics?.counter({
+  const disconnected = metrics?.counter({
     category: "PEERS",
     name: "disconnected_total",
     help: "Connections to peers that ended",
@@ -62,8 +61,8 @@ export function createPeerCounters(metrics: Metrics | undefined): {
   return {
     traffic: metrics && createTrafficCounters(metrics),
     connected: () => connected?.with().increment(),
-    parted: ({ by, reason }) =>
-      parted?.with(by === "them" ? "remote" : "local", REASON_LABELS[reason]).increment(),
+    disconnected: ({ by, reason }) =>
+      disconnected?.with(by === "them" ? "remote" : "local", REASON_LABELS[reason]).increment(),
   };
 }
 
@@ -80,7 +79,7 @@ function createTrafficCounters(metrics: Metrics): Traffic {
     category: "NETWORK",
     prefix: "p2p_",
     name: "inbound_refused_total",
-    help: "Connections from others that were not let in, by cause",
+    help: "Inbound connections that were refused, by reason",
     labels: ["reason"],
   });
   return {
@@ -90,7 +89,7 @@ function createTrafficCounters(metrics: Metrics): Traffic {
   };
 }
 
-/** Besu's constants, by which dashboards tell reasons apart. */
+/** Besu's constants, which dashboards use as labels. */
 const REASON_LABELS: Readonly<Record<DisconnectReason, string>> = {
   unknown: "UNKNOWN",
   requested: "REQUESTED",
@@ -108,9 +107,9 @@ const REASON_LABELS: Readonly<Record<DisconnectReason, string>> = {
   subprotocolTriggered: "SUBPROTOCOL_TRIGGERED",
 };
 
-function showSync(metrics: Metrics, { headNumber, syncStatus }: NetworkFacts): void {
+function declareSyncMetrics(metrics: Metrics, { headNumber, syncStatus }: NetworkFacts): void {
   const bestKnown = (): number => Number(syncStatus()?.highestBlock ?? headNumber());
-  const help = "Number of the highest block that is known of";
+  const help = "Number of the highest known block";
   metrics.gauge({ category: "ETHEREUM", name: "best_known_block_number", help }, bestKnown);
   metrics.gauge({ category: "SYNCHRONIZER", name: "best_known_block", help }, bestKnown);
   metrics.gauge({ category: "SYNCHRONIZER", name: "in_sync", help: "1 when in sync, 0 while behind" }, () =>
@@ -127,14 +126,14 @@ function showSync(metrics: Metrics, { headNumber, syncStatus }: NetworkFacts): v
   metrics.summary({
     category: "SYNCHRONIZER",
     name: "task",
-    help: "Time that tasks of synchronization take, seconds",
+    help: "Duration of sync tasks, seconds",
     labels: ["taskName"],
   });
 }
 
-function showPeers(metrics: Metrics, { maxPeers, peerCount }: NetworkFacts): void {
+function declarePeerMetrics(metrics: Metrics, { maxPeers, peerCount }: NetworkFacts): void {
   const count = "Peers that are connected and ready";
-  const limit = "Most peers at a time";
+  const limit = "Peer limit";
   metrics.gauge({ category: "ETHEREUM", name: "peer_count", help: count }, peerCount);
   metrics.gauge({ category: "PEERS", name: "peer_count_current", help: count }, peerCount);
   metrics.gauge({ category: "ETHEREUM", name: "peer_limit", help: limit }, () => maxPeers);

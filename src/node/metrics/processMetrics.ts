@@ -9,20 +9,29 @@ import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "../../observability/registry.ts";
 
 /**
- * What the process and its runtime tell (metrics.md#process-and-runtime). Besu's runtime is Java,
- * and boards ask for its names: heap, collections and threads are answered with Node.js's own. Returns what
- * ends the measuring.
+ * Declares the metrics of the process and its runtime (metrics.md#process-and-runtime). Dashboards ask for Besu's names,
+ * which are Java's; heap, garbage collections and threads of Node.js appear under them. Returns a function that stops
+ * the measurements.
  */
 export function declareProcessMetrics(
   metrics: Metrics,
   { version, startedAtMs }: { readonly version: string; readonly startedAtMs: number },
 ): () => void {
   metrics.gauges(
-    { category: "PROCESS", name: "release", help: "1, for the version that runs", labels: ["version"] },
+    {
+      category: "PROCESS",
+      name: "release",
+      help: "1, labelled with the running version",
+      labels: ["version"],
+    },
     () => [[[version], 1]],
   );
   metrics.gauge(
-    { category: "PROCESS", name: "start_time_seconds", help: "Start of the process, seconds since 1970" },
+    {
+      category: "PROCESS",
+      name: "start_time_seconds",
+      help: "Start time of the process, seconds since 1970",
+    },
     () => startedAtMs / 1000,
   );
   metrics.family(
@@ -39,16 +48,16 @@ export function declareProcessMetrics(
     { category: "JVM", name: "info", help: "The runtime", labels: ["runtime", "vendor", "version"] },
     () => [[["Node.js", "OpenJS Foundation", process.version], 1]],
   );
-  showMemory(metrics);
-  showSystemFacts(metrics);
+  declareMemory(metrics);
+  declareSystemFacts(metrics);
   const stops = [measureCollections(metrics), measureLag(metrics)];
   return () => {
     for (const stop of stops) stop();
   };
 }
 
-/** Under the names of 24.7 and those that replaced them in 24.12. */
-function showMemory(metrics: Metrics): void {
+/** Declares memory under the names of Besu 24.7 and those that replaced them in 24.12. */
+function declareMemory(metrics: Metrics): void {
   const areas = () => {
     const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
     const { heap_size_limit: limit } = getHeapStatistics();
@@ -80,8 +89,8 @@ interface SystemFacts {
   readonly threads?: number;
 }
 
-/** What only the system knows; where it does not tell, as outside Linux, there are no series. */
-function showSystemFacts(metrics: Metrics): void {
+/** Declares metrics read from /proc; elsewhere than on Linux there are no series. */
+function declareSystemFacts(metrics: Metrics): void {
   if (!metrics.isEnabled("PROCESS") && !metrics.isEnabled("JVM")) return;
   let facts: SystemFacts = {};
   let mostThreads = 0;
@@ -101,10 +110,10 @@ function showSystemFacts(metrics: Metrics): void {
     });
   gauge("PROCESS", "virtual_memory_bytes", "Address space", () => facts.virtualBytes);
   gauge("PROCESS", "open_fds", "Open file descriptors", () => facts.openFiles);
-  gauge("PROCESS", "max_fds", "Most file descriptors that may be open", () => facts.maxFiles);
+  gauge("PROCESS", "max_fds", "Limit of open file descriptors", () => facts.maxFiles);
   gauge("JVM", "threads_current", "Threads of the process", () => facts.threads);
-  gauge("JVM", "threads_daemon", "Threads beside the main one", () => facts.threads && facts.threads - 1);
-  gauge("JVM", "threads_peak", "Most threads seen", () => mostThreads);
+  gauge("JVM", "threads_daemon", "Threads other than the main one", () => facts.threads && facts.threads - 1);
+  gauge("JVM", "threads_peak", "Highest number of threads so far", () => mostThreads);
   metrics.gauges(
     { category: "JVM", name: "threads_state", help: "Threads by state", labels: ["state"] },
     () => (facts.threads === undefined ? [] : [[["RUNNABLE"], facts.threads]]),
@@ -134,7 +143,7 @@ function numberIn(text: string, pattern: RegExp): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Time in garbage collections, by kind. */
+/** Measures the time of garbage collections, by kind. */
 function measureCollections(metrics: Metrics): () => void {
   if (!metrics.isEnabled("JVM")) return () => undefined;
   const totals = new Map(GC_KINDS.map(([kind, name]) => [kind, { name, count: 0, seconds: 0 }]));
@@ -171,7 +180,7 @@ const GC_KINDS: readonly (readonly [kind: number, name: string])[] = [
   [constants.NODE_PERFORMANCE_GC_WEAKCB, "weak_callbacks"],
 ];
 
-/** The declared type of an entry lacks what is special to collections. */
+/** Reads the collection's kind, which the declared type of an entry lacks. */
 function kindOf(entry: PerformanceEntry): number {
   const detail: unknown = Reflect.get(entry, "detail");
   const kind: unknown =
@@ -179,10 +188,10 @@ function kindOf(entry: PerformanceEntry): number {
   return typeof kind === "number" ? kind : 0;
 }
 
-/** How often the event loop is asked to come round; only what it takes longer is lag. */
+/** Interval of the event loop samples; only the excess over it is lag. */
 const LAG_RESOLUTION_MS = 10;
 
-/** How late the main thread comes to its work: callers and consensus wait as long. */
+/** Measures the event loop's lag, by which callers and consensus are delayed. */
 function measureLag(metrics: Metrics): () => void {
   if (!metrics.isEnabled("NODE")) return () => undefined;
   const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
@@ -203,7 +212,7 @@ function measureLag(metrics: Metrics): () => void {
       {
         category: "NODE",
         name: `event_loop_lag_${which}_seconds`,
-        help: `How late the main thread came to its work since the last reading: ${which}, seconds`,
+        help: `Lag of the main thread's event loop since the last scrape: ${which}, seconds`,
       },
       () => lags[which] ?? Number.NaN,
     );

@@ -15,7 +15,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A push gateway that tells what it gets; `status` is its answer. */
+/** A push gateway that records its requests; `status` is its response. */
 async function aGateway() {
   const received: Received[] = [];
   const answer = { status: 200 };
@@ -48,9 +48,9 @@ async function aGateway() {
 
 function aPusher(port: number) {
   const clock = createHandClock(0);
-  const said: string[] = [];
-  const tell = (_: unknown, message: string): void => void said.push(message);
-  const logger: Logger = { ...silentLogger, warn: tell, info: tell };
+  const logged: string[] = [];
+  const collect = (_: unknown, message: string): void => void logged.push(message);
+  const logger: Logger = { ...silentLogger, warn: collect, info: collect };
   const metrics = createMetrics(
     { categories: new Set(METRIC_CATEGORIES), hasTimers: true },
     { clock, stopwatchMs: () => clock.nowMs() },
@@ -61,11 +61,11 @@ function aPusher(port: number) {
     { host: "127.0.0.1", port, intervalMs: 10_000, job: "a job/1" },
     { metrics, clock, logger },
   );
-  return { clock, said, push };
+  return { clock, logged, push };
 }
 
-/** Lets alarms ring, each when all that waits has had its turn, until `condition` holds. */
-async function ringUntil(clock: HandClock, condition: () => boolean): Promise<void> {
+/** Advances the clock to each timer in turn, after pending callbacks have run, until `condition` holds. */
+async function advanceUntil(clock: HandClock, condition: () => boolean): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setImmediate(resolve));
     if (condition()) return;
@@ -77,13 +77,13 @@ const text = (height: number): string =>
   `# HELP ethereum_blockchain_height Height\n# TYPE ethereum_blockchain_height gauge\nethereum_blockchain_height ${height}\n`;
 
 describe("pushing metrics", IN_REAL_TIME, () => {
-  it("begins after half an interval, goes on in whole ones, and takes the group away at the end", async () => {
+  it("begins after half an interval, continues with whole ones, and deletes the group at the stop", async () => {
     const gateway = await aGateway();
-    const { clock, push, said } = aPusher(gateway.port);
+    const { clock, push, logged } = aPusher(gateway.port);
     expect(clock.nextAlarmMs).toBe(5_000);
     clock.advanceTo(5_000);
     expect(clock.nextAlarmMs).toBe(15_000);
-    await ringUntil(clock, () => gateway.received.length === 2);
+    await advanceUntil(clock, () => gateway.received.length === 2);
     expect(gateway.received).toEqual(
       [1, 2].map((height) => ({
         line: "POST /metrics/job/a%20job%2F1",
@@ -94,26 +94,26 @@ describe("pushing metrics", IN_REAL_TIME, () => {
     await push.stop();
     expect(gateway.received.map(({ line }) => line.split(" ")[0])).toEqual(["POST", "POST", "DELETE"]);
     expect(clock.nextAlarmMs).toBeUndefined();
-    expect(said).toEqual([]);
+    expect(logged).toEqual([]);
   });
 
-  it("says once that the gateway fails, goes on trying, and says when it is back", async () => {
+  it("logs once that the gateway fails, keeps trying, and logs when it is back", async () => {
     const gateway = await aGateway();
-    const { clock, push, said } = aPusher(gateway.port);
+    const { clock, push, logged } = aPusher(gateway.port);
     gateway.answer.status = 503;
-    await ringUntil(clock, () => gateway.received.length === 3);
-    expect(said).toEqual(["metrics cannot be pushed; it goes on being tried"]);
+    await advanceUntil(clock, () => gateway.received.length === 3);
+    expect(logged).toEqual(["metrics cannot be pushed; the node keeps trying"]);
     gateway.answer.status = 202;
-    await ringUntil(clock, () => said.length === 2);
-    expect(said[1]).toBe("metrics are pushed again");
+    await advanceUntil(clock, () => logged.length === 2);
+    expect(logged[1]).toBe("metrics are pushed again");
     await push.stop();
   });
 
-  it("does not hold up the end when there is no gateway", async () => {
+  it("does not delay the stop when there is no gateway", async () => {
     const gateway = await aGateway();
-    const { push, said } = aPusher(1);
+    const { push, logged } = aPusher(1);
     await push.stop();
-    expect(said).toEqual(["the push gateway keeps the last metrics"]);
+    expect(logged).toEqual(["the push gateway keeps the last metrics"]);
     expect(gateway.received).toEqual([]);
   });
 });

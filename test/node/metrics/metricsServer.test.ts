@@ -43,7 +43,7 @@ const HEIGHT =
 const PEERS = "# HELP ethereum_peer_count Peers\n# TYPE ethereum_peer_count gauge\nethereum_peer_count 0\n";
 
 describe("the metrics server", IN_REAL_TIME, () => {
-  it("answers as Besu's: 201 to a probe, the text, 404 elsewhere, 405 to what is no GET", async () => {
+  it("answers as Besu does: 201 to a probe, the text, 404 elsewhere, 405 to other methods than GET", async () => {
     const server = await aServer();
     expect(await ask(server, { method: "GET" })).toMatchObject({ status: 201, body: "" });
     expect(await ask(server, { method: "GET", path: "/metrics" })).toMatchObject({
@@ -56,7 +56,7 @@ describe("the metrics server", IN_REAL_TIME, () => {
     expect(await ask(server, { path: "/metrics", body: "{}" })).toMatchObject({ status: 405 });
   });
 
-  it("gives only the samples that name[] asks for", async () => {
+  it("returns only the samples selected with name[]", async () => {
     const server = await aServer();
     const get = async (query: string) =>
       (await ask(server, { method: "GET", path: `/metrics?${query}` })).body;
@@ -68,7 +68,7 @@ describe("the metrics server", IN_REAL_TIME, () => {
     expect(await get("other=1")).toBe(HEIGHT + PEERS);
   });
 
-  it("lets in only who calls it by a name on the host allow-list", async () => {
+  it("accepts only requests for a host on the allowlist", async () => {
     const server = await aServer();
     const asked = (host: string) => ask(server, { method: "GET", path: "/metrics", headers: { host } });
     expect(await asked("besu:9545")).toMatchObject({
@@ -85,7 +85,7 @@ describe("the metrics server", IN_REAL_TIME, () => {
     ).toBe(200);
   });
 
-  it("cuts a connection on which nothing moves, and answers others meanwhile", async () => {
+  it("closes an idle connection, and answers others in the meantime", async () => {
     const server = await aServer({ idleTimeoutMs: 200 });
     const stuck = net.connect(server.port, "127.0.0.1");
     stuck.write("GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Never-Ending: ");
@@ -94,7 +94,7 @@ describe("the metrics server", IN_REAL_TIME, () => {
     await cut;
   });
 
-  it("does not wait for who holds a connection when it closes", async () => {
+  it("does not wait for open connections when it closes", async () => {
     const metrics = someMetrics();
     const large = "x".repeat(1000);
     metrics.gauges({ category: "NODE", name: "large", help: "Large", labels: ["n"] }, () =>
@@ -114,7 +114,7 @@ describe("the metrics server", IN_REAL_TIME, () => {
     await closed;
   });
 
-  it("is refused a port that another program has", async () => {
+  it("refuses a port that is in use", async () => {
     const { port } = await aServer();
     const opened = await openMetricsServer(
       { ...SETTINGS, port },
@@ -123,7 +123,7 @@ describe("the metrics server", IN_REAL_TIME, () => {
     expect(opened).toMatchObject({ ok: false, error: { code: "addressInUse" } });
   });
 
-  it("says 500, and goes on, when a metric cannot be read", async () => {
+  it("answers 500 when a metric cannot be read, and keeps running", async () => {
     const metrics = someMetrics();
     let isBroken = true;
     metrics.gauge({ category: "NODE", name: "odd", help: "Odd" }, () => {
