@@ -74,7 +74,7 @@ const DROPPED_MS = 600_000;
 interface SlowTransaction {
   readonly senderKey: string;
   tries: number;
-  /** Sum of the tries, with those on a busy machine weightedTries as BUSY_TRY. */
+  /** Sum of the tries, with those on a busy machine weighted as BUSY_TRY. */
   weightedTries: number;
   longestMs: number;
   /** Number of the first block in which it may be tried again. */

@@ -15,7 +15,7 @@ export interface JobRunner<Job, Result> {
 }
 
 /**
- * The worker's side of workerPool.ts: reports that it is ready and answers the jobs in message. Jobs run one at a time,
+ * The worker's side of workerPool.ts: reports that it is ready and answers the jobs in order. Jobs run one at a time,
  * since a job may wait (for code that is loaded at its first use). After a long job, jobs that were sent before its answer
  * are not started: the pool may put another requester first.
  */

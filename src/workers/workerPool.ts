@@ -73,11 +73,11 @@ class WorkerJobError extends Error {
 
 /** Jobs sent to a worker in advance while its jobs are short, so that it does not wait for this thread between them. */
 const JOBS_PER_WORKER = 8;
-/** Interval of the checks of a worker with a long job. A restart takes most of it, so nothing is terminated earlier. */
+/** Interval of the checks of a long job. Restarting a worker takes most of it, so no abandoned job is terminated earlier. */
 const CHECK_MS = 1000;
 /** Time limit for preparing a worker: it takes 0.4 s of CPU, on a thread of low priority. */
 const PREPARE_LIMIT_MS = 60_000;
-/** Consecutive failures after which a worker is not restarted. */
+/** Consecutive failures of one worker after which the pool closes. */
 const FAILURE_LIMIT = 3;
 /**
  * Heap of one worker: twice the memory budget of a call, since tracers keep data as well. A last resort. The text of
