@@ -249,7 +249,7 @@ export async function createNetwork(
       const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const connection of pending) connection.destroy("clientQuitting", "this node is shutting down");
       table.disconnectAll("clientQuitting");
-      await flushed([...sockets]);
+      await flush([...sockets]);
       for (const socket of sockets) socket.destroy();
       await isClosed;
       ingressBudget.close();
@@ -300,10 +300,10 @@ function createConnectionRateLimit(clock: Clock): { take(): boolean } {
 }
 
 /** Flushes pending writes; does not wait for a peer that does not read. */
-async function flushed(sockets: readonly Socket[]): Promise<void> {
-  const quiet = sockets.filter(({ connecting, destroyed }) => !connecting && !destroyed);
+async function flush(sockets: readonly Socket[]): Promise<void> {
+  const connected = sockets.filter(({ connecting, destroyed }) => !connecting && !destroyed);
   await Promise.all(
-    quiet.map(
+    connected.map(
       (socket) =>
         new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, FLUSH_TIMEOUT_MS);

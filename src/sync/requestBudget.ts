@@ -3,7 +3,7 @@ import type { Clock } from "../primitives/clock.ts";
 /** Time budget of one peer for all its responses of a range together. */
 export interface RequestBudget {
   /** The response, or undefined when the budget is spent and another peer could be asked. */
-  wait<T>(answer: Promise<T>): Promise<T | undefined>;
+  wait<T>(response: Promise<T>): Promise<T | undefined>;
   /** Extends the budget after a delivery. */
   extend(ms: number): void;
 }
@@ -14,7 +14,7 @@ export function createRequestBudget(
 ): RequestBudget {
   let leftMs = firstMs;
   return {
-    async wait(answer) {
+    async wait(response) {
       const startMs = clock.nowMs();
       try {
         return await new Promise((resolve, reject) => {
@@ -23,7 +23,7 @@ export function createRequestBudget(
             else timer = clock.at(clock.nowMs() + RECHECK_MS, check);
           };
           let timer = clock.at(startMs + Math.max(leftMs, 0), check);
-          answer.then(resolve, reject).finally(() => timer.cancel());
+          response.then(resolve, reject).finally(() => timer.cancel());
         });
       } finally {
         leftMs -= clock.nowMs() - startMs;

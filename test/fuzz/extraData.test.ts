@@ -22,7 +22,7 @@ fuzz({
   validate(bytes) {
     const decoded = decodeExtraData(bytes);
     if (decoded.ok !== isSoundByLibrary(bytes))
-      throw new Error(`we say ${decoded.ok ? "sound" : decoded.error.message}, the library does not`);
+      throw new Error(`we say ${decoded.ok ? "valid" : decoded.error.message}, the library does not`);
     if (!decoded.ok) return `refused: ${decoded.error.message}`;
     if (toHex(encodeExtraData(decoded.value)) !== toHex(bytes))
       throw new Error("encoded otherwise than decoded");

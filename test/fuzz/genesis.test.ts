@@ -25,7 +25,7 @@ fuzz({
         { weight: 2, arbitrary: fc.constantFrom(...realFiles()) },
         { weight: 3, arbitrary: genesisText() },
       ),
-      WORDS,
+      TOKENS,
     ),
   dailyInputs: 700,
   spread: { outcomes: 25, accepted: [0.05, 0.6] },
@@ -134,7 +134,7 @@ function realFiles(): readonly string[] {
 }
 
 /** Inserts: tokens of genesis files, and tokens that they should not have. */
-const WORDS = [
+const TOKENS = [
   ..."{}[],:\"'\\/\n\t ".split(""),
   ...[
     "//",
@@ -355,8 +355,8 @@ function write(value: unknown, casing: number): string {
       : JSON.stringify(value);
   }
   const members = value.entries.map(([key, each], at) => {
-    const spelled = (casing >> (at % 16)) % 2 === 0 ? key : key.toLowerCase();
-    return `${JSON.stringify(spelled)}:${write(each, casing)}`;
+    const cased = (casing >> (at % 16)) % 2 === 0 ? key : key.toLowerCase();
+    return `${JSON.stringify(cased)}:${write(each, casing)}`;
   });
   return `{${members.join(",")}}`;
 }

@@ -30,8 +30,8 @@ fuzz({
   inputs: () =>
     fc.oneof(
       // Real files are long: each takes as much time as many small ones.
-      { weight: 1, arbitrary: mutatedText(fc.constantFrom(...realFiles()), WORDS) },
-      { weight: 8, arbitrary: mutatedText(configText(), WORDS) },
+      { weight: 1, arbitrary: mutatedText(fc.constantFrom(...realFiles()), TOKENS) },
+      { weight: 8, arbitrary: mutatedText(configText(), TOKENS) },
       { weight: 8, arbitrary: configText() },
     ),
   dailyInputs: 300,
@@ -121,7 +121,7 @@ function realFiles(): readonly string[] {
   return [...own, ...vectors].map((path) => readFileSync(path, "utf8"));
 }
 
-const WORDS = [
+const TOKENS = [
   ..."=[]{}\"'#.,-_ \n\t\\".split(""),
   ...["[[", "]]", '"""', "'''", "\r\n", "\ufeff", "\u0000", "true", "false", "nan", "-inf", "[table]", "a.b"],
   ...[

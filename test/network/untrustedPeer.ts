@@ -17,7 +17,7 @@ export interface UntrustedPeer {
   /** Raw bytes. */
   write(bytes: Uint8Array): void;
   /** Sends a valid auth packet, as changed by `auth`; resolves when the node has answered. */
-  handshake(auth?: (sound: Uint8Array) => Uint8Array): Promise<void>;
+  handshake(auth?: (valid: Uint8Array) => Uint8Array): Promise<void>;
   /** Encodes the next valid frame with this body. */
   frame(body: Uint8Array): Uint8Array;
   /** Completes handshake and Hello. */
@@ -72,7 +72,7 @@ export function connectUntrusted(
   const peer: UntrustedPeer = {
     socket,
     write: (bytes) => void socket.write(bytes),
-    async handshake(change = (sound) => sound) {
+    async handshake(change = (valid) => valid) {
       const made = createInitiator(own, address.nodeId);
       if (!made.ok) throw new Error(made.error.message);
       initiator = made.value;

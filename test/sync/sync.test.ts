@@ -87,7 +87,10 @@ describeWithVectors("a node behind its peers", () => {
     ["headers of other numbers", { headers: () => ok(headersOf(source, 150, 160)) }],
     [
       "a header that does not follow",
-      { headers: (honest) => ok(honest.map((header, index) => (index === 7 ? forged(header) : header))) },
+      {
+        headers: (honest) =>
+          ok(honest.map((header, index) => (index === 7 ? withOtherParent(header) : header))),
+      },
     ],
     ["bodies of other blocks", { bodies: () => ok(source.blocks.slice(38, 39)) }],
     [
@@ -153,7 +156,7 @@ describeWithVectors("a node behind its peers", () => {
   it("backs off a peer on another branch", async () => {
     const node = aNode(source, 100);
     const other = aPeer("other", source, {
-      headers: ([first]) => ok(first === undefined ? [] : [forged(first)]),
+      headers: ([first]) => ok(first === undefined ? [] : [withOtherParent(first)]),
     });
     node.peers = [other];
     await caughtUp(node);
@@ -252,7 +255,7 @@ describeWithVectors("a node behind its peers", () => {
   it("is in sync whatever a peer claims, until the peer has proven it", async () => {
     const node = aNode(source, 717);
     const seen: boolean[] = [];
-    const faultyPeers = [silence, ok([]), ok([forged(source.blocks[717]?.header as Header)])].map(
+    const faultyPeers = [silence, ok([]), ok([withOtherParent(source.blocks[717]?.header as Header)])].map(
       (answer, index) =>
         aPeer(`liar ${index}`, source, {
           height: 10n ** 9n,
@@ -553,6 +556,6 @@ const headersOf = ({ blocks }: RecordedChain, from: number, until: number): Head
   blocks.slice(from, until).map(({ header }) => header);
 
 /** The same number with another parent. */
-function forged(header: Header): Header {
+function withOtherParent(header: Header): Header {
   return { ...header, parentHash: header.stateRoot };
 }

@@ -10,7 +10,7 @@ function ofType(type: TransactionType): SentTransaction {
   return aTransaction({ type, ...(type === 4 && { authorizationList: [anAuthorization()] }) });
 }
 
-function flawOf(line: string): string | undefined {
+function messageOf(line: string): string | undefined {
   const outcome = decodeDumpLine(line);
   return outcome.ok ? undefined : outcome.error.message;
 }
@@ -37,28 +37,28 @@ describe("a line of the file", () => {
 
   it("may have a typed transaction without its RLP string, and end with CR LF", () => {
     const { raw } = ofType(2);
-    expect(flawOf(`l${Buffer.from(raw).toString("base64")}\r`)).toBeUndefined();
+    expect(messageOf(`l${Buffer.from(raw).toString("base64")}\r`)).toBeUndefined();
   });
 
-  const sound = encodeDumpLine({ transaction: ofType(2), origin: "local" });
+  const valid = encodeDumpLine({ transaction: ofType(2), origin: "local" });
   it.each([
     ["is empty", ""],
-    ["has no letter", sound.slice(1)],
-    ["has another letter", `x${sound.slice(1)}`],
-    ["is cut off", sound.slice(0, sound.length / 2)],
-    ["is not base64", `${sound.slice(0, 20)}*${sound.slice(21)}`],
+    ["has no letter", valid.slice(1)],
+    ["has another letter", `x${valid.slice(1)}`],
+    ["is cut off", valid.slice(0, valid.length / 2)],
+    ["is not base64", `${valid.slice(0, 20)}*${valid.slice(21)}`],
     ["has no data", "l"],
     ["has bytes that are no transaction", `l${Buffer.from("no transaction").toString("base64")}`],
     ["has an unknown type", `l${Buffer.from([0x82, 0x05, 0xc0]).toString("base64")}`],
-    ["has more than one transaction", `l${sound.slice(1)}${sound.slice(1)}`],
+    ["has more than one transaction", `l${valid.slice(1)}${valid.slice(1)}`],
   ])("is refused with a reason when it %s", (_, line) => {
-    expect(flawOf(line)).toMatch(/\S/);
+    expect(messageOf(line)).toMatch(/\S/);
   });
 
   it("never throws, whatever its defect", () => {
     fc.assert(
-      fc.property(fc.nat(sound.length - 1), fc.string({ maxLength: 3 }), (at, text) => {
-        decodeDumpLine(sound.slice(0, at) + text + sound.slice(at + 1));
+      fc.property(fc.nat(valid.length - 1), fc.string({ maxLength: 3 }), (at, text) => {
+        decodeDumpLine(valid.slice(0, at) + text + valid.slice(at + 1));
       }),
       { numRuns: 2000 },
     );

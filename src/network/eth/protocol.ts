@@ -125,12 +125,12 @@ export function createEth(parts: EthParts): Eth {
     if (!isFirst) return;
     peer.status = status;
     peer.best = { hash: status.headHash, totalDifficulty: status.totalDifficulty };
-    void askForHead(peer, status);
+    void requestHead(peer, status);
     gossip.sendPool(peer);
   }
 
   /** A peer that cannot return the header of its own head is useless (p2p.md#status-and-fork-id). */
-  async function askForHead(peer: PeerRecord, { headHash }: Status): Promise<void> {
+  async function requestHead(peer: PeerRecord, { headHash }: Status): Promise<void> {
     const response = await peer.requestHeaders({
       start: { hash: headHash },
       max: 1,
@@ -329,15 +329,15 @@ export function createEth(parts: EthParts): Eth {
       return greetedPeers();
     },
     broadcastBlock(block, totalDifficulty) {
-      const listeners = greetedPeers();
-      if (listeners.length === 0) return;
+      const recipients = greetedPeers();
+      if (recipients.length === 0) return;
       const hash = hashOfHeader(block.header);
       if (!hash.ok) return;
       const key = toKey(hash.value);
       const name = { hash: hash.value, number: block.header.number };
       let named: Uint8Array | undefined;
       let whole: Uint8Array | undefined;
-      for (const peer of listeners) {
+      for (const peer of recipients) {
         if (peer.sentBlocks.has(key)) continue;
         peer.sentBlocks.add(key);
         // A peer that has the block learns that this node has it, too.

@@ -56,20 +56,20 @@ export function createRequests(parts: {
 }): Requests {
   const { clock, receivedBytes } = parts;
   const open = new Map<string, Open>();
-  const givenUp = new Set<string>();
+  const timedOut = new Set<string>();
   const lastIds = new Map<ResponseKind, bigint>();
   const timeouts = new Map<ResponseKind, number>();
   let isClosed = false;
 
   const isKindOpen = (kind: ResponseKind): boolean => [...open.values()].some((other) => other.kind === kind);
 
-  function giveUp(key: string, kind: ResponseKind): void {
+  function timeOut(key: string, kind: ResponseKind): void {
     const request = open.get(key);
     open.delete(key);
-    givenUp.add(key);
-    for (const oldest of givenUp) {
-      if (givenUp.size <= MAX_REMEMBERED_TIMEOUTS) break;
-      givenUp.delete(oldest);
+    timedOut.add(key);
+    for (const oldest of timedOut) {
+      if (timedOut.size <= MAX_REMEMBERED_TIMEOUTS) break;
+      timedOut.delete(oldest);
     }
     const count = (timeouts.get(kind) ?? 0) + 1;
     timeouts.set(kind, count);
@@ -84,7 +84,7 @@ export function createRequests(parts: {
       const request = open.get(key);
       const isComing = receivedBytes() - before >= RESPONSE_PROGRESS_BYTES && clock.nowMs() < lastMs;
       if (isComing && request !== undefined) request.timer = startTimer(key, kind, lastMs);
-      else giveUp(key, kind);
+      else timeOut(key, kind);
     });
   }
 
@@ -108,7 +108,7 @@ export function createRequests(parts: {
       const key = `${kind} ${requestId}`;
       const request = open.get(key);
       if (request === undefined) {
-        if (givenUp.delete(key)) return "late";
+        if (timedOut.delete(key)) return "late";
         return isKindOpen(kind) ? "unmatched" : "unsolicited";
       }
       request.timer.cancel();

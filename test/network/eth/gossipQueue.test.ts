@@ -38,7 +38,7 @@ function aQueue({ acceptedShare = 1 }: { readonly acceptedShare?: number } = {})
   });
   return {
     ...queue,
-    judged: validated,
+    validated: validated,
     breaches,
     total: (peer: string) =>
       validated
@@ -68,14 +68,14 @@ describe("unsolicited transactions", () => {
   it("are read in a later slice, in batches that grow while they are accepted", async () => {
     const queue = aQueue();
     queue.enqueue("a", message(2000));
-    expect(queue.judged).toEqual([]);
+    expect(queue.validated).toEqual([]);
     queue.runScheduled();
-    expect(queue.judged).toEqual([`a ${FIRST_BATCH}`]);
+    expect(queue.validated).toEqual([`a ${FIRST_BATCH}`]);
     // The batch in progress is awaited.
     queue.runScheduled();
-    expect(queue.judged).toHaveLength(1);
+    expect(queue.validated).toHaveLength(1);
     await queue.runLoops(20);
-    expect(queue.judged.slice(0, 4)).toEqual(["a 64", "a 128", "a 256", `a ${LARGEST_BATCH}`]);
+    expect(queue.validated.slice(0, 4)).toEqual(["a 64", "a 128", "a 256", `a ${LARGEST_BATCH}`]);
     expect(queue.total("a")).toBe(2000);
   });
 
@@ -95,7 +95,7 @@ describe("unsolicited transactions", () => {
       await queue.runLoops(300);
       const most = MAX_REJECTED_OF_MESSAGE / (1 - acceptedShare) + FIRST_BATCH;
       expect(queue.total("a")).toBeLessThanOrEqual(most + 1);
-      expect(queue.judged.at(-1)).toBe("a 1");
+      expect(queue.validated.at(-1)).toBe("a 1");
     },
   );
 
@@ -104,7 +104,7 @@ describe("unsolicited transactions", () => {
     for (let index = 0; index < 3; index++) queue.enqueue("a", message(10_000));
     queue.enqueue("b", message(3));
     queue.runScheduled();
-    expect(queue.judged).toEqual(["a 64", "b 3"]);
+    expect(queue.validated).toEqual(["a 64", "b 3"]);
   });
 
   it("wait in bounded bytes, and are dropped when their peer leaves", async () => {

@@ -28,17 +28,17 @@ describeWithVectors("Status messages", () => {
   });
 
   const ours = ownStatus(identity, chain);
-  const strange = asHash(new Uint8Array(32).fill(7));
+  const foreign = asHash(new Uint8Array(32).fill(7));
   const cases: readonly (readonly [what: string, change: Partial<Status>, code: string | undefined])[] = [
     ["another network", { networkId: 1n }, "otherNetwork"],
     ["unknown forks", { forkId: { checksum: 1, next: 0n } }, "otherForks"],
-    ["another genesis", { genesisHash: strange }, "otherGenesis"],
-    ["all of it: the network comes first", { networkId: 1n, genesisHash: strange }, "otherNetwork"],
-    ["genesis before forks", { forkId: { checksum: 1, next: 0n }, genesisHash: strange }, "otherGenesis"],
+    ["another genesis", { genesisHash: foreign }, "otherGenesis"],
+    ["all of it: the network comes first", { networkId: 1n, genesisHash: foreign }, "otherNetwork"],
+    ["genesis before forks", { forkId: { checksum: 1, next: 0n }, genesisHash: foreign }, "otherGenesis"],
     ["another version, which is not compared", { protocolVersion: 66 }, undefined],
   ];
   it.each(cases)("%s", (_, change, code) => {
-    const judged = checkStatus({ ...ours, ...change }, identity, chain);
-    expect(judged.ok ? undefined : judged.error.code).toBe(code);
+    const checked = checkStatus({ ...ours, ...change }, identity, chain);
+    expect(checked.ok ? undefined : checked.error.code).toBe(code);
   });
 });

@@ -53,9 +53,9 @@ describe("the consensus transport", IN_REAL_TIME, () => {
     const opened: string[] = [];
     const { protocol } = createIbfTransport({
       receive: () => undefined,
-      onOpened(address, say) {
+      onOpened(address, send) {
         opened.push(toHex(address));
-        say(3, new Uint8Array(4));
+        send(3, new Uint8Array(4));
       },
     });
     protocol.onOpen(aSession(ALICE, sent, "alice"));
