@@ -15,7 +15,7 @@ import {
   newStranger,
   prepareBy,
   repeat,
-} from "./battlefield.ts";
+} from "./hostileMessages.ts";
 import { callAsHostile, ETH, type HostilePeer } from "./hostilePeer.ts";
 import { pause } from "./nodeProcess.ts";
 

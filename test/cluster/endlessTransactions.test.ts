@@ -8,7 +8,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
-import { endlessProposalBy } from "./battlefield.ts";
+import { endlessProposalBy } from "./hostileMessages.ts";
 import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
 import { callAsHostile } from "./hostilePeer.ts";
 import { logOf, type NodeProcess, pause, until } from "./nodeProcess.ts";

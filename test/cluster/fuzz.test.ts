@@ -5,7 +5,7 @@ import { createChance, mutatedRequests, type ValidRequest } from "../rpc/mutatio
 import { beginHistory, extendHistory, questionsAbout } from "./history.ts";
 import { type LiveMemory, liveMemoryOf, MEASURABLE } from "./liveMemory.ts";
 import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
-import { openThrower } from "./throwing.ts";
+import { openThrower } from "./requestSender.ts";
 
 /** The daily run; the long run asks for 20,000 (`npm run test:long`). */
 const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 1_000);

@@ -9,11 +9,11 @@ import { parseExposition, sampleValue } from "../observability/exposition.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { ATTACKS, type Attack } from "./attacks.ts";
-import { type Battlefield, newStranger } from "./battlefield.ts";
+import { type Battlefield, newStranger } from "./hostileMessages.ts";
 import { callAsHostile } from "./hostilePeer.ts";
 import { liveMemoryOf, MEASURABLE, residentMbOf } from "./liveMemory.ts";
 import { type NodeProcess, pause, until } from "./nodeProcess.ts";
-import { OFFENCES, SLOW_OFFENCES } from "./offences.ts";
+import { OFFENCES, SLOW_OFFENCES } from "./protocolViolations.ts";
 import { prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
 /*

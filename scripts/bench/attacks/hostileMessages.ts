@@ -8,7 +8,7 @@ import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../../src/primitives/rlp.ts";
 import { addressOfPrivateKey, encodeSignature, sign } from "../../../src/primitives/secp256k1.ts";
 import type { Digest } from "../../../src/types/blockHash.ts";
-import { hashOf, hugeProposalBy, newStranger } from "../../../test/cluster/battlefield.ts";
+import { hashOf, hugeProposalBy, newStranger } from "../../../test/cluster/hostileMessages.ts";
 import { callAsHostile, ETH, type HostilePeer, IBF } from "../../../test/cluster/hostilePeer.ts";
 import type { Identity } from "../../../test/network/identities.ts";
 import { pause } from "../pause.ts";

@@ -11,7 +11,7 @@ import {
   newStranger,
   prepareBy,
   repeat,
-} from "./battlefield.ts";
+} from "./hostileMessages.ts";
 import { type Disguise, ETH, type HostilePeer, IBF } from "./hostilePeer.ts";
 import { pause } from "./nodeProcess.ts";
 
