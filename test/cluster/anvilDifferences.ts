@@ -62,7 +62,11 @@ export const LISTED: readonly ListedDifference[] = [
     ["eth_estimateGas with gas", "eth_createAccessList with gas"],
     ["result", "error"],
   ),
-  ...rows("Besu's search starts from the gas used plus a 64th", ["eth_estimateGas burning gas"], ["result"]),
+  ...rows(
+    "Besu's search starts from a run that burnt all gas but a 64th",
+    ["eth_estimateGas burning gas"],
+    ["result"],
+  ),
   ...rows("Besu lists only accounts whose storage is used", ["eth_createAccessList"], ["result.accessList"]),
   ...rows(
     "Besu adds a share for nested calls",

@@ -5,14 +5,14 @@ import { concatBytes } from "../../src/primitives/hex.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
 import { connectUntrusted, type UntrustedPeer, untrustedHello } from "../network/untrustedPeer.ts";
 import {
+  type AttackContext,
   announcing,
-  type Battlefield,
   certificateBy,
   hashOf,
   headersFrom,
   hugeProposalBy,
   madeUpTransactions,
-  newStranger,
+  newIdentity,
   prepareBy,
   repeat,
 } from "./hostileMessages.ts";
@@ -21,29 +21,29 @@ import { pause } from "./nodeProcess.ts";
 
 const MIB = 1024 ** 2;
 
-/** Goes on until it is over, with as many peers as it likes. */
-export type Attack = (field: Battlefield, isOver: () => boolean) => Promise<void>;
+/** Runs until `isOver`, with any number of peers. */
+export type Attack = (context: AttackContext, isOver: () => boolean) => Promise<void>;
 
 export const ATTACKS: Readonly<Record<string, Attack>> = {
-  async "five hundred connections with nothing, noise, or half a handshake"({ target }, isOver) {
+  async "five hundred connections that send nothing, noise, or half a handshake"({ target }, isOver) {
     const calls = Array.from({ length: 500 }, (_, index) => {
-      const stranger = connectUntrusted({ address: target }, newStranger());
-      if (index % 3 === 1) stranger.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
-      if (index % 3 === 2) void stranger.handshake((auth) => auth.subarray(0, 100));
-      return stranger;
+      const peer = connectUntrusted({ address: target }, newIdentity());
+      if (index % 3 === 1) peer.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
+      if (index % 3 === 2) void peer.handshake((auth) => auth.subarray(0, 100));
+      return peer;
     });
     await untilOver(isOver);
     for (const { socket } of calls) socket.destroy();
   },
-  async "handshakes without end"({ target }, isOver) {
+  async "endless handshakes"({ target }, isOver) {
     while (!isOver()) {
-      const calls = Array.from({ length: 20 }, () => connectUntrusted({ address: target }, newStranger()));
+      const calls = Array.from({ length: 20 }, () => connectUntrusted({ address: target }, newIdentity()));
       await Promise.race([Promise.all(calls.map((call) => call.handshake())), pause(500)]);
       for (const { socket } of calls) socket.destroy();
     }
   },
-  "Pings without end": flood(4, (peer) => repeat(500, () => peer.send(0x02, Uint8Array.of(0xc0)))),
-  async "bombs of compression"({ target }, isOver) {
+  "endless Pings": flood(4, (peer) => repeat(500, () => peer.send(0x02, Uint8Array.of(0xc0)))),
+  async "compression bombs"({ target }, isOver) {
     const bomb = compressSnappy(new Uint8Array(0xff_ff_00));
     while (!isOver()) {
       const peer = await enter(target);
@@ -58,23 +58,23 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     await untilOver(isOver);
     for (const peer of peers) peer?.socket.destroy();
   },
-  "proposals of many megabytes for heights to come": flood(3, async (peer, { headNumber, validatorKey }) => {
+  "Proposals of many megabytes for future heights": flood(3, async (peer, { headNumber, validatorKey }) => {
     const height = BigInt((await headNumber()) + 2 + Math.floor(Math.random() * 8));
     peer.send(...hugeProposalBy(validatorKey, height, 4 * MIB));
     await pause(100);
   }),
-  "a validator's messages for rounds without end": flood(1, async (peer, { headNumber, validatorKey }) => {
+  "a validator's messages for endless rounds": flood(1, async (peer, { headNumber, validatorKey }) => {
     const height = BigInt(await headNumber()) + 1n;
     repeat(200, (index) => peer.send(...prepareBy(validatorKey, height, 1 + index)));
     await pause(200);
   }),
-  "certificates of thousands of signatures": flood(2, async (peer, { headNumber, validatorKey }) => {
+  "certificates with thousands of signatures": flood(2, async (peer, { headNumber, validatorKey }) => {
     const height = BigInt(await headNumber()) + 1n;
     const [id, payload] = certificateBy(validatorKey, height, 1 + Math.floor(Math.random() * 1e6), 3000);
     repeat(10, () => peer.send(id, payload));
     await pause(100);
   }),
-  "blocks that nobody sealed": flood(2, async (peer) => {
+  "blocks without seals": flood(2, async (peer) => {
     const parent = peer.shown();
     const hash = hashOfHeader(parent);
     if (!hash.ok) throw new Error(hash.error.message);
@@ -87,24 +87,24 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     });
     await pause(100);
   }),
-  "announcements of transactions that nobody has": flood(3, async (peer) => {
+  "announcements of transactions that do not exist": flood(3, async (peer) => {
     peer.say(announcing(4000));
     await pause(50);
   }),
-  "transactions that nobody signed, or nobody pays for": flood(3, async (peer) => {
+  "transactions with invalid signatures, or without a balance": flood(3, async (peer) => {
     const payload = madeUpTransactions(5000, { recovers: Math.random() < 0.5 });
     repeat(3, () => peer.send(ETH + CODES.transactions, payload));
     await pause(100);
   }),
-  "a height that nobody has": flood(3, async (peer) => {
+  "an announced height that does not exist": flood(3, async (peer) => {
     peer.say({ kind: "newBlockHashes", blocks: [{ hash: hashOf("far"), number: 10n ** 9n }] });
     await pause(500);
   }),
-  "questions without end": flood(3, async (peer) => {
+  "endless requests": flood(3, async (peer) => {
     repeat(50, () => peer.say(headersFrom(0n, 512)));
     await pause(20);
   }),
-  "questions whose answers are never read": flood(3, async (peer, { largeBlock }) => {
+  "requests whose answers are never read": flood(3, async (peer, { largeBlock }) => {
     peer.socket.pause();
     const hashes = Array.from({ length: 128 }, () => largeBlock);
     repeat(10, () => peer.say({ kind: "getBlockBodies", requestId: 1n, hashes }));
@@ -112,16 +112,19 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   }),
 };
 
-/** So many peers at a time, each as often as it may; who was sent away comes back as another. */
-function flood(count: number, act: (peer: HostilePeer, field: Battlefield) => Promise<void> | void): Attack {
-  return async (field, isOver) => {
+/** Repeats an action with so many peers at a time; a disconnected peer reconnects with a new identity. */
+function flood(
+  count: number,
+  act: (peer: HostilePeer, context: AttackContext) => Promise<void> | void,
+): Attack {
+  return async (context, isOver) => {
     async function attack(): Promise<void> {
       while (!isOver()) {
-        const peer = callAsHostile(field.target, newStranger());
+        const peer = callAsHostile(context.target, newIdentity());
         await peer.isGreeted;
         while (!isOver() && !peer.isGone()) {
-          await act(peer, field);
-          // What was written goes out.
+          await act(peer, context);
+          // Lets the socket send what was written.
           await pause(0);
         }
         peer.socket.destroy();
@@ -132,22 +135,22 @@ function flood(count: number, act: (peer: HostilePeer, field: Battlefield) => Pr
   };
 }
 
-/** Undefined when the node had no room. */
-async function enter(address: Battlefield["target"]): Promise<UntrustedPeer | undefined> {
-  const own = newStranger();
-  const stranger = connectUntrusted({ address }, own);
+/** Undefined when the node has no room for the peer. */
+async function enter(address: AttackContext["target"]): Promise<UntrustedPeer | undefined> {
+  const own = newIdentity();
+  const peer = connectUntrusted({ address }, own);
   const capabilities = [
     { name: "IBF", version: 1 },
     { name: "eth", version: 68 },
   ];
   const hello = encodeHello({ ...untrustedHello(own), capabilities });
-  const isIn = stranger.open(hello).then(
+  const isIn = peer.open(hello).then(
     () => true,
     () => false,
   );
-  const isOut = Promise.race([stranger.disconnected, pause(1000)]).then(() => false);
-  if (await Promise.race([isIn, isOut])) return stranger;
-  stranger.socket.destroy();
+  const isOut = Promise.race([peer.disconnected, pause(1000)]).then(() => false);
+  if (await Promise.race([isIn, isOut])) return peer;
+  peer.socket.destroy();
   return undefined;
 }
 

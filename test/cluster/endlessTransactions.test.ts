@@ -8,18 +8,18 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
-import { endlessProposalBy } from "./hostileMessages.ts";
 import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
+import { endlessProposalBy } from "./hostileMessages.ts";
 import { callAsHostile } from "./hostilePeer.ts";
 import { logOf, type NodeProcess, pause, until } from "./nodeProcess.ts";
 import { CHAIN_ID, prepareNetwork } from "./validatorNetwork.ts";
 
 /*
- * Code that never ends, against four validators in processes of their own: in their pools, and in the proposals of one of
- * them. test/chain/slowTransactions.test.ts and stoppedValidation.test.ts stand for these in the daily run.
+ * Endless code against four validators in processes of their own: in their pools, and in the proposals of one of them.
+ * test/chain/slowTransactions.test.ts and stoppedValidation.test.ts cover this in the daily run.
  */
 
-/** Unpaid, as anybody may send them where gas costs nothing. */
+/** An endless transaction without a fee, which anyone can send where gas is free. */
 function endlessBy(seed: number): SentTransaction {
   return aTransaction({
     chainId: CHAIN_ID,
@@ -45,7 +45,7 @@ async function timestampsOf(node: NodeProcess, first: number, last: number): Pro
 }
 
 itIfThorough(
-  "endless transactions in the pools of four validators hold up no block, are named, tried again, and dropped",
+  "endless transactions in the pools of four validators delay no block, and are logged, tried again, and dropped",
   { ...IN_REAL_TIME, timeout: 180_000 },
   async () => {
     const network = await prepareNetwork({
@@ -90,7 +90,7 @@ itIfThorough(
       const [watched] = endless;
       const hash = toHex(watched?.hash ?? new Uint8Array());
       for (const node of nodes) {
-        const said = await until(
+        const warnings = await until(
           async () => {
             const lines = logOf(node).filter((line) => line["hash"] === hash && line.level === "WARN");
             return lines.some(({ message }) => message.includes("dropped")) ? lines : undefined;
@@ -98,8 +98,8 @@ itIfThorough(
           120_000,
           "the end of an endless transaction",
         );
-        expect(said[0]?.message).toContain("set aside");
-        expect(said.at(-1)).toMatchObject({ tries: 4, sender: toHex(accountFromSeed(100).address) });
+        expect(warnings[0]?.message).toContain("set aside");
+        expect(warnings.at(-1)).toMatchObject({ tries: 4, sender: toHex(accountFromSeed(100).address) });
       }
     } finally {
       await network.stopAll();
@@ -108,7 +108,7 @@ itIfThorough(
 );
 
 itIfThorough(
-  "a validator that proposes blocks whose execution never ends costs its own turns and nothing after them",
+  "a validator that proposes endless blocks costs only the rounds in which it is the proposer",
   { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const network = await prepareNetwork({
@@ -116,14 +116,14 @@ itIfThorough(
       options: ["--logging=INFO", "--logging-format=json"],
     });
     const honest = network.members.slice(0, 3);
-    const liar = network.members[3];
-    if (liar === undefined) throw new Error("four members");
+    const faulty = network.members[3];
+    if (faulty === undefined) throw new Error("four members");
     try {
       const nodes = await Promise.all(honest.map((member) => network.start(member)));
       await reach(nodes, 2, 60_000);
       const [first] = nodes;
       if (first === undefined) throw new Error("three nodes");
-      const own = { privateKey: liar.key.privateKey, nodeId: curve.publicKey(liar.key.privateKey) };
+      const own = { privateKey: faulty.key.privateKey, nodeId: curve.publicKey(faulty.key.privateKey) };
       const peers = honest.map(({ key, peerPort }) =>
         callAsHostile({ nodeId: curve.publicKey(key.privateKey), host: "127.0.0.1", tcpPort: peerPort }, own),
       );

@@ -9,7 +9,7 @@ import { compileSampleContracts } from "../contracts/sampleContracts.ts";
 import { type NodeProcess, rpc, startNodeProcess } from "./nodeProcess.ts";
 import { HEIR, makeVariedChain, type VariedChain } from "./variedChain.ts";
 
-/** What explorers ask of a node, as they ask it, over a chain with something of everything that they show. */
+/** The requests of block explorers, on a chain with every kind of item that they show. */
 
 type Json = Record<string, unknown>;
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   expect(await node?.stop()).toBe(0);
 });
 
-/** One HTTP request with many calls of one method; answers in the order of the calls, by their ids. */
+/** Sends one batch with calls of one method; returns the results in the order of the calls. */
 async function batch<T>(method: string, calls: readonly (readonly unknown[])[]): Promise<readonly T[]> {
   const requests = calls.map((params, id) => ({ jsonrpc: "2.0", id, method, params }));
   const response = await fetch(node.httpUrl, {
@@ -47,7 +47,7 @@ const blockOf = async (name: string) =>
   (await node.rpc<{ blockNumber: Hex }>("eth_getTransactionReceipt", [hashOf(name)])).blockNumber;
 const lower = (address: string) => address.toLowerCase();
 
-describe("Blockscout, as it reads a Besu", () => {
+describe("Blockscout with its Besu client", () => {
   it("imports every block with its transactions, and a receipt for each", async () => {
     const blocks = await batch<{ hash: Hex; parentHash: Hex; miner: Hex; transactions: Json[] }>(
       "eth_getBlockByNumber",
@@ -91,7 +91,7 @@ describe("Blockscout, as it reads a Besu", () => {
     }
   });
 
-  it("replays each block for the calls inside its transactions", async () => {
+  it("replays each block to get the internal calls of its transactions", async () => {
     const replays = await batch<{ transactionHash: Hex; output: Hex; trace: Trace[] }[]>(
       "trace_replayBlockTransactions",
       numbers().map((number) => [number, ["trace"]]),
@@ -121,7 +121,7 @@ describe("Blockscout, as it reads a Besu", () => {
     expect(traces.get(hashOf("out of gas"))?.[0]).toMatchObject({ error: "Out of gas" });
   });
 
-  it("traces a transaction by the call tracer, and by its own traces", async () => {
+  it("traces a transaction by the call tracer and by trace_transaction", async () => {
     const calls = await batch<{ type: string; calls?: { type: string }[]; error?: string }>(
       "debug_traceTransaction",
       chain.sent.map(({ hash }) => [hash, { tracer: "callTracer", timeout: "5s" }]),
@@ -189,7 +189,7 @@ describe("Blockscout, as it reads a Besu", () => {
     });
   });
 
-  it("shows what waits in the pool, and hears of each block", async () => {
+  it("shows pooled transactions, and is notified of each block", async () => {
     const account = mnemonicToAccount(DEV_MNEMONIC, { addressIndex: 6 });
     const raw = await account.signTransaction({
       type: "legacy",
@@ -273,7 +273,7 @@ const FAILURES = [
   "code too early",
 ];
 
-/** Where a proxy of EIP-1967 names its implementation. */
+/** The storage slot of a proxy's implementation (EIP-1967). */
 const IMPLEMENTATION_SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
 
 const BLOCK_MEMBERS = (

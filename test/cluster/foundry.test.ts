@@ -22,7 +22,7 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
   beforeAll(async () => {
     project = writeProject();
     node = await startNodeProcess();
-    // Once for all that follows.
+    // Compiled once for all tests.
     await run("build");
   });
 
@@ -30,8 +30,8 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
     expect(await node?.stop()).toBe(0);
   });
 
-  const run = async (...words: string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)(forge as string, words, {
+  const run = async (...args: string[]): Promise<string> => {
+    const { stdout } = await promisify(execFile)(forge as string, args, {
       cwd: project,
       env: { ...process.env, NO_COLOR: "1", ETH_RPC_URL: node.httpUrl, LEDGER: ledger ?? "", HOME: project },
     });
@@ -40,18 +40,18 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
   const key = ["--private-key", account?.privateKey ?? ""];
 
   it("deploys a contract", async () => {
-    const words = ["create", "src/Ledger.sol:Ledger", ...key, "--broadcast", "--json"];
-    const created = JSON.parse(await run(...words, "--constructor-args", "5")) as { deployedTo: string };
+    const args = ["create", "src/Ledger.sol:Ledger", ...key, "--broadcast", "--json"];
+    const created = JSON.parse(await run(...args, "--constructor-args", "5")) as { deployedTo: string };
     ledger = created.deployedTo;
     expect(await node.rpc<string>("eth_getCode", [ledger, "latest"])).toMatch(/^0x60/);
   });
 
-  it("sends what a script says, in its order", async () => {
+  it("sends the transactions of a script in order", async () => {
     await run("script", "script/Deposits.s.sol", ...key, "--broadcast", "--slow", "--rpc-url", node.httpUrl);
     expect(Number(await node.rpc("eth_getBalance", [ledger, "latest"]))).toBe(11 + 12);
   });
 
-  it("tests on a fork of the chain, at its head and at a block before", async () => {
+  it("tests on a fork of the chain, at its head and at an earlier block", async () => {
     const tested = JSON.parse(await run("test", "--fork-url", node.httpUrl, "--json")) as Record<
       string,
       { test_results: Record<string, { status: string; reason: string | null }> }
@@ -65,7 +65,7 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
   });
 });
 
-/** A project that compiles with the compiler of node_modules, which lacks some options of the native one. */
+/** Creates a project that uses the compiler in node_modules, which lacks some options of the native one. */
 function writeProject(): string {
   const folder = temporaryFolder();
   const write = (path: string, text: string, mode = 0o644) => {

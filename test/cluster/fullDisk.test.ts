@@ -8,11 +8,11 @@ import { freePort, rpc, startNodeProcess, temporaryFolder, until } from "./nodeP
 
 const BATCH = 500;
 
-/** A disk that takes files of up to some megabytes: to the program it is a full one. */
+/** Limits files to a few megabytes, which looks like a full disk to the program. */
 const SMALL_DISK = { first: "ulimit -f 4000" };
 
 itIfThorough(
-  "ends by itself when the disk is full, says so, and goes on from there once there is room",
+  "ends when the disk is full, logs the reason, and goes on after a restart with free space",
   { ...IN_REAL_TIME, timeout: 60_000 },
   async () => {
     const dataPath = temporaryFolder();
@@ -33,7 +33,7 @@ itIfThorough(
         const { raw } = aTransaction({ nonce: BigInt(nonce + id), gasPrice: 1n });
         return { jsonrpc: "2.0", id, method: "eth_sendRawTransaction", params: [toHex(raw)] };
       });
-      // Refused once the door is closed, which is the end that this loop waits for.
+      // Fails once the server is closed, which is the end that this loop waits for.
       await fetch(url, { method: "POST", body: JSON.stringify(batch) }).catch(() => undefined);
       const receipts = await rpc<unknown[]>(url, "eth_getBlockReceipts", ["latest"]).catch(() => []);
       answered.push(...receipts.slice(0, 1));

@@ -7,10 +7,10 @@ import { describeWithVectors, vectorPath } from "../vectors.ts";
 import { rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 
 const ENODE = `enode://${"6f8a80d14311c39f35f516fa664deaaa".repeat(4)}@192.0.2.1:30303`;
-/** Whatever the file says, so that tests can run side by side. */
+/** Overrides the ports of the file, so that tests can run in parallel. */
 const ANY_PORTS = ["--rpc-http-port=0", "--rpc-ws-port=0", "--p2p-port=0"];
 
-/** A chain of our own with one validator, whose key the data folder is given. */
+/** Writes the genesis file of a chain with one validator. */
 function writeNetwork(folder: string, chainId: number): void {
   const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
   const text = JSON.stringify({ ...genesis, config: { ...genesis.config, chainId } });
@@ -33,7 +33,7 @@ async function portsIn(dataPath: string): Promise<Record<string, number>> {
 }
 
 describe("the configuration of the interface document, as TOML", IN_REAL_TIME, () => {
-  it("starts a node unchanged, which answers the health check and makes blocks", async () => {
+  it("starts a node unchanged, which answers requests and produces blocks", async () => {
     const folder = temporaryFolder();
     const dataPath = join(folder, "data");
     writeNetwork(folder, 7171);
@@ -81,9 +81,9 @@ rpc-ws-api=["ETH", "NET", "WEB3", "TXPOOL", "TRACE"]
 });
 
 describeWithVectors(
-  "the incumbent's complete_config.toml",
+  "Besu's complete_config.toml",
   () => {
-    it("starts a node, once its two paths lead somewhere", async () => {
+    it("starts a node after its two paths are replaced", async () => {
       const folder = temporaryFolder();
       writeNetwork(folder, 42);
       const toml = readFileSync(vectorPath("besu-core", "cli", "complete_config.toml"), "utf8")

@@ -2,21 +2,21 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createChance, mutatedRequests, type ValidRequest } from "../rpc/mutations.ts";
-import { beginHistory, extendHistory, questionsAbout } from "./history.ts";
+import { beginHistory, extendHistory, requestsAbout } from "./history.ts";
 import { type LiveMemory, liveMemoryOf, MEASURABLE } from "./liveMemory.ts";
 import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
-import { openThrower } from "./requestSender.ts";
+import { openRequestSender } from "./requestSender.ts";
 
-/** The daily run; the long run asks for 20,000 (`npm run test:long`). */
+/** In the daily run; 20,000 in the long run (`npm run test:long`). */
 const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 1_000);
 const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
-/** Requests under way at one time. */
+/** In-flight requests. */
 const ROUND = 50;
 const ROUNDS = Math.ceil(REQUESTS / ROUND);
 const ROUNDS_PER_CONNECTION = 10;
 /**
- * What the last two thirds of the requests may add to what the process keeps. Installed filters stay for ten minutes by
- * their nature, some hundred bytes for one request in thirty; beyond that, code is still being compiled.
+ * Memory that the last two thirds of the requests may add. Installed filters stay for ten minutes by design, some hundred
+ * bytes for one request in thirty; besides, code is still being compiled.
  */
 const GROWTH_LIMIT_MB = { heap: 6, resident: 32 };
 
@@ -28,15 +28,15 @@ describe("mutated requests", () => {
       onTestFinished(() => node.kill());
       const requests = mutatedRequests(SEED, await validRequests(node));
       const chance = createChance(SEED);
-      const thrower = await openThrower(node, () => chance.below(1000) / 1000);
-      onTestFinished(() => thrower.close());
+      const sender = await openRequestSender(node, () => chance.below(1000) / 1000);
+      onTestFinished(() => sender.close());
       const headBefore = await headOf(node);
       const startedAtMs = performance.now();
 
       const memory: LiveMemory[] = [];
       for (let round = 1; round <= ROUNDS; round++) {
-        await thrower.throwRound(Array.from({ length: ROUND }, () => requests.next().value));
-        if (round % ROUNDS_PER_CONNECTION === 0) await thrower.renewConnections();
+        await sender.sendRound(Array.from({ length: ROUND }, () => requests.next().value));
+        if (round % ROUNDS_PER_CONNECTION === 0) await sender.renewConnections();
         if (round === 1 || round === Math.ceil(ROUNDS / 3) || round === ROUNDS)
           memory.push(await liveMemoryOf(node));
       }
@@ -44,12 +44,12 @@ describe("mutated requests", () => {
       const tookMs = performance.now() - startedAtMs;
       const blocks = (await headOf(node)) - headBefore;
       console.log(figures(tookMs, memory, blocks));
-      // One block a second, with room for a machine that does other things, too.
+      // One block a second, with tolerance for a busy host.
       expect(blocks).toBeGreaterThanOrEqual(Math.floor(tookMs / 2000));
       const next = headBefore + blocks + 2;
       await until(async () => ((await headOf(node)) >= next ? next : undefined), 20_000, "two more blocks");
       expect(node.child.exitCode).toBeNull();
-      expect(complaintsOf(node)).toEqual([]);
+      expect(warningsOf(node)).toEqual([]);
       expectFlat(memory);
       expect(await node.stop()).toBe(0);
     },
@@ -57,13 +57,13 @@ describe("mutated requests", () => {
   );
 });
 
-/** About what the chain really holds, so that more than refusals is tried. */
+/** Requests for existing data, so that not all mutations lead to errors. */
 async function validRequests({ httpUrl }: NodeProcess): Promise<readonly ValidRequest[]> {
   const history = await beginHistory(httpUrl);
   await extendHistory(httpUrl, history);
   const sent = ([0, 1, 2, 3, 4] as const).map((type) => toHex(aTransaction({ type, nonce: 3n }).raw));
   return [
-    ...(await questionsAbout(httpUrl, history)),
+    ...(await requestsAbout(httpUrl, history)),
     ...sent.map((raw) => ({ method: "eth_sendRawTransaction", params: [raw] })),
   ];
 }
@@ -72,8 +72,8 @@ async function headOf(node: NodeProcess): Promise<number> {
   return Number(await node.rpc<string>("eth_blockNumber"));
 }
 
-/** What the node found worth a warning: no request is. */
-function complaintsOf(node: NodeProcess): readonly string[] {
+/** Warnings and errors of the node, which no request must cause. */
+function warningsOf(node: NodeProcess): readonly string[] {
   return node
     .output()
     .split("\n")
@@ -84,7 +84,7 @@ function expectFlat([, warm, ended]: readonly LiveMemory[]): void {
   if (warm === undefined || ended === undefined) throw new Error("the memory was not measured");
   expect(ended.heapMb - warm.heapMb).toBeLessThan(GROWTH_LIMIT_MB.heap);
   if (warm.residentMb === undefined || ended.residentMb === undefined)
-    console.log("resident memory is not looked at: there is no /proc here");
+    console.log("resident memory is not checked: there is no /proc here");
   else expect(ended.residentMb - warm.residentMb).toBeLessThan(GROWTH_LIMIT_MB.resident);
 }
 

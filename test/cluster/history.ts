@@ -6,7 +6,7 @@ import { account, accountFromSeed, type TestAccount } from "../builders/testAcco
 import { REGISTER_CREATION, readRegister, writeRegister } from "../contracts/register.ts";
 import { rpc, until } from "./nodeProcess.ts";
 
-/** What a test wrote to a chain, and therefore knows to be there. */
+/** The data that a test wrote to a chain and therefore expects there. */
 export interface History {
   /** A register (test/contracts/register.ts). */
   readonly contract: Hex;
@@ -14,12 +14,12 @@ export interface History {
   readonly accounts: Hex[];
 }
 
-export interface Question {
+export interface Request {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-/** An answer's result or error, as it came. */
+/** The unchanged result or error of an answer. */
 export interface Answer {
   readonly result?: unknown;
   readonly error?: { readonly code: number; readonly message: string };
@@ -28,7 +28,7 @@ export interface Answer {
 const [DEPLOYER, WRITER, PAYER] = [account(1), account(2), account(3)];
 const SLOTS = 4;
 
-/** Deploys a register and waits until it is there. */
+/** Deploys a register and waits until it is mined. */
 export async function beginHistory(url: string): Promise<History> {
   const hash = await send(url, DEPLOYER, { to: undefined, data: REGISTER_CREATION, gasLimit: 200_000n });
   const { contractAddress } = await receiptOf(url, hash);
@@ -51,48 +51,48 @@ export async function extendHistory(url: string, history: History): Promise<void
   history.accounts.push(toHex(payee));
 }
 
-/** Questions about all that the chain holds up to its head. The answers stay as they are when empty blocks follow. */
-export async function questionsAbout(url: string, history: History): Promise<readonly Question[]> {
+/** Requests for everything in the chain up to its head. The answers do not change when empty blocks follow. */
+export async function requestsAbout(url: string, history: History): Promise<readonly Request[]> {
   const head = Number(await rpc<Hex>(url, "eth_blockNumber", []));
   const numbers = Array.from({ length: head + 1 }, (_, number) => toQuantity(number));
   const blocks = await ask(
     url,
-    numbers.map((number) => question("eth_getBlockByNumber", number, false)),
+    numbers.map((number) => request("eth_getBlockByNumber", number, false)),
   );
   const hashes = blocks.map(({ result }) => (result as { hash: Hex }).hash);
   const slots = Array.from({ length: SLOTS }, (_, slot) => toQuantity(slot));
   const { contract, transactions, accounts } = history;
   return [
     ...numbers.flatMap((number) => [
-      question("eth_getBlockByNumber", number, true),
-      question("eth_getBlockReceipts", number),
-      question("eth_getLogs", { fromBlock: number, toBlock: number }),
+      request("eth_getBlockByNumber", number, true),
+      request("eth_getBlockReceipts", number),
+      request("eth_getLogs", { fromBlock: number, toBlock: number }),
     ]),
     ...hashes.flatMap((hash) => [
-      question("eth_getBlockByHash", hash, false),
-      question("eth_getLogs", { blockHash: hash, address: contract }),
+      request("eth_getBlockByHash", hash, false),
+      request("eth_getLogs", { blockHash: hash, address: contract }),
     ]),
     ...transactions.flatMap((hash) => [
-      question("eth_getTransactionByHash", hash),
-      question("eth_getTransactionReceipt", hash),
+      request("eth_getTransactionByHash", hash),
+      request("eth_getTransactionReceipt", hash),
     ]),
-    question("eth_getLogs", { fromBlock: "0x0", toBlock: toQuantity(head) }),
+    request("eth_getLogs", { fromBlock: "0x0", toBlock: toQuantity(head) }),
     ...[...numbers, "latest"].flatMap((block) => [
-      ...accounts.map((address) => question("eth_getBalance", address, block)),
-      question("eth_getTransactionCount", toHex(WRITER.address), block),
-      question("eth_getCode", contract, block),
-      ...slots.map((slot) => question("eth_getStorageAt", contract, slot, block)),
-      question("eth_getProof", contract, slots, block),
-      question("eth_call", { to: contract, data: toHex(readRegister(1)) }, block),
+      ...accounts.map((address) => request("eth_getBalance", address, block)),
+      request("eth_getTransactionCount", toHex(WRITER.address), block),
+      request("eth_getCode", contract, block),
+      ...slots.map((slot) => request("eth_getStorageAt", contract, slot, block)),
+      request("eth_getProof", contract, slots, block),
+      request("eth_call", { to: contract, data: toHex(readRegister(1)) }, block),
     ]),
   ];
 }
 
-/** Asks in batches; the answers are in the order of the questions. */
-export async function ask(url: string, questions: readonly Question[]): Promise<readonly Answer[]> {
+/** Sends requests in batches; the answers are in the order of the requests. */
+export async function ask(url: string, requests: readonly Request[]): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
-  for (let from = 0; from < questions.length; from += BATCH) {
-    const batch = questions.slice(from, from + BATCH).map((each, id) => ({ jsonrpc: "2.0", id, ...each }));
+  for (let from = 0; from < requests.length; from += BATCH) {
+    const batch = requests.slice(from, from + BATCH).map((each, id) => ({ jsonrpc: "2.0", id, ...each }));
     const response = await fetch(url, { method: "POST", body: JSON.stringify(batch) });
     answers.push(...((await response.json()) as (Answer & { id: number })[]));
   }
@@ -101,7 +101,7 @@ export async function ask(url: string, questions: readonly Question[]): Promise<
 
 const BATCH = 500;
 
-function question(method: string, ...params: unknown[]): Question {
+function request(method: string, ...params: unknown[]): Request {
   return { method, params };
 }
 

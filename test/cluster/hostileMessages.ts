@@ -18,29 +18,29 @@ import { type Identity, identity } from "../network/identities.ts";
 import { IBF } from "./hostilePeer.ts";
 import { CHAIN_ID } from "./validatorNetwork.ts";
 
-/** The node that is attacked, and what its enemies know. */
-export interface Battlefield {
+/** The attacked node, and what the attackers know about it. */
+export interface AttackContext {
   readonly target: NodeAddress;
   readonly targetKey: Identity;
-  /** Of another validator, who has become a liar. */
+  /** Key of another validator, which is faulty. */
   readonly validatorKey: Identity;
   headNumber(): Promise<number>;
   /** Hash of a block with a body of some size. */
   readonly largeBlock: Hash;
 }
 
-let strangers = process.pid * 1000;
+let lastSeed = process.pid * 1000;
 
-/** Somebody whom nobody has met. */
-export const newStranger = (): Identity => identity(++strangers);
+/** An identity that was not used before. */
+export const newIdentity = (): Identity => identity(++lastSeed);
 
 export function hashOf(text: string): Hash {
   return keccak256(Buffer.from(text));
 }
 
 export function manyHashes(count: number): Hash[] {
-  const seed = newStranger().nodeId;
-  return Array.from({ length: count }, (_, index) => hashOf(`${seed[0]}${strangers} ${index}`));
+  const seed = newIdentity().nodeId;
+  return Array.from({ length: count }, (_, index) => hashOf(`${seed[0]}${lastSeed} ${index}`));
 }
 
 export function announcing(count: number): EthMessage {
@@ -53,7 +53,7 @@ export function headersFrom(number: bigint, max: number): EthMessage {
   return { kind: "getBlockHeaders", requestId: 1n, query };
 }
 
-/** A message of consensus by this author, well made, over a digest of nothing: id and payload on the connection. */
+/** A well-formed Prepare of this author for an unknown digest: message id and payload on the connection. */
 export function prepareBy({ privateKey }: Identity, height: bigint, round: number): [number, Uint8Array] {
   const signed = signPayload(signerOf(privateKey), {
     kind: "prepare",
@@ -65,7 +65,7 @@ export function prepareBy({ privateKey }: Identity, height: bigint, round: numbe
   return [IBF + code, payload];
 }
 
-/** A wish for a round whose proof holds so many Prepares of one validator, each another. */
+/** A RoundChange whose prepared certificate holds so many different Prepares of one validator. */
 export function certificateBy(
   { privateKey }: Identity,
   height: bigint,
@@ -73,9 +73,9 @@ export function certificateBy(
   signatures: number,
 ): [number, Uint8Array] {
   const signer = signerOf(privateKey);
-  const place = { height, round: 0, digest: hashOf("a digest") as Digest };
-  const proposal = signPayload(signer, { kind: "proposal", ...place });
-  const { signature, ...prepare } = signPayload(signer, { kind: "prepare", ...place });
+  const proposed = { height, round: 0, digest: hashOf("a digest") as Digest };
+  const proposal = signPayload(signer, { kind: "proposal", ...proposed });
+  const { signature, ...prepare } = signPayload(signer, { kind: "prepare", ...proposed });
   const prepares = Array.from({ length: signatures }, (_, index) => ({
     ...prepare,
     signature: { ...signature, s: signature.s - BigInt(index) },
@@ -90,7 +90,7 @@ export function certificateBy(
   return [IBF + code, payload];
 }
 
-/** A proposal whose block is so many bytes of noise. */
+/** A Proposal whose block is so many bytes of noise. */
 export function hugeProposalBy(
   { privateKey }: Identity,
   height: bigint,
@@ -99,12 +99,12 @@ export function hugeProposalBy(
   const payload = { kind: "proposal", height, round: 0, digest: hashOf("a digest") as Digest } as const;
   const noise = new Uint8Array(bytes);
   for (let index = 0; index < bytes; index++) noise[index] = (index * 7919) >> 3;
-  noise.set(newStranger().nodeId);
+  noise.set(newIdentity().nodeId);
   const signed = RLP.encode(signedItems(signPayload(signerOf(privateKey), payload)));
   return [IBF, encodeRlpList([signed, encodeRlpString(noise), Uint8Array.of(0x80)])];
 }
 
-/** A flawless proposal for round 0 on this parent, of a block whose execution never ends. */
+/** A valid Proposal for round 0 on this parent, of a block whose execution never ends. */
 export function endlessProposalBy({ privateKey }: Identity, parent: Header): [number, Uint8Array] {
   const extra = decodeExtraData(parent.extraData);
   const parentHash = hashOfHeader(parent);
@@ -117,7 +117,7 @@ export function endlessProposalBy({ privateKey }: Identity, parent: Header): [nu
     gasLimit: 10n ** 15n,
     gasPrice: 0n,
     value: 0n,
-    privateKey: newStranger().privateKey,
+    privateKey: newIdentity().privateKey,
   });
   const header = {
     ...parent,
@@ -134,7 +134,7 @@ export function endlessProposalBy({ privateKey }: Identity, parent: Header): [nu
   return [IBF + code, payload];
 }
 
-/** Transactions with signatures from a die, half of which are somebody's, or with what is nobody's: no point has x = 5. */
+/** Transactions with random signatures, half of which recover a key, or with invalid ones: no point has x = 5. */
 export function madeUpTransactions(count: number, { recovers }: { readonly recovers: boolean }): Uint8Array {
   const scalar = (): Uint8Array => {
     const bytes = randomBytes(32);

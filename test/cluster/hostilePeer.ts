@@ -11,36 +11,36 @@ import type { Header } from "../../src/types/header.ts";
 import type { Identity } from "../network/identities.ts";
 
 /**
- * Where the message ids of a connection on which both speak IBF/1 and eth/68 begin
+ * First message ids of the protocols on a connection on which both sides support IBF/1 and eth/68
  * (p2p.md#hello-and-capabilities).
  */
 export const IBF = 0x10;
 export const ETH = 0x14;
 
-/** Somebody who keeps to RLPx, and to what is said in it as long as it serves. */
+/** A peer that follows RLPx, and the protocols on it until a test deviates from them. */
 export interface HostilePeer {
   readonly socket: Socket;
   /** False when the node ended it first. */
   readonly isOpen: Promise<boolean>;
-  /** As isOpen, with Status exchanged. */
+  /** Like isOpen, after the exchange of Status. */
   readonly isIntroduced: Promise<boolean>;
-  /** As isIntroduced, with a head shown. */
+  /** Like isIntroduced, after the head probe. */
   readonly isGreeted: Promise<boolean>;
-  /** A message of the connection; `id` counts from 0 over all protocols. */
+  /** Sends a message; `id` counts from 0 over all protocols. */
   send(id: number, payload: Uint8Array): void;
   say(message: EthMessage): void;
-  /** As send would write it, and without writing it: nothing else can be sent after it. */
+  /** The bytes that `send` would write, without writing them; nothing else can be sent afterwards. */
   encode(id: number, payload: Uint8Array): Uint8Array;
-  /** The header that the node has shown of its head. */
+  /** The header of the node's head, from its head probe. */
   readonly shown: () => Header;
-  /** What the node said last: a reason, or that it hung up without one. */
+  /** The node's disconnect reason, or that it closed the connection without one. */
   readonly dismissal: Promise<DisconnectReason | "hung up">;
   readonly isGone: () => boolean;
 }
 
 export interface Disguise {
   readonly hello?: Partial<Hello>;
-  /** Changes what it says of itself; undefined says nothing. By default it is all that the node is. */
+  /** Changes the Status; undefined sends none. By default it equals the node's own Status. */
   readonly status?: (theirs: Status) => Status | undefined;
   readonly showsHead?: boolean;
 }
@@ -88,7 +88,7 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
         if (id < ETH) return;
         const code = id - ETH;
         if (code === CODES.status) introduce(payload);
-        // It shows the node the very header that the node shows it.
+        // Answers the node's head probe with the node's own head.
         else if (code === CODES.getBlockHeaders && shown === undefined && disguise.showsHead !== false)
           wire.send(ETH + CODES.getBlockHeaders, payload);
         else if (code === CODES.blockHeaders && shown === undefined) {

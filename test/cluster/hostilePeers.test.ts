@@ -9,32 +9,32 @@ import { parseExposition, sampleValue } from "../observability/exposition.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { ATTACKS, type Attack } from "./attacks.ts";
-import { type Battlefield, newStranger } from "./hostileMessages.ts";
+import { type AttackContext, newIdentity } from "./hostileMessages.ts";
 import { callAsHostile } from "./hostilePeer.ts";
 import { liveMemoryOf, MEASURABLE, residentMbOf } from "./liveMemory.ts";
 import { type NodeProcess, pause, until } from "./nodeProcess.ts";
-import { OFFENCES, SLOW_OFFENCES } from "./protocolViolations.ts";
+import { SLOW_VIOLATIONS, VIOLATIONS } from "./protocolViolations.ts";
 import { prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
 /*
- * Two validators, both needed for every block, and strangers that attack the first of them over TCP. Whatever these do,
- * blocks come each second in round 0, the other validator stays connected, and memory stays where it was.
+ * Two validators, both needed for every block, and untrusted peers that attack the first of them over TCP. Under every
+ * attack blocks come each second in round 0, the other validator stays connected, and memory does not grow.
  */
 
-/** Seconds of each attack by itself; without it, some of all attacks at once. */
+/** Seconds of each attack alone; when 0, all attacks run together for a few seconds. */
 const EACH_SECONDS = Number(process.env["IBEX_HOSTILE"] ?? 0);
 const TOGETHER_SECONDS = Math.max(4, EACH_SECONDS);
 
 let network: ValidatorNetwork;
 let node: NodeProcess;
-let field: Battlefield;
-/** Address of the one that is not attacked. */
+let context: AttackContext;
+/** Address of the validator that is not attacked. */
 let otherValidator: string;
 
 beforeAll(async () => {
   network = await prepareNetwork({
     validators: 2,
-    // A round lost to a busy machine would say nothing.
+    // So that a busy host does not cost a round.
     requestTimeoutSeconds: 4,
     options: ["--metrics-enabled", "--metrics-port=0"],
     ...MEASURABLE,
@@ -53,7 +53,7 @@ beforeAll(async () => {
     30_000,
     "a large block",
   );
-  field = {
+  context = {
     targetKey,
     target: { nodeId: targetKey.nodeId, host: "127.0.0.1", tcpPort: member.peerPort },
     validatorKey: identityOf(other.key.privateKey),
@@ -69,51 +69,54 @@ const identityOf = (privateKey: Uint8Array): Identity => ({
   nodeId: curve.publicKey(privateKey),
 });
 
-describe("a peer is told why, and remembered, when it", () => {
-  const offences = [...Object.entries(OFFENCES), ...(EACH_SECONDS > 0 ? Object.entries(SLOW_OFFENCES) : [])];
-  it.concurrent.each(offences)(
+describe("a peer is disconnected with the reason, and banned or not, when it", () => {
+  const violations = [
+    ...Object.entries(VIOLATIONS),
+    ...(EACH_SECONDS > 0 ? Object.entries(SLOW_VIOLATIONS) : []),
+  ];
+  it.concurrent.each(violations)(
     "%s",
-    async (_, { disguise, when, act, told, isRemembered }) => {
-      const own = newStranger();
-      const peer = callAsHostile(field.target, own, disguise?.(field));
+    async (_, { disguise, when, act, reason, isBanned }) => {
+      const own = newIdentity();
+      const peer = callAsHostile(context.target, own, disguise?.(context));
       await { open: peer.isOpen, introduced: peer.isIntroduced, greeted: peer.isGreeted }[when];
-      await act?.(peer, field);
-      expect(await peer.dismissal).toBe(told);
-      if (isRemembered === undefined) return;
-      const again = callAsHostile(field.target, own);
-      if (isRemembered) expect(await again.dismissal).toBe("unknown");
+      await act?.(peer, context);
+      expect(await peer.dismissal).toBe(reason);
+      if (isBanned === undefined) return;
+      const again = callAsHostile(context.target, own);
+      if (isBanned) expect(await again.dismissal).toBe("unknown");
       else expect(await again.isGreeted).toBe(true);
       again.socket.destroy();
     },
     40_000,
   );
 
-  it("calls with the node's own key", async () => {
-    expect(await callAsHostile(field.target, field.targetKey).dismissal).toBe("self");
+  it("connects with the node's own key", async () => {
+    expect(await callAsHostile(context.target, context.targetKey).dismissal).toBe("self");
   });
 });
 
-describe("blocks keep their second, and memory its size, under", IN_REAL_TIME, () => {
+describe("blocks keep their period, and memory its size, under", IN_REAL_TIME, () => {
   const alone = EACH_SECONDS > 0 ? Object.entries(ATTACKS) : [];
   it.each(alone)("%s", (_, attack) => withstand([attack], EACH_SECONDS), 60_000 + EACH_SECONDS * 1000);
 
   itIfThorough(
-    "all of that at once",
+    "all attacks at once",
     () => withstand(Object.values(ATTACKS), TOGETHER_SECONDS),
     60_000 + TOGETHER_SECONDS * 1000,
   );
 
   async function withstand(attacks: readonly Attack[], seconds: number): Promise<void> {
     const before = await liveMemoryOf(node);
-    const first = await field.headNumber();
-    const said = node.output().length;
+    const first = await context.headNumber();
+    const outputBefore = node.output().length;
     const endMs = Date.now() + seconds * 1000;
     const isOver = (): boolean => Date.now() > endMs;
     const [worstMb] = await Promise.all([
       highestResidentMb(isOver),
-      ...attacks.map((attack) => attack(field, isOver)),
+      ...attacks.map((attack) => attack(context, isOver)),
     ]);
-    const last = await field.headNumber();
+    const last = await context.headNumber();
     const blocks = await Promise.all(
       Array.from({ length: last - first + 1 }, (_, index) => roundAndTimeOf(first + index)),
     );
@@ -123,7 +126,7 @@ describe("blocks keep their second, and memory its size, under", IN_REAL_TIME, (
     expect(Math.max(...gaps), `seconds between blocks: ${gaps.join()}`).toBeLessThanOrEqual(2);
     const losses = node
       .output()
-      .slice(said)
+      .slice(outputBefore)
       .split("\n")
       .filter((line) => line.includes("peer disconnected"));
     expect(losses.filter((line) => line.includes(otherValidator))).toEqual([]);
@@ -135,29 +138,29 @@ describe("blocks keep their second, and memory its size, under", IN_REAL_TIME, (
   }
 });
 
-itIfThorough("counts for its operator what became of them", async () => {
+itIfThorough("disconnects, refusals and messages are counted in the metrics", async () => {
   const { metrics } = await node.rpc<{ metrics: { host: string; port: string } }>("net_services");
   const text = await (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
   const families = parseExposition(text);
   const count = (name: string, labels: Readonly<Record<string, string>>): number =>
     sampleValue(families, name, labels) ?? 0;
-  const parted = (disconnectReason: string): number =>
+  const disconnected = (disconnectReason: string): number =>
     count("besu_peers_disconnected_total", { initiator: "local", disconnectReason });
-  expect(parted("BREACH_OF_PROTOCOL")).toBeGreaterThan(5);
-  expect(parted("USELESS_PEER")).toBeGreaterThan(1);
-  expect(parted("SUBPROTOCOL_TRIGGERED")).toBeGreaterThan(2);
+  expect(disconnected("BREACH_OF_PROTOCOL")).toBeGreaterThan(5);
+  expect(disconnected("USELESS_PEER")).toBeGreaterThan(1);
+  expect(disconnected("SUBPROTOCOL_TRIGGERED")).toBeGreaterThan(2);
   const refused = (reason: string): number => count("p2p_inbound_refused_total", { reason });
   expect(refused("denied")).toBeGreaterThan(5);
   expect(refused("handshake")).toBeGreaterThan(0);
   expect(refused("rate") + refused("sockets") + refused("crowded")).toBeGreaterThan(0);
   for (const fate of ["malformed", "unwelcomeAuthor"])
     expect(count("bft_messages_judged_total", { fate }), fate).toBeGreaterThan(0);
-  const passed = (direction: string, protocol: string, name: string, code: string): number =>
+  const transferred = (direction: string, protocol: string, name: string, code: string): number =>
     count(`besu_network_p2p_messages_${direction}_total`, { protocol, name, code });
-  expect(passed("inbound", "IBF/1", "Commit", "2")).toBeGreaterThan(0);
-  expect(passed("outbound", "eth/68", "Status", "0")).toBeGreaterThan(0);
-  expect(passed("inbound", "eth/68", "GetBlockHeaders", "3")).toBeGreaterThan(0);
-  expect(passed("inbound", "Wire", "Hello", "0")).toBeGreaterThan(0);
+  expect(transferred("inbound", "IBF/1", "Commit", "2")).toBeGreaterThan(0);
+  expect(transferred("outbound", "eth/68", "Status", "0")).toBeGreaterThan(0);
+  expect(transferred("inbound", "eth/68", "GetBlockHeaders", "3")).toBeGreaterThan(0);
+  expect(transferred("inbound", "Wire", "Hello", "0")).toBeGreaterThan(0);
   const type = "commit";
   expect(count("bft_messages_received_total", { type, validator: otherValidator })).toBeGreaterThan(0);
   expect(count("bft_validator_last_seen_seconds", { validator: otherValidator })).toBeLessThan(10);

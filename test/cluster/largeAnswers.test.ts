@@ -17,7 +17,7 @@ import { type NodeProcess, pause, startNodeProcess, temporaryFolder, until } fro
 
 const LOGS = 30_000;
 const COUNT = 150_000;
-/** On a machine that does other things, too; on an idle one it is some 25 ms at most, and 480 ms for one text of a trace. */
+/** Limit on a busy host. On an idle one pauses are 25 ms at most; a trace sent as one text took 480 ms. */
 const PAUSE_LIMIT_MS = 300;
 
 interface Receipt {
@@ -62,15 +62,15 @@ function word(count: number): string {
   return toHex(bigintToFixedBytes(BigInt(count), 32));
 }
 
-interface Seen {
+interface Received {
   readonly bytes: number;
   readonly digest: string;
 }
 
-/** What comes over HTTP, read and forgotten as it comes. */
-function askHttp(body: string): Promise<Seen> {
+/** Sends a request over HTTP; hashes the answer without keeping it. */
+function askHttp(body: string): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const asking = request(
+    const outgoing = request(
       { host: "127.0.0.1", port: node.httpPort, method: "POST", agent: false },
       (answer) => {
         const hash = createHash("sha256");
@@ -83,12 +83,12 @@ function askHttp(body: string): Promise<Seen> {
         answer.on("end", () => resolve({ bytes, digest: hash.digest("hex") }));
       },
     );
-    asking.on("error", reject);
-    asking.end(body);
+    outgoing.on("error", reject);
+    outgoing.end(body);
   });
 }
 
-async function askWebSocket(body: string): Promise<Seen> {
+async function askWebSocket(body: string): Promise<Received> {
   const socket = new WebSocket(node.wsUrl, { maxPayload: 512 * 1024 * 1024 });
   await once(socket, "open");
   socket.send(body);
@@ -98,21 +98,21 @@ async function askWebSocket(body: string): Promise<Seen> {
 }
 
 describe.runIf(IS_THOROUGH)("a very large answer", IN_REAL_TIME, () => {
-  it("holds up nothing else for long, and is the same by every way", async () => {
+  it("blocks the event loop only briefly, and is the same over HTTP and WebSocket", async () => {
     const [counter, logger] = [await contractIn(node, COUNTER), await contractIn(node, LOGGER)];
     const [counted, { blockNumber: countedIn }] = await send(counter, word(COUNT));
     const [, { blockNumber }] = await send(logger, word(LOGS));
-    // Searches in few blocks are made by the main thread.
+    // Searches in few blocks run on the main thread.
     const isLong = async () => Number(await node.rpc("eth_blockNumber")) > 20;
     await until(async () => (await isLong()) || undefined, 40_000, "twenty blocks");
     const hex = (number: number): string => `0x${number.toString(16)}`;
     const wide = { fromBlock: hex(0), toBlock: hex(Number(blockNumber) + 16), address: logger };
     const lean = { disableStack: true, disableMemory: true, disableStorage: true };
-    const asked: Readonly<
+    const requests: Readonly<
       Record<string, readonly [method: string, params: readonly unknown[], least: number]>
     > = {
       "a trace of a million steps": ["debug_traceTransaction", [counted, lean], 80_000_000],
-      "a vmTrace of as many": ["trace_replayBlockTransactions", [countedIn, ["vmTrace"]], 50_000_000],
+      "a vmTrace of a million steps": ["trace_replayBlockTransactions", [countedIn, ["vmTrace"]], 50_000_000],
       "a search for logs on a thread": ["eth_getLogs", [wide], 10_000_000],
       "the receipts of a block": ["eth_getBlockReceipts", [blockNumber], 10_000_000],
       "the logs of a block": [
@@ -122,7 +122,7 @@ describe.runIf(IS_THOROUGH)("a very large answer", IN_REAL_TIME, () => {
       ],
     };
     const pauses: Record<string, number> = {};
-    for (const [name, [method, params, least]] of Object.entries(asked)) {
+    for (const [name, [method, params, least]] of Object.entries(requests)) {
       const single = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
       await askHttp(single);
       const ways = { http: () => askHttp(single), webSocket: () => askWebSocket(single) };

@@ -17,11 +17,11 @@ import { logOf, type NodeProcess, pause, until } from "./nodeProcess.ts";
 import { CHAIN_ID, type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
 /*
- * Four validators, and blocks or messages of many megabytes: no honest link is cut, and the chain goes on.
+ * Four validators, and blocks or messages of many megabytes: no honest connection is cut, and the chain goes on.
  */
 
 const LARGEST = "--max-block-bytes=9437184";
-/** 24 MB in all. */
+/** 24 MB in total. */
 const BULKY_TRANSACTIONS = 200;
 const BULKY_BYTES = 120_000;
 
@@ -57,12 +57,12 @@ describe("four validators", () => {
   );
 
   itIfThorough(
-    "of whom one sends another Proposal of 9 MB each second to one node",
+    "go on while one sends a new Proposal of 9 MB each second to one node",
     async () => {
       const nodes = await start({ honest: 3 });
-      const [target, liar] = [network.members[0], network.members[3]];
-      if (target === undefined || liar === undefined) throw new Error("there are four");
-      const key = liar.key.privateKey;
+      const [target, faulty] = [network.members[0], network.members[3]];
+      if (target === undefined || faulty === undefined) throw new Error("there are four");
+      const key = faulty.key.privateKey;
       const peer = callAsHostile(
         { nodeId: nodeIdOf(target), host: "127.0.0.1", tcpPort: target.peerPort },
         { privateKey: key, nodeId: curve.publicKey(key) },
@@ -71,15 +71,15 @@ describe("four validators", () => {
       const first = await heightOf(nodes[0]);
       for (let count = 0; count < 20; count++) {
         const height = (await heightOf(nodes[0])) + 1;
-        peer.send(...largeProposal(liar, BigInt(height), count));
+        peer.send(...largeProposal(faulty, BigInt(height), count));
         await pause(1_000);
       }
       peer.socket.destroy();
-      // Every fourth turn is the liar's, and takes a round.
+      // The faulty validator is the proposer of every fourth block, which takes a second round.
       expect((await heightOf(nodes[0])) - first).toBeGreaterThan(8);
       await goOn(nodes);
-      const liarAddress = toHex(liar.key.address);
-      expect(linksLost(nodes).filter((line) => !line.includes(liarAddress))).toEqual([]);
+      const faultyAddress = toHex(faulty.key.address);
+      expect(linksLost(nodes).filter((line) => !line.includes(faultyAddress))).toEqual([]);
     },
     120_000,
   );
@@ -107,7 +107,7 @@ async function start({
   return nodes;
 }
 
-/** The last of them reaches nobody, and is reached by nobody, but over a line of its own. */
+/** Puts slow lines between the last validator and all others. */
 async function putBehind(line: Line): Promise<void> {
   const last = network.members.at(-1);
   if (last === undefined) throw new Error("there are four");
@@ -127,7 +127,7 @@ function replacePort({ dataPath }: Member, from: number, to: number): void {
   writeFileSync(file, readFileSync(file, "utf8").replace(`127.0.0.1:${from}`, `127.0.0.1:${to}`));
 }
 
-/** They are sent to one of the nodes, the first of them last, so that all wait at once; all are mined. */
+/** Sends the transactions to one node, the first nonce last, so that all wait at once, until all are mined. */
 async function mineBulky(nodes: readonly NodeProcess[]): Promise<void> {
   let hash: unknown;
   for (let nonce = BULKY_TRANSACTIONS - 1; nonce >= 0; nonce--) {
@@ -147,7 +147,7 @@ async function mineBulky(nodes: readonly NodeProcess[]): Promise<void> {
   );
 }
 
-/** Everybody comes to a height that is new. */
+/** Waits until all nodes reach a new height. */
 async function goOn(nodes: readonly NodeProcess[]): Promise<void> {
   const height = Math.max(...(await Promise.all(nodes.map(heightOf)))) + 4;
   for (const node of nodes)
@@ -182,7 +182,7 @@ const BULK = Array.from({ length: 75 }, (_, nonce) =>
 );
 const BULK_ROOT = rootOfList(BULK.map(({ raw }) => raw));
 
-/** Well made, and signed; its block follows nothing. */
+/** A well-formed, signed Proposal whose block has no known parent. */
 function largeProposal({ key }: Member, height: bigint, count: number): [number, Uint8Array] {
   const signer = {
     self: addressOfPrivateKey(key.privateKey),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import WebSocket from "ws";
 import { type NodeProcess, until } from "./nodeProcess.ts";
 
-/** What a process keeps, once the garbage is collected: without that, a busy process grows and shrinks by 100 MB. */
+/** Memory of a process after a garbage collection; without one, a busy process varies by 100 MB. */
 export interface LiveMemory {
   /** Of JavaScript objects on the main thread. */
   readonly heapMb: number;
@@ -11,7 +11,7 @@ export interface LiveMemory {
   readonly residentMb: number | undefined;
 }
 
-/** For startNodeProcess: opens the debugger of Node.js, by which a collection can be asked for. */
+/** Options of startNodeProcess that open the debugger of Node.js, which can trigger a garbage collection. */
 export const MEASURABLE = { runtimeOptions: ["--inspect=127.0.0.1:0"] };
 
 /** Measures a node that was started MEASURABLE. */
@@ -26,7 +26,7 @@ export async function liveMemoryOf(node: NodeProcess): Promise<LiveMemory> {
   return { heapMb: usedSize / 2 ** 20, residentMb: residentMbOf(node) };
 }
 
-/** Of the whole process, garbage included; undefined on systems without /proc. */
+/** Resident memory of the whole process, with garbage; undefined on systems without /proc. */
 export function residentMbOf({ child }: NodeProcess): number | undefined {
   const file = `/proc/${child.pid}/status`;
   if (!existsSync(file)) return undefined;

@@ -9,7 +9,7 @@ import { pause, temporaryFolder, until } from "./nodeProcess.ts";
 const SCRIPT = resolve(import.meta.dirname, "..", "..", "scripts", "localnet.mjs");
 
 itIfThorough(
-  "npm run localnet makes a network from nothing, tells how it fares, and leaves no process behind",
+  "npm run localnet creates a network, prints its status, and leaves no process behind",
   { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const folder = join(temporaryFolder(), "network");
@@ -37,7 +37,7 @@ itIfThorough(
   },
 );
 
-/** Ids of the processes whose arguments name the folder, but for the script's own. */
+/** Ids of the processes whose arguments contain the folder, except the script itself. */
 function processesIn(folder: string): readonly string[] {
   return readdirSync("/proc").filter((id) => {
     if (!/^\d+$/.test(id)) return false;

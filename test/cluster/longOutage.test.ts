@@ -8,15 +8,15 @@ import { hashesOf, heightOf, reach } from "./chainReading.ts";
 import { pause, until } from "./nodeProcess.ts";
 import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
-/** How long the chain stands, with two of four; rounds begin with one second. */
+/** How long the chain stalls, with two of four validators; round 0 lasts one second. */
 const OUTAGE_MS = 45_000;
-/** What is left of that when all restart at once; processes take some seconds to start on a busy machine. */
+/** Time until the next block when all restart at once; processes take some seconds to start on a busy host. */
 const LONGEST_WAIT_MS = 30_000;
 
 itIfThorough(
-  "four validators that stood and restart at once, two of them without their votes as Besu does, meet again soon",
+  "four stalled validators that restart at once, two of them without their votes like Besu, agree again soon",
   async () => {
-    const network = await aNetworkThatStood([0, 2]);
+    const network = await aStalledNetwork([0, 2]);
     await network.stopAll();
     for (const { dataPath } of network.members.slice(2)) forgetByHand(dataPath);
     const backAtMs = Date.now();
@@ -30,31 +30,31 @@ itIfThorough(
 );
 
 itIfThorough(
-  "'ibex validator forget-votes' lets validators that stood begin in round 0, one after another",
+  "'ibex validator forget-votes' lets stalled validators start in round 0, one after another",
   async () => {
-    const network = await aNetworkThatStood([0, 1]);
+    const network = await aStalledNetwork([0, 1]);
     const [first, second, third, fourth] = network.members as [Member, Member, Member, Member];
     const known = (await Promise.all([third, fourth].map(headOf))).join();
     for (const [member, other] of [
       [first, second],
       [second, first],
     ] as const) {
-      const words = [`--heads=${known}`, `--heads-from=${other.node?.httpUrl}`];
-      const running = await forget(network, member, words);
+      const args = [`--heads=${known}`, `--heads-from=${other.node?.httpUrl}`];
+      const running = await forget(network, member, args);
       expect([running.exitCode, running.errors]).toEqual([
         2,
         expect.stringContaining("Another node is using"),
       ]);
       await member.node?.kill();
-      const blind = await forget(network, member, words.slice(0, 1));
+      const blind = await forget(network, member, args.slice(0, 1));
       expect([blind.exitCode, blind.errors]).toEqual([
         1,
         expect.stringContaining("its newest block is not given"),
       ]);
-      const done = await forget(network, member, words);
+      const done = await forget(network, member, args);
       expect([done.exitCode, done.errors]).toEqual([0, ""]);
       const node = await network.start(member);
-      // Alone with another it asks for round 1 at once, not for that of its record.
+      // With one other validator it requests round 1 at once, not the round in its vote log.
       const round = async () =>
         (await node.rpc<{ round: string | null }>("ibft_status", [])).round ?? undefined;
       expect(Number(await until(round, 20_000, "a round"))).toBeLessThanOrEqual(1);
@@ -66,13 +66,13 @@ itIfThorough(
   OUTAGE_MS + 180_000,
 );
 
-/** All made blocks; then only those of the given places went on living. */
-async function aNetworkThatStood(living: readonly number[]): Promise<ValidatorNetwork> {
+/** A network that produced blocks and then stalled with only the given validators running. */
+async function aStalledNetwork(running: readonly number[]): Promise<ValidatorNetwork> {
   const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
   onTestFinished(network.stopAll);
   await reach(await network.startAll(), 3, 60_000);
   const { members } = network;
-  for (const [index, { node }] of members.entries()) if (!living.includes(index)) await node?.kill();
+  for (const [index, { node }] of members.entries()) if (!running.includes(index)) await node?.kill();
   await pause(OUTAGE_MS);
   return network;
 }
@@ -88,9 +88,9 @@ async function headOf({ dataPath, key }: Member): Promise<string> {
   return `${toHex(key.address)}=${number}:${hash}`;
 }
 
-function forget({ genesisFile }: ValidatorNetwork, { dataPath }: Member, words: readonly string[]) {
+function forget({ genesisFile }: ValidatorNetwork, { dataPath }: Member, args: readonly string[]) {
   const options = [`--data-path=${dataPath}`, `--genesis-file=${genesisFile}`];
-  return ibexHere(["validator", "forget-votes", ...options, ...words]);
+  return ibexHere(["validator", "forget-votes", ...options, ...args]);
 }
 
 async function expectOneChain({ members }: ValidatorNetwork): Promise<void> {

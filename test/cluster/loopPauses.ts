@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * What has Node.js write to `file`, twenty times a second, the longest that the event loop of its main thread stood still
- * since the last line.
+ * Options of Node.js that write to `file`, twenty times a second, the longest pause of the main thread's event loop since
+ * the last line.
  */
 export function watchingPauses(file: string): readonly string[] {
   const code = `import{monitorEventLoopDelay as d}from"node:perf_hooks";import{appendFileSync as a}from"node:fs";import{isMainThread as m}from"node:worker_threads";if(m){const h=d({resolution:1});h.enable();setInterval(()=>{a("${file}",Date.now()+" "+h.max/1e6+"\\n");h.reset()},50).unref()}`;
@@ -19,5 +19,5 @@ export function longestPauseMs(file: string, fromMs: number, toMs: number): numb
   return Math.max(0, ...pauses);
 }
 
-/** A line may come this much later than what it tells of. */
+/** A line may be written this much later than the pause. */
 const LINE_MS = 100;

@@ -19,16 +19,16 @@ const OPENING_AT_ONCE = 100;
 const BLOCKS = 10;
 const TRANSFERS_PER_BLOCK = 100;
 const LOGS_PER_BLOCK = 5;
-/** On the node's side; each has two subscriptions. */
+/** Memory of the node; each connection has two subscriptions. */
 const BYTES_PER_CONNECTION = 100 * 1024;
 
-/** What one subscriber has heard: `0x5` for a head, `0x5:0x0` for a log, in the order of its coming. */
+/** One subscriber's notifications in order: `0x5` for a head, `0x5:0x0` for a log. */
 interface Subscriber {
   readonly socket: WebSocket;
-  readonly heard: string[];
+  readonly received: string[];
 }
 
-interface LogPlace {
+interface LogPosition {
   readonly blockNumber: string;
   readonly logIndex: string;
 }
@@ -44,15 +44,15 @@ async function subscribe(
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params }));
     await once(socket, "message");
   }
-  const heard: string[] = [];
+  const received: string[] = [];
   socket.on("message", (data: Buffer) => {
     const text = data.toString("latin1");
     const [, head] = /"result":\{"number":"(0x[0-9a-f]+)"/.exec(text) ?? [];
     if (head !== undefined) onHead(head);
     const [, index, number] = /"logIndex":"(0x[0-9a-f]+)".*"blockNumber":"(0x[0-9a-f]+)"/.exec(text) ?? [];
-    heard.push(head ?? `${number}:${index}`);
+    received.push(head ?? `${number}:${index}`);
   });
-  return { socket, heard };
+  return { socket, received };
 }
 
 function residentBytes({ child }: NodeProcess): number {
@@ -60,18 +60,18 @@ function residentBytes({ child }: NodeProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** Sends transfers and a transaction that logs, once for each block. */
-async function sendForBlock(node: NodeProcess, turn: number, to: string): Promise<void> {
+/** Sends the transactions for one block: transfers and one that logs. */
+async function sendForBlock(node: NodeProcess, round: number, to: string): Promise<void> {
   const transfers = Array.from({ length: TRANSFERS_PER_BLOCK }, (_, index) =>
     aTransaction({
       privateKey: account(1).privateKey,
       to: account(2).address,
-      nonce: BigInt(turn * TRANSFERS_PER_BLOCK + index),
+      nonce: BigInt(round * TRANSFERS_PER_BLOCK + index),
     }),
   );
   const logging = aTransaction({
     privateKey: account(3).privateKey,
-    nonce: BigInt(turn),
+    nonce: BigInt(round),
     to: addressFromHex(to),
     value: 0n,
     data: bigintToFixedBytes(BigInt(LOGS_PER_BLOCK), 32),
@@ -88,7 +88,7 @@ async function sendForBlock(node: NodeProcess, turn: number, to: string): Promis
 
 describe("thousands of subscribers", IN_REAL_TIME, () => {
   itIfThorough(
-    "hear every block and its logs, in order, within the block's period, and make no block late",
+    "get every block and its logs in order, within the block period, and delay no block",
     async () => {
       const pauseFile = join(temporaryFolder(), "pauses.txt");
       const node = await startNodeProcess({
@@ -96,12 +96,12 @@ describe("thousands of subscribers", IN_REAL_TIME, () => {
         runtimeOptions: watchingPauses(pauseFile),
       });
       const logger = await contractIn(node, LOGGER);
-      const firstHeard = new Map<string, number>();
-      const lastHeard = new Map<string, { atMs: number; count: number }>();
+      const firstReceived = new Map<string, number>();
+      const lastReceived = new Map<string, { atMs: number; count: number }>();
       const onHead = (number: string): void => {
         const atMs = performance.now();
-        if (!firstHeard.has(number)) firstHeard.set(number, atMs);
-        lastHeard.set(number, { atMs, count: (lastHeard.get(number)?.count ?? 0) + 1 });
+        if (!firstReceived.has(number)) firstReceived.set(number, atMs);
+        lastReceived.set(number, { atMs, count: (lastReceived.get(number)?.count ?? 0) + 1 });
       };
       const before = residentBytes(node);
       const subscribers: Subscriber[] = [];
@@ -112,10 +112,10 @@ describe("thousands of subscribers", IN_REAL_TIME, () => {
       await pause(1500);
       const perConnection = (residentBytes(node) - before) / SUBSCRIBERS;
 
-      const begunAtMs = Date.now();
+      const startedAtMs = Date.now();
       const first = Number(await node.rpc<string>("eth_blockNumber")) + 1;
-      for (let turn = 0; turn < BLOCKS; turn++) {
-        await sendForBlock(node, turn, logger);
+      for (let round = 0; round < BLOCKS; round++) {
+        await sendForBlock(node, round, logger);
         const number = Number(await node.rpc<string>("eth_blockNumber"));
         await until(
           async () => (Number(await node.rpc<string>("eth_blockNumber")) > number ? true : undefined),
@@ -129,41 +129,41 @@ describe("thousands of subscribers", IN_REAL_TIME, () => {
         (_, index) => `0x${(first + index).toString(16)}`,
       );
       await until(
-        async () => (lastHeard.get(numbers.at(-1) ?? "")?.count === SUBSCRIBERS ? true : undefined),
+        async () => (lastReceived.get(numbers.at(-1) ?? "")?.count === SUBSCRIBERS ? true : undefined),
         20_000,
-        "that all hear of the last block",
+        "the notification of all about the last block",
       );
       const endedAtMs = Date.now();
 
       const expected: string[] = [];
       for (const number of numbers) {
-        const logs = await node.rpc<LogPlace[]>("eth_getLogs", [
+        const logs = await node.rpc<LogPosition[]>("eth_getLogs", [
           { fromBlock: number, toBlock: number, address: logger },
         ]);
         expected.push(...logs.map(({ blockNumber, logIndex }) => `${blockNumber}:${logIndex}`), number);
       }
       expect(expected.length).toBe(numbers.length + BLOCKS * LOGS_PER_BLOCK);
-      const ofThese = (heard: readonly string[]): string => {
-        const start = heard.indexOf(`0x${(first - 1).toString(16)}`) + 1;
-        return heard.slice(start, start + expected.length).join(" ");
+      const ofThese = (received: readonly string[]): string => {
+        const start = received.indexOf(`0x${(first - 1).toString(16)}`) + 1;
+        return received.slice(start, start + expected.length).join(" ");
       };
       const wrong = subscribers
-        .map(({ heard }) => ofThese(heard))
+        .map(({ received }) => ofThese(received))
         .filter((text) => text !== expected.join(" "));
       expect(wrong).toEqual([]);
 
       const spreads = numbers.map(
-        (number) => (lastHeard.get(number)?.atMs ?? 0) - (firstHeard.get(number) ?? 0),
+        (number) => (lastReceived.get(number)?.atMs ?? 0) - (firstReceived.get(number) ?? 0),
       );
       const made = logOf(node)
         .filter(({ message }) => message.startsWith("Produced #"))
         .map(({ timestamp }) => Date.parse(timestamp))
-        .filter((atMs) => atMs >= begunAtMs && atMs <= endedAtMs);
+        .filter((atMs) => atMs >= startedAtMs && atMs <= endedAtMs);
       const gaps = made.slice(1).map((atMs, index) => atMs - (made[index] ?? 0));
       const figures = {
         spreadMs: Math.max(...spreads),
         gapMs: Math.max(...gaps),
-        pauseMs: longestPauseMs(pauseFile, begunAtMs, endedAtMs),
+        pauseMs: longestPauseMs(pauseFile, startedAtMs, endedAtMs),
         perConnection,
       };
       for (const { socket } of subscribers) socket.terminate();

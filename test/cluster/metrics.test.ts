@@ -7,7 +7,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { type ParsedFamily, parseExposition, sampleValue } from "../observability/exposition.ts";
 import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
 
-/** One node, which has answered, mined, refused and queued before it is looked at. */
+/** One node that has answered, mined, refused and queued before its metrics are read. */
 let node: NodeProcess;
 let socket: WebSocket;
 let metricsUrl: string;
@@ -61,8 +61,8 @@ async function scrape(): Promise<ReadonlyMap<string, ParsedFamily>> {
 type Row = readonly [name: string, type: "counter" | "gauge" | "summary", labels?: readonly string[]];
 
 /**
- * What metrics.md#naming-rules and what follows it say a node shows, ours (metrics.md#metrics-of-our-own)
- * too; labels where a series with them must be there by now.
+ * Metrics of metrics.md#naming-rules and the following sections, including our own (metrics.md#metrics-of-our-own), with
+ * labels where a series must exist by now.
  */
 const MUST: readonly Row[] = [
   ["ethereum_blockchain_height", "gauge"],
@@ -140,7 +140,7 @@ const MUST: readonly Row[] = [
   ["tx_rejected_total", "counter", ["reason", "source"]],
 ];
 
-/** Those that begin with a first use, and a node without peers has none. */
+/** Metrics without series until their first use, which a node without peers does not reach. */
 const ANNOUNCED: readonly Row[] = [
   ["besu_peers_disconnected_total", "counter"],
   ["besu_network_p2p_messages_inbound_total", "counter"],
@@ -156,8 +156,7 @@ const ANNOUNCED: readonly Row[] = [
 ];
 
 /**
- * What the panels of the public board 10273 ask for, its older revisions included
- * (metrics.md#boards-and-alerts).
+ * Queries of the panels of the public board 10273, including its older revisions (metrics.md#boards-and-alerts).
  */
 const BOARD = [
   "ethereum_blockchain_height",
@@ -177,7 +176,7 @@ const BOARD = [
 ];
 
 describe("a running node's metrics", () => {
-  it("are all there, each with its type and labels", async () => {
+  it("all exist, each with its type and labels", async () => {
     const families = await scrape();
     const wrong = [...MUST, ...ANNOUNCED].filter(([name, type]) => families.get(name)?.type !== type);
     expect(wrong).toEqual([]);
@@ -204,7 +203,7 @@ describe("a running node's metrics", () => {
     expect(empty).toEqual([]);
   });
 
-  it("say the same of the chain as JSON-RPC", async () => {
+  it("match JSON-RPC about the chain", async () => {
     const before = await node.rpc<string>("eth_blockNumber");
     const families = await scrape();
     const after = await node.rpc<string>("eth_blockNumber");
@@ -235,7 +234,7 @@ describe("a running node's metrics", () => {
     expect(sampleValue(families, "besu_synchronizer_in_sync")).toBe(1);
   });
 
-  it("count the pool's comings and goings in the words of both of the incumbent's pools", async () => {
+  it("count the pool's changes under the names of both of Besu's pools", async () => {
     const families = await scrape();
     const pool = (name: string, labels = {}) =>
       sampleValue(families, `besu_transaction_pool_${name}`, labels);
@@ -255,7 +254,7 @@ describe("a running node's metrics", () => {
     expect(pool("transactions")).toBe(statistics.localCount + statistics.remoteCount);
   });
 
-  it("count calls and refusals by method, connections as they are, and what was turned away", async () => {
+  it("count calls and errors by method, open connections, and refused requests", async () => {
     const families = await scrape();
     const errors = (rpcMethod: string, errorType: string) =>
       sampleValue(families, "besu_rpc_errors_count_total", { rpcMethod, errorType });
@@ -275,11 +274,11 @@ describe("a running node's metrics", () => {
     expect(sampleValue(families, "rpc_requests_rejected_total", { reason: "host" })).toBe(0);
   });
 
-  it("tell of consensus, the process and the disk", async () => {
+  it("show consensus, the process and the disk", async () => {
     const families = await scrape();
     const value = (name: string, labels = {}) => sampleValue(families, name, labels) ?? Number.NaN;
     expect([value("bft_validators"), value("bft_quorum"), value("bft_is_validator")]).toEqual([1, 1, 1]);
-    // Consensus hears of a head a moment later than the reader of metrics may.
+    // Consensus may be notified of a head a moment after the metrics are read.
     const height = value("ethereum_blockchain_height");
     expect([height, height + 1]).toContain(value("bft_height"));
     expect([height - 1, height]).toContain(value("bft_commit_seconds_count"));
@@ -302,7 +301,7 @@ describe("a running node's metrics", () => {
   });
 });
 
-it("a port in use is told as that of any door, with the option to change", async () => {
+it("a metrics port in use is reported like that of any server, with the option to change", async () => {
   const { port } = new URL(metricsUrl);
   const started = startNodeProcess({ options: ["--metrics-enabled", `--metrics-port=${port}`] });
   await expect(started).rejects.toThrow(new RegExp(`${port} is in use .* --metrics-port`));

@@ -20,9 +20,9 @@ export interface NodeProcess {
   /** Everything printed so far, both streams. */
   output(): string;
   rpc<T>(method: string, params?: readonly unknown[]): Promise<T>;
-  /** SIGTERM, and the exit code that follows. */
+  /** Sends SIGTERM; returns the exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL: no farewell. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
 
@@ -39,16 +39,16 @@ export interface NodeOptions {
 const STARTS_WITHIN_MS = 60_000;
 
 /** Starts a node on the development network and waits for its first answer. */
-export async function startNodeProcess(asked: NodeOptions = {}): Promise<NodeProcess> {
-  const dataPath = asked.dataPath ?? temporaryFolder();
-  const httpPort = asked.httpPort ?? (await freePort());
+export async function startNodeProcess(settings: NodeOptions = {}): Promise<NodeProcess> {
+  const dataPath = settings.dataPath ?? temporaryFolder();
+  const httpPort = settings.httpPort ?? (await freePort());
   const wsPort = await freePort();
   const options = [`--data-path=${dataPath}`, `--rpc-http-port=${httpPort}`, `--rpc-ws-port=${wsPort}`];
   const started = runProgram(
-    [...options, ...(asked.options ?? [])],
+    [...options, ...(settings.options ?? [])],
     undefined,
-    asked.runtimeOptions,
-    asked.program,
+    settings.runtimeOptions,
+    settings.program,
   );
   const node: NodeProcess = {
     dataPath,
@@ -90,12 +90,12 @@ export interface RunningProgram {
 
 const running = new Set<ChildProcess>();
 
-/** Leaves no program behind; those that failed tests did not stop. */
+/** Kills the programs that failed tests did not stop. */
 export function killRunning(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-/** Runs the program with these arguments; nothing is waited for. */
+/** Runs the program with these arguments, without waiting for anything. */
 export function runProgram(
   options: readonly string[],
   cwd?: string,
@@ -144,7 +144,7 @@ export async function rpc<T>(url: string, method: string, params: readonly unkno
   return answer.result as T;
 }
 
-/** What a node logged, line by line: `timestamp`, `level`, `class`, `message` and the facts. */
+/** The node's log lines: `timestamp`, `level`, `class`, `message` and the facts. */
 export function logOf(node: NodeProcess): readonly LogLine[] {
   return node
     .output()
@@ -161,14 +161,14 @@ export interface LogLine {
   readonly [fact: string]: unknown;
 }
 
-/** Is removed when all tests are done (test/ownFolder.ts). */
+/** A folder that is removed after all tests (test/ownFolder.ts). */
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "ibex-test-"));
 }
 
 /**
- * A port that nobody listens on: each time another one, and none of those that the system gives to connections, so that
- * none is taken again before the program that it is meant for listens on it.
+ * A free port: another one each time, outside of the system's range for connections, so that it is not taken before the
+ * program listens on it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -179,7 +179,7 @@ export async function freePort(): Promise<number> {
 
 const FIRST_PORT = 10_000;
 const PORTS = 10_000;
-/** Other processes of the same run begin elsewhere. */
+/** Starts at another port in each process of the same run. */
 let portsTried = process.pid * 1009;
 
 function isFree(port: number): Promise<boolean> {
@@ -190,7 +190,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Waits until `condition` gives a value; polls, because what is waited for is another process. */
+/** Polls until `condition` gives a value; polling, because it waits for another process. */
 export async function until<T>(
   condition: () => Promise<T | undefined>,
   withinMs: number,

@@ -8,7 +8,7 @@ import { startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..");
 
-it("the package depends on nothing that only building or testing takes", () => {
+it("the package has no dependency that only building or testing needs", () => {
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };
@@ -18,7 +18,7 @@ it("the package depends on nothing that only building or testing takes", () => {
 });
 
 itIfThorough(
-  "what npm packs from a fresh clone installs without a compiler, and its program makes blocks",
+  "the package from a fresh clone installs without a compiler, and its program runs",
   { ...IN_REAL_TIME, timeout: 300_000 },
   async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
@@ -57,17 +57,17 @@ itIfThorough(
   },
 );
 
-/** What git keeps, nothing of what is made from it. */
+/** A copy of the sources, without generated files. */
 function freshClone(): string {
   const clone = join(temporaryFolder(), "clone");
   mkdirSync(clone);
-  const made = new Set(["node_modules", "dist", ".git", "test"]);
+  const generated = new Set(["node_modules", "dist", ".git", "test"]);
   for (const name of readdirSync(ROOT))
-    if (!made.has(name)) cpSync(join(ROOT, name), join(clone, name), { recursive: true });
+    if (!generated.has(name)) cpSync(join(ROOT, name), join(clone, name), { recursive: true });
   return clone;
 }
 
-/** What the command prints; the output of scripts of npm goes elsewhere. */
+/** The standard output of a command. */
 function run(command: string, args: readonly string[], cwd: string): string {
   return execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 }

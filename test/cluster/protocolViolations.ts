@@ -2,38 +2,39 @@ import { CODES } from "../../src/network/eth/message.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import {
+  type AttackContext,
   announcing,
-  type Battlefield,
   hashOf,
   headersFrom,
   madeUpTransactions,
   manyHashes,
-  newStranger,
+  newIdentity,
   prepareBy,
   repeat,
 } from "./hostileMessages.ts";
 import { type Disguise, ETH, type HostilePeer, IBF } from "./hostilePeer.ts";
 import { pause } from "./nodeProcess.ts";
 
-/** What a peer does for which it is sent away. */
-export interface Offence {
-  readonly disguise?: (field: Battlefield) => Disguise;
-  /** When it is done: once Hello was exchanged, Status as well, or it has shown its head too. */
+/** Behaviour for which a peer is disconnected. */
+export interface Violation {
+  readonly disguise?: (context: AttackContext) => Disguise;
+  /** When it happens: after the exchange of Hello, of Status, or after the head probe. */
   readonly when: "open" | "introduced" | "greeted";
-  readonly act?: (peer: HostilePeer, field: Battlefield) => Promise<void> | void;
-  readonly told: string;
+  readonly act?: (peer: HostilePeer, context: AttackContext) => Promise<void> | void;
+  /** The disconnect reason. */
+  readonly reason: string;
   /**
-   * Whether it is refused when it comes back: who broke the protocol for good, who was of no use for a while. Absent
-   * where it depends on what the node notices first.
+   * Whether a second connection is refused: for good after a breach of protocol, for some time as a useless peer. Absent
+   * when it depends on which violation the node notices first.
    */
-  readonly isRemembered?: boolean;
+  readonly isBanned?: boolean;
 }
 
-const BREACH = { told: "breachOfProtocol", isRemembered: true } as const;
-const USELESS = { told: "uselessPeer", isRemembered: true } as const;
-const OTHER_CHAIN = { told: "subprotocolTriggered", isRemembered: false } as const;
+const BREACH = { reason: "breachOfProtocol", isBanned: true } as const;
+const USELESS = { reason: "uselessPeer", isBanned: true } as const;
+const OTHER_CHAIN = { reason: "subprotocolTriggered", isBanned: false } as const;
 
-export const OFFENCES: Readonly<Record<string, Offence>> = {
+export const VIOLATIONS: Readonly<Record<string, Violation>> = {
   "shares no protocol": {
     disguise: () => ({ hello: { capabilities: [{ name: "les", version: 4 }] } }),
     when: "open",
@@ -44,25 +45,25 @@ export const OFFENCES: Readonly<Record<string, Offence>> = {
     when: "open",
     ...USELESS,
   },
-  "introduces itself as somebody else": {
-    disguise: () => ({ hello: { nodeId: newStranger().nodeId } }),
+  "introduces itself with another node id": {
+    disguise: () => ({ hello: { nodeId: newIdentity().nodeId } }),
     when: "open",
-    told: "unexpectedIdentity",
-    isRemembered: false,
+    reason: "unexpectedIdentity",
+    isBanned: false,
   },
-  "speaks a version of everything that has no number": {
+  "claims an impossible version of RLPx": {
     disguise: () => ({ hello: { p2pVersion: 70_000 } }),
     when: "open",
     ...BREACH,
   },
-  "introduces itself at length": {
+  "sends an overlong client id": {
     disguise: () => ({ hello: { clientId: "x".repeat(9000) } }),
     when: "open",
-    // It has proven nothing yet: a key that somebody else copied could be to blame.
+    // It has not proven yet that it owns the key, so its node id is not banned.
     ...BREACH,
-    isRemembered: false,
+    isBanned: false,
   },
-  "asks before it introduces itself": {
+  "sends a request before Status": {
     disguise: () => ({ status: () => undefined }),
     when: "open",
     act: (peer) => peer.say(headersFrom(0n, 1)),
@@ -78,18 +79,18 @@ export const OFFENCES: Readonly<Record<string, Offence>> = {
     when: "open",
     ...OTHER_CHAIN,
   },
-  "sends a Status that cannot be read": {
+  "sends a malformed Status": {
     disguise: () => ({ status: () => undefined }),
     when: "open",
     act: (peer) => peer.send(ETH, Uint8Array.of(0xc1, 0x44)),
     ...OTHER_CHAIN,
   },
-  "answers what nobody asked": {
+  "sends an answer without a request": {
     when: "greeted",
     act: (peer) => peer.say({ kind: "blockHeaders", requestId: 77n, headers: [] }),
     ...BREACH,
   },
-  "asks for ten thousand transactions at once": {
+  "requests ten thousand transactions at once": {
     when: "greeted",
     act: (peer) => peer.say({ kind: "getPooledTransactions", requestId: 1n, hashes: manyHashes(10_000) }),
     ...BREACH,
@@ -99,7 +100,7 @@ export const OFFENCES: Readonly<Record<string, Offence>> = {
     act: (peer) => peer.say(announcing(10_000)),
     ...BREACH,
   },
-  "asks for more headers than there are numbers": {
+  "requests an impossible number of headers": {
     when: "greeted",
     act(peer) {
       const query = [Uint8Array.of(1), new Uint8Array(32).fill(0xff), Uint8Array.of(), Uint8Array.of()];
@@ -108,36 +109,36 @@ export const OFFENCES: Readonly<Record<string, Offence>> = {
     },
     ...BREACH,
   },
-  "sends what is no transaction": {
+  "sends an invalid transaction": {
     when: "greeted",
     act: (peer) => peer.send(ETH + CODES.transactions, encodeRlpList([encodeRlpString(Uint8Array.of(9))])),
     ...BREACH,
   },
-  "goes on sending transactions that nobody pays for": {
+  "keeps sending transactions without a balance to pay for them": {
     when: "greeted",
     act: (peer) => sendMadeUp(peer, true),
     ...USELESS,
   },
-  "goes on sending transactions that nobody signed": {
+  "keeps sending transactions with invalid signatures": {
     when: "greeted",
     act: (peer) => sendMadeUp(peer, false),
     ...USELESS,
   },
-  "sends a block that is none": {
+  "sends an invalid block": {
     when: "greeted",
     act: (peer) => peer.send(ETH + CODES.newBlock, Uint8Array.of(0xc2, 0xc0, 0x01)),
     ...BREACH,
   },
-  "sends consensus messages that cannot be read": {
+  "sends malformed consensus messages": {
     when: "greeted",
     act: (peer) => repeat(50, (index) => peer.send(IBF + (index % 4), Buffer.from(`nonsense ${index}`))),
     ...USELESS,
   },
-  "sends consensus messages of its own, being no validator": {
+  "sends consensus messages without being a validator": {
     when: "greeted",
     async act(peer, { headNumber }) {
-      const own = newStranger();
-      // What comes after a block in between is of the past, and no offence.
+      const own = newIdentity();
+      // Messages that arrive after the next block are old, which is no violation.
       while (!peer.isGone()) {
         const height = BigInt(await headNumber()) + 1n;
         repeat(10, (round) => peer.send(...prepareBy(own, height, round)));
@@ -146,7 +147,7 @@ export const OFFENCES: Readonly<Record<string, Offence>> = {
     },
     ...USELESS,
   },
-  "asks more than it waits for": {
+  "sends more requests than it waits for": {
     when: "greeted",
     act: (peer) => repeat(2000, () => peer.say(headersFrom(0n, 512))),
     ...USELESS,
@@ -160,20 +161,20 @@ async function sendMadeUp(peer: HostilePeer, recovers: boolean): Promise<void> {
   }
 }
 
-/** Those for which the node has to lose its patience: 5 to 20 s. */
-export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {
-  "never introduces itself": {
+/** Violations that the node notices by timeouts of 5 to 20 s. */
+export const SLOW_VIOLATIONS: Readonly<Record<string, Violation>> = {
+  "never sends a Status": {
     disguise: () => ({ status: () => undefined }),
     when: "open",
-    told: "timeout",
-    isRemembered: false,
+    reason: "timeout",
+    isBanned: false,
   },
-  "does not show its head": {
+  "does not answer the head probe": {
     disguise: () => ({ showsHead: false }),
     when: "open",
     ...USELESS,
   },
-  "shows its head byte by byte": {
+  "answers the head probe byte by byte": {
     disguise: () => ({ showsHead: false }),
     when: "introduced",
     async act(peer) {
@@ -186,7 +187,7 @@ export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {
     },
     ...USELESS,
   },
-  "asks, and does not read": {
+  "sends requests and reads no answers": {
     when: "greeted",
     async act(peer, { largeBlock }) {
       peer.socket.pause();
@@ -196,6 +197,6 @@ export const SLOW_OFFENCES: Readonly<Record<string, Offence>> = {
         await pause(100);
       }
     },
-    told: "hung up",
+    reason: "hung up",
   },
 };

@@ -6,24 +6,24 @@ import WebSocket from "ws";
 import { problemsOf } from "../rpc/responseProblems.ts";
 import type { NodeProcess } from "./nodeProcess.ts";
 
-/** Throws requests at both doors of a node, some at a time, and is not content with a poor answer. */
-export interface Thrower {
-  /** One request to each place: connections that break off, HTTP requests, WebSocket messages. */
-  throwRound(requests: readonly Buffer[]): Promise<void>;
-  /** Opens the WebSocket connections anew, which ends their subscriptions. */
+/** Sends requests to both RPC servers of a node, several at a time, and fails on an invalid answer. */
+export interface RequestSender {
+  /** Sends one request by each way: connections that break off, HTTP requests, WebSocket messages. */
+  sendRound(requests: readonly Buffer[]): Promise<void>;
+  /** Reopens the WebSocket connections, which ends their subscriptions. */
   renewConnections(): Promise<void>;
   close(): void;
 }
 
 const CONNECTIONS = 4;
-/** No request that is thrown takes more than some milliseconds; even an endless call ends after 5 s. */
+/** Requests take some milliseconds; even an endless call ends after 5 s. */
 const ANSWER_LIMIT_MS = 20_000;
 
-/** `cut` says how much of a request is sent before its connection breaks off: a share from 0 to 1. */
-export async function openThrower(node: NodeProcess, cut: () => number): Promise<Thrower> {
+/** `cut` gives the share of a request that is sent before its connection breaks off, from 0 to 1. */
+export async function openRequestSender(node: NodeProcess, cut: () => number): Promise<RequestSender> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   let sockets = await openSockets(node);
-  const places: readonly ((body: Buffer) => Promise<void>)[] = [
+  const ways: readonly ((body: Buffer) => Promise<void>)[] = [
     ...[node.httpPort, node.wsPort].map((port) => (body: Buffer) => breakOff(port, body, cut())),
     ...Array.from({ length: 6 * CONNECTIONS }, () => (body: Buffer) => expectHttpAnswer(node, agent, body)),
     ...Array.from({ length: 6 * CONNECTIONS }, (_, index) => (body: Buffer) => {
@@ -33,9 +33,9 @@ export async function openThrower(node: NodeProcess, cut: () => number): Promise
     }),
   ];
   return {
-    async throwRound(requests) {
-      const thrown = requests.map((body, index) => places[index % places.length]?.(body));
-      await inTime(Promise.all(thrown), () => requests.map(shown).join("\n"));
+    async sendRound(requests) {
+      const sent = requests.map((body, index) => ways[index % ways.length]?.(body));
+      await withinLimit(Promise.all(sent), () => requests.map(shown).join("\n"));
     },
     async renewConnections() {
       const closed = sockets.map((socket) => once(socket, "close"));
@@ -50,15 +50,15 @@ export async function openThrower(node: NodeProcess, cut: () => number): Promise
   };
 }
 
-/** The beginning of a request, for the message of a failing test. */
+/** The start of a request, for the message of a failing test. */
 function shown(body: Buffer): string {
   return body.toString("latin1").slice(0, 500);
 }
 
 async function expectHttpAnswer(node: NodeProcess, agent: Agent, body: Buffer): Promise<void> {
   const { status, text } = await post(node, agent, body);
-  const isSound = text === "" ? status === 200 : problemsOf(JSON.parse(text)).length === 0;
-  if (!isSound || (status !== 200 && status !== 400))
+  const isValid = text === "" ? status === 200 : problemsOf(JSON.parse(text)).length === 0;
+  if (!isValid || (status !== 200 && status !== 400))
     throw new Error(`HTTP answered ${status} ${text.slice(0, 500)} to ${shown(body)}`);
 }
 
@@ -83,8 +83,8 @@ function post(
 }
 
 /**
- * Sends the message and a call of our own behind it, and waits for the answer to that one: not every message gets an
- * answer, and answers need not keep the order. All that comes meanwhile must be sound.
+ * Sends the message and then a valid call, and waits for the answer to the call: not every message gets an answer, and
+ * answers may come in any order. All messages received meanwhile must be valid.
  */
 function expectMessageTaken(socket: WebSocket, message: Buffer, id: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -109,7 +109,7 @@ function expectMessageTaken(socket: WebSocket, message: Buffer, id: string): Pro
   });
 }
 
-/** Sends a part of an HTTP request, ends, and waits until the node has let go of the connection, too. */
+/** Sends a part of an HTTP request, ends the connection, and waits until the node has closed it too. */
 async function breakOff(port: number, body: Buffer, share: number): Promise<void> {
   const head = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length + 1}\r\n\r\n`;
   const whole = Buffer.concat([Buffer.from(head), body]);
@@ -126,13 +126,13 @@ async function openSockets({ wsUrl }: NodeProcess): Promise<readonly WebSocket[]
   return sockets;
 }
 
-/** Fails when nothing comes of it. */
-function inTime(promise: Promise<unknown>, what: () => string): Promise<void> {
+/** Rejects when the promise does not settle within ANSWER_LIMIT_MS. */
+function withinLimit(promise: Promise<unknown>, what: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const alarm = setTimeout(
+    const timer = setTimeout(
       () => reject(new Error(`no answer within ${ANSWER_LIMIT_MS} ms to one of\n${what()}`)),
       ANSWER_LIMIT_MS,
     );
-    promise.then(() => resolve(), reject).finally(() => clearTimeout(alarm));
+    promise.then(() => resolve(), reject).finally(() => clearTimeout(timer));
   });
 }

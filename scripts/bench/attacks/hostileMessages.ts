@@ -8,7 +8,7 @@ import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../../src/primitives/rlp.ts";
 import { addressOfPrivateKey, encodeSignature, sign } from "../../../src/primitives/secp256k1.ts";
 import type { Digest } from "../../../src/types/blockHash.ts";
-import { hashOf, hugeProposalBy, newStranger } from "../../../test/cluster/hostileMessages.ts";
+import { hashOf, hugeProposalBy, newIdentity } from "../../../test/cluster/hostileMessages.ts";
 import { callAsHostile, ETH, type HostilePeer, IBF } from "../../../test/cluster/hostilePeer.ts";
 import type { Identity } from "../../../test/network/identities.ts";
 import { pause } from "../pause.ts";
@@ -60,7 +60,7 @@ export async function sendMadeUpTransactions(target: Target, isOver: () => boole
   const messages = Array.from({ length: 6 }, (_, index) => madeUpTransactions(index % 2 === 0));
   async function attack(first: number): Promise<void> {
     for (let turn = first; !isOver(); turn++) {
-      await asPeer(target, newStranger(), isOver, async (peer) => {
+      await asPeer(target, newIdentity(), isOver, async (peer) => {
         for (let index = turn; !isOver() && !peer.isGone(); index++) {
           peer.send(ETH + CODES.transactions, messages[index % messages.length] ?? new Uint8Array());
           await drained(peer);
