@@ -20,13 +20,13 @@ const NETWORK = [
   "--min-gas-price=0",
   "--p2p-port=0",
 ];
-/** Makes the blocks. */
+/** For the node that produces the blocks. */
 const PUBLIC_KEY = [`--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`];
-/** Counts what the first test asks for. */
+/** For the node whose metrics are read. */
 const COUNTING = ["--metrics-enabled", "--metrics-port=0", "--metrics-category=PEERS"];
 
 describe("two nodes of one network", IN_REAL_TIME, () => {
-  it("are two, whatever genesis file they name: only npm start has the public key by itself", async () => {
+  it("have different keys whatever their genesis file: only npm start uses the well-known key by itself", async () => {
     const validator = await startNodeProcess({ options: ["--p2p-enabled", "--p2p-port=0"] });
     const enode = (await validator.rpc<string>("net_enode")).replace("?discport=0", "");
     const follower = await startNodeProcess({ options: [...NETWORK, `--bootnodes=${enode}`] });
@@ -45,7 +45,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
       `start with --node-private-key-file=${DEV_VALIDATOR_KEY_FILE.replaceAll("\\", "\\\\")}`,
     );
     expect(validator.output()).not.toContain("this node follows");
-    // A twin, by which the chain would split: it is told of as soon as one of the two is to call the other.
+    // A second node with the same key could split the chain: it warns when it is to connect to the first.
     const twin = await startNodeProcess({
       options: ["--p2p-enabled", "--p2p-port=0", `--bootnodes=${enode}`],
     });
@@ -54,7 +54,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
     for (const node of [twin, follower, validator]) expect(await node.stop()).toBe(0);
   }, 60_000);
 
-  it("connect by their static nodes, see each other move on, and connect again after one was killed", async () => {
+  it("connect by their static nodes, follow each other's head, and reconnect after one was killed", async () => {
     const validator = await startNodeProcess({ options: [...NETWORK, ...PUBLIC_KEY, ...COUNTING] });
     const folder = temporaryFolder();
     const start = (): Promise<NodeProcess> =>
@@ -70,8 +70,8 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
     expect(await follower.rpc("net_listening")).toBe(true);
     expect(await follower.rpc("net_services")).toMatchObject({ p2p: { host: "127.0.0.1" } });
     await expect.poll(() => validator.output()).toContain("peer connected");
-    await peerMovesOn(validator);
-    await peerMovesOn(follower);
+    await peerHeadAdvances(validator);
+    await peerHeadAdvances(follower);
     await follower.kill();
     await peersOf(validator, "0x0");
     const again = await start();
@@ -89,7 +89,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
   }, 60_000);
 
   itIfThorough(
-    "say by name and reason whom they do not reach, and suspect themselves when their rules differ",
+    "log which peer they cannot reach and why, and warn of their own rules when all peers' blocks break them",
     async () => {
       const other = join(temporaryFolder(), "other.json");
       const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
@@ -98,34 +98,34 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
       writeFileSync(slower, genesis.replace('"blockperiodseconds": 1', '"blockperiodseconds": 2'));
       const validator = await startNodeProcess({ options: ["--p2p-enabled", "--p2p-port=0"] });
       const enode = (await validator.rpc<string>("net_enode")).replace("?discport=0", "");
-      const stranger = await startNodeProcess({ options: [`--genesis-file=${other}`, ...NETWORK.slice(1)] });
-      const elsewhere = (await stranger.rpc<string>("net_enode")).replace("?discport=0", "");
+      const foreigner = await startNodeProcess({ options: [`--genesis-file=${other}`, ...NETWORK.slice(1)] });
+      const elsewhere = (await foreigner.rpc<string>("net_enode")).replace("?discport=0", "");
       const [, address] = enode.split("@");
       const otherKey = `${elsewhere.split("@")[0]}@${address}`;
-      const nobody = `enode://${"ab".repeat(64)}@127.0.0.1:${await freePort()}`;
+      const unreachable = `enode://${"ab".repeat(64)}@127.0.0.1:${await freePort()}`;
       const follower = await startNodeProcess({
-        options: [...NETWORK, `--bootnodes=${elsewhere},${nobody}`],
+        options: [...NETWORK, `--bootnodes=${elsewhere},${unreachable}`],
       });
-      const mistaken = await startNodeProcess({ options: [...NETWORK, `--bootnodes=${otherKey}`] });
+      const wrongKey = await startNodeProcess({ options: [...NETWORK, `--bootnodes=${otherKey}`] });
       const differing = await startNodeProcess({
         options: [`--genesis-file=${slower}`, ...NETWORK.slice(1), `--bootnodes=${enode}`],
       });
-      const told = (node: NodeProcess) =>
+      const warnings = (node: NodeProcess) =>
         logOf(node).flatMap(({ level, message }) => (level === "WARN" ? [message] : []));
       for (const why of [
         /^no connection with .* for 1\d s: another genesis: theirs 0x\w{64}, ours 0x\w{64}$/,
         /^no connection with .* for 1\d s: nothing listens there/,
       ])
         await expect
-          .poll(() => told(follower).filter((line) => why.test(line)), { timeout: 40_000 })
+          .poll(() => warnings(follower).filter((line) => why.test(line)), { timeout: 40_000 })
           .toHaveLength(1);
       await expect
-        .poll(() => told(mistaken), { timeout: 40_000 })
+        .poll(() => warnings(wrongKey), { timeout: 40_000 })
         .toContainEqual(expect.stringMatching(/it may have another key than its enode URL says$/));
       await expect
-        .poll(() => told(differing), { timeout: 40_000 })
+        .poll(() => warnings(differing), { timeout: 40_000 })
         .toContainEqual(expect.stringMatching(/^the blocks of every peer break this node's rules/));
-      for (const node of [differing, mistaken, follower, stranger, validator])
+      for (const node of [differing, wrongKey, follower, foreigner, validator])
         expect(await node.stop()).toBe(0);
     },
     120_000,
@@ -145,7 +145,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
 });
 
 describe("the development network", () => {
-  it("has no peers, though it speaks their protocol", async () => {
+  it("has no peers, though it supports their protocol", async () => {
     const node = await startNodeProcess();
     await expect(node.rpc("net_peerCount")).rejects.toThrow("P2P has been disabled");
     expect(await node.rpc("eth_protocolVersion")).toBe("0x44");
@@ -153,8 +153,8 @@ describe("the development network", () => {
   }, 60_000);
 });
 
-/** The only peer's head follows the chain, whoever makes the blocks. */
-async function peerMovesOn(node: NodeProcess): Promise<void> {
+/** Waits until the node sees a newer head of its only peer. */
+async function peerHeadAdvances(node: NodeProcess): Promise<void> {
   const headNumber = async () => {
     const [peer] = await node.rpc<readonly { protocols: { eth: { head: string } } }[]>("admin_peers");
     const block = await node.rpc<{ number: string } | null>("eth_getBlockByHash", [

@@ -9,7 +9,7 @@ import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
 
 const KEEP = "--tx-pool-enable-save-restore";
-/** Takes transactions at any price into the pool, and none below 1,000 wei into a block. */
+/** Accepts transactions at any price into the pool, and none below 1,000 wei into a block. */
 const WAITING = [KEEP, "--min-gas-price=1000", "--tx-pool-min-gas-price=0", "--tx-pool-no-local-priority"];
 
 function from(who: number, nonce: number, gasPrice: bigint): SentTransaction {
@@ -27,7 +27,7 @@ async function pooled(node: NodeProcess): Promise<readonly string[]> {
 }
 
 describe("the pool over a restart of the program", IN_REAL_TIME, () => {
-  it("is still there, in order and with its origins, and is mined", { timeout: 60_000 }, async () => {
+  it("is restored in order and with its origins, and is mined", { timeout: 60_000 }, async () => {
     const [first, second, other, beyond] = [
       from(0, 0, 100n),
       from(0, 1, 100n),
@@ -43,7 +43,7 @@ describe("the pool over a restart of the program", IN_REAL_TIME, () => {
 
     const lines = readFileSync(file, "latin1").split("\n");
     expect(lines[0]).toBe(`l${Buffer.from(first.raw).toString("base64")}`);
-    // As if a peer had sent one of them, and a line had been damaged.
+    // One transaction is marked as received from a peer, and one line is damaged.
     writeFileSync(file, [lines[0], lines[1], `r${lines[2]?.slice(1)}`, "lAAAA", lines[3], ""].join("\n"));
 
     const two = await startNodeProcess({ dataPath, options: WAITING });

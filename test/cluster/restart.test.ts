@@ -8,22 +8,22 @@ import { ask } from "./history.ts";
 import { type LogLine, logOf, type NodeProcess, pause, until } from "./nodeProcess.ts";
 import { CHAIN_ID, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
-/** `npm run test:long` asks for more. */
+/** More in the long run (`npm run test:long`). */
 const RESTARTS = Number(process.env["IBEX_RESTARTS"] ?? 1);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 const ROUND_SECONDS = 4;
 const BATCH = 10;
-/** What four processes on one machine, and their clients, may take besides. */
+/** Tolerance for four processes and their clients on one host. */
 const BUSY_MACHINE_MS = 4_000;
 
 itIfThorough(
-  `four validators killed at once under load keep every block, and make the next within ${ROUND_SECONDS} s of being ` +
+  `four validators killed at once under load keep every block, and decide the next within ${ROUND_SECONDS} s of being ` +
     `back and connected, ${RESTARTS} times (IBEX_SEED=${SEED})`,
   async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: ROUND_SECONDS });
     onTestFinished(network.stopAll);
     let nodes = await network.startAll();
-    const clients = sendAllTheTime(network);
+    const clients = sendContinuously(network);
     for (let restart = 0; restart < RESTARTS; restart++) {
       await reach(nodes, Math.max(...(await heightsOf(nodes))) + 3, 60_000);
       await pause((SEED * 7919 + restart * 331) % 1000);
@@ -35,7 +35,7 @@ itIfThorough(
         const known = chains[index] ?? [];
         expect(await hashesOf(node, 1, known.length)).toEqual(known);
       }
-      // By their own words: this process may be busy.
+      // By the time in their logs, because this process may be busy.
       const starts = await Promise.all(nodes.map((node) => lineOf(node, "Ethereum main loop is up.")));
       const next = Math.max(...starts.map(({ headNumber }) => Number(headNumber))) + 1;
       await reach(nodes, next, 60_000);
@@ -53,14 +53,14 @@ itIfThorough(
   60_000 + RESTARTS * 60_000,
 );
 
-/** Of one client for each node, which send all the time, whether somebody answers or not. */
+/** One client for each node, which sends continuously, also while its node is down. */
 interface Clients {
-  /** Transactions of which a client was told that they are mined, with the block named. */
+  /** Transactions that a client knows to be mined, with the hash of their block. */
   readonly receipts: ReadonlyMap<Hex, Hex>;
   end(): Promise<void>;
 }
 
-function sendAllTheTime(network: ValidatorNetwork): Clients {
+function sendContinuously(network: ValidatorNetwork): Clients {
   const receipts = new Map<Hex, Hex>();
   let isOver = false;
 
@@ -68,11 +68,11 @@ function sendAllTheTime(network: ValidatorNetwork): Clients {
     const { privateKey, address } = account(index);
     const nonce = BigInt(await node.rpc<Hex>("eth_getTransactionCount", [toHex(address), "pending"]));
     const hashes: Hex[] = [];
-    for (let place = 0n; place < BATCH; place++) {
+    for (let offset = 0n; offset < BATCH; offset++) {
       const { raw, hash } = aTransaction({
         chainId: CHAIN_ID,
         type: 2,
-        nonce: nonce + place,
+        nonce: nonce + offset,
         maxFeePerGas: 0n,
         maxPriorityFeePerGas: 0n,
         value: 0n,
@@ -82,21 +82,21 @@ function sendAllTheTime(network: ValidatorNetwork): Clients {
       await node.rpc("eth_sendRawTransaction", [toHex(raw)]);
     }
     for (const hash of hashes) {
-      const asked = async () =>
+      const found = async () =>
         (await node.rpc<{ blockHash: Hex } | null>("eth_getTransactionReceipt", [hash])) ?? undefined;
-      receipts.set(hash, (await until(asked, 30_000, "a receipt")).blockHash);
+      receipts.set(hash, (await until(found, 30_000, "a receipt")).blockHash);
     }
   }
 
-  async function beClient(index: number): Promise<void> {
+  async function runClient(index: number): Promise<void> {
     while (!isOver) {
       const node = network.members[index]?.node;
-      // While its node is down nobody answers: then it begins anew.
+      // Starts again after an error, such as while its node is down.
       if (node !== undefined) await sendBatch(node, index).catch(() => pause(20));
     }
   }
 
-  const running = network.members.map((_, index) => beClient(index));
+  const running = network.members.map((_, index) => runClient(index));
   return {
     receipts,
     async end() {
@@ -107,28 +107,28 @@ function sendAllTheTime(network: ValidatorNetwork): Clients {
 }
 
 async function expectReceipts(node: NodeProcess, receipts: ReadonlyMap<Hex, Hex>): Promise<void> {
-  const questions = [...receipts.keys()].map((hash) => ({
+  const requests = [...receipts.keys()].map((hash) => ({
     method: "eth_getTransactionReceipt",
     params: [hash],
   }));
-  const answers = await ask(node.httpUrl, questions);
+  const answers = await ask(node.httpUrl, requests);
   const blocks = answers.map(({ result }) => (result as { blockHash: Hex } | null)?.blockHash);
   expect(blocks).toEqual([...receipts.values()]);
 }
 
-/** A node answers before all that it has said is read here. */
-function lineOf(node: NodeProcess, words: string): Promise<LogLine> {
-  const asked = async () => logOf(node).find(({ message }) => message.includes(words));
-  return until(asked, 20_000, `a line with '${words}'`);
+/** Waits for a log line, because output may arrive here after an answer of the node. */
+function lineOf(node: NodeProcess, text: string): Promise<LogLine> {
+  const found = async () => logOf(node).find(({ message }) => message.includes(text));
+  return until(found, 20_000, `a line with '${text}'`);
 }
 
-/** The line by which a node is connected with all the others. */
+/** The log line of a node's third connection, which completes its connections to all others. */
 function thirdConnection(node: NodeProcess): Promise<LogLine> {
-  const asked = async () => logOf(node).filter(({ message }) => message === "peer connected")[2];
-  return until(asked, 30_000, "three connections");
+  const found = async () => logOf(node).filter(({ message }) => message === "peer connected")[2];
+  return until(found, 30_000, "three connections");
 }
 
-/** Milliseconds since 1970. */
+/** Time of the latest line, in milliseconds since 1970. */
 function latest(lines: readonly LogLine[]): number {
   return Math.max(...lines.map(({ timestamp }) => Date.parse(timestamp)));
 }

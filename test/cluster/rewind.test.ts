@@ -10,7 +10,7 @@ import { generator } from "../storage/random.ts";
 import { type NodeProcess, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 import { prepareNetwork } from "./validatorNetwork.ts";
 
-/** Kills in the middle of a rewind. None in the daily run, where test/chain/history.test.ts stands for this. */
+/** Kills in the middle of a rewind. None in the daily run, where test/chain/history.test.ts covers this. */
 const REWINDS = Number(process.env["IBEX_REWINDS"] ?? 0);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 
@@ -22,16 +22,16 @@ async function headOf(node: NodeProcess): Promise<number> {
 
 describe("debug_setHead", () => {
   it.runIf(REWINDS > 0)(
-    `leaves a whole chain wherever a kill -9 meets it, ${REWINDS} times (IBEX_SEED=${SEED})`,
+    `leaves a consistent chain after a kill -9 at any point, ${REWINDS} times (IBEX_SEED=${SEED})`,
     async () => {
       const random = generator(SEED);
       const dataPath = temporaryFolder();
       const genesis = `--genesis-file=${DEV_GENESIS_FILE}`;
       const bodies = Array.from({ length: LENGTH }, (_, nonce) => [aTransaction({ nonce: BigInt(nonce) })]);
       writeFileSync(join(dataPath, "blocks"), concatBytes(...(await sealedDevBlocks(bodies)).slice(1)));
-      // Not the validator's: this node follows.
+      // Not a validator's key, so that this node only follows.
       writeFileSync(join(dataPath, "key"), toHex(account(7).privateKey), { mode: 0o600 });
-      const run = (...words: string[]) => runProgram([`--data-path=${dataPath}`, genesis, ...words]).exit;
+      const run = (...args: string[]) => runProgram([`--data-path=${dataPath}`, genesis, ...args]).exit;
       const start = () =>
         startNodeProcess({
           dataPath,
@@ -41,11 +41,11 @@ describe("debug_setHead", () => {
         expect(await run("blocks", "import", join(dataPath, "blocks"))).toBe(0);
         const node = await start();
         expect(await headOf(node)).toBe(LENGTH);
-        const asked = node.rpc("debug_setHead", ["0x1"]).catch(() => undefined);
+        const rewinding = node.rpc("debug_setHead", ["0x1"]).catch(() => undefined);
         const killAtMs = Date.now() + random.below(120);
         while (Date.now() < killAtMs) await headOf(node).catch(() => undefined);
         await node.kill();
-        await asked;
+        await rewinding;
       }
       const node = await start();
       const head = await headOf(node);
@@ -64,7 +64,7 @@ describe("debug_setHead", () => {
   );
 
   it.runIf(REWINDS > 0)(
-    "is refused to a validator at work; one that stopped first follows until it is back where it voted",
+    "is refused by an active validator; a stopped one follows until it reaches its last vote again",
     async () => {
       const network = await prepareNetwork({ validators: 3 });
       const [node, other] = await network.startAll();
@@ -83,10 +83,10 @@ describe("debug_setHead", () => {
         expect(await node.rpc("miner_start")).toBe(true);
         const isBack = async () =>
           Math.min(await headOf(node), await headOf(other)) >= 10 ? true : undefined;
-        await until(isBack, 60_000, "the chain as the others have it, and more");
+        await until(isBack, 60_000, "the chain of the others, and more");
         const votes = async () =>
           (await node.rpc<{ mode: string }>("ibft_status")).mode === "validating" ? true : undefined;
-        await until(votes, 20_000, "a validator at work");
+        await until(votes, 20_000, "an active validator");
         const [ours, theirs] = await Promise.all(
           [node, other].map((each) => each.rpc<{ hash: Hex }>("eth_getBlockByNumber", ["0x6", false])),
         );

@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
-/** Set-code transactions (EIP-7702) on a Prague chain, from clients that ask the node how much gas they take. */
+/** Set-code transactions (EIP-7702) on a Prague chain, from clients that use the node's gas estimate. */
 
 const MNEMONIC = "test test test test test test test test test test test junk";
-/** Stores what it is given in slot 0. */
+/** Stores its input in slot 0. */
 const KEEPER_INIT = "0x66600035600055005f5260076019f3";
 const NINE: Hex = `0x${"9".padStart(64, "0")}`;
 
@@ -85,10 +85,10 @@ describe("a set-code transaction without a gas value", IN_REAL_TIME, () => {
   });
 });
 
-async function cast(...words: string[]): Promise<string> {
+async function cast(...args: string[]): Promise<string> {
   const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   const manifest = createRequire(import.meta.url).resolve(`@foundry-rs/cast-${platform}/package.json`);
-  const { stdout } = await promisify(execFile)(join(manifest, "..", "bin", "cast"), words, {
+  const { stdout } = await promisify(execFile)(join(manifest, "..", "bin", "cast"), args, {
     env: { ...process.env, NO_COLOR: "1", ETH_RPC_URL: node.httpUrl },
   });
   return stdout.trim();

@@ -20,7 +20,7 @@ import {
 
 const STOPS_WITHIN_MS = 5000;
 
-/** Sends plain transfers of one account in batches, as fast as they are taken, until the door closes. */
+/** Sends plain transfers of one account in batches, as fast as they are accepted, until the server closes. */
 async function flood(node: NodeProcess): Promise<void> {
   for (let nonce = 0; ; nonce += 500) {
     const calls = Array.from({ length: 500 }, (_, index) => ({
@@ -39,7 +39,7 @@ async function flood(node: NodeProcess): Promise<void> {
 }
 
 describe("stopping in the middle of work", IN_REAL_TIME, () => {
-  it("ends within five seconds while transactions flood in, and keeps what it answered", async () => {
+  it("ends within five seconds while many transactions arrive, and keeps what it answered", async () => {
     const node = await startNodeProcess();
     const flooding = flood(node);
     const mined = await until(
@@ -51,18 +51,18 @@ describe("stopping in the middle of work", IN_REAL_TIME, () => {
       "a block with transactions",
     );
     const receipt = await node.rpc("eth_getTransactionReceipt", [mined]);
-    const askedAtMs = Date.now();
+    const stopAtMs = Date.now();
     expect(await node.stop()).toBe(0);
-    expect(Date.now() - askedAtMs).toBeLessThan(STOPS_WITHIN_MS);
+    expect(Date.now() - stopAtMs).toBeLessThan(STOPS_WITHIN_MS);
     await flooding;
     expect(node.output()).not.toContain('"level":"ERROR"');
-    const again = await startNodeProcess({ dataPath: node.dataPath });
-    expect(await again.rpc("eth_getTransactionReceipt", [mined])).toEqual(receipt);
-    expect(await again.stop()).toBe(0);
+    const restarted = await startNodeProcess({ dataPath: node.dataPath });
+    expect(await restarted.rpc("eth_getTransactionReceipt", [mined])).toEqual(receipt);
+    expect(await restarted.stop()).toBe(0);
   });
 
   itIfThorough(
-    "ends within five seconds in the middle of a contract that would run for as long as a block may",
+    "ends within five seconds during a contract that uses the whole time of a block",
     async () => {
       const folder = temporaryFolder();
       const genesis = JSON.parse(
@@ -98,10 +98,10 @@ describe("stopping in the middle of work", IN_REAL_TIME, () => {
       await pause(buildsAtMs + 300 - Date.now());
       expect(await call("eth_blockNumber", [])).toBe("0x1");
       expect(await call("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
-      const askedAtMs = Date.now();
+      const stopAtMs = Date.now();
       program.child.kill("SIGTERM");
       expect(await program.exit).toBe(0);
-      expect(Date.now() - askedAtMs).toBeLessThan(STOPS_WITHIN_MS);
+      expect(Date.now() - stopAtMs).toBeLessThan(STOPS_WITHIN_MS);
       expect(program.output()).not.toContain('"level":"ERROR"');
     },
     60_000,
@@ -110,5 +110,5 @@ describe("stopping in the middle of work", IN_REAL_TIME, () => {
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
 const ENDLESS = addressFromHex("0x00000000000000000000000000000000000100b5");
-/** Longer than a stop may take. */
+/** Longer than the limit for a stop. */
 const PERIOD_SECONDS = 6;

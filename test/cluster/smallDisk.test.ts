@@ -7,7 +7,7 @@ import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
-/** A disk of its own in memory, where the system lets us mount one (as root, outside of most containers). */
+/** A separate disk in memory, where the system allows mounting one (as root, outside of most containers). */
 const DISK = join(temporaryFolder(), "disk");
 const DISK_MB = 96;
 mkdirSync(DISK);
@@ -22,31 +22,31 @@ afterAll(() => {
 
 const BALLAST = join(DISK, "ballast");
 
-/** Leaves that much room on the disk. */
-function leaveRoom(megabytes: number): void {
+/** Fills the disk so that this much space is free. */
+function leaveFree(megabytes: number): void {
   rmSync(BALLAST, { force: true });
   const { bavail, bsize } = statfsSync(DISK);
   const bytes = bavail * bsize - megabytes * 1024 ** 2;
   if (bytes > 0) writeFileSync(BALLAST, new Uint8Array(bytes));
 }
 
-/** Some of them may be a second try. */
+/** Empties the disk, because a test may be retried. */
 beforeEach(() => {
   for (const name of readdirSync(DISK)) rmSync(join(DISK, name), { recursive: true });
 });
 
 itOnSmallDisk(
-  "makes no blocks on an almost full disk, answers, and goes on by itself when there is room",
+  "produces no blocks on an almost full disk, but answers, and resumes by itself when there is space",
   { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const node = await startNodeProcess({
-      dataPath: join(DISK, "held"),
+      dataPath: join(DISK, "paused"),
       options: ["--min-free-disk-mb=32"],
     });
     onTestFinished(() => node.kill());
     const height = async () => Number(await node.rpc<Hex>("eth_blockNumber"));
     await until(async () => ((await height()) > 0 ? true : undefined), 20_000, "a block");
-    leaveRoom(16);
+    leaveFree(16);
     await until(
       async () => (node.output().includes("the disk is almost full: ") ? true : undefined),
       20_000,
@@ -55,16 +55,16 @@ itOnSmallDisk(
     await until(
       async () => ((await node.rpc("eth_mining")) === false ? true : undefined),
       20_000,
-      "standing still",
+      "the pause",
     );
     const readiness = async () => (await fetch(`${node.httpUrl}/readiness?minPeers=0`)).status;
     expect(await readiness()).toBe(503);
-    const held = await height();
+    const pausedAt = await height();
     expect(await node.rpc("eth_getBlockByNumber", ["latest", false])).toMatchObject({
-      number: `0x${held.toString(16)}`,
+      number: `0x${pausedAt.toString(16)}`,
     });
-    leaveRoom(64);
-    await until(async () => ((await height()) > held ? true : undefined), 15_000, "another block");
+    leaveFree(64);
+    await until(async () => ((await height()) > pausedAt ? true : undefined), 15_000, "another block");
     expect(await readiness()).toBe(200);
     expect(await node.stop()).toBe(0);
     expect(node.output()).toContain("there is room on the disk again: blocks are made again");
@@ -76,7 +76,7 @@ itOnSmallDiskIfThorough(
   { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const dataPath = join(DISK, "full");
-    leaveRoom(64);
+    leaveFree(64);
     const node = await startNodeProcess({ dataPath, options: ["--min-free-disk-mb=0"] });
     onTestFinished(() => node.kill());
     await until(
@@ -84,7 +84,7 @@ itOnSmallDiskIfThorough(
       20_000,
       "a block",
     );
-    leaveRoom(0);
+    leaveFree(0);
     expect(await node.exit).toBe(74);
     expect(node.output()).toMatch(
       /the node stops because of a fatal error: .*The disk is full: make room, then start the node again/,
@@ -97,14 +97,14 @@ itOnSmallDiskIfThorough(
       expect(refused.output()).toContain("The disk is full: make room, then start the node again.");
     }
 
-    leaveRoom(64);
-    const again = await startNodeProcess({ dataPath, options: ["--min-free-disk-mb=0"] });
+    leaveFree(64);
+    const restarted = await startNodeProcess({ dataPath, options: ["--min-free-disk-mb=0"] });
     const known = [...node.output().matchAll(/"number":(\d+),"hash":"(0x[0-9a-f]{64})"/g)];
     expect(known.length).toBeGreaterThan(0);
     for (const [, number, hash] of known)
       expect(
-        await again.rpc("eth_getBlockByNumber", [`0x${Number(number).toString(16)}`, false]),
+        await restarted.rpc("eth_getBlockByNumber", [`0x${Number(number).toString(16)}`, false]),
       ).toMatchObject({ hash });
-    expect(await again.stop()).toBe(0);
+    expect(await restarted.stop()).toBe(0);
   },
 );

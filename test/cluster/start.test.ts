@@ -6,7 +6,7 @@ import { IN_REAL_TIME } from "../realTime.ts";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 describe("starting and stopping", IN_REAL_TIME, () => {
-  it("runs the development network, says what a person needs once, and stops cleanly on SIGTERM and SIGINT", async () => {
+  it("runs the development network, prints what a user needs, and stops cleanly on SIGTERM and SIGINT", async () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const node = await startNodeProcess();
       const block = await until(
@@ -24,14 +24,14 @@ describe("starting and stopping", IN_REAL_TIME, () => {
       ]) {
         expect(node.output().toLowerCase()).toContain(fact.toLowerCase());
       }
-      const askedAtMs = Date.now();
+      const stopAtMs = Date.now();
       node.child.kill(signal);
       expect(await node.exit).toBe(0);
-      expect(Date.now() - askedAtMs).toBeLessThan(5000);
+      expect(Date.now() - stopAtMs).toBeLessThan(5000);
     }
   });
 
-  it("goes on where it stopped", async () => {
+  it("resumes after a stop", async () => {
     const first = await startNodeProcess();
     const height = await until(
       async () => {

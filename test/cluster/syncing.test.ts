@@ -16,7 +16,7 @@ const NETWORK = [
 
 describe("a subscriber to syncing", IN_REAL_TIME, () => {
   itIfThorough(
-    "hears of the chain that the node begins to fetch, and that there is nothing more to fetch",
+    "is notified when the node starts to synchronize, and when it has finished",
     async () => {
       const port = await freePort();
       const folder = temporaryFolder();
@@ -47,13 +47,13 @@ describe("a subscriber to syncing", IN_REAL_TIME, () => {
       });
       const socket = new WebSocket(follower.wsUrl);
       onTestFinished(() => socket.terminate());
-      const heard: unknown[] = [];
-      socket.on("message", (data: Buffer) => heard.push(JSON.parse(data.toString("utf8"))));
+      const received: unknown[] = [];
+      socket.on("message", (data: Buffer) => received.push(JSON.parse(data.toString("utf8"))));
       await new Promise((resolve) => socket.once("open", resolve));
       socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["syncing"]}');
-      await expect.poll(() => heard).toEqual([{ jsonrpc: "2.0", id: 1, result: "0x1" }]);
+      await expect.poll(() => received).toEqual([{ jsonrpc: "2.0", id: 1, result: "0x1" }]);
 
-      // As many blocks behind as we like are none too many, whatever is fetched.
+      // With this limit the node is ready during the whole synchronization.
       const statuses = new Set<number>();
       const watch = async (): Promise<void> => {
         while (socket.readyState === socket.OPEN)
@@ -65,7 +65,7 @@ describe("a subscriber to syncing", IN_REAL_TIME, () => {
 
       const again = await start();
       const results = () =>
-        heard.slice(1).map((each) => (each as { params: { result: unknown } }).params.result);
+        received.slice(1).map((each) => (each as { params: { result: unknown } }).params.result);
       await expect.poll(results, { timeout: 60_000 }).toContain(false);
       const [target] = results() as { startingBlock: string; currentBlock: string; highestBlock: string }[];
       expect(target).toMatchObject({ startingBlock: "0x0", currentBlock: "0x0" });

@@ -6,7 +6,7 @@ import { encodeExtraData } from "../../src/types/extraData.ts";
 import { account, accountFromSeed, type TestAccount } from "../builders/testAccounts.ts";
 import { freePort, type NodeProcess, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
 
-/** A network of real processes on loopback, each with its own key and data folder, all named to each other. */
+/** A network of real processes on loopback, each with its own key and data folder, and all others as static nodes. */
 export interface ValidatorNetwork {
   readonly members: readonly Member[];
   readonly genesisFile: string;
@@ -25,11 +25,11 @@ export interface Member {
 
 export interface NetworkChoices {
   readonly validators: number;
-  /** Nodes that follow. */
+  /** Nodes that are not validators. */
   readonly followers?: number;
   readonly epochLength?: number;
   readonly requestTimeoutSeconds?: number;
-  /** For every node, beside its own. */
+  /** Further options of every node. */
   readonly options?: readonly string[];
   /** For Node.js itself. */
   readonly runtimeOptions?: readonly string[];
@@ -37,7 +37,7 @@ export interface NetworkChoices {
 
 export const CHAIN_ID = 7999n;
 
-/** Writes genesis file, keys and static nodes; nothing runs yet. Validators come first, in order of their addresses. */
+/** Writes genesis file, keys and static nodes; starts no node. Validators come first, in the order of their addresses. */
 export async function prepareNetwork(choices: NetworkChoices): Promise<ValidatorNetwork> {
   const folder = temporaryFolder();
   const genesis = join(folder, "genesis.json");
@@ -84,7 +84,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
     genesisFile: genesis,
     start,
     async startAll() {
-      // When one does not start, the others are all known before anybody is told, so that stopAll leaves none behind.
+      // Waits for all starts before it throws, so that stopAll knows every node that runs.
       const starts = await Promise.allSettled(members.map((member) => start(member)));
       return starts.map((started) => {
         if (started.status === "rejected") throw started.reason;

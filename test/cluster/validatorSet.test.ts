@@ -11,7 +11,7 @@ import { prepareNetwork } from "./validatorNetwork.ts";
 const MOST = Number(process.env["IBEX_MOST_VALIDATORS"] ?? 2);
 const EPOCH = 10 * MOST;
 
-/** What these tests read of ibft_status. */
+/** The members of ibft_status that these tests read. */
 interface Status {
   readonly mode: string;
   readonly validators: readonly { readonly address: Hex }[];
@@ -22,7 +22,7 @@ interface Status {
 }
 
 itIfThorough(
-  `nodes vote each other in, from 1 to ${MOST} validators, and out again; an epoch block forgets what has no majority`,
+  `nodes vote each other in, from 1 to ${MOST} validators, and out again; an epoch block clears votes without a majority`,
   { ...IN_REAL_TIME, timeout: 120_000 + MOST * 60_000 },
   async () => {
     const network = await prepareNetwork({ validators: 1, followers: MOST - 1, epochLength: EPOCH });
@@ -32,20 +32,20 @@ itIfThorough(
     const [first] = nodes as [NodeProcess];
     const last = addresses.length - 1;
 
-    /** Each of `voters` is told what to vote. */
-    async function tell(voters: readonly NodeProcess[], place: number, isWanted: boolean): Promise<void> {
+    /** Makes each of `voters` vote. */
+    async function vote(voters: readonly NodeProcess[], index: number, isWanted: boolean): Promise<void> {
       for (const voter of voters)
-        expect(await voter.rpc("ibft_proposeValidatorVote", [addresses[place], isWanted])).toBe(true);
+        expect(await voter.rpc("ibft_proposeValidatorVote", [addresses[index], isWanted])).toBe(true);
     }
 
-    for (let place = 1; place < MOST; place++) {
-      await tell(nodes.slice(0, place), place, true);
-      await validatorsBecome(nodes, addresses.slice(0, place + 1));
+    for (let index = 1; index < MOST; index++) {
+      await vote(nodes.slice(0, index), index, true);
+      await validatorsBecome(nodes, addresses.slice(0, index + 1));
     }
 
-    // One vote short of a majority, and then withdrawn: what is in blocks counts on, up to the epoch block.
+    // One vote short of a majority, then discarded: votes in blocks stay until the epoch block.
     const votes = Math.floor(MOST / 2);
-    await tell(nodes.slice(0, votes), last, false);
+    await vote(nodes.slice(0, votes), last, false);
     const { expireAtBlock } = await until(
       async () => {
         const { validatorVotes } = await statusOf(first);
@@ -63,9 +63,9 @@ itIfThorough(
       expect(validatorVotes.outstanding).toEqual([]);
     }
 
-    for (let place = last; place >= 1; place--) {
-      await tell(nodes.slice(0, place + 1), place, false);
-      await validatorsBecome(nodes, addresses.slice(0, place));
+    for (let index = last; index >= 1; index--) {
+      await vote(nodes.slice(0, index + 1), index, false);
+      await validatorsBecome(nodes, addresses.slice(0, index));
     }
 
     const height = (await heightOf(first)) + 2;
@@ -76,13 +76,13 @@ itIfThorough(
       expect(validators).toEqual(expect.arrayContaining([...sealers]));
       expect(new Set(sealers).size).toBeGreaterThanOrEqual(quorum(validators.length));
     }
-    for (const [place, node] of nodes.entries()) {
-      const address = addresses[place] as Hex;
-      const hasSpoken = blocks.some(({ proposer, sealers }) => [proposer, ...sealers].includes(address));
-      expect(hasSpoken).toBe(true);
-      expect((await statusOf(node)).mode).toBe(place === 0 ? "validating" : "following");
+    for (const [index, node] of nodes.entries()) {
+      const address = addresses[index] as Hex;
+      const hasTakenPart = blocks.some(({ proposer, sealers }) => [proposer, ...sealers].includes(address));
+      expect(hasTakenPart).toBe(true);
+      expect((await statusOf(node)).mode).toBe(index === 0 ? "validating" : "following");
       expect(changesOf(node, address)).toEqual(
-        place === 0
+        index === 0
           ? []
           : [expect.stringContaining("is a validator"), expect.stringContaining("is no longer a validator")],
       );
@@ -94,7 +94,7 @@ function statusOf(node: NodeProcess): Promise<Status> {
   return node.rpc<Status>("ibft_status");
 }
 
-/** Waits until all nodes know that these, and no others, are to agree on the next block. */
+/** Waits until all nodes have exactly these validators for the next block. */
 async function validatorsBecome(nodes: readonly NodeProcess[], expected: readonly Hex[]): Promise<void> {
   const sorted = [...expected].sort().join();
   for (const node of nodes) {
@@ -109,7 +109,7 @@ async function validatorsBecome(nodes: readonly NodeProcess[], expected: readonl
   }
 }
 
-/** What a node said of its own place among the validators. */
+/** A node's log messages about its own changes of the validator set. */
 function changesOf(node: NodeProcess, address: Hex): readonly string[] {
   return logOf(node)
     .filter(({ level, message }) => level === "INFO" && message.startsWith(`this node (${address})`))

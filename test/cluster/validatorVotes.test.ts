@@ -17,10 +17,10 @@ interface Status {
 }
 
 const SELF = toHex(DEV_VALIDATOR_ADDRESS);
-const STRANGER_KEY = hexToBytes("22".repeat(32));
-const NEWCOMER = `0x${"be".repeat(20)}`;
+const OTHER_KEY = hexToBytes("22".repeat(32));
+const NEW_VALIDATOR = `0x${"be".repeat(20)}`;
 
-/** A node of its own network: rounds of 2 s. */
+/** A node of a network of its own, with rounds of 2 s. */
 function aNode(key: Uint8Array): Promise<NodeProcess> {
   const dataPath = temporaryFolder();
   const genesisFile = join(dataPath, "genesis.json");
@@ -45,7 +45,7 @@ async function extraDataOf(node: NodeProcess, number: Hex) {
   return extra.value;
 }
 
-it("votes as it is told, and says whom it waits for once it is not enough alone", {
+it("casts the requested vote, and logs the missing validator when it has no quorum alone", {
   ...IN_REAL_TIME,
   timeout: 90_000,
 }, async () => {
@@ -55,7 +55,7 @@ it("votes as it is told, and says whom it waits for once it is not enough alone"
     20_000,
     "a block",
   );
-  expect(await node.rpc("ibft_proposeValidatorVote", [NEWCOMER, true])).toBe(true);
+  expect(await node.rpc("ibft_proposeValidatorVote", [NEW_VALIDATOR, true])).toBe(true);
   const status = await until(
     async () => {
       const now = await node.rpc<Status>("ibft_status");
@@ -65,27 +65,32 @@ it("votes as it is told, and says whom it waits for once it is not enough alone"
     "the warning of a missing validator",
   );
   const last = status.lastBlock.number;
-  expect(status).toMatchObject({ mode: "validating", isValidator: true, quorum: "0x2", missing: [NEWCOMER] });
-  expect((await extraDataOf(node, last)).vote).toEqual({ recipient: hexToBytes(NEWCOMER), kind: "add" });
+  expect(status).toMatchObject({
+    mode: "validating",
+    isValidator: true,
+    quorum: "0x2",
+    missing: [NEW_VALIDATOR],
+  });
+  expect((await extraDataOf(node, last)).vote).toEqual({ recipient: hexToBytes(NEW_VALIDATOR), kind: "add" });
   expect(await node.rpc("ibft_getValidatorsByBlockNumber", ["latest"])).toEqual([SELF]);
-  expect(await node.rpc("ibft_getPendingVotes")).toEqual({ [NEWCOMER]: true });
-  expect(await node.rpc("ibft_discardValidatorVote", [NEWCOMER])).toBe(true);
+  expect(await node.rpc("ibft_getPendingVotes")).toEqual({ [NEW_VALIDATOR]: true });
+  expect(await node.rpc("ibft_discardValidatorVote", [NEW_VALIDATOR])).toBe(true);
   expect(await node.rpc("ibft_getPendingVotes")).toEqual({});
   expect(node.output()).toMatch(
     new RegExp(
       `no block for \\d+ s at height ${Number(last) + 1}: 1 of 2 validators heard, quorum 2; ` +
-        `waiting for ${NEWCOMER} \\(never heard since the start, not connected\\)`,
+        `waiting for ${NEW_VALIDATOR} \\(never heard since the start, not connected\\)`,
     ),
   );
   expect(await node.rpc("eth_blockNumber")).toBe(last);
   expect(await node.stop()).toBe(0);
 });
 
-it("only follows where its key is no validator's, and tells so", {
+it("only follows when its key is not a validator's, and reports it", {
   ...IN_REAL_TIME,
   timeout: 60_000,
 }, async () => {
-  const node = await aNode(STRANGER_KEY);
+  const node = await aNode(OTHER_KEY);
   const started = async () => {
     const status = await node.rpc<{ mode: string }>("ibft_status");
     return status.mode === "notStarted" ? undefined : status;

@@ -8,14 +8,14 @@ import { agreedBlocks, hashesOf, heightOf, reach, surprises } from "./chainReadi
 import { type LogLine, logOf, type NodeProcess, until } from "./nodeProcess.ts";
 import { CHAIN_ID, type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
-/** Four in the daily run, so that the turn of each comes; more in the long one (`npm run test:long`). */
+/** Four in the daily run, so that each validator is a proposer; more in the long one (`npm run test:long`). */
 const DOWN_BLOCKS = Number(process.env["IBEX_DOWN_BLOCKS"] ?? 4);
 const ROUND_MS = 2_000;
 const BLOCK_MS = 1_000;
-/** What a busy machine may add to what has to happen within some time. */
+/** Tolerance of time limits for a busy host. */
 const BUSY_MACHINE_MS = 4_000;
 
-/** What these tests read of ibft_status. */
+/** The members of ibft_status that these tests read. */
 interface Status {
   readonly height: Hex;
   readonly round: Hex;
@@ -25,13 +25,13 @@ interface Status {
   readonly votes: { readonly roundChanges: readonly { readonly address: Hex; readonly round: Hex }[] };
 }
 
-/** One network, to which more and more happens: each test begins with what the ones before have left. */
+/** One network for all tests: each starts with the state that the previous one left. */
 describe("four validators, processes of their own", () => {
   let network: ValidatorNetwork;
-  let living: NodeProcess[] = [];
+  let running: NodeProcess[] = [];
   let addresses: readonly Hex[] = [];
-  let standsAt = 0;
-  const nodeAt = (place: number): NodeProcess => nodeOf(network.members[place]);
+  let stalledAt = 0;
+  const nodeAt = (index: number): NodeProcess => nodeOf(network.members[index]);
 
   beforeAll(async () => {
     network = await prepareNetwork({
@@ -40,12 +40,12 @@ describe("four validators, processes of their own", () => {
       requestTimeoutSeconds: ROUND_MS / 1000,
     });
     addresses = network.members.slice(0, 4).map(({ key }) => toHex(key.address));
-    living = [...(await network.startAll())];
-    await reach(living, 1, 60_000);
+    running = [...(await network.startAll())];
+    await reach(running, 1, 60_000);
   }, 120_000);
   afterAll(() => network.stopAll());
 
-  it("make the same blocks in turn, and pass on what a follower was sent", {
+  it("propose the same chain in turn, and mine a transaction sent to a follower", {
     ...IN_REAL_TIME,
     timeout: 150_000,
   }, async () => {
@@ -61,7 +61,7 @@ describe("four validators, processes of their own", () => {
       to: account(1).address,
       value: 7n,
     });
-    // Given to the node that makes no blocks: only by way of peers can it be mined.
+    // Sent to the node that produces no blocks, so it can be mined only through peers.
     await follower.rpc("eth_sendRawTransaction", [toHex(sent.raw)]);
     const receipt = await until(
       async () =>
@@ -71,9 +71,9 @@ describe("four validators, processes of their own", () => {
       "the transaction in a block",
     );
     const height = Math.max(Number(receipt.blockNumber), 3);
-    await reach(living, height, 30_000);
+    await reach(running, height, 30_000);
     const blocks = await agreedBlocks(first, 1, height);
-    for (const node of living)
+    for (const node of running)
       expect(await hashesOf(node, 1, height)).toEqual(blocks.map(({ hash }) => hash));
     expect(new Set(blocks.map(({ proposer }) => proposer)).size).toBeGreaterThan(1);
     expect(await follower.rpc("eth_getBalance", [toHex(account(1).address), "latest"])).toBe(
@@ -82,7 +82,7 @@ describe("four validators, processes of their own", () => {
     await until(
       async () => ((await follower.rpc("net_peerCount")) === "0x4" ? true : undefined),
       20_000,
-      "a follower that is connected to all",
+      "a follower connected to all",
     );
     expect(await follower.rpc("eth_protocolVersion")).toBe("0x44");
     expect(await follower.rpc("eth_syncing")).toBe(false);
@@ -93,14 +93,14 @@ describe("four validators, processes of their own", () => {
       expect(line).toMatchObject({ transactions: expect.any(Number), gasUsed: expect.any(Number) });
       expect(line).toMatchObject({ proposer: block?.proposer, tookMs: expect.any(Number) });
     }
-    // On a busy machine one of them may be late, and seem missing for a moment.
+    // On a busy host one of them may be late, and seem missing for a moment.
     const status = await until(
       async () => {
         const now = await statusOf(first);
         return now.missing.length === 0 ? now : undefined;
       },
       20_000,
-      "a status in which nobody is missing",
+      "a status without missing validators",
     );
     expect(status).toMatchObject({
       mode: "validating",
@@ -125,22 +125,22 @@ describe("four validators, processes of their own", () => {
     });
   });
 
-  it(`go on without one for ${DOWN_BLOCKS} blocks, and lose a round only when its turn comes`, {
+  it(`go on without one for ${DOWN_BLOCKS} blocks, and lose a round only when it is the proposer`, {
     ...IN_REAL_TIME,
     timeout: 80_000 + DOWN_BLOCKS * 4_000,
   }, async () => {
     await nodeAt(4).kill();
     await nodeAt(3).kill();
-    living = [0, 1, 2].map(nodeAt);
-    const killedAt = Math.max(...(await Promise.all(living.map(heightOf))));
-    await reach(living, killedAt + DOWN_BLOCKS, 20_000 + DOWN_BLOCKS * 4_000);
+    running = [0, 1, 2].map(nodeAt);
+    const killedAt = Math.max(...(await Promise.all(running.map(heightOf))));
+    await reach(running, killedAt + DOWN_BLOCKS, 20_000 + DOWN_BLOCKS * 4_000);
     const blocks = await agreedBlocks(nodeAt(0), killedAt + 1, killedAt + DOWN_BLOCKS);
     expect(surprises(blocks, addresses.slice(3))).toEqual([]);
     expect(blocks.filter(({ round }) => round > 0).length).toBeGreaterThan(0);
     const warning = await until(
       async () => linesOf(nodeAt(0), "round 0 of height ").find(({ proposer }) => proposer === addresses[3]),
       30_000,
-      "a warning of the round that its absence costs",
+      "a warning of the failed round",
     );
     expect(warning.level).toBe("WARN");
     expect(warning.message).toMatch(
@@ -150,11 +150,11 @@ describe("four validators, processes of their own", () => {
     );
   });
 
-  it("stand without two, and name both within ten seconds, in the log and by ibft_status", async () => {
+  it("stall without two, and name both within ten seconds, in the log and in ibft_status", async () => {
     await nodeAt(2).kill();
     const killedAtMs = Date.now();
-    living = living.slice(0, 2);
-    for (const node of living) {
+    running = running.slice(0, 2);
+    for (const node of running) {
       await until(
         async () => ((await statusOf(node)).missing.join() === addresses.slice(2).join() ? true : undefined),
         20_000,
@@ -171,62 +171,62 @@ describe("four validators, processes of their own", () => {
     for (const address of addresses.slice(2))
       expect(warning.message).toMatch(new RegExp(`${address} \\((last|never) heard `));
     expect(warning.message).toContain("not connected)");
-    const [first, second] = await Promise.all(living.map(statusOf));
+    const [first, second] = await Promise.all(running.map(statusOf));
     expect(first?.votes.roundChanges.map(({ address }) => address)).toEqual(
       expect.arrayContaining(addresses.slice(0, 2)),
     );
-    standsAt = Number(first?.height) - 1;
-    expect([Number(second?.height) - 1, await heightOf(nodeAt(0))]).toEqual([standsAt, standsAt]);
+    stalledAt = Number(first?.height) - 1;
+    expect([Number(second?.height) - 1, await heightOf(nodeAt(0))]).toEqual([stalledAt, stalledAt]);
   }, 60_000);
 
-  it("make blocks again within two block times and the round that is pending, when one is back", async () => {
-    const ends = await Promise.all(living.map(roundEnd));
+  it("resume within two block periods and the pending round when one restarts", async () => {
+    const ends = await Promise.all(running.map(roundEnd));
     const back = await network.start(network.members[3] as Member);
-    living = [...living, back];
+    running = [...running, back];
     const backAtMs = await timeOfLine(back, "Ethereum main loop is up.");
-    await reach(living, standsAt + 1, 60_000);
-    const resumedAtMs = await timeOfLine(nodeAt(0), `ed #${standsAt + 1}`);
+    await reach(running, stalledAt + 1, 60_000);
+    const resumedAtMs = await timeOfLine(nodeAt(0), `ed #${stalledAt + 1}`);
     const pendingMs =
       Math.max(...ends.map(({ atMs, nextAtMs }) => (atMs > backAtMs ? atMs : nextAtMs))) - backAtMs;
     expect(resumedAtMs - backAtMs).toBeLessThan(pendingMs + 2 * BLOCK_MS + BUSY_MACHINE_MS);
   }, 120_000);
 
-  it("have the one that was down seal and propose again", async () => {
+  it("get seals and proposals again from the one that was down", async () => {
     const address = addresses[3] as Hex;
     const last = await until(
       async () => {
-        const blocks = await agreedBlocks(nodeAt(0), standsAt + 1, await heightOf(nodeAt(0)));
+        const blocks = await agreedBlocks(nodeAt(0), stalledAt + 1, await heightOf(nodeAt(0)));
         return blocks.slice(1).find(({ proposer }) => proposer === address)?.number;
       },
       60_000,
       "a block that it proposed",
     );
-    await reach(living, last, 20_000);
-    const blocks = await agreedBlocks(nodeAt(0), standsAt + 1, last);
+    await reach(running, last, 20_000);
+    const blocks = await agreedBlocks(nodeAt(0), stalledAt + 1, last);
     for (const { sealers } of blocks) expect(sealers).toContain(address);
-    const hashes = await Promise.all(living.map((node) => hashesOf(node, 1, last)));
+    const hashes = await Promise.all(running.map((node) => hashesOf(node, 1, last)));
     for (const chain of hashes) expect(chain).toEqual(hashes[0]);
   }, 90_000);
 });
 
-/** When a node said so. It answers before all that it has said is read here. */
-function timeOfLine(node: NodeProcess, words: string): Promise<number> {
-  return until(async () => linesOf(node, words).map(timeOf)[0], 20_000, `a line with '${words}'`);
+/** The time of a log line; waits for it, because output may arrive here after an answer of the node. */
+function timeOfLine(node: NodeProcess, text: string): Promise<number> {
+  return until(async () => linesOf(node, text).map(timeOf)[0], 20_000, `a line with '${text}'`);
 }
 
 function statusOf(node: NodeProcess): Promise<Status> {
   return node.rpc<Status>("ibft_status");
 }
 
-/** When the round that a node is in ends, and when the next one would. */
+/** When a node's current round ends, and when the next one would. */
 async function roundEnd(node: NodeProcess): Promise<{ readonly atMs: number; readonly nextAtMs: number }> {
   const { round, timers } = await statusOf(node);
   const atMs = Date.now() + timers.roundEndsInMs;
   return { atMs, nextAtMs: atMs + ROUND_MS * 2 ** (Number(round) + 1) };
 }
 
-function linesOf(node: NodeProcess, words: string): readonly LogLine[] {
-  return logOf(node).filter(({ message }) => message.includes(words));
+function linesOf(node: NodeProcess, text: string): readonly LogLine[] {
+  return logOf(node).filter(({ message }) => message.includes(text));
 }
 
 function timeOf({ timestamp }: LogLine): number {

@@ -4,14 +4,14 @@ import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
 import { compileSampleContracts } from "../contracts/sampleContracts.ts";
 import { type NodeProcess, until } from "./nodeProcess.ts";
 
-/** A transaction of the chain, as it was sent. */
+/** A transaction that was sent to the chain. */
 export interface SentTransaction {
   readonly name: string;
   readonly raw: Hex;
   readonly hash: Hex;
 }
 
-/** A chain with what explorers show: every kind of transaction, call, failure, birth and death. */
+/** A chain with everything that explorers show: all kinds of transactions, calls, failures, creations and destructions. */
 export interface VariedChain {
   readonly sent: readonly SentTransaction[];
   /** By the transaction's name. */
@@ -29,7 +29,7 @@ export interface VariedChain {
 
 type Contracts = Readonly<Record<"token" | "zoo" | "child" | "salted" | "doomed", Address>>;
 type SampleContracts = ReturnType<typeof compileSampleContracts>;
-interface Wanted {
+interface PlannedTransaction {
   readonly name: string;
   readonly to?: Address;
   readonly data?: Hex;
@@ -43,12 +43,12 @@ export const SALT: Hex = `0x${"5a".repeat(32)}`;
 export const HEIR: Address = "0x00000000000000000000000000000000000e1234";
 const PLENTY_GAS = 3_000_000n;
 
-/** Fees of each kind of transaction; ether is free on the development network, or paid for. */
+/** Fees of each kind of transaction; gas is free on the development network, but may be paid for. */
 const FREE = { type: "eip1559", maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } as const;
 const TIPPED = { type: "eip1559", maxFeePerGas: 9_000n, maxPriorityFeePerGas: 2_000n } as const;
 const LEGACY = { type: "legacy", gasPrice: 3_000n } as const;
 
-/** Makes the chain on a node of the development network, in three blocks or a few more, by accounts that did nothing before. */
+/** Makes the chain on a node of the development network, in three blocks or a few more, from unused accounts. */
 export async function makeVariedChain(
   node: NodeProcess,
   compiled = compileSampleContracts(),
@@ -74,8 +74,8 @@ export async function makeVariedChain(
   const stages = stagesOf(compiled, contracts, maker);
   for (const stage of stages) {
     const first = sent.length;
-    for (const wanted of stage) {
-      const { name, to, data, value = 0n, gas = PLENTY_GAS, fee = FREE } = wanted;
+    for (const planned of stage) {
+      const { name, to, data, value = 0n, gas = PLENTY_GAS, fee = FREE } = planned;
       const raw = await account.signTransaction({
         chainId: CHAIN_ID,
         nonce: sent.length,
@@ -101,9 +101,18 @@ export async function makeVariedChain(
   };
 }
 
-/** What is sent together; what comes later has something to find in the state. */
-function stagesOf(compiled: SampleContracts, to: Contracts, maker: Address): readonly (readonly Wanted[])[] {
-  const zoo = (name: string, functionName: string, args: readonly unknown[], more: Partial<Wanted> = {}) => ({
+/** Transactions that are sent together; each stage uses the state of those before. */
+function stagesOf(
+  compiled: SampleContracts,
+  to: Contracts,
+  maker: Address,
+): readonly (readonly PlannedTransaction[])[] {
+  const zoo = (
+    name: string,
+    functionName: string,
+    args: readonly unknown[],
+    more: Partial<PlannedTransaction> = {},
+  ) => ({
     name,
     to: to.zoo,
     data: encodeFunctionData({ abi: compiled.Zoo.abi, functionName, args }),
@@ -113,7 +122,7 @@ function stagesOf(compiled: SampleContracts, to: Contracts, maker: Address): rea
     name: string,
     functionName: string,
     args: readonly unknown[],
-    more: Partial<Wanted> = {},
+    more: Partial<PlannedTransaction> = {},
   ) => ({
     name,
     to: to.token,

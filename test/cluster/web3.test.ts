@@ -49,7 +49,7 @@ describe.skipIf(!IS_THOROUGH)("web3.js", () => {
     ]);
   });
 
-  it("tells a reason and a custom error of a refused call", async () => {
+  it("decodes the reason and the custom error of a reverted call", async () => {
     const { methods } = await deploy();
     const calls = methods as Record<string, (...words: unknown[]) => Method>;
     await expect(calls["refuse"]?.().call()).rejects.toMatchObject({ cause: { message: /out of order/ } });
@@ -58,7 +58,7 @@ describe.skipIf(!IS_THOROUGH)("web3.js", () => {
     });
   });
 
-  it("hears of blocks and events over WebSocket", async () => {
+  it("is notified of blocks and events over WebSocket", async () => {
     const contract = await deploy();
     const socket = new Web3(node.wsUrl);
     const heads = await socket.eth.subscribe("newBlockHeaders");
@@ -75,7 +75,7 @@ describe.skipIf(!IS_THOROUGH)("web3.js", () => {
   });
 });
 
-/** What web3.js makes of a contract's method; its own types follow the ABI's text, which is not known here. */
+/** A contract's method in web3.js, whose own types need an ABI that is known at compile time. */
 interface Method {
   call(options?: object): Promise<unknown>;
   send(options: object): Promise<unknown>;
