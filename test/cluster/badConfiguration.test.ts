@@ -306,9 +306,12 @@ describe("a resource that the system refuses", () => {
 
 describe("a node without work", () => {
   it("still waits for a signal: no servers, and a genesis block without validators", async () => {
-    const nobody = `0xe9a0${"00".repeat(32)}c0808400000000c0`;
-    writeFileSync(join(FOLDER, "nobody.json"), aGenesis({ extraData: nobody }));
-    const node = runProgram(["--genesis-file=nobody.json", "--data-path=nobody", "--p2p-port=0"], FOLDER);
+    const noValidators = `0xe9a0${"00".repeat(32)}c0808400000000c0`;
+    writeFileSync(join(FOLDER, "no-validators.json"), aGenesis({ extraData: noValidators }));
+    const node = runProgram(
+      ["--genesis-file=no-validators.json", "--data-path=no-validators", "--p2p-port=0"],
+      FOLDER,
+    );
     await until(
       async () => (node.output().includes("Ethereum main loop is up.") ? true : undefined),
       20_000,

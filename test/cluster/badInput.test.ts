@@ -123,7 +123,7 @@ describe("an invalid JSON-RPC request", () => {
 });
 
 const ADDRESS = toHex(account(0).address);
-const STRANGER = `0x${"11".repeat(20)}`;
+const OTHER_ACCOUNT = `0x${"11".repeat(20)}`;
 const HASH = `0x${"5d".repeat(32)}`;
 const HUGE = `0x${"f".repeat(65)}`;
 
@@ -166,7 +166,7 @@ describe("a request that cannot be answered", () => {
     [
       [-32004, "Upfront cost exceeds account balance"],
       "eth_call",
-      { from: STRANGER, to: ADDRESS, value: "0x1", strict: true },
+      { from: OTHER_ACCOUNT, to: ADDRESS, value: "0x1", strict: true },
       "latest",
     ],
     [INVALID_PARAMS, "eth_getProof", ADDRESS, "0x0", "latest"],

@@ -18,7 +18,7 @@ import {
 } from "./nodeProcess.ts";
 
 /** Root may read and write everything, so as root the program runs as another user. */
-const STRANGER = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+const OTHER_USER = process.getuid?.() === 0 ? { uid: 65_534 } : {};
 
 describe("a folder without permission ends the start with 2 and says what to do", () => {
   it.each<[what: string, forbid: (folder: string) => void, message: RegExp]>([
@@ -45,7 +45,10 @@ describe("a folder without permission ends the start with 2 and says what to do"
     const folder = temporaryFolder();
     chmodSync(folder, 0o777);
     forbid(folder);
-    const program = runConfined([`--data-path=${folder}`, "--rpc-http-port=0", "--rpc-ws-port=0"], STRANGER);
+    const program = runConfined(
+      [`--data-path=${folder}`, "--rpc-http-port=0", "--rpc-ws-port=0"],
+      OTHER_USER,
+    );
     expect(await program.exit).toBe(2);
     expect(program.output()).toMatch(message);
     expect(program.output()).toContain('"message":"the node cannot start: ');

@@ -165,14 +165,14 @@ describe("Blockscout with its Besu client", () => {
       { to: token, data: encodeFunctionData({ abi: chain.abis.Token, functionName, args }) },
       late,
     ];
-    const [name, decimals, supply, held] = await batch<Hex>("eth_call", [
+    const [name, decimals, supply, balance] = await batch<Hex>("eth_call", [
       read("name"),
       read("decimals"),
       read("totalSupply"),
       read("balanceOf", [HEIR]),
     ]);
     expect(decodeAbiParameters([{ type: "string" }], name as Hex)).toEqual(["Menagerie"]);
-    expect([decimals, supply, held].map(Number)).toEqual([18, 1_000_000, 250]);
+    expect([decimals, supply, balance].map(Number)).toEqual([18, 1_000_000, 250]);
   });
 
   it("collects the transfers of tokens by their topic", async () => {

@@ -38,7 +38,7 @@ describe.skipIf(!IS_THOROUGH)("web3.js", () => {
 
   it("deploys, sends, calls, and finds the event", async () => {
     const contract = await deploy();
-    const methods = contract.methods as Record<string, (...words: unknown[]) => Method>;
+    const methods = contract.methods as Record<string, (...args: unknown[]) => Method>;
     const gas = await methods["deposit"]?.("web3").estimateGas({ from, value: "9" });
     const receipt = await methods["deposit"]?.("web3").send({ from, value: "9", gas: String(gas) });
     expect(receipt).toMatchObject({ status: 1n });
@@ -51,7 +51,7 @@ describe.skipIf(!IS_THOROUGH)("web3.js", () => {
 
   it("decodes the reason and the custom error of a reverted call", async () => {
     const { methods } = await deploy();
-    const calls = methods as Record<string, (...words: unknown[]) => Method>;
+    const calls = methods as Record<string, (...args: unknown[]) => Method>;
     await expect(calls["refuse"]?.().call()).rejects.toMatchObject({ cause: { message: /out of order/ } });
     await expect(calls["withdraw"]?.(5n).call({ from })).rejects.toMatchObject({
       cause: { errorName: "Insufficient", errorArgs: { have: 0n, want: 5n } },
@@ -65,7 +65,7 @@ describe.skipIf(!IS_THOROUGH)("web3.js", () => {
     const logs = await socket.eth.subscribe("logs", { address: contract.options.address as string });
     const head = new Promise<{ number?: unknown }>((resolve) => heads.on("data", resolve));
     const log = new Promise<{ transactionHash?: unknown }>((resolve) => logs.on("data", resolve));
-    const methods = contract.methods as Record<string, (...words: unknown[]) => Method>;
+    const methods = contract.methods as Record<string, (...args: unknown[]) => Method>;
     const receipt = await methods["deposit"]?.("live").send({ from, value: "1", gas: "200000" });
     expect(await log).toMatchObject({
       transactionHash: (receipt as { transactionHash: string }).transactionHash,

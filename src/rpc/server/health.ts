@@ -1,4 +1,4 @@
-/** What the health routes ask of the node. */
+/** The functions of the node that the health routes need. */
 export interface HealthPorts {
   /** Undefined when peer-to-peer networking is disabled. */
   peerCount(): number | undefined;

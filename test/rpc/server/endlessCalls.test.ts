@@ -87,7 +87,7 @@ async function greedyClient(server: RpcServer, connections = 1): Promise<() => v
   };
 }
 
-/** How many jobs are begun while somebody at that address asks for a short call and is answered. */
+/** How many jobs start while a client at that address sends a short call and gets its answer. */
 async function askBetween(server: RpcServer, localAddress: string): Promise<number> {
   const waiting = pool.load.waiting;
   const answer = await ask(server, { body: shortCall, localAddress });

@@ -29,14 +29,14 @@ describe("large messages", () => {
     const { reader, pass } = aSlowReader();
     const server = await anHttpServer(dispatcher, {}, { reader });
     const answers: string[] = [];
-    const asked = Array.from({ length: 8 }, async () => {
+    const requests = Array.from({ length: 8 }, async () => {
       answers.push((await ask(server, { body: LARGE })).body);
     });
     await expect.poll(() => answers.length).toBeGreaterThan(0);
     expect((await ask(server, { body: CHAIN_ID })).body).toBe(CHAIN_ID_ANSWER);
     expect(answers.length).toBeLessThan(8);
     const passing = setInterval(() => pass(200), 1);
-    await Promise.all(asked);
+    await Promise.all(requests);
     clearInterval(passing);
     expect(answers).toEqual(Array(8).fill(CHAIN_ID_ANSWER));
   });
