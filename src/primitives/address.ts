@@ -15,7 +15,7 @@ export function addressFromHex(text: string): Address {
   return asAddress(hexToBytes(text));
 }
 
-/** Address that a 32-byte word holds: its low 20 bytes, whatever stands above them. */
+/** Address in a 32-byte word: its low 20 bytes; ignores the high bytes. */
 export function addressOfWord(word: bigint): Address {
   return asAddress(bigintToFixedBytes(word & LOW_160_BITS, 20));
 }

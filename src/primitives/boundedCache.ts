@@ -1,8 +1,8 @@
 /**
- * A map that stays below a total weight by dropping what was not asked for in a long time. A Map keeps its keys in the
- * order they were put, and the oldest are dropped, so an entry that is read is taken out and put in again: but only when
- * half of the limit was put after it, because that costs several times as much as the look-up. What was read since then
- * is never dropped.
+ * A map that stays below a total weight by dropping entries that were not read for long (an approximate LRU). A Map
+ * keeps its keys in insertion order, and the oldest are dropped, so an entry that is read is inserted again: but only
+ * when half of the limit was inserted after it, because that costs several times as much as the lookup. An entry that
+ * was read since half of the limit was inserted is never dropped.
  */
 export interface BoundedCache<Key, Value> {
   get(key: Key): Value | undefined;
@@ -11,7 +11,7 @@ export interface BoundedCache<Key, Value> {
   forget(isStale: (key: Key) => boolean): void;
 }
 
-/** Drops what was put first, until no more than `most` entries are left. */
+/** Drops the oldest entries, in insertion order, until at most `most` are left. */
 export function dropOldest(map: Map<unknown, unknown>, most: number): void {
   for (const oldest of map.keys()) {
     if (map.size <= most) return;
@@ -19,11 +19,11 @@ export function dropOldest(map: Map<unknown, unknown>, most: number): void {
   }
 }
 
-/** `limit` is in the units of the weights. A value heavier than the limit is not kept at all. */
+/** `limit` is in the units of the weights. A value heavier than the limit is not stored. */
 export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key, Value> {
   const entries = new Map<Key, Entry<Value>>();
   let total = 0;
-  /** Weight of all that was ever put, or put again. */
+  /** Total weight of all insertions so far, repeated ones included. */
   let everPut = 0;
 
   const drop = (key: Key): void => {
@@ -65,6 +65,6 @@ export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key,
 interface Entry<Value> {
   readonly value: Value;
   readonly weight: number;
-  /** Weight of all that had been put by then, this one included. */
+  /** The total weight of insertions after this one. */
   readonly putAt: number;
 }

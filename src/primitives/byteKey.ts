@@ -1,10 +1,10 @@
 import { hexToBytes, toDigits } from "./hex.ts";
 
 /**
- * A text that equal bytes share and others do not, for keys of Maps: byte arrays themselves compare by identity. Never
- * shown: addresses and hashes, of which tens of thousands are made in a second, have two bytes in a character, which
- * takes a fifth of the time that hexadecimal digits take to make, and a third to look up. The two lengths are written out:
- * a list of codes takes four times as long, and what is joined of two parts has to be made one at each look-up.
+ * Converts bytes to a string key for Maps, because byte arrays compare by identity. Not for display: addresses and
+ * hashes, tens of thousands a second, are packed two bytes to a character, which takes a fifth of the time of hex
+ * digits to make and a third to look up. Both lengths are written out: a list of character codes takes four times as
+ * long, and a concatenation of two parts is flattened at each lookup.
  */
 export function toKey(bytes: Uint8Array): string {
   switch (bytes.length) {
@@ -45,7 +45,7 @@ export function toKey(bytes: Uint8Array): string {
   }
 }
 
-/** The bytes that a key was made of. */
+/** Inverse of toKey. */
 export function bytesOfKey(key: string): Uint8Array {
   if (key.length % 2 === 1) return hexToBytes(key.slice(OTHER.length));
   const bytes = new Uint8Array(2 * key.length);
@@ -57,7 +57,7 @@ export function bytesOfKey(key: string): Uint8Array {
   return bytes;
 }
 
-/** Makes the lengths of such keys odd: those above have even ones. */
+/** Makes the length of such keys odd; the keys above have even lengths. */
 const OTHER = "x";
 
 function pair(bytes: Uint8Array, at: number): number {

@@ -1,4 +1,4 @@
-/** The world's time as an argument, so that tests and the simulator can turn the hands themselves. */
+/** Time as a parameter, so that tests and the simulator can control it. */
 export interface Clock {
   /** Milliseconds since 1970, except where a clock says otherwise. */
   nowMs(): number;
@@ -14,12 +14,12 @@ export interface Timer {
 export const systemClock: Clock = clockOf(() => Date.now());
 
 /**
- * For how long things last and how often they come again: nobody can set it. Its times mean nothing outside this
- * process, and it may stand still while the machine sleeps.
+ * For durations and intervals: it cannot be set. Its times mean nothing outside this process, and it may stop while the
+ * system sleeps.
  */
 export const durationClock: Clock = clockOf(() => performance.now());
 
-/** A clock of which only the time is known. The longest single sleep is bounded so that a jump of the time is noticed. */
+/** A clock from a source of time. Each single timeout is bounded, so that a jump of the time takes effect soon. */
 export function clockOf(nowMs: () => number): Clock {
   return {
     nowMs,

@@ -1,4 +1,4 @@
-/** What was thrown, in its own words: a library may throw what is no Error. */
+/** The message of a thrown value, which need not be an Error when a library throws it. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

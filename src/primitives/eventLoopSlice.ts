@@ -1,20 +1,20 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
 /**
- * A turn of the event loop for work in pieces, after which others have theirs. By the time and not by the count of pieces:
- * sixty-four full blocks of a thousand transactions take longer than the period of blocks.
+ * Limits how long work in pieces blocks the event loop. Limited by time and not by a count of pieces: sixty-four full
+ * blocks of a thousand transactions take longer than the block period.
  */
 export class EventLoopSlice {
   #beganAtMs = performance.now();
 
-  /** Whether the pieces have held the event loop long enough. */
+  /** Whether the work should yield now. */
   get isOver(): boolean {
     return performance.now() - this.#beganAtMs >= SLICE_MS;
   }
 
-  /** Begins the next one when others have had theirs. */
+  /** Lets the event loop run other work, then begins the next slice. */
   async yield(): Promise<void> {
-    await nextTurn();
+    await yieldToEventLoop();
     this.#beganAtMs = performance.now();
   }
 }

@@ -8,8 +8,8 @@ export type Hash = Uint8Array & { readonly __brand: "hash" };
 const keccak = await createKeccak(256);
 
 /**
- * The one keccak-256 of the house: a reused WASM instance, 1.7 µs for 532 bytes against 15.8 µs
- * in plain JavaScript (architecture.md#measurements). Safe to reuse because nothing here is asynchronous.
+ * The only keccak-256 of the program: a reused WASM instance, 1.7 µs for 532 bytes against 15.8 µs in plain JavaScript
+ * (architecture.md#measurements). Reuse is safe because the calls are synchronous.
  */
 export function keccak256(bytes: Uint8Array): Hash {
   keccak.init();
@@ -17,14 +17,14 @@ export function keccak256(bytes: Uint8Array): Hash {
   return keccak.digest("binary") as Hash;
 }
 
-/** A keccak-256 that goes on absorbing after it was asked for its digest, such as the two of an RLPx connection. */
+/** A keccak-256 that continues absorbing after a digest, such as the two of an RLPx connection. */
 export interface RunningKeccak {
   update(bytes: Uint8Array): void;
-  /** Of all that was absorbed so far. */
+  /** Digest of everything absorbed so far. */
   digest(): Uint8Array;
 }
 
-/** Any number of them share the one instance: each keeps its state (some 400 bytes) and lends it for the moment. */
+/** All running hashes share the one instance: each keeps its own state (some 400 bytes) and loads it for each call. */
 export function createRunningKeccak(): RunningKeccak {
   keccak.init();
   let state = keccak.save();
@@ -41,7 +41,7 @@ export function createRunningKeccak(): RunningKeccak {
   };
 }
 
-/** The keccak-256 of parts of any length, one behind the other. */
+/** The keccak-256 of the concatenation of parts of any length. */
 export function* keccak256InSteps(parts: readonly Uint8Array[]): Steps<Hash> {
   const running = createRunningKeccak();
   for (const part of parts) {
@@ -53,7 +53,7 @@ export function* keccak256InSteps(parts: readonly Uint8Array[]): Steps<Hash> {
   return asHash(running.digest());
 }
 
-/** Hashed in some 0.4 ms. */
+/** Takes some 0.4 ms to hash. */
 const STEP_BYTES = 128 * 1024;
 
 /** Brands 32 bytes as a hash; throws RangeError for another length. */

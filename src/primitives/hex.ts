@@ -8,7 +8,7 @@ export function toHex(bytes: Uint8Array): Hex {
   return `0x${toDigits(bytes)}`;
 }
 
-/** Hashes and addresses become text by the ten thousand; through a reused buffer that takes half of the time. */
+/** A reused buffer halves the time to convert hashes and addresses, of which there are tens of thousands. */
 const scratch = Buffer.alloc(64);
 
 /** Lower-case hex without prefix. */
@@ -19,7 +19,7 @@ export function toDigits(bytes: Uint8Array): string {
   return scratch.toString("hex", 0, length);
 }
 
-/** At most 32 bytes as a word, padded on the left, with the 0x prefix: how the value of a storage slot is shown. */
+/** At most 32 bytes as a word, padded on the left, with the 0x prefix, as RPC shows the value of a storage slot. */
 export function toWordHex(bytes: Uint8Array): Hex {
   return `0x${toDigits(bytes).padStart(64, "0")}`;
 }
@@ -35,10 +35,10 @@ export function parseHex(text: string): Uint8Array | undefined {
   return Uint8Array.from(Buffer.from(start === 0 ? text : text.slice(start), "hex"));
 }
 
-/** Up to here, of addresses and hashes for one, a loop takes a third of the time that Buffer takes. */
+/** Up to this length, so for addresses and hashes, a loop takes a third of the time that Buffer takes. */
 const SHORT_DIGITS = 128;
 
-/** `length` bytes from the digits of a text from `start` on; undefined where one is wrong or missing. */
+/** Decodes `length` bytes from the digits of a text from `start` on; undefined when one is wrong or missing. */
 export function parseDigits(text: string, start: number, length: number): Uint8Array | undefined {
   const bytes = new Uint8Array(length);
   for (let index = 0, at = start; index < length; index++, at += 2) {
@@ -49,7 +49,7 @@ export function parseDigits(text: string, start: number, length: number): Uint8A
   return bytes;
 }
 
-/** -1 for what is no hexadecimal digit. */
+/** Value of a hex digit; -1 for other characters. */
 function digitAt(text: string, at: number): number {
   return DIGITS[text.charCodeAt(at)] ?? -1;
 }
@@ -74,14 +74,14 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Up to here, of addresses and hashes for one, a loop is quicker, and much quicker where the first bytes differ. */
+/** Up to this length, so for addresses and hashes, a loop is faster, and much faster when the first bytes differ. */
 const SHORT_BYTES = 64;
 
 export function includesBytes(list: readonly Uint8Array[], wanted: Uint8Array): boolean {
   return list.some((one) => equalBytes(one, wanted));
 }
 
-/** Order of unsigned big-endian texts: negative, zero or positive. */
+/** Compares lexicographically, byte by byte: negative, zero or positive. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);
 }

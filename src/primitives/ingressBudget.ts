@@ -1,29 +1,29 @@
 import type { Clock, Timer } from "./clock.ts";
 
 /**
- * How much of the thread's time goes into what others send: a share of it, for all of them together, whatever it is that
- * takes the time. Who comes when the share is spent waits: senders take turns, and what one of them sends keeps its order.
+ * Limits the share of the thread's time that incoming messages take, for all senders together. When the share is spent,
+ * messages wait: the senders are served round-robin, and the messages of one sender keep their order.
  */
 export interface IngressBudget {
-  /** Reads now, or in its turn; those who do not say who they are (`sender`) have one together. False when it has to wait. */
+  /** Runs `read` now or later, in turn; calls without a `sender` share one queue. Returns false when it has to wait. */
   take(read: () => void, sender?: string): boolean;
-  /** Does at once what follows from something read before, and counts the time of that, too. */
+  /** Runs `work` that follows from an earlier message at once, and charges its time to the budget. */
   charge(work: () => void): void;
-  /** So much time went into it elsewhere. */
+  /** Charges time that was spent elsewhere. */
   spend(durationMs: number): void;
-  /** Nothing that waits is read any more, nor what comes later. */
+  /** Drops everything that waits, and refuses later calls. */
   close(): void;
 }
 
 export interface IngressBudgetSettings {
-  /** Part of the time. */
+  /** Fraction of the time. */
   readonly share: number;
-  /** What of it is left over is kept, up to this. */
+  /** Unused time accumulates up to this. */
   readonly burstMs: number;
 }
 
 export function createIngressBudget(clock: Clock, { share, burstMs }: IngressBudgetSettings): IngressBudget {
-  /** By sender, whose turn is next first; none of the lists is empty. */
+  /** Queues by sender, the next one to serve first; none is empty. */
   const waiting = new Map<string, (() => void)[]>();
   let leftMs = burstMs;
   let countedMs = clock.nowMs();

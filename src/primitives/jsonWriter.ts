@@ -2,8 +2,8 @@ import { assert } from "./assert.ts";
 import { EventLoopSlice } from "./eventLoopSlice.ts";
 
 /**
- * The JSON text that `write` writes. All answers share one writer, so this is done in one go: without waiting, and
- * not inside another.
+ * Returns the JSON text that `write` produces. All calls share one writer, so `write` must be synchronous and calls
+ * must not nest.
  */
 export function jsonText(write: (writer: JsonWriter) => void): string {
   assert(!isBusy, "one JSON text is written at a time");
@@ -18,24 +18,24 @@ export function jsonText(write: (writer: JsonWriter) => void): string {
 }
 
 /**
- * As jsonText for what takes long: `write` pauses where it may be interrupted, and others have their turn in between. The
- * pieces follow one another.
+ * As jsonText for long texts: `write` yields where it may be interrupted, and the event loop runs other work in
+ * between. The text is the concatenation of the pieces.
  */
 export async function jsonInSlices(
   write: (writer: JsonWriter) => Iterable<void>,
 ): Promise<readonly Uint8Array[]> {
   const writer = new JsonWriter();
   const pieces: Uint8Array[] = [];
-  const turn = new EventLoopSlice();
+  const slice = new EventLoopSlice();
   for (const _ of write(writer)) {
     if (writer.length >= PIECE_BYTES) pieces.push(writer.takePiece());
-    if (turn.isOver) await turn.yield();
+    if (slice.isOver) await slice.yield();
   }
   pieces.push(writer.takePiece());
   return pieces;
 }
 
-/** Writes without a pause what could be interrupted. */
+/** Runs an interruptible writer to its end without a pause. */
 export function writeAtOnce(pauses: Iterable<void>): void {
   for (const _ of pauses);
 }
@@ -43,14 +43,14 @@ export function writeAtOnce(pauses: Iterable<void>): void {
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Writes JSON straight into bytes. A block of thousands of transactions costs a third of what joining strings does,
- * most of which is garbage. Only for what has no need of escaping: hex, numbers, and names that are written here.
+ * Writes JSON directly into bytes. A block of thousands of transactions takes a third of the time that joining strings
+ * takes, and creates little garbage. Only for text that needs no escaping: hex, numbers, and names in the source.
  */
 export class JsonWriter {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
   #view = viewOf(this.#bytes);
   #length = 0;
-  /** What stands before the first byte here. */
+  /** The byte before the first one in the buffer. */
   #before = OPEN_BRACKET;
 
   /** Bytes written since the last piece was taken. */
@@ -78,7 +78,7 @@ export class JsonWriter {
     this.#bytes[this.#length++] = CLOSE_BRACKET;
   }
 
-  /** A member that is data: all its bytes as hex. */
+  /** A data member: all its bytes as hex. */
   data(name: string, bytes: Uint8Array): void {
     this.#start(name, 2 * bytes.length);
     this.#ascii('"0x');
@@ -86,14 +86,14 @@ export class JsonWriter {
     this.#bytes[this.#length++] = QUOTE;
   }
 
-  /** An item of a list that is data. */
+  /** A data item of a list. */
   dataItem(bytes: Uint8Array): void {
     this.data("", bytes);
   }
 
-  /** A member that is a quantity: hex without leading zeros. */
+  /** A quantity member: hex without leading zeros. */
   quantity(name: string, value: bigint | number): void {
-    // Digits of a bigint take longer.
+    // Converting a bigint takes longer.
     const digits = (value <= Number.MAX_SAFE_INTEGER ? Number(value) : value).toString(16);
     this.#start(name, digits.length);
     this.#ascii('"0x');
@@ -111,18 +111,18 @@ export class JsonWriter {
     this.#ascii("null");
   }
 
-  /** Members that are written already, without a comma around them. */
+  /** Members that are JSON already, without a comma around them. */
   members(json: string): void {
     this.#start("", json.length);
     this.#ascii(json);
   }
 
-  /** What has been written so far. */
+  /** The text so far. */
   text(): string {
     return this.#bytes.toString("latin1", 0, this.#length);
   }
 
-  /** A copy of what has been written since the last piece, which this goes on. */
+  /** Returns a copy of the bytes since the last piece, and continues after it. */
   takePiece(): Uint8Array {
     const piece = Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
     this.#before = piece.at(-1) ?? this.#before;
@@ -136,7 +136,7 @@ export class JsonWriter {
     if (this.#bytes.length > KEPT_BYTES) this.#use(Buffer.allocUnsafe(INITIAL_BYTES));
   }
 
-  /** Makes room for a member of that many digits; then a comma, unless it is the first inside its brackets, and the name. */
+  /** Reserves room for a member with that many digits, and writes a comma, unless it is the first, and the name. */
   #start(name: string, digits: number): void {
     this.#reserve(name.length + digits + PUNCTUATION_BYTES);
     const before = this.#length === 0 ? this.#before : this.#bytes[this.#length - 1];
@@ -181,10 +181,10 @@ export class JsonWriter {
   }
 }
 
-/** More than what stands around a name and its digits. */
+/** More than the punctuation around a name and its digits. */
 const PUNCTUATION_BYTES = 16;
 const INITIAL_BYTES = 16 * 1024;
-/** A writer does not hold on to more than this between two answers. */
+/** A writer keeps no larger buffer than this between two texts. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 const QUOTE = 0x22;

@@ -1,18 +1,18 @@
 import { assert } from "./assert.ts";
 
 /**
- * A bounded queue with one reader: changes to a truth go through it one at a time, in order.
- * `post` says false when the box is full, and the sender decides what that means.
+ * A bounded queue with one reader: changes to shared state go through it one at a time, in order.
+ * `post` returns false when the queue is full, and the caller decides what that means.
  */
 export interface Mailbox<T> {
   post(item: T): boolean;
-  /** Items waiting, the one being read not counted. */
+  /** Items in the queue, without the one being read. */
   readonly size: number;
   /** Stops reading after the current item; resolves when it is done. Later posts are refused. */
   close(): Promise<void>;
 }
 
-/** Reads items strictly one after another; `read` may be slow, and a throw goes to `onFailure` and closes the box. */
+/** Reads items strictly one after another; `read` may be slow. When it throws, calls `onFailure` and closes the box. */
 export function createMailbox<T>(
   limit: number,
   read: (item: T) => void | Promise<void>,

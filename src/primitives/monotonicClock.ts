@@ -1,30 +1,30 @@
 import { type Clock, clockOf } from "./clock.ts";
 
 export interface MonotonicClockParts {
-  /** The machine's wall clock, which somebody may set: milliseconds since 1970. */
+  /** The system's wall clock, which an operator may set: milliseconds since 1970. */
   wallMs(): number;
-  /** A clock that nobody can set, from any beginning. It may stand still while the machine sleeps. */
+  /** A clock that cannot be set, with an arbitrary origin. It may stop while the system sleeps. */
   monotonicMs(): number;
-  /** As steadyMs, but asleep it goes on. Asked only when something looks wrong. */
+  /** As monotonicMs, but also counts sleep. Called only after a suspicious step. */
   sinceBootMs(): number;
-  /** The wall clock was set, by so much; it is not followed for the time being. */
+  /** The wall clock was set by `stepMs`; this clock does not follow yet. */
   onStep(stepMs: number): void;
-  /** It was set back to where it had been, and none of our blocks bears the other time. */
+  /** The wall clock was set back; none of our blocks has the wrong time. */
   onReturn(): void;
-  /** It has kept its new time for so long that it is followed from now on. */
+  /** The wall clock has kept its new time for STEP_LASTS_MS; this clock follows from now on. */
   onFollow(stepMs: number): void;
 }
 
 /**
- * The wall clock, save that a sudden step of it is not followed before it has lasted for a minute. A block that was
- * stamped an hour ahead stays in the chain for ever, and once the clock is corrected no block can follow it for an hour;
- * so a mistake that somebody notices at once must not reach a block. Small corrections, as a time service makes them, are
- * followed at once, and so is the time that the machine has slept.
+ * Follows the wall clock, except that a sudden step takes effect only after it has lasted for a minute. A block with a
+ * timestamp an hour ahead stays in the chain for ever, and once the clock is corrected no block can follow it for an
+ * hour; so a mistake that is corrected at once must not reach a block. Small corrections, as time services make them,
+ * take effect at once, and so does the time that the system has slept.
  */
 export function createMonotonicClock(parts: MonotonicClockParts): Clock {
   const { wallMs, monotonicMs, sinceBootMs } = parts;
   const base = readAll();
-  /** The step that is not followed yet, and when it was noticed, on the steady clock. */
+  /** The step that has not taken effect yet, and when it was detected, on the monotonic clock. */
   let step: { readonly byMs: number; readonly atMs: number } | undefined;
 
   function readAll() {
@@ -64,7 +64,7 @@ export function createMonotonicClock(parts: MonotonicClockParts): Clock {
   return clockOf(nowMs);
 }
 
-/** Time services correct less than this without anybody noticing; headers may be this wrong, too. */
+/** Steps up to this take effect at once: time services make them routinely, and headers may be this wrong, too. */
 const FOLLOWED_MS = 1000;
-/** A step that lasts this long is no mistake that somebody is about to correct. */
+/** A step that lasts this long is not a mistake that is about to be corrected. */
 export const STEP_LASTS_MS = 60_000;

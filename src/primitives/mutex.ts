@@ -1,6 +1,6 @@
 /**
- * Runs pieces of work one after another, each when the one before has ended, whatever came of it. Everything that may
- * move the head takes a turn, which makes the chain one writer; so does every job of a thread.
+ * Runs asynchronous work exclusively, in the order of the calls, also after earlier work has failed. Everything that
+ * may move the head runs in one mutex, which makes the chain a single writer; so does every job of a thread.
  */
 export interface Mutex {
   runExclusive<T>(work: () => Promise<T>): Promise<T>;
@@ -10,9 +10,9 @@ export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve();
   return {
     runExclusive(work) {
-      const turn = last.then(work, work);
-      last = turn.catch(() => undefined);
-      return turn;
+      const result = last.then(work, work);
+      last = result.catch(() => undefined);
+      return result;
     },
   };
 }

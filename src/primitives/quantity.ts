@@ -26,7 +26,7 @@ export function bytesToBigint(bytes: Uint8Array): bigint {
   return BigInt(value);
 }
 
-/** So many bytes fit in a number without loss, which is faster than a detour over text. */
+/** Up to this many bytes fit in a number without loss, which is faster than conversion through text. */
 const SAFE_BYTES = 6;
 
 /** JSON-RPC quantity: no leading zeros, zero is "0x0" (json-rpc.md#value-encodings). */

@@ -1,7 +1,7 @@
 import { type Address, asAddress } from "./address.ts";
 import { addressOfPublicKey, curve, type Signature } from "./secp256k1.ts";
 
-/** Something signed, and its signature. */
+/** A signed digest and its signature. */
 export interface RecoveryItem {
   /** 32 bytes. */
   readonly digest: Uint8Array;
@@ -9,8 +9,8 @@ export interface RecoveryItem {
 }
 
 /*
- * What travels between the pool and its threads: one buffer for each batch, handed over without a copy.
- * There: digest (32), r (32), s (32), parity (1) for each item. Back: 1 or 0, and the address (20).
+ * The messages between the recovery pool and its threads: one buffer per batch, transferred without a copy.
+ * Request: digest (32), r (32), s (32), parity (1) for each item. Response: 1 or 0, and the address (20).
  */
 const ITEM_BYTES = 97;
 const ANSWER_BYTES = 21;
@@ -29,7 +29,7 @@ export function encodeItems(items: readonly RecoveryItem[]): ArrayBuffer {
   return bytes.buffer;
 }
 
-/** The threads' part: recovers each item; an item that fits no key gives zeros. */
+/** Recovers each item, on a thread of the pool; an item that fits no key gives zeros. */
 export function answerItems(items: ArrayBuffer): ArrayBuffer {
   const bytes = new Uint8Array(items);
   const answers = new Uint8Array((bytes.length / ITEM_BYTES) * ANSWER_BYTES);
@@ -51,7 +51,7 @@ export function decodeAnswers(answers: ArrayBuffer): (Address | undefined)[] {
   return addresses;
 }
 
-/** A scalar outside of 256 bits is written as zero, which fits no key. */
+/** Writes a scalar of more than 256 bits as zero, which fits no key. */
 function writeScalar(view: DataView, at: number, scalar: bigint): void {
   if (scalar <= 0n || scalar >= SCALAR_END) return;
   for (let word = 0; word < 4; word++)

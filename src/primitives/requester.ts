@@ -1,9 +1,9 @@
-/** Who is to have the result of a piece of work, as far as those know who let work wait for its turn. */
+/** Identifies the source of a request, for queues that share time fairly between requesters. */
 export interface Requester {
-  /** Where it is, such as the address of its machine: all clients there take turns with those elsewhere as one. */
+  /** The remote host, such as its IP address: all clients of one host share one turn among the hosts. */
   readonly remoteHost: string;
-  /** What it asks through, such as a connection: all askers of one client take turns with the others as one. */
+  /** The client, such as a connection: all requests of one client share one turn among the clients of its host. */
   readonly client: object;
-  /** True when nobody waits for the result any more: work that has not begun need not be done. */
+  /** True when the result is not needed any more: work that has not begun can be skipped. */
   isAbandoned(): boolean;
 }

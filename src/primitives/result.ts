@@ -1,7 +1,7 @@
-/** Whose fault a refusal is: it decides whether a peer is blamed, a caller told, or the operator warned. */
+/** Whose fault an error is: decides whether to penalise a peer, answer a caller, or warn the operator. */
 export type Fault = "peer" | "caller" | "local";
 
-/** A refusal as a value: a code for programs, a message for people, the facts for logs. */
+/** An error as a value: a code for programs, a message for people, the facts for logs. */
 export interface CodedError<Code extends string = string> {
   readonly code: Code;
   readonly message: string;
@@ -19,7 +19,7 @@ export interface Err<Code extends string = string> {
   readonly error: CodedError<Code>;
 }
 
-/** What an operation that can be refused answers; exceptions are left for bugs and broken machinery. */
+/** The result of an operation with expected errors; exceptions are for bugs and failures of the system. */
 export type Result<T, Code extends string = string> = Ok<T> | Err<Code>;
 
 export function ok<T>(value: T): Ok<T> {

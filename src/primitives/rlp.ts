@@ -1,7 +1,7 @@
 /**
- * RLP for the hot paths and for what strangers send: written from parts that are already encoded, and read without
- * copies, one level deep (block bodies, trie nodes, transactions) or as deep as its reader expects. What is our own may
- * be read by the library (@ethereumjs/rlp), which is patient with depth: a megabyte of nested lists costs it a minute.
+ * RLP for hot paths and for data of untrusted peers: encodes from parts that are already encoded, and decodes without
+ * copies, one level deep (block bodies, trie nodes, transactions) or as deep as the caller expects. Only our own data
+ * may go to the library (@ethereumjs/rlp), which does not limit depth: a megabyte of nested lists takes it a minute.
  */
 
 /** RLP of a byte string. */
@@ -13,18 +13,18 @@ export function encodeRlpString(bytes: Uint8Array): Uint8Array {
   return prefixed;
 }
 
-/** Length in bytes of what encodeRlpString makes. */
+/** Length in bytes of the result of encodeRlpString. */
 export function rlpStringSize(bytes: Uint8Array): number {
   const { length } = bytes;
   return length === 1 && (bytes[0] ?? 0) < 0x80 ? 1 : prefixLength(length) + length;
 }
 
-/** Length in bytes of a list whose members have so many together. */
+/** Length in bytes of a list whose members have `payloadLength` bytes together. */
 export function rlpListSize(payloadLength: number): number {
   return prefixLength(payloadLength) + payloadLength;
 }
 
-/** Writes what encodeRlpString makes to `into` from `at` on; answers the index behind it. */
+/** Writes the RLP of a byte string to `into` from `at` on; returns the index after it. */
 export function writeRlpString(into: Uint8Array, at: number, bytes: Uint8Array): number {
   const { length } = bytes;
   if (length === 1 && (bytes[0] ?? 0) < 0x80) {
@@ -36,7 +36,7 @@ export function writeRlpString(into: Uint8Array, at: number, bytes: Uint8Array):
   return from + length;
 }
 
-/** Writes what stands before the members of a list, which have so many bytes together; answers the index behind it. */
+/** Writes the prefix of a list whose members have `payloadLength` bytes together; returns the index after it. */
 export function writeRlpListPrefix(into: Uint8Array, at: number, payloadLength: number): number {
   return writePrefix(into, at, payloadLength, 0xc0);
 }
@@ -54,21 +54,21 @@ export function encodeRlpList(members: readonly Uint8Array[]): Uint8Array {
   return list;
 }
 
-/** The bytes before a payload: `base` is 0x80 for strings, 0xc0 for lists. A single byte below 0x80 has none: not judged here. */
+/** The prefix of a payload: `base` is 0x80 for strings, 0xc0 for lists. A single byte below 0x80 must have none. */
 export function rlpPrefix(length: number, base: 0x80 | 0xc0): Uint8Array {
   const prefix = new Uint8Array(prefixLength(length));
   writePrefix(prefix, 0, length, base);
   return prefix;
 }
 
-/** A prefix, and room for its payload. */
+/** A prefix with room for its payload after it. */
 function withPrefix(length: number, base: 0x80 | 0xc0): Uint8Array {
   const bytes = new Uint8Array(prefixLength(length) + length);
   writePrefix(bytes, 0, length, base);
   return bytes;
 }
 
-/** Answers the index behind it. */
+/** Returns the index after the prefix. */
 function writePrefix(bytes: Uint8Array, start: number, length: number, base: 0x80 | 0xc0): number {
   if (length < 56) {
     bytes[start] = base + length;
@@ -98,7 +98,7 @@ function bigEndian(value: number): number[] {
   return digits;
 }
 
-/** Where an item lies: its payload is bytes[from..until), its whole encoding begins at `start`. */
+/** Location of an item: its payload is bytes[from..until), its whole encoding begins at `start`. */
 export interface RlpSpan {
   readonly isList: boolean;
   readonly start: number;
@@ -111,7 +111,7 @@ export function readRlpList(bytes: Uint8Array): RlpSpan[] {
   return membersOf(bytes, readListSpan(bytes));
 }
 
-/** As readRlpList, of the list that `bytes` begin with: what follows it is not read (EIP-8). */
+/** As readRlpList, for the list at the beginning of `bytes`: ignores the bytes after it (EIP-8). */
 export function readLeadingRlpList(bytes: Uint8Array): RlpSpan[] {
   const list = readRlpSpan(bytes, 0, bytes.length);
   if (!list.isList) throw new RangeError("not a list");
@@ -128,7 +128,7 @@ function membersOf(bytes: Uint8Array, list: RlpSpan): RlpSpan[] {
   return members;
 }
 
-/** As readRlpList, one after another: for lists so long that only who looks at a member should pay for the next. */
+/** As readRlpList, lazily: for long lists of which the caller may need only the first members. */
 export function* rlpMembers(bytes: Uint8Array): Generator<RlpSpan> {
   const list = readListSpan(bytes);
   for (let at = list.from; at < list.until; ) {
@@ -142,8 +142,8 @@ export function* rlpMembers(bytes: Uint8Array): Generator<RlpSpan> {
 export type RlpItem = Uint8Array | readonly RlpItem[];
 
 /**
- * The item that fills `bytes` exactly, with lists in one another no deeper than `depth`: 1 for a list of strings. Throws
- * RangeError for anything deeper, and for anything that is not canonical RLP.
+ * Decodes the item that fills `bytes` exactly, with lists nested at most `depth` deep: 1 for a list of strings. Throws
+ * RangeError for deeper nesting, and for anything that is not canonical RLP.
  */
 export function readRlp(bytes: Uint8Array, depth: number): RlpItem {
   const item = readRlpSpan(bytes, 0, bytes.length);
@@ -153,7 +153,7 @@ export function readRlp(bytes: Uint8Array, depth: number): RlpItem {
 
 function itemAt(bytes: Uint8Array, { isList, from, until }: RlpSpan, depth: number): RlpItem {
   if (!isList) return bytes.subarray(from, until);
-  if (depth === 0) throw new RangeError("a list where none may be");
+  if (depth === 0) throw new RangeError("a list is nested too deep");
   const members: RlpItem[] = [];
   for (let at = from; at < until; ) {
     const member = readRlpSpan(bytes, at, until);

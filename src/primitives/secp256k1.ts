@@ -12,7 +12,7 @@ export interface Signature {
   readonly yParity: 0 | 1;
 }
 
-/** The operations we need of the curve, whoever performs them. Keys are raw bytes. */
+/** The curve operations that the node needs, from either implementation. Keys are raw bytes. */
 export interface Curve {
   readonly name: "native" | "noble";
   /** Deterministic (RFC 6979), low-s: 64 bytes r || s, and the recovery id. */
@@ -20,7 +20,7 @@ export interface Curve {
   /** Uncompressed public key without the 0x04 prefix, 64 bytes; undefined when nothing can be recovered. */
   recover(digest: Uint8Array, rs: Uint8Array, recovery: number): Uint8Array | undefined;
   publicKey(privateKey: Uint8Array): Uint8Array;
-  /** The secret that two keys share: x of the point, 32 bytes. Undefined when the public key (64 bytes) is no point. */
+  /** ECDH: x of the shared point, 32 bytes. Undefined when the public key (64 bytes) is not on the curve. */
   sharedSecret(publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array | undefined;
   isPrivateKey(bytes: Uint8Array): boolean;
 }
@@ -28,9 +28,9 @@ export interface Curve {
 export const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /**
- * The curve in use: the native binding where a prebuilt binary exists (45 µs a recovery), else @noble (1,080 µs).
- * The package's own JavaScript fallback is never used (architecture.md#rulings); the node warns once when on
- * noble.
+ * The implementation in use: the native binding where a prebuilt binary exists (45 µs a recovery), else @noble
+ * (1,080 µs). The package's own JavaScript fallback is never used (architecture.md#rulings); the node warns once when
+ * it runs on noble.
  */
 export const curve: Curve = loadNativeCurve() ?? (await loadNobleCurve());
 
@@ -69,8 +69,7 @@ export function addressOfPrivateKey(privateKey: Uint8Array): Address {
 }
 
 /**
- * 65 bytes r || s || v with v 0 or 1, as commit seals and IBFT payload signatures are spelled
- * (ibft2.md#payloads).
+ * 65 bytes r || s || v with v 0 or 1, the encoding of commit seals and IBFT payload signatures (ibft2.md#payloads).
  */
 export function encodeSignature(signature: Signature): Uint8Array {
   return concatBytes(
@@ -142,7 +141,7 @@ function loadNativeCurve(): Curve | undefined {
   };
 }
 
-/** The same operations in JavaScript: the fallback, and the reference in tests. Not loaded where it is not needed. */
+/** The same operations in JavaScript: the fallback, and the reference in tests. Loaded only when needed. */
 export async function loadNobleCurve(): Promise<Curve> {
   const { secp256k1: noble } = await import("@noble/curves/secp256k1.js");
   return {

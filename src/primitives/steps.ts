@@ -1,11 +1,11 @@
 /**
- * Long work in steps of a few hundred microseconds, with a place to pause after each. It is for whoever drives it to let
- * others have their turn there (inSteps in execution/yieldPolicy.ts), or to go on at once. What it reads must stay as it is
- * meanwhile, or the driver gives it up: it then does nothing more.
+ * Long work in steps of a few hundred microseconds, with a `yield` after each. The driver yields to the event loop
+ * there (inSteps in execution/yieldPolicy.ts), or continues at once. The data that the work reads must not change
+ * meanwhile; if it does, the driver abandons the generator.
  */
 export type Steps<T> = Generator<unknown, T, void>;
 
-/** Without a pause. */
+/** Runs all steps without a pause. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();

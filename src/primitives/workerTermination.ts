@@ -1,12 +1,12 @@
 import { getEnvironmentData, isMainThread, setEnvironmentData, type Worker } from "node:worker_threads";
 
 /**
- * A native addon of node-addon-api ends the whole process (std::terminate, exit code 134) where its thread is terminated
- * while the addon is being loaded: it throws, and the throw itself fails. So a mutex that all threads of the process
- * share keeps the two apart. Measured: 2 of 3 runs of a hundred terminations in such a moment ended the process.
+ * A native addon of node-addon-api ends the whole process (std::terminate, exit code 134) when its thread is terminated
+ * while it loads the addon: the addon throws, and the throw itself fails. So all threads of the process share a mutex
+ * that excludes the two. Measured: 2 of 3 runs of a hundred terminations during loads ended the process.
  */
 
-/** Ends a worker of ours, whatever it does, but never in the middle of loading an addon. Resolves once it is gone. */
+/** Terminates a worker, but never while it loads an addon. Resolves once it has exited. */
 export async function terminateWorker(worker: Worker): Promise<void> {
   const deadlineMs = performance.now() + LONGEST_WAIT_MS;
   while (!tryLock()) {
@@ -23,9 +23,9 @@ export async function terminateWorker(worker: Worker): Promise<void> {
   }
 }
 
-/** Loads an addon; on a worker thread, while nobody is being terminated. */
+/** Loads an addon; on a worker thread, while no thread is being terminated. */
 export function loadAddon<T>(load: () => T): T {
-  // Nobody terminates the main thread, and it must not wait.
+  // The main thread is never terminated, and it must not block.
   if (isMainThread) return load();
   const deadlineMs = performance.now() + LONGEST_WAIT_MS;
   let isLocked = tryLock();
@@ -43,12 +43,12 @@ export function loadAddon<T>(load: () => T): T {
 const NAME = "ibex addon loading";
 const FREE = 0;
 const LOCKED = 1;
-/** A thread that fell over with the mutex must not stop the others for good; loading takes some milliseconds. */
+/** A thread that failed with the mutex locked must not block the others for good; loading takes some milliseconds. */
 const LONGEST_WAIT_MS = 5000;
 
 const mutex = sharedMutex();
 
-/** Workers inherit what the thread that starts them has set. */
+/** Workers inherit the environment data of the thread that starts them. */
 function sharedMutex(): Int32Array {
   const known: unknown = getEnvironmentData(NAME);
   const buffer = known instanceof SharedArrayBuffer ? known : new SharedArrayBuffer(4);
