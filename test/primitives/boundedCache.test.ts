@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createBoundedCache } from "../../src/primitives/boundedCache.ts";
 
-describe("a bounded cache", () => {
-  it("stays below its limit by dropping what was put first and not asked for since", () => {
+describe("the bounded cache", () => {
+  it("stays below its limit by dropping the oldest entries that were not read since", () => {
     const cache = createBoundedCache<number, number>(100);
     for (let key = 0; key < 20; key++) cache.set(key, key, 10);
     const kept = Array.from({ length: 20 }, (_, key) => cache.get(key)).filter(
@@ -13,7 +13,7 @@ describe("a bounded cache", () => {
     expect(cache.get(99)).toBeUndefined();
   });
 
-  it("keeps for ever what is read once in half of its limit", () => {
+  it("keeps an entry that is read at least once in half of its limit", () => {
     const cache = createBoundedCache<number, string>(100);
     cache.set(-1, "often read", 10);
     for (let key = 0; key < 1_000; key++) {
@@ -22,7 +22,7 @@ describe("a bounded cache", () => {
     }
   });
 
-  it("leaves what is read where it is while little was put after it", () => {
+  it("does not move an entry that is read while little was inserted after it", () => {
     const cache = createBoundedCache<string, number>(40);
     cache.set("first", 1, 10);
     cache.set("second", 2, 10);
@@ -31,7 +31,7 @@ describe("a bounded cache", () => {
     expect([cache.get("first"), cache.get("second")]).toEqual([undefined, 2]);
   });
 
-  it("counts what is put again once, and forgets what it is told to", () => {
+  it("counts a replaced entry once, and drops stale entries", () => {
     const cache = createBoundedCache<string, number>(30);
     for (let time = 0; time < 10; time++) cache.set("again", time, 10);
     cache.set("other", 1, 10);

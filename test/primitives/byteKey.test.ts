@@ -13,11 +13,11 @@ const digits = fc
 const any = fc.oneof(address, hash, other, digits);
 
 describe("the key of bytes", () => {
-  it("gives the bytes back", () => {
+  it("converts back to the bytes", () => {
     fc.assert(fc.property(any, (bytes) => equalBytes(bytesOfKey(toKey(bytes)), bytes)));
   });
 
-  it("is shared by equal bytes and by no others, whatever their lengths", () => {
+  it("is the same for equal bytes only, of any length", () => {
     fc.assert(
       fc.property(any, any, (a, b) => {
         expect(toKey(Uint8Array.from(a))).toBe(toKey(a));
@@ -26,7 +26,7 @@ describe("the key of bytes", () => {
     );
   });
 
-  it("tells bytes apart that differ in one", () => {
+  it("differs when one byte differs", () => {
     fc.assert(
       fc.property(
         fc.oneof(address, hash),

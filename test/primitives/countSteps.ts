@@ -1,6 +1,6 @@
 import type { Steps } from "../../src/primitives/steps.ts";
 
-/** Does work to its end; with how many places to pause there were. */
+/** Runs steps to their end and counts the pauses. */
 export function countSteps<T>(steps: Steps<T>): { readonly result: T; readonly pauses: number } {
   for (let pauses = 0; ; pauses++) {
     const { done, value } = steps.next();

@@ -12,7 +12,7 @@ import {
 import { toHex } from "../../src/primitives/hex.ts";
 
 describe("keccak256", () => {
-  it("agrees with the reference for every length around its blocks, and leaves earlier answers alone", () => {
+  it("agrees with the reference for lengths around its block size, and keeps earlier results intact", () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 600, size: "max" }), { minLength: 2, maxLength: 4 }),
@@ -28,7 +28,7 @@ describe("keccak256", () => {
     }
   });
 
-  it("names the empty things as everyone does", () => {
+  it("gives the well-known hashes of empty code, trie and list", () => {
     expect(toHex(EMPTY_CODE_HASH)).toBe("0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
     expect(toHex(EMPTY_TRIE_ROOT)).toBe("0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
     expect(toHex(EMPTY_LIST_HASH)).toBe("0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347");
@@ -36,7 +36,7 @@ describe("keccak256", () => {
 });
 
 describe("brands", () => {
-  it("are given only to the right length", () => {
+  it("require the right length", () => {
     expect(asHash(new Uint8Array(32))).toHaveLength(32);
     expect(asAddress(new Uint8Array(20))).toHaveLength(20);
     for (const length of [0, 19, 21, 31, 33]) {

@@ -25,26 +25,29 @@ describe("hex text", () => {
     );
   });
 
-  it.each(["0xAb01", "0XaB01", "ab01", "AB01"])("is read in any case, with prefix or without: %s", (text) => {
-    expect(toDigits(hexToBytes(text))).toBe("ab01");
-  });
+  it.each(["0xAb01", "0XaB01", "ab01", "AB01"])(
+    "is parsed in either case, with or without a prefix: %s",
+    (text) => {
+      expect(toDigits(hexToBytes(text))).toBe("ab01");
+    },
+  );
 
   it.each(["0x1", "1", "0xzz", "0x 1", "0x0x", "12 ", "-1", "0x12\n"])(
-    "is refused when it is none: %j",
+    "is refused when malformed: %j",
     (text) => {
       expect(parseHex(text)).toBeUndefined();
       expect(() => hexToBytes(text)).toThrow(RangeError);
     },
   );
 
-  it("may be empty", () => {
+  it("can be empty", () => {
     expect(parseHex("0x")).toEqual(new Uint8Array(0));
     expect(parseHex("")).toEqual(new Uint8Array(0));
   });
 });
 
 describe("comparing bytes", () => {
-  it("is by value and by unsigned big-endian order, as that of their hex text", () => {
+  it("compares by value and in unsigned big-endian order, as their hex text does", () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
         const [keyOfA, keyOfB] = [toDigits(a), toDigits(b)];

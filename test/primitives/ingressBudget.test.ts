@@ -2,22 +2,22 @@ import { describe, expect, it } from "vitest";
 import { createIngressBudget } from "../../src/primitives/ingressBudget.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
-/** A pace on a clock that reading moves on. */
+/** An ingress budget on a clock that advances while a message is read. */
 function start() {
   const clock = createHandClock(0);
-  const pace = createIngressBudget(clock, { share: 0.25, burstMs: 50 });
+  const budget = createIngressBudget(clock, { share: 0.25, burstMs: 50 });
   const done: string[] = [];
-  /** What takes so long to read. */
+  /** A message that takes `tookMs` to read. */
   const read = (name: string, tookMs: number): boolean =>
-    pace.take(() => {
+    budget.take(() => {
       clock.advanceBy(tookMs);
       done.push(name);
     });
-  return { clock, pace, done, read };
+  return { clock, budget, done, read };
 }
 
-describe("what is read at a pace", () => {
-  it("is read at once until the time for it is spent, and then in the order in which it came", () => {
+describe("the ingress budget", () => {
+  it("reads at once until the budget is spent, then in the order of arrival", () => {
     const { clock, done, read } = start();
     expect([read("a", 40), read("b", 40), read("c", 40), read("d", 1)]).toEqual([true, true, false, false]);
     clock.advanceBy(100);
@@ -27,30 +27,30 @@ describe("what is read at a pace", () => {
     expect(read("e", 1)).toBe(true);
   });
 
-  it("is read in turns of those who sent it, what each sent in its order", () => {
-    const { clock, pace, done, read } = start();
+  it("serves senders round-robin, and keeps the order of each", () => {
+    const { clock, budget, done, read } = start();
     read("first", 100);
     const sent = { greedy: ["a", "b", "c"], modest: ["d"], other: ["e", "f"] };
     for (const [sender, names] of Object.entries(sent))
-      for (const name of names) pace.take(() => void done.push(name), sender);
+      for (const name of names) budget.take(() => void done.push(name), sender);
     clock.advanceBy(1000);
     expect(done).toEqual(["first", "a", "d", "e", "b", "f", "c"]);
   });
 
-  it("costs what is made of it later, too", () => {
-    const { clock, pace, done, read } = start();
+  it("counts the time of follow-up work, too", () => {
+    const { clock, budget, done, read } = start();
     expect(read("a", 1)).toBe(true);
-    pace.charge(() => clock.advanceBy(100));
+    budget.charge(() => clock.advanceBy(100));
     expect(read("b", 1)).toBe(false);
     clock.advanceBy(1000);
     expect(done).toEqual(["a", "b"]);
   });
 
-  it("is left alone after the end, and leaves no timer behind", () => {
-    const { clock, pace, done, read } = start();
+  it("reads nothing after it is closed, and leaves no timer behind", () => {
+    const { clock, budget, done, read } = start();
     for (const name of ["a", "b", "c"]) read(name, 60);
     expect(clock.nextAlarmMs).toBeDefined();
-    pace.close();
+    budget.close();
     expect(clock.nextAlarmMs).toBeUndefined();
     clock.advanceBy(10_000);
     expect(done).toEqual(["a", "b"]);
@@ -58,7 +58,7 @@ describe("what is read at a pace", () => {
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
-  it("takes a quarter of the time, however much there is of it", () => {
+  it("takes a quarter of the time under any load", () => {
     const { clock, done, read } = start();
     for (let number = 0; number < 1000; number++) read(String(number), 10);
     for (; clock.nowMs() < 10_000; ) clock.advanceBy(1);

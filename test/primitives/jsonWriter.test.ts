@@ -29,7 +29,7 @@ function write(writer: JsonWriter, name: string, value: Value): void {
   }
 }
 
-/** What JSON.stringify would be given for the same. */
+/** The same value as input of JSON.stringify. */
 function plain(value: Value): unknown {
   if (value instanceof Uint8Array) return toHex(value);
   if (typeof value === "bigint") return toQuantity(value);
@@ -51,7 +51,7 @@ describe("the JSON writer", () => {
     );
   });
 
-  it("separates items of lists, and takes members that are written already", () => {
+  it("separates items of lists, and accepts members that are JSON already", () => {
     const text = jsonText((writer) => {
       writer.beginObject();
       writer.members('"a":1,"b":2');
@@ -68,7 +68,7 @@ describe("the JSON writer", () => {
     expect(text).toBe('{"a":1,"b":2,"list":["0x01","0x",{}],"empty":[]}');
   });
 
-  it("grows with what is written, and starts anew each time", () => {
+  it("grows with the text, and starts empty each time", () => {
     const large = new Uint8Array(5_000_000).fill(0xab);
     const written = jsonText((writer) => writer.dataItem(large));
     expect(written).toHaveLength(2 * large.length + 4);
@@ -76,7 +76,7 @@ describe("the JSON writer", () => {
     expect(jsonText((writer) => writer.dataItem(Uint8Array.of(7)))).toBe('"0x07"');
   });
 
-  it("refuses to write one text inside another, and forgets a text that failed", () => {
+  it("refuses nested calls, and discards a text that failed", () => {
     expect(() => jsonText(() => jsonText(() => undefined))).toThrow("one JSON text");
     const failing = (writer: JsonWriter): void => {
       writer.beginObject();

@@ -8,8 +8,8 @@ function failTest(error: unknown): never {
   throw error;
 }
 
-describe("a mailbox", () => {
-  it("is read one item after another, in order, however slowly", async () => {
+describe("the mailbox", () => {
+  it("reads one item after another, in order, even when reading is slow", async () => {
     const events: string[] = [];
     const box = createMailbox<number>(
       10,
@@ -22,11 +22,11 @@ describe("a mailbox", () => {
     );
     for (const item of [1, 2, 3]) expect(box.post(item)).toBe(true);
     expect(events).toEqual([]);
-    for (let turns = 0; turns < 10; turns++) await settle();
+    for (let round = 0; round < 10; round++) await settle();
     expect(events).toEqual(["begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3"]);
   });
 
-  it("refuses what it has no room for, and takes more once it is read", async () => {
+  it("refuses items when full, and accepts more once some are read", async () => {
     const read: number[] = [];
     const box = createMailbox<number>(2, (item) => void read.push(item), failTest);
     expect([1, 2, 3].map((item) => box.post(item))).toEqual([true, true, false]);
@@ -37,7 +37,7 @@ describe("a mailbox", () => {
     expect(read).toEqual([1, 2, 4]);
   });
 
-  it("closes when reading fails, and says why", async () => {
+  it("closes when reading fails, and reports the error", async () => {
     const failures: unknown[] = [];
     const read: number[] = [];
     const broken = new Error("broken");
@@ -56,7 +56,7 @@ describe("a mailbox", () => {
     expect(box.post(4)).toBe(false);
   });
 
-  it("finishes the item it is at when closed, and no other", async () => {
+  it("finishes the current item when closed, and reads no other", async () => {
     const finished: number[] = [];
     const box = createMailbox<number>(
       10,

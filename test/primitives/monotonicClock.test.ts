@@ -8,87 +8,87 @@ const START_MS = 1_700_000_000_000;
 let passedMs: number;
 let sleptMs: number;
 let setByMs: number;
-let told: string[];
+let calls: string[];
 let clock: Clock;
 
 beforeEach(() => {
   passedMs = 0;
   sleptMs = 0;
   setByMs = 0;
-  told = [];
+  calls = [];
   clock = createMonotonicClock({
     wallMs: () => START_MS + passedMs + sleptMs + setByMs,
     monotonicMs: () => 5000 + passedMs,
     sinceBootMs: () => 90_000 + passedMs + sleptMs,
-    onStep: (stepMs) => told.push(`step ${stepMs}`),
-    onReturn: () => told.push("return"),
-    onFollow: (stepMs) => told.push(`follow ${stepMs}`),
+    onStep: (stepMs) => calls.push(`step ${stepMs}`),
+    onReturn: () => calls.push("return"),
+    onFollow: (stepMs) => calls.push(`follow ${stepMs}`),
   });
 });
 
-/** The time shown, relative to the start. */
-function shown(): number {
+/** The clock's time since the start. */
+function timeMs(): number {
   return clock.nowMs() - START_MS;
 }
 
-describe("a steady clock", () => {
-  it("shows the wall clock's time and follows its small corrections without a word", () => {
+describe("the monotonic clock", () => {
+  it("follows the wall clock and its small corrections without a report", () => {
     passedMs = 10_000;
-    expect(shown()).toBe(10_000);
+    expect(timeMs()).toBe(10_000);
     for (const correctionMs of [400, -300, 900]) {
       setByMs += correctionMs;
       passedMs += 1000;
-      expect(shown()).toBe(passedMs + setByMs);
+      expect(timeMs()).toBe(passedMs + setByMs);
     }
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
   it.each([HOUR_MS, -HOUR_MS])(
-    "keeps to the time before a step of %d ms, says so once, and follows it after a minute",
+    "ignores a step of %d ms at first, reports it once, and follows it after a minute",
     (stepMs) => {
       passedMs = 1000;
-      shown();
+      timeMs();
       setByMs = stepMs;
-      for (; passedMs < STEP_LASTS_MS; passedMs += 1000) expect(shown()).toBe(passedMs);
-      expect(told).toEqual([`step ${stepMs}`]);
+      for (; passedMs < STEP_LASTS_MS; passedMs += 1000) expect(timeMs()).toBe(passedMs);
+      expect(calls).toEqual([`step ${stepMs}`]);
       passedMs += 1000;
-      expect(shown()).toBe(passedMs + stepMs);
+      expect(timeMs()).toBe(passedMs + stepMs);
       passedMs += 1000;
-      expect(shown()).toBe(passedMs + stepMs);
-      expect(told).toEqual([`step ${stepMs}`, `follow ${stepMs}`]);
+      expect(timeMs()).toBe(passedMs + stepMs);
+      expect(calls).toEqual([`step ${stepMs}`, `follow ${stepMs}`]);
     },
   );
 
-  it("forgets a step that is taken back within the minute", () => {
+  it("forgets a step that is reversed within the minute", () => {
     setByMs = HOUR_MS;
     passedMs = 1000;
-    expect(shown()).toBe(1000);
+    expect(timeMs()).toBe(1000);
     setByMs = 0;
     passedMs = 30_000;
-    expect(shown()).toBe(30_000);
+    expect(timeMs()).toBe(30_000);
     passedMs = 2 * STEP_LASTS_MS;
-    expect(shown()).toBe(2 * STEP_LASTS_MS);
-    expect(told).toEqual([`step ${HOUR_MS}`, "return"]);
+    expect(timeMs()).toBe(2 * STEP_LASTS_MS);
+    expect(calls).toEqual([`step ${HOUR_MS}`, "return"]);
   });
 
-  it("begins the minute anew when the clock is set again", () => {
+  it("restarts the minute when the clock is set again", () => {
     setByMs = HOUR_MS;
-    shown();
+    timeMs();
     passedMs = STEP_LASTS_MS - 1000;
     setByMs = 2 * HOUR_MS;
-    expect(shown()).toBe(passedMs);
+    expect(timeMs()).toBe(passedMs);
     passedMs += STEP_LASTS_MS - 1000;
-    expect(shown()).toBe(passedMs);
+    expect(timeMs()).toBe(passedMs);
     passedMs += 2000;
-    expect(shown()).toBe(passedMs + 2 * HOUR_MS);
+    expect(timeMs()).toBe(passedMs + 2 * HOUR_MS);
   });
 
-  it("follows at once when the machine has slept", () => {
+  it("follows at once when the system has slept", () => {
     passedMs = 1000;
-    shown();
+    timeMs();
     sleptMs = HOUR_MS;
     passedMs = 2000;
-    expect(shown()).toBe(2000 + HOUR_MS);
-    expect(told).toEqual([]);
+    expect(timeMs()).toBe(2000 + HOUR_MS);
+    expect(calls).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ describe("numbers as bytes", () => {
     expect(bytesToBigint(new Uint8Array(0))).toBe(0n);
   });
 
-  it("can be padded to a width, which they must fit", () => {
+  it("can be padded to a width, and must fit it", () => {
     expect(toHex(bigintToFixedBytes(0x1234n, 4))).toBe("0x00001234");
     expect(toHex(bigintToFixedBytes(0n, 2))).toBe("0x0000");
     expect(() => bigintToFixedBytes(0x10000n, 2)).toThrow(RangeError);
@@ -38,7 +38,7 @@ describe("numbers as bytes", () => {
 });
 
 describe("quantities of JSON-RPC", () => {
-  it("are as viem writes them", () => {
+  it("are written as viem writes them", () => {
     fc.assert(
       fc.property(amount, (value) => {
         expect(toQuantity(value)).toBe(numberToHex(value));

@@ -46,7 +46,7 @@ describe("reading RLP one level deep", () => {
     );
   });
 
-  it("never accepts at its level what the library refuses there", () => {
+  it("never accepts a member that the library refuses", () => {
     fc.assert(
       fc.property(
         anyList,
@@ -84,13 +84,13 @@ describe("reading RLP one level deep", () => {
   });
 });
 
-describe("reading RLP as deep as its reader expects", () => {
-  /** How deep the lists of an item are in one another. */
+describe("reading RLP up to a given depth", () => {
+  /** Nesting depth of an item. */
   function depthOf(decoded: unknown): number {
     return Array.isArray(decoded) ? 1 + Math.max(0, ...decoded.map(depthOf)) : 0;
   }
 
-  it("finds what the library finds, and refuses a list beyond the depth", () => {
+  it("decodes as the library does, and refuses a list beyond the depth", () => {
     fc.assert(
       fc.property(anyList, (bytes) => {
         const decoded = RLP.decode(bytes);
@@ -102,7 +102,7 @@ describe("reading RLP as deep as its reader expects", () => {
     );
   });
 
-  it("refuses in no time what a stranger nested without end", IN_REAL_TIME, () => {
+  it("refuses extremely nested lists of an untrusted peer quickly", IN_REAL_TIME, () => {
     const bytes = nestedLists(2_000_000);
     const startedAtMs = performance.now();
     expect(() => readRlp(bytes, 3)).toThrow("a list is nested too deep");

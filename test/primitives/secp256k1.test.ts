@@ -23,14 +23,14 @@ interface KeyTest {
 }
 
 describeWithVectors("public key tests", () => {
-  // The signatures in that file are of a digest it does not name, so only the addresses can be held against it.
+  // The file does not give the digests of its signatures, so only the addresses can be compared.
   const keys = readVectorJson<KeyTest[]>("basic-tests", "keyaddrtest.json");
 
   it.each(keys)("derive the address of the key: $seed", ({ key, addr }) => {
     expect(toDigits(addressOfPrivateKey(hexToBytes(key)))).toBe(addr);
   });
 
-  it("sign as the incumbent signs", () => {
+  it("sign as Besu signs", () => {
     const vector = readVectorJson<Record<"privateKey" | "hash" | "signature", string>>(
       "ibft2",
       "signature.json",
@@ -46,14 +46,14 @@ const privateKey = fc
   .bigInt({ min: 1n, max: SECP256K1_ORDER - 1n })
   .map((scalar) => bigintToFixedBytes(scalar, 32));
 
-describe("the curve in use", async () => {
+describe("the curve implementation", async () => {
   const reference = await loadNobleCurve();
 
-  it("is the native one where its binding loads, as in this test", () => {
+  it("is the native one when its binding loads, as in this test", () => {
     expect(curve.name).toBe("native");
   });
 
-  it("shares secrets exactly as the reference does, and with no point that is not on the curve", () => {
+  it("derives shared secrets exactly as the reference does, and none for a point off the curve", () => {
     fc.assert(
       fc.property(privateKey, privateKey, (ours, theirs) => {
         const secret = curve.sharedSecret(curve.publicKey(theirs), ours);
@@ -62,9 +62,9 @@ describe("the curve in use", async () => {
       }),
       { numRuns: 20 },
     );
-    for (const stranger of [new Uint8Array(64), new Uint8Array(64).fill(1), new Uint8Array(63)]) {
-      expect(curve.sharedSecret(stranger, bigintToFixedBytes(5n, 32))).toBeUndefined();
-      expect(reference.sharedSecret(stranger, bigintToFixedBytes(5n, 32))).toBeUndefined();
+    for (const invalid of [new Uint8Array(64), new Uint8Array(64).fill(1), new Uint8Array(63)]) {
+      expect(curve.sharedSecret(invalid, bigintToFixedBytes(5n, 32))).toBeUndefined();
+      expect(reference.sharedSecret(invalid, bigintToFixedBytes(5n, 32))).toBeUndefined();
     }
   });
 
@@ -107,18 +107,18 @@ describe("the curve in use", async () => {
     ["the order less one", SECP256K1_ORDER - 1n, true],
     ["the order", SECP256K1_ORDER, false],
     ["all bits", 2n ** 256n - 1n, false],
-  ])("knows a private key when it sees one: %s", (_, scalar, expected) => {
+  ])("tells whether a scalar is a private key: %s", (_, scalar, expected) => {
     for (const one of [curve, reference])
       expect(one.isPrivateKey(bigintToFixedBytes(scalar, 32))).toBe(expected);
   });
 
-  it("takes no key of another length", () => {
+  it("refuses keys of another length", () => {
     for (const one of [curve, reference]) expect(one.isPrivateKey(new Uint8Array(31).fill(1))).toBe(false);
   });
 });
 
 describe("a signature", () => {
-  it("has a low s, leads back to its signer, and so does its mirror image with a high s", () => {
+  it("has a low s and recovers to its signer, and so does its counterpart with a high s", () => {
     fc.assert(
       fc.property(digest, privateKey, (message, key) => {
         const { r, s, yParity } = sign(message, key);
@@ -142,12 +142,12 @@ describe("a signature", () => {
     [SECP256K1_ORDER, 1n],
     [1n, SECP256K1_ORDER],
     [2n ** 256n, 1n],
-  ])("names nobody when r or s is out of range: %s, %s", (r, s) => {
+  ])("recovers to nothing when r or s is out of range: %s, %s", (r, s) => {
     expect(recoverAddress(new Uint8Array(32), { r, s, yParity: 0 })).toBeUndefined();
     expect(recoverPublicKey(new Uint8Array(32), { r, s, yParity: 0 })).toBeUndefined();
   });
 
-  it("is spelled in 65 bytes and read back, and nothing else is read", () => {
+  it("is encoded in 65 bytes and decoded again, and no other form is accepted", () => {
     const scalar = fc.bigInt({ min: 1n, max: SECP256K1_ORDER - 1n });
     fc.assert(
       fc.property(scalar, scalar, fc.constantFrom(0 as const, 1 as const), (r, s, yParity) => {

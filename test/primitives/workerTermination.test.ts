@@ -11,7 +11,7 @@ import { itIfThorough } from "../thorough.ts";
 const root = resolve(import.meta.dirname, "..", "..");
 const BUILT = pathToFileURL(join(root, "dist", "primitives", "workerTermination.js")).href;
 
-/** Says when it begins to load, and when it has loaded. */
+/** Posts a message before it loads, and after it has loaded. */
 const SLOW_LOADER = `
 import { parentPort } from "node:worker_threads";
 import { loadAddon } from ${JSON.stringify(BUILT)};
@@ -23,25 +23,25 @@ loadAddon(() => {
 setInterval(() => undefined, 1000);
 `;
 
-it("a thread that loads an addon is ended when it has loaded it, and others can load then", async () => {
+it("terminates a thread that loads an addon only after the load, and other threads can load then", async () => {
   const file = join(temporaryFolder(), "slowLoader.mjs");
   writeFileSync(file, SLOW_LOADER);
-  for (let turn = 0; turn < 2; turn++) {
-    const said: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    const messages: string[] = [];
     const worker = new Worker(file);
     await new Promise<void>((resolve) => {
-      worker.on("message", (word: string) => {
-        said.push(word);
+      worker.on("message", (message: string) => {
+        messages.push(message);
         resolve();
       });
     });
     await terminateWorker(worker);
-    expect(said).toEqual(["loading", "loaded"]);
+    expect(messages).toEqual(["loading", "loaded"]);
   }
 });
 const TERMINATIONS = 240;
 
-/** Worker threads that do nothing but load the addon anew, each ended at some moment of it, in a process of its own. */
+/** A process with worker threads that load the addon again and again, each terminated at a random moment. */
 const PROGRAM = `
 import { Worker, isMainThread, parentPort } from "node:worker_threads";
 import { createRequire } from "node:module";
@@ -69,7 +69,7 @@ if (isMainThread) {
 `;
 
 itIfThorough(
-  "a thread that is ended while it loads an addon does not end the process",
+  "does not end the process when threads are terminated while they load an addon",
   () => {
     const file = join(temporaryFolder(), "terminations.mjs");
     writeFileSync(file, PROGRAM);

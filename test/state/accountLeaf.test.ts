@@ -14,13 +14,13 @@ import { readScalar, scalarLength, writeScalar } from "../../src/state/scalar.ts
 import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
 
 const hash = () => fc.uint8Array({ minLength: 32, maxLength: 32 }).map(asHash);
-/** Every length matters as much as every other. */
+/** All lengths are equally likely. */
 const scalar = () => fc.nat(256).chain((bits) => fc.bigInt(0n, (1n << BigInt(bits)) - 1n));
 const account = () =>
   fc.record({ nonce: scalar(), balance: scalar(), storageRoot: hash(), codeHash: hash() });
 
 describe("account encodings", () => {
-  it("write the trie's leaf byte for byte as the general encoder does, and read it back", () => {
+  it("encode the trie's leaf exactly as the general encoder does, and decode it", () => {
     fc.assert(
       fc.property(account(), (value) => {
         const leaf = encodeAccountLeaf(value, new ByteArena());
@@ -30,7 +30,7 @@ describe("account encodings", () => {
     );
   });
 
-  it("keep a flat account with its storage", () => {
+  it("round-trip a flat account with its storage", () => {
     const storage = fc.record({ trieId: fc.integer({ min: 1, max: 2 ** 47 }), version: fc.nat(2 ** 31 - 1) });
     fc.assert(
       fc.property(account(), storage, fc.nat(9), (value, pointer, start) => {
@@ -58,7 +58,7 @@ describe("account encodings", () => {
     );
   });
 
-  it("keep a slot's value", () => {
+  it("round-trip a slot's value", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 32 }), (value) => {
         expect(decodeSlotValue(encodeSlotValue(value))).toEqual(value);

@@ -6,7 +6,7 @@ import { ByteCache } from "../../src/state/byteCache.ts";
 const MEGABYTE = 1024 * 1024;
 
 describe("byte cache", () => {
-  it("answers the value last put or nothing, and never more than the limit", () => {
+  it("returns the last value or nothing, and stays within the limit", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(40), fc.nat(60_000), fc.boolean()), { maxLength: 200 }),
@@ -25,14 +25,14 @@ describe("byte cache", () => {
             if (found !== undefined)
               expect(Buffer.compare(found, model.get(toDigits(key)) ?? new Uint8Array(1))).toBe(0);
           }
-          expect(heldBytes(cache, model)).toBeLessThanOrEqual(2 * MEGABYTE);
+          expect(cachedBytes(cache, model)).toBeLessThanOrEqual(2 * MEGABYTE);
         },
       ),
       { numRuns: 200 },
     );
   });
 
-  it("forgets what was not used, and keeps what was", () => {
+  it("drops unused entries, and keeps used ones", () => {
     const cache = new ByteCache(4 * MEGABYTE);
     let lost = 0;
     for (let i = 0; i < 60_000; i++) {
@@ -44,13 +44,13 @@ describe("byte cache", () => {
     expect(read(cache, keyOf(59_999))).toBeDefined();
   });
 
-  it("holds nearly all that fits its limit", () => {
+  it("keeps nearly all entries that fit its limit", () => {
     const cache = new ByteCache(4 * MEGABYTE);
     const count = 30_000;
     for (let round = 0; round < 5; round++) for (let i = 0; i < count; i++) put(cache, i);
-    let held = 0;
-    for (let i = 0; i < count; i++) if (read(cache, keyOf(i)) !== undefined) held++;
-    expect(held).toBeGreaterThan(count * 0.999);
+    let kept = 0;
+    for (let i = 0; i < count; i++) if (read(cache, keyOf(i)) !== undefined) kept++;
+    expect(kept).toBeGreaterThan(count * 0.999);
   });
 
   it("is empty after clear", () => {
@@ -72,7 +72,7 @@ function read(cache: ByteCache, key: Uint8Array): Uint8Array | undefined {
   return found === undefined ? undefined : found.bytes.slice(found.start, found.start + found.length);
 }
 
-function heldBytes(cache: ByteCache, model: ReadonlyMap<string, Uint8Array>): number {
+function cachedBytes(cache: ByteCache, model: ReadonlyMap<string, Uint8Array>): number {
   let sum = 0;
   for (const text of model.keys()) sum += read(cache, Buffer.from(text, "hex"))?.length ?? 0;
   return sum;

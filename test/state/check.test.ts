@@ -29,7 +29,7 @@ describe("state check", () => {
     );
   });
 
-  it("counts accounts and slots and tells how far it is", async () => {
+  it("counts accounts and slots", async () => {
     const { database, states } = await chainOf([SOME_BLOCK, SOME_BLOCK]);
     const { accounts, slots } = await checkState(database);
     const state = Object.values(states.at(-1) ?? {});
@@ -37,11 +37,11 @@ describe("state check", () => {
     expect(slots).toBe(state.reduce((sum, account) => sum + Object.keys(account.slots).length, 0));
   });
 
-  it("notices every entry that is lost, and every flipped bit that matters", async () => {
+  it("detects every lost entry and a flipped bit in each", async () => {
     const { database, states } = await chainOf([SOME_BLOCK, SOME_BLOCK]);
     const entries = await stateEntries(database);
     expect(entries.length).toBeGreaterThan(15);
-    // A preimage is a convenience that older databases lack: nothing is wrong where there is none.
+    // Preimages are optional, and older databases lack them: a missing one is no damage.
     const needed = entries.filter(([key]) => key[0] !== KEY_PREFIXES.preimage);
     for (const [index, [key, value]] of needed.entries()) {
       const lost = database.copy();
@@ -60,7 +60,7 @@ describe("state check", () => {
     }
   });
 
-  it("notices a page that is sealed well but holds other nodes than their parents name", async () => {
+  it("detects a page with a valid checksum and a node with another hash than its parent says", async () => {
     const { database, states } = await chainOf([SOME_BLOCK, SOME_BLOCK]);
     for (const [key, sealed] of await stateEntries(database, [KEY_PREFIXES.trie])) {
       const other = database.copy();
@@ -73,7 +73,7 @@ describe("state check", () => {
     }
   });
 
-  it("notices entries that no trie knows", async () => {
+  it("detects flat entries without a leaf", async () => {
     const { database } = await chainOf([SOME_BLOCK]);
     const [account] = await stateEntries(database, [KEY_PREFIXES.account]);
     if (account === undefined) throw new Error("the chain has an account");
@@ -131,19 +131,19 @@ async function change(database: Database, key: Uint8Array, value: Uint8Array | u
   await database.write(batch);
 }
 
-/** Each reader of the damaged state tells the truth or says that it is damaged. */
+/** Each read of the damaged state returns the right value or throws DamagedData. */
 function expectNoWrongAnswer(database: Database, states: readonly ModelState[]): void {
   const head = unlessDamaged(() => createWorldState({ database }).head);
-  if (head !== undefined) expectTruth(head, states.at(-1) ?? {});
+  if (head !== undefined) expectState(head, states.at(-1) ?? {});
   for (const [number, state] of states.entries()) {
     const reader = unlessDamaged(() => createStateHistory(database).at(BigInt(number)));
-    if (reader !== undefined) expectTruth(reader, state);
+    if (reader !== undefined) expectState(reader, state);
   }
 }
 
-function expectTruth(reader: StateReader, state: ModelState): void {
-  const told = unlessDamaged(() => readAll(reader));
-  if (told !== undefined) expect(told).toEqual(state);
+function expectState(reader: StateReader, state: ModelState): void {
+  const found = unlessDamaged(() => readAll(reader));
+  if (found !== undefined) expect(found).toEqual(state);
 }
 
 function unlessDamaged<T>(read: () => T): T | undefined {

@@ -6,8 +6,8 @@ import { DamagedData, type Database } from "../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { codeKey } from "../../src/storage/stateKeys.ts";
 
-describe("a reader of code", () => {
-  it("reads code once for its size, however much there is and however little it keeps", async () => {
+describe("the code reader", () => {
+  it("reads code once for its size, even when the cache is too small for it", async () => {
     const { database, counts } = counted(createMemoryDatabase());
     const codes = Array.from({ length: 400 }, (_, n) => new Uint8Array(1000 + n).fill(n));
     for (const code of codes) await write(database, keccak256(code), code);
@@ -18,22 +18,22 @@ describe("a reader of code", () => {
     expect(reader.codeSize(EMPTY_CODE_HASH)).toBe(0);
   });
 
-  it("believes no code from the disk, the first time or later", async () => {
+  it("verifies code from the disk, the first time and later", async () => {
     const database = createMemoryDatabase();
     const code = new Uint8Array(100).fill(7);
     const hash = keccak256(code);
     const flipped = code.with(50, 6);
-    const nothingKept = createCodeReader(database, 0);
+    const withoutCache = createCodeReader(database, 0);
     await write(database, hash, code);
-    expect(nothingKept.code(hash)).toEqual(code);
+    expect(withoutCache.code(hash)).toEqual(code);
     for (const wrong of [flipped, code.subarray(1), new Uint8Array(101).fill(7)]) {
       await write(database, hash, wrong);
-      expect(() => nothingKept.code(hash)).toThrow(DamagedData);
+      expect(() => withoutCache.code(hash)).toThrow(DamagedData);
       expect(() => createCodeReader(database, 0).code(hash)).toThrow(DamagedData);
       expect(() => createCodeReader(database, 0).codeSize(hash)).toThrow(DamagedData);
     }
     await write(database, hash, code);
-    expect(nothingKept.code(hash)).toEqual(code);
+    expect(withoutCache.code(hash)).toEqual(code);
   });
 });
 

@@ -11,27 +11,27 @@ import { casesOf } from "../thorough.ts";
 const NON_EMPTY_ROOT = keccak256(Uint8Array.of(1));
 
 describe("overlay", () => {
-  it("answers and reports as a model that copies the whole world at each checkpoint", () => {
+  it("reads and reports like a model that copies the whole state at each checkpoint", () => {
     fc.assert(
       fc.property(fc.array(action(), { minLength: 1, maxLength: 120 }), (actions) => {
         const overlay = createOverlay(BASE);
         const model = new Model();
         for (const step of actions) {
           perform(overlay, model, step);
-          expectSameAnswers(overlay, model);
+          expectSameReads(overlay, model);
         }
         while (model.depth > 0) {
           overlay.revert();
           model.revert();
         }
-        expectSameAnswers(overlay, model);
-        expect(rebuilt(overlay)).toEqual(model.world);
+        expectSameReads(overlay, model);
+        expect(rebuilt(overlay)).toEqual(model.accounts);
       }),
       { numRuns: casesOf(300) },
     );
   });
 
-  it("reports nothing when every change has been taken back", () => {
+  it("reports nothing when every change was undone", () => {
     const overlay = createOverlay(BASE);
     overlay.checkpoint();
     overlay.putAccount(addressOf(0), { ...EMPTY_ACCOUNT, balance: 5n });
@@ -43,7 +43,7 @@ describe("overlay", () => {
     expect(overlay.changes()).toEqual({ accounts: [], code: [] });
   });
 
-  it("keeps the value a slot had when the transaction began, through clearing and reverts", () => {
+  it("keeps the original value of a slot in a transaction, through clearing and reverts", () => {
     const overlay = createOverlay(BASE);
     const [address, slot] = [addressOf(1), slotOf(0)];
     const before = overlay.storage(address, slot);
@@ -63,7 +63,7 @@ describe("overlay", () => {
     expect(overlay.originalStorage(address, slot)).toEqual(Uint8Array.of(1));
   });
 
-  it("reports code once, and only code that an account still names", () => {
+  it("reports code once, and only code that an account still has", () => {
     const overlay = createOverlay(BASE);
     const kept = Uint8Array.of(0x60, 0x01);
     overlay.checkpoint();
@@ -75,7 +75,7 @@ describe("overlay", () => {
     expect(overlay.code(keccak256(kept))).toEqual(kept);
   });
 
-  it("stands on another overlay and reports only its own changes", () => {
+  it("can be based on another overlay and reports only its own changes", () => {
     const lower = createOverlay(BASE);
     lower.clearStorage(addressOf(1));
     lower.putAccount(addressOf(4), { ...EMPTY_ACCOUNT, nonce: 1n });
@@ -137,32 +137,32 @@ function action(): fc.Arbitrary<Action> {
   );
 }
 
-interface World {
+interface ModelState {
   [address: string]: { account: Account; slots: Record<string, string> };
 }
 
-/** The same rules, written so simply that they need no proof. */
+/** The same rules in the simplest form. */
 class Model {
-  world: World = baseWorld();
-  atTransaction: World = baseWorld();
-  private readonly saved: World[] = [];
+  accounts: ModelState = baseState();
+  atTransaction: ModelState = baseState();
+  private readonly saved: ModelState[] = [];
 
   get depth(): number {
     return this.saved.length;
   }
   checkpoint(): void {
-    this.saved.push(structuredClone(this.world));
+    this.saved.push(structuredClone(this.accounts));
   }
   commit(): void {
     this.saved.pop();
   }
   revert(): void {
-    this.world = this.saved.pop() ?? this.world;
+    this.accounts = this.saved.pop() ?? this.accounts;
   }
 }
 
-function baseWorld(): World {
-  const world: World = {};
+function baseState(): ModelState {
+  const accounts: ModelState = {};
   for (let who = 0; who < ADDRESSES; who++) {
     const account = BASE.account(addressOf(who));
     if (account === undefined) continue;
@@ -171,9 +171,9 @@ function baseWorld(): World {
       const value = BASE.storage(addressOf(who), slotOf(slot));
       if (value.length > 0) slots[toDigits(slotOf(slot))] = toDigits(value);
     }
-    world[toDigits(addressOf(who))] = { account: structuredClone(account), slots };
+    accounts[toDigits(addressOf(who))] = { account: structuredClone(account), slots };
   }
-  return world;
+  return accounts;
 }
 
 function perform(overlay: Overlay, model: Model, step: Action): void {
@@ -191,13 +191,13 @@ function perform(overlay: Overlay, model: Model, step: Action): void {
     case "begin":
       if (model.depth > 0) return;
       overlay.beginTransaction();
-      model.atTransaction = structuredClone(model.world);
+      model.atTransaction = structuredClone(model.accounts);
       return;
     case "account":
       performAccount(overlay, model, step.who, step.balance);
       return;
     case "slot": {
-      const state = model.world[toDigits(addressOf(step.who))];
+      const state = model.accounts[toDigits(addressOf(step.who))];
       if (state === undefined) return;
       const value = step.value === 0 ? EMPTY_BYTES : Uint8Array.of(step.value);
       overlay.putStorage(addressOf(step.who), slotOf(step.slot), value);
@@ -207,7 +207,7 @@ function perform(overlay: Overlay, model: Model, step: Action): void {
     }
     case "clear": {
       overlay.clearStorage(addressOf(step.who));
-      const state = model.world[toDigits(addressOf(step.who))];
+      const state = model.accounts[toDigits(addressOf(step.who))];
       if (state !== undefined) state.slots = {};
     }
   }
@@ -217,17 +217,17 @@ function performAccount(overlay: Overlay, model: Model, who: number, balance: bi
   const key = toDigits(addressOf(who));
   if (balance === undefined) {
     overlay.putAccount(addressOf(who), undefined);
-    delete model.world[key];
+    delete model.accounts[key];
     return;
   }
   const account = { ...(overlay.account(addressOf(who)) ?? EMPTY_ACCOUNT), balance };
   overlay.putAccount(addressOf(who), account);
-  model.world[key] = { account: structuredClone(account), slots: model.world[key]?.slots ?? {} };
+  model.accounts[key] = { account: structuredClone(account), slots: model.accounts[key]?.slots ?? {} };
 }
 
-function expectSameAnswers(overlay: Overlay, model: Model): void {
+function expectSameReads(overlay: Overlay, model: Model): void {
   for (let who = 0; who < ADDRESSES; who++) {
-    const state = model.world[toDigits(addressOf(who))];
+    const state = model.accounts[toDigits(addressOf(who))];
     expect(overlay.account(addressOf(who))).toEqual(state?.account);
     for (let slot = 0; slot < SLOTS; slot++) {
       const key = toDigits(slotOf(slot));
@@ -243,23 +243,23 @@ function expectSameAnswers(overlay: Overlay, model: Model): void {
   }
 }
 
-/** The world that results from laying the overlay's reported changes over the base. */
-function rebuilt(overlay: Overlay): World {
-  const world = baseWorld();
+/** The state that results from applying the overlay's reported changes to the base. */
+function rebuilt(overlay: Overlay): ModelState {
+  const accounts = baseState();
   for (const { address, account, storageCleared, slots } of overlay.changes().accounts) {
     const key = toDigits(address);
     if (account === undefined) {
-      delete world[key];
+      delete accounts[key];
       continue;
     }
-    const state = { account, slots: storageCleared ? {} : (world[key]?.slots ?? {}) };
+    const state = { account, slots: storageCleared ? {} : (accounts[key]?.slots ?? {}) };
     for (const { slot, value } of slots) {
       if (value.length === 0) delete state.slots[toDigits(slot)];
       else state.slots[toDigits(slot)] = toDigits(value);
     }
-    world[key] = state;
+    accounts[key] = state;
   }
-  return world;
+  return accounts;
 }
 
 function addressOf(who: number): Address {

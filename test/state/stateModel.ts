@@ -8,7 +8,7 @@ import type { Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
 
-/** What one account holds: plain text, so that a copy is a structuredClone. */
+/** One account as plain data, so that structuredClone copies it. */
 export interface ModelAccount {
   nonce: bigint;
   balance: bigint;
@@ -55,7 +55,7 @@ export function blockActions(): fc.Arbitrary<readonly Action[]> {
   );
 }
 
-/** Performs one action on both; the model's rules are those of the overlay, written down naively. */
+/** Performs one action on both; the model follows the rules of the overlay in the simplest way. */
 export function perform(overlay: Overlay, state: ModelState, action: Action): void {
   const address = addressOf(action.who);
   const name = toDigits(address);
@@ -135,7 +135,7 @@ function codeHashOf({ code }: ModelAccount): Hash {
   return code === "" ? EMPTY_CODE_HASH : keccak256(hexToBytes(code));
 }
 
-/** All that a reader tells about the addresses and slots of the model, in the model's form. */
+/** Reads all addresses and slots of the model through a reader, in the model's form. */
 export function readAll(reader: StateReader): ModelState {
   const state: ModelState = {};
   for (let who = 0; who < ADDRESSES; who++) {

@@ -35,7 +35,7 @@ import {
 const blocks = () => fc.array(blockActions(), { minLength: 1, maxLength: 7 });
 
 describe("world state", () => {
-  it("has the library's root after each block, and every old block reads as it did", async () => {
+  it("has the library's root after each block, and keeps every old block readable", async () => {
     await fc.assert(
       fc.asyncProperty(blocks(), async (chain) => {
         const node = new Node();
@@ -44,14 +44,14 @@ describe("world state", () => {
           expect(toHex(staged.root)).toBe(toHex(await oracleRoot(node.state)));
         }
         node.expectAllReads();
-        // The same from disk alone, as after a start and as a worker thread sees it.
+        // The same with cold caches, as after a start and in a worker thread.
         new Node(node.database, node.states).expectAllReads();
       }),
       { numRuns: casesOf(120) },
     );
   });
 
-  it("returns to an earlier block and goes on from there", async () => {
+  it("rewinds to an earlier block and continues from there", async () => {
     await fc.assert(
       fc.asyncProperty(blocks(), fc.nat(6), blocks(), async (chain, back, other) => {
         const node = new Node();
@@ -70,13 +70,13 @@ describe("world state", () => {
     );
   });
 
-  it("branches off from any block into states that are read, have the library's root, and are stored nowhere", async () => {
+  it("simulates states on top of any block, with the library's roots, without storing them", async () => {
     await fc.assert(
       fc.asyncProperty(blocks(), fc.nat(6), blocks(), async (chain, back, other) => {
         const node = new Node();
         for (const actions of chain) await node.commit(actions);
         const from = Math.max(0, chain.length - 1 - back);
-        const branch = expectDefined(node.bystander.branch(BigInt(from)), "the branch");
+        const branch = expectDefined(node.otherReader.branch(BigInt(from)), "the branch");
         let state = expectDefined(node.states[from], "the model");
         for (const actions of other) {
           const overlay = createOverlay(branch.head);
@@ -91,16 +91,16 @@ describe("world state", () => {
     );
   });
 
-  it("ends a branch that takes too much memory", async () => {
+  it("stops a branch that takes too much memory", async () => {
     const node = new Node();
     await node.commit([]);
-    const branch = expectDefined(node.bystander.branch(0n, 1000), "the branch");
+    const branch = expectDefined(node.otherReader.branch(0n, 1000), "the branch");
     const overlay = createOverlay(branch.head);
     for (let i = 0; i < 100; i++) overlay.putAccount(numberedAddress(i), EMPTY_ACCOUNT);
     expect(() => branch.extend(overlay.changes())).toThrow(BranchTooLarge);
   });
 
-  it("proves accounts and slots, there or not, so that the library agrees", async () => {
+  it("proves accounts and slots, and their absence, so that the library agrees", async () => {
     await fc.assert(
       fc.asyncProperty(blocks(), async (chain) => {
         const node = new Node();
@@ -112,7 +112,7 @@ describe("world state", () => {
     );
   });
 
-  it("keeps candidates for one block apart and adopts one", async () => {
+  it("keeps the staged states of one height apart and adopts one", async () => {
     const node = new Node();
     await node.commit([{ kind: "fund", who: 1, wei: 10n }]);
     const first = node.stage([{ kind: "fund", who: 1, wei: 20n }]);
@@ -122,7 +122,7 @@ describe("world state", () => {
     expect(() => node.world.adopt(first)).toThrow("staged for");
   });
 
-  it("derives two states in steps, turn by turn, and each as if it were alone", async () => {
+  it("derives two states in interleaved steps, each as if alone", async () => {
     const database = createMemoryDatabase();
     const world = createWorldState({ database });
     const genesis = world.overlay();
@@ -156,7 +156,7 @@ describe("world state", () => {
     expect(await checkState(database)).toMatchObject({});
   });
 
-  it("derives nothing further once its head is gone", async () => {
+  it("refuses to continue staging once the head has moved", async () => {
     const database = createMemoryDatabase();
     const world = createWorldState({ database });
     await commit(world, database, world.overlay(), 0n);
@@ -166,7 +166,7 @@ describe("world state", () => {
     expect(() => steps.next()).toThrow("as long as its base is the head's");
   });
 
-  it("reads one state while a batch is on its way to the disk", async () => {
+  it("reads one consistent state while a batch is being written", async () => {
     const database = createMemoryDatabase();
     const world = createWorldState({ database }, SMALLEST_LIMITS);
     const genesis = world.overlay();
@@ -180,16 +180,16 @@ describe("world state", () => {
     const batch = createBatch();
     staged.writeTo(batch);
     await database.write(batch);
-    forgetAccounts(world);
+    evictAccounts(world);
     expect(world.head.account(addressOf(1))?.balance).toBe(10n);
     expect(world.head.account(addressOf(2))).toBeUndefined();
     world.adopt(staged);
-    forgetAccounts(world);
+    evictAccounts(world);
     expect(world.head.account(addressOf(1))?.balance).toBe(99n);
     expect(world.head.account(addressOf(2))?.balance).toBe(99n);
   });
 
-  it("begins with an empty state and refuses any block but the next", async () => {
+  it("starts with an empty state and refuses any block but the next", async () => {
     const node = new Node();
     expect(node.world.at(0n)).toBeUndefined();
     expect(node.world.overlayAt(0n)).toBeUndefined();
@@ -202,7 +202,7 @@ describe("world state", () => {
     expect(node.world.at(-1n)).toBeUndefined();
   });
 
-  it("says what is missing when the records that lead to all states are gone", async () => {
+  it("says what is missing when the records of the states are gone", async () => {
     const node = new Node();
     await node.commit([{ kind: "fund", who: 1, wei: 10n }]);
     const { world, database } = new Node(node.database, node.states);
@@ -210,15 +210,15 @@ describe("world state", () => {
     batch.delete(STATE_HEAD_KEY);
     batch.delete(stateRecordKey(0));
     await database.write(batch);
-    const readings = [
+    const reads = [
       () => world.at(0n),
       () => world.prove(0n, addressOf(1), []),
       () => createStateHistory(database).at(0n),
     ];
-    for (const read of readings) expect(read).toThrow(/record of the newest state is missing/);
+    for (const read of reads) expect(read).toThrow(/record of the newest state is missing/);
   });
 
-  it("comes to the same root by many blocks as by one, over thousands of accounts and slots", async () => {
+  it("has the same root after many blocks as after one, with thousands of accounts and slots", async () => {
     const random = fc.sample(fc.tuple(fc.nat(4000), fc.nat(2), fc.nat(3000), fc.nat(200)), {
       numRuns: 9000,
       seed: 7,
@@ -267,20 +267,20 @@ describe("world state", () => {
       overlay.putAccount(numberedAddress(i), { ...EMPTY_ACCOUNT, balance: 7n });
     const batch = createBatch();
     world.stage(overlay.changes(), 0n).writeTo(batch);
-    // Each account is an entry of its own, and so is its address.
+    // Each account has a flat entry and a preimage.
     expect(batch.operations.length).toBeGreaterThan(40_000);
     expect(batch.operations.length).toBeLessThan(42_500);
   });
 });
 
-/** Reads others until the smallest cache, of a megabyte, which keeps half of what was used since, has nothing else left. */
-function forgetAccounts(world: WorldState): void {
+/** Reads other accounts until they have displaced everything else from the smallest cache, of a megabyte. */
+function evictAccounts(world: WorldState): void {
   for (let round = 0; round < 2; round++)
     for (let i = 0; i < OTHERS; i++) world.head.account(numberedAddress(i));
 }
 
 const OTHERS = 12_000;
-/** As large as the entry of an account without storage can be: some hundred bytes with its address. */
+/** An account with the largest entry without storage: some hundred bytes with its address. */
 const LARGE_ACCOUNT = {
   ...EMPTY_ACCOUNT,
   nonce: 2n ** 64n - 1n,
@@ -298,7 +298,7 @@ function numberedSlot(number: number): Uint8Array {
 
 const CHANGED = 1000;
 
-/** Of many accounts, and many slots of one of them. */
+/** Changes many accounts, and many slots of one of them. */
 function manyChanges(world: WorldState, wei: bigint): Overlay {
   const overlay = world.overlay();
   for (let i = 0; i < CHANGED; i++)
@@ -321,12 +321,12 @@ async function commit(
   world.adopt(staged);
 }
 
-/** A world state over a database, beside a model of every block. */
+/** A world state over a database, with a model of every block. */
 class Node {
   readonly database: Database;
   readonly world: WorldState;
-  /** Reads the same database without being told of commits and rewinds, as a worker thread does. */
-  readonly bystander: StateHistory;
+  /** Reads the same database without notice of commits and rewinds, as a worker thread does. */
+  readonly otherReader: StateHistory;
   /** The model after each block. */
   states: ModelState[];
 
@@ -334,7 +334,7 @@ class Node {
     this.database = database;
     this.states = states;
     this.world = createWorldState({ database });
-    this.bystander = createStateHistory(database);
+    this.otherReader = createStateHistory(database);
   }
 
   get state(): ModelState {
@@ -376,7 +376,7 @@ class Node {
   expectAllReads(): void {
     expect(readAll(this.world.head)).toEqual(this.state);
     for (const [number, state] of this.states.entries()) {
-      const [ours, theirs] = [this.world.at(BigInt(number)), this.bystander.at(BigInt(number))];
+      const [ours, theirs] = [this.world.at(BigInt(number)), this.otherReader.at(BigInt(number))];
       if (ours === undefined || theirs === undefined) throw new Error(`block ${number} is not stored`);
       expect(readAll(ours)).toEqual(state);
       expect(readAll(theirs)).toEqual(state);

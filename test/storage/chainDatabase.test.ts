@@ -21,7 +21,7 @@ const chain = aStoredChain({ seed: 5, blocks: 4, transactions: 5 });
 const [genesis, first, second, third] = chain as [StoredBlock, StoredBlock, StoredBlock, StoredBlock];
 
 describe("the chain database on disk", () => {
-  it("opens empty, then with the chain it was given", async () => {
+  it("opens empty, then with the chain that was committed", async () => {
     const folder = temporaryFolder();
     await inFolder(folder, async (opened) => {
       expect(storeOver(opened.database).head()).toBeUndefined();
@@ -44,7 +44,7 @@ describe("the chain database on disk", () => {
     await expect(opening).rejects.toThrow(/schema version 7.*reads version 1 only/);
   });
 
-  it("notices that the database is gone while its head is on record", async () => {
+  it("detects that the database is gone while the marker file has its head", async () => {
     const folder = temporaryFolder();
     await inFolder(folder, (opened) => commit(opened, chain));
     rmSync(join(folder, "chain"), { recursive: true });
@@ -53,7 +53,7 @@ describe("the chain database on disk", () => {
     );
   });
 
-  it("asks to delete a head file that holds nothing sound, and goes on without it", async () => {
+  it("asks to delete a marker file without a valid slot, and opens without it", async () => {
     const folder = temporaryFolder();
     await inFolder(folder, (opened) => commit(opened, chain));
     writeFileSync(join(folder, "head.log"), new Uint8Array(600));
@@ -67,7 +67,7 @@ describe("the chain database on disk", () => {
     expect(existsSync(join(folder, "head.log"))).toBe(true);
   });
 
-  it("opens again after a failed start, nothing left open", async () => {
+  it("leaves nothing open after a failed start", async () => {
     const folder = temporaryFolder();
     await inFolder(folder, (opened) => commit(opened, chain));
     truncateSync(join(folder, "head.log"), 0);
@@ -78,7 +78,7 @@ describe("the chain database on disk", () => {
 });
 
 describe("what a start verifies", () => {
-  it("accepts a head that lags behind the database, but not one that is ahead or another", async () => {
+  it("accepts a mark that lags behind the database, but none ahead of it or of another block", async () => {
     const { database, markerFile } = await aVerifiedChain();
     markerFile.write({ position: 2n, fingerprint: second.hash });
     await verifyChain(database, markerFile);
@@ -88,7 +88,7 @@ describe("what a start verifies", () => {
     await expect(verifyChain(database, markerFile)).rejects.toThrow(/lost its end/);
   });
 
-  it("accepts a rewind whose mark was lowered first, wherever it stopped", async () => {
+  it("accepts a rewind whose mark was lowered first, wherever it was interrupted", async () => {
     const { database, markerFile, headMarker } = await aVerifiedChain();
     headMarker.lower({ number: 1n, hash: first.hash });
     await verifyChain(database, markerFile);
@@ -110,7 +110,7 @@ describe("what a start verifies", () => {
     ],
     ["a commit record is gone", second, (block: StoredBlock) => commitKey(block.header.number)],
     ["a header is gone", second, (block: StoredBlock) => headerKey(block.header.number)],
-  ])("notices that %s among the newest blocks", async (_, block, keyOf) => {
+  ])("detects that %s among the newest blocks", async (_, block, keyOf) => {
     const { database, markerFile } = await aVerifiedChain();
     const batch = createBatch();
     batch.delete(keyOf(block));
@@ -120,7 +120,7 @@ describe("what a start verifies", () => {
     await expect(verifying).rejects.toThrow(new RegExp(`block ${block.header.number}`, "i"));
   });
 
-  it("notices a flipped byte of receipts, which are not decoded", async () => {
+  it("detects a flipped byte of receipts, which are not decoded", async () => {
     const { database } = await aVerifiedChain();
     const key = receiptsKey(3n, 0);
     const batch = createBatch();
@@ -134,7 +134,7 @@ describe("what a start verifies", () => {
     );
   });
 
-  it("notices that a block's batch is missing from the middle", async () => {
+  it("detects that a block's batch is missing from the middle", async () => {
     const { database, markerFile } = await aVerifiedChain();
     const batch = createBatch();
     storeOver(database).delete(batch, 2n);
@@ -142,7 +142,7 @@ describe("what a start verifies", () => {
     await expect(verifyChain(database, markerFile)).rejects.toThrow(/block 2 is missing/i);
   });
 
-  it("notices a block of another chain below the head, whole and with its own commit record", async () => {
+  it("detects a block of another chain below the head, whole and with its own commit record", async () => {
     const { database, headMarker } = await aVerifiedChain();
     const other = aStoredChain({ seed: 6, blocks: 2, transactions: 5 })[2] as StoredBlock;
     const batch = createBatch();
@@ -173,20 +173,20 @@ describe("what a start verifies", () => {
       await verifyChain(database, createMemoryMarkerFile());
     }
 
-    it("notices that an entry is gone", async () => {
+    it("detects that an entry is gone", async () => {
       for (const key of [pageKey, deletedKey])
         await expect(withTrieEntries((_, batch) => batch.delete(key))).rejects.toThrow(
           /The state trie of block 3 is damaged: its commit record counts 2 entries .* but 1 /,
         );
     });
 
-    it("notices an entry that another write replaced, with a checksum of its own", async () => {
+    it("detects an entry that another write replaced, with a checksum of its own", async () => {
       await expect(
         withTrieEntries((_, batch) => batch.put(pageKey, sealEntry(pageKey, new Uint8Array(41)))),
       ).rejects.toThrow(/The state trie of block 3 is damaged/);
     });
 
-    it("notices a flipped byte", async () => {
+    it("detects a flipped byte", async () => {
       for (const key of [pageKey, deletedKey])
         await expect(
           withTrieEntries((database, batch) =>
@@ -196,13 +196,13 @@ describe("what a start verifies", () => {
     });
   });
 
-  it("notices that the head pointer went back alone", async () => {
+  it("detects that the head pointer went back alone", async () => {
     const { database } = await aVerifiedChain();
     await moveHead(database, second);
     await expect(verifyChain(database, createMemoryMarkerFile())).rejects.toThrow(/later blocks are stored/);
   });
 
-  it("holds after every power cut: what had been committed is there, and the chain is whole", async () => {
+  it("keeps committed blocks and a whole chain after every power cut", async () => {
     for (let seed = 0; seed < 60; seed++) {
       let disk = createForgetfulDisk({ seed });
       let committed = -1n;
@@ -217,7 +217,7 @@ describe("what a start verifies", () => {
         void commit(opened, next, undefined, (block) => {
           committed = block.header.number;
         });
-        for (let turns = (seed * 7 + cut * 3) % 12; turns > 0; turns--) await new Promise(setImmediate);
+        for (let slices = (seed * 7 + cut * 3) % 12; slices > 0; slices--) await new Promise(setImmediate);
         disk = disk.powerCut();
       }
     }

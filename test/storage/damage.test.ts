@@ -20,12 +20,12 @@ const DAMAGES = casesOf(300);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 
 describe("a damaged data folder", () => {
-  it(`is never answered from: ${DAMAGES} damages, IBEX_SEED=${SEED}`, { timeout: 300_000 }, async () => {
+  it(`never gives a wrong answer: ${DAMAGES} damages, IBEX_SEED=${SEED}`, { timeout: 300_000 }, async () => {
     const random = generator(SEED);
     const chain = aStoredChain({ seed: SEED, blocks: 12, transactions: 12 });
     const sound = temporaryFolder();
     await writeFolder(sound, chain);
-    // Copies are read, because LevelDB turns the log into a table whenever it opens a folder.
+    // Reads copies, because LevelDB turns the log into a table whenever it opens a folder.
     const folder = `${sound}-copy`;
     cpSync(sound, folder, { recursive: true });
     expect(await readFolder(folder, chain)).toBe("right");
@@ -40,7 +40,7 @@ describe("a damaged data folder", () => {
       try {
         outcomes[await readFolder(folder, chain)]++;
       } catch (error) {
-        throw new Error(`damage ${count} (${damage}) was answered wrongly`, { cause: error });
+        throw new Error(`damage ${count} (${damage}) gave a wrong answer`, { cause: error });
       } finally {
         rmSync(folder, { recursive: true });
       }
@@ -54,7 +54,7 @@ describe("a damaged data folder", () => {
   });
 });
 
-/** Blocks in tables of several starts and in the log of the last one; votes; the head witness. */
+/** Writes blocks (in tables of several starts and in the log of the last one), votes, and the head marker. */
 async function writeFolder(folder: string, chain: readonly StoredBlock[]): Promise<void> {
   for (let start = 0; start < chain.length; start += 5) {
     const { database, headMarker, close } = await openChainDatabase(pathsIn(folder));
@@ -73,7 +73,7 @@ async function writeFolder(folder: string, chain: readonly StoredBlock[]): Promi
   }
 }
 
-/** Asks for everything that is known to be there. Throws when an answer is wrong. */
+/** Reads everything that was written. Throws when a result is wrong. */
 async function readFolder(folder: string, chain: readonly StoredBlock[]): Promise<"right" | "refused"> {
   const closing: (() => Promise<void>)[] = [];
   try {
@@ -106,7 +106,7 @@ async function readFolder(folder: string, chain: readonly StoredBlock[]): Promis
   }
 }
 
-/** What was damaged: a table or a log of LevelDB whatever its number, or the file by name. */
+/** Kind of the damaged file: a table or log of LevelDB without its number, or the file's name. */
 function kindOf(damage: string): string {
   const [file = ""] = damage.split(":");
   return /^chain\/\d+\.(\w+)$/.exec(file)?.[1] ?? file.replace(/^chain\/|-\d+$/g, "");

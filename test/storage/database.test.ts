@@ -15,7 +15,7 @@ const kinds: readonly (readonly [string, () => Promise<Database>])[] = [
   ["on disk", () => opened(temporaryFolder())],
 ];
 
-it("gives others their turn while a large batch is written to disk, and shows it whole or not at all", async () => {
+it("yields to the event loop while it writes a large batch, and shows it whole or not at all", async () => {
   const folder = temporaryFolder();
   const database = await opened(folder);
   const batch = createBatch();
@@ -35,26 +35,24 @@ it("gives others their turn while a large batch is written to disk, and shows it
     }),
   } as unknown as typeof batch;
   const takenAt: number[] = [];
-  const shownAt: string[] = [];
-  let isOver = false;
-  const look = (): void => {
+  const seenAt: string[] = [];
+  let isDone = false;
+  const observe = (): void => {
     takenAt.push(taken);
     const keys = [0, 10_000, 19_999, 0].map(keyOf);
-    shownAt.push(keys.map((key) => (database.get(key) === undefined ? "-" : "+")).join(""));
-    if (!isOver) setImmediate(look);
+    seenAt.push(keys.map((key) => (database.get(key) === undefined ? "-" : "+")).join(""));
+    if (!isDone) setImmediate(observe);
   };
-  setImmediate(look);
+  setImmediate(observe);
   await database.write(watched);
-  isOver = true;
+  isDone = true;
   expect(new Set(takenAt.filter((count) => count > 0 && count < 20_000)).size).toBeGreaterThanOrEqual(4);
-  expect(shownAt.filter((_, at) => (takenAt[at] ?? 0) < 20_000).every((shown) => shown === "----")).toBe(
-    true,
-  );
-  // It may come to be there between two reads, and whatever is read after that is there.
-  expect(shownAt.filter((shown) => !/^-*\+*$/.test(shown))).toEqual([]);
+  expect(seenAt.filter((_, at) => (takenAt[at] ?? 0) < 20_000).every((shown) => shown === "----")).toBe(true);
+  // It may appear between two reads; every later read sees it.
+  expect(seenAt.filter((shown) => !/^-*\+*$/.test(shown))).toEqual([]);
   expect(database.get(keyOf(19_999))).toEqual(bytes([1]));
 
-  // What was begun before the end is not lost.
+  // A write that began before the close is not lost.
   const last = createBatch();
   for (let index = 0; index < 20_000; index++) last.put(keyOf(index), bytes([2]));
   const writing = database.write(last);
@@ -65,7 +63,7 @@ it("gives others their turn while a large batch is written to disk, and shows it
 });
 
 describe.each(kinds)("a database %s", (_, open) => {
-  it("answers what was written, and undefined for what was not", async () => {
+  it("returns written values, and undefined for other keys", async () => {
     const database = await open();
     await database.write(batchOf([[1], [10]], [[2], []]));
     expect(database.get(bytes([1]))).toEqual(bytes([10]));
@@ -86,7 +84,7 @@ describe.each(kinds)("a database %s", (_, open) => {
     expect(database.get(bytes([2]))).toEqual(bytes([22]));
   });
 
-  it("shows what was there when its reads were frozen, until they are released", async () => {
+  it("reads the state of the freeze until the release", async () => {
     const database = await open();
     await database.write(batchOf([[1], [10]], [[2], [20]]));
     const all = { from: bytes([0]), until: bytes([9]) };
@@ -107,7 +105,7 @@ describe.each(kinds)("a database %s", (_, open) => {
     again.release();
   });
 
-  it("lists ranges in key order, either way, as the writes leave them", async () => {
+  it("lists ranges in key order, ascending and descending", async () => {
     const database = await open();
     const model = new Map<string, Uint8Array>();
     await fc.assert(
@@ -130,7 +128,7 @@ describe.each(kinds)("a database %s", (_, open) => {
     );
   });
 
-  it("lists a range longer than it fetches at a time", async () => {
+  it("lists a range longer than one fetch", async () => {
     const database = await open();
     const batch = createBatch();
     for (let at = 0; at < 2500; at++) batch.put(Uint8Array.of(at >> 8, at & 255), new Uint8Array(300));
@@ -150,7 +148,7 @@ describe("the database on disk", () => {
     expect((await opened(path)).get(bytes([1]))).toEqual(bytes([10]));
   });
 
-  it("is joined by a reader that sees each committed write at once and cannot write", async () => {
+  it("shares the database with a read-only thread that sees each committed write at once and cannot write", async () => {
     const path = temporaryFolder();
     const writer = await opened(path);
     const reader = await openLevelDatabase({
@@ -187,13 +185,13 @@ describe("the database on disk", () => {
     await database.close();
   });
 
-  it("is opened for writing once in a process", async () => {
+  it("can be opened for writing only once in a process", async () => {
     const path = temporaryFolder();
     await opened(path);
     await expect(openLevelDatabase({ path })).rejects.toThrow(/Another node is using this data folder/);
   });
 
-  it("says what is wrong with a folder that cannot be", async () => {
+  it("says what is wrong with an impossible folder", async () => {
     const path = temporaryFolder();
     writeFileSync(join(path, "file"), "");
     const failure = openLevelDatabase({ path: join(path, "file", "chain") });
@@ -201,7 +199,7 @@ describe("the database on disk", () => {
     await expect(failure).rejects.toThrow(/A file stands where the folder should be/);
   });
 
-  it("does not begin a new database where the old one has lost its CURRENT file", async () => {
+  it("does not create a new database over one that has lost its CURRENT file", async () => {
     const path = temporaryFolder();
     const first = await openLevelDatabase({ path });
     await first.write(batchOf([[1], [10]]));
@@ -241,7 +239,7 @@ const range: fc.Arbitrary<KeyRange> = fc.record(
   { requiredKeys: ["from", "until"] },
 );
 
-/** Another process that has the database open until the test is over. */
+/** Starts another process that has the database open until the test ends. */
 async function processHolding(path: string): Promise<ChildProcess> {
   const script = `
     const { ClassicLevel } = require("classic-level");

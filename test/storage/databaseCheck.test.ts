@@ -12,13 +12,13 @@ import { aStoredChain } from "./storedBlocks.ts";
 
 const chain = aStoredChain({ seed: 3, blocks: 6, transactions: 3 });
 
-describe("a check of the whole database", () => {
+describe("the check of the whole database", () => {
   it("finds nothing in a sound one", async () => {
     expect(await damagesOf(await aDatabase())).toEqual([]);
     expect(await damagesOf(createMemoryDatabase())).toEqual([]);
   });
 
-  it("names each damage, however far below the head", async () => {
+  it("reports each damage, at any depth below the head", async () => {
     const database = await aDatabase();
     const batch = createBatch();
     batch.put(headerKey(1n), Uint8Array.from(database.get(headerKey(1n)) ?? []).fill(1, 5, 9));
@@ -34,7 +34,7 @@ describe("a check of the whole database", () => {
     expect(damages.some((damage) => /block [056]\b/i.test(damage))).toBe(false);
   });
 
-  it("names a block that is whole but not the parent that the next one names", async () => {
+  it("reports a whole block that is not the parent of the next one", async () => {
     const database = await aDatabase();
     const other = aStoredChain({ seed: 4, blocks: 2, transactions: 3 })[2] as StoredBlock;
     const batch = createBatch();

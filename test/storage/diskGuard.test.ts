@@ -6,66 +6,66 @@ import { createHandClock, type HandClock } from "../builders/handClock.ts";
 const MB = 1024 ** 2;
 
 let free: number | undefined;
-let told: string[];
+let events: string[];
 let clock: HandClock;
 let guard: DiskGuard;
 
 beforeEach(async () => {
   free = 10_000 * MB;
-  told = [];
+  events = [];
   clock = createHandClock(0);
-  const say = (level: string) => (_: unknown, message: string) => void told.push(`${level}: ${message}`);
+  const log = (level: string) => (_: unknown, message: string) => void events.push(`${level}: ${message}`);
   guard = createDiskGuard(
     { path: "/data", reserveBytes: 512 * MB },
     {
       clock,
-      logger: { ...silentLogger, error: say("ERROR"), warn: say("WARN"), info: say("INFO") },
-      hold: () => told.push("hold"),
-      release: () => told.push("release"),
+      logger: { ...silentLogger, error: log("ERROR"), warn: log("WARN"), info: log("INFO") },
+      hold: () => events.push("hold"),
+      release: () => events.push("release"),
       freeBytes: async () => free,
     },
   );
   await guard.start();
 });
 
-/** Lets the guard look at a disk with that much room. */
-async function look(freeMB: number | undefined): Promise<readonly string[]> {
+/** Runs one check of a disk with that much free space. */
+async function check(freeMB: number | undefined): Promise<readonly string[]> {
   free = freeMB === undefined ? undefined : freeMB * MB;
-  told = [];
+  events = [];
   clock.advanceBy(2000);
   await new Promise((resolve) => setImmediate(resolve));
-  return told;
+  return events;
 }
 
-describe("the guard of the disk", () => {
-  it("warns once while the disk fills up, stops blocks below the reserve, and goes on with room to spare", async () => {
-    expect(await look(5000)).toEqual([]);
-    expect(await look(2000)).toEqual([
+describe("the disk guard", () => {
+  it("warns once while the disk fills up, stops blocks below the reserve, and resumes with some margin", async () => {
+    expect(await check(5000)).toEqual([]);
+    expect(await check(2000)).toEqual([
       expect.stringMatching(/^WARN: the disk fills up: 2000 MB free in \/data/),
     ]);
-    expect(await look(1900)).toEqual([]);
-    expect(await look(511)).toEqual([
+    expect(await check(1900)).toEqual([]);
+    expect(await check(511)).toEqual([
       "hold",
       expect.stringMatching(
         /^ERROR: the disk is almost full: 511 MB free in \/data, .*--min-free-disk-mb=512/,
       ),
     ]);
-    expect(await look(600)).toEqual([]);
-    expect(await look(641)).toEqual(["release", expect.stringMatching(/^INFO: there is room/)]);
-    expect(await look(5000)).toEqual([]);
+    expect(await check(600)).toEqual([]);
+    expect(await check(641)).toEqual(["release", expect.stringMatching(/^INFO: there is room/)]);
+    expect(await check(5000)).toEqual([]);
   });
 
-  it("repeats itself every ten minutes while blocks stand still", async () => {
-    await look(1);
+  it("repeats the error every ten minutes while production is stopped", async () => {
+    await check(1);
     const repeated: string[] = [];
-    for (let seconds = 2; seconds <= 1200; seconds += 2) repeated.push(...(await look(1)));
+    for (let seconds = 2; seconds <= 1200; seconds += 2) repeated.push(...(await check(1)));
     expect(repeated).toHaveLength(2);
     expect(repeated[0]).toMatch(/^ERROR: the disk is almost full/);
   });
 
-  it("says nothing where the system does not tell, and nothing after its end", async () => {
-    expect(await look(undefined)).toEqual([]);
+  it("logs nothing when the free space is unknown, and nothing after it is stopped", async () => {
+    expect(await check(undefined)).toEqual([]);
     guard.stop();
-    expect(await look(1)).toEqual([]);
+    expect(await check(1)).toEqual([]);
   });
 });

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 /*
- * What is on the disk when a step returns. No test that kills a process can tell: the system writes what it was given.
- * So the calls themselves are looked at, in their order, at the moment at which somebody else may hear of the result.
+ * Which data is durable when an operation returns. A test that kills a process cannot tell, because the system still
+ * writes its buffers. So these tests record the calls, in order, up to the moment when the result becomes visible.
  */
 vi.mock("node:fs", async (original) => {
   const { recordingFiles } = await import("../builders/durableCalls.ts");
@@ -44,11 +44,11 @@ const { temporaryFolder } = await import("./temporaryFolder.ts");
 
 beforeEach(() => void durableCalls.splice(0));
 
-/** Since the last time that it was asked. */
+/** The calls since the last time. */
 const calls = (): readonly string[] => durableCalls.splice(0);
 const without = (name: string): readonly string[] => calls().filter((call) => !call.includes(name));
 
-describe("what is durable, and when", () => {
+describe("durable before visible", () => {
   it("a vote, before its write resolves", async () => {
     const store = await openVoteLog(join(temporaryFolder(), "votes.log"), 400);
     expect(without(".mark")).toEqual(["sync folder", "sync votes.log", "sync folder"]);
@@ -74,7 +74,7 @@ describe("what is durable, and when", () => {
     await store.close();
   });
 
-  it("all votes that were given to be written, before the record is closed", async () => {
+  it("all queued votes, before the vote log is closed", async () => {
     const store = await openVoteLog(join(temporaryFolder(), "votes.log"));
     calls();
     const written = [1, 2, 3].map((vote) => store.write(Uint8Array.of(vote)));
@@ -93,7 +93,7 @@ describe("what is durable, and when", () => {
     await database.close();
   });
 
-  it("the mark of a rewind, before the rewind; that of a commit later, which costs nothing", () => {
+  it("the mark of a rewind, before the rewind; that of a commit is not synced", () => {
     const markerFile = openMarkerFile(join(temporaryFolder(), "head.log"), "the mark");
     expect(calls()).toEqual([
       "write head.log.new",
@@ -109,12 +109,12 @@ describe("what is durable, and when", () => {
     markerFile.close();
   });
 
-  it("a new node key, before anybody hears its address", () => {
+  it("a new node key, before its address is used", () => {
     expect(openNodeKey({ path: join(temporaryFolder(), "key") }).ok).toBe(true);
     expect(calls()).toEqual(["write key", "sync key", "sync folder"]);
   });
 
-  it("a saved pool and an operator's list, before they take the old one's place", async () => {
+  it("a saved pool and an operator's list, before they replace the old file", async () => {
     const folder = temporaryFolder();
     const pool = { add: () => expect.fail("nothing to add"), entries: () => [][Symbol.iterator]() };
     const file = createPoolFile(join(folder, "txpool.dump"), {

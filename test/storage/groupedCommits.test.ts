@@ -71,7 +71,7 @@ async function damageOf({ database }: ForgetfulDisk): Promise<readonly string[]>
 }
 
 describe(`commits in groups (IBEX_SEED=${SEED})`, () => {
-  it(`leave a sound beginning of the chain after a power cut, no shorter than was flushed, ${CUTS} cuts`, async () => {
+  it(`leave a sound prefix of the chain after a power cut, at least what was flushed, ${CUTS} cuts`, async () => {
     for (let seed = SEED; seed < SEED + CUTS; seed++) {
       const random = generator(seed);
       const limits = { bytes: 1 + random.below(20_000), ms: 1000 };
@@ -97,7 +97,7 @@ describe(`commits in groups (IBEX_SEED=${SEED})`, () => {
     }
   });
 
-  it("are read before they are durable, and are one write of the disk", async () => {
+  it("are readable before they are durable, and are one write of the disk", async () => {
     const disk = createForgetfulDisk({ seed: 1 });
     const { grouped, chain } = await groupedChain(disk, { bytes: 2 ** 30, ms: 1000 });
     for (const block of blocks) await chain.importBlock(block);
@@ -106,7 +106,7 @@ describe(`commits in groups (IBEX_SEED=${SEED})`, () => {
     await expect(grouped.flush()).rejects.toThrow("the power is cut");
   });
 
-  it("write no later group after one that failed", async () => {
+  it("write no group after one that failed", async () => {
     const disk = createMemoryDatabase();
     const heads: bigint[] = [];
     let failures = 1;

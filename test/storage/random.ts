@@ -1,11 +1,11 @@
-/** Chance that repeats from its seed. */
+/** A reproducible source of random values. */
 export interface Random {
   /** A whole number from 0 to `limit` - 1. */
   below(limit: number): number;
   bytes(length: number): Uint8Array;
 }
 
-/** Mulberry32: small, seeded, good enough to choose what a test tries. */
+/** Mulberry32: small, seeded, good enough to choose test cases. */
 export function generator(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -11,7 +11,7 @@ import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 import { generator, type Random } from "./random.ts";
 
-export interface ChainWish {
+export interface StoredChainOptions {
   readonly seed: number;
   /** Blocks above genesis. */
   readonly blocks: number;
@@ -20,10 +20,10 @@ export interface ChainWish {
 }
 
 /**
- * A chain of blocks as the store takes them, genesis first: linked, with transactions of every type, receipts with and
- * without logs, and roots that fit. Nothing was executed and nobody sealed them; the state roots are chance.
+ * A chain of blocks for the store, genesis first: linked, with transactions of every type, receipts with and without
+ * logs, and matching roots. The blocks are neither executed nor sealed; the state roots are random.
  */
-export function aStoredChain({ seed, blocks, transactions }: ChainWish): readonly StoredBlock[] {
+export function aStoredChain({ seed, blocks, transactions }: StoredChainOptions): readonly StoredBlock[] {
   const random = generator(seed);
   const chain: StoredBlock[] = [];
   for (let number = 0; number <= blocks; number++)

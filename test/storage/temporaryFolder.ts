@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** An empty folder that is gone when the test is over. */
+/** Creates an empty folder that is deleted when the test ends. */
 export function temporaryFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "ibex-storage-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));

@@ -10,7 +10,7 @@ import { createBatch } from "../../../src/storage/batch.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 
-/** One trie over a database of its own, with the root after each version. */
+/** One trie with its own database, and the root after each version. */
 export class TrieHarness {
   readonly database: Database = createMemoryDatabase();
   readonly roots: TrieRoot[] = [EMPTY_TRIE];
@@ -26,7 +26,7 @@ export class TrieHarness {
     return this.roots.at(-1) ?? EMPTY_TRIE;
   }
 
-  /** Applies puts and deletions (undefined) as one version, written through a cold reader. */
+  /** Applies puts and deletions (undefined) as one version, with a reader without cache. */
   async apply(changes: ReadonlyMap<string, Uint8Array | undefined>): Promise<TrieRoot> {
     const batch = createBatch();
     const list = [...changes]
@@ -62,7 +62,7 @@ export class TrieHarness {
     return findLeaf(this.source(root), bytesOf(text), visit);
   }
 
-  /** For readers of whole tries. */
+  /** A source for walks over the whole trie. */
   source(root: TrieRoot = this.root): TrieSource {
     return { reader: this.reader(), trieId: this.trieId, root };
   }
@@ -76,7 +76,7 @@ export function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, "hex"));
 }
 
-/** A value of `length` bytes that tells `seed` apart. */
+/** A value of `length` bytes that depends on `seed`. */
 export function someValue(seed: number, length: number): Uint8Array {
   const value = new Uint8Array(length);
   for (let i = 0; i < length; i++) value[i] = (EMPTY_CODE_HASH[(seed + i) % 32] ?? 0) ^ seed;

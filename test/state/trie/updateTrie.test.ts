@@ -12,7 +12,7 @@ import { bytesOf, someValue, TrieHarness } from "./trieHarness.ts";
 type Version = ReadonlyMap<string, Uint8Array | undefined>;
 
 describe("trie of one key length", () => {
-  // Short keys make everything that 32-byte keys make only by chance: extensions, embedded nodes, full branches.
+  // Short keys produce what is rare with 32-byte keys: extensions, embedded nodes, full branches.
   it.each([
     { bytes: 1, digits: "0123456789abcdef" },
     { bytes: 2, digits: "01f" },
@@ -38,7 +38,7 @@ describe("trie of one key length", () => {
     );
   });
 
-  it("proves presence and absence so that the library agrees", async () => {
+  it("proves presence and absence, verified by the library", async () => {
     await fc.assert(
       fc.asyncProperty(versions({ bytes: 2, digits: "012345" }), async (steps) => {
         const trie = new TrieHarness();
@@ -55,7 +55,7 @@ describe("trie of one key length", () => {
     );
   });
 
-  it("refuses a page of which any byte changed, also one that no hash covers", async () => {
+  it("refuses a page with any changed byte, including bytes that no hash covers", async () => {
     const trie = new TrieHarness();
     const keys = Array.from({ length: 20 }, (_, i) => toDigits(Uint8Array.of(i * 13, i)));
     await trie.apply(new Map(keys.map((key, i) => [key, someValue(i, 40)])));
@@ -70,22 +70,22 @@ describe("trie of one key length", () => {
     expect(keys.map((text) => trie.find(text)?.value)).toEqual(keys.map((_, i) => someValue(i, 40)));
   });
 
-  it("is independent of how changes are split into versions", async () => {
+  it("has the same root however changes are split into versions", async () => {
     const keys = Array.from({ length: 3000 }, (_, i) => toDigits(keccak256(Uint8Array.of(i & 255, i >> 8))));
     const whole = new TrieHarness();
     await whole.apply(new Map(keys.map((key, i) => [key, someValue(i, 1 + (i % 40))])));
-    const pieces = new TrieHarness();
+    const split = new TrieHarness();
     for (let from = 0; from < keys.length; from += 500) {
       const part = keys
         .slice(from, from + 500)
         .map((key, i) => [key, someValue(from + i, 1 + ((from + i) % 40))]);
-      await pieces.apply(new Map(part as [string, Uint8Array][]));
+      await split.apply(new Map(part as [string, Uint8Array][]));
     }
-    expect(toHex(pieces.root.hash)).toBe(toHex(whole.root.hash));
-    await pieces.apply(new Map(keys.slice(1).map((key) => [key, undefined])));
+    expect(toHex(split.root.hash)).toBe(toHex(whole.root.hash));
+    await split.apply(new Map(keys.slice(1).map((key) => [key, undefined])));
     const one = new TrieHarness();
     await one.apply(new Map([[keys[0] ?? "", someValue(0, 1)]]));
-    expect(toHex(pieces.root.hash)).toBe(toHex(one.root.hash));
+    expect(toHex(split.root.hash)).toBe(toHex(one.root.hash));
   });
 });
 
@@ -118,10 +118,10 @@ function expectEveryVersionReads(
   for (const [version, contents] of snapshots.entries())
     for (const text of keys) {
       const found = trie.find(text, trie.roots[version]);
-      expect(found === undefined ? undefined : toDigits(found.value)).toBe(keyOrNothing(contents.get(text)));
+      expect(found === undefined ? undefined : toDigits(found.value)).toBe(digitsOf(contents.get(text)));
     }
 }
 
-function keyOrNothing(value: Uint8Array | undefined): string | undefined {
+function digitsOf(value: Uint8Array | undefined): string | undefined {
   return value === undefined ? undefined : toDigits(value);
 }

@@ -20,8 +20,8 @@ const chain = aStoredChain({ seed: 1, blocks: 3, transactions: 150 });
 const shortChain = aStoredChain({ seed: 2, blocks: 3, transactions: 30 });
 const [genesis, first, second, third] = chain as [StoredBlock, StoredBlock, StoredBlock, StoredBlock];
 
-/** All that a block says, also what it reads or derives when it is asked. */
-function shown(block: StoredBlock | undefined): StoredBlock | undefined {
+/** All fields of a block, also those that it reads or derives on first access. */
+function fieldsOf(block: StoredBlock | undefined): StoredBlock | undefined {
   if (block === undefined) return undefined;
   const { transactions } = block;
   const receipts = block.receipts.map((receipt) => ({ ...receipt, logsBloom: receipt.logsBloom }));
@@ -29,18 +29,18 @@ function shown(block: StoredBlock | undefined): StoredBlock | undefined {
 }
 
 describe("the block store", () => {
-  it("answers each block as it was committed, by number and by hash, from the disk alone", async () => {
+  it("reads each block as it was committed, by number and by hash, from the disk alone", async () => {
     const store = storeOver(await databaseWith(shortChain));
     for (const block of shortChain) {
-      expect(shown(store.block(block.header.number))).toEqual(block);
-      expect(shown(store.blockByHash(block.hash))).toEqual(block);
+      expect(fieldsOf(store.block(block.header.number))).toEqual(block);
+      expect(fieldsOf(store.blockByHash(block.hash))).toEqual(block);
       expect(store.header(block.header.number)).toMatchObject({ header: block.header, hash: block.hash });
       expect(store.headerByHash(block.hash)?.totalDifficulty).toBe(block.totalDifficulty);
     }
     expect(store.head()?.hash).toEqual(shortChain.at(-1)?.hash);
   });
 
-  it("puts a block in steps, and the same as at once", () => {
+  it("puts the same entries in steps as at once", () => {
     const store = createBlockStore(BLOCK_STORE_LIMITS, { database: createMemoryDatabase() });
     const long = aStoredChain({ seed: 3, blocks: 1, transactions: 300 }).at(-1) as StoredBlock;
     const [log] = long.receipts.flatMap(({ logs }) => logs);
@@ -74,20 +74,20 @@ describe("the block store", () => {
     }
   });
 
-  it("answers the same from memory and from the disk", async () => {
+  it("returns the same from memory and from the disk", async () => {
     const database = await databaseWith(chain);
-    const remembering = storeOver(database);
-    for (const block of chain) remembering.remember(block);
-    const reading = storeOver(database);
-    reading.block(2n)?.receipts.at(0);
+    const cached = storeOver(database);
+    for (const block of chain) cached.remember(block);
+    const uncached = storeOver(database);
+    uncached.block(2n)?.receipts.at(0);
     for (const { hash } of second.transactions) {
-      const { block, ...fromMemory } = remembering.transactionByHash(hash) ?? {};
+      const { block, ...fromMemory } = cached.transactionByHash(hash) ?? {};
       expect(block).toBe(second);
-      expect(reading.transactionByHash(hash)).toMatchObject(fromMemory);
+      expect(uncached.transactionByHash(hash)).toMatchObject(fromMemory);
     }
   });
 
-  it("decodes a block once, however often it is asked for", async () => {
+  it("decodes a block only once", async () => {
     const store = storeOver(await databaseWith(chain));
     expect(store.block(2n)).toBe(store.blockByHash(second.hash));
     expect(store.block(2n)?.transactions).toBe(store.block(2n)?.transactions);
@@ -96,14 +96,14 @@ describe("the block store", () => {
     expect(store.block(3n)).toBe(third);
   });
 
-  it("keeps no more transactions decoded than its limit", async () => {
+  it("caches no more transactions than its limit", async () => {
     const database = await databaseWith(chain);
     const store = createBlockStore({ headers: 2, transactions: 350 }, { database });
     for (const block of chain) store.remember(block);
     expect(store.block(3n)).toBe(third);
     expect(store.block(2n)).toBe(second);
     expect(store.block(1n)).not.toBe(first);
-    expect(shown(store.block(1n))).toEqual(first);
+    expect(fieldsOf(store.block(1n))).toEqual(first);
   });
 
   it("derives a receipt's bloom from its logs", async () => {
@@ -113,28 +113,28 @@ describe("the block store", () => {
     for (const { logs, logsBloom } of receipts) expect(logsBloom).toEqual(bloomOfLogs(logs));
   });
 
-  it("knows no block above the head, below genesis or of a foreign hash", async () => {
+  it("has no block above the head, below genesis or of an unknown hash", async () => {
     const store = storeOver(await databaseWith(chain));
     for (const number of [4n, -1n, 2n ** 64n]) {
       expect(store.header(number)).toBeUndefined();
       expect(store.block(number)).toBeUndefined();
     }
-    const foreign = asHash(new Uint8Array(32).fill(7));
-    expect(store.headerByHash(foreign)).toBeUndefined();
-    expect(store.blockByHash(foreign)).toBeUndefined();
-    expect(store.transactionByHash(foreign)).toBeUndefined();
+    const unknown = asHash(new Uint8Array(32).fill(7));
+    expect(store.headerByHash(unknown)).toBeUndefined();
+    expect(store.blockByHash(unknown)).toBeUndefined();
+    expect(store.transactionByHash(unknown)).toBeUndefined();
   });
 
-  it("keeps the ommers and withdrawals that foreign blocks have", async () => {
+  it("stores the ommers and withdrawals of blocks of other chains", async () => {
     const odd: StoredBlock = {
       ...genesis,
       ommers: [first.header, second.header],
       withdrawals: [[Uint8Array.of(1)]],
     };
-    expect(shown(storeOver(await databaseWith([odd])).block(0n))).toEqual(odd);
+    expect(fieldsOf(storeOver(await databaseWith([odd])).block(0n))).toEqual(odd);
   });
 
-  it("forgets everything about the blocks that a rewind takes away", async () => {
+  it("deletes and forgets all data of the blocks above a rewind", async () => {
     const database = await databaseWith(chain);
     const before = new Map(await contents(await databaseWith([genesis, first])));
     const store = storeOver(database);
@@ -159,7 +159,7 @@ describe("the block store on a damaged database", () => {
     ["receipts", receiptsKey(2n, 1)],
   ];
 
-  it.each(places)("says so when the %s of a block below the head is gone", async (_, key) => {
+  it.each(places)("throws DamagedData when the %s of a block below the head is missing", async (_, key) => {
     const database = await databaseWith(chain);
     const batch = createBatch();
     batch.delete(key);
@@ -168,7 +168,7 @@ describe("the block store on a damaged database", () => {
     expect(() => readAll(storeOver(database))).toThrow(/block 2.*missing/i);
   });
 
-  it.each(places)("says so when a bit of the %s has flipped", async (_, key) => {
+  it.each(places)("throws DamagedData when a bit of the %s has flipped", async (_, key) => {
     const database = await databaseWith(chain);
     await overwrite(database, key, (value) => {
       value[20] = (value[20] ?? 0) ^ 4;
@@ -177,7 +177,7 @@ describe("the block store on a damaged database", () => {
     expect(() => readAll(storeOver(database))).toThrow(/block 2 is damaged.*ibex database check/);
   });
 
-  it("says so when a sound entry turns up under another key", async () => {
+  it("throws DamagedData when a valid entry is under another key", async () => {
     const database = await databaseWith(chain);
     const batch = createBatch();
     batch.put(headerKey(2n), database.get(headerKey(1n)) ?? new Uint8Array());

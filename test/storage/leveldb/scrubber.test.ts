@@ -16,7 +16,7 @@ import { temporaryFolder } from "../temporaryFolder.ts";
 
 const CHAIN = aStoredChain({ seed: 7, blocks: 6, transactions: 5 });
 
-/** A folder with those blocks, in a table and in the log of LevelDB, and open. */
+/** An open database with those blocks, some in a table and some in the log of LevelDB. */
 async function openFolder(blocks: readonly StoredBlock[]) {
   const folder = temporaryFolder();
   const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
@@ -35,28 +35,28 @@ async function openFolder(blocks: readonly StoredBlock[]) {
   return { path: paths.path, ...(await openChainDatabase(paths)) };
 }
 
-/** What the first round ends with. */
+/** The message with which the first round ends. */
 async function firstRound(path: string): Promise<string> {
   return new Promise((resolve) => {
-    const told = (message: string): void => {
-      void patrol.close().then(() => resolve(message));
+    const finish = (message: string): void => {
+      void scrubber.close().then(() => resolve(message));
     };
-    const patrol = startScrubber(
+    const scrubber = startScrubber(
       { path, pauseMs: 1 },
       {
         clock: systemClock,
         logger: {
           ...silentLogger,
-          info: (facts, message) => told(`${message} ${JSON.stringify(facts)}`),
-          warn: (facts, message) => told(`${message} ${JSON.stringify(facts)}`),
+          info: (facts, message) => finish(`${message} ${JSON.stringify(facts)}`),
+          warn: (facts, message) => finish(`${message} ${JSON.stringify(facts)}`),
         },
-        onDamage: ({ message }) => told(message),
+        onDamage: ({ message }) => finish(message),
       },
     );
   });
 }
 
-it("finds a sound database sound, all of its tables and blocks", async () => {
+it("verifies all tables and blocks of a sound database", async () => {
   const { path, close } = await openFolder(CHAIN);
   expect(await firstRound(path)).toMatch(
     new RegExp(
@@ -66,7 +66,7 @@ it("finds a sound database sound, all of its tables and blocks", async () => {
   await close();
 });
 
-it("names the table of which a byte went bad while it is open, and what to do", async () => {
+it("reports the table with a damaged byte while the database is open, and what to do", async () => {
   const { path, close } = await openFolder(CHAIN);
   const table = join(path, readdirSync(path).find((name) => name.endsWith(".ldb")) ?? "");
   writeSync(openSync(table, "r+"), Uint8Array.of(0xff, 0xff, 0xff), 0, 3, 100);
@@ -76,7 +76,7 @@ it("names the table of which a byte went bad while it is open, and what to do", 
   await close();
 });
 
-it("notices an entry that is gone without a trace, as when a damaged table was compacted", async () => {
+it("detects an entry that is missing without a trace, as after the compaction of a damaged table", async () => {
   const { path, database, close } = await openFolder(CHAIN);
   const key = transactionKey(expectDefined(CHAIN[2]?.transactions[3], "a transaction of block 2").hash);
   const batch = createBatch();

@@ -17,7 +17,7 @@ import { generator } from "../random.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
 
 describe("the vote log", () => {
-  it("answers the newest record, also when it is opened again", async () => {
+  it("returns the newest record, also after it is opened again", async () => {
     const path = join(temporaryFolder(), "votes.log");
     const store = await openVoteLog(path);
     expect(store.read()).toBeUndefined();
@@ -27,7 +27,7 @@ describe("the vote log", () => {
     expect((await opened(path)).read()).toEqual(vote(3));
   });
 
-  it("does not see a later change of the bytes it was given", async () => {
+  it("copies the bytes of a record", async () => {
     const store = await opened(join(temporaryFolder(), "votes.log"));
     const record = vote(1);
     await store.write(record);
@@ -35,7 +35,7 @@ describe("the vote log", () => {
     expect(store.read()).toEqual(vote(1));
   });
 
-  it("begins anew before it grows beyond its limit, and forgets nothing", async () => {
+  it("starts a new file before it grows beyond its limit, and loses nothing", async () => {
     const path = join(temporaryFolder(), "votes.log");
     const store = await openVoteLog(path, 5000);
     for (let value = 0; value < 50; value++) {
@@ -53,7 +53,7 @@ describe("the vote log", () => {
     ["a part of one", (bytes: Uint8Array) => bytes.subarray(0, 100)],
     ["only zeros of one", () => new Uint8Array(1000)],
     ["one with its middle missing", (bytes: Uint8Array) => Uint8Array.from(bytes).fill(0, 300, 600)],
-  ])("drops a record that was being written when the power went: %s", async (_, torn) => {
+  ])("drops a record that a power cut interrupted: %s", async (_, torn) => {
     const path = join(temporaryFolder(), "votes.log");
     const recordBytes = await writeVotes(path, 4);
     const fourth = readFileSync(path).subarray(3 * recordBytes);
@@ -68,7 +68,7 @@ describe("the vote log", () => {
     expect((await opened(path)).read()).toEqual(vote(7));
   });
 
-  it("reads nothing that lay behind a torn end as the record after the next one", async () => {
+  it("cuts off a torn end, so that nothing after it is read behind the next record", async () => {
     const path = join(temporaryFolder(), "votes.log");
     const recordBytes = await writeVotes(path, 3);
     const second = readFileSync(path).subarray(recordBytes, 2 * recordBytes);
@@ -105,14 +105,14 @@ describe("the vote log", () => {
     ["a length flipped", (path: string, bytes: number) => flip(path, bytes)],
     ["the file is empty", (path: string) => truncateSync(path, 0)],
     ["the file is gone", (path: string) => rmSync(path)],
-  ])("refuses to go on when %s", async (_, damage) => {
+  ])("refuses to open when %s", async (_, damage) => {
     const path = join(temporaryFolder(), "votes.log");
     damage(path, await writeVotes(path, 3));
     await expect(openVoteLog(path)).rejects.toBeInstanceOf(DamagedData);
     await expect(openVoteLog(path)).rejects.toThrow(/vote log .* is damaged.*could contradict it/);
   });
 
-  it("begins afresh when an operator deletes file and mark", async () => {
+  it("starts empty when an operator deletes file and mark", async () => {
     const path = join(temporaryFolder(), "votes.log");
     await writeVotes(path, 3);
     rmSync(path);
@@ -128,7 +128,7 @@ async function opened(path: string): Promise<VoteLog> {
   return store;
 }
 
-/** Writes `count` votes of one length; returns what each takes in the file. */
+/** Writes `count` votes of one length; returns the bytes of each in the file. */
 async function writeVotes(path: string, count: number): Promise<number> {
   const store = await openVoteLog(path);
   for (let value = 0; value < count; value++) await store.write(vote(value));
