@@ -25,7 +25,7 @@ import type { BlockErrorCode, Importer } from "./importBlock.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** What a candidate is built from. */
-export interface CandidateOrder {
+export interface CandidateRequest {
   readonly parent: NamedHeader;
   readonly round: number;
   /** Seconds, already valid against the parent's. */
@@ -53,7 +53,7 @@ export interface CandidateParts {
 /** Builds, validates and commits the blocks that the validators decide. */
 export interface Candidates {
   /** Fills and executes a block on the head. Fails when `parent` is not, or no longer, the head. */
-  build(order: CandidateOrder, supply: TransactionSupply): Promise<Result<Candidate, "notAfterHead">>;
+  build(request: CandidateRequest, supply: TransactionSupply): Promise<Result<Candidate, "notAfterHead">>;
   /** Applies all rules of an import but the seals. Fails with "validationStopped" once the signal is aborted. */
   check(candidate: Candidate, signal?: StopSignal): Promise<Result<void, BlockErrorCode>>;
   /**
