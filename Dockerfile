@@ -3,13 +3,13 @@
 #     docker build -t ibex .
 #     docker run -p 127.0.0.1:8545:8545 -p 127.0.0.1:8546:8546 -v ibex:/data ibex
 #
-# Any base does that has Node.js 20.19 or newer with npm, and the GNU C library.
+# Any base with Node.js 20.19 or newer, npm and the GNU C library will do.
 ARG BASE=docker.io/library/node:22-bookworm-slim
 
 FROM ${BASE} AS build
 WORKDIR /opt/ibex
 COPY . .
-# Then without what only building needs, and the native code of other machines.
+# Afterwards removes what only the build needs, and native code of other platforms.
 RUN node scripts/setup.mjs \
     && rm -rf node_modules/ibex-build node_modules/typescript node_modules/@typescript node_modules/@types scripts src \
     && find node_modules -path '*/prebuilds/*' -type d -prune ! -name "$(node -p 'process.platform + "-" + process.arch')*" -exec rm -rf {} +
@@ -20,7 +20,7 @@ RUN ln -s /opt/ibex/dist/main.js /usr/local/bin/ibex \
     && chmod +x /opt/ibex/dist/main.js \
     && install -d -o 1000 -g 1000 -m 700 /data
 USER 1000:1000
-# Relative paths begin here: the data folder is /data/ibex-data unless --data-path says otherwise.
+# Relative paths start here: the data folder is /data/ibex-data unless --data-path names another.
 WORKDIR /data
 VOLUME /data
 ENV NODE_ENV=production IBEX_HEALTH_URL=http://127.0.0.1:8545/liveness
@@ -29,7 +29,7 @@ EXPOSE 8545 8546 9545 30303
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
     CMD ["node", "-e", "fetch(process.env.IBEX_HEALTH_URL).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
-# The node itself is the first process, so that it hears of a stop.
+# The node is the first process, so that it receives the stop signal.
 ENTRYPOINT ["node", "/opt/ibex/dist/main.js"]
-# Without arguments the development network, reachable from outside the container.
+# Without arguments it runs the development network, reachable from outside the container.
 CMD ["--rpc-http-host=0.0.0.0", "--rpc-ws-host=0.0.0.0"]

@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz -- [targets] [--inputs=N] [--seconds=N] [--seed=N]`: nearly right inputs for what strangers and operators
- * give us (test/fuzz). Targets are block, extraData, genesis, message, toml, transaction; all, two at a time, when none
- * is named. N inputs each, or N seconds each; 100,000 inputs unless told. What became of them is printed for each.
+ * `npm run fuzz -- [targets] [--inputs=N] [--seconds=N] [--seed=N]`: mutated inputs for the decoders of untrusted peers'
+ * and operators' data (test/fuzz). Targets are block, extraData, genesis, message, toml, transaction; by default all, two
+ * at a time. Runs N inputs or N seconds for each, by default 100,000 inputs, and prints the results per target.
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";

@@ -1,7 +1,7 @@
 /**
  * `npm run localnet -- [--validators=4] [--followers=1] [--folder=PATH] [--first-port=28545]`: a network of nodes on
- * loopback, from nothing, with one screen that says how it fares. Ctrl-C stops all of it. The folder is kept: the same
- * command goes on with the same chain. Node n answers JSON-RPC on first-port + n - 1, and listens for peers 1,000 above.
+ * loopback, with a status screen. Ctrl-C stops all of it. The folder is kept: the same command continues the same chain.
+ * Node n answers JSON-RPC on first-port + n - 1, and listens for peers on that port + 1,000.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const asked = readArguments({ validators: 4, followers: 1, "first-port": 28545, 
 const folder = resolve(asked.folder);
 const PEER_PORT_DISTANCE = 1000;
 const REFRESH_MS = 1000;
-/** Ten blocks: long enough to be steady, short enough to show what happens now. */
+/** Window of the shown rate: long enough to be steady, short enough to be current. */
 const RATE_WINDOW_BLOCKS = 10;
 
 const members = prepare();
@@ -27,7 +27,7 @@ while (!isStopping) {
   await new Promise((done) => setTimeout(done, REFRESH_MS));
 }
 
-/** Keys and genesis file on the first run; on later ones those that lie there. */
+/** Generates keys and genesis file on the first run; later runs use the existing ones. */
 function prepare() {
   const network = join(folder, "network");
   if (!existsSync(network)) generate(network);
@@ -111,7 +111,7 @@ async function ask({ index, port }) {
   }
 }
 
-/** Transactions a second over the last blocks, by their timestamps; undefined while there are too few. */
+/** Transactions per second over the last blocks, by their timestamps; undefined while there are too few. */
 async function rateOf(rows) {
   const index = rows.findIndex(({ head }) => head !== undefined);
   if (index < 0) return undefined;
@@ -142,9 +142,9 @@ function draw(rows, rate) {
   const lines = [
     `Ibex localnet in ${folder}`,
     shown === undefined
-      ? "the nodes start"
+      ? "the nodes are starting"
       : `deciding block ${Number(shown.height)}, round ${Number(shown.round ?? 0)}, proposer ${nameOf(shown.proposer)}` +
-        (rate === undefined ? "" : `, ${rate.toFixed(1)} transactions a second`) +
+        (rate === undefined ? "" : `, ${rate.toFixed(1)} transactions per second`) +
         (shown.missing?.length > 0 ? `, missing ${shown.missing.map(nameOf).join(" ")}` : ""),
     "",
     "node  role       port    height  head        peers  round  state",

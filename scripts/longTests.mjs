@@ -1,7 +1,6 @@
 /**
- * `npm run test:long`: the suites of the daily run that take a number, with the numbers turned up, and what is too long
- * for it (test/thorough.ts). A seed is printed by each; IBEX_SEED repeats one. Numbers already in the environment are
- * kept.
+ * `npm run test:long`: the suites of the daily run that take a count, with higher counts, and the tests that are too long
+ * for it (test/thorough.ts). Each prints its seed; IBEX_SEED repeats one. Counts already in the environment are kept.
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -10,9 +9,9 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Kills under load, seeds of power cuts, malformed requests, damaged folders, lives of a pool, networks with a
- * saboteur, networks of real nodes, strangers, rewinds, and seconds of each attack; restarts of whole networks,
- * blocks that a validator misses, and validators that vote each other in.
+ * Counts of kills under load, power cut seeds, malformed requests, damaged folders, simulated pools, networks with a
+ * Byzantine validator, networks of real nodes, untrusted peers, rewinds, and seconds of each attack; restarts of whole
+ * networks, blocks that a validator misses, and validators that vote each other in.
  */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",

@@ -1,9 +1,9 @@
 /**
- * Makes a fresh clone ready: checks Node, installs what is missing, builds what is stale. Runs before `npm start`
- * (with what the node needs, and the compiler: scripts/build/package.json, a workspace so that it never comes with the
- * package) and before `npm test` (`--dev`: with the test tools too). Before `npm pack` it builds from nothing (`--clean`),
- * so that no output of a source that is gone is packed. Plain JavaScript, because nothing is installed yet when it runs.
- * Does nothing, quickly, when there is nothing to do.
+ * Prepares a fresh clone: checks Node, installs missing dependencies, rebuilds stale output. Runs before `npm start`
+ * (runtime dependencies and the compiler, which scripts/build/package.json declares as a workspace so that the package
+ * does not include it) and before `npm test` (`--dev`: test tools, too). Before `npm pack` it builds from scratch
+ * (`--clean`), so that no output of a deleted source is packed. Plain JavaScript, because nothing is installed yet when
+ * it runs. Returns quickly when everything is up to date.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -1,7 +1,7 @@
 /**
- * `npm run simulate [-- --seeds N | --seconds N] [--from N]`: networks of validators drawn from seeds (test/simulation), on
- * all cores, from a fresh seed unless told; `--seed N [--trace]` repeats one, with every event of it on a line. Ends
- * with the figures; a seed in which something did not hold is reported in full and makes the command fail.
+ * `npm run simulate [-- --seeds N | --seconds N] [--from N]`: simulates networks of validators generated from seeds
+ * (test/simulation) on all cores, by default from a random seed; `--seed N [--trace]` repeats one, with each event on a
+ * line. Prints statistics at the end; a seed with a violated invariant is reported in full and makes the command fail.
  */
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
@@ -25,7 +25,7 @@ interface Share {
   readonly untilMs: number;
 }
 
-/** What a worker says before it begins with a seed. */
+/** A worker's message before it begins with a seed. */
 interface SeedBegun {
   readonly begun: number;
 }
@@ -37,10 +37,10 @@ interface SeedNews {
 }
 
 const DEFAULT_SEEDS = 1_000;
-/** A broken machine would otherwise fill the screen. */
+/** Bounds the output when the protocol is broken. */
 const MOST_REPORTS = 3;
 const TOLD_EVERY_MS = 10_000;
-/** A network that lives so much longer than it was given has no end: its words multiply. */
+/** A simulation that takes longer never ends, for example because its messages multiply. */
 const LONGEST_SEED_MS = 120_000;
 
 if (isMainThread) await main(process.argv.slice(2));
@@ -73,7 +73,9 @@ async function repeat(seed: number, isTraced: boolean): Promise<boolean> {
   const { violation, figures } = await runSetting(setting);
   const seconds = (performance.now() - startMs) / 1000;
   if (violation === undefined) {
-    console.log(`${describeSetting(setting)}\nAll holds.\n${describeSeed(setting, figures, { seconds })}`);
+    console.log(
+      `${describeSetting(setting)}\nAll invariants hold.\n${describeSeed(setting, figures, { seconds })}`,
+    );
     return true;
   }
   console.log(await reportFailure(setting, violation));
@@ -123,7 +125,7 @@ async function runAll({
 }
 
 function giveUp(seed: number): never {
-  console.log(`seed ${seed} has no end: given up after ${LONGEST_SEED_MS / 1000} s`);
+  console.log(`seed ${seed} does not end: aborted after ${LONGEST_SEED_MS / 1000} s`);
   process.exit(1);
 }
 
@@ -146,7 +148,7 @@ interface Asked {
   readonly isTraced: boolean;
 }
 
-/** `--name N` and `--name=N` alike. */
+/** Accepts `--name N` and `--name=N`. */
 function readArguments(words: readonly string[]): Asked {
   const numbers: Partial<Record<"seed" | "seeds" | "seconds" | "from", number>> = {};
   let isTraced = false;
@@ -160,7 +162,7 @@ function readArguments(words: readonly string[]): Asked {
     const value = rest.shift() ?? "";
     const isKnown = name === "seed" || name === "seeds" || name === "seconds" || name === "from";
     if (!(word.startsWith("--") && isKnown && /^\d+$/.test(value))) {
-      console.error(`'${word} ${value}': say --seed N [--trace], or --seeds N, --seconds N, --from N`);
+      console.error(`'${word} ${value}': use --seed N [--trace], or --seeds N, --seconds N, --from N`);
       process.exit(2);
     }
     numbers[name] = Number(value);

@@ -20,17 +20,17 @@ import { account } from "../../test/builders/testAccounts.ts";
 import { root } from "./contenders.ts";
 import { code, OP, push } from "./worst/assembly.ts";
 
-/** The first blocks of a kind run code that is not compiled yet. */
+/** The first blocks of a kind run uncompiled code. */
 const WARM_UP = 3;
 const ROUNDS = 8;
 const START_SECONDS = 1_700_000_000;
-/** Later than the time of any block here. */
+/** Later than any block's timestamp here. */
 const CLOCK = clockOf(() => START_SECONDS * 2000 + performance.now());
 
 /**
- * How long the thread of consensus is held at a stretch, while full blocks are built by one chain, checked by another that
- * has only their bytes, and committed by both, on disk. Senders are known: other threads find them. Prints the longest
- * stretch of the median block and of the worst, and how long the whole took.
+ * Measures how long the main thread is blocked while full blocks are built by one chain, validated by another that has
+ * only their bytes, and committed by both, on disk. Senders are known, because worker threads recover them. Prints the
+ * longest blocking of the median block and of the worst, and the total times.
  */
 export async function measureBlockHolds(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "ibex-block-holds-"));
@@ -50,7 +50,7 @@ interface Node {
   readonly database: Database;
 }
 
-/** Senders of all transactions that were made. */
+/** Senders of all generated transactions. */
 const senders = new Map<string, Address>();
 
 async function openNode(path: string): Promise<Node> {
@@ -133,7 +133,7 @@ async function build({ chain }: Node, body: readonly SentTransaction[]) {
   return candidate;
 }
 
-/** The longest time between two turns of the event loop while the work goes on. */
+/** The longest time between two event-loop slices during the work. */
 async function watched<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly longestMs: number; readonly wholeMs: number }> {
@@ -179,7 +179,7 @@ function sent(
 const TRANSFERS = 11_000;
 const BATCH_OF_LOGS = 200;
 
-/** Runs as the code of a creation: logs until little gas is left. */
+/** Init code that logs until little gas is left. */
 const LOGGING = (log: readonly number[]): Uint8Array =>
   code(
     OP.JUMPDEST,

@@ -6,7 +6,7 @@ export interface SeenBlock {
   readonly transactions: number;
 }
 
-/** Polls the head every `periodMs` and tells of each new block with its count of transactions, until stopped. */
+/** Polls the head every `periodMs` and reports each new block with its transaction count, until stopped. */
 export function watchBlocks(
   client: RpcClient,
   periodMs: number,

@@ -8,14 +8,14 @@ import { BATCH_SIZE, senderAddresses, transferWorkload } from "./workload.ts";
 
 const TRANSACTIONS = 20_000;
 const SHOWN_BLOCKS = 8;
-/** For the second burst, whose code is compiled. */
+/** Pause before the second burst, which runs compiled code. */
 const REST_AGAIN_SECONDS = 10;
-/** Whatever is not in a block by then is shown as missing. */
+/** Transactions not in a block by then count as missing. */
 const MINED_WITHIN_MS = 60_000;
 
 const VALIDATORS = 4;
 
-/** What the first blocks hold, and how far apart they come, when a burst of transfers ends a time of rest: one validator. */
+/** Fill and spacing of the first blocks when a burst of transfers follows an idle period, with one validator. */
 export async function measureBursts(restSeconds: number): Promise<void> {
   const alone = await startIbex();
   try {
@@ -27,7 +27,7 @@ export async function measureBursts(restSeconds: number): Promise<void> {
   }
 }
 
-/** As measureBursts, for validators that share this machine with the sender. */
+/** As measureBursts, for several validators on the same computer as the sender. */
 export async function measureValidatorBursts(restSeconds: number): Promise<void> {
   const network = await startValidators(VALIDATORS);
   try {
@@ -69,7 +69,7 @@ async function measureBurst(contender: Contender, restSeconds: number): Promise<
     ((seenAtMs - (blocks[first + index - 1]?.seenAtMs ?? seenAtMs)) / 1000).toFixed(2),
   );
   console.log(
-    `\n${TRANSACTIONS} transfers after ${restSeconds} s of rest, ${report.refused} refused, ${missing()} missing`,
+    `\n${TRANSACTIONS} transfers after ${restSeconds} s idle, ${report.refused} refused, ${missing()} missing`,
   );
   console.log(`transactions in each block: ${shown.map(({ transactions }) => transactions).join(" ")}`);
   console.log(`seconds after the block before: ${gaps.join(" ")}`);

@@ -9,7 +9,7 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** Something to read: a token, and a block with some transfers of it. */
+/** Test data for reads: a token, and a block with some of its transfers. */
 export interface Scenery {
   readonly contract: string;
   readonly holder: Hex;
@@ -38,7 +38,7 @@ export async function prepareScenery({ port }: Pick<Contender, "port">): Promise
   return { contract: contractAddress, holder, transactionHash, blockNumber };
 }
 
-/** The ten methods that are asked most. */
+/** The ten most frequent methods. */
 export function commonCalls({ contract, holder, transactionHash, blockNumber }: Scenery): readonly RpcCall[] {
   const { abi } = compileToken();
   const balance = encodeFunctionData({ abi, functionName: "balanceOf", args: [holder] });
@@ -57,7 +57,7 @@ export function commonCalls({ contract, holder, transactionHash, blockNumber }: 
   ];
 }
 
-/** The text of a request, or of a batch that asks the same `count` times. */
+/** The text of a request, or of a batch of `count` equal requests. */
 export function requestText(call: RpcCall, count = 1): string {
   if (count === 1) return JSON.stringify({ jsonrpc: "2.0", id: 1, ...call });
   return JSON.stringify(Array.from({ length: count }, (_, id) => ({ jsonrpc: "2.0", id, ...call })));

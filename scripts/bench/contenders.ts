@@ -8,7 +8,7 @@ import { createRpcClient } from "./httpClient.ts";
 
 export type ContenderName = "ibex" | "anvil";
 
-/** A node under measurement: its own process, its own port. */
+/** A node under measurement, with its own process and port. */
 export interface Contender {
   readonly name: ContenderName;
   readonly port: number;
@@ -24,12 +24,12 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-/** A node whose thread is held takes no signal. */
+/** A node whose main thread is blocked handles no signal. */
 const STOPPED_WITHIN_MS = 15_000;
 export const ACCOUNT_MNEMONIC = "test test test test test test test test test test test junk";
 export const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 
-/** Starts the node on its development network; a folder given is used and kept, otherwise a new one is removed at the end. */
+/** Starts the node on its development network. A given folder is kept; a temporary one is removed at the end. */
 export async function startIbex(
   existingDataPath?: string,
   moreOptions: readonly string[] = [],
@@ -45,7 +45,7 @@ export async function startIbex(
   };
 }
 
-/** Starts the program in a folder, on ports of its own; what it logs goes to `logFile`, if anywhere. */
+/** Starts the program in a folder on free ports; its log goes to `logFile`, if given. */
 export async function startProgram(
   dataPath: string,
   options: readonly string[],
@@ -65,7 +65,7 @@ export async function startProgram(
   return start("ibex", process.execPath, words, { port, wsPort, dataPath, logFile });
 }
 
-/** Starts anvil with blocks of one second, in memory, and room in its blocks for all that is sent. */
+/** Starts anvil in memory, with blocks of one second and a gas limit that never fills. */
 export async function startAnvil(): Promise<Contender> {
   const port = await freePort();
   const options = [
@@ -148,7 +148,7 @@ function readProc(child: ChildProcess, file: string): string {
   return readFileSync(`/proc/${child.pid}/${file}`, "utf8");
 }
 
-/** The program itself, so that signals and memory are its own and not those of the package's launcher. */
+/** The binary itself, so that signals and memory figures are not those of the package's launcher. */
 function anvilBinary(): string {
   const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   const manifest = createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${platform}/package.json`);

@@ -11,7 +11,7 @@ import { atQuantile } from "./report.ts";
 import { senderAddresses } from "./workload.ts";
 
 export interface HostileResult {
-  /** Between blocks as the node's log tells them, seconds. */
+  /** Block spacing from the node's log, seconds. */
   readonly periodP50: number;
   readonly periodP95: number;
   readonly periodMax: number;
@@ -24,7 +24,7 @@ const CONNECTIONS = 8;
 const FILLING_SECONDS = 6;
 const FILLING_RATE = 2000;
 
-/** The period of blocks while eight connections ask for the heaviest that an operator who offers every method allows. */
+/** Block spacing while eight connections send the heaviest requests that a node with all methods enabled accepts. */
 export async function measureHostile(seconds: number): Promise<HostileResult> {
   const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
   const logFile = join(folder, "node.log");
@@ -50,17 +50,17 @@ export async function measureHostile(seconds: number): Promise<HostileResult> {
   }
 }
 
-/** From the last block before, to now: one that is still missing counts as if it came now. */
+/** Gaps from the last block before until now; a missing block counts as if it arrived now. */
 function periodsSince(beganAtMs: number, blocks: readonly LoggedBlock[]): readonly number[] {
   const times = blocks.map(({ atMs }) => atMs);
   const first = times.findLastIndex((atMs) => atMs < beganAtMs);
   const marks = [...times.slice(Math.max(first, 0)), Date.now()];
   const periods = marks.slice(1).map((atMs, index) => (atMs - (marks[index] ?? 0)) / 1000);
-  // The last one is cut short by the end, and says something only when it is long.
+  // The last gap is cut short by the end, so it only counts when it is long.
   return (periods.at(-1) ?? 0) > 1 ? periods : periods.slice(0, -1);
 }
 
-/** Each connection asks for all of them in turn, beginning elsewhere. */
+/** Each connection sends all of them in turn, with a different start. */
 async function askForAll(
   port: number,
   bodies: ReadonlyMap<string, string>,
@@ -88,7 +88,7 @@ async function askForAll(
   }
 
   const attacks = Array.from({ length: CONNECTIONS }, (_, index) => attack(index));
-  // A call that is still being answered when the time is over is not waited for.
+  // Does not wait for calls in progress when the time is over.
   const over = new Promise((resolve) => setTimeout(resolve, seconds * 1000 + 500));
   await Promise.race([Promise.all(attacks), over]);
   return answered;
@@ -98,10 +98,10 @@ async function askForAll(
 const LOOP = "0x5b600056";
 const CONTRACT = `0x${"c0de".repeat(10)}`;
 
-/** The loop takes some half a millisecond to spend it. */
+/** The loop takes about half a millisecond to spend it. */
 const SHORT_GAS = "0x40000";
 
-/** Nothing is known beforehand of a call that has no like. */
+/** A call to another address each time, so that no cost estimate applies. */
 function endlessAt(_: unknown, id: number) {
   const to = `0x${(0xc0de0000 + id).toString(16).padStart(40, "0")}`;
   return { jsonrpc: "2.0", id, method: "eth_call", params: [{ to }, "latest", { [to]: { code: LOOP } }] };

@@ -1,8 +1,8 @@
 import { Agent, request } from "node:http";
 
-/** A keep-alive JSON-RPC client that spends as little as it can, so that the node is what is measured. */
+/** A keep-alive JSON-RPC client with little overhead of its own. */
 export interface RpcClient {
-  /** Posts a body as it is and gives the answer's text. */
+  /** Posts a body as it is, and returns the response's text. */
   post(body: Buffer | string): Promise<string>;
   call<T>(method: string, params?: readonly unknown[]): Promise<T>;
   batch<T>(calls: readonly (readonly [method: string, params: readonly unknown[]])[]): Promise<T[]>;

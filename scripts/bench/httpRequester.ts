@@ -1,19 +1,19 @@
 import { connect, type Socket } from "node:net";
 
-/** One connection on which one question is under way at a time. */
+/** One connection with one request at a time. */
 export interface Asker {
   ask(body: string): Promise<string>;
   close(): void;
 }
 
-/** What is longer is read to its end, and not kept: no text holds it. */
+/** Longer responses are read to the end but not kept, because no string can hold them. */
 const LONGEST_TEXT = 2 ** 28;
 const END_OF_HEAD = "\r\n\r\n";
 const END_OF_CHUNKS = "\r\n0\r\n\r\n";
 
 /**
- * An asker over HTTP that does next to nothing itself, so that the node is what is measured: the library's client takes
- * more CPU for a request than the nodes take to answer it. It understands answers of a given length and in chunks.
+ * An HTTP requester with little overhead: the library's client takes more CPU for a request than the nodes take to
+ * answer it. It reads responses with a content length and chunked ones.
  */
 export function openHttpRequester(port: number): Promise<Asker> {
   return new Promise((resolve, reject) => {
@@ -29,7 +29,7 @@ export function openHttpRequester(port: number): Promise<Asker> {
 function askerOn(socket: Socket): Asker {
   let pieces: string[] = [];
   let length = 0;
-  /** Characters that the answer has, once its head is there; undefined when it comes in chunks. */
+  /** Length of the response, once its head has arrived; undefined when it is chunked. */
   let wanted: number | undefined;
   let waiting: { resolve(answer: string): void; reject(error: Error): void } | undefined;
 
@@ -39,7 +39,7 @@ function askerOn(socket: Socket): Asker {
     wanted = stated === undefined ? undefined : end + END_OF_HEAD.length + Number(stated);
   }
 
-  // All that the nodes say is ASCII, so that a character is a byte.
+  // All responses are ASCII, so a character is a byte.
   socket.setEncoding("latin1");
   socket.on("data", (piece: string) => {
     if (length === 0) readHead(piece);

@@ -40,9 +40,9 @@ function contentOf(number: number) {
     : { transactions: [aTransaction({ nonce: BigInt(number) })], logs: [logs] };
 }
 /**
- * Queries for logs on a chain of a million blocks (IBEX_BENCH_BLOCKS for another number; IBEX_BENCH_FOLDER keeps the chain
- * for the next run): how long they take before and after the index is written, and what blocks and other callers feel of 32
- * clients that ask for the widest ranges there are.
+ * Log queries on a chain of a million blocks (IBEX_BENCH_BLOCKS sets another number; IBEX_BENCH_FOLDER keeps the chain for
+ * the next run): their latency before and after the index is written, and the effect of 32 clients with the widest ranges
+ * on blocks and other callers.
  */
 export async function measureLogs(): Promise<void> {
   const head = Number(process.env["IBEX_BENCH_BLOCKS"] ?? MILLION);
@@ -78,7 +78,7 @@ async function measureQueries(node: Contender, head: number, folder: string): Pr
   console.log(`index complete ${seconds(startedMs)} s after that`);
   for (let round = 0; round < 3; round++)
     await timed("one address, with it", () => countLogs(client, everything(head, RARE.address)));
-  await timed("nobody's address", () => countLogs(client, everything(head, account(9).address)));
+  await timed("an address without logs", () => countLogs(client, everything(head, account(9).address)));
   await timed("100,000 blocks, 200,000 logs", () =>
     countLogs(client, { fromBlock: "0x0", toBlock: "0x186a0", address: toHex(COMMON.address) }),
   );
@@ -91,7 +91,7 @@ async function measureQueries(node: Contender, head: number, folder: string): Pr
   client.close();
 }
 
-/** The last file that is full. */
+/** The last full file. */
 function isIndexed(folder: string, head: number): boolean {
   const last = Math.floor((head + 1) / 100_000) - 1;
   const file = join(folder, "caches", last < 0 ? "logBloom-current.cache" : `logBloom-${last}.cache`);
@@ -102,7 +102,7 @@ async function measureLoad(node: Contender, head: number): Promise<void> {
   const requesters = createRpcClient(node.port, CLIENTS);
   const other = createRpcClient(node.port, 1);
   const watcher = createRpcClient(node.port, 1);
-  figures("block spacing, nobody asking", await spacingOf(watcher, () => pause(QUIET_SECONDS * 1000)));
+  figures("block spacing, no queries", await spacingOf(watcher, () => pause(QUIET_SECONDS * 1000)));
   const until = performance.now() + LOADED_SECONDS * 1000;
   const queryMs: number[] = [];
   const otherMs: number[] = [];
@@ -142,16 +142,16 @@ async function measureLoad(node: Contender, head: number): Promise<void> {
     await Promise.all([...Array.from({ length: CLIENTS }, askForLogs), askForNumber()]);
   });
   console.log(
-    `\n${CLIENTS} clients ask for the widest ranges for ${LOADED_SECONDS} s: ${queryMs.length} answers, ${refused} of them refusals`,
+    `\n${CLIENTS} clients query the widest ranges for ${LOADED_SECONDS} s: ${queryMs.length} answers, ${refused} of them refusals`,
   );
   figures("block spacing", gaps);
-  figures("a query for logs", queryMs);
+  figures("a log query", queryMs);
   figures("eth_getBalance of another client", otherMs);
   console.log(`resident memory at the end ${node.residentMb().toFixed(0)} MB`);
   for (const client of [requesters, other, watcher]) client.close();
 }
 
-/** Milliseconds between the blocks that come while `work` is done. */
+/** Milliseconds between the blocks during `work`. */
 async function spacingOf(client: RpcClient, work: () => Promise<void>): Promise<readonly number[]> {
   const times: number[] = [];
   const watch = watchBlocks(client, 10, ({ seenAtMs }) => times.push(seenAtMs));

@@ -1,9 +1,9 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
  * holds blockHolds] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256]`: measures this node beside
- * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same machine in the
- * same run, and prints ratios. Absolute figures vary from machine to machine. Without a rate the senders send as much as the
- * node takes; with one, so many transactions per second.
+ * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
+ * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
+ * node accepts; with one, that many transactions per second.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -60,13 +60,13 @@ if (unknown !== undefined) {
 }
 const seconds = Number(options.seconds);
 const rate = options.rate === undefined ? undefined : Number(options.rate);
-/** Only when they are asked for: the chain for the queries for logs alone takes minutes to write, and attacks take long. */
+/** Run only by name: the chain for log queries alone takes minutes to write, and attacks take long. */
 const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst", "holds", "blockHolds"]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
-/** More than either node can take, so that the sender never runs dry. */
+/** More than either node can process, so that the sender never runs out. */
 const SIGNED_PER_SECOND = { transfers: 9000, token: 5000 };
-/** For each of forty measurements of each node. */
+/** Of each of forty measurements per node. */
 const SECONDS_OF_READS = 1.2;
 
 const measurements: Readonly<Record<Part, () => Promise<void>>> = {
@@ -93,8 +93,8 @@ async function throughput(kind: WorkloadKind): Promise<void> {
     measureThroughput(contender, kind, seconds, SIGNED_PER_SECOND[kind], rate);
   const ours = await withNode(() => startIbex(), measure);
   const theirs = await withNode(startAnvil, measure);
-  const pressure = rate === undefined ? "as many as are taken" : `${rate} a second`;
-  console.log(`\n${ours.workload}, ${seconds} s of sending ${pressure}, all processes on this machine`);
+  const pressure = rate === undefined ? "as many as are accepted" : `${rate} per second`;
+  console.log(`\n${ours.workload}, ${seconds} s of sending ${pressure}, all processes on this computer`);
   printRatio("transactions per second", "tx/s", ours.perSecond, theirs.perSecond);
   printRatio("block spacing, median", "s", ours.spacingP50, theirs.spacingP50);
   printRatio("block spacing, p95", "s", ours.spacingP95, theirs.spacingP95);

@@ -11,23 +11,23 @@ import { BATCH_SIZE, senderAddresses, transferWorkload } from "./workload.ts";
 export interface MixedResult {
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Transactions that were sent in a second meanwhile. */
+  /** Transactions sent per second during the reads. */
   readonly sentPerSecond: number;
 }
 
 const CONNECTIONS = 32;
-/** Requests begun in a second: what either node answers with ease, so that latency is not the length of our own queue. */
+/** Requests per second: low enough for both nodes, so that latency is not the length of our own queue. */
 const REQUESTS_PER_SECOND = 300;
 const TRANSACTIONS_PER_SECOND = 2000;
 
-/** How long the ten commonest reads take, in turn, while blocks of 2,000 transfers are made each second. */
+/** Latency of the ten most frequent reads, in turn, while each second has a block of 2,000 transfers. */
 export async function measureMixed(contender: Contender, seconds: number): Promise<MixedResult> {
   const bodies = commonCalls(await prepareScenery(contender)).map((call) => requestText(call));
   const requesters = await Promise.all(
     Array.from({ length: CONNECTIONS }, () => openHttpRequester(contender.port)),
   );
   await askSteadily(requesters, bodies, Math.min(seconds, 2));
-  // Signed before, or the askers of this process would wait for the signing.
+  // Signed beforehand, or the requesters of this process would wait for the signing.
   const sendTransfers = await prepareTransfers(contender.port, seconds + 1, TRANSACTIONS_PER_SECOND);
   const sending = sendTransfers();
   const latenciesMs = await askSteadily(requesters, bodies, seconds);
@@ -40,7 +40,7 @@ export async function measureMixed(contender: Contender, seconds: number): Promi
   };
 }
 
-/** Begins requests at even distances; one that finds every connection taken counts from when it should have begun. */
+/** Sends requests at even intervals; one that must wait for a connection counts from its scheduled time. */
 async function askSteadily(
   requesters: readonly Asker[],
   bodies: readonly string[],
@@ -67,7 +67,7 @@ async function askSteadily(
   return latenciesMs;
 }
 
-/** Signs transfers; the answer sends them at a steady rate from a process of its own and resolves when the last was taken. */
+/** Signs transfers; the returned function sends them at a steady rate from another process and resolves after the last. */
 export async function prepareTransfers(
   port: number,
   seconds: number,

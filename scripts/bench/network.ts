@@ -9,13 +9,13 @@ import { encodeExtraData } from "../../src/types/extraData.ts";
 import { type Contender, freePort, startProgram } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 
-/** Validators on loopback, each a process of its own, all on this machine. */
+/** Validators on loopback, each in its own process. */
 export interface ValidatorProcesses {
   readonly nodes: readonly Contender[];
   /** The node's private keys and peer ports, in the order of `nodes`. */
   readonly keys: readonly Uint8Array[];
   readonly peerPorts: readonly number[];
-  /** The blocks as a node's log tells them, oldest first. */
+  /** The blocks in a node's log, oldest first. */
   blocks(node: number): readonly LoggedBlock[];
   stop(): Promise<void>;
 }
@@ -24,20 +24,20 @@ export interface LoggedBlock {
   readonly number: number;
   readonly round: number;
   readonly transactions: number;
-  /** When it became the head of that node, durably. */
+  /** When it durably became that node's head. */
   readonly atMs: number;
-  /** Since it was due; absent where the node had no part in it. */
+  /** Since it was due; absent when the node did not participate in its decision. */
   readonly tookMs?: number;
 }
 
 const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 
 export interface NetworkSettings {
-  /** Indexes of two nodes that are not told of each other. */
+  /** Indexes of two nodes that do not know each other. */
   readonly apart?: readonly [number, number];
 }
 
-/** From nothing: the development network's genesis, but for its validators. Resolves when all are connected and blocks come. */
+/** Starts a network with the development genesis and its own validators. Resolves when all are connected and make blocks. */
 export async function startValidators(
   count: number,
   { apart }: NetworkSettings = {},
@@ -105,10 +105,10 @@ async function untilConnected({ port }: Contender, peers: number): Promise<void>
   client.close();
 }
 
-/** Everybody has proposed once. */
+/** Every validator has proposed once. */
 const WARM_UP_BLOCKS = 5;
 
-/** Blocks that a node's log in JSON tells of, oldest first. */
+/** The blocks in a node's JSON log, oldest first. */
 export function readBlocks(logFile: string): readonly LoggedBlock[] {
   const blocks: LoggedBlock[] = [];
   for (const line of readFileSync(logFile, "utf8").split("\n")) {

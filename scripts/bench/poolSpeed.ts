@@ -30,7 +30,7 @@ report(
   medianOf(() => measureFull(1000)),
 );
 
-/** One block's worth added, selected, mined. */
+/** Adds, selects and mines the transactions of one block. */
 function measure(senders: number): Figures {
   const transactions = transfers(BLOCK, senders, 0n);
   const nonces = new Map<string, bigint>();
@@ -48,7 +48,7 @@ function measure(senders: number): Figures {
   return { naive, add, select, headChanged };
 }
 
-/** The same on a pool that is full of cheaper ones, so that every newcomer sends another away. */
+/** The same on a pool full of cheaper transactions, so that each addition evicts one. */
 function measureFull(senders: number): Figures {
   const nonces = new Map<string, bigint>();
   const pool = createPool(nonces, BLOCK);
@@ -107,7 +107,7 @@ function insertIntoMap(transactions: readonly SentTransaction[]): void {
   for (const transaction of transactions) byHash.set(toDigits(transaction.hash), transaction);
 }
 
-/** Unsigned, since the pool never looks at a signature: senders take turns, `extraWei` sets two lots apart. */
+/** Unsigned, because the pool does not check signatures. Senders alternate; `extraWei` distinguishes two sets. */
 function transfers(count: number, senders: number, extraWei: bigint): SentTransaction[] {
   const to = asAddress(new Uint8Array(20).fill(7));
   const firstNonce = extraWei > 0n ? BigInt(Math.ceil(count / senders)) : 0n;
@@ -160,6 +160,6 @@ function report(name: string, { naive, add, select, headChanged }: Figures): voi
     `${label} ${us.toFixed(2)} µs (${(us / naive).toFixed(1)}x)`;
   console.log(
     `${name}: Map insert ${naive.toFixed(2)} µs; ${show("add", add)}, ${show("select", select)}, ` +
-      `${show("headChanged", headChanged)}, that is ${((headChanged * BLOCK) / 1000).toFixed(1)} ms a block`,
+      `${show("headChanged", headChanged)}, that is ${((headChanged * BLOCK) / 1000).toFixed(1)} ms per block`,
   );
 }

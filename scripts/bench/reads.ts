@@ -8,22 +8,22 @@ export interface ReadResult {
   readonly transport: "HTTP" | "WebSocket";
   readonly batch: number;
   readonly method: string;
-  /** Requests answered in a second, each of a batch counted. */
+  /** Requests answered per second, counting each of a batch. */
   readonly perSecond: number;
   readonly p99Ms: number;
-  /** CPU of the node for a request, µs. */
+  /** CPU time of the node per request, µs. */
   readonly cpuMicroseconds: number;
 }
 
 const CONNECTIONS = 32;
 const BATCH = 100;
-/** Long answers asked a hundred at a time are measured by fewer askers, or the machine's memory is. */
+/** Batches of a hundred long responses have fewer requesters, to bound the memory. */
 const BATCH_CONNECTIONS = 8;
 
-/** Asked before, for code to be compiled and caches to be filled. */
+/** Warm-up requests, to compile code and fill caches. */
 const WARM_UP_SECONDS = 2;
 
-/** Requests per second of the commonest reads, over HTTP and WebSocket, each alone and a hundred in a batch. */
+/** Requests per second of the most frequent reads, over HTTP and WebSocket, alone and in batches of a hundred. */
 export async function measureReads(
   contender: Contender,
   secondsEach: number,

@@ -4,12 +4,12 @@ export function atQuantile(samples: readonly number[], quantile: number): number
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * quantile))] ?? Number.NaN;
 }
 
-/** A line of figures: ours, the peer's, and how many times theirs ours is. */
+/** Prints a line of figures: ours, the peer's, and the ratio. */
 export function printRatio(what: string, unit: string, ours: number, theirs: number): void {
   printBeside(what, unit, ours, "anvil", theirs);
 }
 
-/** As printRatio, beside any peer, or alone where there is none. */
+/** As printRatio, beside any peer, or alone without one. */
 export function printBeside(
   what: string,
   unit: string,

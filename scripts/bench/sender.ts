@@ -1,6 +1,6 @@
 /**
- * The process that sends: reads pre-signed bodies from its parent, posts them over a few connections, and reports. Its
- * own process, so that its work is not mistaken for the node's. It holds back while the node has too much unmined.
+ * The sending process: reads pre-signed bodies from its parent, posts them over a few connections, and reports. It is a
+ * separate process so that its CPU does not count as the node's. It pauses while the node has too many unmined ones.
  */
 import { watchBlocks } from "./blockWatch.ts";
 import { createRpcClient } from "./httpClient.ts";
@@ -10,9 +10,9 @@ export interface SendOrder {
   readonly bodies: readonly Buffer[];
   readonly batchSize: number;
   readonly stopAfterMs: number;
-  /** Transactions per second at most; as many as the node takes when absent. */
+  /** Largest number of transactions per second; undefined for as many as the node accepts. */
   readonly ratePerSecond?: number;
-  /** Sent but not yet mined; enough to fill several blocks unless given. */
+  /** Limit of sent but unmined transactions; by default enough to fill several blocks. */
   readonly backlogLimit?: number;
 }
 
@@ -23,7 +23,7 @@ export interface SendReport {
 }
 
 const CONNECTIONS = 4;
-/** Sent but not yet mined: enough to fill several blocks, little enough for any pool. */
+/** Sent but unmined transactions: enough to fill several blocks, few enough for any pool. */
 const BACKLOG_LIMIT = 12_000;
 
 async function send(order: SendOrder): Promise<SendReport> {

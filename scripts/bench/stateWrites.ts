@@ -11,7 +11,7 @@ import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
 
 /*
- * What a full block costs the state: blocks of 12,000 transfers between 24,000 of 1,000,000 accounts, staged, then
+ * Cost of a full block's state writes: blocks of 12,000 transfers between 24,000 of 1,000,000 accounts, staged, then
  * written as one synced batch with a body and transaction index of that size. Usage:
  *
  *   npx tsc -p scripts
@@ -41,7 +41,7 @@ try {
 interface Row {
   readonly readMs: number;
   readonly stageMs: number;
-  /** Time that the main thread itself was running: the figure to compare where others share the machine. */
+  /** CPU time of the main thread, comparable when other processes run on the same computer. */
   readonly stageCpuMs: number;
   readonly collectMs: number;
   readonly writeMs: number;
@@ -67,7 +67,7 @@ async function fund(state: WorldState, addresses: Buffer): Promise<number> {
   return number;
 }
 
-/** Moves wei between random accounts and commits the block; the reading stands for what execution does. */
+/** Moves wei between random accounts and commits the block; the reads replace execution. */
 async function transferBlock(
   state: WorldState,
   addresses: Buffer,
@@ -115,7 +115,7 @@ function mainThreadCpuMs(): number {
   return existsSync(path) ? Number(readFileSync(path, "utf8").split(" ")[0]) / 1e6 : Number.NaN;
 }
 
-/** A body and a transaction index of the size that the block would have. */
+/** A body and a transaction index of a realistic size. */
 function addBlock(batch: Batch, number: bigint): void {
   const body = Buffer.allocUnsafe(transfers * TRANSACTION_BYTES);
   for (let at = 0; at + 4 <= body.length; at += 4)
@@ -142,9 +142,9 @@ function report(rows: readonly Row[]): void {
   );
   const bytes = column("batchBytes").reduce((sum, value) => sum + value, 0);
   console.log(
-    `puts a block ${rows.at(-1)?.puts}, batch ${megabytes(bytes / rows.length)}, all batches ${megabytes(bytes)}`,
+    `puts per block ${rows.at(-1)?.puts}, batch ${megabytes(bytes / rows.length)}, all batches ${megabytes(bytes)}`,
   );
-  console.log(`resident memory that is not mapped files: ${anonymousMegabytes()} MB`);
+  console.log(`resident memory without mapped files: ${anonymousMegabytes()} MB`);
   const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
   console.log(
     `rss ${megabytes(rss)}, heap ${megabytes(heapUsed)}, external ${megabytes(external)}, buffers ${megabytes(arrayBuffers)}`,
@@ -160,7 +160,7 @@ function line(name: string, values: readonly number[]): string {
   return `${name.padEnd(12)} p50 ${at(0.5)}  p95 ${at(0.95)}  worst ${at(1)}  last ten ${lastTen}`;
 }
 
-/** LevelDB maps its files, which counts as resident but is the page cache's. */
+/** Excludes LevelDB's mapped files, which count as resident but belong to the page cache. */
 function anonymousMegabytes(): number {
   const path = "/proc/self/status";
   const match = existsSync(path) ? /RssAnon:\s+(\d+)/.exec(readFileSync(path, "utf8")) : undefined;
@@ -189,7 +189,7 @@ function addressAt(addresses: Buffer, index: number): Address {
   return asAddress(Uint8Array.prototype.slice.call(addresses, index * 20, index * 20 + 20));
 }
 
-/** A small generator with a seed (mulberry32), so that runs can be compared. */
+/** A small seeded generator (mulberry32), so that runs can be compared. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -16,20 +16,20 @@ import {
 
 export interface ThroughputResult {
   readonly workload: string;
-  /** Transactions with a receipt on disk, divided by the seconds from the first send to the last receipt. */
+  /** Transactions with a durable receipt, divided by the seconds from the first send to the last receipt. */
   readonly perSecond: number;
   readonly transactions: number;
   readonly seconds: number;
   /** Transactions of each full block in the measured span. */
   readonly fill: readonly number[];
-  /** Spacing of the blocks as a watcher sees them arrive, seconds. */
+  /** Block spacing as observed over JSON-RPC, seconds. */
   readonly spacingP50: number;
   readonly spacingP95: number;
   readonly residentMb: number;
   readonly nodeCpuSeconds: number;
 }
 
-/** Sends a workload from a process of its own for some seconds and waits until every receipt can be read. */
+/** Sends a workload from another process for some seconds and waits until every receipt can be read. */
 export async function measureThroughput(
   contender: Contender,
   kind: WorkloadKind,
@@ -102,7 +102,7 @@ export function sendFromOwnProcess(order: SendOrder): Promise<SendReport> {
   });
 }
 
-/** Waits until `transactions` are mined, or throws when that takes absurdly long. */
+/** Waits until `transactions` are mined; throws at a time limit. */
 async function untilMined(blocks: readonly SeenBlock[], transactions: number): Promise<void> {
   const giveUpAtMs = performance.now() + LONGEST_DRAIN_MS;
   for (;;) {
@@ -115,7 +115,7 @@ async function untilMined(blocks: readonly SeenBlock[], transactions: number): P
 
 const LONGEST_DRAIN_MS = 120_000;
 
-/** Reads the receipts of the last block with transactions; when they answer, every receipt is on disk. */
+/** Reads the receipts of the last block with transactions; once they are answered, every receipt is durable. */
 async function readLastReceipts(client: RpcClient, number: number): Promise<number> {
   const receipts = await client.call<unknown[]>("eth_getBlockReceipts", [`0x${number.toString(16)}`]);
   if (receipts.length === 0) throw new Error(`block ${number} gave no receipts`);

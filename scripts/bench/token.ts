@@ -45,7 +45,7 @@ contract Token {
   }
 }`;
 
-/** For Paris rules, which every chain here understands. */
+/** Compiled for Paris, which every chain here supports. */
 export function compileToken(): CompiledContract {
   return compileContract(SOURCE, "Token", "paris");
 }

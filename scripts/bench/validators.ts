@@ -5,12 +5,12 @@ import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import type { WorkloadKind } from "./workload.ts";
 
 /**
- * Four validators from nothing, all processes and the sender on this machine: what they take together beside what one
- * takes alone, whether blocks come in time, and what agreeing costs when there is nothing to do.
+ * Four validators and the sender on one computer: their throughput beside that of one validator, their block spacing, and
+ * the cost of consensus when idle.
  */
 export interface ValidatorsOrder {
   readonly seconds: number;
-  /** Transactions a second; when absent, first a rate that they should take with ease, then as many as are taken. */
+  /** Transactions per second; when absent, first a moderate rate, then as many as are accepted. */
   readonly rate: number | undefined;
 }
 
@@ -18,9 +18,9 @@ const VALIDATORS = 4;
 const KINDS: readonly WorkloadKind[] = ["transfers", "token"];
 const GENTLE_RATE = 1000;
 const IDLE_SECONDS = 30;
-/** Load of a kind that the processes have never seen runs through code that is not compiled yet; told apart from the rest. */
+/** The first load of a kind runs uncompiled code, so it is reported separately. */
 const WARM_UP_SECONDS = 8;
-/** More than they can take. */
+/** More than they can process. */
 const SIGNED_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 4000, token: 2000 };
 const SIGNED_ALONE_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 9000, token: 6000 };
 
@@ -63,7 +63,7 @@ async function warmUp(network: ValidatorProcesses, kind: WorkloadKind): Promise<
   const since = Date.now();
   const { workload } = await measureThroughput(first, kind, WARM_UP_SECONDS, SIGNED_PER_SECOND[kind] / 2);
   console.log(
-    `\n${VALIDATORS} validators, their first ${workload}, ${WARM_UP_SECONDS} s of sending as many as are taken to one`,
+    `\n${VALIDATORS} validators, their first ${workload}, ${WARM_UP_SECONDS} s of sending as many as are accepted to one`,
   );
   printSpacing(network.blocks(0).filter(({ atMs }) => atMs > since));
 }
@@ -80,7 +80,7 @@ async function measureLoad(
   const together = await measureThroughput(first, kind, seconds, SIGNED_PER_SECOND[kind], rate);
   const cpu = network.nodes.map((node, index) => node.cpuSeconds() - (cpuBefore[index] ?? 0));
   const blocks = network.blocks(0).filter(({ atMs }) => atMs > since);
-  const pressure = rate === undefined ? "as many as are taken" : `${rate} a second`;
+  const pressure = rate === undefined ? "as many as are accepted" : `${rate} per second`;
   console.log(`\n${VALIDATORS} validators, ${together.workload}, ${seconds} s of sending ${pressure} to one`);
   printBeside("transactions per second", "tx/s", together.perSecond, "alone", alone);
   printSpacing(blocks);

@@ -18,11 +18,11 @@ export type WorkloadKind = "transfers" | "token";
 
 export const BATCH_SIZE = 100;
 const SENDERS = 10;
-/** Far more recipients than a block holds, so that the state's width is real. */
+/** Many more recipients than a block has, so that the state's width is realistic. */
 const RECIPIENTS = 20_000;
 const CHAIN_ID = 1337n;
 
-/** Pre-signed transactions as bodies of JSON-RPC batches, ready to be posted. */
+/** Pre-signed transactions as JSON-RPC batch bodies. */
 export interface Workload {
   readonly name: string;
   readonly setUp: readonly Hex[];
@@ -30,7 +30,7 @@ export interface Workload {
   readonly transactions: number;
 }
 
-/** What a transaction of these accounts says; at 1 gwei, which the accounts of the development network can pay. */
+/** Fields of a transaction; at 1 gwei, which the development accounts can pay. */
 export interface Draft {
   readonly to?: Hex;
   readonly data?: Hex;
@@ -38,7 +38,7 @@ export interface Draft {
   readonly gasLimit: bigint;
 }
 
-/** The accounts that the development network funds. */
+/** The funded accounts of the development network. */
 export const accounts = Array.from({ length: SENDERS }, (_, addressIndex) => {
   const account = mnemonicToAccount(ACCOUNT_MNEMONIC, { addressIndex });
   const privateKey = account.getHdKey().privateKey;
@@ -46,7 +46,7 @@ export const accounts = Array.from({ length: SENDERS }, (_, addressIndex) => {
   return { address: account.address, privateKey };
 });
 
-/** Plain transfers from ten senders to 20,000 recipients. Nonces begin where the accounts stand. */
+/** Plain transfers from ten senders to 20,000 recipients. Nonces begin at the accounts' current ones. */
 export function transferWorkload(count: number, firstNonces: readonly number[]): Workload {
   const bodies = presign(count, firstNonces, (index) => ({
     to: recipient(index),
@@ -56,7 +56,7 @@ export function transferWorkload(count: number, firstNonces: readonly number[]):
   return { name: "transfers", setUp: [], bodies, transactions: count };
 }
 
-/** ERC-20 transfers of a token deployed by the first account, which needs its next nonce for that. */
+/** ERC-20 transfers of a token that the first account deploys with its next nonce. */
 export function tokenWorkload(count: number, firstNonces: readonly number[]): Workload {
   const token = compileToken();
   const [deployer] = accounts;

@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { Asker } from "./httpRequester.ts";
 
-/** An asker over WebSocket. */
+/** A requester over WebSocket. */
 export function openWsRequester(port: number): Promise<Asker> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { perMessageDeflate: false });

@@ -1,17 +1,17 @@
 import { concat, getContractAddress, type Hex, numberToHex, pad } from "viem";
 
-/** Programs that cost far more time than their gas suggests, unless the node knows better. Hexadecimal EVM code. */
+/** EVM code that takes far more time than its gas suggests in a naive node, in hexadecimal. */
 
-/** JUMPDEST PUSH0 JUMP, for ever. */
+/** An endless loop: JUMPDEST PUSH0 JUMP. */
 export const ENDLESS_LOOP: Hex = "0x5b5f56";
 
-/** Hashes 2 MB of memory again and again. */
+/** Hashes 2 MB of memory repeatedly. */
 export const ENDLESS_KECCAK: Hex = concat(["0x5b", push(0x20_0000), "0x5f", "0x20", "0x50", "0x5f56"]);
 
-/** Hashes 200 MB once; nobody has to pay in a call. */
+/** Hashes 200 MB once, which is free in a call. */
 export const LARGE_KECCAK: Hex = concat([push(0xc00_0000), "0x5f", "0x20", "0x50"]);
 
-/** Raises a 256-bit number to a 256-bit power, again and again. */
+/** Raises a 256-bit number to a 256-bit power repeatedly. */
 export const ENDLESS_EXP: Hex = concat(["0x5b", "0x5f", "0x19", "0x5f", "0x19", "0x0a", "0x50", "0x5f56"]);
 
 /** MODEXP of one byte to the power of `exponentBytes`, which begin with 32 bytes of ones, modulo 255: 672,000 gas for 200,000. */
@@ -30,15 +30,15 @@ export function powerOf(exponentBytes: number): Hex {
   ]);
 }
 
-/** Input of MODEXP: one byte to the power of one that is said to have 80,000,000 bytes, in 98 bytes. */
+/** Input of MODEXP in 98 bytes: one byte to a power whose stated length is 80,000,000 bytes. */
 export const HUGE_LENGTH: Hex = concat([word(1), word(80_000_000), word(1), "0x03ff"]);
 
-/** Input of BLAKE2F with so many rounds. */
+/** Input of BLAKE2F with the given number of rounds. */
 export function blakeRounds(rounds: number): Hex {
   return concat([numberToHex(rounds, { size: 4 }), `0x${"00".repeat(208)}`, "0x01"]);
 }
 
-/** Init code of a contract of 24 KB that stops at once; each `index` has code of its own. */
+/** Init code of a contract of 24 KB that stops at once; the code differs for each `index`. */
 export function largeContract(index: number): Hex {
   const runtime = concat(["0x00", push(index), `0x${"7f5b".repeat((LARGEST_CODE - 6) / 2)}`]);
   const size = (runtime.length - 2) / 2;

@@ -19,11 +19,11 @@ const MODEXP: Hex = "0x0000000000000000000000000000000000000005";
 const BLAKE2F: Hex = "0x0000000000000000000000000000000000000009";
 const SOME_CONTRACT: Hex = "0x00000000000000000000000000000000c0dec0de";
 const LARGE_CONTRACTS = 180;
-/** They take a few blocks. */
+/** The deployments take a few blocks. */
 const DEPLOYED_WITHIN_MS = 60_000;
 const ENDLESS_GAS = 30_000_000n;
 
-/** Each second a transaction of 672,000 gas whose exponent has 200 KB, and calls that name lengths of 80 MB. */
+/** Each second a transaction of 672,000 gas with an exponent of 200 KB, and calls that state lengths of 80 MB. */
 export async function sendPowers(target: Target, isOver: () => boolean): Promise<void> {
   const call = { to: MODEXP, data: HUGE_LENGTH };
   await everySecond(isOver, async (second) => {
@@ -79,7 +79,7 @@ export async function sendLargeTransactions(target: Target, isOver: () => boolea
   }
 }
 
-/** All that a block of 400M gas has room for. Returns when they are there; throws when that takes absurdly long. */
+/** As many as fit into a block of 400M gas. Resolves when they are deployed; throws at a time limit. */
 async function deployLargeContracts(target: Target): Promise<readonly Hex[]> {
   const [deployer] = accounts;
   if (deployer === undefined) throw new Error("no account");
@@ -101,7 +101,7 @@ async function deployLargeContracts(target: Target): Promise<readonly Hex[]> {
     if (code.length > 2) return contracts;
     await pause(200);
   }
-  throw new Error(`${LARGE_CONTRACTS} contracts are not there after ${DEPLOYED_WITHIN_MS / 1000} s`);
+  throw new Error(`${LARGE_CONTRACTS} contracts are not deployed after ${DEPLOYED_WITHIN_MS / 1000} s`);
 }
 
 async function everySecond(isOver: () => boolean, act: (second: number) => Promise<void>): Promise<void> {
@@ -112,7 +112,7 @@ async function everySecond(isOver: () => boolean, act: (second: number) => Promi
   }
 }
 
-/** Whatever is answered, and if nothing is. */
+/** Ignores responses and failures. */
 function ask(target: Target, method: string, params: readonly unknown[]): void {
   target.client.call(method, params).catch(() => undefined);
 }
@@ -125,6 +125,6 @@ async function send(target: Target, sender: number, draft: Draft): Promise<void>
     const raw = signDraft(draft, Number(nonce), account.privateKey);
     await target.client.call("eth_sendRawTransaction", [raw]);
   } catch {
-    // A refusal is the node's good right.
+    // The node may refuse.
   }
 }

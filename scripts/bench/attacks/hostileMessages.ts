@@ -15,7 +15,7 @@ import { pause } from "../pause.ts";
 import type { Target } from "./target.ts";
 
 const SIGNATURES = 4096;
-/** So many different ones in turn, so that a node gains little from remembering signatures. */
+/** Number of different messages, so that a cache of signatures helps little. */
 const CERTIFICATES = 12;
 const CERTIFICATES_PER_SECOND = 200;
 const MADE_UP_TRANSACTIONS = 10_900;
@@ -36,7 +36,7 @@ export async function sendCertificates(target: Target, isOver: () => boolean): P
   });
 }
 
-/** Written out here, because the codec takes ten milliseconds for so long a list. */
+/** Encoded by hand, because the codec takes ten milliseconds for so long a list. */
 function roundChangeWith({ privateKey }: Identity, height: bigint, certificate: Uint8Array): Uint8Array {
   const round = 2 + Math.floor(Math.random() * 1e6);
   const place = [bigintToFixedBytes(height, 8), bigintToFixedBytes(BigInt(round), 4)].map(encodeRlpString);
@@ -46,7 +46,7 @@ function roundChangeWith({ privateKey }: Identity, height: bigint, certificate: 
   return encodeRlpList([encodeRlpList([payload, signature]), Uint8Array.of(0x80)]);
 }
 
-/** A Proposal of 9 MB, another each second, of one validator to one node. */
+/** A different Proposal of 9 MB each second, from one validator to one node. */
 export async function sendLargeProposals(target: Target, isOver: () => boolean): Promise<void> {
   await asPeer(target, target.liar, isOver, async (peer) => {
     const height = BigInt(await target.headNumber()) + 1n;
@@ -55,7 +55,7 @@ export async function sendLargeProposals(target: Target, isOver: () => boolean):
   });
 }
 
-/** Messages of 10,900 transactions that nobody signed, as fast as they are read, from strangers who come back. */
+/** Messages of 10,900 transactions with invalid signatures, as fast as they are read, from untrusted peers that reconnect. */
 export async function sendMadeUpTransactions(target: Target, isOver: () => boolean): Promise<void> {
   const messages = Array.from({ length: 6 }, (_, index) => madeUpTransactions(index % 2 === 0));
   async function attack(first: number): Promise<void> {
@@ -71,7 +71,7 @@ export async function sendMadeUpTransactions(target: Target, isOver: () => boole
   await Promise.all(Array.from({ length: STRANGERS }, (_, index) => attack(index)));
 }
 
-/** Acts as a peer of the target again and again until it is over, coming back whenever it is sent away. */
+/** Acts as a peer of the target until the end, and reconnects after each disconnect. */
 async function asPeer(
   { address }: Target,
   own: Identity,
@@ -95,7 +95,7 @@ async function drained({ socket, isGone }: HostilePeer): Promise<void> {
   while (socket.writableLength > 0 && !isGone());
 }
 
-/** A prepared certificate of 4,096 Prepares, each over a digest of its own: no two signatures are the same. */
+/** A prepared certificate of 4,096 Prepares over different digests, so that no two signatures are equal. */
 function encodedCertificate({ privateKey }: Identity): Uint8Array {
   const signer = {
     self: addressOfPrivateKey(privateKey),
@@ -110,7 +110,7 @@ function encodedCertificate({ privateKey }: Identity): Uint8Array {
   return RLP.encode([signedItems(signPayload(signer, { kind: "proposal", ...place, digest })), prepares]);
 }
 
-/** Legacy transactions with signatures from a die, most of which recover to some address, or with impossible ones. */
+/** Legacy transactions with random signatures, most of which recover to some address, or with impossible ones. */
 function madeUpTransactions(recovers: boolean): Uint8Array {
   const one = (): Uint8Array =>
     RLP.encode([
@@ -127,7 +127,7 @@ function madeUpTransactions(recovers: boolean): Uint8Array {
   return encodeRlpList(Array.from({ length: MADE_UP_TRANSACTIONS }, one));
 }
 
-/** 32 bytes, below half of the order of the curve, or above all that a signature can hold. */
+/** 32 bytes: below half of the curve's order, or above the valid range. */
 function scalar(isPossible: boolean): Uint8Array {
   const bytes = randomBytes(32);
   bytes[0] = isPossible ? 1 + ((bytes[0] ?? 0) % 0x70) : 0xff;

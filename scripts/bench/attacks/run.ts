@@ -8,7 +8,7 @@ import { prepareCallsInTurn, sendEndlessWork, sendLargeTransactions, sendPowers 
 import { sendCertificates, sendLargeProposals, sendMadeUpTransactions } from "./hostileMessages.ts";
 import type { Attack, Target } from "./target.ts";
 
-/** What has to be there before it begins takes time of its own, which is told apart. */
+/** The preparation of an attack is measured separately. */
 interface PreparedAttack {
   readonly preparation: string;
   readonly prepare: (target: Target) => Promise<Attack>;
@@ -17,7 +17,7 @@ interface PreparedAttack {
 const ATTACKS: ReadonlyMap<string, Attack | PreparedAttack> = new Map<string, Attack | PreparedAttack>([
   ["nothing", async (_, isOver) => untilOver(isOver)],
   ["costly powers (MODEXP)", sendPowers],
-  ["work without end", sendEndlessWork],
+  ["endless work", sendEndlessWork],
   ["180 contracts of 24 KB in turn", { preparation: "their deployment", prepare: prepareCallsInTurn }],
   ["200 transactions of 120 kB", sendLargeTransactions],
   ["a proposal of 9 MB a second", sendLargeProposals],
@@ -28,14 +28,14 @@ const ATTACKS: ReadonlyMap<string, Attack | PreparedAttack> = new Map<string, At
 const VALIDATORS = 4;
 const ATTACKED = 0;
 const LIAR = 3;
-/** The blocks after it must come, too. */
+/** Time for the blocks after the attack, which must also be made. */
 const AFTERMATH_MS = 5000;
 
 /**
- * Four validators on this machine, one of which is attacked for `seconds` by each of the attacks whose names hold
- * `wanted`, each time on a network of its own: how far apart blocks came at the node where they came latest, and what
- * each process used of a processor. Where an attack needs a validator who lies, it is the fourth one's key, whose own
- * process goes on honestly beside it, and is not connected to the one that is attacked.
+ * Four validators on one computer, one of which is attacked for `seconds` by each attack whose name contains `wanted`,
+ * each time on a new network. Prints the block spacing at the slowest node, and the CPU use of each process. An attack
+ * that needs a Byzantine validator uses the fourth one's key; that validator's own process stays honest, and is not
+ * connected to the target.
  */
 export async function measureAttacks(seconds: number, wanted: string): Promise<void> {
   console.log(`\nblocks of one second of ${VALIDATORS} validators, one of them attacked for ${seconds} s`);
@@ -102,7 +102,7 @@ const identityOf = (privateKey: Uint8Array): Identity => ({
   nodeId: curve.publicKey(privateKey),
 });
 
-/** Of the node that did worst. One whose last block is long ago counts as if it came now. */
+/** Block spacing of the slowest node. A missing block counts as if it arrived now. */
 function spacingOf(network: ValidatorProcesses, beganAtMs: number): string {
   const spacings = network.nodes.map((_, index) => {
     const blocks = network.blocks(index);
@@ -121,7 +121,7 @@ function spacingOf(network: ValidatorProcesses, beganAtMs: number): string {
   );
 }
 
-/** NaN for a process that is gone. */
+/** NaN for a process that has exited. */
 function cpuSince(node: { cpuSeconds(): number }, before: number): number {
   try {
     return node.cpuSeconds() - before;

@@ -2,14 +2,14 @@ import type { NodeAddress } from "../../../src/network/dialer.ts";
 import type { Identity } from "../../../test/network/identities.ts";
 import type { RpcClient } from "../httpClient.ts";
 
-/** The validator that is attacked, one of four, and what its enemies have. */
+/** The attacked validator, one of four, and the attacker's means. */
 export interface Target {
   readonly address: NodeAddress;
   readonly client: RpcClient;
-  /** Key of another validator of the network. Its own process is not connected to the one that is attacked. */
+  /** Key of another validator of the network, whose own process is not connected to the target. */
   readonly liar: Identity;
   headNumber(): Promise<number>;
 }
 
-/** Goes on until it is over. */
+/** Runs until `isOver`. */
 export type Attack = (target: Target, isOver: () => boolean) => Promise<void>;

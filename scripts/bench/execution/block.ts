@@ -25,8 +25,8 @@ export interface BlockOfTransfers {
 }
 
 /**
- * Decodes, recovers, executes and finds the state root of one block, all on one thread and in memory; `evm t8n` does the
- * same, and its time without any transaction is taken off.
+ * Decodes, recovers, executes and derives the state root of one block, on one thread and in memory; `evm t8n` does the
+ * same, and its time without any transaction is subtracted.
  */
 export async function measureBlock(goEvm: GoEvm | undefined): Promise<void> {
   const database = createMemoryDatabase();
@@ -72,7 +72,7 @@ async function runBlock(
   const transactions = raws.map((raw) => {
     const decoded = decodeTransaction(raw);
     const sent = decoded.ok ? withRecoveredSender(decoded.value) : undefined;
-    if (sent === undefined) throw new Error("a transaction of the benchmark is sound");
+    if (sent === undefined) throw new Error("a transaction of the benchmark is invalid");
     return sent;
   });
   const overlay = state.overlay();

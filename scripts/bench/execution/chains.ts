@@ -6,7 +6,7 @@ import { openForeignChain } from "../../../test/conformance/chains/foreignChain.
 import { rulesOfGenesis } from "../../../test/conformance/chains/foreignRules.ts";
 import { vectorPath, vectorsDirectory } from "../../../test/vectors.ts";
 
-/** Takes one block into a chain whose genesis block is there; throws when it is refused. */
+/** Imports one block into a chain with a genesis block; throws when it is refused. */
 type Importer = (block: Block) => Promise<void>;
 
 const CHAINS: readonly { readonly folder: string; readonly open: (genesis: string) => Promise<Importer> }[] =
@@ -19,12 +19,12 @@ const CHAINS: readonly { readonly folder: string; readonly open: (genesis: strin
   ];
 
 /**
- * How fast the public chains are imported, from bytes to state roots, all rules and signatures included, on one thread
- * and in memory. There is no peer beside it: go-ethereum's evm imports no chains.
+ * Import speed of the public chains, from bytes to state roots, including all rules and signatures, on one thread and in
+ * memory. There is no comparison, because go-ethereum's evm does not import chains.
  */
 export async function measureChains(): Promise<void> {
   if (vectorsDirectory === undefined) {
-    console.log("the public chains are not here; IBEX_VECTORS can name their folder");
+    console.log("the public chains are missing; IBEX_VECTORS can name their folder");
     return;
   }
   for (const { folder, open } of CHAINS) {
@@ -53,7 +53,7 @@ async function openOwn(genesis: string): Promise<Importer> {
   };
 }
 
-/** Under other consensus, by the loader of the tests around our executor and state. */
+/** Under other consensus, by the tests' loader around our executor and state. */
 async function openForeign(genesis: string): Promise<Importer> {
   const chain = await openForeignChain(rulesOfGenesis(genesis, "genesis.json"));
   return async (block) => {

@@ -1,6 +1,6 @@
 import { compileSource } from "../../../test/contracts/compile.ts";
 
-/** What contracts do all day: an exchange of two tokens by constant product, and loops that do one thing. */
+/** Typical contract work: an exchange of two tokens by constant product, and loops of one operation. */
 const SOURCE = `
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;

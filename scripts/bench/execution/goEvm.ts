@@ -10,18 +10,18 @@ import type { BlockOfTransfers } from "./block.ts";
 import { RULES } from "./stage.ts";
 import type { Workload } from "./workloads.ts";
 
-/** go-ethereum's command for running code, where it is found: GO_EVM names it, else `evm` on the path. */
+/** go-ethereum's command for running code: GO_EVM, else `evm` on the path. */
 export interface GoEvm {
-  /** Runs one call on the state again and again; its gas, and seconds for one run. */
+  /** Runs one call on the state repeatedly; returns its gas, and seconds per run. */
   measure(workload: Workload): { readonly gas: number; readonly seconds: number };
-  /** Milliseconds for a block, without what the command takes for a block of nothing. */
+  /** Milliseconds for a block, minus the command's time for an empty block. */
   measureBlock(block: BlockOfTransfers): { readonly root: string; readonly ms: number };
   close(): void;
 }
 
 export const GO_COMMAND = process.env["GO_EVM"] ?? "evm";
 
-/** Undefined when the command is not on this machine. */
+/** Undefined when the command is not installed. */
 export function findGoEvm(world: Overlay): GoEvm | undefined {
   if (spawnSync(GO_COMMAND, ["--version"]).status !== 0) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "ibex-bench-evm-"));
@@ -58,7 +58,7 @@ export function findGoEvm(world: Overlay): GoEvm | undefined {
   };
 }
 
-/** The execution time that the command says. */
+/** The execution time printed by the command. */
 export function secondsOf(said: string): number | undefined {
   const time = /execution time:\s+([\d.]+)(ns|µs|ms|s)\b/.exec(said);
   return time === null ? undefined : Number(time[1]) * SECONDS_PER[time[2] as keyof typeof SECONDS_PER];
@@ -69,7 +69,7 @@ function times<T>(count: number, run: () => T): T[] {
 }
 
 function transit(folder: string, transactions: readonly Uint8Array[]): { root: string; ms: number } {
-  // A legacy transaction stands in the list as it is, without a frame of bytes.
+  // A legacy transaction is a list item itself, not wrapped in a byte string.
   const list = RLP.encode(transactions.map((raw) => RLP.decode(raw)));
   writeFileSync(join(folder, "txs.rlp"), JSON.stringify(toHex(list)));
   const files = [
@@ -93,7 +93,7 @@ function transit(folder: string, transactions: readonly Uint8Array[]): { root: s
   return { root: result.stateRoot, ms };
 }
 
-/** The block's surroundings in the words of `evm t8n`. */
+/** The block environment in the format of `evm t8n`. */
 function environmentOf(block: BlockContext) {
   const quantity = (value: bigint): string => `0x${value.toString(16)}`;
   return {

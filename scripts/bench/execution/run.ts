@@ -10,8 +10,8 @@ import { deployAll, RULES } from "./stage.ts";
 import { type Workload, workloads } from "./workloads.ts";
 
 /**
- * How many million gas of contract code a second this executor runs, on one thread, each call on a fresh overlay of the
- * same state; beside go-ethereum's `evm run --bench`, where that command is found.
+ * Million gas of contract code per second on one thread, each call on a fresh overlay of the same state; beside
+ * go-ethereum's `evm run --bench`, if that command is installed.
  */
 export async function measureExecution(seconds: number, only?: string): Promise<void> {
   const world = createOverlay(EMPTY_STATE);

@@ -16,7 +16,7 @@ const BLOCK_GAS_LIMIT = 1_000_000_000n;
 export const RULES: BlockRules = theRules("cancun", { number: 1n, gasLimit: BLOCK_GAS_LIMIT });
 export const HOLDER = account(0).address;
 
-/** Where the contracts stand. */
+/** Addresses of the contracts. */
 export interface Deployed {
   readonly token: Address;
   readonly pair: Address;

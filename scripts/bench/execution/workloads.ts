@@ -7,7 +7,7 @@ import type { CompiledContract } from "../../../test/contracts/compile.ts";
 import { CONTRACTS } from "./contracts.ts";
 import { type Deployed, HOLDER } from "./stage.ts";
 
-/** One call that is run again and again on the same state. */
+/** One call that is run repeatedly on the same state. */
 export interface Workload {
   readonly name: string;
   readonly sender: Address;

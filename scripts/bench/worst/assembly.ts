@@ -1,7 +1,7 @@
 import { concatBytes } from "../../../src/primitives/hex.ts";
 import { bigintToBytes } from "../../../src/primitives/quantity.ts";
 
-/** Code of a contract, put together of instructions by their bytes. */
+/** Assembles contract code from instruction bytes. */
 export function code(...parts: readonly (number | Uint8Array)[]): Uint8Array {
   return concatBytes(...parts.map((part) => (typeof part === "number" ? Uint8Array.of(part) : part)));
 }
@@ -11,7 +11,7 @@ export function push(value: bigint | number): Uint8Array {
   return code(OP.PUSH0 + bytes.length, bytes);
 }
 
-/** Runs `body`, which leaves the stack as it was, again and again until gas is out; so often before each jump. */
+/** Repeats `body`, which leaves the stack unchanged, until gas runs out; `body` is unrolled before each jump. */
 export function endless(prologue: Uint8Array, body: Uint8Array, unrolled: number): Uint8Array {
   const start = prologue.length;
   return code(prologue, OP.JUMPDEST, ...new Array<Uint8Array>(unrolled).fill(body), push(start), OP.JUMP);
@@ -26,7 +26,7 @@ export function twoPhases(first: Uint8Array, second: Uint8Array): Uint8Array {
   return endless(code(prologue, loop), second, 4);
 }
 
-/** The instructions that are needed by name. */
+/** The opcodes used by name. */
 export const OP = {
   STOP: 0x00,
   ADD: 0x01,

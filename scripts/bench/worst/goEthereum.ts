@@ -10,7 +10,7 @@ import { addressOf, SENDER, TARGET } from "./stage.ts";
 
 /** go-ethereum's `evm`, on the same state. */
 export interface GoEthereum {
-  /** Milliseconds for a case with so much gas: the mean of a second; undefined when it takes longer than half a minute. */
+  /** Milliseconds for a case with this gas: the mean over a second; undefined above half a minute. */
   run(one: Case, gas: number): number | undefined;
   close(): void;
 }
@@ -25,7 +25,7 @@ const PRAGUE_FROM_THE_START = {
 };
 const LONGEST_MS = 30_000;
 
-/** Undefined when the command is not on this machine. */
+/** Undefined when the command is not installed. */
 export function findGoEthereum(world: Overlay): GoEthereum | undefined {
   if (spawnSync(GO_COMMAND, ["--version"]).status !== 0) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "ibex-bench-worst-"));

@@ -8,23 +8,23 @@ import { code, OP, push } from "./assembly.ts";
 import { addressOf, SENDER, TARGET } from "./stage.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** What some chains allow: no real limit. */
+/** The gas limit of some chains: effectively none. */
 const GAS = 2 ** 53 - 1;
-/** Returns as many zeros as it is given bytes of call data, or reverts with them. */
+/** Returns as many zeros as there are bytes of call data, or reverts with them. */
 const RETURNING = 0xca11_01n;
 const REVERTING = 0xca11_02n;
 
 interface Holds {
   readonly ms: number;
-  /** The longest time in which the pace was not asked whether others are due. */
+  /** The longest time between two checks of the yield policy. */
   readonly stepMs: number;
-  /** The longest time in which no other had the thread. */
+  /** The longest time without a yield. */
   readonly holdMs: number;
 }
 
-/** How long single instructions hold the thread, each with so many megabytes of memory: median and longest of some runs. */
+/** How long single instructions block the thread with this many megabytes of memory: median and longest of some runs. */
 export async function measureHolds(megabytes: number): Promise<void> {
-  console.log(`\nsteps and holds of the thread, instructions with ${megabytes} MB`);
+  console.log(`\nsteps and blocking of the thread, instructions with ${megabytes} MB`);
   printLine("instruction", ["all ms", "max", "step ms", "max", "hold ms", "max"]);
   for (const [name, instructions] of casesOf(megabytes * MEGABYTE)) {
     const fork = name.startsWith("CREATE") ? "london" : "cancun";
@@ -52,7 +52,7 @@ const RUNS = 5;
 
 function casesOf(size: number): readonly (readonly [string, Uint8Array])[] {
   const zero = code(0x60, 0);
-  /** Touches each page of so much memory, by CALLDATACOPY from beyond the data. */
+  /** Touches each page of the memory, by CALLDATACOPY from beyond the data. */
   const fill = code(push(size), OP.PUSH0, OP.PUSH0, OP.CALLDATACOPY);
   const call = (address: bigint, outputSize: number | bigint): Uint8Array =>
     code(push(outputSize), OP.PUSH0, push(size), OP.PUSH0, OP.PUSH0, push(address), OP.GAS, OP.CALL, OP.POP);
@@ -84,14 +84,14 @@ function casesOf(size: number): readonly (readonly [string, Uint8Array])[] {
     ["CALL that reverts", call(REVERTING, 0)],
     ["RETURNDATACOPY", code(call(RETURNING, 0), push(size), OP.PUSH0, OP.PUSH0, OP.RETURNDATACOPY)],
     ["two CALLs that return", code(call(RETURNING, 0), call(RETURNING, 0))],
-    // Before Shanghai init code has no bound.
+    // Before Shanghai init code has no size limit.
     ["CREATE", code(push(size), zero, zero, OP.CREATE)],
     ["CREATE2", code(zero, push(size), zero, zero, OP.CREATE2)],
     [
       "CREATE2 of filled memory",
       code(push(size), zero, zero, OP.CALLDATACOPY, zero, push(size), zero, zero, OP.CREATE2),
     ],
-    // Not those of curves, whose price or input is bounded.
+    // Curve operations are left out, because their input is bounded.
     ...[1, 2, 3, 4, 5, 9].map(precompile),
     ["IDENTITY into memory", code(fill, call(4n, size))],
   ];
@@ -134,7 +134,7 @@ async function holdsOf(instructions: Uint8Array, fork: ForkName): Promise<Holds>
   return { ms, ...watch.end() };
 }
 
-/** The pace of blocks, which notes how long it is left alone, and how long others are. */
+/** The yield policy of blocks, which also records the times between checks and between yields. */
 function createWatch() {
   const inner = createYieldPolicy({ nowMs: () => performance.now() });
   let askedMs = 0;

@@ -2,19 +2,19 @@ import type { Random } from "../../../test/storage/random.ts";
 import { code, endless, OP, push } from "./assembly.ts";
 import { CALLEES, MANY, MANY_AT } from "./stage.ts";
 
-/** One way to spend gas: code that spends all it is given, and its call data. */
+/** One way to spend gas: code that spends all of it, and its call data. */
 export interface Case {
   readonly name: string;
   readonly code: Uint8Array;
   readonly input: Uint8Array;
 }
 
-/** What an operand is, which tells the values that may hurt. */
+/** Kinds of operands, each with its expensive values. */
 type Role = "value" | "offset" | "length" | "address" | "slot" | "gas" | "nothing";
 type Drawn = readonly [name: string, instructions: Uint8Array];
 
 const constant = (value: bigint | number, name = `${value}`): Drawn => [name, push(value)];
-/** Another value each time. */
+/** A different value each time. */
 const FRESH: Drawn = ["fresh", code(OP.GAS)];
 const FRESH_WIDE: Drawn = ["fresh, wide", code(push(2n ** 160n - 2n ** 64n), OP.GAS, OP.OR)];
 const MANY_CONTRACTS: Drawn = [
@@ -53,7 +53,7 @@ const FAMILIES: Readonly<Record<Role, readonly ((random: Random) => Drawn)[]>> =
   nothing: [() => constant(0)],
 };
 
-/** Number, name, operands from the top of the stack, and how many results. */
+/** Opcode, name, operands from the top of the stack, and number of results. */
 type Instruction = readonly [opcode: number, name: string, operands: readonly Role[], results: number];
 
 const binary = (first: number, names: string): readonly Instruction[] =>
@@ -116,7 +116,7 @@ export const INSTRUCTIONS: readonly Instruction[] = [
   [0xfa, "STATICCALL", ["gas", "address", ...CALL_MEMORY], 1],
 ];
 
-/** The instruction in a loop, with operands drawn anew. */
+/** The instruction in a loop, with newly drawn operands. */
 export function drawInstruction([opcode, name, operands, results]: Instruction, random: Random): Case {
   const drawn = operands.map((role) => {
     const family = FAMILIES[role];

@@ -11,11 +11,11 @@ const RULES = theRules("prague", { number: 1n, gasLimit: 10n ** 12n });
 export interface OurTime {
   readonly gas: number;
   readonly ms: number;
-  /** The longest time in which the pace was not asked whether others are due. */
+  /** The longest time between two checks of the yield policy. */
   readonly longestMs: number;
 }
 
-/** Runs a case with so much gas, on one thread; undefined when it takes longer than it may. */
+/** Runs a case with this gas on one thread; undefined when it exceeds the time limit. */
 export async function runOurs(
   world: Overlay,
   one: Case,
@@ -47,7 +47,7 @@ export async function runOurs(
   return { gas, ...watch.end() };
 }
 
-/** A pace that notes how long it was left alone, and ends what takes too long. */
+/** A yield policy that records the time between checks, and aborts at the time limit. */
 function stopwatch(limitMs: number) {
   let begunMs = 0;
   let lastMs = 0;
@@ -60,7 +60,7 @@ function stopwatch(limitMs: number) {
   };
   const pace: YieldPolicy = {
     isDue: () => look() - begunMs > limitMs,
-    yield: () => Promise.reject(new OutOfTime("the case takes longer than it may")),
+    yield: () => Promise.reject(new OutOfTime("the case exceeds the time limit")),
   };
   return {
     pace,

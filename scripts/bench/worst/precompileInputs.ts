@@ -18,7 +18,7 @@ const bytesOfAnyLength: Draw = (random) => {
   return [`${length} bytes`, random.bytes(length)];
 };
 
-/** Lengths of base, exponent and modulus; the last bit of the modulus, and what the exponent is full of. */
+/** Lengths of base, exponent and modulus; the last bit of the modulus, and the exponent's fill byte. */
 const modexp: Draw = (random) => {
   const modulusLength = pick(
     random,
@@ -44,7 +44,7 @@ const modexp: Draw = (random) => {
 const scalar = (random: Random): Uint8Array => random.bytes(32);
 const PAIR_COUNTS = [1, 2, 8, 32, 128];
 
-/** As many as are asked for, of a few that are made once: pairs of points take long to make. */
+/** `count` items drawn from a few that are made once, because pairs of points take long to compute. */
 function repeated(what: string, makeOne: (random: Random) => Uint8Array): Draw {
   return (random) => {
     const count = pick(random, PAIR_COUNTS);
@@ -97,7 +97,7 @@ const zeroProof: Draw = () => [
   ),
 ];
 
-/** Each precompiled contract up to Prague: number, name, and what it is called with. */
+/** Each precompiled contract up to Prague: number, name, and its inputs. */
 export const PRECOMPILES: readonly (readonly [number, string, Draw])[] = [
   [
     0x01,
@@ -122,7 +122,7 @@ export const PRECOMPILES: readonly (readonly [number, string, Draw])[] = [
   [0x11, "BLS MAP_FP2_TO_G2", (random) => ["", concatBytes(fieldElement(random), fieldElement(random))]],
 ];
 
-/** The contract called in a loop by one that keeps the input in its memory. */
+/** Code that calls the precompile in a loop with the input in its memory. */
 export function drawPrecompile([number, name, draw]: (typeof PRECOMPILES)[number], random: Random): Case {
   const [what, input] = draw(random);
   const prologue = code(OP.CALLDATASIZE, OP.PUSH0, OP.PUSH0, OP.CALLDATACOPY);

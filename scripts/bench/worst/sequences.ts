@@ -6,7 +6,7 @@ import { CALLEES, zeros } from "./stage.ts";
 const call = (address: bigint): Uint8Array => code(...zeros(5), push(address), OP.GAS, OP.CALL, OP.POP);
 const calleeOf = (name: string): bigint => CALLEES.find(([known]) => known === name)?.[1] ?? 0n;
 
-/** What may pile up in a transaction. */
+/** State that can accumulate in a transaction. */
 const PILES: readonly (readonly [string, Uint8Array])[] = [
   ["LOG0", code(OP.PUSH0, OP.PUSH0, OP.LOG0)],
   ["LOG0 of 1 KB", code(push(1024), OP.PUSH0, OP.LOG0)],
@@ -19,16 +19,16 @@ const PILES: readonly (readonly [string, Uint8Array])[] = [
   ["memory", code(push(1), OP.GAS, push(4), OP.SHR, OP.MSTORE)],
 ];
 
-/** What may have to copy or walk through all of that. */
+/** Operations that may have to copy or walk that state. */
 const WALKS: readonly (readonly [string, Uint8Array])[] = [
   ["calls", call(calleeOf("STOP"))],
   ["calls that fail", code(...zeros(5), push(calleeOf("INVALID")), push(100), OP.CALL, OP.POP)],
-  ["calls that call on", call(calleeOf("itself, all the way down"))],
+  ["nested calls", call(calleeOf("itself, all the way down"))],
   ["creations", code(...zeros(3), OP.CREATE, OP.POP)],
   ["LOG0", code(OP.PUSH0, OP.PUSH0, OP.LOG0)],
 ];
 
-/** Half of the gas for one thing, and half for another that may have to carry it. */
+/** Spends half of the gas on accumulation, and half on an operation that may depend on its size. */
 export function drawSequence(random: Random): Case {
   const [pile, first] = PILES[random.below(PILES.length)] ?? ["", new Uint8Array(0)];
   const [walk, second] = WALKS[random.below(WALKS.length)] ?? ["", new Uint8Array(0)];

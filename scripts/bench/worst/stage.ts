@@ -9,16 +9,16 @@ import type { Random } from "../../../test/storage/random.ts";
 import { code, OP, push } from "./assembly.ts";
 
 export const SENDER = account(0).address;
-/** Where the code of each case stands. */
+/** Address of the code of each case. */
 export const TARGET = 0xca5en;
-/** So many contracts of the largest size, each with code of its own, at addresses that follow one another. */
+/** Number of contracts of the largest size, with different code, at consecutive addresses. */
 export const MANY = 256;
 export const MANY_AT = 0xc0de0000000000n;
 const CODE_BYTES = 24_576;
 
 const KILOBYTES_32 = push(32_768);
 
-/** Contracts to be called: name, address, code. */
+/** Called contracts: name, address, code. */
 export const CALLEES: readonly (readonly [string, bigint, Uint8Array])[] = [
   ["STOP", code(OP.STOP)],
   ["24 KB of JUMPDEST", code(new Uint8Array(CODE_BYTES - 1).fill(OP.JUMPDEST), OP.STOP)],
@@ -47,7 +47,7 @@ export function buildWorld(random: Random): Overlay {
   };
   for (const [, at, bytes] of CALLEES) put(at, bytes);
   for (let index = 0; index < MANY; index++) {
-    // It stops at once; what follows is all that analysis dislikes: long pushes, one after another.
+    // Stops at once; the rest is the worst case of jump analysis: consecutive long pushes.
     const seeded = concatBytes(random.bytes(8), new Uint8Array(CODE_BYTES - 9).fill(0x7f));
     put(MANY_AT + BigInt(index), code(OP.STOP, seeded));
   }

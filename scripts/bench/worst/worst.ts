@@ -9,13 +9,13 @@ import { buildWorld } from "./stage.ts";
 
 export interface WorstSettings {
   readonly seed: number;
-  /** For the search; to measure the worst takes some seconds for each besides, and MEASURED_MS for all of them at most. */
+  /** Duration of the search. Measuring the worst takes some more seconds for each, and at most MEASURED_MS for all. */
   readonly seconds: number;
   /** Of each line of the table. */
   readonly gas: number;
 }
 
-/** So many of those that take longest are measured, and so many lines printed. */
+/** How many of the slowest cases are measured, and how many lines are printed. */
 const MEASURED = 45;
 const LINES = 25;
 const MEASURED_MS = 180_000;
@@ -24,14 +24,14 @@ const SMALLEST_GAS = 100_000;
 const LONGEST_MS = 10_000;
 
 /**
- * Searches for what takes longest for its gas: each instruction with operands, each precompiled contract with inputs, and
- * sequences, drawn from families of nasty ones by a seed; then measures the worst of each kind, beside go-ethereum's `evm`
- * where GO_EVM names it.
+ * Searches for the code with the most time per gas: each instruction with operands, each precompiled contract with
+ * inputs, and sequences, drawn by a seed from families of expensive ones; then measures the worst of each kind, beside
+ * go-ethereum's `evm` if GO_EVM names it.
  */
 export async function measureWorst({ seed, seconds, gas }: WorstSettings): Promise<void> {
   const random = generator(seed);
   const world = buildWorld(random);
-  console.log(`\nthe most time for gas, seed ${seed} (--seed=${seed} draws the same)`);
+  console.log(`\nthe most time per gas, seed ${seed} (--seed=${seed} repeats it)`);
   const found = await search(world, random, seconds * 1000);
   const go = findGoEthereum(world);
   if (go === undefined) console.log("go-ethereum's evm is not here; GO_EVM can name it");
@@ -44,7 +44,7 @@ export async function measureWorst({ seed, seconds, gas }: WorstSettings): Promi
     if (ours !== undefined) lines.push({ name: one.case.name, ours, goMs });
   }
   go?.close();
-  print("by milliseconds for a million gas", lines, ({ ours }) => ours.ms / ours.gas);
+  print("by milliseconds per million gas", lines, ({ ours }) => ours.ms / ours.gas);
   if (go !== undefined)
     print("by ratio to go-ethereum", lines, ({ ours, goMs }) => ours.ms / (goMs ?? ours.ms));
 }
@@ -54,7 +54,7 @@ interface Found {
   readonly msPerGas: number;
 }
 
-/** The worst of each kind, the worst first. Draws in rounds, so that an end of time leaves no kind out. */
+/** The worst of each kind, the worst first. Draws in rounds, so that the time limit skips no kind. */
 async function search(world: Overlay, random: Random, budgetMs: number): Promise<readonly Found[]> {
   const kinds: readonly (readonly [string, () => Case])[] = [
     ...INSTRUCTIONS.map((each) => [each[1], () => drawInstruction(each, random)] as const),
@@ -66,7 +66,7 @@ async function search(world: Overlay, random: Random, budgetMs: number): Promise
   let tried = 0;
   while (performance.now() < endMs) {
     for (const [kind, draw] of kinds) {
-      // Drawn in any case: what is drawn next must not depend on how fast this machine is.
+      // Always drawn, so that later draws do not depend on the speed of the computer.
       const drawn = draw();
       if (performance.now() > endMs) continue;
       const time = await rateOf(world, drawn);
@@ -79,7 +79,7 @@ async function search(world: Overlay, random: Random, budgetMs: number): Promise
   return [...worst.values()].sort((a, b) => b.msPerGas - a.msPerGas);
 }
 
-/** Milliseconds for a gas, by runs with ever more gas until one takes long enough to tell. */
+/** Milliseconds per gas, by runs with increasing gas until one is long enough to measure. */
 async function rateOf(world: Overlay, one: Case): Promise<number> {
   let rate = 0;
   for (let gas = SMALLEST_GAS; gas <= 64 * SMALLEST_GAS; gas *= 4) {
@@ -91,7 +91,7 @@ async function rateOf(world: Overlay, one: Case): Promise<number> {
   return rate;
 }
 
-/** With so much gas, or as much as ends in time. */
+/** Measures with this gas, or as much as ends within the time limit. */
 async function measure(world: Overlay, one: Case, gas: number): Promise<OurTime | undefined> {
   for (let asked = gas; asked >= SMALLEST_GAS; asked = Math.floor(asked / 4)) {
     const time = await runOurs(world, one, asked, LONGEST_MS);
