@@ -127,8 +127,8 @@ async function begin(
     {
       clock: durationClock,
       logger,
-      hold: () => pauseReasons.pause("diskAlmostFull"),
-      release: () => pauseReasons.resume("diskAlmostFull"),
+      pause: () => pauseReasons.pause("diskAlmostFull"),
+      resume: () => pauseReasons.resume("diskAlmostFull"),
     },
   );
   onStop(() => diskGuard.stop());

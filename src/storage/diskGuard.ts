@@ -13,9 +13,9 @@ export interface DiskGuardParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Stops block production. */
-  hold(): void;
+  pause(): void;
   /** Resumes block production. */
-  release(): void;
+  resume(): void;
   /** Bytes that this user may still write; undefined when the system does not say. */
   readonly freeBytes?: (path: string) => Promise<number | undefined>;
 }
@@ -32,7 +32,7 @@ export interface DiskGuard {
  */
 export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts: DiskGuardParts): DiskGuard {
   const { clock, logger, freeBytes = freeBytesOf } = parts;
-  let state: "ample" | "scarce" | "held" = "ample";
+  let state: "ample" | "scarce" | "paused" = "ample";
   let quietUntilMs = 0;
   let timer: Timer | undefined;
   let isStopped = false;
@@ -40,20 +40,20 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
   function applyLimits(free: number): void {
     const facts = { path, freeMB: megabytes(free), reserveMB: megabytes(reserveBytes) };
     if (free < reserveBytes) {
-      if (state !== "held") parts.hold();
+      if (state !== "paused") parts.pause();
       else if (clock.nowMs() < quietUntilMs) return;
-      state = "held";
+      state = "paused";
       quietUntilMs = clock.nowMs() + REPEAT_MS;
       logger.error(
         facts,
         `the disk is almost full: ${facts.freeMB} MB free in ${path}, less than --min-free-disk-mb=${facts.reserveMB}. ` +
           "No blocks are made until there is room; requests are answered. Make room or enlarge the disk",
       );
-    } else if (state === "held" && free < reserveBytes * RESUME_FACTOR) {
+    } else if (state === "paused" && free < reserveBytes * RESUME_FACTOR) {
       // Hysteresis: a disk near the limit must not start and stop production every few seconds.
     } else {
-      if (state === "held") {
-        parts.release();
+      if (state === "paused") {
+        parts.resume();
         logger.info(facts, "there is room on the disk again: blocks are made again");
       }
       const isScarce = free < reserveBytes * WARNING_FACTOR;

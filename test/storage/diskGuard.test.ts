@@ -20,8 +20,8 @@ beforeEach(async () => {
     {
       clock,
       logger: { ...silentLogger, error: log("ERROR"), warn: log("WARN"), info: log("INFO") },
-      hold: () => events.push("hold"),
-      release: () => events.push("release"),
+      pause: () => events.push("pause"),
+      resume: () => events.push("resume"),
       freeBytes: async () => free,
     },
   );
@@ -45,13 +45,13 @@ describe("the disk guard", () => {
     ]);
     expect(await check(1900)).toEqual([]);
     expect(await check(511)).toEqual([
-      "hold",
+      "pause",
       expect.stringMatching(
         /^ERROR: the disk is almost full: 511 MB free in \/data, .*--min-free-disk-mb=512/,
       ),
     ]);
     expect(await check(600)).toEqual([]);
-    expect(await check(641)).toEqual(["release", expect.stringMatching(/^INFO: there is room/)]);
+    expect(await check(641)).toEqual(["resume", expect.stringMatching(/^INFO: there is room/)]);
     expect(await check(5000)).toEqual([]);
   });
 

@@ -184,15 +184,15 @@ function encodeRecord(sequence: number, record: Uint8Array): Uint8Array {
 function findNewest(bytes: Uint8Array, path: string): Found {
   let found: Found = { record: undefined, sequence: 0, end: 0 };
   for (;;) {
-    const next = soundRecord(bytes, found.end);
+    const next = validRecord(bytes, found.end);
     if (next !== undefined) found = next;
-    else if (soundRecord(bytes, endOfRecord(bytes, found.end)) !== undefined)
+    else if (validRecord(bytes, endOfRecord(bytes, found.end)) !== undefined)
       throw lostVotes(path, `its record at byte ${found.end} does not match its checksum`);
     else return { ...found, record: found.record === undefined ? undefined : Uint8Array.from(found.record) };
   }
 }
 
-function soundRecord(bytes: Uint8Array, at: number): Found | undefined {
+function validRecord(bytes: Uint8Array, at: number): Found | undefined {
   const end = endOfRecord(bytes, at);
   if (end > bytes.length) return undefined;
   const record = bytes.subarray(at + HEADER_BYTES, end);
