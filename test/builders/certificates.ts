@@ -9,19 +9,19 @@ import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { aCandidate, aGenesisHead } from "./toyChain.ts";
 
-/** So many validators with real keys, in height 1, and all that they could prove to one another. */
+/** Validators with real keys at height 1, and the certificates that they can make. */
 export interface CertificateMaker {
   readonly head: Head;
   readonly validatorSet: ValidatorSet;
-  /** Index of who proposes in that round. */
+  /** Index of that round's proposer. */
   proposerOf(round: number): number;
   block(round: number): Candidate;
-  /** Proof that the block of that round was prepared, with Prepares of these, all but the proposer unless given. */
+  /** A prepared certificate of that round, with Prepares by `by`; by all except the proposer by default. */
   prepared(round: number, by?: readonly number[]): PreparedCertificate;
-  asks(who: number, round: number, prepared?: PreparedCertificate): Signed<RoundChangePayload>;
-  roundChange(who: number, round: number, prepared: PreparedCertificate): Encoded;
-  /** The proposal of that round, of its proposer unless given, as these asked for. */
-  proposal(round: number, asked: readonly Signed<RoundChangePayload>[], by?: number): Encoded;
+  request(index: number, round: number, prepared?: PreparedCertificate): Signed<RoundChangePayload>;
+  roundChange(index: number, round: number, prepared: PreparedCertificate): Encoded;
+  /** The proposal of that round with these requests, by its proposer by default. */
+  proposal(round: number, requests: readonly Signed<RoundChangePayload>[], by?: number): Encoded;
 }
 
 export function aCertificateMaker(validators: number): CertificateMaker {
@@ -37,36 +37,36 @@ export function aCertificateMaker(validators: number): CertificateMaker {
   const block = (round: number): Candidate => withRound(first, round);
   const proposerOf = (round: number): number =>
     signers.findIndex(({ self }) => isProposer(validatorSet, round, self));
-  const everybody = signers.map((_, index) => index);
+  const allValidators = signers.map((_, index) => index);
 
   const maker: CertificateMaker = {
     head,
     validatorSet,
     proposerOf,
     block,
-    prepared(round, by = everybody.filter((index) => index !== proposerOf(round))) {
-      const place = { height: validatorSet.height, round, digest: block(round).digest };
+    prepared(round, by = allValidators.filter((index) => index !== proposerOf(round))) {
+      const id = { height: validatorSet.height, round, digest: block(round).digest };
       return {
-        proposal: signPayload(signerAt(proposerOf(round)), { kind: "proposal", ...place }),
-        prepares: by.map((index) => signPayload(signerAt(index), { kind: "prepare", ...place })),
+        proposal: signPayload(signerAt(proposerOf(round)), { kind: "proposal", ...id }),
+        prepares: by.map((index) => signPayload(signerAt(index), { kind: "prepare", ...id })),
       };
     },
-    asks: (who, round, prepared) =>
-      signPayload(signerAt(who), {
+    request: (index, round, prepared) =>
+      signPayload(signerAt(index), {
         kind: "roundChange",
         height: validatorSet.height,
         round,
         ...(prepared !== undefined && { prepared }),
       }),
-    roundChange(who, round, prepared) {
+    roundChange(index, round, prepared) {
       const candidate = block(prepared.proposal.payload.round);
-      return encodeMessage({ kind: "roundChange", signed: maker.asks(who, round, prepared), candidate });
+      return encodeMessage({ kind: "roundChange", signed: maker.request(index, round, prepared), candidate });
     },
-    proposal(round, asked, by = proposerOf(round)) {
+    proposal(round, requests, by = proposerOf(round)) {
       const candidate = block(round);
-      const place = { height: validatorSet.height, round, digest: candidate.digest };
-      const signed = signPayload(signerAt(by), { kind: "proposal", ...place });
-      return encodeMessage({ kind: "proposal", signed, candidate, certificate: asked });
+      const id = { height: validatorSet.height, round, digest: candidate.digest };
+      const signed = signPayload(signerAt(by), { kind: "proposal", ...id });
+      return encodeMessage({ kind: "proposal", signed, candidate, certificate: requests });
     },
   };
   return maker;

@@ -6,7 +6,7 @@ import { createForgetfulDatabase, createForgetfulDisk } from "./forgetfulDisk.ts
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
 
 describe("a database that forgets what was not synced", () => {
-  it("keeps every write that resolved, and of those under way a prefix, each whole", async () => {
+  it("keeps every write that resolved, and a prefix of pending ones, each whole", async () => {
     const kept = new Set<number>();
     for (const seed of SEEDS) {
       const database = createForgetfulDatabase({ seed });
@@ -26,7 +26,7 @@ describe("a database that forgets what was not synced", () => {
     expect(kept).toContain(1);
   });
 
-  it("fails when it is used after the cut, and lets what was under way wait for ever", async () => {
+  it("fails when used after the cut, and never resolves pending writes", async () => {
     const database = createForgetfulDatabase({ seed: 1 });
     let resolved = false;
     void write(database, 0).then(() => {
@@ -38,7 +38,7 @@ describe("a database that forgets what was not synced", () => {
     expect(() => database.get(Uint8Array.of(0))).toThrow(DiskError);
   });
 
-  it("can be told to break its word, and then loses what had resolved", async () => {
+  it("can be made to resolve early, and then loses resolved writes", async () => {
     let lost = 0;
     for (const seed of SEEDS) {
       const database = createForgetfulDatabase({ seed, syncs: "some time later" });
@@ -50,7 +50,7 @@ describe("a database that forgets what was not synced", () => {
 });
 
 describe("a disk that forgets what was not synced", () => {
-  it("keeps synced marks and votes, and may go back to any mark since", async () => {
+  it("keeps synced markers and votes, and may return to any marker since", async () => {
     const marks = new Set<bigint | undefined>();
     for (const seed of SEEDS) {
       const disk = createForgetfulDisk({ seed });

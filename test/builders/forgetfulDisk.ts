@@ -5,16 +5,16 @@ import { createMemoryDatabase, type MemoryDatabase } from "../../src/storage/mem
 import type { VoteLog } from "../../src/storage/votes/voteLog.ts";
 import { generator, type Random } from "../storage/random.ts";
 
-/** A database at power-cut strength: what was not synced when the power went may be gone. */
+/** A database that simulates power cuts: a cut may lose any unsynced write. */
 export interface ForgetfulDatabase extends Database {
   /**
-   * Cuts the power now: this database fails from here on, its unfinished writes never resolve, and what a restart
-   * would find is returned. Every write that had resolved is in it; of those under way a prefix, each whole or not.
+   * Cuts the power now: this database fails from now on, its pending writes never resolve, and the contents that a restart
+   * finds are returned. They have every resolved write, and a prefix of the pending ones, each completely or not at all.
    */
   powerCut(): ForgetfulDatabase;
 }
 
-/** A whole disk at power-cut strength: the database, the head marker beside it and the vote record. */
+/** A disk that simulates power cuts: the database, the head marker beside it and the vote log. */
 export interface ForgetfulDisk {
   readonly database: ForgetfulDatabase;
   readonly markerFile: MarkerFile;
@@ -23,11 +23,11 @@ export interface ForgetfulDisk {
 }
 
 export interface ForgetfulSettings {
-  /** Decides how long a sync takes and how much of what was under way survives. */
+  /** Decides how long a sync takes and how many pending writes survive. */
   readonly seed: number;
   /**
-   * "before a write resolves", as our database does. "some time later" is a saboteur: a test of durability must catch
-   * it.
+   * "before a write resolves", as our database does. "some time later" is sabotage that a test of durability must catch
+   * every time.
    */
   readonly syncs?: "before a write resolves" | "some time later";
 }
@@ -46,7 +46,7 @@ export function createForgetfulDisk(settings: ForgetfulSettings): ForgetfulDisk 
 }
 
 function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boolean): ForgetfulDatabase {
-  /** What reads see: the durable entries, and those of writes that resolved early. */
+  /** The entries that reads see: the durable ones, and those of writes that resolved early. */
   const visible = durable.copy();
   const underWay: Batch[] = [];
   /** Writes become durable one after another, in the order they came. */
@@ -104,7 +104,7 @@ function forgetfulOver(durable: MemoryDatabase, random: Random, syncsLate: boole
   };
 }
 
-/** How many resolved writes the saboteur may owe to the disk. */
+/** Resolved writes that may be unsynced under sabotage. */
 const UNSYNCED_WRITES = 3;
 
 function diskOf(
@@ -113,7 +113,7 @@ function diskOf(
   vote: Uint8Array | undefined,
   random: Random,
 ): ForgetfulDisk {
-  /** Newest last. The first is durable; of the others any may be what the disk has. */
+  /** Newest last. The first is durable; the disk may have any of the others. */
   let marks: (HighWaterMark | undefined)[] = [mark];
   let votes: (Uint8Array | undefined)[] = [vote];
   let isCut = false;
@@ -146,12 +146,12 @@ function diskOf(
   };
 }
 
-/** Lets everything else that is ready run first. */
+/** Runs everything else that is ready first. */
 function turn(): Promise<void> {
   return new Promise((resume) => setImmediate(resume));
 }
 
-/** The process that waited is gone. */
+/** Pending, because the waiting process has ended. */
 function never(): Promise<never> {
   return new Promise(() => undefined);
 }

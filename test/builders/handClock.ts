@@ -1,17 +1,17 @@
 import type { Clock } from "../../src/primitives/clock.ts";
 
-/** A clock whose hands a test turns. */
+/** A clock that a test advances. */
 export interface HandClock extends Clock {
-  /** Moves to `atMs`, ringing the alarms that fall due on the way, earliest first and each at its own time. */
+  /** Advances to `atMs` and fires the timers due until then, earliest first and each at its own time. */
   advanceTo(atMs: number): void;
   advanceBy(durationMs: number): void;
-  /** As when somebody corrects a clock that was fast: alarms stay due at the times they were set for. */
+  /** Sets a fast clock back: timers stay due at the times they were set for. */
   setBack(durationMs: number): void;
-  /** When the next alarm is due; undefined when none is set. */
+  /** When the next timer is due; undefined when none is set. */
   readonly nextAlarmMs: number | undefined;
 }
 
-/** Starts at `startMs`. An alarm set for a past moment rings at the next advance, at the time that is then shown. */
+/** Starts at `startMs`. A timer set for a past time fires at the next advance, at the current time. */
 export function createHandClock(startMs: number): HandClock {
   let nowMs = startMs;
   let sequence = 0;

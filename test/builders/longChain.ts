@@ -15,7 +15,7 @@ import type { Header } from "../../src/types/header.ts";
 import type { Log } from "../../src/types/log.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 
-/** What a block holds beside its header; most should hold nothing. */
+/** The contents of a block beside its header; most blocks should be empty. */
 export interface BlockContent {
   readonly transactions: readonly SentTransaction[];
   /** Logs of each transaction. */
@@ -35,9 +35,9 @@ export interface LongChainWish {
 }
 
 /**
- * Writes a chain of any length straight into a database that a node can go on with: blocks that nobody sealed, each a
- * second after the one before, none of which changes the state, so that what they hold was never executed. Continues the
- * chain that is there.
+ * Writes a chain of any length directly into a database that a node can continue with: unsealed blocks, each a
+ * second after the one before, none of which changes the state, since their transactions are not executed. Continues the
+ * existing chain.
  */
 export async function aLongChain(wish: LongChainWish): Promise<Chain> {
   const { database, headMarker } = wish.stored;
@@ -48,7 +48,7 @@ export async function aLongChain(wish: LongChainWish): Promise<Chain> {
     const batch = createBatch();
     while (batch.operations.length < OPERATIONS_PER_WRITE && Number(parent.header.number) < wish.head) {
       const block = blockAfter(parent, chain.genesis.header, wish);
-      // A batch of its own, because its commit record counts what is in it.
+      // A separate batch, because its commit record counts its entries.
       const own = createBatch();
       const staged = world.stage(unchanged, block.header.number);
       staged.writeTo(own);
@@ -125,7 +125,7 @@ function blockAfter(parent: NamedHeader, genesis: Header, { contentOf }: LongCha
     gasLimit: parent.header.gasLimit,
     gasUsed: cumulativeGasUsed,
     timestamp: parent.header.timestamp + 1n,
-    // The validators of genesis, in a round of zero, sealed by nobody.
+    // The validators of genesis, round 0, without seals.
     extraData: genesis.extraData,
     mixHash: genesis.mixHash,
     nonce: new Uint8Array(8),

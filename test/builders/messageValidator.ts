@@ -15,13 +15,13 @@ import { readVectorJson } from "../vectors.ts";
 import { nodeOf, type OpensString, withReplaced } from "./rlpMutations.ts";
 import { aSchedule } from "./toyChain.ts";
 
-/** What becomes of the bytes at a validator: "understood", or why not. Throws where they are neither. */
+/** Result of the bytes at a validator: "understood", or the error code. Throws when decoding is inexact. */
 export type MessageValidator = (code: number, payload: Uint8Array) => string;
 
 /**
- * Judges as the validator with key 3 in the network of ibft2.md#example-network, at height 1: bytes are
- * refused with a known reason, or encoded again to the very same (but for seals, which are left out); and
- * what the machine rejects leaves it as it was.
+ * Validates like the validator with key 3 in the network of ibft2.md#example-network, at height 1: bytes are refused with
+ * a known code, or encode to the same bytes again (except seals, which are left out); and a message that the state
+ * machine rejects does not change its state.
  */
 export function createMessageValidator(): MessageValidator {
   const { rules, state } = aValidatorOfTheSheet();
@@ -33,7 +33,7 @@ export function createMessageValidator(): MessageValidator {
         throw new Error(`a reason of its own: ${read.error.code}`);
       return read.error.code;
     }
-    // A copy, of which nobody knows how it was spelled.
+    // A copy, for which no encoding is kept.
     const again = encodeMessage(structuredClone(read.value)).payload;
     if (!equalBytes(again, payload) && !equalBytes(again, withoutSeals(code, payload)))
       throw new Error(`encoded otherwise: ${toHex(again)}`);
@@ -46,7 +46,7 @@ export function createMessageValidator(): MessageValidator {
   };
 }
 
-/** The extra data of a header and typed transactions hold RLP of their own. */
+/** The extra data of a header and typed transactions contain RLP. */
 export const opensMessageStrings: OpensString = (path, payload) => {
   const [block, part, index] = path;
   if (block !== 1 || path.length !== 3) return undefined;

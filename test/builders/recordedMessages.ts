@@ -48,7 +48,7 @@ export interface DerivedMessage {
   readonly message: string;
 }
 
-/** All that were computed independently for the sheet's worked round. */
+/** All messages computed independently for the sheet's worked round. */
 export function derivedMessages(): readonly DerivedMessage[] {
   return readVectorJson<{ messages: DerivedMessage[] }>("ibft2", "messages-derived.json").messages;
 }
@@ -59,7 +59,7 @@ export function derivedMessage(name: string): DerivedMessage {
   return found;
 }
 
-/** A message that must be readable. */
+/** A message that must decode. */
 export function decoded(code: number, payload: Uint8Array): Authored {
   const read = decodeMessage(code, payload);
   if (!read.ok) throw new Error(read.error.message);

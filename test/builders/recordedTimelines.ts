@@ -9,7 +9,7 @@ import { readVectorBytes, readVectorJson } from "../vectors.ts";
 import { readRecordedHeaders } from "./recordedHeaders.ts";
 import type { Network } from "./recordedMessages.ts";
 
-/** One event at one node: what it sent, received, or would have sent but for the capture's Commit switch. */
+/** One event at one node: a message sent, received, or withheld by the capture's Commit switch. */
 export interface TimelineEvent {
   readonly atMs: number;
   readonly node: string;
@@ -19,7 +19,7 @@ export interface TimelineEvent {
   readonly id: string;
 }
 
-/** A height as four nodes saw it. */
+/** A height as recorded at four nodes. */
 export interface Timeline {
   readonly network: Network;
   readonly height: number;
@@ -47,7 +47,7 @@ export function privateKeyOf(network: Network, node: string): Uint8Array {
   return hexToBytes(found.privateKey);
 }
 
-/** A block of a recorded chain, whole. */
+/** A complete block of a recorded chain. */
 export function recordedBlock(network: Network, number: number): Block {
   const chain = encodeRlpList([readVectorBytes("besu-ibft", network, "chain.rlp")]);
   const span = readRlpList(chain)[number];

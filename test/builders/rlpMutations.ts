@@ -3,29 +3,29 @@ import { concatBytes } from "../../src/primitives/hex.ts";
 import { encodeRlpList, encodeRlpString, readRlp, readRlpList } from "../../src/primitives/rlp.ts";
 
 /**
- * One change to the RLP of something, at every place where one can be made: items longer, shorter, absent, doubled,
- * lists for strings and strings for lists, and encodings that mean the same and are not canonical.
+ * One change to an RLP encoding, for every possible position: items longer, shorter, absent, doubled,
+ * lists for strings and strings for lists, and equivalent but non-canonical encodings.
  */
 export interface RlpMutation {
-  /** Where, as indexes from the outermost list inwards. A typed transaction or an extra data is entered, too. */
+  /** Position, as indexes from the outermost list inwards, including typed transactions and extra data. */
   readonly path: readonly number[];
   readonly kind: string;
   readonly bytes: Uint8Array;
 }
 
-/** An item with what it is made of, and how to spell it around other members. */
+/** An item with its members, and how to encode it around other members. */
 export interface RlpNode {
   readonly raw: Uint8Array;
   readonly path: readonly number[];
-  /** Of a string; of a list the members' encodings, one after another. */
+  /** The contents of a string; of a list, the concatenated members. */
   readonly payload: Uint8Array;
   readonly isList: boolean;
   readonly members: readonly RlpNode[];
-  /** The item around these encoded members. */
+  /** Encodes the item around these encoded members. */
   readonly around: (members: readonly Uint8Array[]) => Uint8Array;
 }
 
-/** `opens` says which byte strings hold RLP of their own, and after how many bytes of other things it begins. */
+/** `opens` tells which byte strings contain RLP, and after how many other bytes it begins. */
 export type OpensString = (path: readonly number[], payload: Uint8Array) => number | undefined;
 
 export const opensNothing: OpensString = () => undefined;
@@ -77,7 +77,7 @@ export function* nodesOf(node: RlpNode): Generator<RlpNode> {
   for (const member of node.members) yield* nodesOf(member);
 }
 
-/** The whole around one item that was replaced by any number of encoded items. */
+/** The whole encoding with one item replaced by any number of encoded items. */
 export function withReplaced(
   root: RlpNode,
   path: readonly number[],
@@ -93,7 +93,7 @@ export function withReplaced(
   );
 }
 
-/** What can be done to one item: the encoded items that take its place. */
+/** The mutations of one item: the encoded items that replace it. */
 export function replacementsFor(
   node: RlpNode,
   below: (limit: number) => number,

@@ -10,12 +10,12 @@ import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "./aChain.ts";
 import { createHandClock } from "./handClock.ts";
 
-/** Long enough ago that no real clock finds these blocks early. */
+/** Far enough in the past that no real clock finds these blocks early. */
 const START_SECONDS = 1_700_000_000;
 
 /**
  * Blocks of the development network, block 0 included, as its validator would seal them: one for each list of
- * transactions. Each in its RLP; joined they are what `ibex blocks import` reads.
+ * transactions. Each as RLP; concatenated they are a file for `ibex blocks import`.
  */
 export async function sealedDevBlocks(
   bodies: readonly (readonly SentTransaction[])[],
@@ -59,7 +59,7 @@ export async function commitBlock(
   return { header: sealedHeader(candidate, seals), transactions: candidate.transactions, ommers: [] };
 }
 
-/** The blocks as a file holds them. */
+/** The blocks as in a file. */
 export function blockFileOf(blocks: readonly Uint8Array[]): Uint8Array {
   return concatBytes(...blocks);
 }

@@ -60,11 +60,11 @@ export interface ToyOrder {
   readonly timestamp?: bigint;
   readonly coinbase?: Address;
   readonly vote?: ValidatorVote;
-  /** Tells apart blocks that are otherwise alike. */
+  /** Distinguishes blocks that are otherwise equal. */
   readonly mark?: string;
 }
 
-/** A candidate on `parent`, a second after it and by its first validator unless stated. */
+/** A candidate on `parent`, by default a second after it and by its first validator. */
 export function aCandidate(
   parent: Head,
   { round = 0, timestamp, coinbase, vote, mark = "" }: ToyOrder = {},
@@ -95,8 +95,8 @@ export function headOf(parent: Head, { header, extra, hash }: Candidate, schedul
 }
 
 /**
- * A signature that only `signer` makes in these tests, a thousand times cheaper than a real one: it names the signer
- * and what is signed. Whoever holds the rules of a validator signs for it, and nobody else does.
+ * A signature that only `signer` makes in these tests, a thousand times cheaper than a real one: it contains the signer
+ * and the signed digest. Only the holder of a validator's rules signs for it.
  */
 export function tokenSignature(signer: Address, digest: Uint8Array): Signature {
   return { r: (bytesToBigint(digest) % (SECP256K1_ORDER - 1n)) + 1n, s: bytesToBigint(signer), yParity: 0 };

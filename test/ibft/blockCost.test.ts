@@ -36,7 +36,7 @@ function read({ count, kind = "proposal", sender = address }: Case) {
     ...encodeMessage(
       kind === "proposal"
         ? { kind, signed: proven.proposal, candidate }
-        : { kind, signed: maker.asks(proposer, 1, proven), candidate },
+        : { kind, signed: maker.request(proposer, 1, proven), candidate },
     ),
     sender,
   };

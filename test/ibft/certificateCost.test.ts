@@ -79,9 +79,9 @@ describe("a certificate costs no more than its validator set can have signed", (
 
   it("and is not verified in a proposal that is not by the proposer", () => {
     const maker = aCertificateMaker(20);
-    const asked = others(20, -1).map((who) => maker.asks(who, 1, maker.prepared(0)));
+    const requests = others(20, -1).map((index) => maker.request(index, 1, maker.prepared(0)));
     const faulty = maker.proposerOf(2);
-    expect(costOf(maker, maker.proposal(1, asked, faulty))).toMatchObject({
+    expect(costOf(maker, maker.proposal(1, requests, faulty))).toMatchObject({
       result: "wrongProposer",
       recoveries: 1,
     });
@@ -92,9 +92,11 @@ describe("messages of honest validators are decoded, with a pause at each signat
   it.each([4, 20])("with every possible Prepare, of %i validators, each in another round", (validators) => {
     const maker = aCertificateMaker(validators);
     const round = validators + 1;
-    const asked = others(validators, -1).map((who) => maker.asks(who, round, maker.prepared(who)));
+    const requests = others(validators, -1).map((index) =>
+      maker.request(index, round, maker.prepared(index)),
+    );
     const known = createKnownSigners();
-    const message = maker.proposal(round, asked);
+    const message = maker.proposal(round, requests);
     // The proposal; from each requesting validator, a Proposal and the Prepares of all the others.
     expect(costOf(maker, message, known)).toEqual({
       result: "read",
@@ -110,9 +112,12 @@ describe("messages of honest validators are decoded, with a pause at each signat
     const known = createKnownSigners();
     const roundChange = maker.roundChange(1, 1, prepared);
     expect(costOf(maker, roundChange, known)).toMatchObject({ result: "read", recoveries: 1 + 20 });
-    const asked = others(20, -1).map((who) => maker.asks(who, 1, prepared));
+    const requests = others(20, -1).map((index) => maker.request(index, 1, prepared));
     // The proposal, and the requests of all but one.
-    expect(costOf(maker, maker.proposal(1, asked), known)).toMatchObject({ result: "read", recoveries: 20 });
+    expect(costOf(maker, maker.proposal(1, requests), known)).toMatchObject({
+      result: "read",
+      recoveries: 20,
+    });
   });
 });
 

@@ -3,17 +3,17 @@ import type { LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { aStage, type Stage } from "./stage.ts";
 
 /**
- * Four validators asked for round 1 of height 1 and went down; no block was prepared. All come back, and b is a liar that
- * kept the wishes of the others. At height 1 a proposes in round 0, b in round 1; three of four are a quorum.
+ * Four validators requested round 1 of height 1 and went down; no block was prepared. All restart, and b is faulty and
+ * kept the requests of the others. At height 1 a proposes in round 0, b in round 1; three of four are a quorum.
  */
-describe("a liar that kept the wishes for a round from before all stopped", () => {
-  it("makes two blocks of one height when the others have forgotten them, as Besu does", () => {
+describe("a faulty validator that kept round-change requests from before all stopped", () => {
+  it("gets two blocks decided at one height when the others have forgotten theirs, as Besu does", () => {
     const { a, c } = playAfterRestart(undefined);
     expect(a.transcript()).toContain("commit X@0 sealed by");
     expect(c.transcript()).toContain("commit Y@1 sealed by");
   });
 
-  it("makes one block when they remember", () => {
+  it("gets one block decided when they have vote logs", () => {
     const { a, c, d } = playAfterRestart({
       height: 1n,
       round: 1,
@@ -34,23 +34,23 @@ function playAfterRestart(record: LastSignedState | undefined): Readonly<Record<
     stage.at(1);
     stage.start(record);
   }
-  // Round 0: a and c prepare X with the liar's help, and a alone hears enough to commit it. d hears nothing.
+  // Round 0: a and c prepare X with b's help, and only a receives enough to commit it. d receives nothing.
   if (a.state.height?.round.duty !== undefined) a.built("X", 0);
   const isProposed = a.transcript().includes("say proposal 1/0 by a: X@0");
   c.block("X", 0);
   c.hear(c.proposal("a", "X", 0));
-  c.checked("X", 0, "sound");
+  c.checked("X", 0, "valid");
   c.hear(c.prepare("b", "X", 0));
   const isSealed = c.transcript().includes("say commit 1/0 by c: X@0");
   expect([isProposed, isSealed]).toEqual(record === undefined ? [true, true] : [false, false]);
   if (isProposed) for (const v of ["b", "c"]) a.hear(a.prepare(v, "X", 0));
   if (isSealed) for (const v of ["b", "c"]) a.hear(a.commit(v, "X", 0));
-  // Round 1: the liar proposes another block, with the old wishes as proof that nobody had seen one prepared.
+  // Round 1: b proposes another block, with the old requests as proof that no block was prepared.
   for (const stage of [c, d]) {
     const wishes = ["a", "c", "d"].map((v) => stage.roundChange(v, 1));
     stage.block("Y", 1);
     stage.hear(stage.proposal("b", "Y", 1, wishes));
-    stage.checked("Y", 1, "sound");
+    stage.checked("Y", 1, "valid");
   }
   for (const [stage, other] of [
     [c, "d"],

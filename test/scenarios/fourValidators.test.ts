@@ -36,11 +36,11 @@ describe("one of four validators", () => {
     );
   });
 
-  it("counts a Prepare that came before the proposal, and prepares after the check alone", () => {
+  it("counts a Prepare that came before the proposal, and prepares only after validation", () => {
     const stage = started("c");
     stage.hear(stage.prepare("b", "X", 0));
     stage.hear(stage.proposal("a", "X", 0));
-    stage.checked("X", 0, "sound");
+    stage.checked("X", 0, "valid");
     stage.hear(stage.commit("b", "X", 0));
     stage.hear(stage.commit("a", "X", 0));
     expect(stage.transcript()).toBe(
@@ -50,7 +50,7 @@ describe("one of four validators", () => {
         1.0 hears prepare 1/0 by b: X@0
         1.0 hears proposal 1/0 by a: X@0
             check X@0
-        1.0 X@0 is sound
+        1.0 X@0 is valid
             record 1/0 X@0, prepared X@0
             say prepare 1/0 by c: X@0
             say commit 1/0 by c: X@0
@@ -66,7 +66,7 @@ describe("one of four validators", () => {
     stage.hear(stage.commit("b", "X", 0));
     stage.hear(stage.commit("c", "X", 0));
     stage.hear(stage.proposal("a", "X", 0));
-    stage.checked("X", 0, "sound");
+    stage.checked("X", 0, "valid");
     stage.at(3);
     stage.roundTimer(0);
     expect(stage.transcript()).toBe(
@@ -77,7 +77,7 @@ describe("one of four validators", () => {
         1.0 hears commit 1/0 by c: X@0
         1.0 hears proposal 1/0 by a: X@0
             check X@0
-        1.0 X@0 is sound
+        1.0 X@0 is valid
             record 1/0 X@0
             say prepare 1/0 by d: X@0
             commit X@0 sealed by bcd
@@ -88,7 +88,7 @@ describe("one of four validators", () => {
     );
   });
 
-  it("stays eight times as long in a round in which fewer than a quorum speak, and leaves it once they do", () => {
+  it("stays eight timeouts in a round in which fewer than a quorum are heard, and leaves it earlier once they are", () => {
     const stage = started("d");
     stage.at(3);
     stage.roundTimer(0);
@@ -128,16 +128,16 @@ describe("one of four validators", () => {
     expect(lonely.transcript()).toContain("35.0 round timer 1/1\n    record 1/2 nothing");
   });
 
-  it("brings the block it saw prepared to the next round, where its proposer proposes it again", () => {
+  it("sends the block it saw prepared to the next round, whose proposer proposes it again", () => {
     const stage = started("b");
     stage.hear(stage.proposal("a", "X", 0));
-    stage.checked("X", 0, "sound");
+    stage.checked("X", 0, "valid");
     stage.hear(stage.prepare("c", "X", 0));
     stage.at(3);
     stage.roundTimer(0);
     stage.hear(stage.roundChange("c", 1));
     stage.hear(stage.roundChange("d", 1));
-    stage.checked("X", 1, "sound");
+    stage.checked("X", 1, "valid");
     stage.hear(stage.prepare("a", "X", 1));
     stage.hear(stage.prepare("c", "X", 1));
     expect(stage.transcript()).toBe(
@@ -146,7 +146,7 @@ describe("one of four validators", () => {
             round timer 1/0 at 3
         1.0 hears proposal 1/0 by a: X@0
             check X@0
-        1.0 X@0 is sound
+        1.0 X@0 is valid
             record 1/0 X@0
             say prepare 1/0 by b: X@0
         1.0 hears prepare 1/0 by c: X@0
@@ -161,7 +161,7 @@ describe("one of four validators", () => {
             record 1/1 X@1, prepared X@0
             say proposal 1/1 by b: X@1 as asked by bcd
             check X@1
-        3.0 X@1 is sound
+        3.0 X@1 is valid
         3.0 hears prepare 1/1 by a: X@1
         3.0 hears prepare 1/1 by c: X@1
             record 1/1 X@1, prepared X@1
@@ -170,7 +170,7 @@ describe("one of four validators", () => {
     );
   });
 
-  it("brings every Prepare that it holds, not only those that it needed", () => {
+  it("sends every Prepare that it has, not only those that it needed", () => {
     const stage = started("a");
     stage.built("X", 0);
     for (const v of ["c", "d", "b"]) stage.hear(stage.prepare(v, "X", 0));
@@ -184,7 +184,7 @@ describe("one of four validators", () => {
     expect(stage.state.height?.messages.at(-1)?.signed.payload).toMatchObject({ prepared: certificate });
   });
 
-  it("proposes the block that was prepared last, though it never saw it itself", () => {
+  it("proposes the block that was prepared last, though it never received it before", () => {
     const stage = started("c");
     stage.hear(stage.roundChange("a", 2, stage.prepared("abd", "X", 0)));
     stage.hear(stage.roundChange("d", 2, stage.prepared("bad", "Y", 1)));
@@ -203,7 +203,7 @@ describe("one of four validators", () => {
     );
   });
 
-  it("builds a new block when none was prepared, and lets no later certificate slip in", () => {
+  it("builds a new block when none was prepared, and ignores later certificates", () => {
     const stage = started("b");
     stage.at(3.9);
     stage.hear(stage.roundChange("c", 1));
@@ -228,12 +228,12 @@ describe("one of four validators", () => {
     );
   });
 
-  it("goes to a later round when a proposal proves that a quorum asked for it", () => {
+  it("moves to a later round when a proposal proves that a quorum requested it", () => {
     const stage = started("d");
     stage.block("Z", 2);
     const asked = ["a", "b", "c"].map((v) => stage.roundChange(v, 2));
     stage.hear(stage.proposal("c", "Z", 2, asked));
-    stage.checked("Z", 2, "sound");
+    stage.checked("Z", 2, "valid");
     expect(stage.transcript()).toBe(
       script(`
         1.0 started
@@ -241,14 +241,14 @@ describe("one of four validators", () => {
         1.0 hears proposal 1/2 by c: Z@2 as asked by abc
             round timer 1/2 at 9
             check Z@2
-        1.0 Z@2 is sound
+        1.0 Z@2 is valid
             record 1/2 Z@2
             say prepare 1/2 by d: Z@2
       `),
     );
   });
 
-  it("uses votes for a later round once it is there", () => {
+  it("counts votes of a later round once it gets there", () => {
     const stage = started("d");
     stage.block("Z", 2);
     stage.hear(stage.prepare("a", "Z", 2));
@@ -260,14 +260,14 @@ describe("one of four validators", () => {
         ["a", "b", "c"].map((v) => stage.roundChange(v, 2)),
       ),
     );
-    stage.checked("Z", 2, "sound");
+    stage.checked("Z", 2, "valid");
     expect(stage.transcript()).toContain("record 1/2 Z@2, prepared Z@2");
   });
 
   it("never votes again in a round in which it voted before a crash", () => {
     const stage = started("d");
     stage.hear(stage.proposal("a", "X", 0));
-    stage.checked("X", 0, "sound");
+    stage.checked("X", 0, "valid");
     stage.restart();
     stage.hear(stage.proposal("a", "Y", 0));
     stage.hear(stage.prepare("b", "Y", 0));
@@ -277,7 +277,7 @@ describe("one of four validators", () => {
             round timer 1/0 at 3
         1.0 hears proposal 1/0 by a: X@0
             check X@0
-        1.0 X@0 is sound
+        1.0 X@0 is valid
             record 1/0 X@0
             say prepare 1/0 by d: X@0
         1.0 started again
@@ -290,7 +290,7 @@ describe("one of four validators", () => {
     );
   });
 
-  it("asks again for the round that it had only asked for before a crash, however often it crashes", () => {
+  it("requests again the round that it had only requested before a crash, however often it crashes", () => {
     const stage = started("d");
     stage.at(3);
     stage.roundTimer(0);
@@ -316,7 +316,7 @@ describe("one of four validators", () => {
     );
   });
 
-  it("goes along at once when more than can be faulty ask for later rounds, to the lowest of those", () => {
+  it("joins at once when more than can be faulty request later rounds, at the lowest of those", () => {
     const stage = started("d");
     stage.hear(stage.roundChange("a", 3));
     stage.hear(stage.roundChange("b", 5));
@@ -333,12 +333,12 @@ describe("one of four validators", () => {
     );
   });
 
-  it("considers one proposal a round, and reports who stands behind two", () => {
+  it("considers one proposal per round, and reports a validator that signed two", () => {
     const stage = started("d");
     stage.hear(stage.proposal("a", "X", 0));
     stage.hear(stage.proposal("a", "X", 0));
     stage.hear(stage.proposal("a", "Y", 0));
-    stage.checked("X", 0, "unsound");
+    stage.checked("X", 0, "invalid");
     stage.hear(stage.prepare("b", "Y", 0));
     stage.hear(stage.prepare("b", "X", 0));
     expect(stage.transcript()).toBe(
@@ -350,7 +350,7 @@ describe("one of four validators", () => {
         1.0 hears proposal 1/0 by a: X@0
         1.0 hears proposal 1/0 by a: Y@0
             double vote: proposal 1/0 by a: X@0 and proposal 1/0 by a: Y@0
-        1.0 X@0 is unsound
+        1.0 X@0 is invalid
         1.0 hears prepare 1/0 by b: Y@0
         1.0 hears prepare 1/0 by b: X@0
             double vote: prepare 1/0 by b: Y@0 and prepare 1/0 by b: X@0
@@ -358,13 +358,13 @@ describe("one of four validators", () => {
     );
   });
 
-  it("has no use for answers about another block or an earlier round", () => {
+  it("ignores results for another block or an earlier round", () => {
     const stage = started("d");
     stage.hear(stage.proposal("a", "X", 0));
-    stage.checked("Y", 0, "sound");
+    stage.checked("Y", 0, "valid");
     stage.at(3);
     stage.roundTimer(0);
-    stage.checked("X", 0, "sound");
+    stage.checked("X", 0, "valid");
     expect(stage.transcript()).not.toContain("say prepare");
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aStage, script } from "./stage.ts";
 
 describe("a lone validator", () => {
-  it("proposes, seals and commits in one go, its promise first", () => {
+  it("proposes, seals and commits in one step, the vote record first", () => {
     const stage = aStage({ validators: 1, self: "a" });
     stage.start();
     stage.at(1);
@@ -30,7 +30,7 @@ describe("a lone validator", () => {
     );
   });
 
-  it("builds at once, stamped with the nearest second, when the chain has stood still", () => {
+  it("builds at once, with the nearest second as timestamp, when the chain was stalled", () => {
     const stage = aStage({ validators: 1, self: "a" });
     stage.at(7.6);
     stage.start();
@@ -43,7 +43,7 @@ describe("a lone validator", () => {
     );
   });
 
-  it("goes on in the next round when a block comes too late, and has no use for the late one", () => {
+  it("continues in the next round when a block comes too late, and ignores the late one", () => {
     const stage = aStage({ validators: 1, self: "a" });
     stage.at(7.6);
     stage.start();
@@ -73,14 +73,14 @@ describe("a lone validator", () => {
     );
   });
 
-  it("proposes the very same block in the next round after a crash before the commit", () => {
+  it("proposes the same block in the next round after a crash before the commit", () => {
     const stage = aStage({ validators: 1, self: "a" });
     stage.at(1);
     stage.start();
     stage.built("X", 0);
     stage.at(3.5);
     stage.restart();
-    stage.checked("X", 1, "sound");
+    stage.checked("X", 1, "valid");
     expect(stage.transcript()).toBe(
       script(`
         1.0 started
@@ -97,7 +97,7 @@ describe("a lone validator", () => {
             say roundChange 1/1 by a, prepared X@0
             say proposal 1/1 by a: X@1 as asked by a
             check X@1
-        3.5 X@1 is sound
+        3.5 X@1 is valid
             record 1/1 X@1, prepared X@1
             say commit 1/1 by a: X@1
             commit X@1 sealed by a
@@ -105,7 +105,7 @@ describe("a lone validator", () => {
     );
   });
 
-  it("asks again for a commit that takes long, and for nothing else", () => {
+  it("requests a slow commit again, and nothing else", () => {
     const stage = aStage({ validators: 1, self: "a" });
     stage.at(1);
     stage.start();
@@ -159,7 +159,7 @@ describe("a lone validator", () => {
     );
   });
 
-  it("keeps a block that was built ahead until its time has come", () => {
+  it("keeps a block that was built ahead until it may be proposed", () => {
     const stage = aStage({ validators: 1, self: "a", buildAheadMs: 400 });
     stage.start();
     stage.at(0.6);
@@ -186,7 +186,7 @@ describe("a lone validator", () => {
     );
   });
 
-  it("says nothing while paused, and starts the height anew when resumed", () => {
+  it("sends nothing while paused, and starts the height anew when resumed", () => {
     const stage = aStage({ validators: 1, self: "a" });
     stage.at(1);
     stage.start();
@@ -242,7 +242,7 @@ describe("a lone validator", () => {
     );
   });
 
-  it("ignores heads that are no news", () => {
+  it("ignores heads that are not new", () => {
     const stage = aStage({ validators: 1, self: "a" });
     stage.start();
     stage.headAdvanced("X");
@@ -252,8 +252,8 @@ describe("a lone validator", () => {
   });
 });
 
-describe("a bystander", () => {
-  it("follows heads and says nothing", () => {
+describe("a follower", () => {
+  it("follows heads and sends nothing", () => {
     const stage = aStage({ validators: 1, self: "b" });
     stage.at(1);
     stage.start();

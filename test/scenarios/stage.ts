@@ -22,7 +22,7 @@ import {
 } from "../builders/toyChain.ts";
 
 /**
- * One machine on a stage, under our eyes: what it is told and what it asks for is written down line by line. Validators
+ * One state machine whose inputs and effects are recorded line by line. Validators
  * are a, b, c… in the order of their addresses: at height 1, a proposes in round 0, b in round 1, and so on. Blocks are
  * named by the scenario; "X@1" is block X in round 1. Times are seconds since the genesis block; blocks come every
  * second and round 0 takes two, unless the scenario says otherwise.
@@ -31,35 +31,35 @@ export interface Stage {
   /** Everything so far, input by input with its effects indented below. */
   transcript(): string;
   readonly state: State;
-  /** Turns the clock; nothing happens by that alone. */
+  /** Sets the clock, without any input. */
   at(seconds: number): void;
   start(record?: LastSignedState): void;
-  /** Forgets everything but the last promise, and starts again on the same head. */
+  /** Restarts on the same head with nothing but the vote log. */
   restart(): void;
   pause(): void;
   resume(): void;
   blockTimer(round: number): void;
   roundTimer(round: number): void;
   built(block: string, round: number): void;
-  checked(block: string, round: number, verdict: "sound" | "unsound"): void;
+  checked(block: string, round: number, result: "valid" | "invalid"): void;
   hear(message: Authored): void;
   headAdvanced(block: string): void;
-  /** The present head is told once more. */
+  /** Announces the current head once more. */
   repeatHead(): void;
   /** The candidate of that name on the present head, in round 0; made when first named. */
   block(name: string, coinbase?: number): Candidate;
-  /** What another validator would say; `v` is its letter. */
+  /** A message of another validator; `v` is its letter. */
   proposal(v: string, block: string, round: number, certificate?: readonly Authored[]): Authored;
   prepare(v: string, block: string, round: number): Authored;
   commit(v: string, block: string, round: number): Authored;
   roundChange(v: string, round: number, prepared?: PreparedBlock): Authored;
-  /** Proof by those validators that `block` was prepared in `round`; the proposer's letter comes first. */
+  /** A prepared certificate for `block` in `round` by those validators; the proposer's letter comes first. */
   prepared(letters: string, block: string, round: number): PreparedBlock;
 }
 
 export interface StageSettings extends ScheduleChange {
   readonly validators: number;
-  /** Letter of the machine on stage; one beyond the validators is a bystander. */
+  /** Letter of this state machine; one beyond the validators is a follower. */
   readonly self: string;
   readonly buildAheadMs?: number;
 }
@@ -204,15 +204,15 @@ export function aStage({ validators, self, buildAheadMs = 0, ...change }: StageS
       );
       tell(`built ${nameOf(candidate)}`, { kind: "candidateBuilt", id: idOf(round), candidate });
     },
-    checked(name, round, verdict) {
+    checked(name, round, result) {
       const { digest } = withRound(block(name), round);
       const input = {
         kind: "candidateChecked",
         id: idOf(round),
         digest,
-        sound: verdict === "sound",
+        sound: result === "valid",
       } as const;
-      tell(`${name}@${round} is ${verdict}`, input);
+      tell(`${name}@${round} is ${result}`, input);
     },
     hear: (message) => tell(`hears ${describeMessage(message)}`, { kind: "message", message }),
     headAdvanced(name) {

@@ -1,10 +1,10 @@
-/** What is to happen in virtual time: earliest first, and in the order of planning among equals. */
+/** Event queue in virtual time: earliest first, and in order of insertion for equal times. */
 export interface Agenda {
   readonly nowMs: number;
-  /** When the next thing is due; undefined when nothing is planned. */
+  /** When the next event is due; undefined when the queue is empty. */
   readonly nextMs: number | undefined;
   plan(atMs: number, action: () => void): void;
-  /** Performs everything due until `endMs`, and leaves the time there. */
+  /** Runs all events due until `endMs`, and sets the time to it. */
   runUntil(endMs: number): void;
 }
 

@@ -11,11 +11,11 @@ import type { SimulatedNode } from "./simulatedNode.ts";
 import { isImportable, isSound, type SealedBlock, sealBlock } from "./toyLedger.ts";
 import type { Weather } from "./weather.ts";
 
-/** How blocks get into chains: by a node's own commit, or from another that has more of them. */
+/** How blocks get into chains: by a node's own commit, or from another node that has more blocks. */
 export interface BlockExchange {
-  /** Durable before anyone hears of it; false when the block does not follow the head. */
+  /** Durable before it is announced; false when the block does not follow the head. */
   commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;
-  /** For one life: looks for blocks at somebody else's every few seconds. */
+  /** For one run of a node: fetches blocks from another node every few seconds. */
   begin(node: SimulatedNode): void;
   crashed(node: SimulatedNode): void;
 }
@@ -25,20 +25,20 @@ export interface BlockExchangeParts {
   readonly link: Link;
   readonly schedule: IbftSchedule;
   readonly liars: ReadonlyMap<SimulatedNode, Liar>;
-  /** A node that is far behind stands still while it catches up, and that takes time. */
+  /** A node that is far behind pauses while it catches up, which takes time. */
   readonly isSlowToCatchUp: boolean;
   weather(): Weather;
   importsUnsealed(node: SimulatedNode): boolean;
   about(durationMs: number): number;
   tipOf(node: SimulatedNode): Head;
-  /** Whom it is connected with. */
+  /** The connected nodes. */
   known(node: SimulatedNode): readonly SimulatedNode[];
   append(node: SimulatedNode, block: SealedBlock): void;
 }
 
 const LOOK_EVERY_MS = 3_000;
 const FETCH_BLOCK_MS = 100;
-/** How long a disk is too full. */
+/** How long a disk stays full. */
 const HOLD_MS = 6_000;
 
 export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
@@ -68,7 +68,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
     plan(about(HOLD_MS), () => holds.resume("diskAlmostFull"));
   }
 
-  /** Whoever gets a block gets all that it lacks before it, and looks at each. */
+  /** Fetches all missing blocks up to a block, and validates each. */
   function offerBlocks(node: SimulatedNode, to: SimulatedNode): void {
     if (to === node) return;
     const { length } = node.chain;
@@ -91,7 +91,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
     }
   }
 
-  /** As the real node does: a validator decides only the block after the newest there is. */
+  /** Pauses like the real node: a validator decides only the block after the newest known one. */
   function takeSlowly(node: SimulatedNode, offered: readonly SealedBlock[]): void {
     const { holds } = node;
     holds.pause("catchingUp");
@@ -120,7 +120,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
       );
     },
     begin: lookNowAndThen,
-    /** A block that was being written may be on disk all the same. */
+    /** A block that was being written may be on disk or not. */
     crashed(node) {
       if (random.chance(0.5)) finishCommit(node);
       committing.delete(node);

@@ -17,7 +17,7 @@ import { isSound } from "./toyLedger.ts";
 
 export type CheckerName = "agreement" | "promise" | "evidence" | "order" | "bounds" | "progress" | "machine";
 
-/** What a checker found. "machine" stands for an assertion that failed in the machine itself. */
+/** What a checker found. "machine" stands for a failed assertion in the state machine. */
 export class Violation extends Error {
   readonly checker: CheckerName;
   readonly atMs: number;
@@ -29,22 +29,22 @@ export class Violation extends Error {
   }
 }
 
-/** What must hold of honest nodes, whatever happens; each function throws a Violation when it does not. */
+/** Invariants of honest nodes; each function throws a Violation when one does not hold. */
 export interface Checkers {
   onTransition(node: number, before: State, input: Input, transition: Transition): void;
-  /** What is kept between a node's engine and its links. */
+  /** The buffers of a node's message router. */
   onDesk(desk: MessageRouter, limits: DeskLimits, futureBytes: number): void;
-  /** An honest validator made this block. */
+  /** A block built by an honest validator. */
   onBuilt(hash: Hash): void;
-  /** Every word that an honest validator says. */
+  /** Every message that an honest validator sends. */
   onMulticast(message: Authored): void;
-  /** Every block that an honest node takes into its chain, in whatever way. */
+  /** Every block that an honest node adds to its chain. */
   onBlock(parent: Head, block: SealedBlock): void;
-  /** What an honest validator says is never refused, and never reported. */
+  /** Messages of honest validators are never rejected nor reported. */
   onRefusal(effect: Extract<Effect, { kind: "rejectMessage" | "reportDoubleVote" }>): void;
 }
 
-/** More than this and one step would drown its node. */
+/** Effects of one step; more would overload its node. */
 const EFFECTS_LIMIT = 10;
 
 export interface CheckerParts {
@@ -58,12 +58,12 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
   const agreed = new Map<bigint, string>();
   /** By author, kind, height and round. */
   const promised = new Map<string, string>();
-  /** Blocks that honest validators made. */
+  /** Blocks built by honest validators. */
   const built = new Set<string>();
-  /** Nodes that were told to stand still. */
+  /** Paused nodes. */
   const held = new Set<number>();
   /** By author. */
-  const lastWords = new Map<string, { height: bigint; round: number; preparedRound: number }>();
+  const lastSent = new Map<string, { height: bigint; round: number; preparedRound: number }>();
 
   function check(condition: boolean, checker: CheckerName, what: string): void {
     if (!condition && !blindTo.includes(checker)) throw new Violation(checker, what, nowMs());
@@ -90,7 +90,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
     );
   }
 
-  /** Whoever is held back says nothing and asks for nothing, but for the commit of what is decided. */
+  /** A paused node emits no effects except the commit of a decided block. */
   function checkPause(node: number, { kind }: Input, effects: readonly Effect[]): void {
     if (kind === "paused") held.add(node);
     if (kind === "resumed" || kind === "started") held.delete(node);
@@ -138,7 +138,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       const { kind, signed } = message;
       const { author } = signed;
       const { height, round } = signed.payload;
-      const last = lastWords.get(toDigits(author)) ?? { height: -1n, round: 0, preparedRound: -1 };
+      const last = lastSent.get(toDigits(author)) ?? { height: -1n, round: 0, preparedRound: -1 };
       const isSameHeight = last.height === height;
       check(height >= last.height, "promise", `a word in ${height} after one in ${last.height}`);
       check(
@@ -155,7 +155,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
         checkDigest(author, kind, height, round, toDigits(message.signed.payload.digest));
       }
       const isCommit = kind === "commit";
-      lastWords.set(toDigits(author), { height, round, preparedRound: isCommit ? round : preparedRound });
+      lastSent.set(toDigits(author), { height, round, preparedRound: isCommit ? round : preparedRound });
     },
 
     onBlock(parent, block) {
@@ -165,7 +165,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       check((agreed.get(number) ?? hash) === hash, "agreement", `two blocks at height ${number}`);
       agreed.set(number, hash);
       check(number === parent.header.number + 1n, "order", "heads rise by one");
-      check(isSound(parent, candidate), "evidence", `block ${number} is unsound`);
+      check(isSound(parent, candidate), "evidence", `block ${number} is invalid`);
       const { coinbase } = candidate.header;
       const isTrue = !isHonest(coinbase) || built.has(hash);
       check(isTrue, "evidence", `block ${number} votes for one who did not make it`);

@@ -10,19 +10,19 @@ import { TEST_ACCOUNTS } from "../builders/testAccounts.ts";
 import type { Random } from "./random.ts";
 
 /**
- * Those who use a network of real nodes: each has an account, sends one thing after another to whatever node answers,
- * sends again what is not mined, and believes what any node told of a block.
+ * Clients of a network of real nodes: each has an account, sends one transaction after another to any node that answers,
+ * resends those that are not mined, and relies on every block that a node announced.
  */
 export interface Clients {
   sendNew(pool: TxPool): void;
   sendAgain(pool: TxPool): void;
-  /** A node announces a block. Throws when somebody was told of another place for one of its transactions. */
+  /** A node announces a block. Throws when one of its transactions was announced in another block before. */
   onBlock(block: NamedBlock): void;
   /** Blocks by transaction, by keys. */
   readonly told: ReadonlyMap<string, string>;
   readonly unmined: number;
   readonly sent: number;
-  /** What the state must be once all that was sent is mined; the first difference, in words. */
+  /** Compares the state with the expected one after all transactions are mined; returns the first difference. */
   differenceIn(state: StateReader): string | undefined;
 }
 
@@ -32,7 +32,7 @@ export const COUNTER = {
   code: "0x60005460010160005500",
 };
 
-/** Makes another such contract. */
+/** Creates another such contract. */
 const COUNTER_INIT = hexToBytes(`69${COUNTER.code.slice(2)}600052600a6016f3`);
 
 export function createClients(random: Random): Clients {

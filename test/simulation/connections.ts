@@ -6,22 +6,22 @@ import { fullMesh, type Mesh } from "./mesh.ts";
 import type { Random } from "./random.ts";
 
 /**
- * The network of real nodes, without sockets: connections over which their sub-protocols talk as over RLPx. What is sent
- * arrives in order, once, after a while; a connection may break with all that is under way, or stand still for seconds.
+ * The network of real nodes, without sockets: connections for their sub-protocols, as over RLPx. Messages
+ * arrive in order, once, after a delay; a connection may break and lose messages in transit, or stall for seconds.
  */
 export interface Connections {
-  /** Opens those that can be open and are not, as dialling nodes do again and again. */
+  /** Opens those that are possible and not open, as dialling nodes do repeatedly. */
   review(): void;
-  /** Ends those of a node whose process is gone. */
+  /** Ends those of a node whose process has ended. */
   drop(node: number): void;
-  /** From now on all is well with the links themselves. */
+  /** From now on links have no faults. */
   heal(): void;
   readonly figures: { opened: number; messages: number; partitions: number };
 }
 
 export interface Speaker {
   readonly key: NodeKey;
-  /** Undefined while nobody is at home. */
+  /** Undefined while the node is down. */
   readonly protocols: readonly SubProtocol[] | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface ConnectionsParts {
   readonly speakers: readonly Speaker[];
   readonly mesh: Mesh;
   readonly weather: { readonly delayMs: number; readonly partition: number };
-  /** A node ended a connection, and not because the other was gone. */
+  /** A node ended a connection for another reason than the end of the other node. */
   onDisconnect(by: number, other: number, reason: DisconnectReason, detail: string | undefined): void;
 }
 
@@ -44,7 +44,7 @@ interface End {
   readonly node: number;
   readonly protocols: readonly SubProtocol[];
   readonly sessions: Session[];
-  /** When the last of what it sent arrives. */
+  /** When the last message that it sent arrives. */
   lastArrivalMs: number;
 }
 
@@ -58,7 +58,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
   let mesh = parts.mesh;
   let isCalm = false;
   let apart: ReadonlySet<number> = new Set();
-  /** What crosses the partition stands still until then; 0 where connections broke instead. */
+  /** Until when messages across the partition are delayed; 0 where connections break instead. */
   let stalledUntilMs = 0;
 
   const about = (durationMs: number): number => Math.round(durationMs * (0.5 + random.next() / 2));
@@ -159,7 +159,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
     connection.isOpen = false;
     open.delete(nameOf(a, b));
     for (const { node, protocols, sessions } of connection.ends) {
-      // A process that is gone hears of nothing.
+      // A process that has ended gets no events.
       if (speakers[node]?.protocols !== protocols) continue;
       sessions.forEach((session, at) => void protocols[at]?.onClose(session, reason));
     }

@@ -1,16 +1,16 @@
 import type { Random } from "./random.ts";
 
 /**
- * The memory of one node's votes, as the store's port promises it: what is written survives the end of the process,
- * what is synced survives a power cut, and of what lies between the two nobody knows.
+ * The vote log of one node, with the guarantees of its port: written records survive the end of the process, synced
+ * records survive a power cut, and records in between may or may not.
  */
 export interface VoteDisk {
   write(record: Uint8Array): void;
-  /** All that is written is durable from now on. */
+  /** Makes all written records durable. */
   sync(): void;
   crash(): void;
   cutPower(): void;
-  /** What a node that starts now finds. */
+  /** The record that a node finds when it starts now. */
   read(): Uint8Array | undefined;
 }
 

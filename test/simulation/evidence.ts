@@ -6,9 +6,9 @@ import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 
 /**
- * What proves that a proposal may be voted for, written down a second time from the rules
- * (ibft2.md#message-rules) so that a rule which is gone from the machine is missed here. Undefined when
- * nothing is wrong.
+ * Checks that a proposal may be voted for, implemented a second time from the rules
+ * (ibft2.md#message-rules), so that a rule missing in the state machine is noticed here. Undefined when
+ * the proposal is valid.
  */
 export function findGap(
   { signed, candidate, certificate }: Proposal,
@@ -66,7 +66,7 @@ function isProven({ proposal, prepares }: PreparedCertificate, validatorSet: Val
   );
 }
 
-/** Of the validators. The number is stated anew: a saboteur may have changed the committee's own. */
+/** Quorum of the validators, computed anew, because sabotage may have changed that of the validator set. */
 function quorumOf({ validators }: ValidatorSet): number {
   return Math.ceil((2 * validators.length) / 3);
 }
@@ -74,7 +74,7 @@ function quorumOf({ validators }: ValidatorSet): number {
 const turnOf = ({ validators, previousProposer }: ValidatorSet, round: number): Address =>
   proposerOf(validators, previousProposer, round);
 
-/** How many different validators signed. */
+/** Number of distinct validators that signed. */
 function countOf(signed: readonly { readonly author: Address }[], { validators }: ValidatorSet): number {
   const members = new Set(validators.map(toDigits));
   return new Set(signed.map(({ author }) => toDigits(author)).filter((author) => members.has(author))).size;

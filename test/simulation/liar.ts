@@ -22,18 +22,18 @@ import type { SealedBlock } from "./toyLedger.ts";
 import { sealBlock } from "./toyLedger.ts";
 
 /**
- * A validator that knows the rules and breaks them. It runs the same machine as everyone, to know where the others are,
- * and lies with its mouth: it says different things to different nodes, keeps silent to some, repeats old messages, and
- * makes up proposals, votes and certificates out of what it and its friends have heard. It signs as itself only.
+ * A Byzantine validator. It runs the same state machine as honest ones, to follow their progress, and
+ * changes what it sends: different messages to different nodes, none to some, old messages again, and proposals, votes
+ * and certificates forged from what all liars have received. It signs with its own key only.
  */
 export interface Liar {
-  /** What leaves in place of what an honest validator would have said to all. */
+  /** The messages sent instead of an honest validator's multicast. */
   speak(message: Authored): readonly Letter[];
-  /** What the message of an honest validator moves it to say. */
+  /** The messages sent in reaction to an honest validator's message. */
   hear(message: Authored): readonly Letter[];
-  /** What the proposal of another liar does. */
+  /** The messages sent in reaction to another liar's proposal. */
   support(proposal: Proposal): readonly Letter[];
-  /** A block for somebody who lacks one, without the seals it needs; undefined when it is honest this time. */
+  /** A block for a node that lacks one, without the needed seals; undefined when it behaves honestly this time. */
   forgeBlock(parent: Head): SealedBlock | undefined;
 }
 
@@ -44,14 +44,14 @@ export interface Letter {
 
 export interface LiarParts {
   readonly rules: Rules;
-  /** Has every vice, and all of them strongly. */
+  /** Has every kind of fault, at a high rate. */
   readonly isRuthless: boolean;
   readonly random: Random;
   /** All nodes but itself. */
   readonly others: readonly number[];
-  /** What all liars together have heard. */
+  /** Messages that all liars together have received. */
   readonly memory: Memory;
-  /** Where its machine is. */
+  /** Height and round of its state machine. */
   height(): Height | undefined;
 }
 
@@ -79,7 +79,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     isRuthless ? limit * (0.5 + random.next() / 2) : random.chance(0.3) ? 0 : random.next() * limit;
   const silence = upTo(0.6);
   const twoFaces = upTo(0.9);
-  /** How often all hear the twin. */
+  /** How often all nodes get the twin. */
   const mischief = upTo(0.5);
   const eagerness = upTo(0.9);
   const replays = upTo(0.15);
@@ -98,13 +98,13 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     return memory.all().filter(isOfKind);
   };
 
-  /** A vote that its bearer may not want: on anybody, itself included. */
+  /** A validator vote on any node, itself included. */
   function forgedVote(): ValidatorVote {
     const recipient = pick(height()?.validatorSet.validators ?? []) ?? rules.self;
     return { recipient, kind: random.chance(0.5) ? "drop" : "add" };
   }
 
-  /** Nearly the same block, which may be unsound, list other validators, bear another's name or another vote. */
+  /** A variant of the block that may be invalid, or have other validators, another coinbase or another vote. */
   function variantOf({ header, extra: { vote, ...rest }, transactions }: Candidate): Candidate {
     const cast = random.chance(0.3) ? forgedVote() : vote;
     const validators = random.chance(0.1) ? rest.validators.slice(1) : rest.validators;
@@ -136,7 +136,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     };
   }
 
-  /** Its seal may be about another block, or be another's. */
+  /** Its seal may be over another block, or by another validator. */
   function commit(about: { height: bigint; round: number; digest: Digest }): Commit {
     const { height, round, digest } = about;
     const stolen = random.chance(0.1) ? pick(heard("commit"))?.signed.payload.seal : undefined;
@@ -159,7 +159,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     };
   }
 
-  /** The same place, another content; undefined when nothing else comes to its mind. */
+  /** Other content for the same height, round and kind; undefined when there is none. */
   function twinOf(message: Authored): Authored | undefined {
     switch (message.kind) {
       case "proposal":
@@ -183,7 +183,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     }
   }
 
-  /** A certificate for some block of this height: of the Prepares it has, its own, and repetitions where they do not suffice. */
+  /** A certificate for some block of this height: from the Prepares it has, its own, and repetitions if these do not suffice. */
   function makeUpPrepared(): PreparedBlock | undefined {
     const proposal = pick(heard("proposal"));
     const needed = height()?.validatorSet.prepareQuorum ?? 0;
@@ -200,7 +200,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     return { certificate: { proposal: proposal.signed, prepares: collected }, candidate };
   }
 
-  /** A new block for a later round, with the proof that best hides what was prepared. */
+  /** A new block for a later round, with the certificate that best hides a prepared block. */
   function makeUpProposal({ parent, validatorSet, round: { number } }: Height): Proposal {
     const rounds = Array.from({ length: 2 * validatorSet.validators.length }, (_, ahead) => number + ahead);
     const ours = rounds.filter((round) => round > 0 && isProposer(validatorSet, round, rules.self));
@@ -224,7 +224,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     return propose(candidate, certificate);
   }
 
-  /** Another's words with something else in them. */
+  /** Another validator's message with changed contents. */
   function tamper(): Authored | undefined {
     const message = pick(memory.all());
     if (message === undefined) return undefined;
@@ -255,7 +255,7 @@ export function createLiar({ rules, isRuthless, random, others, memory, height }
     }
   }
 
-  /** Votes before anything is checked. */
+  /** Votes without validation. */
   function support({ signed: { payload } }: Proposal): Letter[] {
     if (!random.chance(eagerness)) return [];
     const listeners = random.chance(0.5) ? others : half();

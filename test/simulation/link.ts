@@ -4,7 +4,7 @@ import type { Weather } from "./weather.ts";
 
 /** The network between the nodes, which are numbers here. */
 export interface Link {
-  /** Calls `deliver` when it arrives: never, once or twice, sooner or later. */
+  /** Calls `deliver` on arrival: never, once or twice, after a varying delay. */
   carry(from: number, to: number, deliver: () => void): void;
   /** Ends a partition. */
   heal(): void;
@@ -13,7 +13,7 @@ export interface Link {
 
 export interface LinkFigures {
   messages: number;
-  /** By bad luck or by a partition. */
+  /** By chance or by a partition. */
   lost: number;
   duplicated: number;
   partitions: number;
@@ -27,7 +27,7 @@ export interface LinkParts {
   readonly agenda: Agenda;
   readonly random: Random;
   weather(): Weather;
-  /** Told when the network is parted, or whole again: the nodes on one side, whose words alone get lost if it is one way. */
+  /** Called when the network is partitioned or healed: the nodes on one side, whose messages alone are lost if it is one-way. */
   onParted(side: ReadonlySet<number>, isOneWay: boolean): void;
 }
 
@@ -40,7 +40,7 @@ export function createLink({ nodes, agenda, random, weather, onParted }: LinkPar
 
   const isApart = (): boolean => parted.size > 0 && parted.size < nodes;
 
-  /** Nodes are parted in two groups anew every now and then; what goes from one to the other, or one way only, is lost. */
+  /** Partitions the nodes in two groups at times; messages between the groups are lost, in both directions or one. */
   function part(): void {
     const wasApart = isApart();
     const isParted = random.chance(weather().partition);

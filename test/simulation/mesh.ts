@@ -1,18 +1,18 @@
 import type { Random } from "./random.ts";
 
-/** Who is connected with whom; the nodes are numbers here, and links go both ways. */
+/** Which nodes are connected; nodes are numbers here, and links go both ways. */
 export interface Mesh {
   readonly nodes: number;
   areLinked(a: number, b: number): boolean;
   link(a: number, b: number): void;
 }
 
-/** Everybody is connected with everybody. */
+/** A full mesh. */
 export function fullMesh(nodes: number): Mesh {
   return { nodes, areLinked: (a, b) => a !== b, link: () => undefined };
 }
 
-/** Two are connected while either of them is said to be with the other, or once they are linked besides. */
+/** Two nodes are connected when either lists the other, or when they are linked additionally. */
 export function givenMesh(nodes: number, areLinked: (a: number, b: number) => boolean): Mesh {
   const mesh = emptyMesh(nodes);
   const isGiven = (a: number, b: number): boolean => a !== b && (areLinked(a, b) || areLinked(b, a));
@@ -49,8 +49,8 @@ function emptyMesh(nodes: number): Mesh {
 }
 
 /**
- * Links enough that the words of each of those who pass words on reach all nodes, also when one of them no longer does.
- * It is far from a full mesh where there are many.
+ * Enough links that messages of each relaying node reach all nodes, even when one of them stops relaying.
+ * Far from a full mesh in large networks.
  */
 export function mend(mesh: Mesh, relaying: readonly number[]): void {
   for (const [index, node] of relaying.entries()) {

@@ -7,12 +7,12 @@ import { FORGETS_CERTIFICATE } from "./sabotage.ts";
 import { createWorld, type World } from "./simulator.ts";
 import { drawSetting, FAIR, FAULT_CLASSES, type Setting, USUAL_LIMITS } from "./weather.ts";
 
-/** `npm run simulate` takes fresh ones, as many as it is told. */
+/** `npm run simulate` takes fresh seeds, in any number. */
 const SEEDS = casesOf(30);
 
 const CALM_SETTING = { liars: 0, isRuthless: false, storm: FAIR, relays: undefined };
 
-/** Those of each for each: two messages, a block that is offered, and half as many that are passed on. */
+/** Messages per pair of nodes: two messages, an offered block, and half as many relays. */
 const mostMessages = (validators: number): number => 3.5 * validators * (validators - 1);
 
 async function messagesPerBlock(world: World, durationMs: number): Promise<number> {
@@ -22,7 +22,7 @@ async function messagesPerBlock(world: World, durationMs: number): Promise<numbe
 }
 
 describe("a network of validators", () => {
-  it("decides every block in round 0, one a second, while all is well", async () => {
+  it("decides every block in round 0, one a second, without faults", async () => {
     for (const validators of [1, 2, 3, 4, 10]) {
       const world = createWorld({ ...CALM_SETTING, seed: validators, nodes: validators, validators });
       await world.runUntil(20_000);
@@ -34,7 +34,7 @@ describe("a network of validators", () => {
     }
   });
 
-  it("does so with few links, for what is said is passed on", async () => {
+  it("does so with few links, through relaying", async () => {
     const relays = { links: 0, limits: USUAL_LIMITS };
     const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 9, validators: 9, relays });
     world.calm();
@@ -45,14 +45,14 @@ describe("a network of validators", () => {
     }
   });
 
-  it("passes hardly anything on where nearly all of forty are connected", async () => {
+  it("relays hardly anything when nearly all of forty are connected", async () => {
     const relays = { links: 0.97, limits: USUAL_LIMITS };
     const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 40, validators: 40, relays });
     await world.runUntil(2_500);
     expect(await messagesPerBlock(world, 2_000)).toBeLessThan(mostMessages(40));
   }, 120_000);
 
-  it("passes hardly anything on, whether or not rounds are lost", async () => {
+  it("relays hardly anything, whether or not rounds fail", async () => {
     const relays = { links: 0.9, limits: USUAL_LIMITS };
     const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 10, validators: 10, relays });
     await world.runUntil(4_500);
@@ -61,7 +61,7 @@ describe("a network of validators", () => {
     expect(await messagesPerBlock(world, 20_000)).toBeLessThan(mostMessages(10));
   });
 
-  it("passes everything on again when links are cut of which nobody is told", async () => {
+  it("relays everything again when links are cut silently", async () => {
     let reach = 5;
     const areLinked = (a: number, b: number): boolean => (b - a + 10) % 10 <= reach;
     const relays = { links: 0, limits: USUAL_LIMITS, areLinked };
@@ -77,7 +77,7 @@ describe("a network of validators", () => {
     }
   });
 
-  it("is safe in any storm and among liars, and goes on after it", async () => {
+  it("is safe under any faults and among liars, and makes progress afterwards", async () => {
     const totals = noTotals();
     for (let seed = 1; seed <= SEEDS; seed++) {
       const setting = drawSetting(seed);
@@ -85,7 +85,7 @@ describe("a network of validators", () => {
       if (violation !== undefined) throw new Error(await reportFailure(setting, violation));
       addSeed(totals, setting, figures);
     }
-    // The storms were storms.
+    // Ensures that the faults did occur.
     expect(totals.laterRounds).toBeGreaterThan(SEEDS);
     expect(totals.powerCuts).toBeGreaterThan(SEEDS / 2);
     expect(totals.withLiars).toBeGreaterThan(SEEDS / 3);
@@ -95,7 +95,7 @@ describe("a network of validators", () => {
     expect(totals.pauses).toBeGreaterThan(SEEDS);
   });
 
-  it("holds in the worlds that once showed a bug", async () => {
+  it("holds for the seeds that once showed a bug", async () => {
     for (const line of readFileSync(new URL("seeds.txt", import.meta.url), "utf8").split("\n")) {
       const [seed = ""] = line.split(" ");
       if (!/^\d+$/.test(seed)) continue;
@@ -107,12 +107,12 @@ describe("a network of validators", () => {
 });
 
 describe("a seed", () => {
-  it("makes the same world every time", async () => {
+  it("gives the same run every time", async () => {
     const setting = drawSetting(5);
     expect(await eventsOf(setting)).toEqual(await eventsOf(setting));
   });
 
-  it("that goes wrong is reported with its rates, the last of each node, and what matters of its faults", async () => {
+  it("that fails is reported with its rates, the last events of each node, and the faults that matter", async () => {
     const setting = drawSetting(1);
     const parts = { sabotage: FORGETS_CERTIFICATE };
     const { violation } = await runSetting(setting, parts);

@@ -1,4 +1,4 @@
-/** One generator for a whole simulated world: the same seed gives the same world (mulberry32). */
+/** The generator of a whole simulated run: the same seed gives the same run (mulberry32). */
 export interface Random {
   /** In [0, 1). */
   next(): number;

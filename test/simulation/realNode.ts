@@ -20,8 +20,8 @@ import type { Agenda } from "./agenda.ts";
 import type { Random } from "./random.ts";
 
 /**
- * All of a node but its sockets and doors, joined as node.ts joins them: chain, executor, pool, consensus with its
- * relays, eth and sync, on a disk that forgets what was not synced. It lives one life after another.
+ * A node without sockets and servers, assembled as in node.ts: chain, executor, pool, consensus with its
+ * relays, eth and sync, on a disk that loses unsynced writes. It can be restarted any number of times.
  */
 export interface RealNode {
   readonly index: number;
@@ -30,12 +30,12 @@ export interface RealNode {
   readonly life: Life | undefined;
   readonly protocols: readonly SubProtocol[] | undefined;
   boot(): Promise<void>;
-  /** Of the process, and of the power: what is under way is lost, in whole or in part. */
+  /** Ends the process, or cuts the power: pending writes are lost, in whole or in part. */
   cutPower(): void;
-  /** As by SIGTERM; what is under way is ended first. */
+  /** Stops as by SIGTERM, after pending work. */
   stop(): Promise<void>;
   setClock(skewMs: number): void;
-  /** The newest of what it wrote to its log. */
+  /** The newest lines of its log. */
   readonly log: readonly string[];
 }
 
@@ -53,16 +53,16 @@ export interface RealNodeParts {
   readonly random: Random;
   readonly genesis: string;
   readonly disk: ForgetfulDisk;
-  /** What the agenda's zero is on the clocks. */
+  /** The clock time of the agenda's zero. */
   readonly startMs: number;
   onSaid(message: Authored): void;
   onHeadChanged(node: RealNode, change: HeadChange): void;
-  /** What a node in order never has to tell. */
+  /** Called with log lines that a healthy node never writes. */
   onFault(node: RealNode, what: string): void;
   onGone(node: RealNode): void;
-  /** It is told to stand still: it catches up. */
+  /** Called when it pauses to catch up. */
   onPaused(): void;
-  /** For a saboteur: starts as if it had never voted. */
+  /** For sabotage: starts without its vote log. */
   readonly forgetsVotes: boolean;
 }
 
@@ -74,7 +74,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
   const log: string[] = [];
   let disk = parts.disk;
   let life: Life | undefined;
-  /** Rises with every end: whoever remembers another number is of the past. */
+  /** Incremented at every end, so that callbacks of earlier runs are recognised. */
   let ends = 0;
   let skewMs = 0;
 
@@ -229,7 +229,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
   return node;
 }
 
-/** All are honest; but where clocks differ a block may seem to come too early. */
+/** All nodes are honest, but with different clocks a block may seem to come too early. */
 function isAccusation(message: string, facts: object): boolean {
   if (message === "a validator has signed two different blocks in one round") return true;
   const isEarly = "code" in facts && facts.code === "timestampInFuture";

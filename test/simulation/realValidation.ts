@@ -7,21 +7,21 @@ import { createCheckers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
 import type { Life, RealNode } from "./realNode.ts";
 
-/** Sees all that nodes say and tell, and remembers: what anybody was told may be relied on for ever. */
+/** Records all that nodes send and announce: whatever was announced must hold for ever. */
 export interface RealValidation {
   readonly faults: readonly string[];
-  /** The highest block that anybody told of. */
+  /** The highest announced block. */
   readonly height: number;
   fault(what: string): void;
-  /** A word of a validator's own. */
+  /** A validator's own message. */
   onSaid(message: Authored): void;
   /** A node announces blocks. */
   onHeadChanged(node: RealNode, change: HeadChange): void;
-  /** Whatever this node told before its end, it has after it. */
+  /** Checks that a restarted node has everything that it announced before. */
   onBoot(node: RealNode): void;
-  /** What is not as it should be yet; undefined when all have the same head from `goal` on and no pool holds anything. */
+  /** What is not settled yet; undefined when all nodes have the same head, at least `goal`, and all pools are empty. */
   unfinished(nodes: readonly RealNode[], goal: number): string | undefined;
-  /** Looks at everything that the nodes have, to the last entry of their databases. */
+  /** Checks everything that the nodes have, to the last entry of their databases. */
   judgeEnd(nodes: readonly RealNode[]): Promise<void>;
 }
 

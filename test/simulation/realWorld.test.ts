@@ -6,7 +6,7 @@ import { drawRealSetting, type RealFigures, type RealSabotage, runRealSetting } 
 const SEEDS = Number(process.env["IBEX_REAL_WORLDS"] ?? 3);
 const FIRST_SEED = Number(process.env["IBEX_SEED"] ?? 10);
 const LONGEST_MS = 60_000;
-/** The machine is somebody else's for a third of the time. */
+/** Allows for other load on the machine. */
 const BUSY_MS = 30;
 
 describe("a network of real nodes", () => {

@@ -16,9 +16,9 @@ import { createRealValidation, type RealValidation } from "./realValidation.ts";
 
 /**
  * The slower level of simulation: a few real nodes (realNode.ts) in one process, in virtual time and from one seed, with
- * real keys, blocks, states and bytes. Clients send, nodes lose their power or are stopped, connections break and stand
- * still; then all is well again. In the end all have the same blocks and states, nothing that anybody was told of is
- * lost, everything sent is mined, and the databases are sound to the last entry (realJudge.ts).
+ * real keys, blocks, states and bytes. Clients send, nodes lose power or are stopped, connections break and
+ * stall; then all faults end. In the end all nodes have the same blocks and states, nothing that was announced is
+ * lost, everything sent is mined, and the databases are intact to the last entry (realValidation.ts).
  */
 export interface RealSetting {
   readonly seed: number;
@@ -26,13 +26,13 @@ export interface RealSetting {
   readonly followers: number;
   /** The validators vote the first follower in. */
   readonly votesFollowerIn: boolean;
-  /** Share of the possible links that there are before the calm. */
+  /** Share of the possible links during the faulty phase. */
   readonly links: number;
   readonly delayMs: number;
   readonly partition: number;
-  /** That a node goes down, every two seconds. */
+  /** Probability that a node goes down, every two seconds. */
   readonly outage: number;
-  /** That it does so without warning. */
+  /** Probability that it does so without a shutdown. */
   readonly powerCut: number;
   readonly downMs: number;
   readonly skewMs: number;
@@ -46,14 +46,14 @@ export interface RealFigures {
   readonly stops: number;
   readonly partitions: number;
   readonly messages: number;
-  /** Times that a node stood still to catch up. */
+  /** Times that a node paused to catch up. */
   readonly pauses: number;
   /** In the end. */
   readonly validators: number;
   readonly virtualMs: number;
 }
 
-/** What makes nodes that this level must catch. */
+/** Sabotage of nodes that this level must catch. */
 export interface RealSabotage extends Pick<ForgetfulSettings, "syncs"> {
   readonly forgetsVotes?: boolean;
 }
@@ -77,23 +77,23 @@ export function drawRealSetting(seed: number): RealSetting {
 }
 
 const STORM_MS = 20_000;
-/** Rounds that grew long in the storm have to run out. */
+/** Rounds that grew long in the faulty phase have to time out. */
 const CALM_MS = 180_000;
 const CALM_BLOCKS = 3;
 const OUTAGE_EVERY_MS = 2_000;
 const SEND_EVERY_MS = 150;
 const SEND_AGAIN_EVERY_MS = 3_000;
-/** How far work gets before anything else happens. */
+/** Event-loop slices given to pending work before the next event. */
 const TURNS_PER_EVENT = 4;
 const START_MS = 1_800_000_000_000;
 
-/** Lives one world to its end; throws what is wrong with it, with all that is needed to see it again. */
+/** Runs one simulation to its end; throws a violation with all that is needed to reproduce it. */
 export async function runRealSetting(
   setting: RealSetting,
   sabotage: RealSabotage = {},
 ): Promise<RealFigures> {
-  // As a node does before it takes part: a module that is read from the disk meanwhile takes real time, and in virtual
-  // time that is anything from nothing to minutes.
+  // Like a node at its start: loading a module from the disk later takes real time, which in virtual
+  // time is anything from nothing to minutes.
   await loadInterpreter();
   const { seed } = setting;
   const random = createRandom(seed);
@@ -154,7 +154,7 @@ export async function runRealSetting(
     connections.review();
   }
 
-  /** A failure of the node itself is a fault, and ends the world. */
+  /** A failure of the node itself is a violation, and ends the run. */
   function attempt(node: RealNode, what: string, work: Promise<void>): void {
     work.catch((error: unknown) => {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -184,7 +184,7 @@ export async function runRealSetting(
     });
   }
 
-  /** Somebody's, of those that answer. */
+  /** The server of any node that answers. */
   function anyPool(): TxPool | undefined {
     const lives = nodes.flatMap(({ life }) => life ?? []);
     return lives[random.between(0, lives.length - 1)]?.pool;
@@ -245,7 +245,7 @@ export async function runRealSetting(
   };
 }
 
-/** Everything that is due, one moment after another, with some time in between for the work that it begins. */
+/** Runs all due events in order, with time in between for the work that they start. */
 async function runAgenda(agenda: Agenda, endMs: number, check: () => void): Promise<void> {
   for (;;) {
     check();

@@ -14,17 +14,17 @@ import type { Mesh } from "./mesh.ts";
 import type { SimulatedNode } from "./simulatedNode.ts";
 
 /**
- * What stands between a node's engine and its links, as in the real node: words are passed on along a mesh in which not
- * everybody knows everybody, each is taken once, and those of heights to come wait. All of it dies with the process.
+ * The message router between a node's engine and its links, as in the real node: messages are relayed in a partial
+ * mesh, each is delivered once, and those of future heights are buffered. All of it is lost with the process.
  */
 export interface Relays {
   boot(node: SimulatedNode, head: Head): void;
-  /** All who are linked and up meet anew: each hears again what the other said last. */
+  /** Reconnects all linked running nodes, so that each gets the last messages of the other. */
   reconnect(): void;
   headAdvanced(node: SimulatedNode, head: Head): void;
-  /** Our own words. */
+  /** Sends our own message. */
   multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
-  /** What a liar says to one, over the link to it. */
+  /** Sends a liar's message to one node, over the link to it. */
   tell(from: SimulatedNode, to: SimulatedNode, message: Authored): void;
 }
 
@@ -37,16 +37,16 @@ export interface RelaysParts {
   readonly nodes: readonly SimulatedNode[];
   readonly mesh: Mesh;
   readonly codec: MessageCodec;
-  /** Those that must hold, and those that the nodes have: not the same for a saboteur. */
+  /** The required limits, and those that the nodes have: different under sabotage. */
   readonly limits: DeskLimits;
   readonly ownLimits: DeskLimits;
   readonly checkers: Checkers;
-  /** Takes something over a link, if it arrives. */
+  /** Sends over a link, with its losses. */
   carry(from: SimulatedNode, to: SimulatedNode, deliver: () => void): void;
   deliver(to: SimulatedNode, message: Authored): void;
-  /** Whether this node, this time, takes part in what it should pass on. */
+  /** Whether this node relays this time. */
   passesOn(node: SimulatedNode): boolean;
-  /** Whether it says to whoever connects what it said last. */
+  /** Whether it sends its last messages to nodes that connect. */
   repeats(node: SimulatedNode): boolean;
   onKept(): void;
   readonly requestTimeoutSeconds: number;

@@ -6,8 +6,8 @@ import { drawSetting, FAULT_CLASSES, type Setting } from "./weather.ts";
 const LINES_PER_NODE = 14;
 
 /**
- * All that is known of a seed that went wrong: its rates, the last words of each node, the command that repeats it, and
- * whether it still goes wrong without each kind of fault.
+ * Describes a failed seed: its rates, the last events of each node, the command that repeats it, and
+ * whether it still fails without each kind of fault.
  */
 export async function reportFailure(
   setting: Setting,
@@ -69,7 +69,7 @@ function describeRelays(relays: Setting["relays"]): string {
   return `words are passed on, over ${Math.round(100 * relays.links)} % of the links; ${limits.join(", ")}`;
 }
 
-/** Prints every event of a seed as it happens, a line each: the true time, the node, its own time if it is off, what happens. */
+/** Prints every event of a seed, one per line: the true time, the node, its own time if different, and the event. */
 export async function traceSeed(
   seed: number,
   print: (line: string) => void,
@@ -89,7 +89,7 @@ export async function traceSeed(
   return violation;
 }
 
-/** The figures of one world. */
+/** The figures of one run. */
 export function describeSeed(
   setting: Setting,
   figures: SeedFigures,
@@ -100,7 +100,7 @@ export function describeSeed(
   return describeTotals(totals, took);
 }
 
-/** Sums of many seeds, and the longest and highest of them. */
+/** Sums and maxima over many seeds. */
 export interface Totals extends Record<(typeof SUMMED)[number], number> {
   seeds: number;
   withLiars: number;
@@ -143,7 +143,7 @@ export function addSeed(totals: Totals, { liars, relays }: Setting, figures: See
   totals.highestRound = Math.max(totals.highestRound, figures.highestRound);
 }
 
-/** The figures of a run, for people, in lines. */
+/** The figures of many runs, as readable lines. */
 export function describeTotals(totals: Totals, { seconds }: { readonly seconds: number }): string {
   const count = (value: number): string => Math.round(value).toLocaleString("en");
   const share = (part: number, whole: number): string =>

@@ -4,9 +4,9 @@ import type { Sabotage } from "./simulatedNode.ts";
 import { createWorld } from "./simulator.ts";
 import { FAIR, USUAL_LIMITS } from "./weather.ts";
 
-/** How long a chain that stood for want of validators goes on standing when all are back; rounds begin with 2 s. */
-describe("a network of Ibex and Besu that stood, and in which all restart at once", () => {
-  it("has its next block in a fraction of the time that it stood", async () => {
+/** How long a chain that stalled for lack of validators remains stalled when all are back; round 0 lasts 2 s. */
+describe("a stalled network of Ibex and Besu in which all restart at once", () => {
+  it("has its next block in a fraction of the time that it was stalled", async () => {
     for (const kinds of ["IIBB", "IBBB", "IIIB", "IIII", "IIIIBBB"]) {
       const waitsMs = await Promise.all(
         livesOf(kinds).map((lives) => waitMs({ kinds, lives, stoodMs: 270_000 })),
@@ -15,7 +15,7 @@ describe("a network of Ibex and Besu that stood, and in which all restart at onc
     }
   });
 
-  it("has it at once when ours have forgotten their votes", async () => {
+  it("has it at once when ours have no vote logs", async () => {
     for (const kinds of ["IIBB", "IIIIBBB"]) {
       const waitsMs = await Promise.all(
         livesOf(kinds).map((lives) => waitMs({ kinds, lives, stoodMs: 3_600_000, ours: FORGETS_VOTES })),
@@ -29,7 +29,7 @@ describe("a network of Ibex and Besu that stood, and in which all restart at onc
 interface Outage {
   /** I for Ibex, B for Besu, in the order of their addresses. */
   readonly kinds: string;
-  /** L for those that were there while the chain stood. */
+  /** L for those that were up while the chain was stalled. */
   readonly lives: string;
   readonly stoodMs: number;
   readonly ours?: Sabotage;
@@ -43,7 +43,7 @@ async function waitMs({ kinds, lives, stoodMs, ours = {} }: Outage): Promise<num
       ...{ seed: 1, nodes: kinds.length, validators: kinds.length, liars: 0, isRuthless: false },
       ...{ storm: FAIR, relays: { links: 1, limits: USUAL_LIMITS } },
     },
-    // Besu breaks its promises, and so do those that are told to forget them.
+    // Besu contradicts its earlier votes, and so do validators without their vote logs.
     { sabotageOf: (index) => (kinds[index] === "B" ? AS_BESU : ours), blindTo: ["promise", "order"] },
   );
   const heightOf = (): number => Math.max(...nodes.map(({ chain }) => chain.length));

@@ -3,13 +3,13 @@ import { createWorld, type World, type WorldFigures, type WorldParts } from "./s
 import type { Setting } from "./weather.ts";
 
 const STORM_MS = 40_000;
-/** Longest wait for blocks after the storm: the timeouts that grew in it must run out, and liars may follow one another. */
+/** Longest wait for blocks after the faulty phase: long timeouts must run out, and liars may be consecutive proposers. */
 const CALM_MS = 60 * 60_000;
-/** As long as that when nobody looks whether they come. */
+/** Wait when progress is not checked. */
 const BLIND_CALM_MS = 60_000;
-/** Blocks that every honest node must add to the highest there was at the end of the storm. */
+/** Blocks that every honest node must add to the highest one at the end of the faulty phase. */
 const CALM_BLOCKS = 5;
-/** How long good health is watched, and the fewest blocks it must bring after the one in progress. */
+/** Duration of the fault-free check, and the fewest blocks that it must bring after the one in progress. */
 const HEALTHY_MS = 8_000;
 const HEALTHY_BLOCKS = 5;
 
@@ -30,11 +30,11 @@ export interface SeedFigures extends Readonly<WorldFigures> {
   /** Changes of the validator set. */
   readonly setChanges: number;
   readonly virtualMs: number;
-  /** Virtual time from the end of the storm until all honest nodes had their blocks. */
+  /** Virtual time from the end of the faulty phase until all honest nodes had their blocks. */
   readonly calmMs: number;
 }
 
-/** One world, from its first moment through storm and calm, or until something is wrong. */
+/** Runs one seed through its faulty and its calm phase, or until a violation. */
 export async function runSetting(setting: Setting, parts: WorldParts = {}): Promise<SeedResult> {
   const world = createWorld(setting, parts);
   let calmMs = 0;
@@ -66,10 +66,10 @@ async function awaitBlocks(
   return agenda.nowMs - STORM_MS;
 }
 
-/** Where nobody lies and all is well, every block is decided in round 0, one a second. */
+/** Without liars and faults every block is decided in round 0, one a second. */
 async function checkHealth({ agenda, nodes, runUntil }: World): Promise<void> {
   const tips = nodes.map(({ chain }) => chain.length);
-  // The height in progress may have begun in worse times.
+  // The height in progress may have begun in the faulty phase.
   const first = Math.max(...tips) + 1;
   await runUntil(agenda.nowMs + HEALTHY_MS);
   for (const { chain } of nodes) {

@@ -32,7 +32,7 @@ const ALL: readonly CheckerName[] = ["agreement", "promise", "evidence", "order"
 
 const AS_DRAWN = (setting: Setting): Setting => setting;
 
-/** For what has nothing to do with the way that words take: it is faster. */
+/** For sabotage that does not concern relaying: it is faster. */
 const NO_RELAYS = { relays: undefined } as const;
 
 const LONG_SYNCS = (setting: Setting): Setting => ({
@@ -41,7 +41,7 @@ const LONG_SYNCS = (setting: Setting): Setting => ({
   storm: { ...setting.storm, crash: 0.03, powerCut: 1, downMs: 200, syncMs: 300 },
 });
 
-/** Four nodes, of which one may hold a block that the others do not hear of. */
+/** Four nodes, of which one may have a block that the others do not receive. */
 const BLOCKS_GET_LOST = (setting: Setting): Setting => ({
   ...setting,
   ...{ nodes: 4, validators: 4, liars: 0 },
@@ -55,7 +55,7 @@ const FOUR_WITH_LIAR = (setting: Setting): Setting => ({
   ...{ nodes: 4, validators: 4, liars: 1, isRuthless: false },
 });
 
-/** Nothing but words that get lost keeps them apart, and a liar that may lead them about. */
+/** Only lost messages keep validators apart, and a liar may mislead them. */
 const LIAR_AND_LOST_WORDS = (setting: Setting): Setting => ({
   ...FOUR_WITH_LIAR(setting),
   ...NO_RELAYS,
@@ -64,7 +64,7 @@ const LIAR_AND_LOST_WORDS = (setting: Setting): Setting => ({
 
 const FOUR_WITH_RUTHLESS = (setting: Setting): Setting => ({ ...FOUR_WITH_LIAR(setting), isRuthless: true });
 
-/** Checks that outlast their round, and somebody to propose what is unsound. */
+/** Validations that outlast their round, and a liar that proposes invalid blocks. */
 const LONG_CHECKS = (setting: Setting): Setting => ({
   ...FOUR_WITH_RUTHLESS(setting),
   ...NO_RELAYS,
@@ -75,7 +75,7 @@ const LONG_CHECKS = (setting: Setting): Setting => ({
   },
 });
 
-/** A liar may propose what it likes while somebody holds a block that the others do not hear of. */
+/** A liar may propose anything while one node has a block that the others do not receive. */
 const LIAR_AND_LOST_BLOCKS = (setting: Setting): Setting => ({
   ...FOUR_WITH_RUTHLESS(setting),
   ...NO_RELAYS,
@@ -88,7 +88,7 @@ const LIAR_AND_RESTARTS = (setting: Setting): Setting => ({
   storm: { ...setting.storm, loss: 0.2, blockLoss: 0.95, crash: 0.04, downMs: 100, pause: 0 },
 });
 
-/** Many nodes, few links, and nobody to blame. */
+/** Many nodes, few links, and no liars. */
 const FEW_LINKS = (setting: Setting): Setting => ({
   ...setting,
   ...{ nodes: 10, validators: 10, liars: 0 },
@@ -98,10 +98,10 @@ const FEW_LINKS = (setting: Setting): Setting => ({
 
 const LONGEST_MS = 10 * 60_000;
 
-/** More than the daily run can wait for: set by `npm run test:long`. */
+/** Too long for the daily run: set by `npm run test:long`. */
 const LONG_SEEDS = Number(process.env["IBEX_SABOTAGE_SEEDS"] ?? 0);
 
-/** Each saboteur must be caught, by the checker whose business it is, within so many seeds, or the simulator is not looking. */
+/** Each sabotage must be caught by its checker within a number of seeds, or the simulator checks nothing. */
 describe("the simulator catches validators that", () => {
   const cases: readonly Case[] = [
     ["forget their votes when they stop", FORGETS_VOTES, "promise", 50],
@@ -125,7 +125,7 @@ describe("the simulator catches validators that", () => {
     ["believe a proposer without proof", BELIEVES_PROPOSERS, "evidence", 20],
     ["believe what a wish for a round brings along", BELIEVES_ROUND_CHANGES, "evidence", 60],
     ["believe who is named as a block's builder", BELIEVES_BUILDERS, "evidence", 40, FOUR_WITH_RUTHLESS],
-    ["take unsound blocks", TAKES_UNSOUND_BLOCKS, "evidence", 40, FOUR_WITH_RUTHLESS],
+    ["accept invalid blocks", TAKES_UNSOUND_BLOCKS, "evidence", 40, FOUR_WITH_RUTHLESS],
     ["import blocks whoever sealed them", IMPORTS_UNSEALED, "evidence", 20],
     ["go along with nobody to later rounds", CAPS_TIMEOUTS_AND_JOINS_NOBODY, "progress", 40, FOUR_HONEST],
     ["wait for others for ever", STAYS_FOR_EVER, "progress", 40, FOUR_HONEST],
@@ -150,16 +150,16 @@ describe("the simulator catches validators that", () => {
     );
   }
 
-  it("but not those that cap their timeouts: the join rule brings them together all the same", async () => {
+  it("but not those that cap their timeouts: the join rule brings them together anyway", async () => {
     const settings = Array.from({ length: 10 }, (_, index) => FOUR_HONEST(drawSetting(index + 1)));
     expect(await isCaughtInOneOf(settings, CAPS_TIMEOUTS, "progress")).toBe(false);
   });
 });
 
-/** Name, sabotage, checker, seeds, and what is made of each setting so that the sabotage matters often. */
+/** Name, sabotage, checker, seeds, and a change of each setting that makes the sabotage matter often. */
 type Case = readonly [string, Sabotage, CheckerName, number, ((setting: Setting) => Setting)?];
 
-/** The other checkers look away, so that each has to find what is its own. */
+/** The other checkers are off, so that each has to find its own violations. */
 async function isCaughtInOneOf(
   settings: readonly Setting[],
   sabotage: Sabotage,

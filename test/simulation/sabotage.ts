@@ -12,7 +12,7 @@ const CERTIFICATE_FLAWS: readonly string[] = [
   "preparedBlockReplaced",
 ];
 
-/** Machines with one rule broken, made by standing between the machine and the world; the machine itself has no switches. */
+/** State machines with one broken rule, made by wrapping the step function; the state machine itself has no switches. */
 
 export const FORGETS_VOTES: Sabotage = { remember: () => undefined };
 
@@ -20,10 +20,10 @@ export const FORGETS_PREPARED_OVER_RESTARTS: Sabotage = {
   remember: (record) => record && { ...record, prepared: undefined },
 };
 
-/** Each keeps to itself what it hears. */
+/** Does not relay. */
 export const PASSES_NOTHING_ON: Sabotage = { passesNothingOn: true };
 
-/** Keeps ten times the messages that it may. */
+/** Buffers ten times the allowed messages. */
 export const HOARDS: Sabotage = { hoards: true };
 
 export const SPEAKS_BEFORE_SYNC: Sabotage = { speaksBeforeSync: true };
@@ -40,15 +40,15 @@ export const LOWERS_QUORUM: Sabotage = {
   }),
 };
 
-/** Rounds never get longer than this. What it costs is borne by the join rule alone, so it is no sabotage yet. */
+/** Caps round timeouts. The join rule makes up for it, so this alone is not sabotage. */
 const LONGEST_ROUND_MS = 4_000;
 
 export const CAPS_TIMEOUTS: Sabotage = { machine: capped(step) };
 
-/** Nobody goes along when others ask for later rounds, or waits for them: with capped timeouts they never meet. */
+/** No validator joins later rounds, or stays for others: with capped timeouts they never meet. */
 export const CAPS_TIMEOUTS_AND_JOINS_NOBODY: Sabotage = { machine: capped(spoiled(onItsOwn)) };
 
-/** Whoever hears too few stays in its round until it hears more: words that got lost are never said again. */
+/** A validator that hears too few stays in its round for ever: lost messages are never sent again. */
 export const STAYS_FOR_EVER: Sabotage = {
   machine: spoiled((height) => ({
     ...height,
@@ -57,8 +57,8 @@ export const STAYS_FOR_EVER: Sabotage = {
 };
 
 /**
- * Not sabotage but Besu: it begins in round 0 after a restart, goes along with nobody but a quorum, stays in no round for
- * want of others, and says nothing twice (ibft2.md#rounds, ibft2.md#restart-and-observers).
+ * Not sabotage but Besu: it starts in round 0 after a restart, joins only a quorum, never stays in a round for lack of
+ * others, and sends nothing twice (ibft2.md#rounds, ibft2.md#restart-and-observers).
  */
 export const AS_BESU: Sabotage = {
   remember: () => undefined,
@@ -66,12 +66,12 @@ export const AS_BESU: Sabotage = {
   machine: spoiled(onItsOwn),
 };
 
-/** One asks for a later round, and all go along: a liar leads them about. */
+/** One request for a later round makes all join: a liar can mislead them. */
 export const JOINS_ANYBODY: Sabotage = {
   machine: spoiled((height) => ({ ...height, validatorSet: { ...height.validatorSet, tolerableFaults: 0 } })),
 };
 
-/** Whoever says a thing twice counts for two. */
+/** Duplicate messages count twice. */
 export const COUNTS_AUTHORS_TWICE: Sabotage = {
   machine(rules, state, nowMs, input) {
     const transition = step(rules, state, nowMs, input);
@@ -91,7 +91,7 @@ export const COUNTS_AUTHORS_TWICE: Sabotage = {
   },
 };
 
-/** The verdict on a block of the last round is taken for one on the block of this round. */
+/** A validation result of the last round counts for the block of this round. */
 export const TAKES_STALE_VERDICTS: Sabotage = {
   machine: misled((state, input) => {
     const { height } = state;
@@ -101,14 +101,14 @@ export const TAKES_STALE_VERDICTS: Sabotage = {
   }),
 };
 
-/** Goes on while its disk is full or it lags behind; "resumed" is nothing to a machine that was not paused. */
+/** Continues while its disk is full or it lags behind; "resumed" has no effect on a state machine that is not paused. */
 export const IGNORES_PAUSES: Sabotage = {
   machine(rules, state, nowMs, input) {
     return step(rules, state, nowMs, input.kind === "paused" ? { kind: "resumed" } : input);
   },
 };
 
-/** A timer that was set for an earlier round or height ends the present one; the effect handler would have cancelled it. */
+/** A timer of an earlier round or height ends the current one; the effect handler would have cancelled it. */
 export const TAKES_STALE_TIMERS: Sabotage = {
   cancelsNothing: true,
   machine: misled((state, input) => {
@@ -118,7 +118,7 @@ export const TAKES_STALE_TIMERS: Sabotage = {
   }),
 };
 
-/** The turns go on from whoever proposed in the round in which we happen to hold the parent, not from who made it. */
+/** The proposer follows from the proposer of the round in which we have the parent, not from its builder. */
 export const COUNTS_TURNS_BY_ROUND: Sabotage = {
   machine: misled((_state, input) => {
     if (input.kind !== "headAdvanced") return input;
@@ -131,7 +131,7 @@ export const COUNTS_TURNS_BY_ROUND: Sabotage = {
   }),
 };
 
-/** A seal counts as its bearer's, whatever it is about. */
+/** A seal counts for the message's author, whatever it signs. */
 export const TRUSTS_SEALS: Sabotage = {
   machine: misled((_state, input) => {
     if (input.kind !== "message" || input.message.kind !== "commit") return input;
@@ -139,13 +139,13 @@ export const TRUSTS_SEALS: Sabotage = {
   }),
 };
 
-/** The proposer of a later round is believed without the proof, or with a false one. */
+/** A proposal of a later round is accepted without its certificate, or with an invalid one. */
 export const BELIEVES_PROPOSERS: Sabotage = { machine: believing(CERTIFICATE_FLAWS) };
 
-/** Whoever is named as the builder of a block is taken for it, and the block's vote for that one's. */
+/** Any coinbase is accepted in a proposed block, and the block's vote counts for it. */
 export const BELIEVES_BUILDERS: Sabotage = { machine: believing(["foreignBuilder"]) };
 
-/** A wish for a round counts with whatever it brings as proof of a prepared block. */
+/** A RoundChange counts with any prepared certificate. */
 export const BELIEVES_ROUND_CHANGES: Sabotage = {
   machine(rules, state, nowMs, input) {
     const transition = step(rules, state, nowMs, input);
@@ -161,14 +161,14 @@ export const BELIEVES_ROUND_CHANGES: Sabotage = {
   },
 };
 
-/** Every block is called sound. */
+/** Every block counts as valid. */
 export const TAKES_UNSOUND_BLOCKS: Sabotage = {
   machine: misled((_state, input) => (input.kind === "candidateChecked" ? { ...input, sound: true } : input)),
 };
 
 export const IMPORTS_UNSEALED: Sabotage = { importsUnsealed: true };
 
-/** A proposal that is refused for one of those flaws is put on trial all the same. */
+/** A proposal rejected for one of these errors is validated all the same. */
 function believing(flaws: readonly string[]): Step {
   return (rules, state, nowMs, input) => {
     const transition = step(rules, state, nowMs, input);
@@ -203,7 +203,7 @@ function capped(machine: Step): Step {
   };
 }
 
-/** A machine whose state is changed behind its back after every step. */
+/** A state machine whose state is changed after every step. */
 function spoiled(change: (height: Height) => Height): Step {
   return (rules, state, nowMs, input) => {
     const transition = step(rules, state, nowMs, input);
@@ -212,7 +212,7 @@ function spoiled(change: (height: Height) => Height): Step {
   };
 }
 
-/** More would have to ask than there are, and whoever has begun a round that long ago does not stay in it. */
+/** More requests than validators would be needed to join, and no round is old enough to stay in. */
 function onItsOwn(height: Height): Height {
   const { validatorSet, round } = height;
   return {
@@ -222,7 +222,7 @@ function onItsOwn(height: Height): Height {
   };
 }
 
-/** A machine that is told something else. */
+/** A state machine with changed inputs. */
 function misled(change: (state: State, input: Input) => Input): Step {
   return (rules, state, nowMs, input) => step(rules, state, nowMs, change(state, input));
 }

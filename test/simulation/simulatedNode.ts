@@ -18,7 +18,7 @@ import type { SealedBlock } from "./toyLedger.ts";
 import { describeEffect, describeInput } from "./trace.ts";
 import type { Weather } from "./weather.ts";
 
-/** A node of which all but consensus is a toy: the engine, its effect handler and the machine are those of the program. */
+/** A node in which all but consensus is a toy: engine, effect handler and state machine are the real ones. */
 export interface SimulatedNode {
   readonly index: number;
   readonly rules: Rules;
@@ -29,21 +29,21 @@ export interface SimulatedNode {
   readonly state: State | undefined;
   /** By its own clock. */
   readonly nowMs: number;
-  /** How far that clock is ahead. */
+  /** How far its clock is ahead. */
   readonly skewMs: number;
-  /** Reasons for which it stands still; forgotten at each boot. */
+  /** Pause reasons; cleared at each start. */
   readonly holds: PauseReasons;
   hear(message: Authored): void;
   headAdvanced(head: Head): void;
-  /** For this life of the node only: after a crash nobody is at home. */
+  /** The engine of this run only; undefined after a crash. */
   plan(delayMs: number, action: () => void): void;
   boot(): void;
-  /** Its process ends; nobody starts it again. */
+  /** Ends its process without a restart. */
   stop(): void;
   setClock(skewMs: number): void;
 }
 
-/** What a saboteur may change: the machine itself, what a node remembers of its votes, when it says them. */
+/** What sabotage may change: the state machine, a node's vote log, and when votes are sent. */
 export interface Sabotage {
   readonly machine?: Step;
   /** The record that a node finds when it starts. */
@@ -52,11 +52,11 @@ export interface Sabotage {
   readonly passesNothingOn?: boolean;
   /** Ten times what the limits allow. */
   readonly hoards?: boolean;
-  /** What it said last, it says to nobody who connects. */
+  /** Does not send its last messages to nodes that connect. */
   readonly repeatsNothing?: boolean;
-  /** Its alarms ring, wanted or not. */
+  /** Its timers fire even when cancelled. */
   readonly cancelsNothing?: boolean;
-  /** Takes the blocks of others whoever sealed them. */
+  /** Accepts blocks of others with any seals. */
   readonly importsUnsealed?: boolean;
 }
 
@@ -75,9 +75,9 @@ export interface NodeParts {
   commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;
   onBoot(node: SimulatedNode): void;
   onCrash(node: SimulatedNode, isPowerCut: boolean): void;
-  /** The engine has something to do, for which it needs its turn. */
+  /** The engine has pending work that needs a slice of the event loop. */
   onWork(): void;
-  /** The engine has given up. */
+  /** The engine has failed. */
   onFailure(error: unknown): void;
   observe?: (node: SimulatedNode, line: () => string) => void;
 }
@@ -143,7 +143,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     },
   };
 
-  /** One life of its engine. Before anything that this does to the world, the process may end. */
+  /** One run of its engine. The process may end before any external effect. */
   function bear(): Engine {
     const bornIn = life;
     const isAlive = (): boolean => life === bornIn;
@@ -242,7 +242,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
   return node;
 }
 
-/** What was under way when the process ended comes to nothing. */
+/** Drops the results of work that was pending when the process ended. */
 const NEVER = new Promise<never>(() => undefined);
 
 const NOBODY = { pause: () => undefined, resume: () => undefined };

@@ -22,25 +22,25 @@ import { FAIR, type Setting } from "./weather.ts";
 import { createTokenCodec, recoverSigners } from "./wire.ts";
 
 /**
- * A whole network in one process and in virtual time, drawn from one seed. In the storm messages get lost, doubled and
- * delayed, clocks are wrong, and nodes stop anywhere, between any two effects; in the calm that follows all is well but
- * for the liars, and blocks must come again. Safety is checked at every step: a violation throws.
+ * A whole network in one process and in virtual time, drawn from one seed. In the faulty phase messages are lost, doubled and
+ * delayed, clocks are wrong, and nodes crash between any two effects; in the calm phase that follows there are no faults
+ * except liars, and blocks must be decided again. Safety is checked at every step: a violation throws.
  *
- *   agenda (time) -> relays -> engine: mailbox -> machine -> effects -> disk, ledger, relays -> link -> agenda
- *                                                    |                                ^
- *                                                 checkers                       liars' mouths
+ *   agenda (time) -> relays -> engine: mailbox -> state machine -> effects -> disk, ledger, relays -> link -> agenda
+ *                                                    |                                      ^
+ *                                                 checkers                                 liars
  *
- * Relays are there in some worlds only; in the others all hear each other directly.
+ * Some seeds have relays; in the others all nodes receive each other's messages directly.
  */
 export interface World {
   readonly agenda: Agenda;
   readonly nodes: readonly SimulatedNode[];
-  /** Lets everything happen that is due until then. Rejects with the first Violation. */
+  /** Runs all events due until then. Rejects with the first Violation. */
   runUntil(endMs: number): Promise<void>;
   /** Highest block that any honest node has committed. */
   readonly height: number;
   readonly figures: Readonly<WorldFigures>;
-  /** Ends the storm: links heal, the crashed return, clocks are set. */
+  /** Ends the faulty phase: links heal, crashed nodes restart, clocks are corrected. */
   calm(): void;
 }
 
@@ -49,9 +49,9 @@ export interface WorldFigures extends LinkFigures {
   lies: number;
   crashes: number;
   powerCuts: number;
-  /** Times that a node was told to stand still. */
+  /** Times that a node was paused. */
   pauses: number;
-  /** Messages that waited for their height. */
+  /** Messages that were buffered for their height. */
   kept: number;
   /** Reports of double votes: one lie is seen by many. */
   doubleVotes: number;
@@ -60,15 +60,15 @@ export interface WorldFigures extends LinkFigures {
 }
 
 export interface WorldParts {
-  /** Spoils the machine or its world, to see whether anyone notices. */
+  /** Sabotages nodes, to test the checkers. */
   readonly sabotage?: Sabotage;
-  /** Instead of that, for nodes of their own kind. */
+  /** Replaces it for nodes of another kind. */
   readonly sabotageOf?: (index: number) => Sabotage | undefined;
-  /** Checkers that look away, so that another has to find what they would. */
+  /** Disabled checkers, so that another has to find their violations. */
   readonly blindTo?: readonly CheckerName[];
-  /** Told everything that happens, line by line. */
+  /** Called with every event, line by line. */
   readonly observe?: (node: SimulatedNode, line: () => string) => void;
-  /** Told of what befalls the whole world. */
+  /** Called with events of the whole network. */
   readonly tell?: (line: () => string, nowMs: number) => void;
 }
 
@@ -98,7 +98,7 @@ export function createWorld(
     weather: () => weather,
     onParted: (side, isOneWay) => tell?.(() => describeParting([...side], isOneWay), agenda.nowMs),
   });
-  /** What honest validators said, word for word. */
+  /** Messages of honest validators. */
   const honestWords = new WeakSet<Authored>();
   const memory = createMemory();
   const liars = new Map<SimulatedNode, Liar>();
@@ -201,7 +201,7 @@ export function createWorld(
     });
   }
 
-  /** Of what honest validators said nothing is refused, and nobody honest is accused. */
+  /** No message of an honest validator is rejected or reported. */
   function judgeRefusals({ effects }: Transition): void {
     for (const effect of effects) {
       if (effect.kind === "rejectMessage" && honestWords.has(effect.message)) checkers.onRefusal(effect);
@@ -223,7 +223,7 @@ export function createWorld(
     else for (const other of nodes) if (other !== node) carry(node, other, message);
   }
 
-  /** Whatever a liar writes, the wire tells who really signed it. */
+  /** The real signers of a liar's message, whatever it claims. */
   function post(from: SimulatedNode, letters: readonly Letter[]): void {
     const read = new Map<Authored, Authored>();
     for (const { to, message } of letters) {
@@ -249,7 +249,7 @@ export function createWorld(
     else if (message.kind === "proposal") post(to, liar.support(message));
   }
 
-  /** Undefined where the head has moved on meanwhile. */
+  /** Undefined when the head has advanced in the meantime. */
   function build(node: SimulatedNode, asked: BuildOrder): Promise<Candidate | undefined> {
     return after(node, weather.buildMs, () => {
       const parent = tipOf(node);
@@ -272,7 +272,7 @@ export function createWorld(
     });
   }
 
-  /** Slow work of one life; what it comes to is never known when that ends before. */
+  /** Slow work of one run; its result is dropped when the run ends before. */
   function after<T>(node: SimulatedNode, durationMs: number, work: () => T): Promise<T> {
     return new Promise((resolve) => node.plan(about(durationMs), () => resolve(work())));
   }
@@ -287,7 +287,7 @@ export function createWorld(
     relays?.headAdvanced(node, block.head);
   }
 
-  /** The words of every honest validator reach all that are honest, whoever else does as he likes. */
+  /** Messages of every honest validator reach all honest nodes, whatever liars do. */
   function mendMesh(): void {
     const honest = nodes.filter(({ isLiar }) => !isLiar);
     const highest = honest.map(tipOf).reduce((a, b) => (b.header.number > a.header.number ? b : a), genesis);
@@ -298,7 +298,7 @@ export function createWorld(
     );
   }
 
-  /** Engines work in turns of the event loop: all of them come to rest before anything else happens. */
+  /** Runs the event loop until all engines are idle, before the next event. */
   async function runUntil(endMs: number): Promise<void> {
     for (let { nextMs } = agenda; nextMs !== undefined && nextMs <= endMs; { nextMs } = agenda) {
       agenda.runUntil(nextMs);
@@ -353,7 +353,7 @@ const NO_FIGURES = {
   highestRound: 0,
 };
 
-/** Liars have all links: nobody keeps them from what they like to say. */
+/** Liars have all links. */
 function drawMeshOf({ seed, nodes, relays }: Setting, liars: ReadonlySet<number>): Mesh {
   if (relays?.areLinked !== undefined) return givenMesh(nodes, relays.areLinked);
   return drawMesh(nodes, { share: relays?.links ?? 1, wellConnected: liars }, createRandom(seed ^ 0x4e57));

@@ -11,7 +11,7 @@ import type { ValidatorVote } from "../../src/types/extraData.ts";
 import { headOf, indexOfAddress } from "../builders/toyChain.ts";
 import { signerOfToken } from "./wire.ts";
 
-/** A block in somebody's chain. */
+/** A block in a node's chain. */
 export interface SealedBlock {
   readonly candidate: Candidate;
   readonly seals: readonly Signature[];
@@ -30,14 +30,14 @@ export function sealBlock(
   return { candidate, seals, head };
 }
 
-/** The round in which the holder of this head has it sealed; others may have it from another round. */
+/** The round in which this node's head was sealed; other nodes may have it from another round. */
 export function sealedRoundOf(head: Head): number {
   return sealedRounds.get(head) ?? 0;
 }
 
 const sealedRounds = new WeakMap<Head, number>();
 
-/** What the execution and the header rules say in a real node. A block that burns more than its limit stands for all that is wrong. */
+/** Stands for execution and header rules. A block that uses more gas than its limit represents all invalid blocks. */
 export function isSound(parent: Head, { header, extra }: Candidate): boolean {
   const { validators } = parent.tally;
   return (
@@ -52,13 +52,13 @@ export function isSound(parent: Head, { header, extra }: Candidate): boolean {
 }
 
 /**
- * Not before what the clock says, give or take what the header rules give (ibft2.md#header-rules, rule 4).
+ * The timestamp rule, with the tolerance of the header rules (ibft2.md#header-rules, rule 4).
  */
 export function isPunctual({ header }: Candidate, nowMs: number): boolean {
   return header.timestamp <= BigInt(Math.floor(nowMs / 1000)) + 1n;
 }
 
-/** What an import asks of a block of others: sound, and sealed by a quorum. */
+/** Import rules for blocks of others: valid, and sealed by a quorum. */
 export function isImportable(parent: Head, { candidate, seals }: SealedBlock): boolean {
   if (!isSound(parent, candidate)) return false;
   const sealers = seals.map((seal) => signerOfToken(seal, candidate.digest));
@@ -68,8 +68,8 @@ export function isImportable(parent: Head, { candidate, seals }: SealedBlock): b
 const FEWEST_VALIDATORS = 3;
 
 /**
- * The vote that anyone casts on `parent`: all want the same for a while, or no vote would ever get a majority. Never one
- * that could leave more liars in the set than it bears.
+ * The validator vote in a block on `parent`: all cast the same for a while, or no vote would get a majority. Never one
+ * that could leave more liars in the set than it tolerates.
  */
 export function voteAfter(
   { header, tally }: Head,

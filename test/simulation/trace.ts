@@ -5,7 +5,7 @@ import type { Authored } from "../../src/ibft/message.ts";
 import type { RoundId } from "../../src/ibft/roundId.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 
-/** Nodes are a, b, c… in the order of their addresses; blocks go by the first digits of their hash, votes by those of their digest. */
+/** Nodes are a, b, c… in the order of their addresses; blocks are shown by the first digits of their hash, votes by those of their digest. */
 function letterOf(address: Uint8Array): string {
   const index = Number(address.at(-1)) - 1;
   return "abcdefghijklmnop"[index] ?? "?";
@@ -25,7 +25,7 @@ export function describeInput(input: Input): string {
     case "candidateBuilt":
       return `built ${nameOf(input.candidate)} for ${place(input.id)}`;
     case "candidateChecked":
-      return `finds ${short(input.digest)} ${input.sound ? "sound" : "unsound"}`;
+      return `finds ${short(input.digest)} ${input.sound ? "valid" : "invalid"}`;
     case "headAdvanced":
       return `head is ${input.head.header.number} ${short(input.head.hash)}`;
     case "paused":
@@ -78,7 +78,7 @@ function describeMessage(message: Authored): string {
 
 const place = ({ height, round }: RoundId): string => `${height}/${round}`;
 
-/** Block, round, and the digest that the votes in that round are about. */
+/** Block, round, and the digest that votes in that round sign. */
 const nameOf = ({ hash, digest, extra }: Candidate): string =>
   `${short(hash)}@${extra.round} (${short(digest)})`;
 

@@ -2,21 +2,21 @@ import { tolerableFaults } from "../../src/ibft/quorum.ts";
 import { createRandom, type Random } from "./random.ts";
 import type { DeskLimits } from "./relays.ts";
 
-/** Probabilities, and durations in ms of which half to all is taken. */
+/** Probabilities of faults, and durations in ms, of which each draw takes half to all. */
 export interface Weather {
-  /** That a message or block gets lost on its way. */
+  /** That a message or block is lost. */
   readonly loss: number;
-  /** That a block does, besides: what one node holds may then be news to the others for long. */
+  /** Additional probability for blocks: others may then lack a block for long. */
   readonly blockLoss: number;
   readonly duplication: number;
   readonly delayMs: number;
-  /** That a message takes ten times as long as others, so that later ones overtake it. */
+  /** That a message takes ten times as long, so that later ones arrive before it. */
   readonly straggling: number;
-  /** That the network is parted in two, both ways or one way, for some seconds. */
+  /** That the network is partitioned, in both directions or one, for some seconds. */
   readonly partition: number;
-  /** That a node stops at any one effect. */
+  /** That a node crashes at an effect. */
   readonly crash: number;
-  /** That it takes what was not synced with it. */
+  /** That a crash loses unsynced writes. */
   readonly powerCut: number;
   readonly downMs: number;
   /** How long a vote record takes until it is durable. */
@@ -24,11 +24,11 @@ export interface Weather {
   readonly buildMs: number;
   readonly checkMs: number;
   readonly commitMs: number;
-  /** How far a clock may be off, either way; drawn anew at each start. */
+  /** Largest clock error in either direction; drawn anew at each start. */
   readonly skewMs: number;
   /** That a block carries a vote on a validator. */
   readonly vote: number;
-  /** That a node's disk is found too full for some seconds, every few seconds; where it may be, catching up takes time as well. */
+  /** That a node's disk is full for some seconds, every few seconds; if positive, catching up takes time as well. */
   readonly pause: number;
 }
 
@@ -51,31 +51,31 @@ export const FAIR: Weather = {
   pause: 0,
 };
 
-/** One world, before anything has happened in it. */
+/** The initial setting of one run. */
 export interface Setting {
   readonly seed: number;
   readonly nodes: number;
-  /** Of the nodes, those that are validators at genesis; votes may change that. */
+  /** Number of validators at genesis; votes may change the set. */
   readonly validators: number;
-  /** Of the validators, those that lie; at most a third, whoever is voted in or out. */
+  /** Number of validators that lie; at most a third, also after votes. */
   readonly liars: number;
-  /** The liars do all that liars do, all the time; else each has vices of its own. */
+  /** Liars show every fault all the time; else each has its own kinds of faults. */
   readonly isRuthless: boolean;
   readonly storm: Weather;
-  /** Undefined: all hear each other directly, and nothing stands between machine and link. */
+  /** Undefined: all receive each other's messages directly, without message routers. */
   readonly relays: RelaySetting | undefined;
 }
 
-/** A network in which words are passed on. */
+/** A network with relaying. */
 export interface RelaySetting {
-  /** Share of the possible links between honest nodes that there are in the storm. */
+  /** Share of the possible links between honest nodes in the faulty phase. */
   readonly links: number;
   /** These links instead of drawn ones, by the numbers of two nodes. */
   readonly areLinked?: (a: number, b: number) => boolean;
   readonly limits: DeskLimits & { readonly messageQueueLimit: number };
 }
 
-/** Rates of its own for each seed, so that each kind of fault also comes alone and in excess. */
+/** Draws rates for each seed, so that each kind of fault also occurs alone and in excess. */
 export function drawSetting(seed: number): Setting {
   const random = createRandom(seed ^ 0x5eed);
   const upTo = (limit: number): number => (random.chance(0.3) ? 0 : random.next() ** 2 * limit);
@@ -122,7 +122,7 @@ export const USUAL_LIMITS: RelaySetting["limits"] = {
   messageQueueLimit: 1_000,
 };
 
-/** The usual limits, or such as are reached often. */
+/** The usual limits, or small ones that are reached often. */
 function drawRelays(random: Random): RelaySetting {
   const orSmall = (name: keyof RelaySetting["limits"], small: number): number =>
     random.chance(0.6) ? USUAL_LIMITS[name] : small;
@@ -138,7 +138,7 @@ function drawRelays(random: Random): RelaySetting {
   };
 }
 
-/** How to take one kind of fault out of a setting, to see whether it matters. */
+/** Removes one kind of fault from a setting, to see whether it matters. */
 export const FAULT_CLASSES: Readonly<Record<string, (setting: Setting) => Setting>> = {
   loss: (setting) => inWeather(setting, { loss: 0, blockLoss: 0 }),
   duplication: (setting) => inWeather(setting, { duplication: 0 }),

@@ -8,18 +8,18 @@ import { err, ok } from "../../src/primitives/result.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { isTokenOf, toyAddress } from "../builders/toyChain.ts";
 
-/** What a signature that was tampered with recovers to: some address that belongs to nobody. */
+/** The address recovered from a modified signature: one that is not a node's. */
 const STRANGER = toyAddress(200);
 
-/** The signer of a token, or undefined when it is not about `digest`. */
+/** The signer of a token, or undefined when it does not sign `digest`. */
 export function signerOfToken(signature: Signature, digest: Uint8Array): Address | undefined {
   const signer = asAddress(bigintToFixedBytes(signature.s, 20));
   return isTokenOf(signature, signer, digest) ? signer : undefined;
 }
 
 /**
- * What the wire makes of the words of a liar: signers are recovered from the signatures, whatever the liar says who
- * signed, nested ones too. So a liar can use what it has heard, and sign as itself, and nothing else.
+ * A liar's message as received: signers are recovered from the signatures, whatever the liar claims,
+ * nested ones included. So a liar can only reuse received messages and sign with its own key.
  */
 export function recoverSigners(message: Authored): Authored {
   switch (message.kind) {
@@ -53,8 +53,8 @@ function recoveredRoundChange(signed: Signed<RoundChangePayload>): Signed<RoundC
 }
 
 /**
- * Messages that are passed by reference, and still known by their content: the same words of the same author are the
- * same message. Never a copy, never a recovery; what a liar writes has been through `recoverSigners`.
+ * A codec that passes messages by reference and identifies them by content: equal messages of one author are the
+ * same. It neither copies nor recovers; a liar's messages have passed `recoverSigners`.
  */
 export function createTokenCodec(): MessageCodec {
   const payloads = new WeakMap<Authored, Uint8Array>();
@@ -79,10 +79,10 @@ export function createTokenCodec(): MessageCodec {
   };
 }
 
-/** No longer than the shortest kind may be. */
+/** Not longer than the shortest kind may be. */
 const NOMINAL_BYTES = 100;
 
-/** A token is known by its signer and what is signed; if that was tampered with, another signer was recovered. */
+/** A token is identified by its signer and digest; a modified one recovers to another signer. */
 function contentKey(message: Authored): string {
   const { signature, author, payload } = message.signed;
   const place = `${message.kind} ${payload.height}/${payload.round} ${author.at(-1)}`;

@@ -125,7 +125,7 @@ function aPrepare(author: number, height: bigint, round: number): Authored {
 
 const tailOf = (message: Authored): string => toHex(encodeMessage(message).payload).slice(-6);
 
-describe("our own messages", () => {
+describe("multicast", () => {
   it("go to the other validators, and are not even encoded when there are none", () => {
     const { desk, sent } = aDesk();
     desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 1));
