@@ -37,7 +37,11 @@ function forged(change: Partial<PreparedBlock["certificate"]>, of = prepared("ab
 const elsewhere = { round: 0, height: 2n, digest: block("X").digest };
 
 /** Invalid certificates, and their errors (ibft2.md#round-change-rules). */
-const FORGED_PROOFS: readonly (readonly [title: string, brought: () => PreparedBlock, flaw: string])[] = [
+const FORGED_CERTIFICATES: readonly (readonly [
+  title: string,
+  certificate: () => PreparedBlock,
+  error: string,
+])[] = [
   ["too few Prepares", () => prepared("ab"), "tooFewPrepares"],
   ["no Prepare", () => forged({ prepares: [] }), "tooFewPrepares"],
   ["one Prepare twice", () => prepared("abb"), "duplicateAuthors"],
@@ -47,7 +51,7 @@ const FORGED_PROOFS: readonly (readonly [title: string, brought: () => PreparedB
     "duplicateAuthors",
   ],
   ["a quorum, and one of it twice", () => prepared("abcb"), "duplicateAuthors"],
-  ["a Prepare of a stranger", () => prepared("abe"), "authorNotValidator"],
+  ["a Prepare of a non-validator", () => prepared("abe"), "authorNotValidator"],
   ["a Prepare of the proposer", () => prepared("aba"), "prepareByProposer"],
   [
     "a Prepare of another round",
@@ -86,37 +90,45 @@ const FORGED_PROOFS: readonly (readonly [title: string, brought: () => PreparedB
     "authorNotValidator",
   ],
   ["a Proposal of another validator than the proposer", () => prepared("bcd"), "wrongProposer"],
-  ["a Proposal of a stranger", () => prepared("ebc"), "wrongProposer"],
+  ["a Proposal of a non-validator", () => prepared("ebc"), "wrongProposer"],
   ["a Proposal of another height", () => forged({ proposal: signedProposal("a", elsewhere) }), "wrongHeight"],
   ["a Proposal of the round that is asked for", () => prepared("bac", { round: 1 }), "wrongRound"],
   ["a Proposal of a later round", () => prepared("cab", { round: 2 }), "wrongRound"],
 ];
 
 const CASES: readonly Case[] = [
-  ...FORGED_PROOFS.map(
-    ([title, brought, flaw]): Case => [
+  ...FORGED_CERTIFICATES.map(
+    ([title, certificate, error]): Case => [
       `a RoundChange to round 1 with ${title}`,
-      () => roundChange("c", 1, brought()),
-      flaw,
+      () => roundChange("c", 1, certificate()),
+      error,
     ],
   ),
-  ...FORGED_PROOFS.map(
-    ([title, brought, flaw]): Case => [
+  ...FORGED_CERTIFICATES.map(
+    ([title, certificate, error]): Case => [
       `a proposal in round 1 whose requests have ${title}`,
-      () => proposal("b", block("X", 1), bringing(brought())),
-      flaw,
+      () => proposal("b", block("X", 1), bringing(certificate())),
+      error,
     ],
   ),
 
-  ["a wish of a stranger", () => roundChange("e", 1), "unwelcomeAuthor"],
-  ["a wish for round 0", () => roundChange("c", 0), "wrongRound"],
-  ["a wish with another block than was prepared", () => withBlock(prepared("abc"), "Y"), "wrongCandidate"],
+  ["a RoundChange of a non-validator", () => roundChange("e", 1), "unwelcomeAuthor"],
+  ["a RoundChange for round 0", () => roundChange("c", 0), "wrongRound"],
+  [
+    "a RoundChange with another block than was prepared",
+    () => withBlock(prepared("abc"), "Y"),
+    "wrongCandidate",
+  ],
   [
     "a RoundChange with the prepared block in another round",
     () => ({ ...roundChange("c", 2, prepared("abc")), candidate: block("X", 1) }) as Authored,
     "wrongCandidate",
   ],
-  ["a wish without the block that was prepared", () => withBlock(prepared("abc")), "taken, candidateMissing"],
+  [
+    "a RoundChange without the block that was prepared",
+    () => withBlock(prepared("abc")),
+    "taken, candidateMissing",
+  ],
   [
     "a RoundChange with a block and no certificate",
     () => ({ ...roundChange("c", 1), candidate: block("X") }) as Authored,
@@ -124,7 +136,7 @@ const CASES: readonly Case[] = [
   ],
 
   ["round 1 without proof", () => proposal("b", block("X", 1)), "taken, certificateMissing"],
-  ["round 1 as asked by nobody", () => proposal("b", block("X", 1), []), "tooFewRoundChanges"],
+  ["a proposal in round 1 without requests", () => proposal("b", block("X", 1), []), "tooFewRoundChanges"],
   ["round 1 as asked by too few", () => proposal("b", block("X", 1), asking("cd", 1)), "tooFewRoundChanges"],
   ["round 1 as asked by one twice", () => proposal("b", block("X", 1), asking("cdd", 1)), "duplicateAuthors"],
   [
@@ -194,7 +206,7 @@ const CASES: readonly Case[] = [
     () => proposal("a", block("X", 1), asking("bcd", 1)),
     "wrongProposer",
   ],
-  ["a proposal by a stranger", () => proposal("e", block("X")), "unwelcomeAuthor"],
+  ["a proposal by a non-validator", () => proposal("e", block("X")), "unwelcomeAuthor"],
   [
     "a proposal with another block than it signs",
     () => ({ ...proposal("a", block("X")), candidate: block("Y") }) as Authored,
@@ -219,7 +231,7 @@ const CASES: readonly Case[] = [
   ],
 
   ["a Prepare by the proposer", () => prepare("a", { round: 0 }), "taken, prepareByProposer"],
-  ["a Prepare by a stranger", () => prepare("e", { round: 0 }), "unwelcomeAuthor"],
+  ["a Prepare by a non-validator", () => prepare("e", { round: 0 }), "unwelcomeAuthor"],
   ["a Prepare of the height before", () => prepare("b", { ...elsewhere, height: 0n }), "past"],
   ["a Prepare of a height far away", () => prepare("b", { ...elsewhere, height: 12n }), "tooFar"],
   [
@@ -228,7 +240,7 @@ const CASES: readonly Case[] = [
     "tooFar",
   ],
 
-  ["a Commit by a stranger", () => commit("e", { round: 0 }), "unwelcomeAuthor"],
+  ["a Commit by a non-validator", () => commit("e", { round: 0 }), "unwelcomeAuthor"],
   [
     "a Commit with a seal over another block",
     () => commit("b", { round: 0 }, { seals: block("Y").digest }),
@@ -281,9 +293,9 @@ function isFoundByDecoding(outcome: string): boolean {
   return outcome === "wrongCandidate" || CERTIFICATE_ERRORS.some((flaw) => flaw === outcome);
 }
 
-function withBlock(brought: PreparedBlock, name?: string): Authored {
-  const { kind, signed } = roundChange("c", 1, brought);
-  if (kind !== "roundChange") throw new Error("not a wish for a round");
+function withBlock(certificate: PreparedBlock, name?: string): Authored {
+  const { kind, signed } = roundChange("c", 1, certificate);
+  if (kind !== "roundChange") throw new Error("not a RoundChange");
   return { kind, signed, ...(name !== undefined && { candidate: block(name) }) } as Authored;
 }
 

@@ -21,7 +21,11 @@ const asking = (stage: Stage, letters: string, round: number): Authored[] =>
 const CASES: readonly Case[] = [
   { title: "a proposal by the proposer", say: (s) => s.proposal("a", "X", 0), error: undefined },
   { title: "a proposal by another", say: (s) => s.proposal("b", "X", 0), error: "wrongProposer" },
-  { title: "a proposal by a stranger", say: (s) => s.proposal("e", "X", 0), error: "authorNotValidator" },
+  {
+    title: "a proposal by a non-validator",
+    say: (s) => s.proposal("e", "X", 0),
+    error: "authorNotValidator",
+  },
   {
     title: "a proposal of another height",
     say: (s) => changed(s.proposal("a", "X", 0), { height: 2n }),
@@ -75,7 +79,7 @@ const CASES: readonly Case[] = [
     error: "duplicateAuthors",
   },
   {
-    title: "round 1 as asked by a stranger too",
+    title: "round 1 with a request by a non-validator too",
     say: (s) => s.proposal("b", "X", 1, asking(s, "cdae", 1)),
     error: "authorNotValidator",
   },

@@ -50,18 +50,15 @@ describeWithVectors("payloads of consensus messages", () => {
     expect(toHex(signer.self)).toBe(expected.author);
   });
 
-  it.each(["net1", "net2"])(
-    "have the hashes and authors that the incumbent's have on the wire: %s",
-    (network) => {
-      const captured = readVectorJson<CapturedMessage[]>("besu-ibft", network, "wire", "ibft-messages.json");
-      expect(captured.length).toBeGreaterThan(50);
-      for (const { code, data, signHash, author, id } of captured) {
-        const { payload, signature } = readSigned(code, data);
-        expect(toHex(messageHash(payload)), id).toBe(signHash);
-        expect(toHex(recoverAddress(messageHash(payload), signature) ?? new Uint8Array()), id).toBe(author);
-      }
-    },
-  );
+  it.each(["net1", "net2"])("have the hashes and authors that Besu's have on the wire: %s", (network) => {
+    const captured = readVectorJson<CapturedMessage[]>("besu-ibft", network, "wire", "ibft-messages.json");
+    expect(captured.length).toBeGreaterThan(50);
+    for (const { code, data, signHash, author, id } of captured) {
+      const { payload, signature } = readSigned(code, data);
+      expect(toHex(messageHash(payload)), id).toBe(signHash);
+      expect(toHex(recoverAddress(messageHash(payload), signature) ?? new Uint8Array()), id).toBe(author);
+    }
+  });
 });
 
 /** The signed payload of a message, decoded independently of the code under test; authors are not recovered. */

@@ -17,7 +17,7 @@ interface Vectors {
   readonly quorum: readonly { readonly validators: number; readonly required: number }[];
 }
 
-describeWithVectors("the incumbent's tables", () => {
+describeWithVectors("Besu's tables", () => {
   const vectors = readVectorJson<Vectors>("ibft2", "proposer-and-quorum.json");
   const rotating = vectors.proposer.filter(({ changeEachBlock }) => changeEachBlock);
 

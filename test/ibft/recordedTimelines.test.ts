@@ -21,9 +21,9 @@ interface Difference {
 const DIFFERENCES: Readonly<Record<string, Difference>> = {
   "net1/1/node2": {
     why:
-      "The join rule (ibft2.md#join-rule). Two of four ask for round 1, so one of them is honest: we ask at once, where the " +
-      "incumbent waits for its own timer or a third. That makes the quorum, so our proposal is there one message " +
-      "earlier, with our RoundChange in its certificate where the incumbent's has node4's.",
+      "The join rule (ibft2.md#join-rule). Two of four ask for round 1, so one of them is honest: we ask at once, where " +
+      "Besu waits for its own timer or a third. That makes the quorum, so our proposal is there one message " +
+      "earlier, with our RoundChange in its certificate where Besu's has node4's.",
     ours: (recorded) => {
       const others = recorded.filter((id) => id !== "1/1/Proposal/node2");
       const at = others.indexOf("1/1/RoundChange/node4");
@@ -40,7 +40,7 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
 function prepareFirst(place: string, node: string): Difference {
   return {
     why:
-      "Of three validators one Prepare is enough, and our own is one. The incumbent takes its own Prepare, is prepared, " +
+      "Of three validators one Prepare is enough, and our own is one. Besu takes its own Prepare, is prepared, " +
       "sends its Commit and then the Prepare (ibft2.md#accepting-a-proposal); we send in the order in which we say things.",
     ours: swapped(`${place}/Commit/${node}`, `${place}/Prepare/${node}`),
   };
@@ -49,7 +49,7 @@ function prepareFirst(place: string, node: string): Difference {
 function askFirst(place: string, node: string): Difference {
   return {
     why:
-      "Our own RoundChange makes the quorum, and it is our turn. The incumbent takes its own message first, so that the " +
+      "Our own RoundChange makes the quorum, and we are the proposer. Besu takes its own message first, so that the " +
       "Proposal leaves before it (ibft2.md#round-expiry); we send in the order in which we say things.",
     ours: swapped(`${place}/Proposal/${node}`, `${place}/RoundChange/${node}`),
   };

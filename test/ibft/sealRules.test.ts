@@ -36,17 +36,17 @@ describeWithVectors("real blocks", () => {
 });
 
 describe("sealers of a block", () => {
-  const [a, b, c, d, stranger] = toyAddresses(5) as [Address, Address, Address, Address, Address];
+  const [a, b, c, d, outsider] = toyAddresses(5) as [Address, Address, Address, Address, Address];
   const four = [a, b, c, d];
 
   it.each([
     { title: "a quorum", sealers: [c, a, b], expected: "ok" },
     { title: "everybody", sealers: [d, c, b, a], expected: "ok" },
     { title: "one too few", sealers: [a, b], expected: "tooFewSeals" },
-    { title: "nobody", sealers: [], expected: "tooFewSeals" },
+    { title: "no sealers", sealers: [], expected: "tooFewSeals" },
     { title: "one of them twice", sealers: [a, b, b], expected: "duplicateSeal" },
     { title: "a quorum and one of it twice", sealers: [a, b, c, c], expected: "duplicateSeal" },
-    { title: "a quorum and a stranger", sealers: [a, b, c, stranger], expected: "sealerNotValidator" },
+    { title: "a quorum and a non-validator", sealers: [a, b, c, outsider], expected: "sealerNotValidator" },
     { title: "a quorum and a seal of no key", sealers: [a, b, c, undefined], expected: "unreadableSeal" },
   ])("are checked: $title", ({ sealers, expected }) => {
     const outcome = checkSealers(sealers, four);

@@ -83,7 +83,7 @@ export function openRecording(network: Network): Recording {
   const rulesOf = (node: string): Rules => must(rulesByNode.get(node), node);
 
   const nodeOf = (address: Uint8Array): string =>
-    NODES.find((node) => toHex(rulesOf(node).self) === toHex(address)) ?? "stranger";
+    NODES.find((node) => toHex(rulesOf(node).self) === toHex(address)) ?? "outsider";
 
   function idOf({ kind, signed }: Authored): string {
     const { height, round } = signed.payload;

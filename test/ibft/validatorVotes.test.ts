@@ -118,7 +118,7 @@ function expectAgreement(
 }
 
 describe("votes on validators", () => {
-  const [a, b, c, d, stranger] = toyAddresses(5) as [Address, Address, Address, Address, Address];
+  const [a, b, c, d, outsider] = toyAddresses(5) as [Address, Address, Address, Address, Address];
   const schedule = aSchedule({ epochLength: 10n });
 
   it("count for the majority of the set before the change", () => {
@@ -128,15 +128,15 @@ describe("votes on validators", () => {
   });
 
   it("count once per voter, which may change its vote", () => {
-    const twice = vote(vote(tallyOf([a, b, c]), a, "add", stranger), a, "add", stranger);
-    expect(isValidator(twice, stranger)).toBe(false);
-    const changed = vote(vote(twice, a, "drop", stranger), b, "add", stranger);
-    expect(isValidator(changed, stranger)).toBe(false);
-    expect(isValidator(vote(changed, c, "add", stranger), stranger)).toBe(true);
+    const twice = vote(vote(tallyOf([a, b, c]), a, "add", outsider), a, "add", outsider);
+    expect(isValidator(twice, outsider)).toBe(false);
+    const changed = vote(vote(twice, a, "drop", outsider), b, "add", outsider);
+    expect(isValidator(changed, outsider)).toBe(false);
+    expect(isValidator(vote(changed, c, "add", outsider), outsider)).toBe(true);
   });
 
   it("of a validator that was dropped are discarded", () => {
-    const outstanding = vote(tallyOf([a, b, c]), c, "add", stranger);
+    const outstanding = vote(tallyOf([a, b, c]), c, "add", outsider);
     const dropped = vote(vote(outstanding, a, "drop", c), b, "drop", c);
     expect(texts(dropped.validators)).toEqual(texts([a, b]));
     expect(dropped.outstanding).toEqual([]);
@@ -154,15 +154,15 @@ describe("votes on validators", () => {
       ...schedule,
       eras: [
         { fromBlock: 0n, ...era },
-        { fromBlock: 5n, ...era, validators: [stranger] },
+        { fromBlock: 5n, ...era, validators: [outsider] },
         { fromBlock: 11n, ...era, validators: [d, c] },
       ],
     };
     const before = vote(tallyOf([a, b, c]), b, "drop", c);
     const plain = tallyAfter(before, aBlock(4n, [a, b, c], a), changing);
-    expect(plain).toEqual(tallyOf([stranger]));
+    expect(plain).toEqual(tallyOf([outsider]));
     const voted = tallyAfter(before, aBlock(4n, [a, b, c], a, "add", d), changing);
-    expect(texts(voted.validators)).toEqual(texts([d, stranger]));
+    expect(texts(voted.validators)).toEqual(texts([d, outsider]));
     const epoch = tallyAfter(before, aBlock(10n, [a, b, c], a, "add", a), changing);
     expect(texts(epoch.validators)).toEqual(texts([c, d]));
     expect(epoch.outstanding).toEqual([]);
@@ -170,7 +170,7 @@ describe("votes on validators", () => {
 
   it("are cast in rotation while they would still change something", () => {
     const proposals = [
-      { recipient: stranger, kind: "add" },
+      { recipient: outsider, kind: "add" },
       { recipient: c, kind: "drop" },
       { recipient: b, kind: "add" },
     ] as const;

@@ -52,7 +52,7 @@ function aReading() {
 }
 
 const keyOf = ({ code, payload }: Encoded): string => IBF_CODEC.keyOf(code, payload);
-const wish = (who: number): Encoded => maker.roundChange(who, 1, maker.prepared(0));
+const aRoundChange = (who: number): Encoded => maker.roundChange(who, 1, maker.prepared(0));
 
 describe("a message of the height in progress", () => {
   it("is charged to its author when it sends it, and per author to a node that relays it", () => {
@@ -64,7 +64,7 @@ describe("a message of the height in progress", () => {
       [1, 2],
       [2, 2],
     ] as const) {
-      hand.read(addressOf(sender), wish(author));
+      hand.read(addressOf(sender), aRoundChange(author));
       const job = expectDefined(hand.jobs.at(-1), "a job");
       // Its author is not known yet.
       expect(job.account.key).toBe(toKey(addressOf(sender)));
@@ -72,13 +72,13 @@ describe("a message of the height in progress", () => {
       accounts.add(job.account.key);
     }
     expect(accounts.size).toBe(4);
-    for (const sender of [STRANGER, addressOf(8)]) hand.read(sender, wish(3));
+    for (const sender of [STRANGER, addressOf(8)]) hand.read(sender, aRoundChange(3));
     expect(hand.jobs.slice(-2).map(({ account }) => account.key)).toEqual(["untrusted", "untrusted"]);
   });
 
   it("is decoded from another sender's copy while the first one waits for its sender's share", () => {
     const hand = aReading();
-    const message = wish(1);
+    const message = aRoundChange(1);
     hand.read(addressOf(2), message);
     expect(hand.reading.isAwaited(keyOf(message), addressOf(2))).toBe(false);
     expect(hand.reading.isAwaited(keyOf(message), addressOf(1))).toBe(true);
@@ -91,7 +91,7 @@ describe("a message of the height in progress", () => {
 
   it("ends as past when its height is over while it is queued", () => {
     const hand = aReading();
-    hand.read(addressOf(2), wish(1));
+    hand.read(addressOf(2), aRoundChange(1));
     hand.reading.clear();
     expect(hand.results).toEqual(["past"]);
   });
@@ -128,7 +128,7 @@ describe("a validator's messages", () => {
 
   it("arrive though a faulty node without a share left sent the same bytes first", () => {
     const { desk, fates, finish, taken } = aDesk();
-    const message = wish(1);
+    const message = aRoundChange(1);
     desk.receive({ sender: addressOf(2), ...message });
     desk.receive({ sender: addressOf(2), ...message });
     expect(fates).toEqual(["duplicate"]);

@@ -25,9 +25,9 @@ describe("the relay budget of an author", () => {
     expect(passedOn).toEqual([true, false, false]);
     const small = [0, 1, 2, 3, 4].map(() => budget.take(other, 1_000, PARENT));
     expect(small).toEqual([true, true, true, true, false]);
-    const wish = (round: number): boolean => budget.take(roundChange("a", round), 1_000, PARENT);
-    for (let round = 1; round <= 251; round++) expect(wish(round)).toBe(true);
-    expect(wish(252)).toBe(false);
+    const takesRoundChange = (round: number): boolean => budget.take(roundChange("a", round), 1_000, PARENT);
+    for (let round = 1; round <= 251; round++) expect(takesRoundChange(round)).toBe(true);
+    expect(takesRoundChange(252)).toBe(false);
     budget.heightBegan();
     expect(budget.take(other, LARGE, PARENT)).toBe(true);
   });
