@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
-import { askingIn, DEV_GENESIS } from "./asking.ts";
+import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
-const { settings, problems, folder, write } = askingIn("ibex-incumbent-");
+const { settings, problems, folder, write } = settingsIn("ibex-besu-");
 
 function textOf(file: string): string {
   return readFileSync(vectorPath("besu-core", "cli", file), "utf8");
 }
 
 describeWithVectors("Besu's own configuration files", () => {
-  it("complete_config.toml starts where its genesis file is", () => {
+  it("complete_config.toml starts when its genesis file exists", () => {
     const toml = textOf("complete_config.toml");
     expect(problems({ toml })).toEqual([
       "Unable to load genesis file. /opt/besu/genesis.json does not exist (--genesis-file is given as genesis-file in node.toml, line 29)",
@@ -34,7 +34,7 @@ describeWithVectors("Besu's own configuration files", () => {
     });
   });
 
-  it("no_bootnodes.toml starts with a genesis file, which it leaves to the command line", () => {
+  it("no_bootnodes.toml starts with a genesis file from the command line", () => {
     const toml = textOf("no_bootnodes.toml");
     expect(problems({ toml })).toEqual([
       "A genesis file is required: name it with --genesis-file, or genesis-file in the configuration file.",
@@ -42,7 +42,7 @@ describeWithVectors("Besu's own configuration files", () => {
     expect(settings({ toml, args: [DEV_GENESIS] }).isDevelopmentNetwork).toBe(false);
   });
 
-  it("partial_config.toml is of a public network, which is refused for just that", () => {
+  it("partial_config.toml is refused because it names a public network", () => {
     const toml = textOf("partial_config.toml");
     expect(problems({ toml })).toEqual([
       "--network=MAINNET cannot be run: the public networks are not IBFT 2.0 chains. A genesis file is required: name that of your network with --genesis-file, or give neither for the development network. (--network is given as network in node.toml, line 7)",
@@ -51,7 +51,7 @@ describeWithVectors("Besu's own configuration files", () => {
     expect(settings({ toml: without, args: [DEV_GENESIS] }).rpc.coinbase).toBeDefined();
   });
 
-  it("everything_config.toml has no unknown key and no bad value; what contradicts itself in it is named", () => {
+  it("everything_config.toml has no unknown key and no invalid value; its contradictions are named", () => {
     const toml = textOf("everything_config.toml");
     expect(problems({ toml })).toEqual([
       expect.stringMatching(/^--network option and --genesis-file option can't be used at the same time\. /),
@@ -62,7 +62,7 @@ describeWithVectors("Besu's own configuration files", () => {
     ]);
   });
 
-  it("everything_config.toml runs once it is made consistent, and every idle option of it is told", () => {
+  it("everything_config.toml is valid once it is consistent, with a warning for every option without effect", () => {
     const toml = textOf("everything_config.toml")
       .replace(/^(network|block-txs-selection-max-time)=.*$/gm, "")
       .replace("min-gas-price=1\n", "min-gas-price=1000\n")
@@ -78,7 +78,7 @@ describeWithVectors("Besu's own configuration files", () => {
   });
 
   it.each(["Xp2p-tls-enabled", "privacy-enabled", "permissions-nodes-contract-enabled"])(
-    "everything_config.toml with %s turned on is refused by that name",
+    "everything_config.toml with %s is refused with that name",
     (name) => {
       const toml = textOf("everything_config.toml").replace(`${name}=false`, `${name}=true`);
       expect(problems({ toml })).toContainEqual(

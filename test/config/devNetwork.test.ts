@@ -21,7 +21,7 @@ describe("the development network", () => {
   if (!outcome.ok) throw new Error(outcome.error.message);
   const spec = outcome.value;
 
-  it("funds the first ten accounts of the mnemonic with 10,000 ether each, and nobody else", () => {
+  it("funds the first ten accounts of the mnemonic with 10,000 ether each, and no others", () => {
     const derived = DEV_ACCOUNTS.map((_, addressIndex) => {
       const account = mnemonicToAccount(DEV_MNEMONIC, { addressIndex });
       return {
@@ -36,7 +36,7 @@ describe("the development network", () => {
     );
   });
 
-  it("has one validator, whose key anybody can derive", () => {
+  it("has one validator, whose key anyone can derive", () => {
     const { header } = spec.genesis;
     const extra = decodeExtraData(header.extraData);
     expect(extra.ok && extra.value.validators.map(ourHex)).toEqual([ourHex(DEV_VALIDATOR_ADDRESS)]);
@@ -46,7 +46,7 @@ describe("the development network", () => {
     expect(keccak256(stringToBytes("ibex development network validator"))).toBe(ourHex(DEV_VALIDATOR_KEY));
   });
 
-  it("is what developers expect: chain 1337, Cancun, a block each second, room for 12,000 transfers, no base fee", () => {
+  it("has chain id 1337, Cancun, a block each second, a gas limit for 12,000 transfers, no base fee", () => {
     expect(spec.chainId).toBe(1337n);
     expect(forkAt(spec.forks, 0n, 0n)).toBe("cancun");
     expect(spec.ibft.eras.map(({ parameters }) => parameters.blockPeriodSeconds)).toEqual([1]);

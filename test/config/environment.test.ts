@@ -24,25 +24,25 @@ describe("environment variables", () => {
     ]);
   });
 
-  it("count under our prefix first, and say so when the other differs", () => {
+  it("have precedence with our prefix, and warn when the other differs", () => {
     const reading = readEnvironment({ BESU_IDENTITY: "theirs", IBEX_IDENTITY: "ours" });
     expect(reading.raw).toMatchObject([{ name: "identity", text: "ours" }]);
     expect(reading.warnings).toEqual(["IBEX_IDENTITY counts; BESU_IDENTITY says otherwise and is ignored."]);
     expect(readEnvironment({ BESU_IDENTITY: "same", IBEX_IDENTITY: "same" }).warnings).toEqual([]);
   });
 
-  it("count under Besu's former prefix, last of all", () => {
+  it("are read with Besu's former prefix, with the lowest precedence", () => {
     expect(given({ PANTHEON_IDENTITY: "old" })).toMatchObject([["identity", "old", {}]]);
     expect(given({ PANTHEON_IDENTITY: "old", BESU_IDENTITY: "new" })).toMatchObject([
       ["identity", "new", {}],
     ]);
   });
 
-  it("count as not given when empty", () => {
+  it("are ignored when empty", () => {
     expect(given({ IBEX_IDENTITY: "", BESU_IDENTITY: "x" })).toMatchObject([["identity", "x", {}]]);
   });
 
-  it("are pointed out when they look like a mistyped option, and left alone otherwise", () => {
+  it("give a warning when they resemble an option, and are ignored otherwise", () => {
     expect(
       readEnvironment({
         IBEX_RPC_HTTP_PROT: "1",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { genesisWith } from "../builders/genesisWith.ts";
-import { askingIn, DEV_GENESIS } from "./asking.ts";
+import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
-const { settings, problems, write, folder } = askingIn("ibex-overrides-");
+const { settings, problems, write, folder } = settingsIn("ibex-overrides-");
 
 describe("--override-genesis-config", () => {
-  it("replaces values of the genesis file's config, its keys in any case", () => {
+  it("replaces values of the genesis file's config, with keys in any case", () => {
     const genesis = write("net.json", genesisWith({ contractSizeLimit: 5 }));
     const { chainSpec } = settings({
       args: [
@@ -28,7 +28,7 @@ describe("--override-genesis-config", () => {
     expect(activations).toEqual(expect.arrayContaining([expect.objectContaining({ at: { time: 6n } })]));
   });
 
-  it("is blamed when the genesis file makes no sense with it", () => {
+  it("is named when it makes the genesis file invalid", () => {
     const genesis = write("net.json", genesisWith({}));
     expect(
       problems({ args: [`--genesis-file=${genesis}`, "--override-genesis-config=chainId=many"] }),

@@ -4,7 +4,7 @@ import { readSettings } from "../../src/config/readSettings.ts";
 import type { MetricsSettings } from "../../src/config/settings.ts";
 import { DEFAULT_METRIC_CATEGORIES } from "../../src/observability/categories.ts";
 
-/** Settings of the development network with these options, each as after two dashes: name=value. */
+/** Settings of the development network with these options, each of the form name=value. */
 function read(...options: readonly string[]) {
   const raw = options.map((option) => {
     const [spelling = "", text = ""] = option.split("=");
@@ -34,12 +34,12 @@ function refusal(...options: readonly string[]): string {
 const ON = "metrics-enabled=true";
 
 describe("the options for metrics", () => {
-  it("count nothing unless asked", () => {
+  it("are off by default", () => {
     expect(metricsOf()).toBeUndefined();
     expect(metricsOf("metrics-port=1")).toBeUndefined();
   });
 
-  it("offer all that Besu offers by default, on its port, to the hosts of the other doors", () => {
+  it("serve Besu's default categories on its port, to the hosts of the other servers", () => {
     expect(metricsOf(ON)).toEqual({
       categories: new Set(DEFAULT_METRIC_CATEGORIES),
       hasTimers: true,
@@ -52,14 +52,14 @@ describe("the options for metrics", () => {
     });
   });
 
-  it("push instead, to Besu's gateway and job", () => {
+  it("push to Besu's default gateway and job", () => {
     expect(metricsOf("metrics-push-enabled=true", "metrics-push-interval=7")).toMatchObject({
       push: { host: "127.0.0.1", port: 9001, intervalMs: 7000, job: "besu-client" },
     });
     expect(metricsOf("metrics-push-enabled=true")?.server).toBeUndefined();
   });
 
-  it("take categories in any case, under either name, and refuse others in Besu's words", () => {
+  it("accept categories in any case, under either name, and refuse others with Besu's message", () => {
     const some = new Set(["JVM", "BLOCKCHAIN"]);
     expect(metricsOf(ON, "metrics-category=jvm,Blockchain")?.categories).toEqual(some);
     expect(metricsOf(ON, "metrics-categories=JVM,BLOCKCHAIN")?.categories).toEqual(some);
@@ -68,7 +68,7 @@ describe("the options for metrics", () => {
     );
   });
 
-  it("cannot both be scraped and pushed, nor share a port with another door", () => {
+  it("cannot both be scraped and pushed, nor share a port with another server", () => {
     expect(refusal(ON, "metrics-push-enabled=true")).toMatch(
       /^--metrics-enabled option and --metrics-push-enabled option can't be used at the same time\./,
     );
@@ -78,7 +78,7 @@ describe("the options for metrics", () => {
     expect(refusal("metrics-port=8545")).toBe("");
   });
 
-  it("know protocols: none is off, OpenTelemetry is taken for Prometheus and says so", () => {
+  it("know protocols: NONE is off, OPENTELEMETRY is treated as PROMETHEUS with a warning", () => {
     expect(metricsOf(ON, "metrics-protocol=none")).toBeUndefined();
     expect(metricsOf(ON, "metrics-protocol=opentelemetry")?.server).toBeDefined();
     expect(warningsOf(ON, "metrics-protocol=opentelemetry")).toEqual([
@@ -86,19 +86,19 @@ describe("the options for metrics", () => {
     ]);
   });
 
-  it("name categories of which there are no metrics", () => {
+  it("warn of categories without metrics", () => {
     expect(warningsOf(ON, "metrics-category=RPC,PRUNER,KVSTORE_ROCKSDB")).toEqual([
       "--metrics-category names PRUNER, KVSTORE_ROCKSDB, for which this node has no metrics.",
     ]);
   });
 
-  it("say so when there are no metrics that they could shape", () => {
+  it("warn when metrics are off", () => {
     expect(warningsOf("metrics-category=RPC,PRUNER")).toEqual([
       "metrics-category has been ignored because neither --metrics-enabled nor --metrics-push-enabled is given.",
     ]);
   });
 
-  it("leave out timers on demand, and name options that have no switch", () => {
+  it("leave out timers on demand, and warn of options without their switch", () => {
     expect(metricsOf(ON, "Xmetrics-timers-enabled=false")?.hasTimers).toBe(false);
     expect(warningsOf(ON, "metrics-push-port=1")).toEqual([
       "metrics-push-port has been ignored because --metrics-push-enabled was not defined on the command line.",

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { parseEnode, showEnode } from "../../src/config/enode.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
-import { askingIn, DEV_GENESIS } from "./asking.ts";
+import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
-const { settings, problems, write, folder } = askingIn("ibex-peers-");
+const { settings, problems, write, folder } = settingsIn("ibex-peers-");
 const ID = "a1".repeat(64);
 const FORM =
   "Enode URL should have the following format 'enode://<node_id>@<ip>:<listening_port>[?discport=<discovery_port>]'.";
@@ -17,7 +17,7 @@ describe("an enode URL", () => {
     [`enode://${ID}@1.2.3.4:0?discport=30301`, { host: "1.2.3.4", tcpPort: undefined, udpPort: 30301 }],
     [`enode://${ID}@[::1]:30303?discport=30301`, { host: "::1", tcpPort: 30303, udpPort: 30301 }],
     [`enode://${ID}@node.example.org:30303`, { host: "node.example.org", tcpPort: 30303, udpPort: 30303 }],
-  ])("%s is read, and shown as it was", (url, expected) => {
+  ])("%s is read, and shown unchanged", (url, expected) => {
     const enode = parseEnode(url);
     expect(enode).toMatchObject({ ok: true, value: expected });
     expect(enode.ok && showEnode(enode.value)).toBe(url);
@@ -76,7 +76,7 @@ describe("options of peers", () => {
     ],
     [["--ethstats=me@host"], "Invalid ethstats URL syntax 'me@host'"],
     [["--Xsynchronizer-block-propagation-range=5..1"], "'5..1' is not a range"],
-  ])("%j stops the start", (args, problem) => {
+  ])("%j prevents the start", (args, problem) => {
     expect(problems({ args: [DEV_GENESIS, ...args] })).toEqual([expect.stringContaining(problem)]);
   });
 
@@ -112,11 +112,11 @@ describe("options of peers", () => {
       ["ethstats-contact has been ignored because --ethstats was not defined on the command line."],
     ],
     [["--sync-min-peers=3"], ["--sync-min-peers is ignored in FULL sync-mode"]],
-  ])("%j says what becomes of it", (args, warnings) => {
+  ])("%j gives its warnings", (args, warnings) => {
     expect(settings({ args: [DEV_GENESIS, ...args] }).warnings).toEqual(warnings);
   });
 
-  it("static nodes of the data folder must make sense", () => {
+  it("static nodes of the data folder must be valid", () => {
     write("static-nodes.json", "");
     expect(settings({ args: [DEV_GENESIS, "--data-path=."] }).peers?.maintained).toEqual([]);
     write("static-nodes.json", "{}");
@@ -130,7 +130,7 @@ describe("options of peers", () => {
     write("static-nodes.json", "");
   });
 
-  it("bootnodes are kept up with too, those of the genesis file where none are given, unless nobody is searched for", () => {
+  it("bootnodes are maintained peers, by default those of the genesis file, unless discovery is off", () => {
     const url = `enode://${ID}@1.2.3.4:30303`;
     const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
     const named = {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { askingIn, DEV_GENESIS } from "./asking.ts";
+import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
-const { settings, problems, folder, write } = askingIn("ibex-permissions-");
+const { settings, problems, folder, write } = settingsIn("ibex-permissions-");
 
 const ACCOUNT = `0x${"ab".repeat(20)}`;
 const NODE = `enode://${"12".repeat(64)}@127.0.0.1:30303`;
@@ -10,7 +10,7 @@ const ACCOUNTS_ON = "--permissions-accounts-config-file-enabled";
 const NODES_ON = "--permissions-nodes-config-file-enabled";
 
 describe("the allowlists", () => {
-  it("are off unless switched on, whatever lies in the data folder", () => {
+  it("are off by default, whatever the data folder contains", () => {
     write("permissions_config.toml", "nonsense");
     expect(settings({ args: [DEV_GENESIS, "--data-path=."] }).permissions).toMatchObject({
       accountsFile: undefined,
@@ -18,7 +18,7 @@ describe("the allowlists", () => {
     });
   });
 
-  it("are looked for in the data folder, or where the operator says", () => {
+  it("are read from the data folder, or from the configured file", () => {
     write("permissions_config.toml", `accounts-allowlist=["${ACCOUNT}"]`);
     const args = [DEV_GENESIS, "--data-path=.", ACCOUNTS_ON];
     expect(settings({ args }).permissions.accountsFile).toBe(join(folder, "permissions_config.toml"));
@@ -28,7 +28,7 @@ describe("the allowlists", () => {
     expect(named.warnings).toEqual([]);
   });
 
-  it("stop the start when they cannot be used, with the file, the line and the value", () => {
+  it("prevent the start when they are invalid, with the file, the line and the value", () => {
     write("senders.toml", `accounts-allowlist=[\n"${ACCOUNT}",\n"0xfoo"\n]`);
     const named = "--permissions-accounts-config-file=senders.toml";
     expect(problems({ args: [DEV_GENESIS, ACCOUNTS_ON, named] })).toEqual([
@@ -39,7 +39,7 @@ describe("the allowlists", () => {
     ]);
   });
 
-  it("of nodes are taken without a word", () => {
+  it("of nodes are read without a warning", () => {
     write("nodes.toml", `nodes-allowlist=["${NODE}"]`);
     const args = [DEV_GENESIS, NODES_ON, "--permissions-nodes-config-file=nodes.toml"];
     expect(settings({ args })).toMatchObject({
@@ -48,14 +48,14 @@ describe("the allowlists", () => {
     });
   });
 
-  it("of nodes take host names only where those are allowed", () => {
+  it("of nodes may have host names only when those are allowed", () => {
     write("nodes.toml", `nodes-allowlist=["${NODE.replace("127.0.0.1", "node.example")}"]`);
     const args = [DEV_GENESIS, NODES_ON, "--permissions-nodes-config-file=nodes.toml"];
     expect(problems({ args })).toEqual([expect.stringContaining("Invalid node enode://")]);
     expect(settings({ args: [...args, "--Xdns-enabled"] }).permissions.allowsHostNames).toBe(true);
   });
 
-  it("that are named but not switched on are said to be ignored", () => {
+  it("that are named but not enabled give a warning", () => {
     write("senders.toml", "accounts-allowlist=[]");
     const args = [DEV_GENESIS, "--permissions-accounts-config-file=senders.toml"];
     expect(settings({ args }).warnings).toEqual([

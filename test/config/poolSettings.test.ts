@@ -5,7 +5,7 @@ import { readSettings } from "../../src/config/readSettings.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 
-/** `options` as after two dashes: name=value. */
+/** `options` have the form name=value. */
 function read(options: readonly string[]) {
   const raw = [`genesis-file=${DEV_GENESIS_FILE}`, ...options].map((option) => {
     const [spelling = "", ...rest] = option.split("=");
@@ -22,8 +22,8 @@ function settings(options: readonly string[]): Settings {
   return outcome.value;
 }
 
-describe("a price bump of nothing", () => {
-  it("is noted where gas is free, unless the operator named another", () => {
+describe("a price bump of zero", () => {
+  it("is noted when gas is free, unless the operator sets another", () => {
     const zeroBaseFee =
       "Forcing price bump for transaction replacement to 0, since we are on a zero basefee network";
     expect(settings([]).notes).toEqual([zeroBaseFee]);
@@ -37,7 +37,7 @@ describe("a price bump of nothing", () => {
 });
 
 describe("the kind of pool", () => {
-  it("is layered unless asked otherwise: bound by bytes and count, and nothing leaves by age", () => {
+  it("is layered by default: limited by bytes and count, without expiry", () => {
     const { maxTransactions, maxBytes, maxFutureBySender, retentionMs } = settings([]).pool;
     expect({ maxTransactions, maxBytes, maxFutureBySender, retentionMs }).toEqual({
       maxTransactions: DEFAULT_TX_POOL_LIMITS.maxTransactions,
@@ -47,7 +47,7 @@ describe("the kind of pool", () => {
     });
   });
 
-  it("sequenced has Besu's limits of that kind: 4096 transactions, 5 ahead, 13 hours", () => {
+  it("sequenced has Besu's limits: 4096 transactions, 5 ahead, 13 hours", () => {
     for (const kind of ["SEQUENCED", "sequenced", "LEGACY"]) {
       expect(settings([`tx-pool=${kind}`]).pool).toMatchObject({
         maxTransactions: 4096,
@@ -62,16 +62,16 @@ describe("the kind of pool", () => {
     [0.0001, 4096, 1],
     [0.15, 4096, 615],
     [1, 2500, 2500],
-  ])("sequenced: a share of %d of %d transactions lets a sender be %d ahead", (share, size, ahead) => {
-    const asked = [
+  ])("sequenced: a share of %d of %d transactions allows a sender to be %d ahead", (share, size, ahead) => {
+    const given = [
       "tx-pool=SEQUENCED",
       `tx-pool-limit-by-account-percentage=${share}`,
       `tx-pool-max-size=${size}`,
     ];
-    expect(settings(asked).pool).toMatchObject({ maxTransactions: size, maxFutureBySender: ahead });
+    expect(settings(given).pool).toMatchObject({ maxTransactions: size, maxFutureBySender: ahead });
   });
 
-  it("sequenced: the age at which transactions leave is what the operator says", () => {
+  it("sequenced: transactions expire at the configured age", () => {
     expect(settings(["tx-pool=SEQUENCED", "tx-pool-retention-hours=2"]).pool.retentionMs).toBe(7_200_000);
   });
 });
@@ -95,12 +95,12 @@ describe("the file that keeps the pool", () => {
     [["tx-pool-enable-save-restore=true", "tx-pool-save-file=kept/pool"], "/tmp/node/data/kept/pool"],
     [["tx-pool-enable-save-restore=true", "tx-pool-save-file=/srv/pool"], "/srv/pool"],
   ])("is with %j %s", (options, file) => {
-    const asked = options.map((option) => (option.includes("=") ? option : `${option}=true`));
-    expect(settings(["data-path=data", ...asked]).poolFile).toBe(file);
+    const given = options.map((option) => (option.includes("=") ? option : `${option}=true`));
+    expect(settings(["data-path=data", ...given]).poolFile).toBe(file);
   });
 });
 
-describe("what does not fit the kind of pool is said", () => {
+describe("options of the other kind of pool give warnings", () => {
   it.each<[readonly string[], readonly string[]]>([
     [["tx-pool=SEQUENCED", "tx-pool-max-size=9", "tx-pool-retention-hours=1"], []],
     [["tx-pool=LAYERED", "tx-pool-max-prioritized=9", "tx-pool-layer-max-capacity=1000"], []],
@@ -135,7 +135,7 @@ describe("what does not fit the kind of pool is said", () => {
   });
 });
 
-describe("values out of their bounds", () => {
+describe("values out of range", () => {
   it.each([
     ["rpc-tx-feecap=18446744073709551616", "'18446744073709551616' is above 18446744073709551615"],
     ["tx-pool-limit-by-account-percentage=0", "'0' is not above 0"],
@@ -148,7 +148,7 @@ describe("values out of their bounds", () => {
     expect(outcome.ok ? "" : outcome.error.message).toContain(reason);
   });
 
-  it("the highest cap, and none, are taken", () => {
+  it("the highest cap, and no cap, are accepted", () => {
     expect(settings(["rpc-tx-feecap=18446744073709551615"]).pool.feeCapWei).toBe(2n ** 64n - 1n);
     expect(settings(["rpc-tx-feecap=0"]).pool.feeCapWei).toBe(0n);
   });

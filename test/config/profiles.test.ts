@@ -3,20 +3,23 @@ import { describe, expect, it } from "vitest";
 import { givenByProfile } from "../../src/config/profiles.ts";
 import { readToml } from "../../src/config/toml.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
-import { askingIn, DEV_GENESIS } from "./asking.ts";
+import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
-const { settings, problems } = askingIn("ibex-profiles-");
+const { settings, problems } = settingsIn("ibex-profiles-");
 
 describe("a profile", () => {
-  it.each(["--profile=ENTERPRISE", "--profile=private"])("%s sets what nobody else does", (profile) => {
-    expect(settings({ args: [DEV_GENESIS, profile, "--rpc-http-enabled"] })).toMatchObject({
-      http: { maxConnections: 300 },
-      blockProduction: { minGasPriceWei: 0n },
-      pool: { hasLocalPriority: false },
-    });
-  });
+  it.each(["--profile=ENTERPRISE", "--profile=private"])(
+    "%s sets options that are given nowhere else",
+    (profile) => {
+      expect(settings({ args: [DEV_GENESIS, profile, "--rpc-http-enabled"] })).toMatchObject({
+        http: { maxConnections: 300 },
+        blockProduction: { minGasPriceWei: 0n },
+        pool: { hasLocalPriority: false },
+      });
+    },
+  );
 
-  it("counts after the configuration file, and before the development network's preset", () => {
+  it("has lower precedence than the configuration file, and higher than the development network's preset", () => {
     const toml = 'profile="ENTERPRISE"\nrpc-http-enabled=true\nrpc-http-max-active-connections=5';
     expect(settings({ args: [DEV_GENESIS], toml }).http?.maxConnections).toBe(5);
     expect(settings({ args: ["--profile=ENTERPRISE"] })).toMatchObject({
@@ -25,14 +28,14 @@ describe("a profile", () => {
     });
   });
 
-  it("is found in the environment", () => {
+  it("is read from the environment", () => {
     const environment = { BESU_PROFILE: "ENTERPRISE" };
     expect(settings({ args: [DEV_GENESIS, "--rpc-http-enabled"], environment }).http?.maxConnections).toBe(
       300,
     );
   });
 
-  it("warns of the price that it sets, and of nothing that it merely repeats", () => {
+  it("warns of the price that it sets, and of no option that it repeats", () => {
     expect(settings({ args: [DEV_GENESIS, "--profile=ENTERPRISE"] }).warnings).toEqual([
       "The profile ENTERPRISE sets --min-gas-price=0: this node includes transactions in its blocks that other nodes may refuse to pool.",
       "Forcing tx-pool-min-gas-price=0, since it cannot be greater than the value of min-gas-price",
@@ -59,7 +62,7 @@ describe("a profile", () => {
     ]);
   });
 
-  it("that nobody knows is refused with those that there are", () => {
+  it("that is unknown is refused with the list of profiles", () => {
     expect(problems({ args: [DEV_GENESIS, "--profile=home"] })).toEqual([
       "Invalid value for option '--profile': expected one of [ENTERPRISE, PRIVATE, MINIMALIST_STAKER, STAKER, DEV, NONE] (case-insensitive) but was 'home' (given on the command line; accepted: one of ENTERPRISE, PRIVATE, MINIMALIST_STAKER, STAKER, DEV, NONE)",
     ]);

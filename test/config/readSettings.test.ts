@@ -15,15 +15,15 @@ import { describeWithVectors, vectorPath } from "../vectors.ts";
 const folder = mkdtempSync(join(tmpdir(), "ibex-config-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Asked {
-  /** As after two dashes: name=value. */
+interface Given {
+  /** Of the form name=value. */
   readonly options?: readonly string[];
   readonly environment?: Environment;
   readonly toml?: string;
   readonly isTerminal?: boolean;
 }
 
-function read({ options = [], environment = {}, toml, isTerminal = false }: Asked = {}) {
+function read({ options = [], environment = {}, toml, isTerminal = false }: Given = {}) {
   const all = [...options];
   if (toml !== undefined) {
     writeFileSync(join(folder, "node.toml"), toml);
@@ -38,28 +38,28 @@ function read({ options = [], environment = {}, toml, isTerminal = false }: Aske
   return readSettings({ raw, environment, workingDirectory: folder, isTerminal });
 }
 
-function settings(asked?: Asked): Settings {
-  const outcome = read(asked);
+function settings(sources?: Given): Settings {
+  const outcome = read(sources);
   if (!outcome.ok) throw new Error(outcome.error.message);
   return outcome.value;
 }
 
-function refusal(asked: Asked): readonly string[] {
-  const outcome = read(asked);
+function refusal(sources: Given): readonly string[] {
+  const outcome = read(sources);
   return outcome.ok ? [] : outcome.error.message.split("\n");
 }
 
 const DEV_GENESIS = `genesis-file=${DEV_GENESIS_FILE}`;
 
-/** A genesis file with changes to config, in the test's folder. */
+/** Writes a genesis file with changes to config. */
 function writeGenesis(name: string, config: Record<string, unknown>): string {
   const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
   writeFileSync(join(folder, name), JSON.stringify({ ...genesis, config: { ...genesis.config, ...config } }));
   return `genesis-file=${name}`;
 }
 
-describe("with nothing asked", () => {
-  it("gives the development network: all groups over both doors, free gas, the public validator's key", () => {
+describe("without any options", () => {
+  it("the development network runs: all groups on both servers, free gas, the well-known validator key", () => {
     expect(settings()).toMatchObject({
       isDevelopmentNetwork: true,
       genesisFile: DEV_GENESIS_FILE,
@@ -108,7 +108,7 @@ describe("with nothing asked", () => {
     });
   });
 
-  it("is logged for people on a terminal, in color unless NO_COLOR says otherwise", () => {
+  it("the log is text on a terminal, in color unless NO_COLOR is set", () => {
     expect(settings({ isTerminal: true }).logging).toEqual({
       level: "INFO",
       moduleLevels: {},
@@ -123,7 +123,7 @@ describe("with nothing asked", () => {
     });
   });
 
-  it("is logged as Besu's variable LOGGER says, unless --logging-format does", () => {
+  it("Besu's variable LOGGER sets the log format, unless --logging-format does", () => {
     const format = (LOGGER: string, options: readonly string[] = []) =>
       settings({ environment: { LOGGER }, options }).logging.format;
     expect(format("Json")).toBe("json");
@@ -131,14 +131,14 @@ describe("with nothing asked", () => {
     expect(format("Console", ["logging-format=json"])).toBe("json");
   });
 
-  it("has levels of their own for the modules named", () => {
+  it("--logging-modules sets the levels of single modules", () => {
     expect(settings({ options: ["logging-modules=consensus=DEBUG,rpc=warn"] }).logging.moduleLevels).toEqual({
       consensus: "DEBUG",
       rpc: "WARN",
     });
   });
 
-  it("says what it does not use of Besu's logging", () => {
+  it("unsupported logging settings of Besu give warnings", () => {
     const warningsOf = (environment: Record<string, string>, options: readonly string[] = []) =>
       settings({ environment, options }).warnings;
     expect(warningsOf({ LOG4J_CONFIGURATION_FILE: "/etc/besu/log.xml" })).toEqual([
@@ -152,7 +152,7 @@ describe("with nothing asked", () => {
 });
 
 describe("the development network", () => {
-  it("keeps what it sets for all that the operator does not", () => {
+  it("applies its preset to all options that the operator does not set", () => {
     const changed = settings({ options: ["rpc-http-port=9545", "data-path=/tmp/x", "min-gas-price=5"] });
     expect(changed).toMatchObject({
       isDevelopmentNetwork: true,
@@ -163,12 +163,12 @@ describe("the development network", () => {
     });
   });
 
-  it.each<[string, Asked]>([
+  it.each<[string, Given]>([
     ["a genesis file", { options: [DEV_GENESIS] }],
     ["a genesis file in the environment", { environment: { BESU_GENESIS_FILE: DEV_GENESIS_FILE } }],
     ["a configuration file", { toml: `genesis-file="${DEV_GENESIS_FILE}"` }],
-  ])("ends as a whole with %s", (_, asked) => {
-    expect(settings(asked)).toMatchObject({
+  ])("is off as a whole with %s", (_, sources) => {
+    expect(settings(sources)).toMatchObject({
       isDevelopmentNetwork: false,
       http: undefined,
       webSocket: undefined,
@@ -177,7 +177,7 @@ describe("the development network", () => {
     });
   });
 
-  it("has its validator's key to itself, in whatever folder: who names the genesis file gets none", () => {
+  it("writes its validator's key to any data folder, but not when the genesis file is named", () => {
     expect(settings({ options: ["data-path=other"] }).nodeKey).toEqual({
       path: join(folder, "other", "key"),
       initialKey: DEV_VALIDATOR_KEY,
@@ -187,14 +187,17 @@ describe("the development network", () => {
 });
 
 describe("precedence", () => {
-  const places = ["commandLine", "environment", "toml"] as const;
+  const givenSources = ["commandLine", "environment", "toml"] as const;
 
   it.each(
-    Array.from({ length: 8 }, (_, bits) => places.filter((_place, index) => (bits & (1 << index)) !== 0)),
+    Array.from({ length: 8 }, (_, bits) =>
+      givenSources.filter((_source, index) => (bits & (1 << index)) !== 0),
+    ),
   )("takes the first of command line, environment, file: %j %j %j", (...given) => {
     const port = { commandLine: 1001, environment: 1002, toml: 1003, default: 8545 };
     const winner = given.find((place) => place !== undefined) ?? "default";
-    const has = (place: (typeof places)[number]): boolean => (given as readonly unknown[]).includes(place);
+    const has = (source: (typeof givenSources)[number]): boolean =>
+      (given as readonly unknown[]).includes(source);
     const result = settings({
       options: [
         DEV_GENESIS,
@@ -216,7 +219,7 @@ describe("precedence", () => {
   });
 });
 
-describe("every option finds its setting", () => {
+describe("every option sets its setting", () => {
   it("from texts", () => {
     const result = settings({
       options: [
@@ -328,8 +331,8 @@ describe("every option finds its setting", () => {
   });
 });
 
-describeWithVectors("the configuration of a full node, as its operators have it", () => {
-  it("starts, and says in one line each what is not here yet", () => {
+describeWithVectors("the configuration of a real full node", () => {
+  it("is valid, with one warning for each unsupported option", () => {
     const enode = `enode://${"a1".repeat(64)}@1.2.3.4:30303`;
     const result = settings({
       toml: `
@@ -362,7 +365,7 @@ rpc-ws-api="ETH, NET, WEB3, TXPOOL, TRACE"
 });
 
 describe("warnings", () => {
-  it.each<[Asked, readonly string[]]>([
+  it.each<[Given, readonly string[]]>([
     [{ options: ["p2p-enabled=false", "discovery-enabled=false", "miner-enabled=false"] }, []],
     [
       { options: ["p2p-enabled=true", "max-peers=30", "nat-method=none", "tx-pool=SEQUENCED"] },
@@ -401,11 +404,11 @@ describe("warnings", () => {
       { environment: { IBEX_IDENTIY: "x" } },
       ["IBEX_IDENTIY is not an option and is ignored; is IBEX_IDENTITY meant?"],
     ],
-  ])("%j", (asked, warnings) => {
-    expect(settings(asked).warnings).toEqual(warnings);
+  ])("%j", (sources, warnings) => {
+    expect(settings(sources).warnings).toEqual(warnings);
   });
 
-  it("come from the genesis file too", () => {
+  it("come from the genesis file, too", () => {
     const genesis = writeGenesis("short.json", {
       ibft2: { blockperiodseconds: 5, requesttimeoutseconds: 5 },
     });
@@ -415,8 +418,8 @@ describe("warnings", () => {
   });
 });
 
-describe("what cannot run is refused, all of it at once", () => {
-  it.each<[Asked, readonly string[]]>([
+describe("invalid settings are refused with all problems at once", () => {
+  it.each<[Given, readonly string[]]>([
     [
       { options: ["rpc-http-port=abc"] },
       [
@@ -519,11 +522,11 @@ describe("what cannot run is refused, all of it at once", () => {
         `Invalid value for option '--miner-extra-data': '0x${"00".repeat(33)}' has 33 bytes, more than 32 (given on the command line; accepted: at most 32 bytes in hexadecimal digits)`,
       ],
     ],
-  ])("%j", (asked, problems) => {
-    expect(refusal(asked)).toEqual(problems);
+  ])("%j", (sources, problems) => {
+    expect(refusal(sources)).toEqual(problems);
   });
 
-  it("and names what is wrong with the genesis file by its path", () => {
+  it("including problems of the genesis file with its path", () => {
     expect(refusal({ options: [writeGenesis("clique.json", { clique: {} })] })).toEqual([
       expect.stringMatching(
         /^Unable to load genesis file\. config\.clique: Clique is not supported\. An ibft2 section is expected \(line 1, column \d+ of .*clique\.json\)$/,
@@ -531,14 +534,14 @@ describe("what cannot run is refused, all of it at once", () => {
     ]);
   });
 
-  it("each on one line, though the value has several", () => {
+  it("each on one line, even when the value has several", () => {
     expect(refusal({ toml: "rpc-http-port='''8\n9'''\nrpc-ws-port='''1\r\n2'''" })).toEqual([
       expect.stringContaining("Invalid value for option '--rpc-http-port': '8\\n9'"),
       expect.stringContaining("Invalid value for option '--rpc-ws-port': '1\\n2'"),
     ]);
   });
 
-  it("but lets two doors share port 0, and one door be off", () => {
+  it("but servers may share port 0, or the port of a disabled server", () => {
     expect(settings({ options: ["rpc-http-port=0", "rpc-ws-port=0"] }).http?.port).toBe(0);
     expect(settings({ options: ["rpc-http-port=8546", "rpc-ws-enabled=false"] }).webSocket).toBeUndefined();
   });

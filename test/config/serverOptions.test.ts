@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { settingsOf } from "../node/settingsOf.ts";
 
-/** Who may open how many connections, and whose pages may change the node. */
+/** Connection limits and trusted origins of the servers. */
 
 function serversOf(options: Readonly<Record<string, string>> = {}) {
   const { http, webSocket } = settingsOf("/", { "rpc-http-max-active-connections": "80", ...options });
@@ -9,7 +9,7 @@ function serversOf(options: Readonly<Record<string, string>> = {}) {
 }
 
 describe("connections of one address", () => {
-  it("are three quarters of each door, unless it is said", () => {
+  it("are limited to three quarters of each server's by default", () => {
     const { http, webSocket } = serversOf({ "rpc-ws-max-active-connections": "1" });
     expect([http?.maxConnectionsPerAddress, webSocket?.maxConnectionsPerAddress]).toEqual([60, 1]);
     const told = serversOf({ "rpc-max-connections-per-address": "7" });
@@ -19,7 +19,7 @@ describe("connections of one address", () => {
     ]);
   });
 
-  it("are not counted for this machine, nor for proxies that are named by their IP addresses", () => {
+  it("are not limited for this host, nor for configured proxies", () => {
     expect(serversOf().http?.proxyAddresses).toEqual(["localhost"]);
     expect(serversOf({ "rpc-proxy-addresses": "none" }).webSocket?.proxyAddresses).toEqual([]);
     const proxies = "10.0.0.5, ::1,localhost";
@@ -34,7 +34,7 @@ describe("connections of one address", () => {
 });
 
 describe("origins that are trusted", () => {
-  it("are those of --rpc-ws-origins at both doors, and those of --rpc-http-cors-origins over HTTP", () => {
+  it("are those of --rpc-ws-origins on both servers, and those of --rpc-http-cors-origins over HTTP", () => {
     const [one, other] = ["http://a.example", "http://b.example:3000"];
     const { http, webSocket } = serversOf({ "rpc-ws-origins": one, "rpc-http-cors-origins": other });
     expect(webSocket?.trustedOrigins).toEqual([one]);

@@ -11,7 +11,7 @@ interface Row {
   readonly needed: string;
 }
 
-/** Where we differ from Besu's default on purpose, and why. */
+/** Intentional differences from Besu's defaults, with the reason. */
 const OTHER_DEFAULTS: Readonly<Record<string, string>> = {
   "data-path": "a folder of its own beside Besu's",
   network: "without a genesis file there is no public network to fall back on",
@@ -31,7 +31,7 @@ const OTHER_DEFAULTS: Readonly<Record<string, string>> = {
 describeWithSheet("the options of the fact sheet", "operations.md", (sheet) => {
   const rows = readRows(sheet);
 
-  it("are as many as the sheet says", () => {
+  it("have the expected number", () => {
     expect(rows.length).toBeGreaterThanOrEqual(250);
   });
 
@@ -51,7 +51,7 @@ describeWithSheet("the options of the fact sheet", "operations.md", (sheet) => {
     },
   );
 
-  it("differs from the sheet's defaults just where that is said", () => {
+  it("differs from the sheet's defaults exactly where listed", () => {
     const same = rows.filter(({ name, default: text }) => {
       const { type, default: value } = optionNamed(name as never);
       const read = type.read(plain(text));
@@ -61,7 +61,7 @@ describeWithSheet("the options of the fact sheet", "operations.md", (sheet) => {
   });
 
   it.each(rows.filter(({ needed }) => needed.startsWith("accept")))(
-    "--$name, which is only to be accepted, says what becomes of it",
+    "--$name, which is only accepted, gives a warning",
     ({ name }) => {
       const { noEffect, refusedWhenOn } = optionNamed(name as never);
       const isHonoured = HONOURED.includes(name);
@@ -69,14 +69,14 @@ describeWithSheet("the options of the fact sheet", "operations.md", (sheet) => {
     },
   );
 
-  it("holds the names of other releases too", () => {
-    const known = foreignNames(sheet);
+  it("includes the names of other releases", () => {
+    const known = otherReleaseNames(sheet);
     expect(known.length).toBeGreaterThan(50);
     expect(known.filter((name) => findOption(name) === undefined && !isOfOtherRelease(name))).toEqual([]);
   });
 });
 
-/** The sheet lets these be accepted only, and here they do what they say. */
+/** Options that the sheet only requires to be accepted, but that are supported here. */
 const HONOURED = ["security-module", "Xmetrics-idle-timeout"];
 
 function readRows(sheet: string): readonly Row[] {
@@ -101,7 +101,7 @@ function readRows(sheet: string): readonly Row[] {
   );
 }
 
-/** Sentences and what differs from system to system are not compared. */
+/** Excludes prose and system-dependent defaults from the comparison. */
 function isValue(text: string): boolean {
   return (
     /^(true|false|-?[\d.]+|10 MB|10\^18|[A-Z]+\d*|-10\.\.30|[\w.:/]+)( \(.*\))?$/.test(text) &&
@@ -117,8 +117,8 @@ function plain(text: string): string {
     .replace("10^18", `${10n ** 18n}`);
 }
 
-/** Of the table at the end of its section 5.11, in its first two families; stars and notes removed. */
-function foreignNames(sheet: string): readonly string[] {
+/** Names in the first two families of the table at the end of section 5.11, without stars and notes. */
+function otherReleaseNames(sheet: string): readonly string[] {
   const rows = sheet.split("\n").filter((line) => /^\| (added|removed) (after|before)/.test(line));
   const unknown = rows.filter((row) => !row.startsWith("| removed after"));
   return unknown.flatMap((row) =>

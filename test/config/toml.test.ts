@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readToml } from "../../src/config/toml.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 
-/** The texts that the file gives, by option. */
+/** The raw values of a file, by option. */
 function texts(toml: string): Record<string, string> {
   const { raw, problems } = readToml(toml, "node.toml");
   expect(problems).toEqual([]);
@@ -16,7 +16,7 @@ function problems(toml: string): readonly string[] {
 }
 
 describe("a TOML file", () => {
-  it("is told what its unknown keys may mean in no time, however long and many they are", () => {
+  it("gets suggestions for unknown keys quickly, however long and many they are", () => {
     const many = Array.from({ length: 30 }, (_, index) => `rpc-http-max-request-contents-${index}=1`);
     const startedAtMs = performance.now();
     expect(problems([...many, `${"a".repeat(300_000)}=1`, "rpc-http-prot=1"].join("\n"))[0]).toContain(
@@ -51,7 +51,7 @@ describe("a TOML file", () => {
     expect(texts(toml)).toEqual(expected);
   });
 
-  it("remembers file, key and line of every value", () => {
+  it("records file, key and line of every value", () => {
     const toml = '# a comment\n\n"rpc-http-port" = 1\n[x]\n  rpc-ws-apis=["ETH"]\n';
     expect(readToml(toml, "node.toml").raw.map(({ source }) => source)).toEqual([
       { kind: "file", path: "node.toml", key: "rpc-http-port", line: 3 },
@@ -61,7 +61,7 @@ describe("a TOML file", () => {
 });
 
 describe("a TOML file that gives an option by two of its names", () => {
-  it("says which counts when they differ, and nothing when they agree", () => {
+  it("warns which one wins when they differ, and not when they agree", () => {
     expect(readToml('rpc-http-apis=["NET"]\nrpc-http-api=["ETH"]', "node.toml").warnings).toEqual([
       "rpc-http-api counts, given as rpc-http-api in node.toml, line 2; rpc-http-apis says otherwise and is ignored.",
     ]);
@@ -69,7 +69,7 @@ describe("a TOML file that gives an option by two of its names", () => {
   });
 });
 
-describe("a TOML file that makes no sense is refused", () => {
+describe("an invalid TOML file is refused", () => {
   it.each([
     [
       "host-allowlist=[*]",
@@ -119,7 +119,7 @@ describe("a TOML file that makes no sense is refused", () => {
     expect(problems(toml)).toEqual([problem]);
   });
 
-  it("never throws, whatever it holds", () => {
+  it("never throws, whatever its content", () => {
     const pieces = fc.constantFrom(
       "identity",
       "=",
@@ -151,7 +151,7 @@ describe("a TOML file that makes no sense is refused", () => {
 
 describeWithVectors("Besu's example files", () => {
   it.each(["complete_config.toml", "everything_config.toml", "no_bootnodes.toml", "partial_config.toml"])(
-    "%s is read, and every key of it is known",
+    "%s is read, and all of its keys are known",
     (file) => {
       const reading = readToml(readFileSync(vectorPath("besu-core", "cli", file), "utf8"), file);
       expect(reading.raw.length).toBeGreaterThan(0);
@@ -159,7 +159,7 @@ describeWithVectors("Besu's example files", () => {
     },
   );
 
-  it("the full example gives every option by its name, also where it uses an alias", () => {
+  it("the full example sets every option by its name, even where it uses an alias", () => {
     const reading = readToml(
       readFileSync(vectorPath("besu-core", "cli", "everything_config.toml"), "utf8"),
       "everything.toml",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { askingIn, DEV_GENESIS } from "./asking.ts";
+import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
-const { settings, problems } = askingIn("ibex-releases-");
+const { settings, problems } = settingsIn("ibex-releases-");
 const ADDED = "it was added after Besu 24.7.0";
 const REMOVED = "it was removed before Besu 24.7.0";
 
@@ -38,7 +38,7 @@ describe("a name of another release", () => {
     "rpc-ws-ssl-client-auth-enabled",
     "graphql-tls-enabled",
     "graphql-mtls-enabled",
-  ])("that would close a door, %s, stops the start when on, and only then", (name) => {
+  ])("that is a security switch, %s, prevents the start only when on", (name) => {
     const reason = "is refused: this version has no TLS; put a TLS proxy in front, and remove the option";
     expect(problems({ args: [DEV_GENESIS, `--${name}`] })).toEqual([
       `--${name}=true ${reason} (given on the command line)`,

@@ -5,10 +5,10 @@ import { OPTION_NAMES, optionNamed } from "../../src/config/options.ts";
 
 const src = join(import.meta.dirname, "../../src");
 
-/** Its only value is what the node does anyway; the type refuses any other. */
+/** Options whose only value matches the node's behaviour. */
 const ONE_VALUE = ["security-module"];
 
-it("reads every option that does not say that it has no effect", () => {
+it("reads every option that has an effect", () => {
   const text = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.startsWith(join("config", "options")))
     .map((path) => readFileSync(join(src, path), "utf8"))

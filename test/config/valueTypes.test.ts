@@ -25,7 +25,7 @@ function read<T>(type: ValueType<T>, text: string): T | string {
   return outcome.ok ? outcome.value : `refused: ${outcome.error.message}`;
 }
 
-describe("the text of a value", () => {
+describe("a value type", () => {
   it.each<[ValueType<unknown>, string, unknown]>([
     [switchType, "TRUE", true],
     [switchType, "false", false],
@@ -87,7 +87,7 @@ describe("the text of a value", () => {
     expect(read(type, text)).toEqual(expected);
   });
 
-  it("is read back from how a value is shown", () => {
+  it("reads back what it shows", () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n }),

@@ -8,23 +8,23 @@ import type { Environment } from "../../src/config/environment.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
 import type { Settings } from "../../src/config/settings.ts";
 
-export interface Asked {
-  /** As on the command line. */
+export interface Given {
+  /** Command line arguments. */
   readonly args?: readonly string[];
   readonly environment?: Environment;
-  /** Of a configuration file, node.toml. */
+  /** Content of a configuration file, node.toml. */
   readonly toml?: string;
 }
 
-/** Names the development network's genesis file, which ends its preset. */
+/** The development network's genesis file, whose use switches the preset off. */
 export const DEV_GENESIS = `--genesis-file=${DEV_GENESIS_FILE}`;
 
-/** Reads settings as the program does, in a folder of the test's own. */
-export function askingIn(prefix: string) {
+/** Reads settings as the program does, in a new temporary folder. */
+export function settingsIn(prefix: string) {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  function read({ args = [], environment = {}, toml }: Asked) {
+  function read({ args = [], environment = {}, toml }: Given) {
     const all = [...args];
     if (toml !== undefined) {
       writeFileSync(join(folder, "node.toml"), toml);
@@ -37,14 +37,14 @@ export function askingIn(prefix: string) {
 
   return {
     folder,
-    settings(asked: Asked): Settings {
-      const outcome = read(asked);
+    settings(given: Given): Settings {
+      const outcome = read(given);
       if (!outcome.ok) throw new Error(outcome.error.message);
       return outcome.value;
     },
     /** One line for each problem. */
-    problems(asked: Asked): readonly string[] {
-      const outcome = read(asked);
+    problems(given: Given): readonly string[] {
+      const outcome = read(given);
       return outcome.ok ? [] : outcome.error.message.split("\n");
     },
     write(name: string, text: string): string {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { findOption, OPTION_NAMES, type OptionName, optionNamed } from "../../src/config/options.ts";
-import { askingIn, DEV_GENESIS } from "./asking.ts";
+import { DEV_GENESIS, settingsIn } from "./settingsIn.ts";
 
-const { settings, problems } = askingIn("ibex-guards-");
-const GUARDS = OPTION_NAMES.filter((name) => optionNamed(name).refusedWhenOn !== undefined);
+const { settings, problems } = settingsIn("ibex-guards-");
+const SECURITY_SWITCHES = OPTION_NAMES.filter((name) => optionNamed(name).refusedWhenOn !== undefined);
 const SERVERS = ["--rpc-http-enabled", "--rpc-ws-enabled"];
 
-describe("a switch that closes what this version cannot close", () => {
+describe("a security switch that this version does not support", () => {
   it("exists for every kind of access control and encryption", () => {
-    expect(GUARDS).toEqual(
+    expect(SECURITY_SWITCHES).toEqual(
       expect.arrayContaining([
         "rpc-http-authentication-enabled",
         "rpc-ws-authentication-enabled",
@@ -22,14 +22,14 @@ describe("a switch that closes what this version cannot close", () => {
     );
   });
 
-  it.each(GUARDS)("--%s: refused when on, quiet when off", (name) => {
+  it.each(SECURITY_SWITCHES)("--%s: refused when on, quiet when off", (name) => {
     expect(problems({ args: [DEV_GENESIS, ...SERVERS, `--${name}`] })).toEqual([
       `--${name}=true is refused: ${optionNamed(name).refusedWhenOn}. (--${name} is given on the command line)`,
     ]);
     expect(settings({ args: [DEV_GENESIS, ...SERVERS, `--${name}=false`] }).warnings).toEqual([]);
   });
 
-  it("of a door that is shut stops nobody", () => {
+  it("of a disabled server is ignored", () => {
     expect(settings({ args: [DEV_GENESIS, "--rpc-http-authentication-enabled"] }).warnings).toEqual([
       "rpc-http-authentication-enabled has been ignored because --rpc-http-enabled was not defined on the command line.",
     ]);
@@ -37,35 +37,35 @@ describe("a switch that closes what this version cannot close", () => {
 });
 
 describe("an option that depends on another", () => {
-  it("names one that exists", () => {
+  it("names an existing one", () => {
     const mains = OPTION_NAMES.flatMap((name) => optionNamed(name).requires ?? []);
     expect(mains.filter((main) => findOption(main) !== main)).toEqual([]);
   });
 });
 
 describe("every option that has no effect", () => {
-  /** What they need beside them is tested with the options of peers. */
+  /** Their required switches are tested with the options of peers. */
   const needy = ["Xdns-update-enabled", "static-nodes-file"];
   const idle = OPTION_NAMES.filter(
     (name) => optionNamed(name).noEffect !== undefined && !needy.includes(name),
   );
 
-  it.each(idle)("--%s says so when it is given, in one line", (name) => {
+  it.each(idle)("--%s gives one warning when it is given", (name) => {
     const { requires } = optionNamed(name);
     const main = requires === "ethstats" ? "--ethstats=x:y@h" : `--${requires}`;
     const mains = requires === undefined || SERVERS.includes(main) ? SERVERS : [...SERVERS, main];
-    const asked = { args: [DEV_GENESIS, ...mains, `--${name}=${textFor(name)}`] };
-    const refused = problems(asked);
+    const given = { args: [DEV_GENESIS, ...mains, `--${name}=${textFor(name)}`] };
+    const refused = problems(given);
     if (refused.length > 0) {
       expect(refused).toEqual([expect.stringContaining(`${main}=true is refused`)]);
     } else {
       const mentions = new RegExp(`(^|--|, )${name}\\b`);
-      expect(settings(asked).warnings.filter((line) => mentions.test(line))).toHaveLength(1);
+      expect(settings(given).warnings.filter((line) => mentions.test(line))).toHaveLength(1);
     }
   });
 });
 
-/** A text that asks for something else than what is the case anyway. */
+/** A value that differs from the node's behaviour. */
 function textFor(name: OptionName): string {
   const { type, isMetBy, default: value } = optionNamed(name);
   if (typeof isMetBy === "boolean") return String(!isMetBy);
