@@ -11,7 +11,7 @@ interface AccountAtHead {
   isContract: boolean;
 }
 
-/** A head that a test moves by hand: whoever is not named has nonce 0 and a thousand ether. */
+/** A head that a test advances: unnamed accounts have nonce 0 and a thousand ether. */
 export interface HeadInHand {
   headGasLimit: bigint;
   nextBaseFeePerGas: bigint | undefined;

@@ -24,7 +24,7 @@ export interface BlockContent {
 
 export const NOTHING: BlockContent = { transactions: [], logs: [] };
 
-export interface LongChainWish {
+export interface LongChainSettings {
   /** A database as a node has it, or one in memory. */
   readonly stored: Pick<ChainDatabase, "database" | "headMarker">;
   /** Number of the last block. */
@@ -39,15 +39,15 @@ export interface LongChainWish {
  * second after the one before, none of which changes the state, since their transactions are not executed. Continues the
  * existing chain.
  */
-export async function aLongChain(wish: LongChainWish): Promise<Chain> {
-  const { database, headMarker } = wish.stored;
-  const { chain, blocks, world } = await openChain(wish);
+export async function aLongChain(settings: LongChainSettings): Promise<Chain> {
+  const { database, headMarker } = settings.stored;
+  const { chain, blocks, world } = await openChain(settings);
   let parent: NamedHeader = chain.head;
   const unchanged = world.overlay().changes();
-  while (Number(parent.header.number) < wish.head) {
+  while (Number(parent.header.number) < settings.head) {
     const batch = createBatch();
-    while (batch.operations.length < OPERATIONS_PER_WRITE && Number(parent.header.number) < wish.head) {
-      const block = blockAfter(parent, chain.genesis.header, wish);
+    while (batch.operations.length < OPERATIONS_PER_WRITE && Number(parent.header.number) < settings.head) {
+      const block = blockAfter(parent, chain.genesis.header, settings);
       // A separate batch, because its commit record counts its entries.
       const own = createBatch();
       const staged = world.stage(unchanged, block.header.number);
@@ -61,10 +61,10 @@ export async function aLongChain(wish: LongChainWish): Promise<Chain> {
     await database.write(batch);
   }
   headMarker.record({ number: parent.header.number, hash: parent.hash });
-  return (await openChain(wish)).chain;
+  return (await openChain(settings)).chain;
 }
 
-async function openChain({ stored: { database, headMarker }, genesis }: LongChainWish) {
+async function openChain({ stored: { database, headMarker }, genesis }: LongChainSettings) {
   const parsed = parseGenesis(genesis, "the genesis of a long chain");
   if (!parsed.ok) throw new Error(parsed.error.message);
   const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
@@ -93,7 +93,7 @@ async function openChain({ stored: { database, headMarker }, genesis }: LongChai
 const OPERATIONS_PER_WRITE = 20_000;
 const GAS_PER_LOG = 1_000n;
 
-function blockAfter(parent: NamedHeader, genesis: Header, { contentOf }: LongChainWish): StoredBlock {
+function blockAfter(parent: NamedHeader, genesis: Header, { contentOf }: LongChainSettings): StoredBlock {
   const number = parent.header.number + 1n;
   const { transactions, logs } = contentOf(Number(number));
   const logsBloom = Uint8Array.from(EMPTY_BLOOM);

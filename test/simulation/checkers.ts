@@ -178,7 +178,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       check(
         sealers.length === seals.length,
         "evidence",
-        `a seal of nobody, or two of one, at height ${number}`,
+        `an invalid seal, or two of one validator, at height ${number}`,
       );
       const { round } = candidate.extra;
       for (const sealer of sealers.filter(isHonest)) {

@@ -119,7 +119,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
   ): Session {
     const nodeId = speakers[to.node]?.key.publicKey ?? new Uint8Array(64);
     const address = speakers[to.node]?.key.address;
-    if (address === undefined) throw new Error("nobody there");
+    if (address === undefined) throw new Error("the node is down");
     return {
       nodeId,
       address,

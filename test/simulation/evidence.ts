@@ -24,9 +24,9 @@ export function findGap(
   if (round === 0) return certificate === undefined && isOfAuthor ? undefined : "another's block in round 0";
   const asked = certificate ?? [];
   if (countOf(asked, validatorSet) < asked.length || asked.length < quorumOf(validatorSet))
-    return "too few asked for the round, or one of them twice, or nobody";
-  for (const wish of asked) {
-    const gap = findGapOfWish(wish, round, validatorSet);
+    return "too few requests for the round, or a duplicate, or none";
+  for (const request of asked) {
+    const gap = findRoundChangeGap(request, round, validatorSet);
     if (gap !== undefined) return gap;
   }
   const proofs = asked.flatMap(({ payload }) => payload.prepared?.proposal.payload ?? []);
@@ -37,12 +37,12 @@ export function findGap(
     : "another block than the one that was prepared last";
 }
 
-function findGapOfWish(
+function findRoundChangeGap(
   { payload }: Signed<RoundChangePayload>,
   round: number,
   validatorSet: ValidatorSet,
 ): string | undefined {
-  if (payload.round !== round || payload.height !== validatorSet.height) return "a wish for another round";
+  if (payload.round !== round || payload.height !== validatorSet.height) return "a request for another round";
   if (payload.prepared === undefined) return undefined;
   if (payload.prepared.proposal.payload.round >= round) return "prepared in a round to come";
   return isProven(payload.prepared, validatorSet) ? undefined : "a prepared block without its proof";

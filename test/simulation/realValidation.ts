@@ -22,7 +22,7 @@ export interface RealValidation {
   /** What is not settled yet; undefined when all nodes have the same head, at least `goal`, and all pools are empty. */
   unfinished(nodes: readonly RealNode[], goal: number): string | undefined;
   /** Checks everything that the nodes have, to the last entry of their databases. */
-  judgeEnd(nodes: readonly RealNode[]): Promise<void>;
+  checkEnd(nodes: readonly RealNode[]): Promise<void>;
 }
 
 export function createRealValidation(clients: Clients, nowMs: () => number): RealValidation {
@@ -99,7 +99,7 @@ export function createRealValidation(clients: Clients, nowMs: () => number): Rea
       if (clients.unmined > 0) return `${clients.unmined} transactions are not mined`;
       return lives.some(({ pool }) => [...pool.entries()].length > 0) ? "a pool is not empty" : undefined;
     },
-    async judgeEnd(nodes) {
+    async checkEnd(nodes) {
       for (const { index, life } of nodes) {
         if (life === undefined) throw new Error("all nodes are up in the end");
         for await (const what of losses(life)) fault(`node ${index}: ${what}`);

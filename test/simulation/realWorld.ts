@@ -99,7 +99,7 @@ export async function runRealSetting(
   const random = createRandom(seed);
   const agenda = createAgenda();
   const clients = createClients(createRandom(seed ^ 0xc11e));
-  const judge = createRealValidation(clients, () => agenda.nowMs);
+  const validation = createRealValidation(clients, () => agenda.nowMs);
   const keys = drawKeys(setting);
   const genesis = genesisOf(keys.slice(0, setting.validators));
   const counts = { powerCuts: 0, stops: 0, pauses: 0 };
@@ -120,9 +120,9 @@ export async function runRealSetting(
       }),
       forgetsVotes: sabotage.forgetsVotes ?? false,
       startMs: START_MS,
-      onSaid: judge.onSaid,
-      onHeadChanged: judge.onHeadChanged,
-      onFault: (node, what) => judge.fault(`node ${node.index}: ${what}`),
+      onSaid: validation.onSaid,
+      onHeadChanged: validation.onHeadChanged,
+      onFault: (node, what) => validation.fault(`node ${node.index}: ${what}`),
       onGone: (node) => connections.drop(node.index),
       onPaused() {
         counts.pauses += 1;
@@ -140,14 +140,15 @@ export async function runRealSetting(
     ),
     weather: setting,
     onDisconnect(by, other, reason, detail) {
-      if (reason === "breachOfProtocol") judge.fault(`node ${by} says that ${other} breaks rules: ${detail}`);
+      if (reason === "breachOfProtocol")
+        validation.fault(`node ${by} reports that ${other} breaks rules: ${detail}`);
     },
   });
 
   async function boot(node: RealNode): Promise<void> {
     node.setClock(isCalm ? 0 : Math.round((2 * random.next() - 1) * setting.skewMs));
     await node.boot();
-    judge.onBoot(node);
+    validation.onBoot(node);
     const follower = keys[setting.validators];
     if (setting.votesFollowerIn && follower !== undefined)
       node.life?.engine.proposals.propose({ recipient: follower.address, kind: "add" });
@@ -158,7 +159,7 @@ export async function runRealSetting(
   function attempt(node: RealNode, what: string, work: Promise<void>): void {
     work.catch((error: unknown) => {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      judge.fault(`node ${node.index} does not ${what}: ${reason}`);
+      validation.fault(`node ${node.index} does not ${what}: ${reason}`);
     });
   }
 
@@ -201,7 +202,7 @@ export async function runRealSetting(
 
   async function runUntil(endMs: number): Promise<void> {
     await runAgenda(agenda, endMs, () => {
-      if (judge.faults.length > 0) throw new Error(reportOf(setting, judge, nodes));
+      if (validation.faults.length > 0) throw new Error(reportOf(setting, validation, nodes));
     });
   }
 
@@ -216,25 +217,25 @@ export async function runRealSetting(
   isCalm = true;
   connections.heal();
   for (const node of nodes) node.setClock(0);
-  const goal = judge.height + CALM_BLOCKS;
+  const goal = validation.height + CALM_BLOCKS;
   for (
-    let lacking = judge.unfinished(nodes, goal);
+    let lacking = validation.unfinished(nodes, goal);
     lacking !== undefined;
-    lacking = judge.unfinished(nodes, goal)
+    lacking = validation.unfinished(nodes, goal)
   ) {
-    if (agenda.nowMs >= STORM_MS + CALM_MS) judge.fault(`no end: ${lacking}`);
+    if (agenda.nowMs >= STORM_MS + CALM_MS) validation.fault(`no end: ${lacking}`);
     await runUntil(agenda.nowMs + 50);
   }
 
-  await judge.judgeEnd(nodes);
+  await validation.checkEnd(nodes);
   const { laterRounds, validators } = shapeOf(nodes[0]);
   for (const node of nodes) await node.stop();
-  if (judge.faults.length > 0) throw new Error(reportOf(setting, judge, nodes));
+  if (validation.faults.length > 0) throw new Error(reportOf(setting, validation, nodes));
   const { partitions, messages } = connections.figures;
   const { sent: transactions } = clients;
   const virtualMs = agenda.nowMs;
   return {
-    blocks: judge.height,
+    blocks: validation.height,
     laterRounds,
     transactions,
     ...counts,

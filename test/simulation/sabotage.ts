@@ -6,7 +6,7 @@ import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 import { sealedRoundOf } from "./toyLedger.ts";
 
-const CERTIFICATE_FLAWS: readonly string[] = [
+const IGNORED_CERTIFICATE_ERRORS: readonly string[] = [
   ...["certificateMissing", "tooFewRoundChanges", "tooFewPrepares", "duplicateAuthors"],
   ...["authorNotValidator", "wrongProposer", "prepareByProposer", "wrongRound", "wrongDigest"],
   "preparedBlockReplaced",
@@ -92,7 +92,7 @@ export const COUNTS_AUTHORS_TWICE: Sabotage = {
 };
 
 /** A validation result of the last round counts for the block of this round. */
-export const TAKES_STALE_VERDICTS: Sabotage = {
+export const TAKES_STALE_RESULTS: Sabotage = {
   machine: misled((state, input) => {
     const { height } = state;
     if (input.kind !== "candidateChecked" || height?.round.validation === undefined) return input;
@@ -140,7 +140,7 @@ export const TRUSTS_SEALS: Sabotage = {
 };
 
 /** A proposal of a later round is accepted without its certificate, or with an invalid one. */
-export const BELIEVES_PROPOSERS: Sabotage = { machine: believing(CERTIFICATE_FLAWS) };
+export const BELIEVES_PROPOSERS: Sabotage = { machine: believing(IGNORED_CERTIFICATE_ERRORS) };
 
 /** Any coinbase is accepted in a proposed block, and the block's vote counts for it. */
 export const BELIEVES_BUILDERS: Sabotage = { machine: believing(["foreignBuilder"]) };
@@ -152,8 +152,8 @@ export const BELIEVES_ROUND_CHANGES: Sabotage = {
     const [refusal] = transition.effects;
     const { height } = transition.state;
     if (refusal?.kind !== "rejectMessage" || height === undefined) return transition;
-    const { message, error: flaw } = refusal;
-    if (message.kind !== "roundChange" || !CERTIFICATE_FLAWS.includes(flaw)) return transition;
+    const { message, error } = refusal;
+    if (message.kind !== "roundChange" || !IGNORED_CERTIFICATE_ERRORS.includes(error)) return transition;
     const isKnown = findMessage(height.messages, message) !== undefined;
     return isKnown
       ? transition
@@ -169,14 +169,14 @@ export const TAKES_UNSOUND_BLOCKS: Sabotage = {
 export const IMPORTS_UNSEALED: Sabotage = { importsUnsealed: true };
 
 /** A proposal rejected for one of these errors is validated all the same. */
-function believing(flaws: readonly string[]): Step {
+function believing(errors: readonly string[]): Step {
   return (rules, state, nowMs, input) => {
     const transition = step(rules, state, nowMs, input);
     const [refusal] = transition.effects;
     const { height } = transition.state;
     if (refusal?.kind !== "rejectMessage" || height === undefined) return transition;
-    const { message, error: flaw } = refusal;
-    if (message.kind !== "proposal" || !flaws.includes(flaw)) return transition;
+    const { message, error } = refusal;
+    if (message.kind !== "proposal" || !errors.includes(error)) return transition;
     const { round } = height;
     if (message.signed.payload.round !== round.number || round.validation !== undefined) return transition;
     const id = { height: height.validatorSet.height, round: round.number };

@@ -339,7 +339,7 @@ export function createWorld(
 function describeParting(side: readonly number[], isOneWay: boolean): string {
   if (side.length === 0) return "the network is whole";
   const letters = side.map(letterOfNode).join("");
-  return isOneWay ? `words of ${letters} reach nobody else` : `${letters} are parted from the others`;
+  return isOneWay ? `messages of ${letters} reach no others` : `${letters} are partitioned from the others`;
 }
 
 const NO_FIGURES = {
