@@ -42,12 +42,12 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
     category: "BFT",
     name: "messages_rejected_total",
     help: "Decoded consensus messages of validators that break a rule, by error",
-    labels: ["flaw"],
+    labels: ["error"],
   });
   for (const error of MESSAGE_ERRORS) rejected.with(error);
   const doubleVotes = metrics.counter({
     category: "BFT",
-    name: "double_votes_total",
+    name: "equivocations_total",
     help: "Consensus messages with which a validator signed a second block in one round",
   });
   const missed = metrics.counter({

@@ -127,7 +127,7 @@ const MUST: readonly Row[] = [
   ["bft_block_propose_seconds", "summary"],
   ["bft_commit_seconds", "summary"],
   ["bft_decision_seconds", "summary"],
-  ["bft_messages_judged_total", "counter", ["fate"]],
+  ["bft_messages_validated_total", "counter", ["result"]],
   ["bft_queue_dropped_total", "counter"],
   ["bft_future_messages_dropped_total", "counter"],
   ["node_head_age_seconds", "gauge"],

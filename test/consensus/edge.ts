@@ -260,8 +260,8 @@ export async function countedAt(
     return samples.reduce<number>((total, sample) => total + (sample ?? Number.NaN), 0);
   };
   return {
-    received: await sum("messages_judged_total", "fate", VALIDATION_RESULTS),
-    rejected: await sum("messages_rejected_total", "flaw", MESSAGE_ERRORS),
+    received: await sum("messages_validated_total", "result", VALIDATION_RESULTS),
+    rejected: await sum("messages_rejected_total", "error", MESSAGE_ERRORS),
   };
 }
 

@@ -318,8 +318,8 @@ describe("a forged message, by its bytes and with real keys", () => {
     expect(printed(edge.state())).toBe(before);
     expect([edge.witnessed.messages, edge.disk.votes, edge.failures]).toEqual([[], undefined, []]);
     const [fate = "", flaw] = outcome.split(", ");
-    expect(await edge.read("messages_judged_total", { fate })).toBe(1);
-    if (flaw !== undefined) expect(await edge.read("messages_rejected_total", { flaw })).toBe(1);
+    expect(await edge.read("messages_validated_total", { result: fate })).toBe(1);
+    if (flaw !== undefined) expect(await edge.read("messages_rejected_total", { error: flaw })).toBe(1);
     expect(await countedAt(edge)).toEqual({ received: 1, rejected: flaw === undefined ? 0 : 1 });
   });
 

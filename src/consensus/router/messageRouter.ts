@@ -81,9 +81,9 @@ export interface MessageRouterMetrics {
 export function declareMessageRouterMetrics(metrics: Metrics): MessageRouterMetrics {
   const results = metrics.counter({
     category: "BFT",
-    name: "messages_judged_total",
+    name: "messages_validated_total",
     help: "Consensus messages received, by result",
-    labels: ["fate"],
+    labels: ["result"],
   });
   for (const result of VALIDATION_RESULTS) results.with(result);
   const received = metrics.counter({

@@ -31,7 +31,7 @@ describe("a validator that equivocates", () => {
     const before = printed(edge.state());
     expect(await edge.hear(proposal("a", block("Y")))).toBe("taken, double vote");
     expect(printed(edge.state())).toBe(before);
-    expect(await edge.read("double_votes_total")).toBe(1);
+    expect(await edge.read("equivocations_total")).toBe(1);
     await decideX(edge);
   });
 
@@ -41,7 +41,7 @@ describe("a validator that equivocates", () => {
     for (const first of [prepare("b", { round: 0 }), commit("b", { round: 0 })]) await edge.hear(first);
     for (const second of [prepare("b", { round: 0, digest }), commit("b", { round: 0, digest })])
       expect(await edge.hear(second)).toBe("taken, double vote");
-    expect(await edge.read("double_votes_total")).toBe(2);
+    expect(await edge.read("equivocations_total")).toBe(2);
     await decideX(edge);
   });
 

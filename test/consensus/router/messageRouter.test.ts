@@ -502,7 +502,7 @@ describe("a received message", () => {
     });
     desk.headAdvanced(aGenesisHead(ADDRESSES.slice(0, 4)));
     for (const sender of [1, 2, 3]) hearFrom(desk, sender, aMessage(1, 1n));
-    const read = (fate: string) => readSample(registry, "bft_messages_judged_total", { fate });
+    const read = (fate: string) => readSample(registry, "bft_messages_validated_total", { result: fate });
     expect(await Promise.all(["taken", "duplicate", "malformed"].map(read))).toEqual([1, 2, 0]);
     expect(await readSample(registry, "bft_messages_relayed_total", {})).toBe(1);
   });
