@@ -34,12 +34,12 @@ describe("a folder without permission ends the start with 2 and says what to do"
         chmodSync(join(folder, "chain"), 0o777);
         writeFileSync(join(folder, "chain", "LOCK"), "", { mode: 0o400 });
       },
-      /chain\/LOCK'\. The node runs as user \d+, who may not: change the owner of the folder and of all in it \(chown -R \d+\)/,
+      /chain\/LOCK'\. The node runs as user \d+, who lacks the permission: change the owner of the folder and its contents \(chown -R \d+\)/,
     ],
     [
       "the key may not be read",
       (folder) => writeFileSync(join(folder, "key"), `0x${"11".repeat(32)}`, { mode: 0o000 }),
-      /The node key file \S+key cannot be used: EACCES: .+; let the user that runs the node read it/,
+      /The node key file \S+key cannot be used: EACCES: .+; allow the user that runs the node to read it/,
     ],
   ])("%s", async (_, forbid, message) => {
     const folder = temporaryFolder();
@@ -66,7 +66,7 @@ describe("a node", IN_REAL_TIME, () => {
     program.child.kill();
     expect(await program.exit).toBe(0);
     expect(program.output()).toMatch(/other users of this host may read the node's private key: chmod 600/);
-    expect(program.output()).toContain("a Besu database lies in the data folder");
+    expect(program.output()).toContain("the data folder contains a Besu database");
   });
 
   it("goes on when its log cannot be written", async () => {
@@ -116,7 +116,7 @@ describe("too few open files", IN_REAL_TIME, () => {
       "--rpc-http-max-active-connections=1000",
     ]);
     expect(program.output()).toMatch(/Only 256 files and connections may be open .*ulimit -n 65536/);
-    expect(program.output()).toMatch(/only \d+ connections fit into the number of open files allowed/);
+    expect(program.output()).toMatch(/the limit of open files allows only \d+ connections/);
     await untilLoaded(program);
     const crowd = await crowdAt(port, 400);
     await until(

@@ -72,7 +72,7 @@ describe("the node's key", IN_REAL_TIME, () => {
         file,
       ]);
       expect(await imported.exit).toBe(0);
-      expect(imported.output()).toContain("made a new node key");
+      expect(imported.output()).toContain("created a new node key");
       const node = await startNodeProcess({ dataPath, options: NETWORK });
       expect(await node.rpc("eth_blockNumber")).toBe("0x1");
       expect(loggedKeys(node)).toEqual([]);
@@ -137,5 +137,5 @@ async function heightOf(node: NodeProcess, height: number): Promise<void> {
 }
 
 function loggedKeys(node: NodeProcess) {
-  return logOf(node).filter(({ message }) => message.startsWith("made a new node key"));
+  return logOf(node).filter(({ message }) => message.startsWith("created a new node key"));
 }
