@@ -44,7 +44,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
     expect(follower.output()).toContain(
       `start with --node-private-key-file=${DEV_VALIDATOR_KEY_FILE.replaceAll("\\", "\\\\")}`,
     );
-    expect(validator.output()).not.toContain("this node follows");
+    expect(validator.output()).not.toContain("this node is not a validator");
     // A second node with the same key could split the chain: it warns when it is to connect to the first.
     const twin = await startNodeProcess({
       options: ["--p2p-enabled", "--p2p-port=0", `--bootnodes=${enode}`],

@@ -10,7 +10,7 @@ import { accountFromSeed } from "../builders/testAccounts.ts";
 /** Offers transactions to a pool whose chain has one funded account, and counts the recovered senders. */
 function aPeerPool() {
   const { pool, head } = aPool();
-  head.set(stranger.address, { balanceWei: 0n });
+  head.set(unfunded.address, { balanceWei: 0n });
   let recovered = 0;
   let onHead: (change: {
     readonly added: readonly { readonly transactions: readonly SentTransaction[] }[];
@@ -48,7 +48,7 @@ function aPeerPool() {
   };
 }
 
-const stranger = accountFromSeed(77);
+const unfunded = accountFromSeed(77);
 const signedByNobody = (): Transaction =>
   aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) } as Parameters<
     typeof aTransaction
@@ -60,7 +60,7 @@ describe("a peer's transaction", () => {
   });
 
   it.each([
-    ["has a sender without balance", () => aTransaction({ privateKey: stranger.privateKey })],
+    ["has a sender without balance", () => aTransaction({ privateKey: unfunded.privateKey })],
     ["has a nonce that will never be reached", () => aTransaction({ nonce: 100_000n })],
   ])(
     "counts as rejected when it %s, and a quarter of that when the peer may know a newer state",
