@@ -90,7 +90,7 @@ async function runAll({
   const totals = noTotals();
   const violated: number[] = [];
   const stride = Math.min(availableParallelism(), seeds);
-  const teller = setInterval(
+  const progress = setInterval(
     () => console.log(`  ${totals.seeds} seeds, ${violated.length} with a violation`),
     TOLD_EVERY_MS,
   );
@@ -120,7 +120,7 @@ async function runAll({
       });
     }),
   );
-  clearInterval(teller);
+  clearInterval(progress);
   return { totals, violated };
 }
 

@@ -127,9 +127,9 @@ async function start(
     stop: () =>
       new Promise((resolve) => {
         if (child.exitCode !== null || child.signalCode !== null) return resolve();
-        const impatience = setTimeout(() => child.kill("SIGKILL"), STOPPED_WITHIN_MS);
+        const killTimer = setTimeout(() => child.kill("SIGKILL"), STOPPED_WITHIN_MS);
         child.once("exit", () => {
-          clearTimeout(impatience);
+          clearTimeout(killTimer);
           resolve();
         });
         child.kill("SIGTERM");

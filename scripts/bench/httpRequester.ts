@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 /** One connection with one request at a time. */
-export interface Asker {
+export interface BenchRequester {
   ask(body: string): Promise<string>;
   close(): void;
 }
@@ -15,18 +15,18 @@ const END_OF_CHUNKS = "\r\n0\r\n\r\n";
  * An HTTP requester with little overhead: the library's client takes more CPU for a request than the nodes take to
  * answer it. It reads responses with a content length and chunked ones.
  */
-export function openHttpRequester(port: number): Promise<Asker> {
+export function openHttpRequester(port: number): Promise<BenchRequester> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, noDelay: true });
     socket.once("error", reject);
     socket.once("connect", () => {
       socket.off("error", reject);
-      resolve(askerOn(socket));
+      resolve(requesterOn(socket));
     });
   });
 }
 
-function askerOn(socket: Socket): Asker {
+function requesterOn(socket: Socket): BenchRequester {
   let pieces: string[] = [];
   let length = 0;
   /** Length of the response, once its head has arrived; undefined when it is chunked. */

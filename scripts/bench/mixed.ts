@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
 import type { Contender } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
-import { type Asker, openHttpRequester } from "./httpRequester.ts";
+import { type BenchRequester, openHttpRequester } from "./httpRequester.ts";
 import { atQuantile } from "./report.ts";
 import type { SendOrder, SendReport } from "./sender.ts";
 import { BATCH_SIZE, senderAddresses, transferWorkload } from "./workload.ts";
@@ -42,7 +42,7 @@ export async function measureMixed(contender: Contender, seconds: number): Promi
 
 /** Sends requests at even intervals; one that must wait for a connection counts from its scheduled time. */
 async function askSteadily(
-  requesters: readonly Asker[],
+  requesters: readonly BenchRequester[],
   bodies: readonly string[],
   seconds: number,
 ): Promise<readonly number[]> {
@@ -51,7 +51,7 @@ async function askSteadily(
   const latenciesMs: number[] = [];
   let next = 0;
 
-  async function keepAsking(requester: Asker): Promise<void> {
+  async function keepAsking(requester: BenchRequester): Promise<void> {
     while (next < count) {
       const number = next++;
       const dueAtMs = startedAtMs + (number * 1000) / REQUESTS_PER_SECOND;

@@ -1,6 +1,6 @@
 import { commonCalls, prepareScenery, requestText } from "./commonCalls.ts";
 import type { Contender } from "./contenders.ts";
-import { type Asker, openHttpRequester } from "./httpRequester.ts";
+import { type BenchRequester, openHttpRequester } from "./httpRequester.ts";
 import { atQuantile } from "./report.ts";
 import { openWsRequester } from "./wsRequester.ts";
 
@@ -48,13 +48,13 @@ async function measure(
   seconds: number,
 ): Promise<ReadResult> {
   const connections = asked.batch === 1 ? CONNECTIONS : BATCH_CONNECTIONS;
-  const open = (): Promise<Asker> =>
+  const open = (): Promise<BenchRequester> =>
     asked.transport === "HTTP" ? openHttpRequester(contender.port) : openWsRequester(contender.wsPort);
   const requesters = await Promise.all(Array.from({ length: connections }, open));
   const latenciesMs: number[] = [];
   let stopAtMs = performance.now() + WARM_UP_SECONDS * 1000;
 
-  async function keepAsking(requester: Asker): Promise<void> {
+  async function keepAsking(requester: BenchRequester): Promise<void> {
     while (performance.now() < stopAtMs) {
       const askedAtMs = performance.now();
       await askOnce(requester, body, asked.method);
@@ -80,7 +80,7 @@ async function measure(
   };
 }
 
-async function askOnce(requester: Asker, body: string, method: string): Promise<void> {
+async function askOnce(requester: BenchRequester, body: string, method: string): Promise<void> {
   const answer = await requester.ask(body);
   if (answer.includes('"error":')) throw new Error(`${method}: ${answer.slice(0, 1000)}`);
 }

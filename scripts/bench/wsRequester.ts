@@ -1,8 +1,8 @@
 import { WebSocket } from "ws";
-import type { Asker } from "./httpRequester.ts";
+import type { BenchRequester } from "./httpRequester.ts";
 
 /** A requester over WebSocket. */
-export function openWsRequester(port: number): Promise<Asker> {
+export function openWsRequester(port: number): Promise<BenchRequester> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { perMessageDeflate: false });
     let waiting: { resolve(answer: string): void; reject(error: Error): void } | undefined;

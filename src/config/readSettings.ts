@@ -261,7 +261,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: Co
       vanity: vanityFromBytes(values["miner-extra-data"]),
     },
     minFreeDiskBytes: values["min-free-disk-mb"] * 1024 ** 2,
-    databaseScrubMs: values["Xdatabase-patrol-seconds"] * 1000,
+    databaseScrubMs: values["Xdatabase-scrub-seconds"] * 1000,
     keepsRevertReasons: values["revert-reason-enabled"],
   };
 }

@@ -21,7 +21,7 @@ import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
  *          ^                                                                  |
  *          +------------------------------------------------------------------+
  *
- * Invariants: one input at a time; effects in order; no effect after a vote record is performed before the record is
+ * Invariants: one input at a time; effects in order; no effect after a vote log entry is performed before the record is
  * durable. When a record cannot be written the engine stops for good: a validator without a vote log must not vote.
  * The chain handles blocks, the network handles bytes on the wire, and the state machine makes every decision.
  */

@@ -66,11 +66,11 @@ describe("a sound data folder", () => {
   itIfThorough(
     "is found sound repeatedly while blocks are produced",
     async () => {
-      const node = await startNodeProcess({ dataPath: aCopy(), options: ["--Xdatabase-patrol-seconds=1"] });
+      const node = await startNodeProcess({ dataPath: aCopy(), options: ["--Xdatabase-scrub-seconds=1"] });
       await until(
         async () => (soundRounds(node) >= 2 ? true : undefined),
         20_000,
-        "two rounds of the patrol",
+        "two rounds of the scrubber",
       );
       const height = Number(await node.rpc<Hex>("eth_blockNumber"));
       await until(
@@ -145,7 +145,7 @@ async function begin(dataPath: string): Promise<{ readonly program: RunningProgr
     "--rpc-ws-port=0",
     "--logging=WARN",
     "--logging-modules=storage=INFO",
-    "--Xdatabase-patrol-seconds=1",
+    "--Xdatabase-scrub-seconds=1",
   ]);
   return { program, url: `http://127.0.0.1:${port}` };
 }

@@ -153,8 +153,8 @@ itIfThorough("disconnects, refusals and messages are counted in the metrics", as
   expect(refused("denied")).toBeGreaterThan(5);
   expect(refused("handshake")).toBeGreaterThan(0);
   expect(refused("rate") + refused("sockets") + refused("crowded")).toBeGreaterThan(0);
-  for (const fate of ["malformed", "unwelcomeAuthor"])
-    expect(count("bft_messages_validated_total", { result: fate }), fate).toBeGreaterThan(0);
+  for (const result of ["malformed", "unwelcomeAuthor"])
+    expect(count("bft_messages_validated_total", { result }), result).toBeGreaterThan(0);
   const transferred = (direction: string, protocol: string, name: string, code: string): number =>
     count(`besu_network_p2p_messages_${direction}_total`, { protocol, name, code });
   expect(transferred("inbound", "IBF/1", "Commit", "2")).toBeGreaterThan(0);

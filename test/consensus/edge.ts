@@ -195,9 +195,9 @@ export async function anEdge(): Promise<Edge> {
     logger: silentLogger,
     metrics: {
       relayed: counted.relayed,
-      received(fate) {
-        news.push(fate);
-        counted.received(fate);
+      received(result) {
+        news.push(result);
+        counted.received(result);
       },
     },
   });

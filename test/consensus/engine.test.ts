@@ -49,7 +49,7 @@ describe("a lone validator", () => {
     }
   });
 
-  it("sends nothing before the vote record is durable", async () => {
+  it("sends nothing before the vote log entry is durable", async () => {
     const seen: string[] = [];
     const { clock } = aRun({ onMoment: (moment) => void seen.push(moment) });
     await live(clock, 1_000);
@@ -127,7 +127,7 @@ describe("a lone validator", () => {
 });
 
 describe("an engine", () => {
-  it("stops for good when a vote record cannot be written", async () => {
+  it("stops for good when a vote log entry cannot be written", async () => {
     const failures: unknown[] = [];
     const { clock, witnessed, node } = aRun({
       onMoment: (moment) => {
@@ -273,7 +273,7 @@ describe("an engine", () => {
     expect(node.engine.status()).toMatchObject({ mode: "validating", round: { number: 1 } });
   });
 
-  it("refuses to start with a vote record that is unreadable, or of another chain", async () => {
+  it("refuses to start with a vote log entry that is unreadable, or of another chain", async () => {
     const bytes = Uint8Array.of(0xc0);
     expect(() => aRun({}, { ...aDisk(), votes: bytes })).toThrow("the record of our votes is unusable");
     const { clock, disk } = aRun({ onMoment: (moment) => (moment === "commit asked" ? "crash" : undefined) });

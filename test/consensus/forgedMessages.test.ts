@@ -317,10 +317,10 @@ describe("a forged message, by its bytes and with real keys", () => {
     expect(await edge.hear(message())).toBe(outcome);
     expect(printed(edge.state())).toBe(before);
     expect([edge.witnessed.messages, edge.disk.votes, edge.failures]).toEqual([[], undefined, []]);
-    const [fate = "", flaw] = outcome.split(", ");
-    expect(await edge.read("messages_validated_total", { result: fate })).toBe(1);
-    if (flaw !== undefined) expect(await edge.read("messages_rejected_total", { error: flaw })).toBe(1);
-    expect(await countedAt(edge)).toEqual({ received: 1, rejected: flaw === undefined ? 0 : 1 });
+    const [result = "", error] = outcome.split(", ");
+    expect(await edge.read("messages_validated_total", { result })).toBe(1);
+    if (error !== undefined) expect(await edge.read("messages_rejected_total", { error })).toBe(1);
+    expect(await countedAt(edge)).toEqual({ received: 1, rejected: error === undefined ? 0 : 1 });
   });
 
   it.each(CASES.filter(([, , outcome]) => isFoundByDecoding(outcome)))(

@@ -66,8 +66,8 @@ async function livedTogether(
       clock,
       logger: silentLogger,
       metrics: {
-        received(fate) {
-          if (fate === "kept") kept += 1;
+        received(result) {
+          if (result === "kept") kept += 1;
         },
         relayed: () => undefined,
       },

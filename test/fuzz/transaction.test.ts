@@ -122,11 +122,11 @@ function recoverNatively(
   return key;
 }
 
-type LibraryVerdict =
+type LibraryResult =
   | { readonly ok: true; readonly hash: string; readonly sender: string | undefined }
   | { readonly ok: false; readonly reason: string };
 
-function byLibrary(bytes: Uint8Array, chainId: bigint | undefined): LibraryVerdict {
+function byLibrary(bytes: Uint8Array, chainId: bigint | undefined): LibraryResult {
   const common = LIBRARY_CHAINS.get(chainId ?? CHAIN_ID) ?? LIBRARY_CHAINS.get(CHAIN_ID);
   try {
     const transaction = createTxFromRLP(bytes, { freeze: false, ...(common && { common }) });
@@ -148,7 +148,7 @@ function byLibrary(bytes: Uint8Array, chainId: bigint | undefined): LibraryVerdi
   }
 }
 
-function expectSameAs(ours: Transaction, theirs: LibraryVerdict & { readonly ok: true }): void {
+function expectSameAs(ours: Transaction, theirs: LibraryResult & { readonly ok: true }): void {
   if (toHex(ours.hash) !== theirs.hash) throw new Error(`the library's hash is ${theirs.hash}`);
   const sender = withRecoveredSender(ours)?.sender;
   const isHigh = ours.s > SECP256K1_ORDER / 2n;

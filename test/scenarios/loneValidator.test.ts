@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aStage, script } from "./stage.ts";
 
 describe("a lone validator", () => {
-  it("proposes, seals and commits in one step, the vote record first", () => {
+  it("proposes, seals and commits in one step, the vote log entry first", () => {
     const stage = aStage({ validators: 1, self: "a" });
     stage.start();
     stage.at(1);

@@ -105,9 +105,9 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       checkPause(node, input, effects);
       check(effects.findIndex(({ kind }) => kind === "recordVote") <= 0, "order", "a promise comes first");
       if (after === undefined) return;
-      const { validatorSet, messages: inbox, round } = after;
+      const { validatorSet, messages, round } = after;
       const limit = 3 * KEPT_ROUNDS_PER_AUTHOR * validatorSet.validators.length;
-      check(inbox.length <= limit, "bounds", `${inbox.length} messages in the inbox`);
+      check(messages.length <= limit, "bounds", `${messages.length} messages in the set`);
       const { validation: trial } = round;
       if (trial?.result === "accepted" && before?.round.validation?.result !== "accepted") {
         const gap = findGap(trial.proposal, validatorSet);

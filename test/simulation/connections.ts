@@ -49,7 +49,7 @@ interface End {
 }
 
 const DIAL_EVERY_MS = 1_000;
-const PARTING_MS = 4_000;
+const PARTITION_MS = 4_000;
 
 export function createConnections(parts: ConnectionsParts): Connections {
   const { agenda, random, speakers, weather, onDisconnect } = parts;
@@ -69,7 +69,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
     if (isCalm) return;
     const isParted = random.chance(weather.partition);
     const doesBreak = random.chance(0.5);
-    const durationMs = about(PARTING_MS);
+    const durationMs = about(PARTITION_MS);
     apart = new Set(speakers.flatMap((_, node) => (isParted && random.chance(0.4) ? [node] : [])));
     stalledUntilMs = doesBreak ? 0 : agenda.nowMs + durationMs;
     if (apart.size > 0 && apart.size < speakers.length) figures.partitions += 1;

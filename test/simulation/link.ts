@@ -19,7 +19,7 @@ export interface LinkFigures {
   partitions: number;
 }
 
-const PARTING_MS = 4_000;
+const PARTITION_MS = 4_000;
 const STRAGGLER_FACTOR = 10;
 
 export interface LinkParts {
@@ -49,7 +49,7 @@ export function createLink({ nodes, agenda, random, weather, onParted }: LinkPar
     for (let node = 0; node < nodes; node++) if (isParted && random.chance(0.4)) parted.add(node);
     if (isApart()) figures.partitions += 1;
     if (isApart() || wasApart) onParted(isApart() ? parted : new Set(), isOneWay);
-    agenda.plan(agenda.nowMs + about(PARTING_MS), part);
+    agenda.plan(agenda.nowMs + about(PARTITION_MS), part);
   }
 
   function isCut(from: number, to: number): boolean {

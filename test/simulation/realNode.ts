@@ -102,7 +102,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       if (ends !== bornAfter) return;
       log.push(`${(agenda.nowMs / 1000).toFixed(3)} ${level} ${message}`);
       if (log.length > LOG_LINES) log.shift();
-      if (level === "error" || isAccusation(message, facts))
+      if (level === "error" || reportsEquivocation(message, facts))
         parts.onFault(node, `${message} ${describeFacts(facts)}`);
     };
     const logger: Logger = {
@@ -230,7 +230,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
 }
 
 /** All nodes are honest, but with different clocks a block may seem to come too early. */
-function isAccusation(message: string, facts: object): boolean {
+function reportsEquivocation(message: string, facts: object): boolean {
   if (message === "a validator has signed two different blocks in one round") return true;
   const isEarly = "code" in facts && facts.code === "timestampInFuture";
   return message === "a proposed block is invalid" && !isEarly;

@@ -89,8 +89,8 @@ export function createRelays(parts: RelaysParts): Relays {
       later: (passOn, waitMs) => node.plan(waitMs, passOn),
       metrics: {
         relayed: () => undefined,
-        received(fate) {
-          if (fate === "kept") parts.onKept();
+        received(result) {
+          if (result === "kept") parts.onKept();
         },
       },
     });

@@ -16,7 +16,7 @@ import { drawMesh, fullMesh, givenMesh, type Mesh, mend } from "./mesh.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createRelays, type DeskLimits, type Relays } from "./relays.ts";
 import { createNode, type Sabotage, type SimulatedNode } from "./simulatedNode.ts";
-import { isPunctual, isSound, type SealedBlock, voteAfter } from "./toyLedger.ts";
+import { isOnTime, isSound, type SealedBlock, voteAfter } from "./toyLedger.ts";
 import { letterOfNode } from "./trace.ts";
 import { FAIR, type Setting } from "./weather.ts";
 import { createTokenCodec, recoverSigners } from "./wire.ts";
@@ -96,7 +96,7 @@ export function createWorld(
     agenda,
     random,
     weather: () => weather,
-    onParted: (side, isOneWay) => tell?.(() => describeParting([...side], isOneWay), agenda.nowMs),
+    onParted: (side, isOneWay) => tell?.(() => describePartition([...side], isOneWay), agenda.nowMs),
   });
   /** Messages of honest validators. */
   const honestWords = new WeakSet<Authored>();
@@ -267,7 +267,7 @@ export function createWorld(
 
   function check(node: SimulatedNode, candidate: Candidate): Promise<boolean> {
     return after(node, weather.checkMs, () => {
-      const sound = isSound(tipOf(node), candidate) && isPunctual(candidate, node.nowMs);
+      const sound = isSound(tipOf(node), candidate) && isOnTime(candidate, node.nowMs);
       return sound || node.isLiar;
     });
   }
@@ -336,7 +336,7 @@ export function createWorld(
   };
 }
 
-function describeParting(side: readonly number[], isOneWay: boolean): string {
+function describePartition(side: readonly number[], isOneWay: boolean): string {
   if (side.length === 0) return "the network is whole";
   const letters = side.map(letterOfNode).join("");
   return isOneWay ? `messages of ${letters} reach no others` : `${letters} are partitioned from the others`;

@@ -54,7 +54,7 @@ export function isSound(parent: Head, { header, extra }: Candidate): boolean {
 /**
  * The timestamp rule, with the tolerance of the header rules (ibft2.md#header-rules, rule 4).
  */
-export function isPunctual({ header }: Candidate, nowMs: number): boolean {
+export function isOnTime({ header }: Candidate, nowMs: number): boolean {
   return header.timestamp <= BigInt(Math.floor(nowMs / 1000)) + 1n;
 }
 

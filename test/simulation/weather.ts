@@ -19,7 +19,7 @@ export interface Weather {
   /** That a crash loses unsynced writes. */
   readonly powerCut: number;
   readonly downMs: number;
-  /** How long a vote record takes until it is durable. */
+  /** How long a vote log entry takes until it is durable. */
   readonly syncMs: number;
   readonly buildMs: number;
   readonly checkMs: number;

@@ -28,7 +28,7 @@ export const STORAGE_OPTIONS = {
     group: "Synchronization and storage",
     help: "Make no blocks while the disk of the data folder has less free space; 0 for no limit.",
   }),
-  "Xdatabase-patrol-seconds": option({
+  "Xdatabase-scrub-seconds": option({
     type: integerType({ label: "<SECONDS>", unit: "s", min: 1n }),
     default: 86_400,
     group: "Synchronization and storage",

@@ -100,7 +100,7 @@ describe("a message of the height in progress", () => {
 describe("a validator's messages", () => {
   function aDesk() {
     const hand = handShares();
-    const fates: ValidationResult[] = [];
+    const results: ValidationResult[] = [];
     let taken = 0;
     let hashedBytes = 0;
     const desk = createMessageRouter({
@@ -112,7 +112,7 @@ describe("a validator's messages", () => {
       },
       clock: { nowMs: () => 0 },
       logger: silentLogger,
-      metrics: { received: (fate) => fates.push(fate), relayed: () => undefined },
+      metrics: { received: (result) => results.push(result), relayed: () => undefined },
       shares: hand.shares,
       codec: {
         ...IBF_CODEC,
@@ -123,25 +123,25 @@ describe("a validator's messages", () => {
       },
     });
     desk.headAdvanced(maker.head);
-    return { ...hand, desk, fates, taken: () => taken, hashedBytes: () => hashedBytes };
+    return { ...hand, desk, results, taken: () => taken, hashedBytes: () => hashedBytes };
   }
 
   it("arrive though a faulty node without a share left sent the same bytes first", () => {
-    const { desk, fates, finish, taken } = aDesk();
+    const { desk, results, finish, taken } = aDesk();
     const message = aRoundChange(1);
     desk.receive({ sender: addressOf(2), ...message });
     desk.receive({ sender: addressOf(2), ...message });
-    expect(fates).toEqual(["duplicate"]);
+    expect(results).toEqual(["duplicate"]);
     desk.receive({ sender: addressOf(1), ...message });
     finish(1);
-    expect([taken(), fates.at(-1)]).toEqual([1, "taken"]);
+    expect([taken(), results.at(-1)]).toEqual([1, "taken"]);
     finish(0);
-    expect([taken(), fates.at(-1)]).toEqual([1, "duplicate"]);
+    expect([taken(), results.at(-1)]).toEqual([1, "duplicate"]);
   });
 
   it("are not even hashed when they are too long for their kind", () => {
-    const { desk, fates, hashedBytes } = aDesk();
+    const { desk, results, hashedBytes } = aDesk();
     for (const code of [1, 2]) desk.receive({ sender: addressOf(1), code, payload: new Uint8Array(2 ** 20) });
-    expect([fates, hashedBytes()]).toEqual([["oversized", "oversized"], 0]);
+    expect([results, hashedBytes()]).toEqual([["oversized", "oversized"], 0]);
   });
 });

@@ -42,7 +42,7 @@ function aDesk(
 ) {
   const postponed: (() => void)[] = [];
   const schedule = { ...aSchedule(), ...change };
-  const fates: ValidationResult[] = [];
+  const results: ValidationResult[] = [];
   const taken: Authored[] = [];
   const sent: string[] = [];
   const ahead: string[] = [];
@@ -67,13 +67,13 @@ function aDesk(
     clock: { nowMs: () => nowMs },
     logger: silentLogger,
     onAhead: (sender, number) => ahead.push(`${indexOf(sender)} at ${number}`),
-    metrics: { received: (fate) => fates.push(fate), relayed: () => undefined },
+    metrics: { received: (result) => results.push(result), relayed: () => undefined },
     ...(change.isPatient === true && { later: (passOn: () => void) => postponed.push(passOn) }),
   });
   if (change.isOpening !== true) desk.headAdvanced(head);
   return {
     desk,
-    fates,
+    results,
     taken,
     waits,
     sent,
@@ -165,20 +165,20 @@ describe("a validator that connects", () => {
 
 describe("received consensus messages", () => {
   it("are relayed with the same bytes to all validators except sender and author, and delivered", () => {
-    const { hear, sent, taken, fates } = aDesk();
+    const { hear, sent, taken, results } = aDesk();
     const message = aMessage(1, 1n);
     hear(2, message);
     expect(sent).toEqual([`${tailOf(message)} to 3`]);
     expect(taken.map(({ signed }) => signed.payload)).toEqual([message.signed.payload]);
     hear(1, aMessage(1, 1n, 2));
     expect(sent[1]).toMatch(/ to 23$/);
-    expect(fates).toEqual(["taken", "taken"]);
+    expect(results).toEqual(["taken", "taken"]);
   });
 
   it("are delivered and relayed once, whoever sends them again, and sent back twice to redundant relayers", () => {
-    const { hear, sent, taken, fates } = aDesk();
+    const { hear, sent, taken, results } = aDesk();
     for (const sender of [1, 2, 3, 1]) hear(sender, aMessage(1, 1n));
-    expect(fates).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
+    expect(results).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
     expect(sent.map((line) => line.slice(-2))).toEqual(["23", " 2", " 2", " 3", " 3"]);
     expect(taken.length).toBe(1);
     // The decline is sent only once.
@@ -272,50 +272,50 @@ describe("received consensus messages", () => {
   });
 
   it("cannot be made to look like duplicates by sending their bytes under another code", () => {
-    const { desk, hear, fates } = aDesk();
+    const { desk, hear, results } = aDesk();
     const message = aMessage(1, 1n);
     desk.receive({ sender: addressAt(2), code: 0, payload: encodeMessage(message).payload });
     hear(1, message);
-    expect(fates).toEqual(["malformed", "taken"]);
+    expect(results).toEqual(["malformed", "taken"]);
   });
 
   it("of past heights, of non-validators, and malformed ones are dropped", () => {
-    const { desk, hear, sent, taken, fates, advance } = aDesk();
+    const { desk, hear, sent, taken, results, advance } = aDesk();
     advance();
     hear(1, aMessage(1, 1n));
     hear(1, aMessage(4, 2n));
     desk.receive({ sender: addressAt(1), code: 3, payload: hexToBytes("c0ffee") });
     desk.receive({ sender: addressAt(1), code: 9, payload: new Uint8Array() });
     desk.receive({ sender: addressAt(1), code: 1, payload: new Uint8Array(1_000) });
-    expect(fates).toEqual(["past", "unwelcomeAuthor", "malformed", "unknownCode", "oversized"]);
+    expect(results).toEqual(["past", "unwelcomeAuthor", "malformed", "unknownCode", "oversized"]);
     expect([sent, taken]).toEqual([[], []]);
   });
 
   it("are ignored by a node that is not a validator", () => {
-    const { hear, sent, taken, fates } = aDesk({ isStranger: true });
+    const { hear, sent, taken, results } = aDesk({ isStranger: true });
     hear(1, aMessage(1, 1n));
-    expect(fates).toEqual(["notValidating"]);
+    expect(results).toEqual(["notValidating"]);
     expect([sent, taken]).toEqual([[], []]);
   });
 });
 
 describe("consensus messages received before the start", () => {
   it("are buffered in order, with the bounds of future messages", () => {
-    const { hear, taken, fates, advance } = aDesk({ isOpening: true, futureMessagesLimit: 3 });
+    const { hear, taken, results, advance } = aDesk({ isOpening: true, futureMessagesLimit: 3 });
     for (const round of [1, 2, 3, 4]) hear(1, aMessage(1, 2n, round));
-    expect([fates, taken]).toEqual([[], []]);
+    expect([results, taken]).toEqual([[], []]);
     advance();
-    expect(fates).toEqual(["taken", "taken", "taken"]);
+    expect(results).toEqual(["taken", "taken", "taken"]);
     expect(taken.map(({ signed }) => signed.payload.round)).toEqual([2, 3, 4]);
   });
 });
 
 describe("consensus messages of future heights", () => {
   it("are buffered until their height, and relayed only then", () => {
-    const { hear, sent, taken, fates, ahead, advance, desk } = aDesk();
+    const { hear, sent, taken, results, ahead, advance, desk } = aDesk();
     hear(2, aMessage(1, 2n));
     hear(3, aMessage(3, 3n));
-    expect(fates).toEqual(["kept", "kept"]);
+    expect(results).toEqual(["kept", "kept"]);
     expect(ahead).toEqual(["2 at 1", "3 at 2"]);
     expect([sent, taken]).toEqual([[], []]);
     advance();
@@ -338,11 +338,11 @@ describe("consensus messages of future heights", () => {
   });
 
   it("are dropped when they are too far ahead, or when their height is skipped", () => {
-    const { hear, taken, fates, advance, desk } = aDesk();
+    const { hear, taken, results, advance, desk } = aDesk();
     hear(1, aMessage(1, 11n));
     hear(1, aMessage(1, 12n));
     hear(1, aMessage(1, 2n));
-    expect(fates).toEqual(["kept", "tooFar", "kept"]);
+    expect(results).toEqual(["kept", "tooFar", "kept"]);
     for (let height = 2; height <= 11; height++) advance();
     expect(taken.length).toBe(2);
     expect(desk.waiting.messages).toBe(0);
@@ -351,13 +351,13 @@ describe("consensus messages of future heights", () => {
 
 describe("RoundChanges of heights far above ours", () => {
   it("are kept, the last ones of each validator, until their height begins", () => {
-    const { hear, taken, fates, advance } = aDesk();
+    const { hear, taken, results, advance } = aDesk();
     for (const round of [1, 2, 3, 4, 5]) hear(1, aMessage(1, 14n, round));
     hear(2, aMessage(2, 14n, 5));
     hear(2, aPrepare(2, 14n, 5));
     hear(4, aMessage(3, 14n, 5));
     hear(3, aMessage(3, 13n, 5));
-    expect(fates).toEqual(Array.from({ length: 9 }, () => "tooFar"));
+    expect(results).toEqual(Array.from({ length: 9 }, () => "tooFar"));
     for (let height = 2; height <= 13; height++) advance();
     expect(taken.map(({ signed }) => signed.payload.height)).toEqual([13n]);
     advance();
@@ -502,7 +502,7 @@ describe("a received message", () => {
     });
     desk.headAdvanced(aGenesisHead(ADDRESSES.slice(0, 4)));
     for (const sender of [1, 2, 3]) hearFrom(desk, sender, aMessage(1, 1n));
-    const read = (fate: string) => readSample(registry, "bft_messages_validated_total", { result: fate });
+    const read = (result: string) => readSample(registry, "bft_messages_validated_total", { result });
     expect(await Promise.all(["taken", "duplicate", "malformed"].map(read))).toEqual([1, 2, 0]);
     expect(await readSample(registry, "bft_messages_relayed_total", {})).toBe(1);
   });
