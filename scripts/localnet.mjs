@@ -57,9 +57,9 @@ function generate(network) {
   const development = JSON.parse(readFileSync(join(root, "genesis", "dev.json"), "utf8"));
   const { ibft2, ...config } = development.config;
   const genesis = { ...development, config: { ...config, ibft2: { ...ibft2, requesttimeoutseconds: 2 } } };
-  const wish = { genesis, blockchain: { nodes: { generate: true, count: asked.validators } } };
-  const file = join(folder, "wish.json");
-  writeFileSync(file, JSON.stringify(wish));
+  const request = { genesis, blockchain: { nodes: { generate: true, count: asked.validators } } };
+  const file = join(folder, "request.json");
+  writeFileSync(file, JSON.stringify(request));
   ibex([
     "--logging=OFF",
     "operator",

@@ -41,14 +41,14 @@ export function encodeLastSigned({ height, round, digest, prepared }: LastSigned
   ]);
 }
 
-export type LastSignedErrorCode = "unknownVoteRecordVersion" | "damagedVoteRecord";
+export type LastSignedErrorCode = "unknownVoteLogVersion" | "damagedVoteLog";
 
 /** Decodes what encodeLastSigned wrote. The vote log has checksums, so an error means a bug or another version. */
 export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, LastSignedErrorCode> {
   try {
     const [version, height, round, digest, prepared] = listOf(RLP.decode(bytes), 5);
     if (bytesToBigint(bytesOf(version)) !== FORMAT_VERSION) {
-      return refuse("unknownVoteRecordVersion", `version ${bytesToBigint(bytesOf(version))}`);
+      return refuse("unknownVoteLogVersion", `version ${bytesToBigint(bytesOf(version))}`);
     }
     const record: LastSignedState = {
       height: bytesToBigint(bytesOf(height)),
@@ -59,9 +59,9 @@ export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, Las
     const preparedHeight = record.prepared?.candidate.header.number ?? record.height;
     return preparedHeight === record.height
       ? ok(record)
-      : refuse("damagedVoteRecord", `a block of height ${preparedHeight} in a record of ${record.height}`);
+      : refuse("damagedVoteLog", `a block of height ${preparedHeight} in a record of ${record.height}`);
   } catch (error) {
-    return refuse("damagedVoteRecord", error instanceof Error ? error.message : "unreadable");
+    return refuse("damagedVoteLog", error instanceof Error ? error.message : "unreadable");
   }
 }
 

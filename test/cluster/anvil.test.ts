@@ -46,7 +46,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
   });
 
   const compare: typeof comparison.compare = (...request) => comparison.compare(...request);
-  const accounts = () => [chain.maker, chain.stranger, HEIR, ...Object.values(chain.contracts)];
+  const accounts = () => [chain.maker, chain.unfunded, HEIR, ...Object.values(chain.contracts)];
   const blocks = () => Array.from({ length: headNumber + 1 }, (_, number) => toHex(number));
   const blockOf = async (name: string) =>
     (await node.rpc<{ blockNumber: Hex }>("eth_getTransactionReceipt", [chain.hashes[name]])).blockNumber;
@@ -195,7 +195,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the same chain on anvil",
     const peculiar = [
       [" burning gas", toZoo("lend", [salted, 3n])],
       [" burning gas", toZoo("breedAt", [SALT, 8n])],
-      [" without funds", { from: chain.stranger, to: HEIR, value: "0x1" }],
+      [" without funds", { from: chain.unfunded, to: HEIR, value: "0x1" }],
       [" with gas", { ...toZoo("value"), gas: "0x100" }],
       [" with gas", { ...toZoo("recurse", [5n]), gas: "0x9000" }],
     ] as const;

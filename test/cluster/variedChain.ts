@@ -22,7 +22,7 @@ export interface VariedChain {
     readonly Zoo: SampleContracts["Zoo"]["abi"];
   };
   readonly maker: Address;
-  readonly stranger: Address;
+  readonly unfunded: Address;
   /** The last block with one of the transactions in it. */
   readonly lastBlock: number;
 }
@@ -96,7 +96,7 @@ export async function makeVariedChain(
     contracts,
     abis: { Token: compiled.Token.abi, Zoo: compiled.Zoo.abi },
     maker,
-    stranger: "0x000000000000000000000000000000000000dEaD",
+    unfunded: "0x000000000000000000000000000000000000dEaD",
     lastBlock: await minedIn(node, (sent.at(-1) as SentTransaction).hash),
   };
 }

@@ -5,7 +5,7 @@ import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { aGenesisHead } from "../builders/toyChain.ts";
-import { live, startToyNode, type ToyDisk, type Witnessed } from "./toyNode.ts";
+import { live, type Observed, startToyNode, type ToyDisk } from "./toyNode.ts";
 
 const privateKey = hexToBytes("22".repeat(32));
 const self = addressOfPrivateKey(privateKey);
@@ -44,54 +44,54 @@ function keepsLastSigned({ remembers }: { readonly remembers: boolean }) {
   return fc.asyncProperty(fc.array(aLife, { minLength: 1, maxLength: 8 }), async (lives) => {
     const clock = createHandClock(1_700_000_000_000);
     const disk: ToyDisk = { heads: [aGenesisHead([self], 1_700_000_000n)], votes: undefined };
-    const witnessed: Witnessed = { messages: [], commits: [] };
+    const observed: Observed = { messages: [], commits: [] };
     for (const [index, life] of lives.entries()) {
-      await liveUntilCrash(life, clock, disk, witnessed, `life ${index}`);
+      await liveUntilCrash(life, clock, disk, observed, `life ${index}`);
       await live(clock, life.downMs, 500);
       if (!remembers) disk.votes = undefined;
     }
     const before = disk.heads.length;
-    startToyNode({ privateKey }, clock, disk, witnessed, "last life");
+    startToyNode({ privateKey }, clock, disk, observed, "last life");
     await live(clock, 20_000);
     expect(disk.heads.length).toBeGreaterThan(before + 5);
-    expectPromisesKept(witnessed);
-    expectChain(disk, witnessed);
+    expectPromisesKept(observed);
+    expectChain(disk, observed);
   });
 }
 
 it("a lone validator that crashed between vote and commit commits the same block", async () => {
   const clock = createHandClock(1_700_000_000_000);
   const disk: ToyDisk = { heads: [aGenesisHead([self], 1_700_000_000n)], votes: undefined };
-  const witnessed: Witnessed = { messages: [], commits: [] };
+  const observed: Observed = { messages: [], commits: [] };
   const onMoment = (moment: string) => (moment === "commit asked" ? ("crash" as const) : undefined);
-  startToyNode({ privateKey, onMoment }, clock, disk, witnessed, "first life");
+  startToyNode({ privateKey, onMoment }, clock, disk, observed, "first life");
   await live(clock, 3_000);
   expect(disk.heads.length).toBe(1);
-  const [proposal] = witnessed.messages;
+  const [proposal] = observed.messages;
   if (proposal?.kind !== "proposal") throw new Error("a proposal was sent first");
 
-  startToyNode({ privateKey }, clock, disk, witnessed, "second life");
+  startToyNode({ privateKey }, clock, disk, observed, "second life");
   await live(clock, 100);
   expect(toHex(disk.heads[1]?.hash ?? new Uint8Array())).toBe(toHex(proposal.candidate.hash));
-  expect(witnessed.commits[0]?.candidate.extra.round).toBe(1);
+  expect(observed.commits[0]?.candidate.extra.round).toBe(1);
 });
 
 async function liveUntilCrash(
   { crashAt, buildMs, commitMs }: Life,
   clock: HandClock,
   disk: ToyDisk,
-  witnessed: Witnessed,
+  observed: Observed,
   mark: string,
 ): Promise<void> {
   let moments = 0;
   const onMoment = () => (++moments === crashAt ? ("crash" as const) : undefined);
-  const node = startToyNode({ privateKey, buildMs, commitMs, onMoment }, clock, disk, witnessed, mark);
+  const node = startToyNode({ privateKey, buildMs, commitMs, onMoment }, clock, disk, observed, mark);
   for (let seconds = 0; seconds < 60 && !node.isDead; seconds++) await live(clock, 1_000, 100);
   expect(node.isDead).toBe(true);
 }
 
 /** Everything sent in any run: one digest per height, round and kind; seals included. */
-function expectPromisesKept({ messages, commits }: Witnessed): void {
+function expectPromisesKept({ messages, commits }: Observed): void {
   const promised = new Map<string, string>();
   const expectKept = (kind: string, height: bigint, round: number, digest: Uint8Array): void => {
     const place = `${height}/${round}/${kind}`;
@@ -108,7 +108,7 @@ function expectPromisesKept({ messages, commits }: Witnessed): void {
 }
 
 /** Heads rise by one, each on the last, each sealed by the validator, and no block with a published seal is replaced. */
-function expectChain({ heads }: ToyDisk, { messages, commits }: Witnessed): void {
+function expectChain({ heads }: ToyDisk, { messages, commits }: Observed): void {
   for (const [number, head] of heads.entries()) {
     expect(head.header.number).toBe(BigInt(number));
     const parent = heads[number - 1];

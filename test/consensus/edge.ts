@@ -35,7 +35,7 @@ import type { Digest } from "../../src/types/blockHash.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
-import { live, settle, startToyNode, type ToyDisk, type Witnessed } from "./toyNode.ts";
+import { live, type Observed, settle, startToyNode, type ToyDisk } from "./toyNode.ts";
 
 const START_S = 1_700_000_000;
 
@@ -161,7 +161,7 @@ export function turned<S extends { readonly signature: Signature }>(signed: S): 
 export interface Edge {
   readonly clock: HandClock;
   readonly disk: ToyDisk;
-  readonly witnessed: Witnessed;
+  readonly observed: Observed;
   /** Errors that stopped the engine. */
   readonly failures: readonly unknown[];
   /** Delivers the bytes, as c would, and lets the engine process them. Returns the increased counters: "taken", "taken, wrongSealer"… */
@@ -181,7 +181,7 @@ export async function anEdge(): Promise<Edge> {
   const schedule = aSchedule();
   const registry = aRegistry();
   const disk: ToyDisk = { heads: [PARENT], votes: undefined };
-  const witnessed: Witnessed = { messages: [], commits: [] };
+  const observed: Observed = { messages: [], commits: [] };
   const failures: unknown[] = [];
   const news: string[] = [];
   const counted = declareMessageRouterMetrics(registry);
@@ -219,14 +219,14 @@ export async function anEdge(): Promise<Edge> {
     },
     clock,
     disk,
-    witnessed,
+    observed,
   );
   desk.headAdvanced(PARENT);
   await settle();
   return {
     clock,
     disk,
-    witnessed,
+    observed,
     failures,
     async hear(message) {
       const { code, payload } = "kind" in message ? encodeMessage(message) : message;

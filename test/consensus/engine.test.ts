@@ -12,11 +12,11 @@ import { aGenesisHead, aSchedule, toyAddress } from "../builders/toyChain.ts";
 import {
   headOfDisk,
   live,
+  type Observed,
   settle,
   startToyNode,
   type ToyDisk,
   type ToySettings,
-  type Witnessed,
 } from "./toyNode.ts";
 
 const privateKey = hexToBytes("11".repeat(32));
@@ -29,19 +29,19 @@ function aDisk(validators = [self]): ToyDisk {
 
 function aRun(settings: Partial<ToySettings> = {}, disk = aDisk()) {
   const clock = createHandClock(START_MS);
-  const witnessed: Witnessed = { messages: [], commits: [] };
-  const node = startToyNode({ privateKey, ...settings }, clock, disk, witnessed);
-  return { clock, witnessed, disk, node };
+  const observed: Observed = { messages: [], commits: [] };
+  const node = startToyNode({ privateKey, ...settings }, clock, disk, observed);
+  return { clock, observed, disk, node };
 }
 
 describe("a lone validator", () => {
   it("makes a block a second, each with its second as timestamp and its own seal", async () => {
-    const { clock, disk, witnessed } = aRun({ buildMs: 200, commitMs: 100 });
+    const { clock, disk, observed } = aRun({ buildMs: 200, commitMs: 100 });
     await live(clock, 10_100);
     expect(disk.heads.map(({ header }) => header.timestamp - 1_700_000_000n)).toEqual(
       Array.from({ length: 11 }, (_, number) => BigInt(number)),
     );
-    for (const { candidate, seals } of witnessed.commits) {
+    for (const { candidate, seals } of observed.commits) {
       expect(candidate.extra.round).toBe(0);
       expect(
         recoverSealers(candidate.digest, seals).map((sealer) => toHex(sealer ?? new Uint8Array())),
@@ -104,15 +104,15 @@ describe("a lone validator", () => {
   });
 
   it("moves to the next round when a block takes too long to build, and proposes it there", async () => {
-    const { clock, disk, witnessed } = aRun({ buildMs: 2_500 });
+    const { clock, disk, observed } = aRun({ buildMs: 2_500 });
     await live(clock, 9_000);
     expect(disk.heads.length).toBeGreaterThan(1);
-    expect(witnessed.commits[0]?.candidate.extra.round).toBe(1);
+    expect(observed.commits[0]?.candidate.extra.round).toBe(1);
   });
 
   it("retries a failed commit with the same block", async () => {
     let failures = 2;
-    const { clock, disk, witnessed, node } = aRun({
+    const { clock, disk, observed, node } = aRun({
       onMoment: (moment) => {
         if (moment === "commit begins" && failures-- > 0) throw new Error("the disk is busy");
         return undefined;
@@ -120,8 +120,8 @@ describe("a lone validator", () => {
     });
     await live(clock, 5_900);
     expect(disk.heads.length).toBeGreaterThan(1);
-    expect(witnessed.commits[0]?.candidate.extra.round).toBe(0);
-    expect(witnessed.messages.filter(({ kind }) => kind === "roundChange")).toEqual([]);
+    expect(observed.commits[0]?.candidate.extra.round).toBe(0);
+    expect(observed.messages.filter(({ kind }) => kind === "roundChange")).toEqual([]);
     expect(node.engine.status().mode).toBe("validating");
   });
 });
@@ -129,7 +129,7 @@ describe("a lone validator", () => {
 describe("an engine", () => {
   it("stops for good when a vote log entry cannot be written", async () => {
     const failures: unknown[] = [];
-    const { clock, witnessed, node } = aRun({
+    const { clock, observed, node } = aRun({
       onMoment: (moment) => {
         if (moment === "vote written") throw new Error("no space left on device");
         return undefined;
@@ -138,14 +138,14 @@ describe("an engine", () => {
     });
     await live(clock, 30_000);
     expect(failures.map(String)).toEqual(["Error: no space left on device"]);
-    expect(witnessed.messages).toEqual([]);
+    expect(observed.messages).toEqual([]);
     expect(node.engine.status().mode).toBe("failed");
   });
 
   it("follows heads and produces nothing when its key is not a validator's", async () => {
-    const { clock, witnessed, node, disk } = aRun({}, aDisk([toyAddress(0)]));
+    const { clock, observed, node, disk } = aRun({}, aDisk([toyAddress(0)]));
     await live(clock, 5_000);
-    expect(witnessed.messages).toEqual([]);
+    expect(observed.messages).toEqual([]);
     expect(disk.votes).toBeUndefined();
     expect(node.engine.status()).toMatchObject({ mode: "following", height: 1n });
   });
@@ -167,11 +167,11 @@ describe("an engine", () => {
 
   it("casts the operator's votes, one after another, until they count", async () => {
     const [first, second] = [toyAddress(0), toyAddress(1)];
-    const { clock, disk, node, witnessed } = aRun();
+    const { clock, disk, node, observed } = aRun();
     node.engine.proposals.propose({ recipient: first, kind: "add" });
     node.engine.proposals.propose({ recipient: second, kind: "drop" });
     await live(clock, 1_000);
-    expect(witnessed.commits[0]?.candidate.extra.vote).toEqual({ recipient: first, kind: "add" });
+    expect(observed.commits[0]?.candidate.extra.vote).toEqual({ recipient: first, kind: "add" });
     // Two validators now: one alone is no quorum, so no further block is decided.
     expect(headOfDisk(disk).tally.validators.map(toHex)).toEqual([first, self].map(toHex));
     expect(node.engine.proposals.pending().length).toBe(2);
@@ -200,13 +200,13 @@ describe("an engine", () => {
   });
 
   it("does nothing more once stopped", async () => {
-    const { clock, disk, node, witnessed } = aRun();
+    const { clock, disk, node, observed } = aRun();
     await live(clock, 2_000);
     await node.engine.stop();
-    const { length } = witnessed.messages;
+    const { length } = observed.messages;
     const heads = disk.heads.length;
     await live(clock, 5_000);
-    expect([witnessed.messages.length, disk.heads.length]).toEqual([length, heads]);
+    expect([observed.messages.length, disk.heads.length]).toEqual([length, heads]);
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
@@ -264,9 +264,9 @@ describe("an engine", () => {
     await first.node.engine.stop();
     const [genesis] = first.disk.heads;
     if (genesis === undefined) throw new Error("there is a genesis block");
-    const { clock, witnessed, node } = aRun({}, { heads: [genesis], votes: first.disk.votes });
+    const { clock, observed, node } = aRun({}, { heads: [genesis], votes: first.disk.votes });
     await live(clock, 30_000);
-    expect(witnessed.messages).toEqual([]);
+    expect(observed.messages).toEqual([]);
     expect(node.engine.status().mode).toBe("bound");
     for (const head of first.disk.heads.slice(1, -1)) node.engine.headAdvanced(head);
     await settle();
@@ -285,9 +285,9 @@ describe("an engine", () => {
   });
 
   it("drops messages, but not its own inputs, when the queue is full", async () => {
-    const { clock, disk, node, witnessed } = aRun({ schedule: aSchedule() });
+    const { clock, disk, node, observed } = aRun({ schedule: aSchedule() });
     await live(clock, 1_000);
-    const [message] = witnessed.messages;
+    const [message] = observed.messages;
     if (message === undefined) throw new Error("a proposal was sent");
     for (let i = 0; i < 5_000; i++) node.engine.receive(message);
     await live(clock, 3_000);

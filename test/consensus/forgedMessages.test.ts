@@ -290,7 +290,7 @@ const LATER_NAMES: Readonly<Record<string, string>> = {
 };
 
 function isFoundByDecoding(outcome: string): boolean {
-  return outcome === "wrongCandidate" || CERTIFICATE_ERRORS.some((flaw) => flaw === outcome);
+  return outcome === "wrongCandidate" || CERTIFICATE_ERRORS.some((error) => error === outcome);
 }
 
 function withBlock(certificate: PreparedBlock, name?: string): Authored {
@@ -316,7 +316,7 @@ describe("a forged message, by its bytes and with real keys", () => {
     const before = printed(edge.state());
     expect(await edge.hear(message())).toBe(outcome);
     expect(printed(edge.state())).toBe(before);
-    expect([edge.witnessed.messages, edge.disk.votes, edge.failures]).toEqual([[], undefined, []]);
+    expect([edge.observed.messages, edge.disk.votes, edge.failures]).toEqual([[], undefined, []]);
     const [result = "", error] = outcome.split(", ");
     expect(await edge.read("messages_validated_total", { result })).toBe(1);
     if (error !== undefined) expect(await edge.read("messages_rejected_total", { error })).toBe(1);
@@ -330,8 +330,8 @@ describe("a forged message, by its bytes and with real keys", () => {
       const { code, payload } = "kind" in made ? encodeMessage(made) : made;
       const read = decodeMessage(code, payload);
       if (!read.ok) throw new Error(read.error.message);
-      const flaw = findMessageError(validatorSetAfter(PARENT), withRound, read.value);
-      expect([outcome, LATER_NAMES[outcome]]).toContain(flaw);
+      const error = findMessageError(validatorSetAfter(PARENT), withRound, read.value);
+      expect([outcome, LATER_NAMES[outcome]]).toContain(error);
     },
   );
 

@@ -12,7 +12,7 @@ describe("messages that arrive while a validator is paused", () => {
     expect(roundOf(edge)).toBeUndefined();
     await edge.resume();
     expect(roundOf(edge)).toBe(3);
-    expect(edge.witnessed.messages.map(({ signed }) => signed.payload.round)).toEqual([3]);
+    expect(edge.observed.messages.map(({ signed }) => signed.payload.round)).toEqual([3]);
   });
 
   it("count together with earlier ones", async () => {

@@ -11,7 +11,7 @@ import {
   tokenSignature,
   toyAddress,
 } from "../builders/toyChain.ts";
-import { live, settle, startToyNode, type ToyDisk, type Witnessed } from "./toyNode.ts";
+import { live, type Observed, settle, startToyNode, type ToyDisk } from "./toyNode.ts";
 
 const START_S = 1_700_000_000;
 const privateKey = new Uint8Array(32).fill(0x11);
@@ -23,13 +23,13 @@ async function aValidation() {
   const clock = createHandClock(START_S * 1000 + 250);
   const parent = aGenesisHead(VALIDATORS, BigInt(START_S));
   const disk: ToyDisk = { heads: [parent], votes: undefined };
-  const witnessed: Witnessed = { messages: [], commits: [] };
+  const observed: Observed = { messages: [], commits: [] };
   const signals: AbortSignal[] = [];
   const { engine } = startToyNode(
     { privateKey, checkMs: 3_600_000, onCheck: (signal) => void signals.push(signal) },
     clock,
     disk,
-    witnessed,
+    observed,
   );
   await live(clock, 1_000);
   const rounds = engine.status();

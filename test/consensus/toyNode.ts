@@ -26,7 +26,7 @@ export interface ToyDisk {
 }
 
 /** What others saw of a node, which a crash cannot undo. */
-export interface Witnessed {
+export interface Observed {
   readonly messages: Authored[];
   readonly commits: { readonly candidate: Candidate; readonly seals: readonly Signature[] }[];
 }
@@ -66,7 +66,7 @@ export function startToyNode(
   settings: ToySettings,
   clock: HandClock,
   disk: ToyDisk,
-  witnessed: Witnessed,
+  observed: Observed,
   mark = "",
 ): ToyNode {
   const schedule = settings.schedule ?? aSchedule();
@@ -120,7 +120,7 @@ export function startToyNode(
       if (!equalBytes(candidate.header.parentHash, tip.hash)) return false;
       const head = headOf(tip, candidate, schedule);
       disk.heads.push(head);
-      witnessed.commits.push({ candidate, seals });
+      observed.commits.push({ candidate, seals });
       await moment("committed");
       engine.headAdvanced(head);
       settings.onHead?.(head);
@@ -144,7 +144,7 @@ export function startToyNode(
       voteLog,
       outbox: {
         multicast(message, validators) {
-          if (!isDead) witnessed.messages.push(message);
+          if (!isDead) observed.messages.push(message);
           if (!isDead) settings.outbox?.multicast(message, validators);
           if (settings.onMoment?.(`sent ${message.kind}`) === "crash") isDead = true;
         },

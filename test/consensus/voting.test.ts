@@ -5,14 +5,14 @@ import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, aSchedule } from "../builders/toyChain.ts";
-import { headOfDisk, settle, startToyNode, type ToyDisk, type ToyNode, type Witnessed } from "./toyNode.ts";
+import { headOfDisk, type Observed, settle, startToyNode, type ToyDisk, type ToyNode } from "./toyNode.ts";
 
 const START_MS = 1_700_000_000_250;
 
 interface Member {
   readonly node: ToyNode;
   readonly disk: ToyDisk;
-  readonly witnessed: Witnessed;
+  readonly observed: Observed;
   readonly told: string[];
   delivered: number;
 }
@@ -25,23 +25,23 @@ function aNetwork(count: number, { validators, epochLength }: { validators: numb
   const genesis = aGenesisHead(addresses.slice(0, validators), 1_700_000_000n);
   const members: Member[] = keys.map((privateKey) => {
     const disk: ToyDisk = { heads: [genesis], votes: undefined };
-    const witnessed: Witnessed = { messages: [], commits: [] };
+    const observed: Observed = { messages: [], commits: [] };
     const told: string[] = [];
     const info = (_: unknown, message: string): void => void told.push(message);
     const logger = { ...silentLogger, info, isEnabled: () => true };
     const schedule = aSchedule({ epochLength });
-    const node = startToyNode({ privateKey, schedule, logger }, clock, disk, witnessed);
-    return { node, disk, witnessed, told, delivered: 0 };
+    const node = startToyNode({ privateKey, schedule, logger }, clock, disk, observed);
+    return { node, disk, observed, told, delivered: 0 };
   });
 
   function carry(): boolean {
     let hasCarried = false;
     for (const from of members) {
-      for (const message of from.witnessed.messages.slice(from.delivered)) {
+      for (const message of from.observed.messages.slice(from.delivered)) {
         for (const to of members) if (to !== from) to.node.engine.receive(message);
         hasCarried = true;
       }
-      from.delivered = from.witnessed.messages.length;
+      from.delivered = from.observed.messages.length;
     }
     return hasCarried;
   }

@@ -286,14 +286,14 @@ function genesisText(): fc.Arbitrary<string> {
         nil: null,
       }),
     )
-    .map(([some1, ibft2, others, transitions, stranger]): [string, unknown][] => [
+    .map(([some1, ibft2, others, transitions, unknown]): [string, unknown][] => [
       ...some1,
       ...others,
       ["ibft2", new Entries(ibft2)],
       ...(transitions === null
         ? []
         : [["transitions", { ibft2: transitions.map((each) => new Entries(each)) }] as [string, unknown]]),
-      ...(stranger === null || Math.abs(some1.length - 3) > 1 ? [] : [[stranger, {}] as [string, unknown]]),
+      ...(unknown === null || Math.abs(some1.length - 3) > 1 ? [] : [[unknown, {}] as [string, unknown]]),
     ]);
   const storage = fc.array(fc.tuple(hex(33), fc.oneof({ weight: 4, arbitrary: hex(32) }, number)), {
     maxLength: 3,

@@ -30,7 +30,7 @@ describe("a record of the vote log", () => {
     const bytes = encodeLastSigned({ height: 1n, round: 1, digest: undefined, prepared: undefined });
     bytes[1] = 2;
     expect(decodeLastSigned(bytes)).toMatchObject({
-      error: { code: "unknownVoteRecordVersion", fault: "local" },
+      error: { code: "unknownVoteLogVersion", fault: "local" },
     });
   });
 
@@ -38,14 +38,14 @@ describe("a record of the vote log", () => {
     const bytes = encodeLastSigned({ height: 1n, round: 1, digest, prepared: aPreparedBlock(1) });
     for (let length = 0; length < bytes.length; length++) {
       expect(decodeLastSigned(bytes.subarray(0, length))).toMatchObject({
-        error: { code: "damagedVoteRecord" },
+        error: { code: "damagedVoteLog" },
       });
     }
   });
 
   it("is refused when its block has another height", () => {
     const bytes = encodeLastSigned({ height: 2n, round: 1, digest, prepared: aPreparedBlock(0) });
-    expect(decodeLastSigned(bytes)).toMatchObject({ error: { code: "damagedVoteRecord" } });
+    expect(decodeLastSigned(bytes)).toMatchObject({ error: { code: "damagedVoteLog" } });
   });
 });
 

@@ -47,9 +47,9 @@ function playAfterRestart(record: LastSignedState | undefined): Readonly<Record<
   if (isSealed) for (const v of ["b", "c"]) a.hear(a.commit(v, "X", 0));
   // Round 1: b proposes another block, with the old requests as proof that no block was prepared.
   for (const stage of [c, d]) {
-    const wishes = ["a", "c", "d"].map((v) => stage.roundChange(v, 1));
+    const requests = ["a", "c", "d"].map((v) => stage.roundChange(v, 1));
     stage.block("Y", 1);
-    stage.hear(stage.proposal("b", "Y", 1, wishes));
+    stage.hear(stage.proposal("b", "Y", 1, requests));
     stage.checked("Y", 1, "valid");
   }
   for (const [stage, other] of [

@@ -9,7 +9,7 @@ import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { isTokenOf, toyAddress } from "../builders/toyChain.ts";
 
 /** The address recovered from a modified signature: one that is not a node's. */
-const STRANGER = toyAddress(200);
+const OUTSIDER = toyAddress(200);
 
 /** The signer of a token, or undefined when it does not sign `digest`. */
 export function signerOfToken(signature: Signature, digest: Uint8Array): Address | undefined {
@@ -41,7 +41,7 @@ export function recoverSigners(message: Authored): Authored {
 }
 
 function recovered<P extends Payload>({ payload, signature }: Signed<P>): Signed<P> {
-  return { payload, signature, author: signerOfToken(signature, messageHash(payload)) ?? STRANGER };
+  return { payload, signature, author: signerOfToken(signature, messageHash(payload)) ?? OUTSIDER };
 }
 
 function recoveredRoundChange(signed: Signed<RoundChangePayload>): Signed<RoundChangePayload> {

@@ -187,16 +187,16 @@ describeWithVectors("a damaged block", () => {
 describe("a block with known transactions", () => {
   const legacy = aTransaction({ nonce: 1n });
   const typed = aTransaction({ nonce: 2n, type: 2 });
-  const stranger = aTransaction({ nonce: 3n });
+  const unseen = aTransaction({ nonce: 3n });
   const find = (hash: Uint8Array): Transaction | undefined =>
     [legacy, typed].find((transaction) => equalBytes(transaction.hash, hash));
 
   it("reuses the known ones, and decodes the others", () => {
-    const bytes = encodeBlock(aStoredBlock({ transactions: [legacy, stranger, typed] }));
+    const bytes = encodeBlock(aStoredBlock({ transactions: [legacy, unseen, typed] }));
     const decoded = decodeBlock(bytes, find);
     const transactions = decoded.ok ? decoded.value.transactions : [];
     expect(transactions.map(({ hash }) => toHex(hash))).toEqual(
-      [legacy, stranger, typed].map(({ hash }) => toHex(hash)),
+      [legacy, unseen, typed].map(({ hash }) => toHex(hash)),
     );
     expect([transactions[0] === legacy, transactions[2] === typed]).toEqual([true, true]);
     expect(decoded.ok && toHex(encodeBlock(decoded.value))).toBe(toHex(bytes));

@@ -19,7 +19,7 @@ const SIGNATURES = 4096;
 const CERTIFICATES = 12;
 const CERTIFICATES_PER_SECOND = 200;
 const MADE_UP_TRANSACTIONS = 10_900;
-const STRANGERS = 3;
+const UNTRUSTED_PEERS = 3;
 const PROPOSAL_BYTES = 9 * 1024 ** 2;
 
 /** RoundChanges of one validator with 4,096 signatures each, 200 a second. */
@@ -68,7 +68,7 @@ export async function sendMadeUpTransactions(target: Target, isOver: () => boole
       });
     }
   }
-  await Promise.all(Array.from({ length: STRANGERS }, (_, index) => attack(index)));
+  await Promise.all(Array.from({ length: UNTRUSTED_PEERS }, (_, index) => attack(index)));
 }
 
 /** Acts as a peer of the target until the end, and reconnects after each disconnect. */

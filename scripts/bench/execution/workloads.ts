@@ -16,14 +16,14 @@ export interface Workload {
   codeOf(world: Overlay): Uint8Array;
 }
 
-const STRANGER = asAddress(hexToBytes(`0x${"5a".repeat(20)}`));
+const RECIPIENT = asAddress(hexToBytes(`0x${"5a".repeat(20)}`));
 
 export function workloads({ token, pair, loops }: Deployed): readonly Workload[] {
   const loop = (name: string, functionName: string, times: number): Workload =>
     workload(name, loops, CONTRACTS.Loops, functionName, [BigInt(times)]);
   return [
-    workload("ERC-20 transfer", token, CONTRACTS.Token, "transfer", [toHex(STRANGER), 1n]),
-    workload("swap of two tokens", pair, CONTRACTS.Pair, "swap", [10n ** 18n, 0n, toHex(STRANGER)]),
+    workload("ERC-20 transfer", token, CONTRACTS.Token, "transfer", [toHex(RECIPIENT), 1n]),
+    workload("swap of two tokens", pair, CONTRACTS.Pair, "swap", [10n ** 18n, 0n, toHex(RECIPIENT)]),
     loop("keccak-256, 10,000 times", "hashes", 10_000),
     loop("arithmetic, 100,000 times", "sums", 100_000),
     loop("1,000 new slots", "writes", 1_000),

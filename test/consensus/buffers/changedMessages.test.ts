@@ -64,7 +64,7 @@ describe("a validator that equivocates", () => {
     expect(edge.state().round?.commits.length).toBe(2);
     expect(edge.disk.heads.length).toBe(1);
     await edge.hear(commit("c", { round: 0 }));
-    const [made] = edge.witnessed.commits;
+    const [made] = edge.observed.commits;
     expect(made && new Set(recoverSealers(block("X").digest, made.seals).map(String)).size).toBe(3);
   });
 });
@@ -80,8 +80,8 @@ const GENUINE: readonly (readonly [name: string, message: () => Authored])[] = [
   ["a proposal", () => proposal("a", block("X"))],
   ["a Prepare", () => prepare("b", { round: 0 })],
   ["a Commit", () => commit("b", { round: 0 })],
-  ["a wish", () => roundChange("c", 1)],
-  ["a wish with a prepared block", () => roundChange("c", 1, prepared("abc"))],
+  ["a round-change request", () => roundChange("c", 1)],
+  ["a round-change request with a prepared block", () => roundChange("c", 1, prepared("abc"))],
   ["a proposal with proof", () => proposal("b", block("X", 1), bringing(prepared("abc")))],
 ];
 
@@ -112,7 +112,7 @@ describe(`bytes with any part changed (IBEX_SEED=${SEED})`, () => {
       refused += 1;
       expect(outcome, what).not.toBe("");
       expect(printed(edge.state()), what).toBe(before);
-      expect(edge.witnessed.messages, what).toEqual([]);
+      expect(edge.observed.messages, what).toEqual([]);
     }
     expect((await countedAt(edge)).received).toBe(heard);
     expect(refused).toBeGreaterThan(50);

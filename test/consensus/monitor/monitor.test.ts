@@ -11,12 +11,12 @@ import { aCandidate, aGenesisHead, aSchedule, headOf } from "../../builders/toyC
 import {
   headOfDisk,
   live,
+  type Observed,
   settle,
   startToyNode,
   type ToyDisk,
   type ToyNode,
   type ToySettings,
-  type Witnessed,
 } from "../toyNode.ts";
 
 /** Four validators, of which the last is the node; the test sends the messages of the others. */
@@ -26,10 +26,10 @@ const KEYS = [1n, 2n, 3n, 4n]
   .sort((a, b) => (toHex(a.address) < toHex(b.address) ? -1 : 1));
 /** Beyond the fourth: a non-validator. */
 function keyOf(index: number): (typeof KEYS)[number] {
-  return KEYS[index] ?? { privateKey: STRANGER, address: addressOfPrivateKey(STRANGER) };
+  return KEYS[index] ?? { privateKey: OUTSIDER, address: addressOfPrivateKey(OUTSIDER) };
 }
 
-const STRANGER = bigintToFixedBytes(99n, 32);
+const OUTSIDER = bigintToFixedBytes(99n, 32);
 const ADDRESSES = KEYS.map(({ address }) => address);
 const TEXTS = ADDRESSES.map(toHex);
 const START_MS = 1_700_000_000_250;
@@ -67,8 +67,8 @@ function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<To
   };
   const disk: ToyDisk = { heads: [aGenesisHead(ADDRESSES, 1_700_000_000n)], votes: undefined };
   const { privateKey } = keyOf(self);
-  const witnessed: Witnessed = { messages: [], commits: [] };
-  const node = startToyNode({ privateKey, logger, ...settings }, clock, disk, witnessed);
+  const observed: Observed = { messages: [], commits: [] };
+  const node = startToyNode({ privateKey, logger, ...settings }, clock, disk, observed);
   return {
     clock,
     node,
@@ -85,7 +85,7 @@ function aRun({ self = 3, ...settings }: { readonly self?: number } & Partial<To
       node.engine.headAdvanced(headOfDisk(disk));
     },
     async prepares(index) {
-      const proposal = witnessed.messages.find(({ kind }) => kind === "proposal");
+      const proposal = observed.messages.find(({ kind }) => kind === "proposal");
       if (proposal?.kind !== "proposal") throw new Error("the node has proposed nothing");
       const { privateKey, address } = keyOf(index);
       const signer = { self: address, sign: (digest: Hash) => sign(digest, privateKey) };

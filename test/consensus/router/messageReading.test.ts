@@ -15,7 +15,7 @@ import { aSchedule } from "../../builders/toyChain.ts";
 
 const maker = aCertificateMaker(4);
 const addressOf = (index: number): Address => addressOfPrivateKey(bigintToFixedBytes(BigInt(index + 1), 32));
-const STRANGER = addressOf(9);
+const OUTSIDER = addressOf(9);
 
 /** Shares controlled by the test, which runs each step of a job. */
 function handShares() {
@@ -72,7 +72,7 @@ describe("a message of the height in progress", () => {
       accounts.add(job.account.key);
     }
     expect(accounts.size).toBe(4);
-    for (const sender of [STRANGER, addressOf(8)]) hand.read(sender, aRoundChange(3));
+    for (const sender of [OUTSIDER, addressOf(8)]) hand.read(sender, aRoundChange(3));
     expect(hand.jobs.slice(-2).map(({ account }) => account.key)).toEqual(["untrusted", "untrusted"]);
   });
 

@@ -35,7 +35,7 @@ const ADDRESSES = KEYS.map(addressOfPrivateKey);
 /** A validator, three others, and a fifth node that is not a validator; records what is relayed and delivered. */
 function aDesk(
   change: ScheduleChange & {
-    readonly isStranger?: boolean;
+    readonly isOutsider?: boolean;
     readonly isOpening?: boolean;
     readonly isPatient?: boolean;
   } = {},
@@ -50,7 +50,7 @@ function aDesk(
   let nowMs = 0;
   let head = aGenesisHead(ADDRESSES.slice(0, 4));
   const desk = createMessageRouter({
-    self: addressAt(change.isStranger === true ? 4 : 0),
+    self: addressAt(change.isOutsider === true ? 4 : 0),
     schedule,
     carrier: {
       send(_code, payload, { to, except }) {
@@ -175,7 +175,7 @@ describe("received consensus messages", () => {
     expect(results).toEqual(["taken", "taken"]);
   });
 
-  it("are delivered and relayed once, whoever sends them again, and sent back twice to redundant relayers", () => {
+  it("are delivered and relayed once, by any sender, and sent back twice to redundant relayers", () => {
     const { hear, sent, taken, results } = aDesk();
     for (const sender of [1, 2, 3, 1]) hear(sender, aMessage(1, 1n));
     expect(results).toEqual(["taken", "duplicate", "duplicate", "duplicate"]);
@@ -292,7 +292,7 @@ describe("received consensus messages", () => {
   });
 
   it("are ignored by a node that is not a validator", () => {
-    const { hear, sent, taken, results } = aDesk({ isStranger: true });
+    const { hear, sent, taken, results } = aDesk({ isOutsider: true });
     hear(1, aMessage(1, 1n));
     expect(results).toEqual(["notValidating"]);
     expect([sent, taken]).toEqual([[], []]);
@@ -447,8 +447,8 @@ describe("the buffer of future messages", () => {
     const buffer = createFutureMessages<RawMessage>({ messages: 10, distance: 10, bytes: 1000 }, isPreferred);
     const wanted = [raw(), raw(), raw(), raw()];
     for (const message of wanted) expect(buffer.add(message, 2n, 1n)).toBe("kept");
-    for (let stranger = 0; stranger < 50; stranger++) {
-      const sender = addressOfPrivateKey(bigintToFixedBytes(BigInt(100 + stranger), 32));
+    for (let outsider = 0; outsider < 50; outsider++) {
+      const sender = addressOfPrivateKey(bigintToFixedBytes(BigInt(100 + outsider), 32));
       buffer.add({ ...raw(), sender }, 2n, 1n);
     }
     const kept = buffer.takeUpTo(2n);

@@ -10,7 +10,7 @@ const NEXT = 2n;
 /** Heights after which every decline has expired. */
 const LONG = 600n;
 
-const stranger = (index: number): Address => bigintToFixedBytes(BigInt(index), 20) as Address;
+const relayerAt = (index: number): Address => bigintToFixedBytes(BigInt(index), 20) as Address;
 
 /** A Prepare of b, received from these senders in that order. */
 function afterHearing(...senders: readonly Address[]): RelayPaths {
@@ -35,7 +35,7 @@ describe("messages of an author", () => {
   });
 
   it("are needed from several relayers when the author is not connected to us", () => {
-    const relayers = Array.from({ length: 9 }, (_, index) => stranger(index));
+    const relayers = Array.from({ length: 9 }, (_, index) => relayerAt(index));
     expect(afterHearing(...relayers.slice(0, 8)).takeRedundant("key")).toEqual([]);
     expect(afterHearing(...relayers).takeRedundant("key")).toEqual(relayers.slice(8));
   });
