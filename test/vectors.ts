@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, it, type TestOptions } from "vitest";
-import { getCurrentTest } from "vitest/suite";
+import { describe, it, type TestOptions, TestRunner } from "vitest";
 import { unpackArchive } from "./fixtures/archive.ts";
 
 /** The folder of package.json: this file may also run from where it was compiled to. */
@@ -65,7 +64,7 @@ export function vectorPath(...segments: readonly string[]): string {
   const path = join(vectorsDirectory, ...segments);
   if (allVectors !== undefined || existsSync(path)) return path;
   const name = segments.join("/");
-  getCurrentTest()?.context.skip(`no ${name} here; set IBEX_VECTORS to the folder of all vectors`);
+  TestRunner.getCurrentTest()?.context.skip(`no ${name} here; set IBEX_VECTORS to the folder of all vectors`);
   throw new MissingVector(name);
 }
 
