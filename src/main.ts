@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import module from "node:module";
 import { EXIT } from "./cli/exitCodes.ts";
-import { listenForFault } from "./cli/fault.ts";
 import type { run } from "./cli/run.ts";
 import { listenForStop } from "./cli/stopRequest.ts";
+import { listenForFault } from "./cli/uncaughtExceptions.ts";
 import { loadModules } from "./node/loadModules.ts";
 import { DiskError } from "./storage/database.ts";
 

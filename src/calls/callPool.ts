@@ -1,5 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { SimulationResult, Simulator } from "../execution/simulation.ts";
+import type { SimulationResult, Simulator } from "../execution/callRequest.ts";
 import type { StateQuery, StateQueryResult, StateQueryRunner } from "../execution/stateQuery.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";

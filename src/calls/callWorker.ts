@@ -1,8 +1,8 @@
 import { workerData } from "node:worker_threads";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
+import type { SimulationJob, SimulationResult } from "../execution/callRequest.ts";
 import { runSimulation } from "../execution/runSimulation.ts";
-import type { SimulationJob, SimulationResult } from "../execution/simulation.ts";
 import type { StateQuery, StateQueryResult } from "../execution/stateQuery.ts";
 import { createStateHistory } from "../state/history.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";

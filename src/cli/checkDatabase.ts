@@ -1,5 +1,5 @@
-import { findBlocksWithoutState } from "../state/blockStates.ts";
-import { checkState } from "../state/check.ts";
+import { findBlocksWithoutState } from "../state/missingStates.ts";
+import { checkState } from "../state/verifyState.ts";
 import { REMEDY, REPLACE_CHAIN } from "../storage/checksum.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskError } from "../storage/database.ts";

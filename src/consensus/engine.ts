@@ -3,7 +3,7 @@ import type { Head, Input } from "../ibft/input.ts";
 import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import type { Authored } from "../ibft/message.ts";
 import { type Rules, type State, UNSTARTED } from "../ibft/state.ts";
-import { type Step, step } from "../ibft/step.ts";
+import { type Step, step } from "../ibft/stateMachine.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox } from "../primitives/mailbox.ts";

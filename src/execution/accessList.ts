@@ -3,10 +3,10 @@ import { bytesOfKey, toKey } from "../primitives/byteKey.ts";
 import { asHash } from "../primitives/hash.ts";
 import type { AccessListEntry } from "../types/transaction.ts";
 import { toSimulationResult } from "./call.ts";
+import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots } from "./callRequest.ts";
 import { forEstimate, hasSucceeded, inflatedGas } from "./estimateGas.ts";
 import { nothingObserved, type Observed } from "./evm.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
-import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots } from "./simulation.ts";
 
 /**
  * eth_createAccessList (json-rpc.md#eth_createaccesslist): the storage that a call touches, and the gas it takes with

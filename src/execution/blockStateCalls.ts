@@ -1,8 +1,8 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Header } from "../types/header.ts";
-import { BlocksError } from "./blocksError.ts";
-import type { AccountOverride, BlockOverride, CallRequest } from "./simulation.ts";
+import type { AccountOverride, BlockOverride, CallRequest } from "./callRequest.ts";
+import { BlocksError } from "./simulatedBlocksError.ts";
 
 /** Hypothetical blocks, one on top of the other, with calls in them (execution-apis, eth_simulateV1). */
 export interface BlockStateCalls {

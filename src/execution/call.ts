@@ -1,6 +1,6 @@
 import type { Header } from "../types/header.ts";
+import type { CallRequest, SimulationResult } from "./callRequest.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
-import type { CallRequest, SimulationResult } from "./simulation.ts";
 
 /** eth_call (json-rpc.md#eth_call): without `strict` it never fails for lack of balance. */
 export async function call(context: CallContext, request: CallRequest): Promise<SimulationResult> {

@@ -1,7 +1,7 @@
 import { toSimulationResult } from "./call.ts";
+import type { CallRequest, SimulationResult } from "./callRequest.ts";
 import { nothingObserved, type Observed } from "./evm.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
-import type { CallRequest, SimulationResult } from "./simulation.ts";
 
 /**
  * eth_estimateGas with Besu's search, so that the numbers match (json-rpc.md#eth_estimategas): a run with the whole

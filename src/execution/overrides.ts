@@ -3,9 +3,9 @@ import { forkAt } from "../chainspec/forks.ts";
 import { ZERO_HASH } from "../primitives/hash.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Header } from "../types/header.ts";
+import type { AccountOverride, BlockOverride, Overrides } from "./callRequest.ts";
 import { overridePrecompiles, type PrecompileOverrides } from "./precompiles/overrides.ts";
 import type { CallContext } from "./simulate.ts";
-import type { AccountOverride, BlockOverride, Overrides } from "./simulation.ts";
 
 /** Applies the caller's overrides to a call context. */
 export function overridden(

@@ -1,11 +1,11 @@
 import { assertNever } from "../primitives/assert.ts";
 import { createAccessList } from "./accessList.ts";
 import { call } from "./call.ts";
+import type { SimulationJob, SimulationResult } from "./callRequest.ts";
 import { estimateGas } from "./estimateGas.ts";
 import { MemoryExhausted } from "./memoryBudget.ts";
 import { overridden } from "./overrides.ts";
 import type { CallContext } from "./simulate.ts";
-import type { SimulationJob, SimulationResult } from "./simulation.ts";
 
 /** Runs a job in `context`, which is on the state after the job's block. */
 export async function runSimulation(job: SimulationJob, context: CallContext): Promise<SimulationResult> {

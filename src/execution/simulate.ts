@@ -12,6 +12,7 @@ import { effectiveGasPrice, type TransactionType } from "../types/transaction.ts
 import type { BlockContext } from "./blockContext.ts";
 import { type BlockRules, blockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
+import type { AccountOverride, CallRequest, SimulationErrorCode } from "./callRequest.ts";
 import {
   blobGasOf,
   checkForm,
@@ -24,7 +25,6 @@ import type { ExecutionObserver } from "./observer.ts";
 import { overrideAccounts } from "./overrideAccounts.ts";
 import type { PrecompileOverrides } from "./precompiles/overrides.ts";
 import { runTransaction } from "./runTransaction.ts";
-import type { AccountOverride, CallRequest, SimulationErrorCode } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
 import { memoryBounded, type YieldPolicy } from "./yieldPolicy.ts";

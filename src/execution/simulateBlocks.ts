@@ -19,7 +19,7 @@ import {
   type PlannedBlock,
   planBlocks,
 } from "./blockStateCalls.ts";
-import { BlocksError, type BlocksErrorCode } from "./blocksError.ts";
+import type { CallRequest } from "./callRequest.ts";
 import { beginBlock, endBlock } from "./executeBlock.ts";
 import { MemoryExhausted } from "./memoryBudget.ts";
 import { precompilesOf } from "./overrides.ts";
@@ -30,8 +30,8 @@ import {
   simulateOn,
   type YieldingCallContext,
 } from "./simulate.ts";
+import { BlocksError, type BlocksErrorCode } from "./simulatedBlocksError.ts";
 import { transactionOfCall } from "./simulatedTransaction.ts";
-import type { CallRequest } from "./simulation.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { TransferObserver } from "./transferLogs.ts";
 import { memoryBounded } from "./yieldPolicy.ts";

@@ -10,7 +10,7 @@ import type {
   SentTransaction,
   TransactionType,
 } from "../types/transaction.ts";
-import type { CallRequest } from "./simulation.ts";
+import type { CallRequest } from "./callRequest.ts";
 
 /** The transaction that a call represents: unsigned, with zeros for the signature. */
 export function transactionOfCall(

@@ -7,7 +7,7 @@ import {
   findRoundChangeError,
   findRoundChangesError,
   highestPrepared,
-} from "./certificate.ts";
+} from "./certificateRules.ts";
 import type { Authored, Proposal, RoundChange } from "./message.ts";
 import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
 

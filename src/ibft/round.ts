@@ -13,8 +13,8 @@ import {
   type RoundMessage,
 } from "./messageSet.ts";
 import { signPayload } from "./payloadCodec.ts";
+import { earliestTimestamp, nextTimestamp, roundTimeoutMs } from "./roundTimes.ts";
 import { isPrepared, type Round, type Rules } from "./state.ts";
-import { earliestTimestamp, nextTimestamp, roundTimeoutMs } from "./timeouts.ts";
 import type { TransitionBuilder } from "./transitionBuilder.ts";
 import { isProposer } from "./validatorSet.ts";
 

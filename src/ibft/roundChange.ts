@@ -1,12 +1,12 @@
 import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { highestPrepared } from "./certificate.ts";
+import { highestPrepared } from "./certificateRules.ts";
 import type { PreparedBlock, RoundChange, RoundChangePayload } from "./message.ts";
 import { addMessage, authorsFrom, roundChangesFor, roundChangesIn } from "./messageSet.ts";
 import { signPayload } from "./payloadCodec.ts";
 import { addFirst, beginDuty, proposePrepared, startRound } from "./round.ts";
-import { roundTimeoutMs } from "./timeouts.ts";
+import { roundTimeoutMs } from "./roundTimes.ts";
 import type { TransitionBuilder } from "./transitionBuilder.ts";
 import { isProposer } from "./validatorSet.ts";
 

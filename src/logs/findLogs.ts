@@ -2,7 +2,7 @@ import type { ChainReader } from "../chain/chain.ts";
 import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
-import { createLogPieces } from "./logPieces.ts";
+import { createLogPieces } from "./logJson.ts";
 import { type BlockRange, type LogCriteria, queryLogs } from "./logQuery.ts";
 
 /** Finds the matching logs of the canonical blocks in a range, both ends included; `to` may lie beyond the head. */

@@ -5,7 +5,7 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { lowerThreadPriority } from "../workers/threadPriority.ts";
-import { createLogPieces, type LogPieces } from "./logPieces.ts";
+import { createLogPieces, type LogPieces } from "./logJson.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
 

@@ -15,7 +15,7 @@ import type { IdentityErrorCode } from "./identity.ts";
 import { loadModules } from "./loadModules.ts";
 import { createNodeMetrics } from "./metrics/metering.ts";
 import { createNodeClock } from "./nodeClock.ts";
-import { type Engines, openEngines } from "./openEngines.ts";
+import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
 import { type Conductors, openNetwork } from "./openNetwork.ts";
 import { openServers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores } from "./openStores.ts";
@@ -23,7 +23,7 @@ import { type OpenContext, openStores, type Stores } from "./openStores.ts";
 /**
  * Assembles the node. Parts open from the disk upwards and close in reverse order:
  *
- *     stores (data folder, key, verified database) -> engines (chain, pool, calls, logs)
+ *     stores (data folder, key, verified database) -> chain and pool (with calls and logs)
  *     -> network (vote log, consensus, peers) -> servers (JSON-RPC, metrics) -> consensus begins
  *
  * Invariant: when a part cannot be opened, those already open are closed, and the error says what to do.
@@ -89,19 +89,19 @@ async function closeOne(close: () => Promise<void> | void, logger: Logger): Prom
 async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "stop">, StartErrorCode>> {
   const stores = await openStores(context);
   if (!stores.ok) return stores;
-  const engines = await openEngines(context, stores.value);
-  if (!engines.ok) return engines;
+  const chainAndPool = await openChainAndPool(context, stores.value);
+  if (!chainAndPool.ok) return chainAndPool;
   let reportFailure: (error: unknown) => void = () => undefined;
   const failure = new Promise<unknown>((resolve) => {
     reportFailure = resolve;
   });
-  const conductors = await openNetwork(context, stores.value, engines.value, reportFailure);
+  const conductors = await openNetwork(context, stores.value, chainAndPool.value, reportFailure);
   if (!conductors.ok) return conductors;
-  const servers = await openServers(context, stores.value, engines.value, conductors.value);
+  const servers = await openServers(context, stores.value, chainAndPool.value, conductors.value);
   if (!servers.ok) return servers;
-  const begun = await begin(context, stores.value, engines.value, conductors.value);
+  const begun = await begin(context, stores.value, chainAndPool.value, conductors.value);
   if (!begun.ok) return begun;
-  const { chain } = engines.value;
+  const { chain } = chainAndPool.value;
   const { http, webSocket, metricsEndpoint } = servers.value;
   const { address } = stores.value.key;
   return ok({
@@ -119,7 +119,7 @@ async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "sto
 async function begin(
   { settings, logger, onStop }: OpenContext,
   { directory, recovery }: Stores,
-  { chain, pool, timing, simulator }: Engines,
+  { chain, pool, timing, simulator }: ChainAndPool,
   { engine, peering, pauseReasons }: Conductors,
 ): Promise<Result<void, "unusableDatabase">> {
   const diskGuard = createDiskGuard(

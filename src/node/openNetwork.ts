@@ -6,7 +6,7 @@ import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { connectConsensus } from "./consensus.ts";
-import type { Engines } from "./openEngines.ts";
+import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createPauseReasons, type PauseReasons } from "./pauseReasons.ts";
 import { createPeering, type Peering } from "./peering.ts";
@@ -26,7 +26,7 @@ export interface Conductors {
 export async function openNetwork(
   { settings, logger, clock, metrics, onStop }: OpenContext,
   { directory, key }: Stores,
-  { chain, pool: { pool }, permissions, recoverSenders }: Engines,
+  { chain, pool: { pool }, permissions, recoverSenders }: ChainAndPool,
   onFailure: (error: unknown) => void,
 ): Promise<Result<Conductors, "addressInUse" | "cannotListen">> {
   const { chainSpec: spec, networkId } = settings;

@@ -4,7 +4,7 @@ import type { Endpoint } from "../rpc/ports.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
-import type { Engines } from "./openEngines.ts";
+import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
@@ -20,7 +20,7 @@ export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {
 export async function openServers(
   { settings, logger, clock, metrics, onStop }: OpenContext,
   { directory, key, world, recovery }: Stores,
-  { chain, controls, permissions, pool: { pool }, simulator, tracer, logs, recoverSenders }: Engines,
+  { chain, controls, permissions, pool: { pool }, simulator, tracer, logs, recoverSenders }: ChainAndPool,
   { engine, peering, pauseReasons, network, peerToPeer }: Conductors,
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
   const services: Partial<Record<"jsonrpc" | "ws" | "metrics", Endpoint>> = {};

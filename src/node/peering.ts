@@ -19,7 +19,7 @@ import { createSync, type Sync } from "../sync/sync.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
-import { createPeerPool } from "./peerPool.ts";
+import { createPeerPool } from "./peerTransactions.ts";
 
 /**
  * Connects the protocols with the parts that use them:

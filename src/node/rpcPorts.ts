@@ -3,9 +3,9 @@ import type { Chain } from "../chain/createChain.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
-import type { Simulator } from "../execution/simulation.ts";
+import type { Simulator } from "../execution/callRequest.ts";
 import type { StateQueryRunner } from "../execution/stateQuery.ts";
-import { ETH_VERSION } from "../network/eth/message.ts";
+import { ETH_VERSION } from "../network/eth/messageCodes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import { type Clock, durationClock } from "../primitives/clock.ts";
@@ -14,10 +14,10 @@ import type { PeerToPeerFacts, RpcPorts, ServiceEndpoints } from "../rpc/ports.t
 import type { WorldState } from "../state/worldState.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import { createHistory } from "./history.ts";
 import type { Logs } from "./logs.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
+import { createHistory } from "./rewindAndReplay.ts";
 import { createTraceFolder } from "./traceFolder.ts";
 
 export interface RpcPortParts {

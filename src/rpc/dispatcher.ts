@@ -2,7 +2,7 @@ import type { Logger } from "../observability/logger.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import { type JsonPiece, joinPieces } from "../primitives/jsonPieces.ts";
-import { onceKnown } from "../primitives/promised.ts";
+import { onceKnown } from "../primitives/onceKnown.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { ERRORS, RpcError } from "./errors/errors.ts";
 import { InFlightReplies } from "./inFlightReplies.ts";

@@ -1,6 +1,6 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { Simulator } from "../execution/simulation.ts";
+import type { Simulator } from "../execution/callRequest.ts";
 import type { StateQueryRunner } from "../execution/stateQuery.ts";
 import type { FindLogs } from "../logs/findLogs.ts";
 import type { LogIndex } from "../logs/logIndex.ts";

@@ -1,6 +1,6 @@
 import type { Metrics } from "../observability/registry.ts";
+import { errorTypeOf } from "./errors/errorMetricNames.ts";
 import { RpcError } from "./errors/errors.ts";
-import { errorTypeOf } from "./errors/errorTypes.ts";
 import type { Answer } from "./method.ts";
 
 /** Metrics of the servers and the dispatcher, which count nothing when they get none. */

@@ -4,7 +4,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { atOnce } from "../primitives/steps.ts";
 import type { CodeReader } from "./codeReader.ts";
 import type { StateChanges } from "./overlay.ts";
-import { type StagedEntries, stageInSteps } from "./stage.ts";
+import { type StagedEntries, stageInSteps } from "./stagedState.ts";
 import type { StateReader } from "./stateReader.ts";
 import type { StateRecord } from "./stateRecord.ts";
 import type { StoredNode } from "./trie/nodeRecord.ts";

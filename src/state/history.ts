@@ -7,7 +7,7 @@ import { createStateBranch, type StateBranch } from "./branch.ts";
 import { createCodeReader } from "./codeReader.ts";
 import { readPreimage } from "./preimages.ts";
 import { type AccountProof, proveAccount } from "./proof.ts";
-import { ACCOUNT_TRIE } from "./stage.ts";
+import { ACCOUNT_TRIE } from "./stagedState.ts";
 import type { StateReader } from "./stateReader.ts";
 import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { findLeaf } from "./trie/findLeaf.ts";

@@ -12,7 +12,7 @@ import {
 } from "../storage/stateKeys.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { encodeFlatAccount } from "./flatAccount.ts";
-import { ACCOUNT_TRIE } from "./stage.ts";
+import { ACCOUNT_TRIE } from "./stagedState.ts";
 import { encodeStateHead, readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
 import { NO_STORAGE } from "./trie/nodeRecord.ts";

@@ -7,7 +7,7 @@ import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import type { CodeReader } from "./codeReader.ts";
 import type { FlatAccount } from "./flatAccount.ts";
-import { ACCOUNT_TRIE } from "./stage.ts";
+import { ACCOUNT_TRIE } from "./stagedState.ts";
 import type { StateReader } from "./stateReader.ts";
 import { findLeaf } from "./trie/findLeaf.ts";
 import { NO_STORAGE } from "./trie/nodeRecord.ts";

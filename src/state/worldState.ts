@@ -17,7 +17,7 @@ import { createOverlay, type Overlay, type StateChanges } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
 import { rebuildFlat } from "./rebuildFlat.ts";
 import { rewindState } from "./rewind.ts";
-import { ACCOUNT_TRIE, Staged, stageInSteps, storageOf } from "./stage.ts";
+import { ACCOUNT_TRIE, Staged, stageInSteps, storageOf } from "./stagedState.ts";
 import type { StateReader } from "./stateReader.ts";
 import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { findLeaf } from "./trie/findLeaf.ts";
@@ -31,7 +31,7 @@ import { EMPTY_TRIE } from "./trie/trieRoot.ts";
  *          │
  *      Overlay                writes of a block in execution, in memory, with undo (overlay.ts)
  *          │ changes()
- *      stage()                new flat entries, new trie nodes, new root; writes nothing (stage.ts, trie/updateTrie.ts)
+ *      stage()                new flat entries, new trie nodes, new root; writes nothing (stagedState.ts, trie/updateTrie.ts)
  *          │ writeTo(batch)
  *      the block's one batch  pages of nodes, flat entries, code, the block's state record, the state head
  *          │ once it is durable
@@ -49,7 +49,7 @@ import { EMPTY_TRIE } from "./trie/trieRoot.ts";
  * A rewind to block n (rewind.ts) deletes the pages above n and restores the flat entries of all leaves in those pages
  * and in the lists of deleted leaves.
  *
- * Invariants: the flat column equals the tries of the head (check.ts compares them) · nodes, code and flat entries are
+ * Invariants: the flat column equals the tries of the head (verifyState.ts compares them) · nodes, code and flat entries are
  * verified against their hash or checksum when they come from disk, and the trie confirms that an entry missing from
  * the flat column does not exist · the root in every state record was written by that block or an earlier one · readers
  * of the head see one block's state at any moment, also while the next batch is being written, while the head is

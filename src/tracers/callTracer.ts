@@ -3,7 +3,7 @@ import { decodeRevertText } from "../execution/revertText.ts";
 import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { type CallFrame, CallFrames, type CallFramesConfig } from "./callFrames.ts";
-import type { TransactionTrace } from "./style.ts";
+import type { TransactionTrace } from "./tracer.ts";
 import { asciiJson, type TraceBudget, type TraceText } from "./traceText.ts";
 
 export interface CallTracerParts {

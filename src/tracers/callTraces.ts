@@ -1,13 +1,13 @@
 import { blockRules } from "../execution/blockRules.ts";
+import type { CallRequest, Overrides } from "../execution/callRequest.ts";
 import { overridden } from "../execution/overrides.ts";
 import { replayStart } from "../execution/replay.ts";
 import { contextRules, overlayOf, simulateOn, type YieldingCallContext } from "../execution/simulate.ts";
-import type { CallRequest, Overrides } from "../execution/simulation.ts";
 import { memoryBounded } from "../execution/yieldPolicy.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import { StateUnavailableError } from "./replay.ts";
-import type { TraceStyle } from "./style.ts";
+import type { TraceStyle } from "./tracer.ts";
 import { blockOf, type TraceSource } from "./traceSource.ts";
 import { WatchedOverlay } from "./watchedOverlay.ts";
 

@@ -7,8 +7,8 @@ import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { creationMethodOf, type FlatTrace, FlatTraces, flatTraceJson } from "./flatTraces.ts";
 import { type ReplayedBlock, replayBlock } from "./replay.ts";
-import type { TransactionLocation } from "./style.ts";
 import type { TraceFilter } from "./traceJob.ts";
+import type { TransactionLocation } from "./tracer.ts";
 import { blockOf, type TraceSource } from "./traceSource.ts";
 import type { TraceBudget, TraceText } from "./traceText.ts";
 

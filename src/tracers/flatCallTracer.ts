@@ -3,7 +3,7 @@ import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { type CallFrame, CallFrames } from "./callFrames.ts";
 import type { CallTracerParts } from "./callTracer.ts";
-import type { TransactionLocation, TransactionTrace } from "./style.ts";
+import type { TransactionLocation, TransactionTrace } from "./tracer.ts";
 import { objectOf, type TraceText } from "./traceText.ts";
 
 export interface FlatCallConfig {

@@ -9,8 +9,8 @@ import { selfdestructTransferOf } from "../execution/selfdestructTransfer.ts";
 import type { Address } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
-import type { TransactionLocation } from "./style.ts";
 import { TRACE_ERRORS } from "./traceErrors.ts";
+import type { TransactionLocation } from "./tracer.ts";
 import type { TraceBudget } from "./traceText.ts";
 
 /** A call, a creation or a self-destruction, as the TRACE methods list them (json-rpc.md#flat-traces). */

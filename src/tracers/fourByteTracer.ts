@@ -1,6 +1,6 @@
 import { isCreation } from "../execution/observer.ts";
 import { type CallFrame, CallFrames } from "./callFrames.ts";
-import type { TransactionTrace } from "./style.ts";
+import type { TransactionTrace } from "./tracer.ts";
 import { hexDigits, type TraceBudget, type TraceText } from "./traceText.ts";
 
 /**

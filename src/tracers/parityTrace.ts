@@ -3,7 +3,7 @@ import type { TransactionResult } from "../execution/transactionResult.ts";
 import { toHex } from "../primitives/hex.ts";
 import { creationMethodOf, type FlatConfig, FlatTraces, flatTraceJson } from "./flatTraces.ts";
 import { stateDiffJson } from "./stateDiff.ts";
-import type { TracedTransaction, TransactionTrace } from "./style.ts";
+import type { TracedTransaction, TransactionTrace } from "./tracer.ts";
 import type { TraceBudget, TraceText } from "./traceText.ts";
 import { VmTraces } from "./vmTraces.ts";
 

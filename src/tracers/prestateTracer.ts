@@ -6,7 +6,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes, toHex, toWordHex } from "../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../primitives/quantity.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
-import type { TracedTransaction, TransactionTrace } from "./style.ts";
+import type { TracedTransaction, TransactionTrace } from "./tracer.ts";
 import { type Member, objectOf, sortedObjectOf, type TraceText } from "./traceText.ts";
 import type { WatchedOverlay } from "./watchedOverlay.ts";
 

@@ -10,7 +10,7 @@ import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
-import type { TraceStyle } from "./style.ts";
+import type { TraceStyle } from "./tracer.ts";
 import { WatchedOverlay } from "./watchedOverlay.ts";
 
 /** What re-execution reads of the chain. */

@@ -11,8 +11,8 @@ import { prestateTracer } from "./prestateTracer.ts";
 import { BlockNotExecutableError, replayBlock, StateUnavailableError } from "./replay.ts";
 import { StandardTrace, type StandardTraceOptions } from "./standardTrace.ts";
 import { StructLogs } from "./structLogs.ts";
-import type { TraceStyle } from "./style.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "./traceJob.ts";
+import type { TraceStyle } from "./tracer.ts";
 import { blockOf, selectedBlock, type TraceSource } from "./traceSource.ts";
 import { TraceBudget, TraceText, TraceTooLargeError } from "./traceText.ts";
 

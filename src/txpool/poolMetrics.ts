@@ -1,8 +1,8 @@
 import type { Metrics } from "../observability/registry.ts";
 import type { TransactionType } from "../types/transaction.ts";
 import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./besuNames.ts";
-import type { PoolBreakdown, SubPoolBreakdown } from "./breakdown.ts";
 import type { RemovalCause, SubPool } from "./events.ts";
+import type { PoolBreakdown, SubPoolBreakdown } from "./subPoolCounts.ts";
 import type { TxPool } from "./txPool.ts";
 
 /**

@@ -11,17 +11,17 @@ import {
   checkSoundness,
   type IncomingTransaction,
 } from "./admission.ts";
-import { breakDown, type PoolBreakdown } from "./breakdown.ts";
 import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
 import { type PoolErrorCode, poolError } from "./errors.ts";
 import { createPoolEventEmitter, type PoolEvents, type RemovalCause, type SubPool } from "./events.ts";
-import { createEvictionOrder } from "./eviction.ts";
+import { createEvictionOrder } from "./evictionOrder.ts";
 import type { BlockFloors, TxPoolLimits } from "./limits.ts";
 import { type Arrival, openSelection, type Selection } from "./ordering.ts";
 import type { PoolParts } from "./ports.ts";
 import { mayReplace, priceBumpPercent } from "./replacement.ts";
 import { type SenderAccount, SenderQueue } from "./senderQueue.ts";
+import { breakDown, type PoolBreakdown } from "./subPoolCounts.ts";
 
 export type { PoolEntry, TransactionOrigin } from "./entry.ts";
 export type { Selection } from "./ordering.ts";

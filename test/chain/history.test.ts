@@ -6,7 +6,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";
-import { checkState } from "../../src/state/check.ts";
+import { checkState } from "../../src/state/verifyState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";

@@ -4,7 +4,7 @@ import { createCandidate } from "../../src/ibft/candidate.ts";
 import { encodeMessage as encodeIbft } from "../../src/ibft/codec.ts";
 import { signedItems, signPayload } from "../../src/ibft/payloadCodec.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
-import type { EthMessage } from "../../src/network/eth/message.ts";
+import type { EthMessage } from "../../src/network/eth/messageCodes.ts";
 import { type Hash, keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";

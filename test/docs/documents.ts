@@ -10,7 +10,7 @@ export const FOLDERS = ["src", "test", "scripts", "config", "genesis", "docs"];
 /** A path that ends before a placeholder (`*`, `<name>`, `…`, `{`) stands for its folder. */
 const FROM_THE_ROOT = new RegExp(`(?<![\\w./-])((?:${FOLDERS.join("|")})/[\\w./-]*)([*<…{]?)`, "g");
 
-/** `step.ts`, `ibft/step.ts`: as people write it who mean `src/ibft/step.ts`. */
+/** `stateMachine.ts`, `ibft/stateMachine.ts`: as people write it who mean `src/ibft/stateMachine.ts`. */
 const SOURCE_FILE = /^[\w./-]+\.ts$/;
 
 /** A Markdown document of this repository. */

@@ -49,11 +49,11 @@ function leadsSomewhere(from: string, target: string): boolean {
 
 describe("a path in code", () => {
   it("is found with a line number, in a command, and up to a placeholder", () => {
-    expect(pathsNamedIn("src/ibft/step.ts:12")).toEqual(["src/ibft/step.ts"]);
+    expect(pathsNamedIn("src/ibft/stateMachine.ts:12")).toEqual(["src/ibft/stateMachine.ts"]);
     expect(pathsNamedIn("npx vitest run test/docs/")).toEqual(["test/docs"]);
     expect(pathsNamedIn("src/rpc/methods/<group>/x.ts")).toEqual(["src/rpc/methods"]);
     expect(pathsNamedIn("src/rpc/method<s>")).toEqual(["src/rpc"]);
-    expect(pathsNamedIn("ibft/step.ts")).toEqual(["ibft/step.ts"]);
+    expect(pathsNamedIn("ibft/stateMachine.ts")).toEqual(["ibft/stateMachine.ts"]);
   });
 
   it("is none outside of the repository", () => {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { FORK_NAMES, type ForkName } from "../../src/chainspec/forks.ts";
-import { runSimulation } from "../../src/execution/runSimulation.ts";
-import type { CallContext } from "../../src/execution/simulate.ts";
 import {
   type CallRequest,
   type SimulationResult,
   SLOT_LENGTH,
   type TouchedSlots,
-} from "../../src/execution/simulation.ts";
+} from "../../src/execution/callRequest.ts";
+import { runSimulation } from "../../src/execution/runSimulation.ts";
+import type { CallContext } from "../../src/execution/simulate.ts";
 import { memoryBounded } from "../../src/execution/yieldPolicy.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";

@@ -5,7 +5,7 @@ import type { Input } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
-import { step } from "../../src/ibft/step.ts";
+import { step } from "../../src/ibft/stateMachine.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { decoded, type Network, recordedMessages } from "../builders/recordedMessages.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { errorTypeOf } from "../../src/rpc/errors/errorMetricNames.ts";
 import { ERRORS, RpcError, withDetail } from "../../src/rpc/errors/errors.ts";
-import { errorTypeOf } from "../../src/rpc/errors/errorTypes.ts";
 import { declareRpcMetrics } from "../../src/rpc/rpcMetrics.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, sendRaw } from "./server/servers.ts";

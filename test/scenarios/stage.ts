@@ -7,7 +7,7 @@ import type { Authored, PreparedBlock, RoundChangeCertificate } from "../../src/
 import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import type { RoundId } from "../../src/ibft/roundId.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
-import { step } from "../../src/ibft/step.ts";
+import { step } from "../../src/ibft/stateMachine.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import {

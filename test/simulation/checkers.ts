@@ -5,7 +5,7 @@ import type { Authored, RoundChange } from "../../src/ibft/message.ts";
 import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/messageSet.ts";
 import { quorum } from "../../src/ibft/quorum.ts";
 import type { State } from "../../src/ibft/state.ts";
-import type { Transition } from "../../src/ibft/step.ts";
+import type { Transition } from "../../src/ibft/stateMachine.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toDigits } from "../../src/primitives/hex.ts";

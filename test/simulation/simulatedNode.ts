@@ -5,7 +5,7 @@ import type { Head, Input } from "../../src/ibft/input.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
-import type { Step, Transition } from "../../src/ibft/step.ts";
+import type { Step, Transition } from "../../src/ibft/stateMachine.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";

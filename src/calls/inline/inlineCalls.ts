@@ -1,8 +1,8 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { isInterpreterLoaded } from "../../execution/blockSession.ts";
+import type { SimulationJob, SimulationResult, Simulator } from "../../execution/callRequest.ts";
 import { runSimulation } from "../../execution/runSimulation.ts";
 import type { CallContext } from "../../execution/simulate.ts";
-import type { SimulationJob, SimulationResult, Simulator } from "../../execution/simulation.ts";
 import { deadlineOnly } from "../../execution/yieldPolicy.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Requester } from "../../primitives/requester.ts";

@@ -18,8 +18,8 @@ import type { Carrier } from "../ports.ts";
 import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
 import { createMessageReading, type Keyed } from "./messageReading.ts";
 import type { ReadingShares } from "./readingShares.ts";
-import { createRelayBudget } from "./relayBudget.ts";
 import { createRelayPaths, RELAY_DELAY_MS } from "./relayPaths.ts";
+import { createRelayBudget } from "./relayPolicy.ts";
 import { createSeenMessages } from "./seenMessages.ts";
 
 /**

@@ -3,10 +3,10 @@ import { keccak256 } from "../../primitives/hash.ts";
 import { larger } from "../../primitives/quantity.ts";
 import { RETURN_DATA_OUT_OF_BOUNDS } from "../haltReason.ts";
 import type { Rules } from "../rules.ts";
+import { exponentBytes, power } from "./exp.ts";
 import type { FrameState } from "./frame.ts";
 import type { QuickInstruction } from "./instruction.ts";
 import { expansionGas, wordCount } from "./memoryGas.ts";
-import { exponentBytes, power } from "./power.ts";
 import { hashInSlices, LONG_BYTES } from "./slices.ts";
 import { bytesOfWord, wordOfBytes } from "./words.ts";
 

@@ -1,8 +1,8 @@
 import { EVMError } from "@ethereumjs/evm";
 import { blake2Module, MESSAGE_AT, VECTOR_AT } from "./blake2Module.ts";
 import { failed } from "./failure.ts";
-import type { SlicedPrecompile } from "./slices.ts";
 import { instantiate } from "./wasm.ts";
+import type { SlicedPrecompile } from "./yieldingPrecompile.ts";
 
 /**
  * Precompiled contract 0x09 (EIP-152): BLAKE2b's compression function, one gas per round. Input: rounds (4 bytes),

@@ -1,7 +1,7 @@
 import { createHash, getHashes } from "node:crypto";
 import { EVMError, type ExecResult } from "@ethereumjs/evm";
 import { failed } from "./failure.ts";
-import type { PrecompileCall, SlicedPrecompile } from "./slices.ts";
+import type { PrecompileCall, SlicedPrecompile } from "./yieldingPrecompile.ts";
 
 /** Precompiled contract 0x02. */
 export const SHA256: SlicedPrecompile = (call) => hash(call, { name: "sha256", gas: 60n, gasPerWord: 12n });

@@ -2,7 +2,7 @@ import { EVMError } from "@ethereumjs/evm";
 import { bigintToFixedBytes, bytesToBigint, larger } from "../../primitives/quantity.ts";
 import { failed } from "./failure.ts";
 import { modularPower } from "./modularPower.ts";
-import type { SlicedPrecompile } from "./slices.ts";
+import type { SlicedPrecompile } from "./yieldingPrecompile.ts";
 
 /** The gas of a call, from the longer of base and modulus in bytes, and the iteration count. */
 type Price = (longest: bigint, iterations: bigint) => bigint;

@@ -18,7 +18,7 @@ import { loadMcl } from "./mcl.ts";
 import { eip198Price, eip2565Price, modexp } from "./modexp.ts";
 import { checkPairings } from "./pairing.ts";
 import { POINT_EVALUATION } from "./pointEvaluation.ts";
-import { runToEnd, yielding, yieldPolicyOf } from "./slices.ts";
+import { runToEnd, yielding, yieldPolicyOf } from "./yieldingPrecompile.ts";
 
 /**
  * Our replacements for the library's precompiled contracts: its JavaScript takes 20 ms for a multiplication that costs

@@ -24,7 +24,7 @@ import { membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 
 /**
  * Readers of message payloads: headers, bodies, transactions, receipts, as lists of at most `limit` items. All throw
- * RangeError for malformed input, so that a message is decoded in one expression; messages.ts turns that into results.
+ * RangeError for malformed input, so that a message is decoded in one expression; messageCodec.ts turns that into results.
  */
 
 export function readHeaders(list: Uint8Array, limit: number): Header[] {

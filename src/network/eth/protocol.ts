@@ -18,15 +18,6 @@ import {
   SMALL_BLOCK_BYTES,
 } from "./limits.ts";
 import {
-  type BlockAnnouncement,
-  CODES,
-  ETH_MESSAGE_CODES,
-  ETH_VERSION,
-  type EthMessage,
-  MESSAGE_NAMES,
-  type Status,
-} from "./message.ts";
-import {
   decodeMessage,
   encodeMessage,
   kindOfCode,
@@ -34,7 +25,16 @@ import {
   openResponse,
   openTransactions,
   readNewBlock,
-} from "./messages.ts";
+} from "./messageCodec.ts";
+import {
+  type BlockAnnouncement,
+  CODES,
+  ETH_MESSAGE_CODES,
+  ETH_VERSION,
+  type EthMessage,
+  MESSAGE_NAMES,
+  type Status,
+} from "./messageCodes.ts";
 import { createPeer, type EthPeer, type PeerRecord } from "./peer.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
 import { createRequestQueue } from "./requestQueue.ts";

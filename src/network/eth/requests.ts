@@ -8,8 +8,8 @@ import {
   REQUEST_TIMEOUT_MS,
   RESPONSE_PROGRESS_BYTES,
 } from "./limits.ts";
-import { CODES } from "./message.ts";
-import { withRequestId } from "./messages.ts";
+import { withRequestId } from "./messageCodec.ts";
+import { CODES } from "./messageCodes.ts";
 
 /** Requests to peers, by the kind of the response. */
 export type ResponseKind = "blockHeaders" | "blockBodies" | "pooledTransactions";

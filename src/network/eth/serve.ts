@@ -12,8 +12,8 @@ import {
   MAX_SERVED_TRANSACTIONS,
   SERVED_BYTES,
 } from "./limits.ts";
-import { CODES, type EthMessage, type HeaderQuery } from "./message.ts";
-import { encodeReceipts, withRequestId } from "./messages.ts";
+import { encodeReceipts, withRequestId } from "./messageCodec.ts";
+import { CODES, type EthMessage, type HeaderQuery } from "./messageCodes.ts";
 import type { EthChain, EthPool } from "./ports.ts";
 
 export type EthRequest = Extract<

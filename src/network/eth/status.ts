@@ -2,7 +2,7 @@ import type { ForkIds } from "../../chainspec/forkId.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import type { NamedHeader } from "../../types/block.ts";
-import { ETH_VERSION, type Status } from "./message.ts";
+import { ETH_VERSION, type Status } from "./messageCodes.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
 
 /**

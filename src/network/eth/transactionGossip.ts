@@ -17,8 +17,8 @@ import {
   SMALL_NETWORK_PEERS,
   TRANSACTIONS_MESSAGE_BYTES,
 } from "./limits.ts";
-import { CODES, type TransactionAnnouncement } from "./message.ts";
-import { encodeMessage } from "./messages.ts";
+import { encodeMessage } from "./messageCodec.ts";
+import { CODES, type TransactionAnnouncement } from "./messageCodes.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader } from "../../chain/chain.ts";
 import { toKey } from "../../primitives/byteKey.ts";
-import { onceKnown } from "../../primitives/promised.ts";
+import { onceKnown } from "../../primitives/onceKnown.ts";
 import { larger } from "../../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";

@@ -1,5 +1,5 @@
 import type { FoundLogs } from "../../logs/findLogs.ts";
-import { CHARACTERS_PER_ANSWER, LOGS_PER_ANSWER } from "../../logs/logPieces.ts";
+import { CHARACTERS_PER_ANSWER, LOGS_PER_ANSWER } from "../../logs/logJson.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { type JsonPiece, joinPieces, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import { ERRORS, RpcError } from "../errors/errors.ts";

@@ -1,4 +1,4 @@
-import { checkState } from "../../../src/state/check.ts";
+import { checkState } from "../../../src/state/verifyState.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { findDamage } from "../../../src/storage/databaseCheck.ts";
 

@@ -1,5 +1,5 @@
-import type { BlocksErrorCode } from "../../../execution/blocksError.ts";
 import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
+import type { BlocksErrorCode } from "../../../execution/simulatedBlocksError.ts";
 import { logItemsJson } from "../../../logs/logResult.ts";
 import { assertNever } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPeerPool } from "../../src/node/peerPool.ts";
+import { createPeerPool } from "../../src/node/peerTransactions.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { recoveryItemOf, type SentTransaction, type Transaction } from "../../src/types/transaction.ts";

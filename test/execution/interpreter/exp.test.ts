@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exponentBytes, power } from "../../../src/execution/interpreter/power.ts";
+import { exponentBytes, power } from "../../../src/execution/interpreter/exp.ts";
 
 const LIMIT = 2n ** 256n;
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toDigits } from "../../src/primitives/hex.ts";
-import { checkState } from "../../src/state/check.ts";
 import { createStateHistory } from "../../src/state/history.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
+import { checkState } from "../../src/state/verifyState.ts";
 import { createWorldState } from "../../src/state/worldState.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { openEntry, sealEntry } from "../../src/storage/checksum.ts";

@@ -1,4 +1,4 @@
-import type { SimulationErrorCode } from "./simulation.ts";
+import type { SimulationErrorCode } from "./callRequest.ts";
 
 /** Reason why blocks cannot be simulated. */
 export type BlocksErrorCode =

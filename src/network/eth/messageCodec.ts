@@ -30,7 +30,7 @@ import {
   type MessageKind,
   type Status,
   type TransactionAnnouncement,
-} from "./message.ts";
+} from "./messageCodes.ts";
 import {
   isBodyOfHeader,
   readBlock,

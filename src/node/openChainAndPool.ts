@@ -10,16 +10,16 @@ import { durationClock } from "../primitives/clock.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { recoveryItemOf } from "../types/transaction.ts";
 import type { Urgency } from "../workers/recoveryPool.ts";
-import { type BlockControls, createBlockControls } from "./blockControls.ts";
 import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
 import { withKnownSenders } from "./knownSenders.ts";
 import { type Logs, openLogs } from "./logs.ts";
+import { type BlockControls, createBlockControls } from "./miningSettings.ts";
 import { networkSummary } from "./networkSummary.ts";
 import { type OpenPool, openPool } from "./openPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 
 /** The chain, the pool, the permission lists, and the readers of states and logs. */
-export interface Engines {
+export interface ChainAndPool {
   readonly chain: Chain;
   readonly controls: BlockControls;
   readonly timing: BlockTimingStore;
@@ -33,10 +33,10 @@ export interface Engines {
 }
 
 /** Opens the chain on the stores, the permission lists, the transaction pool, and the threads for calls and log search. */
-export async function openEngines(
+export async function openChainAndPool(
   context: OpenContext,
   stores: Stores,
-): Promise<Result<Engines, "differentGenesis" | "unusablePermissions">> {
+): Promise<Result<ChainAndPool, "differentGenesis" | "unusablePermissions">> {
   const { settings, logger, clock, onStop } = context;
   const { key, recovery } = stores;
   const recoverAs =
@@ -99,7 +99,7 @@ function openReaders(
   { settings, logger, onStop }: OpenContext,
   { directory, blocks }: Stores,
   chain: Chain,
-): Pick<Engines, "simulator" | "tracer" | "logs"> {
+): Pick<ChainAndPool, "simulator" | "tracer" | "logs"> {
   const executing = {
     databasePath: directory.chain,
     spec: settings.chainSpec,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { earliestTimestamp, nextTimestamp, roundTimeoutMs } from "../../src/ibft/timeouts.ts";
+import { earliestTimestamp, nextTimestamp, roundTimeoutMs } from "../../src/ibft/roundTimes.ts";
 import { aGenesisHead, aSchedule, toyAddresses } from "../builders/toyChain.ts";
 
 const parent = aGenesisHead(toyAddresses(1), 100n).header;

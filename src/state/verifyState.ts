@@ -7,7 +7,7 @@ import { accountKey, parseSlotKey, parseTrieKey, slotKey, trieKeysFrom } from ".
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { createCodeReader } from "./codeReader.ts";
 import { encodeFlatAccount } from "./flatAccount.ts";
-import { ACCOUNT_TRIE } from "./stage.ts";
+import { ACCOUNT_TRIE } from "./stagedState.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
 import { NO_STORAGE } from "./trie/nodeRecord.ts";
 import { PageReader } from "./trie/pageReader.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRelayBudget } from "../../../src/consensus/router/relayBudget.ts";
+import { createRelayBudget } from "../../../src/consensus/router/relayPolicy.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { asking, block, PARENT, prepared, proposal, roundChange } from "../edge.ts";
 
