@@ -19,7 +19,7 @@ import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
 import { createMessageReading, type Keyed } from "./messageReading.ts";
 import type { ReadingShares } from "./readingShares.ts";
 import { createRelayPaths, RELAY_DELAY_MS } from "./relayPaths.ts";
-import { createRelayBudget } from "./relayPolicy.ts";
+import { createRelayPolicy } from "./relayPolicy.ts";
 import { createSeenMessages } from "./seenMessages.ts";
 
 /**
@@ -171,7 +171,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
    * Without it, an author of more messages than `sent` remembers could make all validators relay the same ones again and
    * again for as long as the height lasts.
    */
-  const relayBudget = createRelayBudget(clock);
+  const relayPolicy = createRelayPolicy(clock);
   const paths = createRelayPaths();
   let head: Head | undefined;
 
@@ -207,7 +207,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
   ): void {
     paths.accepted(message, key, sender);
     decline(key, code, payload);
-    if (sent.add(key) && relayBudget.take(message, payload.length, current)) {
+    if (sent.add(key) && relayPolicy.take(message, payload.length, current)) {
       const except = [self, sender, message.signed.author];
       relays.set(key, { key, code, payload, message, to: current.tally.validators, except });
       if (relays.size === 1) later(relayPending, RELAY_DELAY_MS);
@@ -327,7 +327,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
       if (head !== undefined && next.header.number <= head.header.number) return;
       head = next;
       reading.clear();
-      relayBudget.heightBegan();
+      relayPolicy.heightBegan();
       paths.heightBegan();
       lastSent.dropUpTo(next.header.number);
       const height = next.header.number + 1n;

@@ -16,7 +16,7 @@ import type { Clock } from "../../primitives/clock.ts";
  * each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that is not
  * relayed still reaches the nodes that are connected to its author.
  */
-export interface RelayBudget {
+export interface RelayPolicy {
   /** Whether the message, of the height after `head`, may be relayed; counts it if so. */
   take(message: Authored, bytes: number, head: Head): boolean;
   heightBegan(): void;
@@ -41,7 +41,7 @@ interface Account {
   readonly relayed: Map<string, number>;
 }
 
-export function createRelayBudget(clock: Pick<Clock, "nowMs">): RelayBudget {
+export function createRelayPolicy(clock: Pick<Clock, "nowMs">): RelayPolicy {
   const accounts = new Map<string, Account>();
 
   function refill(account: Account): void {

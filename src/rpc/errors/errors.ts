@@ -16,7 +16,10 @@ export function withDetail({ code, message, data }: RpcError, detail: string): R
   return new RpcError(code, `${message}: ${detail}`, data);
 }
 
-/** Every error of the JSON-RPC interface, with Besu's codes and messages (json-rpc-errors.md#error-codes). */
+/**
+ * Errors of the JSON-RPC interface that more than one method answers, with Besu's codes and messages
+ * (json-rpc-errors.md#error-codes). Errors that name a value, or belong to one method, are made beside it.
+ */
 export const ERRORS = {
   // Protocol and general
   parseError: new RpcError(-32700, "Parse error"),

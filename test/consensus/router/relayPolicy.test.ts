@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRelayBudget } from "../../../src/consensus/router/relayPolicy.ts";
+import { createRelayPolicy } from "../../../src/consensus/router/relayPolicy.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { asking, block, PARENT, prepared, proposal, roundChange } from "../edge.ts";
 
@@ -8,7 +8,7 @@ const LARGE = 9 * MIB;
 
 describe("the relay budget of an author", () => {
   it("allows a block of the round's proposer, but not arbitrary bytes", () => {
-    const budget = createRelayBudget(createHandClock(0));
+    const budget = createRelayPolicy(createHandClock(0));
     const isPassedOn = (message: Parameters<typeof budget.take>[0]): boolean =>
       budget.take(message, LARGE, PARENT);
     expect(isPassedOn(proposal("b", block("Y")))).toBe(false);
@@ -19,7 +19,7 @@ describe("the relay budget of an author", () => {
   });
 
   it("allows one large message per kind and round, a few small ones, and a bounded number per height", () => {
-    const budget = createRelayBudget(createHandClock(0));
+    const budget = createRelayPolicy(createHandClock(0));
     const [one, other] = [proposal("a", block("X")), proposal("a", block("Y"))];
     const passedOn = [one, other, one].map((message) => budget.take(message, LARGE, PARENT));
     expect(passedOn).toEqual([true, false, false]);
@@ -33,7 +33,7 @@ describe("the relay budget of an author", () => {
   });
 
   it("is not used up by variants that others produce", () => {
-    const budget = createRelayBudget(createHandClock(0));
+    const budget = createRelayPolicy(createHandClock(0));
     const genuine = proposal("b", block("X", 1, "b"), asking("bcd", 1));
     const forged = proposal("b", block("X", 1, "b"), asking("bc", 1));
     for (let count = 0; count < 300; count++) expect(budget.take(forged, 1_000, PARENT)).toBe(false);
@@ -42,7 +42,7 @@ describe("the relay budget of an author", () => {
 
   it("is bounded in bytes by a bucket that refills with time, at any height", () => {
     const clock = createHandClock(0);
-    const budget = createRelayBudget(clock);
+    const budget = createRelayPolicy(clock);
     const ask = (round: number): boolean =>
       budget.take(roundChange("b", round, prepared("abc")), LARGE, PARENT);
     expect([1, 2, 3, 4].map(ask)).toEqual([true, true, true, false]);
