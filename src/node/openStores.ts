@@ -7,7 +7,7 @@ import { curve } from "../primitives/secp256k1.ts";
 import { createWorldState, type WorldState } from "../state/worldState.ts";
 import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
-import { createRecoveryPool, type RecoveryPool } from "../workers/recoveryPool.ts";
+import { createRecoveryPool, DEFAULT_RECOVERY_SETTINGS, type RecoveryPool } from "../workers/recoveryPool.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
 import { type IdentityErrorCode, openIdentity } from "./identity.ts";
 import type { NodeKey } from "./nodeKey.ts";
@@ -61,7 +61,14 @@ export async function openStores(
   });
   onStop(() => stored.close());
   const { database, headMarker } = stored;
-  const recovery = createRecoveryPool();
+  const recovery = createRecoveryPool({
+    ...DEFAULT_RECOVERY_SETTINGS,
+    onFailure: (error) =>
+      logger.error(
+        { error },
+        "no thread for signatures can run; the main thread recovers senders, and is slower",
+      ),
+  });
   onStop(() => recovery.close());
   return ok({
     directory: directory.value,

@@ -37,6 +37,10 @@ export interface RecoverySettings {
   readonly threads: number;
   /** Maximum number of items that wait for a worker. */
   readonly waitingLimit: number;
+  /** Is told once why, when no worker can run: items are recovered on this thread from then on. */
+  readonly onFailure?: (error: Error) => void;
+  /** File of the workers; another one in tests. */
+  readonly entry?: URL;
 }
 
 export function createRecoveryPool(settings: RecoverySettings = DEFAULT_RECOVERY_SETTINGS): RecoveryPool {
@@ -45,7 +49,7 @@ export function createRecoveryPool(settings: RecoverySettings = DEFAULT_RECOVERY
 }
 
 /** Leaves one core to the main thread. */
-const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
+export const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
   threads: Math.max(1, Math.min(4, availableParallelism() - 1)),
   waitingLimit: 100_000,
 };
@@ -54,7 +58,7 @@ const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
 const BATCH_LIMIT = 128;
 /** Batches per worker: one in progress and the next one queued. */
 const BATCHES_PER_WORKER = 2;
-/** Consecutive failures of a worker after which the pool stops. */
+/** Consecutive failures after which a worker is not started again. */
 const FAILURE_LIMIT = 3;
 
 interface RecoveryRequest {
@@ -171,23 +175,21 @@ class Lane {
 }
 
 class WorkerRecoveryPool implements RecoveryPool {
-  private readonly threadCount: number;
-  private readonly slots: WorkerSlot[] = [];
-  private readonly waitingLimit: number;
+  private readonly settings: RecoverySettings;
+  private slots: readonly WorkerSlot[] = [];
   private readonly lanes: Readonly<Record<Urgency, Lane>> = { urgent: new Lane(), ordinary: new Lane() };
   private isScheduled = false;
+  private isStarted = false;
   private isClosed = false;
-  /** Set once workers fail repeatedly. */
-  private failure: Error | undefined;
 
-  constructor({ threads, waitingLimit }: RecoverySettings) {
-    this.waitingLimit = waitingLimit;
-    this.threadCount = threads;
+  constructor(settings: RecoverySettings) {
+    this.settings = settings;
   }
 
   start(): void {
-    if (this.slots.length > 0 || this.isClosed) return;
-    for (let count = 0; count < this.threadCount; count++) this.slots.push(this.createSlot());
+    if (this.isStarted || this.isClosed) return;
+    this.isStarted = true;
+    this.slots = Array.from({ length: this.settings.threads }, () => this.createSlot());
   }
 
   recoverMany(
@@ -195,13 +197,12 @@ class WorkerRecoveryPool implements RecoveryPool {
     urgency: Urgency = "ordinary",
   ): Promise<(Address | undefined)[]> {
     if (this.isClosed) return Promise.reject(new Error(CLOSED));
-    if (this.failure !== undefined) return Promise.reject(this.failure);
     if (items.length === 0) return Promise.resolve([]);
     this.start();
     const lane = this.lanes[urgency];
     return new Promise((resolve, reject) => {
       const request = lane.queue(items, resolve, reject);
-      if (lane.waitingItems + items.length > this.waitingLimit) lane.recoverHere(request);
+      if (lane.waitingItems + items.length > this.settings.waitingLimit) lane.recoverHere(request);
       else this.wait(lane, request);
     });
   }
@@ -220,6 +221,10 @@ class WorkerRecoveryPool implements RecoveryPool {
 
   private wait(lane: Lane, request: RecoveryRequest): void {
     lane.wait(request);
+    this.schedule();
+  }
+
+  private schedule(): void {
     if (this.isScheduled) return;
     this.isScheduled = true;
     setImmediate(() => {
@@ -244,7 +249,7 @@ class WorkerRecoveryPool implements RecoveryPool {
   }
 
   private startWorker(slotOf: () => WorkerSlot): Worker {
-    const worker = new Worker(workerEntry(import.meta.url, "recoveryWorker"));
+    const worker = new Worker(this.settings.entry ?? workerEntry(import.meta.url, "recoveryWorker"));
     worker.on("message", (answers: ArrayBuffer) => this.receive(slotOf(), answers));
     let failure = new Error(CLOSED);
     worker.on("error", (error) => {
@@ -256,21 +261,38 @@ class WorkerRecoveryPool implements RecoveryPool {
     return worker;
   }
 
-  /** Sends the next batches to workers with capacity, the least busy ones first. */
+  /** Sends the next batches to workers with capacity, the least busy ones first; without workers, does a batch here. */
   private sendAll(): void {
+    if (this.slots.length === 0) this.recoverBatchHere();
     for (let load = 0; load < BATCHES_PER_WORKER; load++)
       for (const slot of this.slots) if (slot.batches.length === load) this.send(slot);
   }
 
   private send(slot: WorkerSlot): void {
-    const urgent = this.lanes.urgent.take(BATCH_LIMIT);
-    const shares = urgent.length > 0 ? urgent : this.lanes.ordinary.take(BATCH_LIMIT);
+    const shares = this.takeBatch();
     if (shares.length === 0) return;
-    const items = shares.flatMap(({ request, from, count }) => request.items.slice(from, from + count));
     if (slot.batches.length === 0) slot.worker.ref();
     slot.batches.push(shares);
-    const encoded = encodeItems(items);
+    const encoded = encodeItems(itemsOf(shares));
     slot.worker.postMessage(encoded, [encoded]);
+  }
+
+  private takeBatch(): readonly Share[] {
+    const urgent = this.lanes.urgent.take(BATCH_LIMIT);
+    return urgent.length > 0 ? urgent : this.lanes.ordinary.take(BATCH_LIMIT);
+  }
+
+  /** One batch on this thread; the next one after pending events. */
+  private recoverBatchHere(): void {
+    const shares = this.takeBatch();
+    if (shares.length === 0) return;
+    this.recoverHere(shares);
+    this.answerAll();
+    this.schedule();
+  }
+
+  private recoverHere(shares: readonly Share[]): void {
+    accept(shares, decodeAnswers(answerItems(encodeItems(itemsOf(shares)))));
   }
 
   private receive(slot: WorkerSlot, answers: ArrayBuffer): void {
@@ -278,33 +300,39 @@ class WorkerRecoveryPool implements RecoveryPool {
     slot.failures = 0;
     if (slot.batches.length === 0) slot.worker.unref();
     this.sendAll();
-    const addresses = decodeAnswers(answers);
-    let at = 0;
-    for (const { request, from, count } of shares) {
-      for (let index = from; index < from + count; index++) request.addresses[index] = addresses[at++];
-      request.answered += count;
-    }
+    accept(shares, decodeAnswers(answers));
     this.answerAll();
   }
 
-  /** Fails the batches of a worker that ended, and replaces it unless it failed too often. */
+  /**
+   * Recovers the batches of a worker that ended on this thread, and replaces the worker unless it failed too often, as when
+   * no file may be opened any more. Blocks and transactions need their senders even then.
+   */
   private workerEnded(slot: WorkerSlot, failure: Error): void {
-    for (const shares of slot.batches.splice(0))
-      for (const { request } of shares) request.failure ??= failure;
-    this.answerAll();
     if (this.isClosed) return;
+    for (const shares of slot.batches.splice(0)) this.recoverHere(shares);
+    this.answerAll();
     slot.failures++;
-    if (slot.failures > FAILURE_LIMIT) {
-      this.stop(failure);
-      return;
+    if (slot.failures <= FAILURE_LIMIT) {
+      slot.worker = this.startWorker(() => slot);
+    } else {
+      this.slots = this.slots.filter((other) => other !== slot);
+      if (this.slots.length === 0) this.settings.onFailure?.(failure);
     }
-    slot.worker = this.startWorker(() => slot);
     this.sendAll();
   }
+}
 
-  private stop(failure: Error): void {
-    this.failure = failure;
-    this.rejectAll(failure);
+function itemsOf(shares: readonly Share[]): readonly RecoveryItem[] {
+  return shares.flatMap(({ request, from, count }) => request.items.slice(from, from + count));
+}
+
+/** Stores the addresses of a batch in its requests. */
+function accept(shares: readonly Share[], addresses: readonly (Address | undefined)[]): void {
+  let at = 0;
+  for (const { request, from, count } of shares) {
+    for (let index = from; index < from + count; index++) request.addresses[index] = addresses[at++];
+    request.answered += count;
   }
 }
 

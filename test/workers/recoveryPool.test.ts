@@ -87,6 +87,29 @@ describe("the recovery pool", () => {
     expect(await pool.recoverMany([])).toEqual([]);
   });
 
+  it("recovers on this thread when no worker can run, a batch at a time, and says so once", async () => {
+    const failures: string[] = [];
+    const broken = createRecoveryPool({
+      threads: 2,
+      waitingLimit: 100_000,
+      entry: new URL("data:text/javascript,throw new Error('no file may be opened')"),
+      onFailure: ({ message }) => failures.push(message),
+    });
+    const items = Array.from({ length: 300 }, (_, index) => signedBy((index % 3) + 1));
+    const expected = items.map(({ digest, signature }) => recoverAddress(digest, signature));
+    const [before, after] = [await broken.recoverMany(items), await broken.recoverMany(items, "urgent")];
+    await expect.poll(() => failures).toEqual(["no file may be opened"]);
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => void (isDone || (turns++, setImmediate(count)));
+    const later = broken.recoverMany(items);
+    setImmediate(count);
+    expect([before, after, await later]).toEqual([expected, expected, expected]);
+    isDone = true;
+    expect(turns).toBeGreaterThanOrEqual(2);
+    await broken.close();
+  });
+
   it("rejects waiting and later requests when it is closed", async () => {
     const other = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
     const waiting = other.recoverMany([signedBy(1)]);
