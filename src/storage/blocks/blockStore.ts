@@ -6,7 +6,7 @@ import { atOnce, type Steps } from "../../primitives/steps.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { damaged, missing } from "../checksum.ts";
-import { putCommitRecord, putHead, readHead } from "../commitRecord.ts";
+import { type HeadPointer, putCommitRecord, putHead, readHead } from "../commitRecord.ts";
 import type { Batch, Database } from "../database.ts";
 import { commitKey } from "../keys.ts";
 import { deleteTransactions, putTransactionsInSteps, readTransactions } from "./bodyStore.ts";
@@ -85,6 +85,8 @@ class CachingBlockStore implements BlockStore {
   private readonly database: Database;
   private readonly headers: BoundedCache<bigint, HeaderRecord>;
   private readonly blocks: BoundedCache<bigint, ResidentBlock>;
+  /** Whether the head pointer was read before. */
+  private hasHead = false;
 
   constructor(limits: BlockStoreLimits, database: Database) {
     this.database = database;
@@ -141,7 +143,7 @@ class CachingBlockStore implements BlockStore {
   }
 
   head(): NamedHeader | undefined {
-    const pointer = readHead(this.database);
+    const pointer = this.headPointer();
     if (pointer === undefined) return undefined;
     const record = this.record(pointer.number);
     if (record === undefined || !equalBytes(record.hash, pointer.hash))
@@ -195,9 +197,17 @@ class CachingBlockStore implements BlockStore {
     return record;
   }
 
+  /** A head pointer that was there once and is not found any more is damage: LevelDB does not find keys of a spoiled block. */
+  private headPointer(): HeadPointer | undefined {
+    const pointer = readHead(this.database);
+    if (pointer !== undefined) this.hasHead = true;
+    else if (this.hasHead) throw missing("the head pointer");
+    return pointer;
+  }
+
   /** A missing block up to the head is damage, unless it was committed between the first read and that of the head. */
   private recordUpToHead(number: bigint): HeaderRecord | undefined {
-    const head = readHead(this.database);
+    const head = this.headPointer();
     if (head === undefined || number > head.number) return undefined;
     const record = readHeader(this.database, number);
     if (record === undefined) throw missing(`block ${number}`);

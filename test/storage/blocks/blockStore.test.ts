@@ -7,7 +7,7 @@ import {
   createBlockStore,
 } from "../../../src/storage/blocks/blockStore.ts";
 import { DamagedData, type Database } from "../../../src/storage/database.ts";
-import { bodyKey, headerKey, receiptsKey, transactionKey } from "../../../src/storage/keys.ts";
+import { bodyKey, headerKey, metaKey, receiptsKey, transactionKey } from "../../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import { bloomOfLogs } from "../../../src/types/bloom.ts";
@@ -38,6 +38,19 @@ describe("the block store", () => {
       expect(store.headerByHash(block.hash)?.totalDifficulty).toBe(block.totalDifficulty);
     }
     expect(store.head()?.hash).toEqual(shortChain.at(-1)?.hash);
+  });
+
+  it("takes a head pointer that is not found any more for damage, and says so of blocks that are not found either", async () => {
+    const database = await databaseWith(shortChain);
+    const store = storeOver(database);
+    expect(store.head()?.hash).toEqual(shortChain.at(-1)?.hash);
+    const gone = createBatch();
+    gone.delete(metaKey("head"));
+    gone.delete(headerKey(1n));
+    await database.write(gone);
+    expect(() => store.block(1n)).toThrow(DamagedData);
+    expect(() => store.head()).toThrow(/head pointer is missing/);
+    expect(storeOver(createMemoryDatabase()).head()).toBeUndefined();
   });
 
   it("puts the same entries in steps as at once", () => {
