@@ -50,8 +50,8 @@ export interface MessageRouter {
   peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void;
   /** Messages buffered for future heights, their bytes, and the round changes of heights too far ahead for that buffer. */
   readonly waiting: { readonly messages: number; readonly bytes: number; readonly farFuture: number };
-  /** Number of messages remembered as received and as sent. */
-  readonly remembered: { readonly received: number; readonly sent: number };
+  /** Number of messages remembered as received and as sent, and bytes of those held for validators that declined them. */
+  readonly remembered: { readonly received: number; readonly sent: number; readonly delayedBytes: number };
 }
 
 /** What happened to a received message; used as a metric label. */
@@ -137,6 +137,8 @@ export interface MessageRouterParts {
   readonly codec?: MessageCodec;
   /** Runs relaying after a delay; runs it at once by default. */
   readonly later?: (relay: () => void, delayMs: number) => void;
+  /** Bytes of messages that may be held for validators that declined them; DELAYED_BYTES_LIMIT by default. */
+  readonly delayedBytesLimit?: number;
   /** Time shares for decoding, by author; everything is decoded at once by default. */
   readonly shares?: ReadingShares | undefined;
 }
@@ -148,7 +150,7 @@ interface Arrived extends Keyed {
 export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
   const { self, schedule, carrier, deliver, clock, logger, onAhead, penalisePeer, metrics, findTransaction } =
     parts;
-  const { codec = IBF_CODEC, later = (relay) => relay() } = parts;
+  const { codec = IBF_CODEC, later = (relay) => relay(), delayedBytesLimit = DELAYED_BYTES_LIMIT } = parts;
   const received = createSeenMessages(schedule.duplicateMessageLimit);
   const sent = createSeenMessages(schedule.gossipedHistoryLimit);
   const limits: FutureLimits = {
@@ -167,6 +169,9 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
   const reading = createMessageReading({ codec, findTransaction, shares: parts.shares });
   /** Messages to be relayed after a delay, by key, to the validators not known to have them by then. */
   const relays = new Map<string, Relay>();
+  /** Messages to be relayed later to validators that declined them, by batch; dropped once the height is decided. */
+  const delayed = new Map<number, readonly Relay[]>();
+  let batches = 0;
   /**
    * Without it, an author of more messages than `sent` remembers could make all validators relay the same ones again and
    * again for as long as the height lasts.
@@ -219,23 +224,34 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
 
   /** Relays at once, or after a further delay to validators that declined the author's messages from us. */
   function relayPending(): void {
-    const delayed: Relay[] = [];
+    const batch: Relay[] = [];
+    let heldBytes = bytesOf([...delayed.values()].flat());
     for (const relay of relays.values()) {
       const { author, payload } = relay.message.signed;
       const recipients = recipientsOf(relay);
-      const declined = recipients.filter((address) => paths.hasDeclined(address, author, payload.height));
+      const isHeld = (address: Address): boolean =>
+        heldBytes + relay.payload.length <= delayedBytesLimit &&
+        paths.hasDeclined(address, author, payload.height);
+      const to = recipients.filter(isHeld);
       relayTo(
         relay,
-        recipients.filter((address) => !declined.includes(address)),
+        recipients.filter((address) => !to.includes(address)),
       );
-      if (declined.length > 0) delayed.push({ ...relay, to: declined });
+      if (to.length === 0) continue;
+      batch.push({ ...relay, to });
+      heldBytes += relay.payload.length;
     }
     relays.clear();
-    if (delayed.length > 0)
-      later(
-        () => delayed.forEach(relayDelayed),
-        DECLINED_DELAY_SHARE * schedule.requestTimeoutSeconds * 1000,
-      );
+    if (batch.length === 0) return;
+    const id = batches++;
+    delayed.set(id, batch);
+    later(() => relayBatch(id), DECLINED_DELAY_SHARE * schedule.requestTimeoutSeconds * 1000);
+  }
+
+  function relayBatch(id: number): void {
+    const batch = delayed.get(id) ?? [];
+    delayed.delete(id);
+    batch.forEach(relayDelayed);
   }
 
   function relayDelayed(relay: Relay): void {
@@ -327,6 +343,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
       if (head !== undefined && next.header.number <= head.header.number) return;
       head = next;
       reading.clear();
+      delayed.clear();
       relayPolicy.heightBegan();
       paths.heightBegan();
       lastSent.dropUpTo(next.header.number);
@@ -354,13 +371,20 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
       return { messages: future.count, bytes: future.bytes, farFuture: farFuture.count };
     },
     get remembered() {
-      return { received: received.size, sent: sent.size };
+      const delayedBytes = bytesOf([...delayed.values()].flat());
+      return { received: received.size, sent: sent.size, delayedBytes };
     },
   };
 }
 
 /** More messages than the validators of one round send; when there are more, all are relayed without further delay. */
 const RELAYS_LIMIT = 256;
+
+/**
+ * Bytes of messages held for validators that declined them; beyond it, messages are relayed without the further delay. A
+ * quarter of a long timeout would otherwise hold every block that is proposed meanwhile, and what a faulty author sends.
+ */
+const DELAYED_BYTES_LIMIT = 64 * 1024 * 1024;
 
 /** Part of round 0's timeout: time to get a declined message from others, with time left in the round afterwards. */
 const DECLINED_DELAY_SHARE = 0.25;
@@ -375,6 +399,10 @@ interface Relay {
   readonly message: Authored;
   readonly to: readonly Address[];
   readonly except: readonly Address[];
+}
+
+function bytesOf(relays: readonly Relay[]): number {
+  return relays.reduce((sum, { payload }) => sum + payload.length, 0);
 }
 
 function isDecodingError(result: ValidationResult): boolean {

@@ -38,6 +38,7 @@ function aDesk(
     readonly isOutsider?: boolean;
     readonly isOpening?: boolean;
     readonly isPatient?: boolean;
+    readonly delayedBytesLimit?: number;
   } = {},
 ) {
   const postponed: (() => void)[] = [];
@@ -68,6 +69,7 @@ function aDesk(
     logger: silentLogger,
     onAhead: (sender, number) => ahead.push(`${indexOf(sender)} at ${number}`),
     metrics: { received: (result) => results.push(result), relayed: () => undefined },
+    ...(change.delayedBytesLimit !== undefined && { delayedBytesLimit: change.delayedBytesLimit }),
     ...(change.isPatient === true && { later: (passOn: () => void) => postponed.push(passOn) }),
   });
   if (change.isOpening !== true) desk.headAdvanced(head);
@@ -223,6 +225,22 @@ describe("received consensus messages", () => {
     desk.peerConnected(addressAt(2), () => undefined);
     hear(1, aMessage(1, 2n, 3));
     expect(wait()).toEqual(["2", "23"]);
+  });
+
+  it("are held for validators that declined them up to a limit of bytes, beyond it relayed at once, and dropped with their height", () => {
+    const { length } = encodeMessage(aMessage(1, 1n)).payload;
+    const { desk, hear, sent, passOn, advance } = aDesk({ isPatient: true, delayedBytesLimit: length });
+    for (const sender of [1, 2, 2]) hear(sender, aMessage(1, 1n));
+    passOn();
+    sent.splice(0);
+    for (const round of [2, 3]) hear(1, aMessage(1, 1n, round));
+    passOn();
+    expect(sent).toEqual([`${tailOf(aMessage(1, 1n, 2))} to 3`, `${tailOf(aMessage(1, 1n, 3))} to 23`]);
+    expect(desk.remembered.delayedBytes).toBe(length);
+    advance();
+    expect(desk.remembered.delayedBytes).toBe(0);
+    passOn();
+    expect(sent.length).toBe(2);
   });
 
   it("are not relayed to nodes that have them by then, nor after their height", () => {
