@@ -19,67 +19,78 @@ export interface ByteQueue {
 const KEPT_BYTES = 64 * 1024;
 
 export function createByteQueue(): ByteQueue {
-  let buffer = new Uint8Array(1024);
-  let from = 0;
-  let until = 0;
-  let expected = 0;
+  return new BufferQueue();
+}
 
-  function makeRoom(count: number): void {
-    const waiting = until - from;
+/** The unread bytes are those of `buffer` between `from` and `until`. */
+class BufferQueue implements ByteQueue {
+  private buffer = new Uint8Array(1024);
+  private from = 0;
+  private until = 0;
+  private expected = 0;
+
+  get length(): number {
+    return this.until - this.from;
+  }
+
+  get capacity(): number {
+    return this.buffer.length;
+  }
+
+  append(chunk: Uint8Array): void {
+    if (this.from === this.until) {
+      this.from = 0;
+      this.until = 0;
+    }
+    if (this.until + chunk.length > this.buffer.length) this.makeRoom(chunk.length);
+    this.buffer.set(chunk, this.until);
+    this.until += chunk.length;
+  }
+
+  take(count: number): Uint8Array {
+    if (count > this.length) throw new RangeError(`only ${this.length} of ${count} bytes are there`);
+    this.from += count;
+    this.expected = 0;
+    const taken = this.buffer.subarray(this.from - count, this.from);
+    // A peer that sent something large may be silent for long.
+    if (this.from === this.until && this.buffer.length > KEPT_BYTES) this.clear();
+    return taken;
+  }
+
+  view(offset: number, count: number): Uint8Array {
+    if (offset + count > this.length) throw new RangeError(`only ${this.length} bytes are there`);
+    return this.buffer.subarray(this.from + offset, this.from + offset + count);
+  }
+
+  peek(offset: number): number | undefined {
+    return this.from + offset < this.until ? this.buffer[this.from + offset] : undefined;
+  }
+
+  expect(count: number): void {
+    this.expected = count;
+  }
+
+  clear(): void {
+    this.buffer = new Uint8Array(0);
+    this.from = 0;
+    this.until = 0;
+    this.expected = 0;
+  }
+
+  private makeRoom(count: number): void {
+    const waiting = this.length;
     const needed = waiting + count;
     // Moving pays only if it frees at least as much as it moves; otherwise the buffer doubles.
-    if (needed <= buffer.length && waiting <= from) {
-      buffer.copyWithin(0, from, until);
+    if (needed <= this.buffer.length && waiting <= this.from) {
+      this.buffer.copyWithin(0, this.from, this.until);
     } else {
-      const roomy = expected > waiting ? Math.min(buffer.length * 2, expected) : buffer.length * 2;
+      const doubled = this.buffer.length * 2;
+      const roomy = this.expected > waiting ? Math.min(doubled, this.expected) : doubled;
       const larger = new Uint8Array(Math.max(needed, roomy));
-      larger.set(buffer.subarray(from, until));
-      buffer = larger;
+      larger.set(this.buffer.subarray(this.from, this.until));
+      this.buffer = larger;
     }
-    from = 0;
-    until = waiting;
+    this.from = 0;
+    this.until = waiting;
   }
-
-  function reset(): void {
-    buffer = new Uint8Array(0);
-    from = 0;
-    until = 0;
-    expected = 0;
-  }
-
-  return {
-    get length() {
-      return until - from;
-    },
-    append(chunk) {
-      if (from === until) {
-        from = 0;
-        until = 0;
-      }
-      if (until + chunk.length > buffer.length) makeRoom(chunk.length);
-      buffer.set(chunk, until);
-      until += chunk.length;
-    },
-    take(count) {
-      if (count > until - from) throw new RangeError(`only ${until - from} of ${count} bytes are there`);
-      from += count;
-      expected = 0;
-      const taken = buffer.subarray(from - count, from);
-      // A peer that sent something large may be silent for long.
-      if (from === until && buffer.length > KEPT_BYTES) reset();
-      return taken;
-    },
-    view(offset, count) {
-      if (offset + count > until - from) throw new RangeError(`only ${until - from} bytes are there`);
-      return buffer.subarray(from + offset, from + offset + count);
-    },
-    peek: (offset) => (from + offset < until ? buffer[from + offset] : undefined),
-    expect(count) {
-      expected = count;
-    },
-    clear: reset,
-    get capacity() {
-      return buffer.length;
-    },
-  };
 }

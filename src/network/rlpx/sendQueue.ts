@@ -43,89 +43,109 @@ const OVERHEAD_BYTES = 256;
 export function createSendQueue(
   share: Pick<BufferShare, "reserve" | "release"> = { reserve: () => true, release: () => undefined },
 ): SendQueue {
-  const rows = {
-    base: [] as QueuedMessage[],
-    votes: [] as QueuedMessage[],
-    blocks: [] as QueuedMessage[],
-    ordinary: [] as QueuedMessage[],
-  };
-  const waitingBytes = { consensus: 0, ordinary: 0 };
+  return new PrioritisedQueue(share);
+}
+
+class PrioritisedQueue implements SendQueue {
+  readonly waitingBytes = { consensus: 0, ordinary: 0 };
+  private readonly share: Pick<BufferShare, "reserve" | "release">;
+  private readonly base: QueuedMessage[] = [];
+  private readonly votes: QueuedMessage[] = [];
+  private readonly blocks: QueuedMessage[] = [];
+  private readonly ordinary: QueuedMessage[] = [];
   /** Ids of large messages that are queued or being sent, by their bytes. */
-  const large = new Map<Uint8Array, number>();
-  let current: QueuedMessage | undefined;
+  private readonly large = new Map<Uint8Array, number>();
+  private current: QueuedMessage | undefined;
 
-  function forget(message: QueuedMessage): void {
-    share.release(message.bytes);
-    if (large.get(message.bytes) === message.id) large.delete(message.bytes);
+  constructor(share: Pick<BufferShare, "reserve" | "release">) {
+    this.share = share;
   }
 
-  function takeFrom(row: "votes" | "blocks" | "ordinary"): QueuedMessage | undefined {
-    const message = rows[row].shift();
-    if (message !== undefined) waitingBytes[row === "ordinary" ? row : "consensus"] -= costOf(message);
-    return message;
+  get isEmpty(): boolean {
+    return (
+      this.base.length === 0 &&
+      this.votes.length === 0 &&
+      this.blocks.length === 0 &&
+      this.ordinary.length === 0
+    );
   }
 
-  function dropOldestConsensus(): boolean {
-    const dropped = takeFrom("blocks") ?? takeFrom("votes");
-    if (dropped === undefined) return false;
-    forget(dropped);
+  pushBase(message: QueuedMessage): void {
+    if (!this.base.some(({ id }) => id === message.id)) this.base.push(message);
+  }
+
+  push(message: QueuedMessage, priority: MessagePriority): boolean {
+    const { id, bytes } = message;
+    const isLarge = bytes.length > PIECE_BYTES;
+    if (isLarge && this.large.get(bytes) === id) return true;
+    const cost = costOf(message);
+    if (!this.hasRoom(cost, priority) || !this.share.reserve(bytes, priority)) return false;
+    if (isLarge) this.large.set(bytes, id);
+    this.waitingBytes[priority] += cost;
+    if (priority === "ordinary") this.ordinary.push(message);
+    else if (isLarge) this.blocks.push(message);
+    else this.votes.push(message);
     return true;
   }
 
-  function dropOrdinary(): void {
-    for (let dropped = takeFrom("ordinary"); dropped !== undefined; dropped = takeFrom("ordinary"))
-      forget(dropped);
+  shift(): QueuedMessage | undefined {
+    if (this.current !== undefined) this.forget(this.current);
+    const base = this.base.shift();
+    this.current =
+      base === undefined
+        ? (this.takeConsensus(this.votes) ?? this.takeConsensus(this.blocks) ?? this.takeOrdinary())
+        : undefined;
+    return base ?? this.current;
   }
 
-  function dropWaiting(): void {
-    rows.base.length = 0;
-    dropOrdinary();
-    while (dropOldestConsensus()) {}
+  dropOrdinary(): void {
+    for (let dropped = this.takeOrdinary(); dropped !== undefined; dropped = this.takeOrdinary())
+      this.forget(dropped);
   }
 
-  function hasRoom(cost: number, priority: MessagePriority): boolean {
-    if (priority === "ordinary") return waitingBytes.ordinary + cost <= MAX_QUEUED_ORDINARY_BYTES;
-    while (waitingBytes.consensus + cost > MAX_QUEUED_CONSENSUS_BYTES) {
-      if (!dropOldestConsensus()) return false;
+  dropOldestConsensus(): boolean {
+    const dropped = this.takeConsensus(this.blocks) ?? this.takeConsensus(this.votes);
+    if (dropped === undefined) return false;
+    this.forget(dropped);
+    return true;
+  }
+
+  dropWaiting(): void {
+    this.base.length = 0;
+    this.dropOrdinary();
+    while (this.dropOldestConsensus()) {}
+  }
+
+  clear(): void {
+    this.dropWaiting();
+    if (this.current !== undefined) this.forget(this.current);
+    this.current = undefined;
+  }
+
+  private hasRoom(cost: number, priority: MessagePriority): boolean {
+    if (priority === "ordinary") return this.waitingBytes.ordinary + cost <= MAX_QUEUED_ORDINARY_BYTES;
+    while (this.waitingBytes.consensus + cost > MAX_QUEUED_CONSENSUS_BYTES) {
+      if (!this.dropOldestConsensus()) return false;
     }
     return true;
   }
 
-  return {
-    pushBase(message) {
-      if (!rows.base.some(({ id }) => id === message.id)) rows.base.push(message);
-    },
-    push(message, priority) {
-      const { id, bytes } = message;
-      const isLarge = bytes.length > PIECE_BYTES;
-      if (isLarge && large.get(bytes) === id) return true;
-      const cost = costOf(message);
-      if (!hasRoom(cost, priority) || !share.reserve(bytes, priority)) return false;
-      if (isLarge) large.set(bytes, id);
-      waitingBytes[priority] += cost;
-      rows[priority === "ordinary" ? priority : isLarge ? "blocks" : "votes"].push(message);
-      return true;
-    },
-    shift() {
-      if (current !== undefined) forget(current);
-      const base = rows.base.shift();
-      current =
-        base === undefined ? (takeFrom("votes") ?? takeFrom("blocks") ?? takeFrom("ordinary")) : undefined;
-      return base ?? current;
-    },
-    dropOrdinary,
-    dropOldestConsensus,
-    dropWaiting,
-    clear() {
-      dropWaiting();
-      if (current !== undefined) forget(current);
-      current = undefined;
-    },
-    get isEmpty() {
-      return Object.values(rows).every((row) => row.length === 0);
-    },
-    waitingBytes,
-  };
+  private takeConsensus(row: QueuedMessage[]): QueuedMessage | undefined {
+    const message = row.shift();
+    if (message !== undefined) this.waitingBytes.consensus -= costOf(message);
+    return message;
+  }
+
+  private takeOrdinary(): QueuedMessage | undefined {
+    const message = this.ordinary.shift();
+    if (message !== undefined) this.waitingBytes.ordinary -= costOf(message);
+    return message;
+  }
+
+  private forget(message: QueuedMessage): void {
+    this.share.release(message.bytes);
+    if (this.large.get(message.bytes) === message.id) this.large.delete(message.bytes);
+  }
 }
 
 function costOf({ bytes }: QueuedMessage): number {
