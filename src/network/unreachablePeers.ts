@@ -53,28 +53,17 @@ export function createUnreachablePeers({
     if (unreachableSinceMs === undefined) return;
     const nowMs = clock.nowMs();
     peer.timer = clock.at(nowMs + UNREACHABLE_REMINDER_MS, () => warn(peer));
-    const name = `${node.host}:${node.tcpPort}`;
-    const seconds = Math.round((nowMs - unreachableSinceMs) / 1000);
     if ([...tracked.values()].every(({ breaksRules }) => breaksRules))
       logger.warn(
         { nodes: tracked.size },
         "this node refuses every configured peer for a rule violation: its genesis file may be the wrong one",
       );
-    logger.warn(
-      { enode: `enode://${toDigits(node.nodeId)}@${name}`, seconds },
-      `no connection with ${name} for ${seconds} s: ${explanation}`,
-    );
+    warnOfNode(logger, node, { unreachableMs: nowMs - unreachableSinceMs, explanation });
   }
 
   return {
     track(node) {
-      const peer: TrackedNode = {
-        node,
-        unreachableSinceMs: undefined,
-        explanation: "it has not answered yet",
-        breaksRules: false,
-        timer: undefined,
-      };
+      const peer = newlyTracked(node);
       tracked.set(toKey(node.nodeId), peer);
       markUnreachable(peer, clock.nowMs());
     },
@@ -93,9 +82,7 @@ export function createUnreachablePeers({
       const peer = tracked.get(toKey(nodeId));
       if (peer === undefined) return;
       peer.explanation = explain(disconnect, isProven);
-      peer.breaksRules =
-        disconnect.by === "us" &&
-        (disconnect.reason === "subprotocolTriggered" || disconnect.reason === "breachOfProtocol");
+      peer.breaksRules = isRuleViolation(disconnect);
       if (peer.unreachableSinceMs === undefined) markUnreachable(peer, clock.nowMs());
     },
     stop() {
@@ -103,6 +90,32 @@ export function createUnreachablePeers({
       tracked.clear();
     },
   };
+}
+
+function newlyTracked(node: NodeAddress): TrackedNode {
+  return {
+    node,
+    unreachableSinceMs: undefined,
+    explanation: "it has not answered yet",
+    breaksRules: false,
+    timer: undefined,
+  };
+}
+
+function warnOfNode(
+  logger: Logger,
+  { nodeId, host, tcpPort }: NodeAddress,
+  { unreachableMs, explanation }: { readonly unreachableMs: number; readonly explanation: string },
+): void {
+  const seconds = Math.round(unreachableMs / 1000);
+  logger.warn(
+    { enode: `enode://${toDigits(nodeId)}@${host}:${tcpPort}`, seconds },
+    `no connection with ${host}:${tcpPort} for ${seconds} s: ${explanation}`,
+  );
+}
+
+function isRuleViolation({ reason, by }: Disconnect): boolean {
+  return by === "us" && (reason === "subprotocolTriggered" || reason === "breachOfProtocol");
 }
 
 /**
