@@ -35,7 +35,8 @@ export const UNTRUSTED_BURST_MS = 50;
 
 /**
  * Messages are encrypted, and their frames written, in pieces of this size, so that progress is visible and no step
- * takes more than a few ms.
+ * takes more than a few ms. A longer message is large: as a consensus message it is sent over one of two crossing
+ * connections, and after all small ones.
  */
 export const PIECE_BYTES = 64 * KIB;
 /** Encrypted bytes queued in a socket; the rest waits as messages, which connections share. */
@@ -56,8 +57,6 @@ export const MAX_QUEUED_ORDINARY_BYTES = 16 * MIB + KIB;
 export const MAX_QUEUED_BYTES = 128 * MIB;
 /** Incomplete messages of all untrusted peers: four of the largest. */
 export const MAX_UNTRUSTED_UNREAD_BYTES = 64 * MIB;
-/** Consensus messages above this size are sent over one of two crossing connections. */
-export const LARGE_MESSAGE_BYTES = PIECE_BYTES;
 
 /** Inbound connections that have not exchanged Hello yet. */
 export const MAX_PENDING_CONNECTIONS = 64;

@@ -1,8 +1,9 @@
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { includesBytes } from "../../primitives/hex.ts";
-import { IBF_BURST, IBF_QUEUE_BYTES, IBF_QUEUE_MESSAGES, LARGE_MESSAGE_BYTES } from "../limits.ts";
+import { PIECE_BYTES } from "../limits.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
+import { createSenderQueues, type ReceivedMessage } from "./senderQueues.ts";
 
 /** The codes of IBF/1 are 0 to 3 (ibft2.md#messages). */
 const MESSAGE_CODES = 4;
@@ -10,10 +11,9 @@ const MESSAGE_CODES = 4;
 /**
  * Carries consensus messages between validators, and does not interpret them.
  *
- *     sessions ──> one bounded queue per sender ── round robin, a burst at a time ──> receive
+ *     sessions ──> senderQueues.ts ──> receive          send ──> each session of an address, or the lasting one
  *
- * Invariants: one sender can neither fill the memory nor delay another's messages by more than one round of the queues;
- * messages beyond a sender's bounds are dropped and counted, its oldest are kept.
+ * A message that is longer than one piece (PIECE_BYTES) is large: it is sent over one of two crossing connections.
  */
 export interface IbfTransport {
   readonly protocol: SubProtocol;
@@ -34,20 +34,7 @@ export interface IbfTransport {
   readonly droppedCount: number;
 }
 
-export interface ReceivedMessage {
-  /** The peer that sent it; messages are relayed, so it need not be the author. */
-  readonly sender: Address;
-  readonly code: number;
-  readonly payload: Uint8Array;
-}
-
 export type SendMessage = (code: number, payload: Uint8Array) => void;
-
-interface PeerQueue {
-  readonly sender: Address;
-  readonly messages: ReceivedMessage[];
-  bytes: number;
-}
 
 export function createIbfTransport(parts: {
   readonly receive: (message: ReceivedMessage) => void;
@@ -61,33 +48,7 @@ export function createIbfTransport(parts: {
 }): IbfTransport {
   const { later = (say) => say() } = parts;
   const sessions = new Map<string, Set<Session>>();
-  /** Queues with waiting messages, in round-robin order. */
-  const queues = new Map<string, PeerQueue>();
-  let isScheduled = false;
-  let droppedCount = 0;
-
-  function deliverBurst(): void {
-    isScheduled = false;
-    for (let count = 0; count < IBF_BURST; count++) {
-      const [next] = queues;
-      if (next === undefined) return;
-      const [key, queue] = next;
-      const message = queue.messages.shift();
-      queues.delete(key);
-      if (message === undefined) continue;
-      queue.bytes -= message.payload.length;
-      // The sender goes to the back of the round robin.
-      if (queue.messages.length > 0) queues.set(key, queue);
-      parts.receive(message);
-    }
-    schedule();
-  }
-
-  function schedule(): void {
-    if (isScheduled || queues.size === 0) return;
-    isScheduled = true;
-    setImmediate(deliverBurst);
-  }
+  const received = createSenderQueues(parts.receive);
 
   const protocol: SubProtocol = {
     name: "IBF",
@@ -101,25 +62,11 @@ export function createIbfTransport(parts: {
       if (known === undefined) sessions.set(key, new Set([session]));
       else known.add(session);
       parts.onOpened?.(session.address, (code, payload) => {
-        if (payload.length <= LARGE_MESSAGE_BYTES) session.send(code, payload);
+        if (payload.length <= PIECE_BYTES) session.send(code, payload);
         else later(() => void (session.isLasting && session.send(code, payload)));
       });
     },
-    onMessage({ address: sender }, code, payload) {
-      const key = toKey(sender);
-      const queue = queues.get(key) ?? { sender, messages: [], bytes: 0 };
-      const isFull =
-        queue.messages.length >= IBF_QUEUE_MESSAGES ||
-        (queue.messages.length > 0 && queue.bytes + payload.length > IBF_QUEUE_BYTES);
-      if (isFull) {
-        droppedCount++;
-        return;
-      }
-      queue.messages.push({ sender, code, payload });
-      queue.bytes += payload.length;
-      queues.set(key, queue);
-      schedule();
-    },
+    onMessage: ({ address }, code, payload) => received.enqueue(address, code, payload),
     onClose(session) {
       const key = toKey(session.address);
       const known = sessions.get(key);
@@ -134,7 +81,7 @@ export function createIbfTransport(parts: {
       for (const address of to) {
         if (includesBytes(except, address)) continue;
         const known = [...(sessions.get(toKey(address)) ?? [])];
-        const lasting = payload.length > LARGE_MESSAGE_BYTES ? known.filter((one) => one.isLasting) : [];
+        const lasting = payload.length > PIECE_BYTES ? known.filter((one) => one.isLasting) : [];
         for (const session of lasting.length > 0 ? lasting : known) session.send(code, payload);
       }
     },
@@ -145,7 +92,7 @@ export function createIbfTransport(parts: {
       return [...sessions.values()].flatMap(([session]) => (session === undefined ? [] : [session.address]));
     },
     get droppedCount() {
-      return droppedCount;
+      return received.droppedCount;
     },
   };
 }

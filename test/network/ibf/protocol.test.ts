@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createIbfTransport, type ReceivedMessage } from "../../../src/network/ibf/protocol.ts";
+import { createIbfTransport } from "../../../src/network/ibf/protocol.ts";
+import type { ReceivedMessage } from "../../../src/network/ibf/senderQueues.ts";
 import type { Session } from "../../../src/network/subProtocol.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
