@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { equalBytes } from "../../primitives/hex.ts";
 import type { Result } from "../../primitives/result.ts";
 import { encodeRlpList, rlpMembers } from "../../primitives/rlp.ts";
@@ -108,7 +109,7 @@ function createSlicer(): { yieldAfter(bytes: number): Promise<void> | undefined 
       read += bytes + ITEM_BYTES;
       if (read <= SLICE_BYTES) return undefined;
       read = bytes;
-      return new Promise((resolve) => setImmediate(resolve));
+      return yieldToEventLoop();
     },
   };
 }
