@@ -1,15 +1,14 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import {
-  LONGEST_RESPONSE_MS,
   MAX_OUTSTANDING_REQUESTS,
   MAX_REMEMBERED_TIMEOUTS,
   MAX_TIMEOUTS,
   REQUEST_TIMEOUT_MS,
-  RESPONSE_PROGRESS_BYTES,
 } from "./limits.ts";
 import { withRequestId } from "./messageCodec.ts";
 import { CODES } from "./messageCodes.ts";
+import { startResponseTimer } from "./responseTimer.ts";
 
 /** Requests to peers, by the kind of the response. */
 export type ResponseKind = "blockHeaders" | "blockBodies" | "pooledTransactions";
@@ -42,23 +41,23 @@ const REQUEST_CODES: Readonly<Record<ResponseKind, number>> = {
 
 interface Open {
   readonly kind: ResponseKind;
-  timer: Timer;
+  readonly timer: Timer;
   readonly settle: (result: Result<Uint8Array, RequestErrorCode>) => void;
 }
 
-export function createRequests(parts: {
+export interface RequestsParts {
   readonly clock: Clock;
   readonly send: (code: number, payload: Uint8Array) => boolean;
   /** A request timed out; `isRepeated` after several in a row of one kind. */
   readonly onTimeout: (isRepeated: boolean) => void;
   /** Bytes received from the peer so far. */
   readonly receivedBytes: () => number;
-}): Requests {
-  const { clock, receivedBytes } = parts;
+}
+
+export function createRequests(parts: RequestsParts): Requests {
   const open = new Map<string, Open>();
-  const timedOut = new Set<string>();
   const lastIds = new Map<ResponseKind, bigint>();
-  const timeouts = new Map<ResponseKind, number>();
+  const timeouts = createTimeouts();
   let isClosed = false;
 
   const isKindOpen = (kind: ResponseKind): boolean => [...open.values()].some((other) => other.kind === kind);
@@ -66,26 +65,9 @@ export function createRequests(parts: {
   function timeOut(key: string, kind: ResponseKind): void {
     const request = open.get(key);
     open.delete(key);
-    timedOut.add(key);
-    for (const oldest of timedOut) {
-      if (timedOut.size <= MAX_REMEMBERED_TIMEOUTS) break;
-      timedOut.delete(oldest);
-    }
-    const count = (timeouts.get(kind) ?? 0) + 1;
-    timeouts.set(kind, count);
+    const isRepeated = timeouts.note(key, kind);
     request?.settle(failed("timedOut", `no ${kind} within ${REQUEST_TIMEOUT_MS} ms`));
-    parts.onTimeout(count >= MAX_TIMEOUTS);
-  }
-
-  /** Times out after 5 s, or checks again then if enough has arrived. */
-  function startTimer(key: string, kind: ResponseKind, lastMs: number): Timer {
-    const before = receivedBytes();
-    return clock.at(clock.nowMs() + REQUEST_TIMEOUT_MS, () => {
-      const request = open.get(key);
-      const isComing = receivedBytes() - before >= RESPONSE_PROGRESS_BYTES && clock.nowMs() < lastMs;
-      if (isComing && request !== undefined) request.timer = startTimer(key, kind, lastMs);
-      else timeOut(key, kind);
-    });
+    parts.onTimeout(isRepeated);
   }
 
   return {
@@ -96,7 +78,7 @@ export function createRequests(parts: {
       lastIds.set(kind, requestId);
       const key = `${kind} ${requestId}`;
       return new Promise((resolve) => {
-        const timer = startTimer(key, kind, clock.nowMs() + LONGEST_RESPONSE_MS);
+        const timer = startResponseTimer(parts, () => timeOut(key, kind));
         open.set(key, { kind, timer, settle: resolve });
         if (parts.send(REQUEST_CODES[kind], withRequestId(requestId, body))) return;
         timer.cancel();
@@ -108,12 +90,12 @@ export function createRequests(parts: {
       const key = `${kind} ${requestId}`;
       const request = open.get(key);
       if (request === undefined) {
-        if (timedOut.delete(key)) return "late";
+        if (timeouts.takeLate(key)) return "late";
         return isKindOpen(kind) ? "unmatched" : "unsolicited";
       }
       request.timer.cancel();
       open.delete(key);
-      timeouts.delete(kind);
+      timeouts.reset(kind);
       request.settle(ok(body));
       return "accepted";
     },
@@ -125,6 +107,36 @@ export function createRequests(parts: {
       }
       open.clear();
     },
+  };
+}
+
+/** Requests that timed out: their late responses are no offence, several in a row are. */
+interface Timeouts {
+  /** True after several in a row of one kind. */
+  note(key: string, kind: ResponseKind): boolean;
+  /** A response arrived in time. */
+  reset(kind: ResponseKind): void;
+  /** True once for the late response to a request. */
+  takeLate(key: string): boolean;
+}
+
+function createTimeouts(): Timeouts {
+  const timedOut = new Set<string>();
+  const inRow = new Map<ResponseKind, number>();
+
+  return {
+    note(key, kind) {
+      timedOut.add(key);
+      for (const oldest of timedOut) {
+        if (timedOut.size <= MAX_REMEMBERED_TIMEOUTS) break;
+        timedOut.delete(oldest);
+      }
+      const count = (inRow.get(kind) ?? 0) + 1;
+      inRow.set(kind, count);
+      return count >= MAX_TIMEOUTS;
+    },
+    reset: (kind) => void inRow.delete(kind),
+    takeLate: (key) => timedOut.delete(key),
   };
 }
 
