@@ -39,23 +39,10 @@ export interface GossipQueueParts<Peer> {
   readonly onBreach: (peer: Peer, detail: string) => void;
 }
 
-interface Unread {
-  readonly payload: Uint8Array;
-  transactions: Iterator<Transaction> | undefined;
-  accepted: number;
-  rejected: number;
-}
-
-interface PeerQueue {
-  readonly messages: Unread[];
-  bytes: number;
-  batch: number;
-}
-
 export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQueue<Peer> {
-  const { defer, inShare, open, validate, onBreach } = parts;
-  /** Every queue has at least one message, of which a batch is in progress or scheduled. */
-  const queues = new Map<Peer, PeerQueue>();
+  const { defer, inShare, validate, onBreach } = parts;
+  /** Each has at least one message, of which a batch is in progress or scheduled. */
+  const queues = new Map<Peer, PeerMessages>();
   let unreadBytes = 0;
 
   function forget(peer: Peer): void {
@@ -63,19 +50,17 @@ export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQu
     queues.delete(peer);
   }
 
-  function readLater(peer: Peer, queue: PeerQueue): void {
+  function readLater(peer: Peer, queue: PeerMessages): void {
     defer(() => {
       if (queues.get(peer) === queue) inShare(peer, () => readBatch(peer, queue));
     });
   }
 
-  function readBatch(peer: Peer, queue: PeerQueue): void {
-    const [message] = queue.messages;
+  function readBatch(peer: Peer, queue: PeerMessages): void {
     // The peer may have left while it waited for its budget.
-    if (message === undefined || queues.get(peer) !== queue) return;
+    if (queues.get(peer) !== queue) return;
     try {
-      message.transactions ??= open(message.payload);
-      const { batch, isEnd } = take(message.transactions, queue.batch);
+      const { batch, isEnd } = queue.next(parts.open);
       const end = (counts: ValidationCounts): void => settle(peer, queue, { isEnd, counts });
       const validating = validate(peer, batch);
       if (validating instanceof Promise) void validating.then(end);
@@ -87,54 +72,90 @@ export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQu
     }
   }
 
-  function settle(
-    peer: Peer,
-    queue: PeerQueue,
-    { isEnd, counts }: { readonly isEnd: boolean; readonly counts: ValidationCounts },
-  ): void {
-    const [message] = queue.messages;
-    if (message === undefined || queues.get(peer) !== queue) return;
-    message.accepted += counts.accepted;
-    message.rejected += counts.rejected;
-    queue.batch = counts.rejected > 0 ? FIRST_BATCH : Math.min(2 * queue.batch, LARGEST_BATCH);
-    const isAbandoned = message.rejected >= MAX_REJECTED_OF_MESSAGE && message.rejected > message.accepted;
-    if (isEnd || isAbandoned) {
-      queue.messages.shift();
-      queue.bytes -= message.payload.length;
-      unreadBytes -= message.payload.length;
-    }
-    if (queue.messages.length > 0) readLater(peer, queue);
-    else queues.delete(peer);
+  function settle(peer: Peer, queue: PeerMessages, result: BatchResult): void {
+    if (queues.get(peer) !== queue) return;
+    unreadBytes -= queue.settle(result);
+    if (queue.isEmpty) queues.delete(peer);
+    else readLater(peer, queue);
   }
 
   return {
     enqueue(peer, payload) {
-      const message: Unread = { payload, transactions: undefined, accepted: 0, rejected: 0 };
-      const queue = queues.get(peer);
-      if (queue === undefined) {
-        const opened: PeerQueue = { messages: [message], bytes: payload.length, batch: FIRST_BATCH };
-        queues.set(peer, opened);
-        unreadBytes += payload.length;
-        readLater(peer, opened);
-        return;
-      }
+      const known = queues.get(peer);
+      const queue = known ?? new PeerMessages();
+      const bytes = payload.length;
       const isFull =
-        queue.bytes + payload.length > MAX_UNREAD_PEER_BYTES ||
-        unreadBytes + payload.length > MAX_UNREAD_GOSSIP_BYTES;
-      if (isFull) return;
-      queue.messages.push(message);
-      queue.bytes += payload.length;
-      unreadBytes += payload.length;
+        queue.bytes + bytes > MAX_UNREAD_PEER_BYTES || unreadBytes + bytes > MAX_UNREAD_GOSSIP_BYTES;
+      if (known !== undefined && isFull) return;
+      queue.push(payload);
+      unreadBytes += bytes;
+      if (known !== undefined) return;
+      queues.set(peer, queue);
+      readLater(peer, queue);
     },
     forget,
   };
 }
 
+interface Unread {
+  readonly payload: Uint8Array;
+  transactions: Iterator<Transaction> | undefined;
+  accepted: number;
+  rejected: number;
+}
+
+interface Batch {
+  readonly batch: readonly Transaction[];
+  /** The message has no more transactions. */
+  readonly isEnd: boolean;
+}
+
+interface BatchResult {
+  readonly isEnd: boolean;
+  readonly counts: ValidationCounts;
+}
+
+/** One peer's unread messages, of which the oldest is read batch by batch. */
+class PeerMessages {
+  private readonly messages: Unread[] = [];
+  private batchSize = FIRST_BATCH;
+  /** Of all messages, until they have been read to the end. */
+  bytes = 0;
+
+  get isEmpty(): boolean {
+    return this.messages.length === 0;
+  }
+
+  push(payload: Uint8Array): void {
+    this.messages.push({ payload, transactions: undefined, accepted: 0, rejected: 0 });
+    this.bytes += payload.length;
+  }
+
+  /** The next transactions; throws RangeError for malformed input. */
+  next(open: (payload: Uint8Array) => Iterator<Transaction>): Batch {
+    const [message] = this.messages;
+    if (message === undefined) return { batch: [], isEnd: true };
+    message.transactions ??= open(message.payload);
+    return take(message.transactions, this.batchSize);
+  }
+
+  /** Counts a batch's results, and returns the bytes of the message if it was read to the end, or is abandoned. */
+  settle({ isEnd, counts }: BatchResult): number {
+    const [message] = this.messages;
+    if (message === undefined) return 0;
+    message.accepted += counts.accepted;
+    message.rejected += counts.rejected;
+    this.batchSize = counts.rejected > 0 ? FIRST_BATCH : Math.min(2 * this.batchSize, LARGEST_BATCH);
+    const isAbandoned = message.rejected >= MAX_REJECTED_OF_MESSAGE && message.rejected > message.accepted;
+    if (!isEnd && !isAbandoned) return 0;
+    this.messages.shift();
+    this.bytes -= message.payload.length;
+    return message.payload.length;
+  }
+}
+
 /** Up to `most` transactions or SLICE_BYTES. */
-function take(
-  transactions: Iterator<Transaction>,
-  most: number,
-): { readonly batch: readonly Transaction[]; readonly isEnd: boolean } {
+function take(transactions: Iterator<Transaction>, most: number): Batch {
   const batch: Transaction[] = [];
   let bytes = 0;
   while (batch.length < most && bytes < SLICE_BYTES) {
