@@ -8,7 +8,6 @@ import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
-import { createGossipQueue } from "./gossipQueue.ts";
 import { createImpliedHeights } from "./impliedHeights.ts";
 import {
   LEAST_GAS,
@@ -23,7 +22,6 @@ import {
   kindOfCode,
   openNewBlock,
   openResponse,
-  openTransactions,
   readNewBlock,
 } from "./messageCodec.ts";
 import {
@@ -48,7 +46,7 @@ import { createTransactionGossip } from "./transactionGossip.ts";
  *
  *     session opens ── Status out ── Status in, checked ── its head's header requested ──> a peer to sync from
  *     requests ──> requestQueue.ts ──> serve.ts      responses ──> requests.ts ──> the caller
- *     transactions ──> gossipQueue.ts ──> transactionGossip.ts <──> pool     NewBlock ──> onBlock
+ *     transactions ──> transactionGossip.ts <──> pool     NewBlock ──> onBlock
  *
  * Invariants: nothing is accepted from a session before its Status, and nothing unbounded from any peer; a breach of
  * protocol ends the connection and has no other effect. Not done here: validating blocks (sync and chain), validating
@@ -93,13 +91,7 @@ export function createEth(parts: EthParts): Eth {
     ...parts,
     peers: greetedPeers,
     isAhead: ({ height }) => height !== undefined && height > headNumber(),
-  });
-  const gossipQueue = createGossipQueue<PeerRecord>({
     defer: parts.defer ?? setImmediate,
-    inShare: (peer, work) => peer.inShare(work),
-    open: openTransactions,
-    validate: gossip.receive,
-    onBreach: (peer, detail) => peer.disconnect("breachOfProtocol", detail),
   });
 
   /**
@@ -269,16 +261,13 @@ export function createEth(parts: EthParts): Eth {
       receiveBlock(peer, session, payload);
       return;
     }
-    // Decoding would be wasted while the pool is closed.
-    if (isGreeted && !pool.isOpen && (kind === "transactions" || kind === "newPooledTransactionHashes"))
+    if (isGreeted && kind === "transactions") {
+      gossip.receive(peer, payload);
       return;
-    if (isGreeted && kind === "transactions") receiveTransactions(peer, payload);
-    else read(peer, session, code, payload);
-  }
-
-  function receiveTransactions(peer: PeerRecord, payload: Uint8Array): void {
-    if (peer.transactionScore.isIgnored) gossip.noteIgnored(peer);
-    else gossipQueue.enqueue(peer, payload);
+    }
+    // Decoding would be wasted while the pool is closed.
+    if (isGreeted && !pool.isOpen && kind === "newPooledTransactionHashes") return;
+    read(peer, session, code, payload);
   }
 
   function read(peer: PeerRecord, session: Session, code: number, payload: Uint8Array): void {
@@ -318,7 +307,7 @@ export function createEth(parts: EthParts): Eth {
       peers.delete(key);
       peer.requests.close();
       requestQueue.forget(peer);
-      gossipQueue.forget(peer);
+      gossip.forget(peer);
       parts.onPeersChanged();
     },
   };

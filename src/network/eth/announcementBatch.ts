@@ -1,0 +1,71 @@
+import { encodeRlpList } from "../../primitives/rlp.ts";
+import { encodeBodyTransaction, type Transaction } from "../../types/transaction.ts";
+import { MAX_TRANSACTION_ANNOUNCEMENTS, TRANSACTIONS_MESSAGE_BYTES } from "./limits.ts";
+import { encodeMessage } from "./messageCodec.ts";
+import { CODES } from "./messageCodes.ts";
+import type { EthPeer } from "./peer.ts";
+
+export interface PendingAnnouncement {
+  readonly key: string;
+  readonly transaction: Transaction;
+}
+
+/**
+ * An announcement batch for several peers, each of which gets the transactions that it is not known to have; equal
+ * messages are encoded once.
+ */
+export interface AnnouncementBatch {
+  sendFull(peer: EthPeer): void;
+  sendHashes(peer: EthPeer): void;
+}
+
+export function createAnnouncementBatch(pending: readonly PendingAnnouncement[]): AnnouncementBatch {
+  const encodedBatches = new Map<BatchEncoder, readonly Uint8Array[]>();
+
+  function send(peer: EthPeer, code: number, encode: BatchEncoder): void {
+    const unknown = pending.filter(({ key }) => !peer.knownTransactions.has(key));
+    if (unknown.length === 0) return;
+    const isWhole = unknown.length === pending.length;
+    const messages = (isWhole ? encodedBatches.get(encode) : undefined) ?? encode(unknown);
+    if (isWhole) encodedBatches.set(encode, messages);
+    for (const { key } of unknown) peer.knownTransactions.add(key);
+    for (const message of messages) peer.send(code, message);
+  }
+
+  return {
+    sendFull: (peer) => send(peer, CODES.transactions, encodeFull),
+    sendHashes: (peer) => send(peer, CODES.newPooledTransactionHashes, encodeHashes),
+  };
+}
+
+type BatchEncoder = (pending: readonly PendingAnnouncement[]) => readonly Uint8Array[];
+
+/** Messages of at most 1 MiB, each with at least one transaction. */
+function encodeFull(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
+  const messages: Uint8Array[] = [];
+  let bytes = 0;
+  let batch: Uint8Array[] = [];
+  for (const { transaction } of pending) {
+    const encoded = encodeBodyTransaction(transaction);
+    if (batch.length > 0 && bytes + encoded.length > TRANSACTIONS_MESSAGE_BYTES) {
+      messages.push(encodeRlpList(batch));
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(encoded);
+    bytes += encoded.length;
+  }
+  messages.push(encodeRlpList(batch));
+  return messages;
+}
+
+function encodeHashes(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
+  const messages: Uint8Array[] = [];
+  for (let from = 0; from < pending.length; from += MAX_TRANSACTION_ANNOUNCEMENTS) {
+    const announcements = pending
+      .slice(from, from + MAX_TRANSACTION_ANNOUNCEMENTS)
+      .map(({ transaction: { type, hash, raw } }) => ({ type, size: raw.length, hash }));
+    messages.push(encodeMessage({ kind: "newPooledTransactionHashes", announcements }));
+  }
+  return messages;
+}

@@ -1,0 +1,99 @@
+import { toKey } from "../../primitives/byteKey.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { Transaction } from "../../types/transaction.ts";
+import { createAnnouncementBatch, type PendingAnnouncement } from "./announcementBatch.ts";
+import { ANNOUNCE_DELAY_MS, MAX_COLLECTED_TRANSACTIONS, SMALL_NETWORK_PEERS } from "./limits.ts";
+import type { EthPeer } from "./peer.ts";
+import type { EthPool } from "./ports.ts";
+
+/** Tells peers about transactions of the pool: in full or by hash (p2p.md#transaction-gossip). */
+export interface TransactionAnnouncer {
+  /** To be called for each addition to the pool, local or remote. */
+  announce(transactions: readonly Transaction[]): void;
+  /** Announces the whole pool, by hashes, to a new peer. */
+  sendPool(peer: EthPeer): void;
+  close(): void;
+}
+
+/**
+ * The protocol only announces blob transactions; the pool keeps them without the blobs, so they cannot be served at
+ * all.
+ */
+const BLOB_TYPE = 3;
+
+export function createTransactionAnnouncer(parts: {
+  readonly peers: () => readonly EthPeer[];
+  readonly pool: EthPool;
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly chance: () => number;
+}): TransactionAnnouncer {
+  const { pool, clock } = parts;
+  let collected: PendingAnnouncement[] = [];
+  let timer: Timer | undefined;
+
+  function sendCollected(): void {
+    timer?.cancel();
+    timer = undefined;
+    const pending = collected;
+    collected = [];
+    const peers = parts.peers();
+    if (peers.length > SMALL_NETWORK_PEERS) sendToSome(shuffled(peers, parts.chance), pending);
+    else sendToFew(peers, pending);
+  }
+
+  return {
+    announce(transactions) {
+      // Peers that connect later get the whole pool.
+      if (parts.peers().length === 0) return;
+      addPending(collected, transactions);
+      if (collected.length >= MAX_COLLECTED_TRANSACTIONS) sendCollected();
+      else timer ??= clock.at(clock.nowMs() + ANNOUNCE_DELAY_MS, sendCollected);
+    },
+    sendPool(peer) {
+      if (!pool.isOpen) return;
+      const pending: PendingAnnouncement[] = [];
+      addPending(pending, pool.transactions());
+      createAnnouncementBatch(pending).sendHashes(peer);
+    },
+    close: () => timer?.cancel(),
+  };
+}
+
+function addPending(pending: PendingAnnouncement[], transactions: Iterable<Transaction>): void {
+  for (const transaction of transactions) {
+    if (transaction.type !== BLOB_TYPE) pending.push({ key: toKey(transaction.hash), transaction });
+  }
+}
+
+/** Sends full copies to the first of all peers, whether they have the transactions or not, and hashes to the rest. */
+function sendToSome(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
+  const batch = createAnnouncementBatch(pending);
+  const fullCount = Math.round(Math.sqrt(peers.length));
+  for (const [index, peer] of peers.entries()) {
+    if (index < fullCount) batch.sendFull(peer);
+    else batch.sendHashes(peer);
+  }
+}
+
+/** The peer that sent a transaction has most likely sent it to the others as well. */
+function sendToFew(peers: readonly EthPeer[], pending: readonly PendingAnnouncement[]): void {
+  const isOfPeer = ({ key }: PendingAnnouncement): boolean =>
+    peers.some(({ knownTransactions }) => knownTransactions.has(key));
+  const ofPeers = createAnnouncementBatch(pending.filter(isOfPeer));
+  const ours = createAnnouncementBatch(pending.filter((one) => !isOfPeer(one)));
+  for (const peer of peers) {
+    ours.sendFull(peer);
+    ofPeers.sendHashes(peer);
+  }
+}
+
+function shuffled<T>(items: readonly T[], chance: () => number): T[] {
+  const mixed = [...items];
+  for (let last = mixed.length - 1; last > 0; last--) {
+    const other = Math.min(last, Math.floor(chance() * (last + 1)));
+    const [a, b] = [mixed[last], mixed[other]];
+    if (a !== undefined && b !== undefined) [mixed[last], mixed[other]] = [b, a];
+  }
+  return mixed;
+}

@@ -1,0 +1,76 @@
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Transaction } from "../../types/transaction.ts";
+import { MAX_OFFERED_TRANSACTIONS, RECOVERY_MS, REOFFER_AFTER_MS } from "./limits.ts";
+import type { EthPeer } from "./peer.ts";
+import type { EthPool } from "./ports.ts";
+import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
+
+/**
+ * Offers peers' transactions to the pool, each at most once per minute, and scores the peers by the results
+ * (transactionScore.ts). Not done here: validating transactions (the pool).
+ */
+export interface TransactionIntake {
+  /** True for a transaction of the pool, and for one that was offered lately. */
+  isKnown(key: string, hash: Hash): boolean;
+  take(peer: EthPeer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts>;
+  /** Transactions arrived from an ignored peer. */
+  noteIgnored(peer: EthPeer): void;
+}
+
+export function createTransactionIntake(parts: {
+  readonly pool: EthPool;
+  readonly clock: Clock;
+  /** The peer has blocks that this node lacks. */
+  readonly isAhead: (peer: EthPeer) => boolean;
+}): TransactionIntake {
+  const { pool, clock } = parts;
+  /** Offered to the pool, oldest first, with the time. */
+  const offered = new Map<string, number>();
+
+  function isKnown(key: string, hash: Hash): boolean {
+    const offeredMs = offered.get(key);
+    if (offeredMs !== undefined && clock.nowMs() - offeredMs < REOFFER_AFTER_MS) return true;
+    return pool.get(hash) !== undefined;
+  }
+
+  return {
+    isKnown,
+    take(peer, transactions) {
+      const fresh: Transaction[] = [];
+      for (const transaction of transactions) {
+        const key = toKey(transaction.hash);
+        peer.knownTransactions.add(key);
+        if (isKnown(key, transaction.hash)) continue;
+        offered.delete(key);
+        offered.set(key, clock.nowMs());
+        fresh.push(transaction);
+      }
+      dropOldest(offered, MAX_OFFERED_TRANSACTIONS);
+      if (fresh.length === 0) return NO_COUNTS;
+      peer.spend(fresh.length * RECOVERY_MS);
+      const validating = pool.offer(fresh, { isAhead: parts.isAhead(peer) });
+      if (validating instanceof Promise) return validating.then((counts) => record(peer, counts));
+      return record(peer, validating);
+    },
+    noteIgnored(peer) {
+      peer.transactionScore.noteIgnored();
+      disconnectIfUseless(peer);
+    },
+  };
+}
+
+/** A trusted peer is only ignored for a while; any other that continues is disconnected. */
+function record(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
+  peer.transactionScore.note(counts);
+  if (peer.transactionScore.isIgnored) peer.announced.clear();
+  disconnectIfUseless(peer);
+  return counts;
+}
+
+function disconnectIfUseless(peer: EthPeer): void {
+  if (peer.transactionScore.isAtLimit && !peer.isTrusted)
+    peer.disconnect("uselessPeer", "too many of its transactions were rejected");
+}
