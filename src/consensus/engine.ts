@@ -51,8 +51,6 @@ export interface EngineSettings {
   /** The node key, from which our validator address is derived. */
   readonly privateKey: Uint8Array;
   readonly schedule: Rules["schedule"];
-  /** See Rules.buildAheadMs. */
-  readonly buildAheadMs: number;
 }
 
 export interface EngineParts extends EffectHandlerParts {
@@ -64,7 +62,6 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   const rules: Rules = {
     self: addressOfPrivateKey(settings.privateKey),
     schedule: settings.schedule,
-    buildAheadMs: settings.buildAheadMs,
     sign: (digest) => sign(digest, settings.privateKey),
     withRound,
   };

@@ -64,11 +64,10 @@ export function continueDuty(transition: TransitionBuilder): void {
   const { building } = round.duty;
   const proposeAtMs = Number(earliestTimestamp(rules.schedule, height.parent.header)) * 1000;
   if (building === "asked") return;
-  const isBuilt = building !== "notYet";
-  const dueAtMs = isBuilt ? proposeAtMs : proposeAtMs - rules.buildAheadMs;
-  if (nowMs < dueAtMs) {
-    transition.emit({ kind: "setBlockTimer", id: transition.id, atMs: dueAtMs });
-  } else if (isBuilt) {
+  // True for a built block only if the clock was set back.
+  if (nowMs < proposeAtMs) {
+    transition.emit({ kind: "setBlockTimer", id: transition.id, atMs: proposeAtMs });
+  } else if (building !== "notYet") {
     proposeBuilt(transition, building, round.duty.certificate);
   } else {
     const timestamp = nextTimestamp(rules.schedule, height.parent.header, round.number, nowMs);

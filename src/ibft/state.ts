@@ -14,8 +14,6 @@ export interface Rules {
   /** Address of our key. */
   readonly self: Address;
   readonly schedule: IbftSchedule;
-  /** How long before its earliest proposal time we start to build a block; 0 starts at that time. */
-  readonly buildAheadMs: number;
   sign(digest: Hash): Signature;
   withRound(candidate: Candidate, round: number): Candidate;
 }

@@ -46,7 +46,7 @@ export function connectConsensus(parts: ConsensusParts): Engine {
     onBlockStarted: onBegun,
   } = parts;
   const engine = createEngine(
-    { privateKey: key.privateKey, schedule: spec.ibft, buildAheadMs: 0 },
+    { privateKey: key.privateKey, schedule: spec.ibft },
     {
       builder: {
         async build(request) {

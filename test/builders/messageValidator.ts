@@ -80,7 +80,6 @@ function aValidatorOfTheSheet(): { readonly rules: Rules; readonly state: State 
   const rules: Rules = {
     self: addressOfPrivateKey(key),
     schedule: aSchedule(),
-    buildAheadMs: 0,
     sign: (digest) => sign(digest, key),
     withRound,
   };

@@ -108,8 +108,8 @@ export function isTokenOf(signature: Signature, signer: Address, digest: Uint8Ar
 }
 
 /** Rules of a validator that signs with tokens. */
-export function toyRules(self: Address, schedule: IbftSchedule, buildAheadMs = 0): Rules {
-  return { self, schedule, buildAheadMs, sign: (digest) => tokenSignature(self, digest), withRound };
+export function toyRules(self: Address, schedule: IbftSchedule): Rules {
+  return { self, schedule, sign: (digest) => tokenSignature(self, digest), withRound };
 }
 
 export function indexOfAddress(addresses: readonly Address[], wanted: Address): number {

@@ -90,19 +90,6 @@ describe("a lone validator", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("begins to build ahead of time when told to, and proposes on time", async () => {
-    const asked: number[] = [];
-    const { clock, disk } = aRun({
-      buildAheadMs: 600,
-      buildMs: 500,
-      onMoment: (m) => void (m === "build asked" && asked.push(clock.nowMs())),
-    });
-    await live(clock, 750);
-    expect(asked).toEqual([1_700_000_000_400]);
-    expect(disk.heads.length).toBe(2);
-    expect(headOfDisk(disk).header.timestamp).toBe(1_700_000_001n);
-  });
-
   it("moves to the next round when a block takes too long to build, and proposes it there", async () => {
     const { clock, disk, observed } = aRun({ buildMs: 2_500 });
     await live(clock, 9_000);

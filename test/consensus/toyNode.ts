@@ -34,7 +34,6 @@ export interface Observed {
 export interface ToySettings {
   readonly privateKey: Uint8Array;
   readonly schedule?: IbftSchedule;
-  readonly buildAheadMs?: number;
   readonly buildMs?: number;
   readonly checkMs?: number;
   readonly commitMs?: number;
@@ -136,7 +135,7 @@ export function startToyNode(
     },
   };
   const engine = createEngine(
-    { privateKey: settings.privateKey, schedule, buildAheadMs: settings.buildAheadMs ?? 0 },
+    { privateKey: settings.privateKey, schedule },
     {
       builder,
       checker,

@@ -74,7 +74,6 @@ export function openRecording(network: Network): Recording {
     return {
       self: addressOfPrivateKey(key),
       schedule,
-      buildAheadMs: 0,
       sign: (digest) => sign(digest, key),
       withRound,
     };

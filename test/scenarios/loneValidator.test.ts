@@ -159,10 +159,10 @@ describe("a lone validator", () => {
     );
   });
 
-  it("keeps a block that was built ahead until it may be proposed", () => {
-    const stage = aStage({ validators: 1, self: "a", buildAheadMs: 400 });
+  it("keeps a built block until it may be proposed, after its clock was set back", () => {
+    const stage = aStage({ validators: 1, self: "a" });
     stage.start();
-    stage.at(0.6);
+    stage.at(1);
     stage.blockTimer(0);
     stage.at(0.8);
     stage.built("X", 0);
@@ -172,8 +172,8 @@ describe("a lone validator", () => {
       script(`
         0.0 started
             round timer 1/0 at 2
-            block timer 1/0 at 0.6
-        0.6 block timer 1/0
+            block timer 1/0 at 1
+        1.0 block timer 1/0
             build 1/0 stamped 1
         0.8 built X@0
             block timer 1/0 at 1

@@ -61,13 +61,12 @@ export interface StageSettings extends ScheduleChange {
   readonly validators: number;
   /** Letter of this state machine; one beyond the validators is a follower. */
   readonly self: string;
-  readonly buildAheadMs?: number;
 }
 
-export function aStage({ validators, self, buildAheadMs = 0, ...change }: StageSettings): Stage {
+export function aStage({ validators, self, ...change }: StageSettings): Stage {
   const schedule = aSchedule(change);
   const members = toyAddresses(validators);
-  const rulesOf = (letter: string): Rules => toyRules(addressOf(letter), schedule, buildAheadMs);
+  const rulesOf = (letter: string): Rules => toyRules(addressOf(letter), schedule);
   const rules = rulesOf(self);
   const names = new Map<string, string>();
   const blocks = new Map<string, Candidate>();
