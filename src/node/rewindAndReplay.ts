@@ -1,18 +1,27 @@
 import type { Chain } from "../chain/createChain.ts";
-import type { Engine } from "../consensus/engine.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import type { HistoryErrorCode, RpcHistory } from "../rpc/ports.ts";
-import type { PauseReasons } from "./pauseReasons.ts";
 
-export interface HistoryParts {
-  readonly chain: Chain;
-  readonly engine: Engine;
-  readonly pauseReasons: PauseReasons;
+/** Rewinds and replays the node's own chain, for the operator. One request at a time. */
+export interface ChainRewinder {
+  /** `number` must not exceed the head's. */
+  setHead(number: bigint): Promise<Result<void, RewindErrorCode>>;
+  /** `number` must be at least 1 and not exceed the head's. */
+  replayBlock(number: bigint): Promise<Result<void, RewindErrorCode>>;
+  resyncWorldState(): Promise<Result<void, RewindErrorCode>>;
+}
+
+export type RewindErrorCode = "busy" | "validating" | "onlyValidator" | "notReplayed";
+
+export interface ChainRewinderParts {
+  readonly chain: Pick<Chain, "head" | "tallyAfter" | "rewind" | "replayBlock" | "rebuildState">;
+  /** The node's own address, which may be a validator's. */
   readonly self: Address;
+  /** True while the operator has stopped this node as a validator (miner_stop), and it is in no round. */
+  isStopped(): boolean;
   readonly logger: Logger;
 }
 
@@ -27,32 +36,13 @@ export interface HistoryParts {
  *
  * A crash during a rewind leaves one of the intermediate heads, which are durable and consistent.
  */
-export function createHistory({ chain, engine, pauseReasons, self, logger }: HistoryParts): RpcHistory {
+export function createChainRewinder(parts: ChainRewinderParts): ChainRewinder {
+  const { chain, logger } = parts;
   /** One request at a time: a second one would rely on a head that the first removes. */
   let isBusy = false;
 
-  function refusal(): Result<never, HistoryErrorCode> | undefined {
-    const { validators } = chain.tallyAfter(chain.head);
-    if (validators.length === 1 && validators.every((only) => equalBytes(only, self))) {
-      return refuse(
-        "onlyValidator",
-        "this node is the only validator: its votes bind it to its blocks, and no other node could restore them",
-      );
-    }
-    return refusalWhileActive();
-  }
-
-  function refusalWhileActive(): Result<never, HistoryErrorCode> | undefined {
-    const tally = chain.tallyAfter(chain.head);
-    if (isBusy) return refuse("busy", "another request of this kind is in progress");
-    if (!isValidator(tally, self)) return undefined;
-    const isStopped = pauseReasons.reasons.includes("operator") && engine.status().round === undefined;
-    return isStopped
-      ? undefined
-      : refuse(
-          "validating",
-          "this node is a validator and participates in consensus: stop it with miner_stop first",
-        );
+  function refusal(): Result<never, RewindErrorCode> | undefined {
+    return isBusy ? refuse("busy", "another request of this kind is in progress") : refusalWhileVoting(parts);
   }
 
   async function perform<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -69,20 +59,20 @@ export function createHistory({ chain, engine, pauseReasons, self, logger }: His
 
   return {
     async setHead(number) {
-      const refused = refusal();
+      const refused = refusalOfOnlyValidator(parts) ?? refusal();
       if (refused !== undefined) return refused;
       await perform("debug_setHead", () => chain.rewind(number));
       return ok(undefined);
     },
     async replayBlock(number) {
-      const refused = refusal();
+      const refused = refusalOfOnlyValidator(parts) ?? refusal();
       if (refused !== undefined) return refused;
       const replayed = await perform("debug_replayBlock", () => chain.replayBlock(number));
       return replayed.ok ? ok(undefined) : refuse("notReplayed", replayed.error.message);
     },
     async resyncWorldState() {
       // The head does not change, but no block can be committed in the meantime.
-      const refused = refusalWhileActive();
+      const refused = refusal();
       if (refused !== undefined) return refused;
       await perform("debug_resyncWorldState", () => chain.rebuildState());
       return ok(undefined);
@@ -90,6 +80,31 @@ export function createHistory({ chain, engine, pauseReasons, self, logger }: His
   };
 }
 
-function refuse(code: HistoryErrorCode, message: string): Result<never, HistoryErrorCode> {
+function refusalOfOnlyValidator({
+  chain,
+  self,
+}: ChainRewinderParts): Result<never, RewindErrorCode> | undefined {
+  const { validators } = chain.tallyAfter(chain.head);
+  const isOnly = validators.length === 1 && validators.every((only) => equalBytes(only, self));
+  if (!isOnly) return undefined;
+  return refuse(
+    "onlyValidator",
+    "this node is the only validator: its votes bind it to its blocks, and no other node could restore them",
+  );
+}
+
+function refusalWhileVoting({
+  chain,
+  self,
+  isStopped,
+}: ChainRewinderParts): Result<never, RewindErrorCode> | undefined {
+  if (!isValidator(chain.tallyAfter(chain.head), self) || isStopped()) return undefined;
+  return refuse(
+    "validating",
+    "this node is a validator and participates in consensus: stop it with miner_stop first",
+  );
+}
+
+function refuse(code: RewindErrorCode, message: string): Result<never, RewindErrorCode> {
   return err({ code, fault: "caller", message });
 }

@@ -17,7 +17,7 @@ import type { TxPool } from "../txpool/txPool.ts";
 import type { Logs } from "./logs.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
-import { createHistory } from "./rewindAndReplay.ts";
+import { createChainRewinder } from "./rewindAndReplay.ts";
 import { createTraceFolder } from "./traceFolder.ts";
 
 export interface RpcPortParts {
@@ -120,7 +120,12 @@ export function createRpcPorts(parts: RpcPortParts): RpcPorts {
     syncStatus,
     onSyncChanged,
     mining,
-    history: createHistory({ chain, engine, pauseReasons, self: key.address, logger }),
+    history: createChainRewinder({
+      chain,
+      self: key.address,
+      isStopped: () => pauseReasons.reasons.includes("operator") && engine.status().round === undefined,
+      logger,
+    }),
     badBlocks: chain.badBlocks,
     collectMetrics: () => metrics?.collect(),
     changeLogLevel,
