@@ -1,5 +1,6 @@
 import { createInlineCalls } from "../calls/inline/inlineCalls.ts";
 import type { Chain } from "../chain/createChain.ts";
+import { createChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
@@ -17,7 +18,6 @@ import type { TxPool } from "../txpool/txPool.ts";
 import type { Logs } from "./logs.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
-import { createChainRewinder } from "./rewindAndReplay.ts";
 import { createTraceFolder } from "./traceFolder.ts";
 
 export interface RpcPortParts {

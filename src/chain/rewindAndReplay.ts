@@ -1,9 +1,9 @@
-import type { Chain } from "../chain/createChain.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
+import type { Chain } from "./createChain.ts";
 
 /** Rewinds and replays the node's own chain, for the operator. One request at a time. */
 export interface ChainRewinder {
