@@ -1,4 +1,5 @@
 import type { ChainReader } from "../chain/chain.ts";
+import type { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Simulator } from "../execution/callRequest.ts";
 import type { StateQueryRunner } from "../execution/stateQuery.ts";
@@ -59,7 +60,7 @@ export interface RpcPorts {
   /** The current value of every metric; undefined when metrics are disabled. */
   collectMetrics(): Promise<readonly MetricFamily[]> | undefined;
   readonly mining: RpcMining;
-  readonly history: RpcHistory;
+  readonly history: ChainRewinder;
   /** Changes the level from now on, for the given modules or for all. */
   changeLogLevel(level: LogLevel, modules?: readonly LogModule[]): void;
 }
@@ -104,17 +105,6 @@ export interface RpcMining {
   /** Changes what eth_coinbase shows, not who is paid. */
   setCoinbase(address: Address): void;
 }
-
-/** Rewinds and replays the node's own chain, for the operator. */
-export interface RpcHistory {
-  /** `number` must not exceed the head's. */
-  setHead(number: bigint): Promise<Result<void, HistoryErrorCode>>;
-  /** `number` must be at least 1 and not exceed the head's. */
-  replayBlock(number: bigint): Promise<Result<void, HistoryErrorCode>>;
-  resyncWorldState(): Promise<Result<void, HistoryErrorCode>>;
-}
-
-export type HistoryErrorCode = "busy" | "validating" | "onlyValidator" | "notReplayed";
 
 /** Consensus as the IBFT methods use it. */
 export interface RpcConsensus {

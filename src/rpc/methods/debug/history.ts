@@ -1,9 +1,9 @@
 import type { ChainReader } from "../../../chain/chain.ts";
+import type { RewindErrorCode } from "../../../chain/rewindAndReplay.ts";
 import type { Result } from "../../../primitives/result.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
-import type { HistoryErrorCode } from "../../ports.ts";
 import { NUMBER_OR_TAG, TEXT } from "../../schemas.ts";
 
 /** Rewinding and replaying the chain (json-rpc.md#debug). Refused with a reason where it could do harm. */
@@ -57,7 +57,7 @@ function knownNumber(chain: ChainReader, choice: NumberOrTag): bigint | undefine
   return number >= 0n && number <= chain.head.header.number ? number : undefined;
 }
 
-function answer(result: Result<void, HistoryErrorCode>): string | RpcError {
+function answer(result: Result<void, RewindErrorCode>): string | RpcError {
   if (result.ok) return SUCCESS;
   const { code, message } = result.error;
   return code === "notReplayed" ? ERRORS.internalError : new RpcError(REFUSED, `Refused: ${message}`);
