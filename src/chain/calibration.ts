@@ -15,6 +15,7 @@ import { EMPTY_ACCOUNT } from "../types/account.ts";
 import { rootOfList } from "../types/listRoot.ts";
 import { encodeReceipt } from "../types/receipt.ts";
 import { decodeTransaction, type SentTransaction, withSender } from "../types/transaction.ts";
+import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 
 /** Gives the calibration private overlays of the head. */
 export interface CalibrationParts {
@@ -43,7 +44,6 @@ const MIN_MEASURED_SIZE = 80;
 const MIN_BLOCK_MS = 0.5;
 /** Pause between two blocks, milliseconds, for other work. */
 const PAUSE_MS = 20;
-const TRANSFER_GAS = 21_000n;
 /** First of the recipient addresses, which have no known keys. */
 const FIRST_RECIPIENT = 0xca11b000n;
 
@@ -102,8 +102,8 @@ export async function measureFinishing({
 function transfersOn(overlay: Overlay, { config, block }: BlockRules, count: number): SentTransaction[] {
   const sender = asAddress(keccak256(Uint8Array.of(count)).subarray(12));
   const price = block.baseFeePerGas ?? 0n;
-  const maxTransfers = Number(block.gasLimit / TRANSFER_GAS);
-  overlay.putAccount(sender, { ...EMPTY_ACCOUNT, balance: BigInt(count) * (TRANSFER_GAS * price + 1n) });
+  const maxTransfers = Number(block.gasLimit / TRANSACTION_GAS);
+  overlay.putAccount(sender, { ...EMPTY_ACCOUNT, balance: BigInt(count) * (TRANSACTION_GAS * price + 1n) });
   return Array.from({ length: Math.min(count, maxTransfers) }, (_, nonce) => {
     const to = asAddress(bigintToFixedBytes(FIRST_RECIPIENT + BigInt(nonce) * 7919n, 20));
     return transfer({ nonce, price, to, sender, chainId: config.chainId });
@@ -120,7 +120,7 @@ interface Transfer {
 
 /** Has a made-up signature: the sender is given, so it is never recovered. */
 function transfer({ nonce, price, to, sender, chainId }: Transfer): SentTransaction {
-  const scalars = [BigInt(nonce), price, TRANSFER_GAS].map(bigintToBytes);
+  const scalars = [BigInt(nonce), price, TRANSACTION_GAS].map(bigintToBytes);
   const signature = [chainId * 2n + 35n, 1n, 1n].map(bigintToBytes);
   const items = [...scalars, to, bigintToBytes(1n), EMPTY_BYTES, ...signature];
   const decoded = decodeTransaction(encodeRlpList(items.map(encodeRlpString)));

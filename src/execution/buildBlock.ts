@@ -4,13 +4,13 @@ import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { SentTransaction } from "../types/transaction.ts";
+import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
 import type { TransactionCheckErrorCode } from "./checkTransaction.ts";
 import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
 import { executeTransaction, type TransactionOutcome } from "./executeTransaction.ts";
-import { TRANSACTION_GAS } from "./intrinsicGas.ts";
 import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
 
 /** Supplies a block's transactions, best first; the pool's selection implements it. The source applies price floors. */

@@ -1,4 +1,5 @@
 import type { Transaction } from "../types/transaction.ts";
+import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 import type { Rules } from "./rules.ts";
 
 /** The fields that determine a transaction's intrinsic gas. */
@@ -39,7 +40,6 @@ export function floorGas(rules: Rules, data: Uint8Array): bigint {
   return TRANSACTION_GAS + FLOOR_TOKEN_GAS * BigInt(zeros + (data.length - zeros) * TOKENS_PER_NON_ZERO_BYTE);
 }
 
-export const TRANSACTION_GAS = 21_000n;
 const ZERO_BYTE_GAS = 4n;
 const CREATION_GAS = 32_000n;
 const INIT_CODE_WORD_GAS = 2n;

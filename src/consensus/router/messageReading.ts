@@ -7,6 +7,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
+import { maxTransactionsAfter } from "../../types/transactionCount.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
 import { createKnownSigners } from "./knownSigners.ts";
 import type { MessageCodec } from "./messageCodec.ts";
@@ -51,12 +52,6 @@ const OWN_BURST_MS = 50;
 /** The same for all messages that one node relays; the burst is per author. */
 const RELAYED_SHARE = 0.1;
 const RELAYED_BURST_MS = 10;
-/** Intrinsic gas of the cheapest transaction (yellow paper, G_transaction). */
-const MIN_TRANSACTION_GAS = 21_000;
-/** The gas limit doubles at the London block; before London, refunds can return half of a transaction's gas. */
-const MAX_GAS_FACTOR = 3;
-/** Upper bound for any gas limit: decoding that many takes a second or two. */
-const MAX_TRANSACTIONS = 262_144;
 
 /** Rounds per kind, author, sender and height whose first block is free; later rounds last long enough to be charged. */
 const FREE_ROUNDS = 8;
@@ -107,7 +102,7 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
         },
         validatorSet,
         known,
-        maxTransactions: maxTransactionsAfter(head),
+        maxTransactions: maxTransactionsAfter(head.header),
         ...(findTransaction !== undefined && { findTransaction }),
       });
       let isFree: boolean | undefined;
@@ -150,11 +145,6 @@ export function createMessageReading(parts: MessageReadingParts): MessageReading
       shares.clear();
     },
   };
-}
-
-function maxTransactionsAfter({ header }: Head): number {
-  const gas = MAX_GAS_FACTOR * Number(header.gasLimit);
-  return Math.min(Math.ceil(gas / MIN_TRANSACTION_GAS), MAX_TRANSACTIONS);
 }
 
 /** A message is charged to its sender until its author is known. */

@@ -1,3 +1,5 @@
+import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
+
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
@@ -32,12 +34,8 @@ export const MAX_TRANSACTIONS_BYTES = 2 * MIB;
 /** A block's body up to the first size is decoded at once; up to the second its transactions are counted first. */
 export const SMALL_BLOCK_BYTES = 64 * KIB;
 export const LONG_BLOCK_BYTES = 2 * MIB;
-/** Least gas of any transaction (yellow paper, G_transaction). */
-export const LEAST_GAS = 21_000;
 /** Least gas used by a transaction after the largest refund: before London half of its gas. */
-export const LEAST_GAS_USED = LEAST_GAS / 2;
-/** Most transactions of a requested body, whatever the chain's gas limit allows. */
-export const MAX_BODY_TRANSACTIONS = 262_144;
+export const LEAST_GAS_USED = TRANSACTION_GAS / 2n;
 /** Bytes of a long response decoded in one event-loop slice: some ms, whatever the content. */
 export const SLICE_BYTES = 64 * KIB;
 export const MAX_RECEIPTS = 65_536;

@@ -156,7 +156,7 @@ export function isBodyOfHeader(payload: Uint8Array, header: Header): boolean {
   const raws: Uint8Array[] = [];
   for (const { isList, start, from, until } of rlpMembers(transactions)) {
     raws.push(transactions.subarray(isList ? start : from, until));
-    if (BigInt(raws.length) * BigInt(LEAST_GAS_USED) > header.gasUsed) return false;
+    if (BigInt(raws.length) * LEAST_GAS_USED > header.gasUsed) return false;
   }
   return transactions.length <= LONG_BLOCK_BYTES || equalBytes(rootOfList(raws), header.transactionsRoot);
 }

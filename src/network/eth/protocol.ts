@@ -6,16 +6,11 @@ import { equalBytes, toDigits } from "../../primitives/hex.ts";
 import type { Block } from "../../types/block.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Transaction } from "../../types/transaction.ts";
+import { maxTransactionsAfter } from "../../types/transactionCount.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
 import { createImpliedHeights } from "./impliedHeights.ts";
-import {
-  LEAST_GAS,
-  MAX_BODY_TRANSACTIONS,
-  NEWEST_ANNOUNCED_BLOCK,
-  OLDEST_ANNOUNCED_BLOCK,
-  SMALL_BLOCK_BYTES,
-} from "./limits.ts";
+import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK, SMALL_BLOCK_BYTES } from "./limits.ts";
 import {
   decodeMessage,
   encodeMessage,
@@ -94,11 +89,7 @@ export function createEth(parts: EthParts): Eth {
     defer: parts.defer ?? setImmediate,
   });
 
-  /**
-   * Most transactions of a block in the next range: its gas limit may have grown by a quarter, and London doubles it.
-   */
-  const mostTransactions = (): number =>
-    Math.min(Math.ceil((3 * Number(chain.head.header.gasLimit)) / LEAST_GAS), MAX_BODY_TRANSACTIONS);
+  const mostTransactions = (): number => maxTransactionsAfter(chain.head.header);
   const headNumber = (): bigint => chain.head.header.number;
   const impliedHeights = createImpliedHeights({ clock: parts.clock, headNumber, raise: raiseHeightOf });
 
