@@ -1,10 +1,10 @@
 import type { Chain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/importBlock.ts";
-import { createKnownHashes } from "../network/eth/knownHashes.ts";
 import type { EthPool } from "../network/eth/ports.ts";
 import { NO_COUNTS, type ValidationCounts } from "../network/eth/transactionScore.ts";
 import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
+import { createKnownHashes } from "../primitives/knownHashes.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
