@@ -1,10 +1,9 @@
 import type { Chain } from "../chain/createChain.ts";
-import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
-import type { PoolParts } from "../txpool/ports.ts";
+import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
 import { createTxPool, type TxPool } from "../txpool/txPool.ts";
 import { createPoolFile } from "./poolFile.ts";
 import { createPoolView } from "./poolView.ts";

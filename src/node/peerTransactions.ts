@@ -1,17 +1,35 @@
-import type { Chain } from "../chain/createChain.ts";
-import type { RecoverSenders } from "../chain/importBlock.ts";
-import type { EthPool } from "../network/eth/ports.ts";
-import { NO_COUNTS, type ValidationCounts } from "../network/eth/transactionScore.ts";
 import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { createKnownHashes } from "../primitives/knownHashes.ts";
 import type { PoolErrorCode } from "../txpool/errors.ts";
-import type { TxPool } from "../txpool/txPool.ts";
+import type { RecoverSenders } from "../txpool/ports.ts";
+import type { PoolHeadChange, TxPool } from "../txpool/txPool.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
+
+/** The pool as peers use it; transactions that they send are added as remote ones. */
+export interface PeerPool {
+  /** False while the node is not in sync: transactions are neither accepted nor requested (p2p.md#transaction-gossip). */
+  readonly isOpen: boolean;
+  get(hash: Hash): Transaction | undefined;
+  transactions(): Iterable<Transaction>;
+  /** Recovers the senders and validates the transactions, in order; ignores those beyond MAX_WAITING_TRANSACTIONS. */
+  offer(
+    transactions: readonly Transaction[],
+    peer: { readonly isAhead: boolean },
+  ): PeerCounts | Promise<PeerCounts>;
+}
+
+/** Results that say nothing about the peer, such as known transactions, count for neither. */
+export interface PeerCounts {
+  readonly accepted: number;
+  /** May be a fraction. */
+  readonly rejected: number;
+}
 
 export interface PeerPoolParts {
   readonly pool: Pick<TxPool, "add" | "get" | "entries" | "screen" | "nextNonce">;
-  readonly chain: Pick<Chain, "onHeadChanged">;
+  readonly chain: { onHeadChanged(listener: (change: Pick<PoolHeadChange, "added">) => void): () => void };
   readonly recoverSenders: RecoverSenders;
   readonly logger: Logger;
 }
@@ -25,11 +43,13 @@ const HOPELESS_NONCE = 65_536n;
 /** Weight of a rejection when the peer may know a newer state than ours. */
 const REJECTION_WEIGHT_AHEAD = 0.25;
 
+const NO_COUNTS: PeerCounts = { accepted: 0, rejected: 0 };
+
 /**
- * The pool's interface for peers, whose transactions are added as remote ones. Checks that need no sender come first,
- * because a recovery takes about 45 µs on a worker thread; then senders are recovered, and the pool validates.
+ * Checks that need no sender come first, because a recovery takes about 45 µs on a worker thread; then senders are
+ * recovered, and the pool validates.
  */
-export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): EthPool {
+export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): PeerPool {
   const { pool, recoverSenders, logger } = parts;
   const mined = createKnownHashes(MAX_MINED_HASHES);
   let waiting = 0;
@@ -41,7 +61,7 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Eth
   async function validate(
     offered: readonly Transaction[],
     { isAhead }: { readonly isAhead: boolean },
-  ): Promise<ValidationCounts> {
+  ): Promise<PeerCounts> {
     let accepted = 0;
     let rejected = 0;
     const note = (code: PoolErrorCode | undefined): void => {

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
 import { type DumpedTransaction, decodeDumpLine, encodeDumpLine, inOfferOrder } from "../txpool/poolDump.ts";
+import type { RecoverSenders } from "../txpool/ports.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";
 

@@ -1,9 +1,8 @@
-import type { RecoverSenders } from "../chain/importBlock.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import { err, ok } from "../primitives/result.ts";
-import type { SubmissionErrorCode } from "../rpc/ports.ts";
-import { poolError } from "../txpool/errors.ts";
+import { poolError, type SubmissionErrorCode } from "../txpool/errors.ts";
+import type { RecoverSenders } from "../txpool/ports.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, withSender } from "../types/transaction.ts";

@@ -13,11 +13,10 @@ import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import type { AccountProof } from "../state/proof.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
-import type { PoolErrorCode } from "../txpool/errors.ts";
+import type { SubmissionErrorCode } from "../txpool/errors.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { NamedBlock } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
-import type { TransactionErrorCode } from "../types/transaction.ts";
 import type { RpcConsensusStatus } from "./consensusPort.ts";
 import type { FeeHistoryReader } from "./fees/feeHistory.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./fees/gasPriceOracle.ts";
@@ -87,8 +86,6 @@ export type RpcPool = Pick<
   | "onAdded"
   | "onDropped"
 >;
-
-export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode;
 
 /** What an operator may change at run time about the blocks that this node builds; a restart resets all of it. */
 export interface RpcMining {

@@ -1,4 +1,5 @@
 import { type Err, err, type Fault } from "../primitives/result.ts";
+import type { TransactionErrorCode } from "../types/transaction.ts";
 import type { TransactionOrigin } from "./entry.ts";
 
 /**
@@ -27,6 +28,9 @@ export type PoolErrorCode =
   | "nonceTooDistant"
   | "replacementUnderpriced"
   | "poolDisabled";
+
+/** Why a caller's transaction was not added: it could not be read, or the pool rejected it. */
+export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode;
 
 /**
  * A rejection with its fault. A peer is at fault only for what no honest peer relays, whatever its head and settings;

@@ -1,8 +1,9 @@
 import { parseHex } from "../../../primitives/hex.ts";
 import { REJECTION_REASONS } from "../../../txpool/besuNames.ts";
+import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
 import { defineMethod, type Json, rest } from "../../method.ts";
 import { decodeText } from "../../parameters/parameters.ts";
-import type { RpcPorts, SubmissionErrorCode } from "../../ports.ts";
+import type { RpcPorts } from "../../ports.ts";
 import { GIVEN_DATA, listOf, OBJECT } from "../../schemas.ts";
 
 /** Each parameter is one transaction; an invalid one gets an error entry among the others. */
