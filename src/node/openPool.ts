@@ -6,7 +6,7 @@ import type { StateReader } from "../state/stateReader.ts";
 import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
 import { createTxPool, type TxPool } from "../txpool/txPool.ts";
 import { createPoolFile } from "./poolFile.ts";
-import { createPoolView } from "./poolView.ts";
+import { createNextBlockView } from "./poolView.ts";
 
 /** The pool with its expiry timer and its saved file. */
 export interface OpenPool {
@@ -35,7 +35,7 @@ export function openPool(
 ): OpenPool {
   const { chain, state, recoverSenders, isSenderPermitted, clock, logger } = parts;
   const pool = createTxPool(settings.pool, {
-    chain: createPoolView(settings.chainSpec, chain, state, clock),
+    chain: createNextBlockView(settings.chainSpec, chain, state, clock),
     clock,
     ...(isSenderPermitted !== undefined && { isSenderPermitted }),
   });

@@ -5,18 +5,43 @@ import { nextBaseFee } from "../execution/baseFee.ts";
 import { isDelegation } from "../execution/delegation.ts";
 import { minimumGas } from "../execution/intrinsicGas.ts";
 import { type Rules, rulesOf } from "../execution/rules.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { StateReader } from "../state/stateReader.ts";
-import type { PoolChainView, PoolRules } from "../txpool/txPool.ts";
+import type { Transaction } from "../types/transaction.ts";
 
-/** The pool's view of the head: its accounts, and the rules of the next block. */
-export function createPoolView(
+/** What decides whether the next block may hold a transaction: its rules, and the accounts at the head. */
+export interface NextBlockView {
+  nonce(sender: Address): bigint;
+  balanceWei(sender: Address): bigint;
+  /** True when the sender has code that is not an EIP-7702 delegation. */
+  isContract(sender: Address): boolean;
+  readonly headGasLimit: bigint;
+  /** Undefined before London. */
+  readonly nextBaseFeePerGas: bigint | undefined;
+  readonly rules: NextBlockRules;
+}
+
+/** The rules of the next block that concern a transaction by itself. */
+export interface NextBlockRules {
+  /** Undefined before EIP-155, when signatures cannot name a chain. */
+  readonly chainId: bigint | undefined;
+  readonly acceptedTypes: ReadonlySet<Transaction["type"]>;
+  readonly hasBaseFee: boolean;
+  readonly isZeroBaseFee: boolean;
+  /** Bytes; undefined before Shanghai (EIP-3860). */
+  readonly initCodeLimit: number | undefined;
+  intrinsicGas(transaction: Transaction): bigint;
+}
+
+/** The view follows the chain's head; it derives the rules once for each head. */
+export function createNextBlockView(
   spec: ChainSpec,
-  chain: Chain,
+  chain: Pick<Chain, "head">,
   state: StateReader,
   clock: Pick<Clock, "nowMs">,
-): PoolChainView {
+): NextBlockView {
   let head = chain.head;
   let next = deriveNextBlock(spec, chain, clock.nowMs());
 
@@ -51,21 +76,21 @@ export function createPoolView(
 
 interface NextBlock {
   readonly baseFeePerGas: bigint | undefined;
-  readonly rules: PoolRules;
+  readonly rules: NextBlockRules;
 }
 
 /** Forks may activate by time, so the next block depends on the clock as well as on the head. */
-function deriveNextBlock(spec: ChainSpec, { head }: Chain, nowMs: number): NextBlock {
+function deriveNextBlock(spec: ChainSpec, { head }: Pick<Chain, "head">, nowMs: number): NextBlock {
   const nowSeconds = BigInt(Math.floor(nowMs / 1000));
   const timestamp = larger(nowSeconds, head.header.timestamp + 1n);
   const rules = rulesOf(forkAt(spec.forks, head.header.number + 1n, timestamp));
   return {
     baseFeePerGas: nextBaseFee(spec, head.header, timestamp),
-    rules: poolRules(spec, rules),
+    rules: transactionRules(spec, rules),
   };
 }
 
-function poolRules(spec: ChainSpec, rules: Rules): PoolRules {
+function transactionRules(spec: ChainSpec, rules: Rules): NextBlockRules {
   return {
     chainId: rules.hasReplayProtection ? spec.chainId : undefined,
     acceptedTypes: rules.acceptedTypes,

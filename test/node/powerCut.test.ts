@@ -5,7 +5,7 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork
 import type { Engine } from "../../src/consensus/engine.ts";
 import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
-import { createPoolView } from "../../src/node/poolView.ts";
+import { createNextBlockView } from "../../src/node/poolView.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../src/primitives/hex.ts";
@@ -47,7 +47,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, announced: Announced)
   const { database, markerFile, voteLog } = disk;
   const { chain, spec, world } = await aChain({ genesis, database, markerFile, clock, builder: key.address });
   const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
-    chain: createPoolView(spec, chain, world.head, clock),
+    chain: createNextBlockView(spec, chain, world.head, clock),
     clock,
   });
   chain.onHeadChanged((change) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { createPoolView } from "../../src/node/poolView.ts";
+import { createNextBlockView } from "../../src/node/poolView.ts";
 import { createSubmission } from "../../src/node/submission.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
     if (block.ok) await node.chain.importBlock(block.value);
   }
   const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
-    chain: createPoolView(node.spec, node.chain, node.world.head, systemClock),
+    chain: createNextBlockView(node.spec, node.chain, node.world.head, systemClock),
     clock: systemClock,
   });
   const submit = createSubmission(

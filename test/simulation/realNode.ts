@@ -7,7 +7,7 @@ import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import type { NodeKey } from "../../src/node/nodeKey.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { createPeering, type Peering } from "../../src/node/peering.ts";
-import { createPoolView } from "../../src/node/poolView.ts";
+import { createNextBlockView } from "../../src/node/poolView.ts";
 import type { Logger } from "../../src/observability/logger.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
@@ -131,7 +131,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       logger,
     });
     const pool = createTxPool(DEFAULT_TX_POOL_LIMITS, {
-      chain: createPoolView(spec, chain, world.head, clock),
+      chain: createNextBlockView(spec, chain, world.head, clock),
       clock,
     });
     chain.onHeadChanged((change) => pool.headChanged(change));

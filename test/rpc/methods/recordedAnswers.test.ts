@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { nextBaseFee } from "../../../src/execution/baseFee.ts";
 import { peerCommands } from "../../../src/node/peerFacts.ts";
-import { createPoolView } from "../../../src/node/poolView.ts";
+import { createNextBlockView } from "../../../src/node/poolView.ts";
 import { createSubmission } from "../../../src/node/submission.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
@@ -288,7 +288,7 @@ function openNode(
 ): (request: Request) => Promise<string> {
   const pool = createTxPool(
     { ...DEFAULT_TX_POOL_LIMITS, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } },
-    { chain: createPoolView(spec, chain, world.head, systemClock), clock: systemClock },
+    { chain: createNextBlockView(spec, chain, world.head, systemClock), clock: systemClock },
   );
   const recoverSenders: Parameters<typeof createSubmission>[0] = (transactions) =>
     Promise.resolve(transactions.map((each) => recoverAddress(signingHash(each), signatureOf(each))));

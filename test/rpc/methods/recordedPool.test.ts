@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { nodeListKind } from "../../../src/config/permissionSettings.ts";
-import { createPoolView } from "../../../src/node/poolView.ts";
+import { createNextBlockView } from "../../../src/node/poolView.ts";
 import { createSubmission } from "../../../src/node/submission.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { openPermissions } from "../../../src/permissioning/permissions.ts";
@@ -64,7 +64,7 @@ function nodeOn({ chain, spec, world }: TestChain, parts: NodeParts): Ask {
   const pool = createTxPool(
     { ...DEFAULT_TX_POOL_LIMITS, ...limits },
     {
-      chain: createPoolView(spec, chain, world.head, systemClock),
+      chain: createNextBlockView(spec, chain, world.head, systemClock),
       clock: systemClock,
       ...(permissions !== undefined && { isSenderPermitted: permissions.isSenderPermitted }),
     },
