@@ -1,12 +1,12 @@
 import type { Chain } from "../chain/createChain.ts";
+import { createNextBlockView } from "../chain/nextBlockView.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
+import { createPoolFile } from "../txpool/poolFile.ts";
 import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
 import { createTxPool, type TxPool } from "../txpool/txPool.ts";
-import { createPoolFile } from "./poolFile.ts";
-import { createNextBlockView } from "./poolView.ts";
 
 /** The pool with its expiry timer and its saved file. */
 export interface OpenPool {

@@ -1,6 +1,7 @@
 import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Endpoint } from "../rpc/ports.ts";
+import { createSubmission } from "../txpool/submission.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
@@ -9,7 +10,6 @@ import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { openRpcServers, type RpcServers } from "./rpcServers.ts";
-import { createSubmission } from "./submission.ts";
 
 /** The servers for JSON-RPC and metrics; each is undefined when it is off. */
 export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {

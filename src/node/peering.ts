@@ -16,10 +16,10 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
+import { createPeerPool } from "../txpool/peerTransactions.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
 import type { FindPeerHead } from "./peerFacts.ts";
-import { createPeerPool } from "./peerTransactions.ts";
 
 /**
  * Connects the protocols with the parts that use them:

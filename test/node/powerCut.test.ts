@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Chain } from "../../src/chain/createChain.ts";
+import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
 import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
-import { createNextBlockView } from "../../src/node/poolView.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toDigits, toHex } from "../../src/primitives/hex.ts";

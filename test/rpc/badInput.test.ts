@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
+import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { createNextBlockView } from "../../src/node/poolView.ts";
-import { createSubmission } from "../../src/node/submission.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import type { Parameter, RpcMethod } from "../../src/rpc/method.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
+import { createSubmission } from "../../src/txpool/submission.ts";
 import { createTxPool } from "../../src/txpool/txPool.ts";
 import { decodeBlock } from "../../src/types/block.ts";
 import { signatureOf, signingHash } from "../../src/types/transaction.ts";

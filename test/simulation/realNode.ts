@@ -1,5 +1,6 @@
 import type { HeadChange } from "../../src/chain/chain.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
+import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
@@ -7,7 +8,6 @@ import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import type { NodeKey } from "../../src/node/nodeKey.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { createPeering, type Peering } from "../../src/node/peering.ts";
-import { createNextBlockView } from "../../src/node/poolView.ts";
 import type { Logger } from "../../src/observability/logger.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";

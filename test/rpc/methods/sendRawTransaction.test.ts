@@ -1,12 +1,12 @@
 import { RLP } from "@ethereumjs/rlp";
 import { describe, expect, it } from "vitest";
-import { createSubmission } from "../../../src/node/submission.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { concatBytes, toHex } from "../../../src/primitives/hex.ts";
 import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import { createSubmission } from "../../../src/txpool/submission.ts";
 import { type SentTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";

@@ -2,10 +2,10 @@ import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { createKnownHashes } from "../primitives/knownHashes.ts";
-import type { PoolErrorCode } from "../txpool/errors.ts";
-import type { RecoverSenders } from "../txpool/ports.ts";
-import type { PoolHeadChange, TxPool } from "../txpool/txPool.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
+import type { PoolErrorCode } from "./errors.ts";
+import type { RecoverSenders } from "./ports.ts";
+import type { PoolHeadChange, TxPool } from "./txPool.ts";
 
 /** The pool as peers use it; transactions that they send are added as remote ones. */
 export interface PeerPool {

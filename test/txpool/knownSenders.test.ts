@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { withKnownSenders } from "../../src/node/knownSenders.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
+import { withKnownSenders } from "../../src/txpool/knownSenders.ts";
 import type { Transaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 

@@ -5,10 +5,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
-import { type DumpedTransaction, decodeDumpLine, encodeDumpLine, inOfferOrder } from "../txpool/poolDump.ts";
-import type { RecoverSenders } from "../txpool/ports.ts";
-import type { TxPool } from "../txpool/txPool.ts";
 import { type SentTransaction, withSender } from "../types/transaction.ts";
+import { type DumpedTransaction, decodeDumpLine, encodeDumpLine, inOfferOrder } from "./poolDump.ts";
+import type { RecoverSenders } from "./ports.ts";
+import type { TxPool } from "./txPool.ts";
 
 /**
  * Keeps the pool over a restart (--tx-pool-enable-save-restore), with Besu's file format and log lines:

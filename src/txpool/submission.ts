@@ -1,11 +1,11 @@
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import { err, ok } from "../primitives/result.ts";
-import { poolError, type SubmissionErrorCode } from "../txpool/errors.ts";
-import type { RecoverSenders } from "../txpool/ports.ts";
-import type { TxPool } from "../txpool/txPool.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, withSender } from "../types/transaction.ts";
+import { poolError, type SubmissionErrorCode } from "./errors.ts";
+import type { RecoverSenders } from "./ports.ts";
+import type { TxPool } from "./txPool.ts";
 
 /**
  * Adds a caller's transaction to the pool: decodes it, recovers its sender on a worker thread, then validates it. A

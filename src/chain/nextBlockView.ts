@@ -1,4 +1,3 @@
-import type { Chain } from "../chain/createChain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { forkAt } from "../chainspec/forks.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
@@ -10,6 +9,7 @@ import type { Clock } from "../primitives/clock.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { Transaction } from "../types/transaction.ts";
+import type { Chain } from "./createChain.ts";
 
 /** What decides whether the next block may hold a transaction: its rules, and the accounts at the head. */
 export interface NextBlockView {

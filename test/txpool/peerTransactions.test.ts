@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createPeerPool } from "../../src/node/peerTransactions.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
+import { createPeerPool } from "../../src/txpool/peerTransactions.ts";
 import { recoveryItemOf, type SentTransaction, type Transaction } from "../../src/types/transaction.ts";
 import { aPool } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
