@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "./clock.ts";
+import { createTokenBucket } from "./tokenBucket.ts";
 
 /**
  * Limits the share of the thread's time that incoming messages take, for all senders together. When the share is spent,
@@ -23,75 +24,88 @@ export interface IngressBudgetSettings {
 }
 
 export function createIngressBudget(clock: Clock, { share, burstMs }: IngressBudgetSettings): IngressBudget {
-  /** Queues by sender, the next one to serve first; none is empty. */
-  const waiting = new Map<string, (() => void)[]>();
-  let leftMs = burstMs;
-  let countedMs = clock.nowMs();
+  const waiting = createWaitingReads();
+  const budgetMs = createTokenBucket(
+    { capacity: burstMs, perMs: share, maxDebt: Number.POSITIVE_INFINITY },
+    clock.nowMs(),
+  );
   let timer: Timer | undefined;
   let isClosed = false;
-
-  function refill(): void {
-    const nowMs = clock.nowMs();
-    leftMs = Math.min(leftMs + (nowMs - countedMs) * share, burstMs);
-    countedMs = nowMs;
-  }
 
   function run(work: () => void): void {
     const startMs = clock.nowMs();
     work();
-    leftMs -= clock.nowMs() - startMs;
+    budgetMs.spend(clock.nowMs() - startMs);
   }
 
   function runWaiting(): void {
     timer = undefined;
-    refill();
-    while (leftMs > 0) {
-      const read = next();
+    budgetMs.refill(clock.nowMs());
+    while (budgetMs.left > 0) {
+      const read = waiting.next();
       if (read === undefined) return;
       run(read);
     }
     schedule();
   }
 
-  function next(): (() => void) | undefined {
-    for (const [sender, reads] of waiting) {
-      waiting.delete(sender);
-      const read = reads.shift();
-      if (reads.length > 0) waiting.set(sender, reads);
-      return read;
-    }
-    return undefined;
-  }
-
   function schedule(): void {
-    if (timer !== undefined || waiting.size === 0) return;
-    const waitMs = Math.max(1, Math.ceil(-leftMs / share));
-    timer = clock.at(clock.nowMs() + waitMs, runWaiting);
+    if (timer !== undefined || waiting.isEmpty) return;
+    timer = clock.at(clock.nowMs() + Math.max(1, Math.ceil(budgetMs.waitMs)), runWaiting);
   }
 
   return {
     take(read, sender = "") {
       if (isClosed) return false;
-      refill();
-      if (waiting.size === 0 && leftMs > 0) {
+      if (budgetMs.refill(clock.nowMs()) > 0 && waiting.isEmpty) {
         run(read);
         return true;
       }
-      const reads = waiting.get(sender);
-      if (reads === undefined) waiting.set(sender, [read]);
-      else reads.push(read);
+      waiting.add(read, sender);
       schedule();
       return false;
     },
     charge: run,
-    spend(durationMs) {
-      leftMs -= durationMs;
-    },
+    spend: (durationMs) => budgetMs.spend(durationMs),
     close() {
       isClosed = true;
       timer?.cancel();
       timer = undefined;
       waiting.clear();
     },
+  };
+}
+
+/** Messages that wait, in the order of each sender. */
+interface WaitingReads {
+  readonly isEmpty: boolean;
+  add(read: () => void, sender: string): void;
+  /** Removes the first message of the sender whose turn it is; the sender goes to the end of the round. */
+  next(): (() => void) | undefined;
+  clear(): void;
+}
+
+function createWaitingReads(): WaitingReads {
+  /** Queues by sender, the next one to serve first; none is empty. */
+  const queues = new Map<string, (() => void)[]>();
+  return {
+    get isEmpty() {
+      return queues.size === 0;
+    },
+    add(read, sender) {
+      const reads = queues.get(sender);
+      if (reads === undefined) queues.set(sender, [read]);
+      else reads.push(read);
+    },
+    next() {
+      for (const [sender, reads] of queues) {
+        queues.delete(sender);
+        const read = reads.shift();
+        if (reads.length > 0) queues.set(sender, reads);
+        return read;
+      }
+      return undefined;
+    },
+    clear: () => queues.clear(),
   };
 }

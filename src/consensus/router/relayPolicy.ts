@@ -6,13 +6,14 @@ import { validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
+import { createTokenBucket, type TokenBucket, type TokenBucketLimits } from "../../primitives/tokenBucket.ts";
 
 /**
  * Bounds what is relayed for each author, so that a faulty validator cannot make all others fill their connections.
  *
  * Only valid messages are relayed, and a bounded number per author and height. An author has a few of each kind and round:
  * neither certificates nor the encoding of a signature are signed, so another node can produce variants of a message, and
- * these must not use up the author's budget. Large messages contain a proposed or a prepared block: an author has one of
+ * these must not use up what the author may have relayed. Large messages contain a proposed or a prepared block: an author has one of
  * each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that is not
  * relayed still reaches the nodes that are connected to its author.
  */
@@ -33,9 +34,10 @@ const BURST_BYTES = 32 * 1024 * 1024;
 /** A block of a few MiB every few seconds. */
 const BYTES_PER_SECOND = 1024 * 1024;
 
+const BYTES: TokenBucketLimits = { capacity: BURST_BYTES, perMs: BYTES_PER_SECOND / 1000, maxDebt: 0 };
+
 interface Account {
-  leftBytes: number;
-  countedMs: number;
+  readonly bytes: TokenBucket;
   messages: number;
   /** Messages relayed at this height, by size class, kind and round. */
   readonly relayed: Map<string, number>;
@@ -44,23 +46,12 @@ interface Account {
 export function createRelayPolicy(clock: Pick<Clock, "nowMs">): RelayPolicy {
   const accounts = new Map<string, Account>();
 
-  function refill(account: Account): void {
-    const nowMs = clock.nowMs();
-    const gainedBytes = (Math.max(nowMs - account.countedMs, 0) / 1000) * BYTES_PER_SECOND;
-    account.leftBytes = Math.min(account.leftBytes + gainedBytes, BURST_BYTES);
-    account.countedMs = nowMs;
-  }
-
   function accountOf(author: Address): Account {
     const key = toKey(author);
     const known = accounts.get(key);
     if (known !== undefined) return known;
-    const opened = {
-      leftBytes: BURST_BYTES,
-      countedMs: clock.nowMs(),
-      messages: 0,
-      relayed: new Map<string, number>(),
-    };
+    const bytes = createTokenBucket(BYTES, clock.nowMs());
+    const opened = { bytes, messages: 0, relayed: new Map<string, number>() };
     accounts.set(key, opened);
     return opened;
   }
@@ -73,19 +64,18 @@ export function createRelayPolicy(clock: Pick<Clock, "nowMs">): RelayPolicy {
       const key = `${isLarge} ${message.kind} ${payload.round}`;
       const variants = account.relayed.get(key) ?? 0;
       if (account.messages >= RELAYS_OF_AUTHOR || variants >= (isLarge ? 1 : VARIANTS)) return false;
-      refill(account);
-      if (isLarge && account.leftBytes < bytes) return false;
+      if (isLarge && account.bytes.refill(clock.nowMs()) < bytes) return false;
       if (findMessageError(validatorSetAfter(head), withRound, message) !== undefined) return false;
       account.messages++;
       account.relayed.set(key, variants + 1);
-      if (isLarge) account.leftBytes -= bytes;
+      if (isLarge) account.bytes.spend(bytes);
       return true;
     },
     heightBegan() {
+      const nowMs = clock.nowMs();
       for (const [key, account] of accounts) {
-        refill(account);
-        // A full budget equals a new one; the author may no longer be a validator.
-        if (account.leftBytes === BURST_BYTES) accounts.delete(key);
+        // A full bucket equals a new one; the author may no longer be a validator.
+        if (account.bytes.refill(nowMs) === BURST_BYTES) accounts.delete(key);
         account.messages = 0;
         account.relayed.clear();
       }
