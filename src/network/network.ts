@@ -27,7 +27,7 @@ import {
   type Remote,
 } from "./rlpx/connection.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
-import { ownHello } from "./rlpx/wire.ts";
+import { ownHello } from "./rlpx/hello.ts";
 import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
 import { createUnreachablePeers } from "./unreachablePeers.ts";

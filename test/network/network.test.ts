@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Hello } from "../../src/network/rlpx/hello.ts";
-import { createWire, ownHello, type Wire } from "../../src/network/rlpx/wire.ts";
+import { type Hello, ownHello } from "../../src/network/rlpx/hello.ts";
+import { createWire, type Wire } from "../../src/network/rlpx/wire.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { loggedLines } from "../builders/loggedLines.ts";

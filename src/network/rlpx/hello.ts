@@ -27,7 +27,11 @@ export interface Hello {
   readonly nodeId: Uint8Array;
 }
 
-export const P2P_VERSION = 5;
+const P2P_VERSION = 5;
+
+export function ownHello(hello: Omit<Hello, "p2pVersion">): Hello {
+  return { p2pVersion: P2P_VERSION, ...hello };
+}
 
 export function encodeHello(hello: Hello): Uint8Array {
   return encodeRlpList([

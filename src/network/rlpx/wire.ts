@@ -1,27 +1,17 @@
-import { concatBytes } from "../../primitives/hex.ts";
 import { ok } from "../../primitives/result.ts";
-import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES, PIECE_BYTES } from "../limits.ts";
+import { MAX_HELLO_BYTES, MAX_PAYLOAD_BYTES } from "../limits.ts";
 import { createByteQueue } from "./byteQueue.ts";
 import { FIRST_PROTOCOL_ID } from "./capabilities.ts";
 import { type DisconnectReason, decodeDisconnect, encodeDisconnect } from "./disconnectReason.ts";
-import {
-  createFrameReader,
-  createFrameWriter,
-  type FrameReader,
-  type FrameSecrets,
-  type FrameWriter,
-} from "./frames.ts";
-import {
-  answerAuth,
-  createInitiator,
-  type Initiator,
-  type OwnIdentity,
-  takeHandshakePacket,
-} from "./handshake.ts";
-import { decodeHello, encodeHello, type Hello, P2P_VERSION } from "./hello.ts";
+import { createFrameReader, createFrameWriter, type FrameReader } from "./frames.ts";
+import type { OwnIdentity } from "./handshake.ts";
+import { decodeHello, encodeHello, type Hello } from "./hello.ts";
+import { answerExchange, initiateExchange, type KeyExchange } from "./keyExchange.ts";
+import { DISCONNECT, EMPTY_LIST, HELLO, type Message, PING, PONG, splitMessage } from "./message.ts";
 import type { MessagePriority } from "./messagePriority.ts";
+import { createMessageWriter, type MessageWriter } from "./messageWriter.ts";
 import { createSendQueue, type SendQueue } from "./sendQueue.ts";
-import { compressSnappy, uncompressSnappy } from "./snappy.ts";
+import { uncompressSnappy } from "./snappy.ts";
 
 /**
  * One end of an RLPx connection as a state machine over bytes (p2p.md#rlpx-handshake), without socket or clock.
@@ -31,7 +21,7 @@ import { compressSnappy, uncompressSnappy } from "./snappy.ts";
  *
  * Invariants: each packet is one write, and so is each frame no longer than a piece; a responder sends Hello only after
  * the initiator's first frame, as Besu does; nothing is read after `broken` or `disconnected`. Bytes may arrive in any
- * portions. Outgoing messages are queued (sendQueue.ts) until `next` takes them.
+ * portions. The handshake is in keyExchange.ts; outgoing messages are queued until `next` takes them (messageWriter.ts).
  */
 export interface Wire {
   /** Sends auth as the initiator; no effect for a responder. */
@@ -80,259 +70,212 @@ export interface WireEvents {
   broken(reason: DisconnectReason, detail: string): void;
 }
 
-const HELLO = 0x00;
-const DISCONNECT = 0x01;
-const PING = 0x02;
-const PONG = 0x03;
-/** Payload of Ping and Pong: an empty list. */
-const EMPTY_LIST = Uint8Array.of(0xc0);
 /** Messages after Hello are compressed from this p2p version on. */
 const FIRST_COMPRESSED_VERSION = 5;
 
 type Stage =
-  | { readonly kind: "auth" }
-  | { readonly kind: "ack"; readonly initiator: Initiator }
-  | { readonly kind: "hello" | "open"; readonly reader: FrameReader }
+  | { readonly kind: "handshake"; readonly exchange: KeyExchange }
+  | { readonly kind: "hello"; readonly reader: FrameReader }
+  | { readonly kind: "open"; readonly reader: FrameReader; readonly isCompressed: boolean }
   | { readonly kind: "stopped" };
 
-/** A message whose frame is written in pieces, with its progress. */
-interface PartialFrame {
-  readonly bytes: Uint8Array;
-  written: number;
+export interface WireSettings {
+  readonly own: OwnIdentity;
+  readonly hello: Hello;
+  /** The dialed node id; undefined for a responder. */
+  readonly remoteId?: Uint8Array;
 }
 
 /** Creates an initiator when `remoteId` is given, else a responder. */
 export function createWire(
-  settings: { readonly own: OwnIdentity; readonly hello: Hello; readonly remoteId?: Uint8Array },
+  settings: WireSettings,
   events: WireEvents,
   sends: SendQueue = createSendQueue(),
 ): Wire {
-  const { own } = settings;
-  const queue = createByteQueue();
-  let remoteId = settings.remoteId;
-  let stage: Stage = { kind: "auth" };
-  let isProven = false;
-  let isHelloSent = false;
-  let isCompressed = false;
+  return new RlpxWire(settings, events, sends);
+}
+
+class RlpxWire implements Wire {
+  messagesRead = 0;
+  private readonly hello: Hello;
+  private readonly events: WireEvents;
+  private readonly queue = createByteQueue();
+  private readonly writer: MessageWriter;
+  private remoteId: Uint8Array | undefined;
+  private stage: Stage;
+  private isProven = false;
+  private isHelloSent = false;
   /** The peer's Hello was read. */
-  let isHelloReceived = false;
-  let messagesRead = 0;
-  /** Set once the handshake is complete. */
-  let writer: FrameWriter | undefined;
-  let partial: PartialFrame | undefined;
+  private isHelloReceived = false;
 
-  function stopReading(): void {
-    stage = { kind: "stopped" };
-    queue.clear();
+  constructor({ own, hello, remoteId }: WireSettings, events: WireEvents, sends: SendQueue) {
+    this.hello = hello;
+    this.events = events;
+    this.writer = createMessageWriter(sends);
+    this.remoteId = remoteId;
+    const exchange = remoteId === undefined ? answerExchange(own) : initiateExchange(own, remoteId);
+    this.stage = { kind: "handshake", exchange };
   }
 
-  function stop(): void {
-    stopReading();
-    sends.clear();
-    partial = undefined;
-    writer = undefined;
+  get hasNext(): boolean {
+    return this.writer.hasNext;
   }
 
-  /** Reported while the writer is still there, so that the reason can be sent. */
-  function fail(reason: DisconnectReason, detail: string): false {
-    queue.clear();
-    events.broken(reason, detail);
-    stopReading();
-    return false;
+  get unreadBytes(): number {
+    return this.queue.length === 0 ? 0 : this.queue.capacity;
   }
 
-  function setUpFrames(secrets: FrameSecrets): void {
-    writer = createFrameWriter(secrets);
-    stage = { kind: "hello", reader: createFrameReader(secrets) };
+  get provenId(): Uint8Array | undefined {
+    return this.isProven ? this.remoteId : undefined;
   }
 
-  function queueMessage(id: number, payload: Uint8Array, priority: MessagePriority): boolean {
-    if (payload.length > MAX_PAYLOAD_BYTES) return false;
-    const bytes = isCompressed ? compressSnappy(payload) : payload;
-    if (bytes.length > MAX_PAYLOAD_BYTES || !sends.push({ id, bytes }, priority)) return false;
-    events.queued();
+  start(): void {
+    if (this.stage.kind !== "handshake") return;
+    const packet = this.stage.exchange.start();
+    if (!packet.ok) this.fail("unexpectedIdentity", `its node id is no public key: ${packet.error.message}`);
+    else if (packet.value !== undefined) this.events.write(packet.value);
+  }
+
+  receive(chunk: Uint8Array): void {
+    if (this.stage.kind === "stopped") return;
+    this.queue.append(chunk);
+    while (this.readNext()) {}
+  }
+
+  send(id: number, payload: Uint8Array, priority: MessagePriority = "ordinary"): boolean {
+    if (this.stage.kind !== "open" || !this.writer.send(id, payload, priority)) return false;
+    this.events.queued();
     return true;
   }
 
-  function queueBase(id: number, payload: Uint8Array): void {
-    events.base?.("outbound", id);
-    sends.pushBase({ id, bytes: isCompressed ? compressSnappy(payload) : payload });
-    events.queued();
+  ping(): void {
+    if (this.stage.kind === "open") this.sendBase(PING, EMPTY_LIST);
   }
 
-  function next(): Uint8Array | undefined {
-    if (writer === undefined) return undefined;
-    if (partial !== undefined) return nextPiece(writer, partial);
-    const message = sends.shift();
-    if (message === undefined) return undefined;
-    const { id, bytes } = message;
-    const first = Uint8Array.of(id === 0 ? 0x80 : id);
-    if (bytes.length <= PIECE_BYTES) return writer.write(concatBytes(first, bytes));
-    partial = { bytes, written: 0 };
-    return concatBytes(writer.begin(1 + bytes.length), writer.add(first), nextPiece(writer, partial));
+  next(): Uint8Array | undefined {
+    return this.writer.next();
   }
 
-  function nextPiece({ add, end }: FrameWriter, { bytes, written }: PartialFrame): Uint8Array {
-    const until = written + PIECE_BYTES;
-    const piece = add(bytes.subarray(written, until));
-    partial = until < bytes.length ? { bytes, written: until } : undefined;
-    return partial === undefined ? concatBytes(piece, end()) : piece;
+  disconnect(reason: DisconnectReason): boolean {
+    const { kind } = this.stage;
+    const canSpeak = kind === "hello" || kind === "open";
+    // A peer that has read this node's Hello expects compression, unless its own says otherwise.
+    if (kind === "hello" && this.isHelloSent && !this.isHelloReceived) this.writer.isCompressed = true;
+    this.stopReading();
+    this.writer.dropWaiting();
+    if (canSpeak) this.sendBase(DISCONNECT, encodeDisconnect(reason));
+    return canSpeak;
   }
 
-  function sendHello(): void {
-    if (isHelloSent) return;
-    isHelloSent = true;
-    queueBase(HELLO, encodeHello(settings.hello));
+  stop(): void {
+    this.stopReading();
+    this.writer.stop();
+  }
+
+  private stopReading(): void {
+    this.stage = { kind: "stopped" };
+    this.queue.clear();
+  }
+
+  /** Reported while the Disconnect can still be sent, with the reason. */
+  private fail(reason: DisconnectReason, detail: string): false {
+    this.queue.clear();
+    this.events.broken(reason, detail);
+    this.stopReading();
+    return false;
+  }
+
+  private sendBase(id: number, payload: Uint8Array): void {
+    this.events.base?.("outbound", id);
+    this.writer.sendBase(id, payload);
+    this.events.queued();
+  }
+
+  private sendHello(): void {
+    if (this.isHelloSent) return;
+    this.isHelloSent = true;
+    this.sendBase(HELLO, encodeHello(this.hello));
   }
 
   /** Reads one packet or frame; true when another may follow. */
-  function step(): boolean {
+  private readNext(): boolean {
+    const { stage } = this;
     switch (stage.kind) {
-      case "auth":
-        return settings.remoteId === undefined && readAuth();
-      case "ack":
-        return readAck(stage.initiator);
-      case "hello":
-        if (queue.length === 0) return false;
-        sendHello();
-        return readFrame(stage.reader, MAX_HELLO_BYTES, receiveHello);
-      case "open":
-        return readFrame(stage.reader, MAX_PAYLOAD_BYTES + 1, receiveMessage);
+      case "handshake":
+        return this.readHandshake(stage.exchange);
+      case "hello": {
+        if (this.queue.length === 0) return false;
+        this.sendHello();
+        const message = this.readMessage(stage.reader, MAX_HELLO_BYTES);
+        return message !== undefined && this.receiveFirst(message, stage.reader);
+      }
+      case "open": {
+        const message = this.readMessage(stage.reader, MAX_PAYLOAD_BYTES + 1);
+        return message !== undefined && this.receiveMessage(message, stage.isCompressed);
+      }
       case "stopped":
-        queue.clear();
+        this.queue.clear();
         return false;
     }
   }
 
-  function readAuth(): boolean {
-    const packet = takeHandshakePacket(queue, "auth");
-    if (!packet.ok) return fail("breachOfProtocol", packet.error.message);
-    if (packet.value === undefined) return false;
-    const answer = answerAuth(own, packet.value);
-    if (!answer.ok) return fail("breachOfProtocol", answer.error.message);
-    remoteId = answer.value.remoteId;
-    events.write(answer.value.ack);
-    setUpFrames(answer.value.secrets);
-    return true;
-  }
-
-  function readAck(initiator: Initiator): boolean {
-    const packet = takeHandshakePacket(queue, "ack");
-    if (!packet.ok) return fail("breachOfProtocol", packet.error.message);
-    if (packet.value === undefined) return false;
-    const secrets = initiator.readAck(packet.value);
-    if (!secrets.ok) return fail("breachOfProtocol", secrets.error.message);
-    setUpFrames(secrets.value);
-    sendHello();
-    return true;
-  }
-
-  function readFrame(
-    reader: FrameReader,
-    maxBytes: number,
-    act: (id: number, payload: Uint8Array) => boolean,
-  ): boolean {
-    const read = reader.read(queue, maxBytes);
-    if (!read.ok) return fail("breachOfProtocol", read.error.message);
+  private readHandshake(exchange: KeyExchange): boolean {
+    const read = exchange.read(this.queue);
+    if (!read.ok) return this.fail("breachOfProtocol", read.error.message);
     if (read.value === undefined) return false;
-    isProven = true;
-    messagesRead++;
+    const { ack, remoteId, secrets } = read.value;
+    this.remoteId = remoteId;
+    if (ack !== undefined) this.events.write(ack);
+    this.writer.start(createFrameWriter(secrets));
+    this.stage = { kind: "hello", reader: createFrameReader(secrets) };
+    if (ack === undefined) this.sendHello();
+    return true;
+  }
+
+  private readMessage(reader: FrameReader, maxBytes: number): Message | undefined {
+    const read = reader.read(this.queue, maxBytes);
+    if (!read.ok) this.fail("breachOfProtocol", read.error.message);
+    if (!read.ok || read.value === undefined) return undefined;
+    this.isProven = true;
+    this.messagesRead++;
     const message = splitMessage(read.value);
-    if (message === undefined) return fail("breachOfProtocol", "a frame has no message id");
-    if (message.id < FIRST_PROTOCOL_ID) events.base?.("inbound", message.id);
-    return act(message.id, message.payload);
+    if (message === undefined) this.fail("breachOfProtocol", "a frame has no message id");
+    else if (message.id < FIRST_PROTOCOL_ID) this.events.base?.("inbound", message.id);
+    return message;
   }
 
-  /** The first message of the remote end. */
-  function receiveHello(id: number, payload: Uint8Array): boolean {
-    if (id === DISCONNECT) return receiveDisconnect(payload);
-    if (id !== HELLO) return fail("breachOfProtocol", `message ${id} came before Hello`);
+  /** The first message of the remote end: Hello, or Disconnect. */
+  private receiveFirst({ id, payload }: Message, reader: FrameReader): boolean {
+    if (id === DISCONNECT) return this.receiveDisconnect(payload);
+    if (id !== HELLO) return this.fail("breachOfProtocol", `message ${id} came before Hello`);
     const hello = decodeHello(payload);
-    if (!hello.ok) return fail("breachOfProtocol", `its Hello is malformed: ${hello.error.message}`);
-    isHelloReceived = true;
-    isCompressed = hello.value.p2pVersion >= FIRST_COMPRESSED_VERSION;
-    if (remoteId === undefined || Buffer.compare(remoteId, hello.value.nodeId) !== 0) {
-      return fail("unexpectedIdentity", "its Hello names another node id than the one it proved");
-    }
-    if (stage.kind !== "hello") return false;
-    stage = { kind: "open", reader: stage.reader };
-    events.opened(hello.value);
+    if (!hello.ok) return this.fail("breachOfProtocol", `its Hello is malformed: ${hello.error.message}`);
+    this.isHelloReceived = true;
+    const isCompressed = hello.value.p2pVersion >= FIRST_COMPRESSED_VERSION;
+    this.writer.isCompressed = isCompressed;
+    if (this.remoteId === undefined || Buffer.compare(this.remoteId, hello.value.nodeId) !== 0)
+      return this.fail("unexpectedIdentity", "its Hello names another node id than the one it proved");
+    // Reporting the message may have stopped the wire.
+    if (this.stage.kind !== "hello") return false;
+    this.stage = { kind: "open", reader, isCompressed };
+    this.events.opened(hello.value);
     return true;
   }
 
-  function receiveMessage(id: number, sent: Uint8Array): boolean {
-    const read = isCompressed ? uncompressSnappy(sent, MAX_PAYLOAD_BYTES) : ok(sent);
+  private receiveMessage({ id, payload }: Message, isCompressed: boolean): boolean {
+    const read = isCompressed ? uncompressSnappy(payload, MAX_PAYLOAD_BYTES) : ok(payload);
     // Some clients send Disconnect uncompressed.
-    if (id === DISCONNECT) return receiveDisconnect(read.ok ? read.value : sent);
-    if (!read.ok) return fail("breachOfProtocol", `bad snappy: ${read.error.message}`);
-    if (id === PING && stage.kind === "open") queueBase(PONG, EMPTY_LIST);
-    else if (id === PONG) events.ponged();
-    else if (id >= FIRST_PROTOCOL_ID) events.message(id, read.value);
+    if (id === DISCONNECT) return this.receiveDisconnect(read.ok ? read.value : payload);
+    if (!read.ok) return this.fail("breachOfProtocol", `bad snappy: ${read.error.message}`);
+    if (id === PING && this.stage.kind === "open") this.sendBase(PONG, EMPTY_LIST);
+    else if (id === PONG) this.events.ponged();
+    else if (id >= FIRST_PROTOCOL_ID) this.events.message(id, read.value);
     return true;
   }
 
-  function receiveDisconnect(payload: Uint8Array): false {
-    stop();
-    events.disconnected(decodeDisconnect(payload));
+  private receiveDisconnect(payload: Uint8Array): false {
+    this.stop();
+    this.events.disconnected(decodeDisconnect(payload));
     return false;
   }
-
-  return {
-    start() {
-      if (settings.remoteId === undefined) return;
-      const initiator = createInitiator(own, settings.remoteId);
-      if (!initiator.ok) {
-        fail("unexpectedIdentity", `its node id is no public key: ${initiator.error.message}`);
-        return;
-      }
-      stage = { kind: "ack", initiator: initiator.value };
-      events.write(initiator.value.auth);
-    },
-    receive(chunk) {
-      if (stage.kind === "stopped") return;
-      queue.append(chunk);
-      while (step()) {}
-    },
-    send: (id, payload, priority = "ordinary") =>
-      stage.kind === "open" && queueMessage(id, payload, priority),
-    ping() {
-      if (stage.kind === "open") queueBase(PING, EMPTY_LIST);
-    },
-    next,
-    disconnect(reason) {
-      const canSpeak = stage.kind === "hello" || stage.kind === "open";
-      // A peer that has read this node's Hello expects compression, unless its own says otherwise.
-      if (stage.kind === "hello" && isHelloSent && !isHelloReceived) isCompressed = true;
-      stopReading();
-      sends.dropWaiting();
-      if (canSpeak) queueBase(DISCONNECT, encodeDisconnect(reason));
-      return canSpeak;
-    },
-    stop,
-    get hasNext() {
-      return partial !== undefined || !sends.isEmpty;
-    },
-    get unreadBytes() {
-      return queue.length === 0 ? 0 : queue.capacity;
-    },
-    get messagesRead() {
-      return messagesRead;
-    },
-    get provenId() {
-      return isProven ? remoteId : undefined;
-    },
-  };
-}
-
-export function ownHello(hello: Omit<Hello, "p2pVersion">): Hello {
-  return { p2pVersion: P2P_VERSION, ...hello };
-}
-
-/** The id is an RLP integer: one byte, or two from 0x80 on, which no client uses. */
-function splitMessage(body: Uint8Array): { id: number; payload: Uint8Array } | undefined {
-  const [first, second] = body;
-  if (first === undefined) return undefined;
-  if (first <= 0x80) return { id: first === 0x80 ? 0 : first, payload: body.subarray(1) };
-  const isLong = first === 0x81 && second !== undefined && second >= 0x80;
-  return isLong ? { id: second, payload: body.subarray(2) } : undefined;
 }
