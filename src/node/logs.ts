@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import type { ChainReader } from "../chain/chain.ts";
-import type { Settings } from "../config/settings.ts";
 import { createLogFinder, type FindLogs } from "../logs/findLogs.ts";
 import { createLogIndex, type LogIndex } from "../logs/logIndex.ts";
 import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } from "../logs/logQuery.ts";
@@ -8,7 +6,6 @@ import { createLogSearch } from "../logs/logSearch.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
-import type { DataDirectory } from "./dataDirectory.ts";
 
 /** Log queries over any range, and the bloom index that makes them fast. */
 export interface Logs {
@@ -17,31 +14,38 @@ export interface Logs {
   close(): Promise<void>;
 }
 
-export interface LogsParts {
-  readonly directory: Pick<DataDirectory, "path" | "chain">;
-  readonly chain: ChainReader;
-  readonly blocks: Pick<BlockStore, "hasReceiptsInMemory">;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface LogsSettings {
+  /** Directory of the database, which this thread has open. */
+  readonly databasePath: string;
+  /** Directory of the bloom files. */
+  readonly bloomFolder: string;
+  /** --auto-log-bloom-caching-enabled: whether the index is written without a request. */
+  readonly isIndexAutomatic: boolean;
   /** Delay between the start and the first write of the index; default START_DELAY_MS. */
   readonly indexDelayMs?: number;
 }
 
+export interface LogsParts {
+  readonly chain: ChainReader;
+  readonly blocks: Pick<BlockStore, "hasReceiptsInMemory">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 export function openLogs(
-  { rpc }: { readonly rpc: Pick<Settings["rpc"], "isLogIndexAutomatic"> },
-  { directory, chain, blocks, clock, logger, indexDelayMs = START_DELAY_MS }: LogsParts,
+  { databasePath, bloomFolder, isIndexAutomatic, indexDelayMs = START_DELAY_MS }: LogsSettings,
+  { chain, blocks, clock, logger }: LogsParts,
 ): Logs {
-  const files = { databasePath: directory.chain, bloomFolder: join(directory.path, "caches") };
   const index = createLogIndex(
-    {
-      databasePath: files.databasePath,
-      folder: files.bloomFolder,
-      isAutomatic: rpc.isLogIndexAutomatic,
-      delayMs: indexDelayMs,
-    },
+    { databasePath, folder: bloomFolder, isAutomatic: isIndexAutomatic, delayMs: indexDelayMs },
     { chain, clock, logger },
   );
-  const search = createLogSearch({ ...files, clock, onInvalidSegment: index.reportInvalid });
+  const search = createLogSearch({
+    databasePath,
+    bloomFolder,
+    clock,
+    onInvalidSegment: index.reportInvalid,
+  });
   const findInline = createLogFinder(chain);
 
   /** Whether the query is faster on this thread than a message to the worker thread. */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../calls/callPool.ts";
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
@@ -111,13 +112,14 @@ function openReaders(
   onStop(() => simulator.close());
   const tracer = createTracePool({ ...DEFAULT_TRACE_POOL_SETTINGS, gasCap }, executing);
   onStop(() => tracer.close());
-  const logs = openLogs(settings, {
-    directory,
-    chain,
-    blocks,
-    clock: durationClock,
-    logger: logger.child("storage"),
-  });
+  const logs = openLogs(
+    {
+      databasePath: directory.chain,
+      bloomFolder: join(directory.path, "caches"),
+      isIndexAutomatic: settings.rpc.isLogIndexAutomatic,
+    },
+    { chain, blocks, clock: durationClock, logger: logger.child("storage") },
+  );
   onStop(() => logs.close());
   return { simulator, tracer, logs };
 }

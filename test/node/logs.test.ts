@@ -52,20 +52,19 @@ async function aStoredChain(head: number, content = contentOf): Promise<StoredCh
   return { path, stored, chain, caches: join(path, "caches") };
 }
 
-function logsOf(
-  { path, chain }: StoredChain,
-  isLogIndexAutomatic = true,
-  logger: Logger = silentLogger,
-): Logs {
+function logsOf({ path, chain }: StoredChain, isIndexAutomatic = true, logger: Logger = silentLogger): Logs {
   const logs = openLogs(
-    { rpc: { isLogIndexAutomatic } },
     {
-      directory: { path, chain: join(path, "chain") },
+      databasePath: join(path, "chain"),
+      bloomFolder: join(path, "caches"),
+      isIndexAutomatic,
+      indexDelayMs: 0,
+    },
+    {
       chain,
       blocks: { hasReceiptsInMemory: (number) => number === IN_MEMORY },
       clock: systemClock,
       logger,
-      indexDelayMs: 0,
     },
   );
   onTestFinished(() => logs.close());
