@@ -6,6 +6,7 @@ import type { Engine } from "../consensus/engine.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
 import type { Simulator } from "../execution/callRequest.ts";
 import type { StateQueryRunner } from "../execution/stateQuery.ts";
+import type { Logs } from "../logs/openLogs.ts";
 import { ETH_VERSION } from "../network/eth/messageCodes.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
@@ -15,7 +16,6 @@ import type { PeerToPeerFacts, RpcPorts, ServiceEndpoints } from "../rpc/ports.t
 import type { WorldState } from "../state/worldState.ts";
 import type { Tracer } from "../tracers/traceJob.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import type { Logs } from "./logs.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import type { PauseReasons } from "./pauseReasons.ts";
 import { createTraceFolder } from "./traceFolder.ts";

@@ -9,7 +9,7 @@ import {
   MAX_RUNNING_SEARCHES,
   MAX_WAITING_SEARCHES,
 } from "../../src/logs/logSearch.ts";
-import { type Logs, openLogs } from "../../src/node/logs.ts";
+import { type Logs, openLogs } from "../../src/logs/openLogs.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
 import { joinPieces } from "../../src/primitives/jsonPieces.ts";

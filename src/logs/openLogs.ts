@@ -1,11 +1,11 @@
 import type { ChainReader } from "../chain/chain.ts";
-import { createLogFinder, type FindLogs } from "../logs/findLogs.ts";
-import { createLogIndex, type LogIndex } from "../logs/logIndex.ts";
-import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } from "../logs/logQuery.ts";
-import { createLogSearch } from "../logs/logSearch.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
+import { createLogFinder, type FindLogs } from "./findLogs.ts";
+import { createLogIndex, type LogIndex } from "./logIndex.ts";
+import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } from "./logQuery.ts";
+import { createLogSearch } from "./logSearch.ts";
 
 /** Log queries over any range, and the bloom index that makes them fast. */
 export interface Logs {
