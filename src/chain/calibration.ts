@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { BlockRules } from "../execution/blockRules.ts";
 import { executeBlock } from "../execution/executeBlock.ts";
 import { createYieldPolicy, type StopSignal } from "../execution/yieldPolicy.ts";
@@ -126,5 +127,3 @@ function transfer({ nonce, price, to, sender, chainId }: Transfer): SentTransact
   const decoded = decodeTransaction(encodeRlpList(items.map(encodeRlpString)));
   return withSender(expectDefined(decoded.ok ? decoded.value : undefined, "a transfer"), sender);
 }
-
-const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Clock } from "../primitives/clock.ts";
 import type { Steps } from "../primitives/steps.ts";
 import { MemoryBudget } from "./memoryBudget.ts";
@@ -58,7 +59,7 @@ export function createYieldPolicy(clock: Pick<Clock, "nowMs">, settings: YieldSe
     async yield() {
       const startMs = clock.nowMs();
       if (startMs >= deadlineMs()) throw new OutOfTime("the time for this work is up");
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await yieldToEventLoop();
       if (settings.signal?.aborted === true) throw new OutOfTime("no caller waits for this work any more");
       const nowMs = clock.nowMs();
       yieldAtMs = nowMs + Math.min(Math.max(SLICE_MS, 2 * (nowMs - startMs)), LONGEST_SLICE_MS);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
@@ -81,7 +81,7 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
       const item = ordered[offered] as Loaded; // below the length
       const result = pool.add(item.transaction, item.origin);
       if (!result.ok) refused[result.error.code] = (refused[result.error.code] ?? 0) + 1;
-      if ((offered + 1) % OFFERS_PER_SLICE === 0) await nextTurn();
+      if ((offered + 1) % OFFERS_PER_SLICE === 0) await yieldToEventLoop();
     }
     const added = offered - Object.values(refused).reduce((sum, count) => sum + count, 0);
     logger.info(

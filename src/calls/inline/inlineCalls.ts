@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { isInterpreterLoaded } from "../../execution/blockSession.ts";
 import type { SimulationJob, SimulationResult, Simulator } from "../../execution/callRequest.ts";
@@ -165,8 +166,4 @@ export function createInlineCalls(parts: InlineCallParts): Simulator {
       });
     },
   };
-}
-
-function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Common } from "@ethereumjs/common";
 import {
   type CustomPrecompile,
@@ -108,7 +109,7 @@ const BLS12 = new LazyCurve<Bls12>(async () => bls12(await loadMcl("BLS12_381"))
 export async function loadCurves(fork: ForkName): Promise<void> {
   for (const [since, load] of CURVES) {
     if (!isAtLeast(fork, since)) continue;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await yieldToEventLoop();
     await load();
   }
 }
