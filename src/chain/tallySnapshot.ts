@@ -1,8 +1,8 @@
-import { RLP } from "@ethereumjs/rlp";
 import type { OutstandingVotes, VoteTally } from "../ibft/validatorVotes.ts";
 import { type Address, asAddress } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import { encodeRlp, type RlpItem, readRlp } from "../primitives/rlp.ts";
 import { damaged, openEntry, sealEntry } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import { voteTallyKey } from "../storage/keys.ts";
@@ -22,8 +22,8 @@ export function putTallySnapshot(
   tally: VoteTally,
 ): void {
   const key = voteTallyKey(block.number);
-  const votes = tally.outstanding.map(({ recipient, add, drop }) => [recipient, [...add], [...drop]]);
-  batch.put(key, sealEntry(key, RLP.encode([block.hash, [...tally.validators], votes])));
+  const votes = tally.outstanding.map(({ recipient, add, drop }) => [recipient, add, drop]);
+  batch.put(key, sealEntry(key, encodeRlp([block.hash, tally.validators, votes])));
 }
 
 /** The tally stored for exactly this block; undefined when there is none. Throws DamagedData. */
@@ -35,21 +35,30 @@ export function readTallySnapshot(
   const sealed = database.get(key);
   if (sealed === undefined) return undefined;
   const what = `the tally of votes after block ${block.number}`;
-  const [hash, validators, votes] = RLP.decode(openEntry(key, sealed, what)) as unknown[];
+  const [hash, validators, votes] = listOf(readRlp(openEntry(key, sealed, what), SNAPSHOT_DEPTH));
   if (!(hash instanceof Uint8Array)) throw damaged(what, "it names no block");
   if (!equalBytes(hash, block.hash)) return undefined;
+  return { validators: listOf(validators).map(addressOf), outstanding: listOf(votes).map(votesOf) };
+}
+
+/** The snapshot, its votes, those on one address, their voters. */
+const SNAPSHOT_DEPTH = 4;
+
+function votesOf(item: RlpItem): OutstandingVotes {
+  const [recipient, add, drop] = listOf(item);
   return {
-    validators: addresses(validators),
-    outstanding: (votes as unknown[][]).map(
-      ([recipient, add, drop]): OutstandingVotes => ({
-        recipient: asAddress(recipient as Uint8Array),
-        add: addresses(add),
-        drop: addresses(drop),
-      }),
-    ),
+    recipient: addressOf(recipient),
+    add: listOf(add).map(addressOf),
+    drop: listOf(drop).map(addressOf),
   };
 }
 
-function addresses(item: unknown): readonly Address[] {
-  return (item as Uint8Array[]).map(asAddress);
+function listOf(item: RlpItem | undefined): readonly RlpItem[] {
+  if (item === undefined || item instanceof Uint8Array) throw new RangeError("not a list");
+  return item;
+}
+
+function addressOf(item: RlpItem | undefined): Address {
+  if (!(item instanceof Uint8Array)) throw new RangeError("not bytes");
+  return asAddress(item);
 }

@@ -1,8 +1,8 @@
-import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { keccak256 } from "../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToBytes } from "../primitives/quantity.ts";
+import { encodeRlp } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER } from "../primitives/secp256k1.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
@@ -30,7 +30,7 @@ export function delegationTarget(code: Uint8Array): Address | undefined {
 /** Recovers the signer of an authorization, whether or not it applies here; undefined if the signature is invalid. */
 export function authorityOf({ chainId, address, nonce, yParity, r, s }: Authorization): Address | undefined {
   if (yParity > 1n || s > SECP256K1_ORDER / 2n) return undefined;
-  const items = RLP.encode([bigintToBytes(chainId), address, bigintToBytes(nonce)]);
+  const items = encodeRlp([bigintToBytes(chainId), address, bigintToBytes(nonce)]);
   return recoverAddress(keccak256(concatBytes(MAGIC, items)), { r, s, yParity: yParity === 1n ? 1 : 0 });
 }
 

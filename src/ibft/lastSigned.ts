@@ -1,10 +1,9 @@
-import { RLP } from "@ethereumjs/rlp";
 import { asAddress } from "../primitives/address.ts";
 import { asHash } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToBytes, bytesToBigint } from "../primitives/quantity.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString, type RlpItem, readRlp } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 import { decodeBlock, encodeBlock } from "../types/block.ts";
 import type { Digest } from "../types/blockHash.ts";
@@ -46,7 +45,7 @@ export type LastSignedErrorCode = "unknownVoteLogVersion" | "damagedVoteLog";
 /** Decodes what encodeLastSigned wrote. The vote log has checksums, so an error means a bug or another version. */
 export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, LastSignedErrorCode> {
   try {
-    const [version, height, round, digest, prepared] = listOf(RLP.decode(bytes), 5);
+    const [version, height, round, digest, prepared] = listOf(readRlp(bytes, RECORD_DEPTH), 5);
     if (bytesToBigint(bytesOf(version)) !== FORMAT_VERSION) {
       return refuse("unknownVoteLogVersion", `version ${bytesToBigint(bytesOf(version))}`);
     }
@@ -54,7 +53,7 @@ export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, Las
       height: bytesToBigint(bytesOf(height)),
       round: Number(bytesToBigint(bytesOf(round))),
       digest: bytesOf(digest).length === 0 ? undefined : (asHash(bytesOf(digest)) as Digest),
-      prepared: Array.isArray(prepared) ? decodePrepared(prepared) : undefined,
+      prepared: prepared instanceof Uint8Array ? undefined : decodePrepared(prepared),
     };
     const preparedHeight = record.prepared?.candidate.header.number ?? record.height;
     return preparedHeight === record.height
@@ -66,6 +65,8 @@ export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, Las
 }
 
 const FORMAT_VERSION = 1n;
+/** The record, what is prepared, its Prepares, a signer. */
+const RECORD_DEPTH = 4;
 
 function encodePrepared({ certificate, candidate }: PreparedBlock): Uint8Array {
   const block = { header: candidate.header, transactions: candidate.transactions, ommers: [] };
@@ -80,7 +81,7 @@ function encodeSigner({ signature, author }: Signed<Payload>): Uint8Array {
   return encodeRlpList([encodeRlpString(encodeSignature(signature)), encodeRlpString(author)]);
 }
 
-function decodePrepared(items: unknown): PreparedBlock {
+function decodePrepared(items: RlpItem | undefined): PreparedBlock {
   const [blockBytes, proposer, preparers] = listOf(items, 3);
   const block = decodeBlock(bytesOf(blockBytes));
   if (!block.ok) throw new RangeError(block.error.message);
@@ -88,12 +89,11 @@ function decodePrepared(items: unknown): PreparedBlock {
   if (!candidate.ok) throw new RangeError(candidate.error.message);
   const { header, extra, digest } = candidate.value;
   const id = { height: header.number, round: extra.round, digest };
-  if (!Array.isArray(preparers)) throw new RangeError("the Prepares are a list");
   return {
     candidate: candidate.value,
     certificate: {
       proposal: { payload: { kind: "proposal", ...id }, ...decodeSigner(proposer) },
-      prepares: preparers.map((preparer) => ({
+      prepares: listOf(preparers).map((preparer) => ({
         payload: { kind: "prepare", ...id },
         ...decodeSigner(preparer),
       })),
@@ -101,19 +101,21 @@ function decodePrepared(items: unknown): PreparedBlock {
   };
 }
 
-function decodeSigner(items: unknown): Pick<Signed<Payload>, "signature" | "author"> {
+function decodeSigner(items: RlpItem | undefined): Pick<Signed<Payload>, "signature" | "author"> {
   const [signatureBytes, author] = listOf(items, 2);
   const signature: Signature | undefined = decodeSignature(bytesOf(signatureBytes));
   if (signature === undefined) throw new RangeError("not a signature");
   return { signature, author: asAddress(bytesOf(author)) };
 }
 
-function listOf(item: unknown, length: number): readonly unknown[] {
-  if (!Array.isArray(item) || item.length !== length) throw new RangeError(`not a list of ${length}`);
+/** The members of a list, of exactly `length` if given. */
+function listOf(item: RlpItem | undefined, length?: number): readonly RlpItem[] {
+  if (item === undefined || item instanceof Uint8Array) throw new RangeError("not a list");
+  if (length !== undefined && item.length !== length) throw new RangeError(`not a list of ${length}`);
   return item;
 }
 
-function bytesOf(item: unknown): Uint8Array {
+function bytesOf(item: RlpItem | undefined): Uint8Array {
   if (!(item instanceof Uint8Array)) throw new RangeError("not bytes");
   return item;
 }

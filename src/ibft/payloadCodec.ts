@@ -1,9 +1,8 @@
-import { RLP } from "@ethereumjs/rlp";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToFixedBytes } from "../primitives/quantity.ts";
+import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import { encodeSignature, type Signature } from "../primitives/secp256k1.ts";
-import type { RawItem } from "../types/header.ts";
 import type { Payload, PreparedCertificate, Signed } from "./message.ts";
 
 /** Message codes without the sub-protocol's offset on the wire; signatures cover the code, which separates the kinds. */
@@ -17,7 +16,7 @@ export function messageHash(payload: Payload): Hash {
 }
 
 export function encodePayload(payload: Payload): Uint8Array {
-  return RLP.encode(payloadItems(payload));
+  return encodeRlp(payloadItems(payload));
 }
 
 /**
@@ -25,7 +24,7 @@ export function encodePayload(payload: Payload): Uint8Array {
  * certificates of a hundred validators, ten thousand signed payloads.
  */
 export function encodeSigned(signed: Signed<Payload>): Uint8Array {
-  return encodings.get(signed) ?? RLP.encode(signedItems(signed));
+  return encodings.get(signed) ?? encodeRlp(signedItems(signed));
 }
 
 /** Keeps `bytes`, from which `signed` was decoded, for as long as `signed` lives. */
@@ -44,7 +43,7 @@ export function signPayload<P extends Payload>(
 }
 
 /** The height in 8 bytes and the round in 4, never trimmed; then the fields of the kind (ibft2.md#payloads). */
-function payloadItems(payload: Payload): RawItem[] {
+function payloadItems(payload: Payload): readonly RlpItem[] {
   const roundId = [bigintToFixedBytes(payload.height, 8), bigintToFixedBytes(BigInt(payload.round), 4)];
   switch (payload.kind) {
     case "proposal":
@@ -57,11 +56,11 @@ function payloadItems(payload: Payload): RawItem[] {
   }
 }
 
-function certificateItems({ proposal, prepares }: PreparedCertificate): RawItem[] {
+function certificateItems({ proposal, prepares }: PreparedCertificate): readonly RlpItem[] {
   return [signedItems(proposal), prepares.map(signedItems)];
 }
 
 /** [payload, signature] */
-export function signedItems({ payload, signature }: Signed<Payload>): RawItem[] {
+function signedItems({ payload, signature }: Signed<Payload>): readonly RlpItem[] {
   return [payloadItems(payload), encodeSignature(signature)];
 }

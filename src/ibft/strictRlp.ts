@@ -1,4 +1,4 @@
-import { readRlp, rlpMembers } from "../primitives/rlp.ts";
+import { readRlpString, rlpMembers } from "../primitives/rlp.ts";
 import { CERTIFICATE_ERRORS } from "./certificateRules.ts";
 
 /** Why bytes do not decode to a message; a small set, used as a metric label. */
@@ -52,7 +52,7 @@ type Parts<Count extends number> = Count extends 1
 
 /** The string of exactly `length` bytes that `part` encodes, as a view; throws RangeError for anything else. */
 export function stringOf(part: Uint8Array, length: number): Uint8Array {
-  const string = readRlp(part, 0) as Uint8Array;
+  const string = readRlpString(part);
   if (string.length !== length) throw new RangeError(`${string.length} bytes instead of ${length}`);
   return string;
 }

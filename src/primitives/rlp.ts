@@ -1,8 +1,16 @@
 /**
- * RLP for hot paths and for data of untrusted peers: encodes from parts that are already encoded, and decodes without
- * copies, one level deep (block bodies, trie nodes, transactions) or as deep as the caller expects. Only our own data
- * may go to the library (@ethereumjs/rlp), which does not limit depth: a megabyte of nested lists takes it a minute.
+ * The RLP codec. Encodes whole items, or from parts that are already encoded; decodes without copies, one level deep
+ * (block bodies, trie nodes, transactions) or as deep as the caller expects. The depth is always bounded, because a
+ * megabyte of nested lists costs a decoder without a bound a minute (@ethereumjs/rlp, the second opinion in tests).
  */
+
+/** A byte string, or a list. */
+export type RlpItem = Uint8Array | readonly RlpItem[];
+
+/** RLP of an item. Recursive, so only for items whose depth is known. */
+export function encodeRlp(item: RlpItem): Uint8Array {
+  return item instanceof Uint8Array ? encodeRlpString(item) : encodeRlpList(item.map(encodeRlp));
+}
 
 /** RLP of a byte string. */
 export function encodeRlpString(bytes: Uint8Array): Uint8Array {
@@ -138,17 +146,22 @@ export function* rlpMembers(bytes: Uint8Array): Generator<RlpSpan> {
   }
 }
 
-/** A byte string, which is a view, or a list. */
-export type RlpItem = Uint8Array | readonly RlpItem[];
-
 /**
- * Decodes the item that fills `bytes` exactly, with lists nested at most `depth` deep: 1 for a list of strings. Throws
- * RangeError for deeper nesting, and for anything that is not canonical RLP.
+ * Decodes the item that fills `bytes` exactly, with lists nested at most `depth` deep: 1 for a list of strings. Strings
+ * are views of `bytes`. Throws RangeError for deeper nesting, and for anything that is not canonical RLP.
  */
 export function readRlp(bytes: Uint8Array, depth: number): RlpItem {
   const item = readRlpSpan(bytes, 0, bytes.length);
   if (item.until !== bytes.length) throw new RangeError("bytes after the item");
   return itemAt(bytes, item, depth);
+}
+
+/** The byte string that fills `bytes` exactly, as a view; throws RangeError for a list, and as readRlp does. */
+export function readRlpString(bytes: Uint8Array): Uint8Array {
+  const { isList, from, until } = readRlpSpan(bytes, 0, bytes.length);
+  if (isList) throw new RangeError("a list instead of bytes");
+  if (until !== bytes.length) throw new RangeError("bytes after the item");
+  return bytes.subarray(from, until);
 }
 
 function itemAt(bytes: Uint8Array, { isList, from, until }: RlpSpan, depth: number): RlpItem {

@@ -1,7 +1,7 @@
-import { RLP } from "@ethereumjs/rlp";
 import { assert } from "../primitives/assert.ts";
 import { asHash } from "../primitives/hash.ts";
 import { bytesToBigint } from "../primitives/quantity.ts";
+import { readRlp } from "../primitives/rlp.ts";
 import type { Account } from "../types/account.ts";
 import type { ByteArena } from "./byteArena.ts";
 import { scalarLength, writeScalar } from "./scalar.ts";
@@ -38,8 +38,7 @@ function writeScalarItem(bytes: Uint8Array, start: number, value: bigint, length
 
 /** The account in a leaf of the account trie: RLP of [nonce, balance, storageRoot, codeHash]. */
 export function decodeAccount(leaf: Uint8Array): Account {
-  const items = RLP.decode(leaf);
-  const [nonce, balance, storageRoot, codeHash] = Array.isArray(items) ? items : [];
+  const [nonce, balance, storageRoot, codeHash] = readRlp(leaf, 1);
   assert(
     nonce instanceof Uint8Array &&
       balance instanceof Uint8Array &&

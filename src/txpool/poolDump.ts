@@ -1,6 +1,6 @@
 import { toKey } from "../primitives/byteKey.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { readRlp } from "../primitives/rlp.ts";
+import { readRlpString } from "../primitives/rlp.ts";
 import {
   decodeBodyTransaction,
   decodeTransaction,
@@ -67,7 +67,7 @@ function decodeRlp(bytes: Uint8Array): Result<Transaction> {
   const first = bytes[0] ?? 0;
   if (first < 0x80 || first >= 0xc0) return decodeTransaction(bytes);
   try {
-    return decodeBodyTransaction(readRlp(bytes, 0));
+    return decodeBodyTransaction(readRlpString(bytes));
   } catch (error) {
     return damaged(error instanceof Error ? error.message : "unreadable RLP");
   }

@@ -1,6 +1,6 @@
-import { RLP } from "@ethereumjs/rlp";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { bigintToBytes } from "../primitives/quantity.ts";
+import { encodeRlp } from "../primitives/rlp.ts";
 
 /** The value of an address in the state trie (yellow paper §4.1). Balance in wei. */
 export interface Account {
@@ -19,7 +19,7 @@ export const EMPTY_ACCOUNT: Account = {
 
 /** RLP of [nonce, balance, storageRoot, codeHash], the value of a leaf of the state trie. */
 export function encodeAccount(account: Account): Uint8Array {
-  return RLP.encode([
+  return encodeRlp([
     bigintToBytes(account.nonce),
     bigintToBytes(account.balance),
     account.storageRoot,

@@ -1,9 +1,15 @@
-import { RLP } from "@ethereumjs/rlp";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { encodeRlpList, type RlpItem, readRlp, rlpListSize, rlpMembers } from "../primitives/rlp.ts";
+import {
+  encodeRlp,
+  encodeRlpList,
+  type RlpItem,
+  readRlpString,
+  rlpListSize,
+  rlpMembers,
+} from "../primitives/rlp.ts";
 import { atOnce } from "../primitives/steps.ts";
-import { decodeHeader, encodeHeader, type Header, headerFromItems } from "./header.ts";
+import { decodeHeader, encodeHeader, type Header } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
   bodyTransactionSize,
@@ -24,7 +30,7 @@ export interface Block<T extends Transaction = Transaction> {
   readonly header: Header;
   readonly transactions: readonly T[];
   readonly ommers: readonly Header[];
-  readonly withdrawals?: readonly unknown[];
+  readonly withdrawals?: readonly RlpItem[];
 }
 
 /** A block without its header. */
@@ -85,8 +91,8 @@ function bodyParts({ transactions, ommers, withdrawals }: Body): Uint8Array[] {
   return parts;
 }
 
-function encodeWithdrawals(withdrawals: readonly unknown[]): Uint8Array {
-  return RLP.encode([...withdrawals] as Uint8Array[]);
+function encodeWithdrawals(withdrawals: readonly RlpItem[]): Uint8Array {
+  return encodeRlp(withdrawals);
 }
 
 /** The body's list of transactions, made of the bytes that each transaction keeps. */
@@ -213,43 +219,13 @@ function decodeRest(
 /** A list of fields; anything else is kept as it is. Throws RangeError for too many fields. */
 function readWithdrawal(part: Uint8Array): RlpItem {
   const isList = (part[0] ?? 0) >= 0xc0;
-  return isList ? partsOf(part, WITHDRAWAL_FIELDS).map((field) => readRlp(field, 0)) : readRlp(part, 0);
+  return isList ? partsOf(part, WITHDRAWAL_FIELDS).map(readRlpString) : readRlpString(part);
 }
 
 /** Far more than any chain has. Untrusted peers send these, and megabytes of empty items take gigabytes as objects. */
 const MAX_OMMERS = 64;
 const MAX_WITHDRAWALS = 1024;
 const WITHDRAWAL_FIELDS = 4;
-
-/** Like decodeBlock, from items of a larger RLP (an IBFT proposal, a NewBlock message). */
-export function blockFromItems(items: unknown): Result<Block, "malformedBlock"> {
-  if (!Array.isArray(items) || items.length < 3 || items.length > 4)
-    return malformed("a block has three parts, or four");
-  const [headerPart, transactionsPart, ommersPart, withdrawals] = items as unknown[];
-  const header = headerFromItems(headerPart);
-  if (!header.ok) return malformed(header.error.message);
-  if (!Array.isArray(transactionsPart) || !Array.isArray(ommersPart))
-    return malformed("a body is made of lists");
-  if (withdrawals !== undefined && !Array.isArray(withdrawals)) return malformed("withdrawals are a list");
-  const transactions: Transaction[] = [];
-  for (const item of transactionsPart) {
-    const transaction = decodeBodyTransaction(item);
-    if (!transaction.ok) return malformed(transaction.error.message);
-    transactions.push(transaction.value);
-  }
-  const ommers: Header[] = [];
-  for (const item of ommersPart) {
-    const ommer = headerFromItems(item);
-    if (!ommer.ok) return malformed(ommer.error.message);
-    ommers.push(ommer.value);
-  }
-  return ok({
-    header: header.value,
-    transactions,
-    ommers,
-    ...(withdrawals !== undefined && { withdrawals }),
-  });
-}
 
 function malformed(message: string): Result<never, "malformedBlock"> {
   return err({ code: "malformedBlock", fault: "peer", message });

@@ -1,8 +1,7 @@
-import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { type RlpSpan, readRlp, rlpMembers } from "../primitives/rlp.ts";
+import { encodeRlp, type RlpItem, type RlpSpan, readRlpString, rlpMembers } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
 
 /** A header's vote on a validator. */
@@ -25,17 +24,17 @@ export const VANITY_BYTES = 32;
 
 /** The full encoding, stored and sent: all five items. */
 export function encodeExtraData(extra: ExtraData): Uint8Array {
-  return RLP.encode([...itemsWithRound(extra), extra.seals.map(encodeSignature)]);
+  return encodeRlp([...itemsWithRound(extra), extra.seals.map(encodeSignature)]);
 }
 
 /** The encoding without the seals item: covered by commit seals and by a proposal's digest. */
 export function encodeWithoutSeals(extra: ExtraData): Uint8Array {
-  return RLP.encode(itemsWithRound(extra));
+  return encodeRlp(itemsWithRound(extra));
 }
 
 /** The encoding without seals and round: covered by the chain hash of a block. */
 export function encodeWithoutSealsAndRound(extra: ExtraData): Uint8Array {
-  return RLP.encode(firstItems(extra));
+  return encodeRlp(firstItems(extra));
 }
 
 /**
@@ -73,15 +72,15 @@ function readExtraData(bytes: Uint8Array): ExtraData {
   };
 }
 
-function firstItems(extra: ExtraData): (Uint8Array | Uint8Array[])[] {
+function firstItems(extra: ExtraData): RlpItem[] {
   const vote =
     extra.vote === undefined
       ? EMPTY_BYTES
       : [extra.vote.recipient, Uint8Array.of(extra.vote.kind === "add" ? 0xff : 0x00)];
-  return [extra.vanity, [...extra.validators], vote];
+  return [extra.vanity, extra.validators, vote];
 }
 
-function itemsWithRound(extra: ExtraData): (Uint8Array | Uint8Array[])[] {
+function itemsWithRound(extra: ExtraData): RlpItem[] {
   const round = new Uint8Array(4);
   new DataView(round.buffer).setUint32(0, extra.round);
   return [...firstItems(extra), round];
@@ -111,7 +110,7 @@ function partsOf(list: Uint8Array, count: number, what: string): readonly RlpSpa
 /** The string that `part` encodes, of exactly `length` bytes if given. */
 function stringAt(part: Uint8Array | undefined, what: string, length?: number): Uint8Array {
   if (part === undefined || (part[0] ?? 0xff) >= 0xc0) throw new RangeError(what);
-  const string = readRlp(part, 0) as Uint8Array;
+  const string = readRlpString(part);
   if (length !== undefined && string.length !== length) throw new RangeError(what);
   return string;
 }

@@ -35,8 +35,6 @@ export interface Header {
   readonly requestsHash?: Hash;
 }
 
-export type RawItem = Uint8Array | RawItem[];
-
 /** The header's items in RLP order, with extraData replaced by `extraData` where given (the BFT hashes need that). */
 export function headerItems(header: Header, extraData: Uint8Array = header.extraData): Uint8Array[] {
   const items = [
@@ -73,7 +71,6 @@ export function encodeHeader(header: Header): Uint8Array {
   return encodeHeaderItems(headerItems(header));
 }
 
-/** Without the RLP library, because validating a block encodes its header four times. */
 export function encodeHeaderItems(items: readonly Uint8Array[]): Uint8Array {
   return encodeRlpList(items.map(encodeRlpString));
 }

@@ -1,4 +1,3 @@
-import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
@@ -93,16 +92,11 @@ export function decodeTransaction(bytes: Uint8Array): Result<Transaction, Transa
   }
 }
 
-/** Like decodeTransaction, from an item of a block body: a list is legacy, a byte string contains a typed transaction. */
-export function decodeBodyTransaction(item: unknown): Result<Transaction, TransactionErrorCode> {
-  if (item instanceof Uint8Array) {
-    return item[0] !== undefined && item[0] < 0x80
-      ? decodeTransaction(item)
-      : malformed("not a typed transaction");
-  }
-  return Array.isArray(item)
-    ? decodeTransaction(RLP.encode(item as Uint8Array[]))
-    : malformed("no transaction");
+/** Like decodeTransaction, from a byte string in a block body, which contains a typed transaction. */
+export function decodeBodyTransaction(bytes: Uint8Array): Result<Transaction, TransactionErrorCode> {
+  return bytes[0] !== undefined && bytes[0] < 0x80
+    ? decodeTransaction(bytes)
+    : malformed("not a typed transaction");
 }
 
 /** RLP of a transaction in a block body: a legacy one is a list, a typed one is a byte string. */

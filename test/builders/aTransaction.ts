@@ -3,8 +3,8 @@ import type { Address } from "../../src/primitives/address.ts";
 import { type Hash, keccak256 } from "../../src/primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES, hexToBytes } from "../../src/primitives/hex.ts";
 import { bigintToBytes } from "../../src/primitives/quantity.ts";
+import type { RlpItem } from "../../src/primitives/rlp.ts";
 import { addressOfPrivateKey, type Signature, sign } from "../../src/primitives/secp256k1.ts";
-import type { RawItem } from "../../src/types/header.ts";
 import {
   type AccessListEntry,
   type Authorization,
@@ -85,7 +85,7 @@ export function anAuthorization(
 function encodeSigned(fields: TransactionFields): Uint8Array {
   const unsigned = unsignedItems(fields);
   if (fields.type !== 0) {
-    const typed = (items: RawItem[]): Uint8Array =>
+    const typed = (items: RlpItem[]): Uint8Array =>
       concatBytes(Uint8Array.of(fields.type), RLP.encode(items as Uint8Array[]));
     const { r, s, yParity } = fields.changeSignature(sign(keccak256(typed(unsigned)), fields.privateKey));
     return typed([...unsigned, ...[BigInt(yParity), r, s].map(bigintToBytes)]);
@@ -98,11 +98,11 @@ function encodeSigned(fields: TransactionFields): Uint8Array {
   return RLP.encode([...unsigned, ...[v, r, s].map(bigintToBytes)] as Uint8Array[]);
 }
 
-function unsignedItems(fields: TransactionFields): RawItem[] {
+function unsignedItems(fields: TransactionFields): RlpItem[] {
   const { type } = fields;
   const chainId = type === 0 ? [] : [bigintToBytes(fields.chainId ?? 0n)];
   const price = type >= 2 ? [fields.maxPriorityFeePerGas, fields.maxFeePerGas] : [fields.gasPrice];
-  const items: RawItem[] = [
+  const items: RlpItem[] = [
     ...chainId,
     bigintToBytes(fields.nonce),
     ...price.map(bigintToBytes),
@@ -117,7 +117,7 @@ function unsignedItems(fields: TransactionFields): RawItem[] {
   return items;
 }
 
-function authorizationItems(authorization: Authorization): RawItem[] {
+function authorizationItems(authorization: Authorization): RlpItem[] {
   const { chainId, address, nonce, yParity, r, s } = authorization;
   return [bigintToBytes(chainId), address, ...[nonce, yParity, r, s].map(bigintToBytes)];
 }

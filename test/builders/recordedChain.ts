@@ -4,7 +4,7 @@ import { asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits } from "../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../src/primitives/quantity.ts";
-import { blockFromItems, type NamedHeader, type StoredBlock } from "../../src/types/block.ts";
+import { decodeBlock, type NamedHeader, type StoredBlock } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
 import type { Log } from "../../src/types/log.ts";
 import type { Receipt } from "../../src/types/receipt.ts";
@@ -104,8 +104,9 @@ export function recordedBlocks(
   let totalDifficulty = 0n;
   let rest = readVectorBytes(...folder, "chain.rlp");
   while (rest.length > 0) {
-    const { data, remainder } = RLP.decode(rest, true);
-    const block = blockFromItems(data);
+    const { remainder } = RLP.decode(rest, true);
+    const size = rest.length - remainder.length;
+    const block = decodeBlock(rest.subarray(0, size));
     if (!block.ok) throw new Error(block.error.message);
     const hash = hashOfHeader(block.value.header);
     if (!hash.ok) throw new Error(hash.error.message);
@@ -121,7 +122,7 @@ export function recordedBlocks(
       hash: hash.value,
       transactions,
       totalDifficulty,
-      size: rest.length - remainder.length,
+      size,
       receipts: own.map((receipt, index) => ({
         ...receipt,
         gasUsed: receipt.cumulativeGasUsed - (own[index - 1]?.cumulativeGasUsed ?? 0n),

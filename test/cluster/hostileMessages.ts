@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { RLP } from "@ethereumjs/rlp";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import { encodeMessage as encodeIbft } from "../../src/ibft/codec.ts";
-import { signedItems, signPayload } from "../../src/ibft/payloadCodec.ts";
+import { encodeSigned, signPayload } from "../../src/ibft/payloadCodec.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import type { EthMessage } from "../../src/network/eth/messageCodes.ts";
 import { type Hash, keccak256 } from "../../src/primitives/hash.ts";
@@ -100,7 +99,7 @@ export function hugeProposalBy(
   const noise = new Uint8Array(bytes);
   for (let index = 0; index < bytes; index++) noise[index] = (index * 7919) >> 3;
   noise.set(newIdentity().nodeId);
-  const signed = RLP.encode(signedItems(signPayload(signerOf(privateKey), payload)));
+  const signed = encodeSigned(signPayload(signerOf(privateKey), payload));
   return [IBF, encodeRlpList([signed, encodeRlpString(noise), Uint8Array.of(0x80)])];
 }
 

@@ -6,7 +6,7 @@ import { nextGasLimit } from "../../src/execution/gasLimit.ts";
 import { minimumGas } from "../../src/execution/intrinsicGas.ts";
 import { rulesOf } from "../../src/execution/rules.ts";
 import { EMPTY_BYTES, hexToBytes } from "../../src/primitives/hex.ts";
-import { blockFromItems } from "../../src/types/block.ts";
+import { decodeBlock } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";
 import { anAuthorization, aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
@@ -34,8 +34,8 @@ describeWithVectors("base fees of recorded chains", () => {
     let parent: Header | undefined;
     let compared = 0;
     while (remaining.length > 0) {
-      const { data, remainder } = RLP.decode(remaining, true);
-      const block = blockFromItems(data);
+      const { remainder } = RLP.decode(remaining, true);
+      const block = decodeBlock(remaining.subarray(0, remaining.length - remainder.length));
       if (!block.ok) throw new Error(block.error.message);
       const { header } = block.value;
       if (parent?.baseFeePerGas !== undefined) {

@@ -7,13 +7,12 @@ import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { type Hash, keccak256 } from "../../src/primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES, equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToBytes, bytesToBigint } from "../../src/primitives/quantity.ts";
+import type { RlpItem } from "../../src/primitives/rlp.ts";
 import { recoverPublicKey, SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
-import type { RawItem } from "../../src/types/header.ts";
+import { decodeBody, encodeBody } from "../../src/types/block.ts";
 import {
   type Authorization,
-  decodeBodyTransaction,
   decodeTransaction,
-  encodeBodyTransaction,
   type Transaction,
   withRecoveredSender,
 } from "../../src/types/transaction.ts";
@@ -162,11 +161,13 @@ function expectFaithful(transaction: Transaction, bytes: Uint8Array): void {
   const whole = transaction.type === 0 ? again : concatBytes(Uint8Array.of(transaction.type), again);
   if (!equalBytes(whole, bytes)) throw new Error(`encoded otherwise than decoded: ${toHex(whole)}`);
   if (!equalBytes(keccak256(bytes), transaction.hash)) throw new Error("another hash");
-  const inBody = decodeBodyTransaction(RLP.decode(encodeBodyTransaction(transaction)));
-  if (!inBody.ok || !equalBytes(inBody.value.hash, transaction.hash)) throw new Error("another in a body");
+  const body = decodeBody(encodeBody({ transactions: [transaction], ommers: [] }));
+  const [inBody] = body.ok ? body.value.transactions : [];
+  if (inBody === undefined || !equalBytes(inBody.hash, transaction.hash))
+    throw new Error("another in a body");
 }
 
-function itemsOf(transaction: Transaction): RawItem[] {
+function itemsOf(transaction: Transaction): RlpItem[] {
   const { type, accessList, authorizationList, blobVersionedHashes } = transaction;
   const numbers = (...values: readonly (bigint | undefined)[]): Uint8Array[] =>
     values.filter((value) => value !== undefined).map(bigintToBytes);
@@ -191,7 +192,7 @@ function itemsOf(transaction: Transaction): RawItem[] {
   ];
 }
 
-function authorizationItems({ chainId, address, nonce, yParity, r, s }: Authorization): RawItem[] {
+function authorizationItems({ chainId, address, nonce, yParity, r, s }: Authorization): RlpItem[] {
   return [bigintToBytes(chainId), address, ...[nonce, yParity, r, s].map(bigintToBytes)];
 }
 

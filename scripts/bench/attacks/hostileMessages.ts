@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { RLP } from "@ethereumjs/rlp";
-import { MESSAGE_CODES, signedItems, signPayload } from "../../../src/ibft/payloadCodec.ts";
+import { encodeSigned, MESSAGE_CODES, signPayload } from "../../../src/ibft/payloadCodec.ts";
 import { CODES } from "../../../src/network/eth/messageCodes.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { concatBytes } from "../../../src/primitives/hex.ts";
@@ -105,9 +105,10 @@ function encodedCertificate({ privateKey }: Identity): Uint8Array {
   const digest = hashOf("a digest") as Digest;
   const prepares = Array.from({ length: SIGNATURES }, () => {
     const other = hashOf(randomBytes(8).toString("hex")) as Digest;
-    return signedItems(signPayload(signer, { kind: "prepare", ...place, digest: other }));
+    return encodeSigned(signPayload(signer, { kind: "prepare", ...place, digest: other }));
   });
-  return RLP.encode([signedItems(signPayload(signer, { kind: "proposal", ...place, digest })), prepares]);
+  const proposal = encodeSigned(signPayload(signer, { kind: "proposal", ...place, digest }));
+  return encodeRlpList([proposal, encodeRlpList(prepares)]);
 }
 
 /** Legacy transactions with random signatures, most of which recover to some address, or with impossible ones. */

@@ -1,8 +1,7 @@
-import { RLP } from "@ethereumjs/rlp";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
-import { readRlp } from "../../primitives/rlp.ts";
+import { encodeRlp, readRlp } from "../../primitives/rlp.ts";
 import { decodeExtraData, encodeExtraData, VANITY_BYTES } from "../../types/extraData.ts";
 
 export const EXTRA_DATA_TYPES = ["IBFT_EXTRA_DATA", "QBFT_EXTRA_DATA"] as const;
@@ -17,7 +16,7 @@ export function encodeGenesisExtraData(type: ExtraDataType, validators: readonly
   const vanity = new Uint8Array(VANITY_BYTES);
   return type === "IBFT_EXTRA_DATA"
     ? encodeExtraData({ vanity, validators, round: 0, seals: [] })
-    : RLP.encode([vanity, [...validators], [], EMPTY_BYTES, []]);
+    : encodeRlp([vanity, validators, [], EMPTY_BYTES, []]);
 }
 
 /** The validators in the extra data of any block. */

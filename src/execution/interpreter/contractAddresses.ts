@@ -1,10 +1,10 @@
 import type { Message } from "@ethereumjs/evm";
-import { RLP } from "@ethereumjs/rlp";
 import { Address as LibraryAddress } from "@ethereumjs/util";
 import { asAddress } from "../../primitives/address.ts";
 import { keccak256 } from "../../primitives/hash.ts";
 import { concatBytes } from "../../primitives/hex.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
+import { encodeRlp } from "../../primitives/rlp.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import type { YieldPolicy } from "../yieldPolicy.ts";
@@ -36,7 +36,7 @@ export class ContractAddresses {
 
   private ofNonce({ caller }: Message): Uint8Array {
     const { nonce } = this.overlay.account(asAddress(caller.bytes)) ?? EMPTY_ACCOUNT;
-    return keccak256(RLP.encode([caller.bytes, bigintToBytes(nonce - 1n)]));
+    return keccak256(encodeRlp([caller.bytes, bigintToBytes(nonce - 1n)]));
   }
 
   /** EIP-1014. */

@@ -1,7 +1,7 @@
-import { RLP } from "@ethereumjs/rlp";
 import { asHash, type Hash } from "../../primitives/hash.ts";
 import { EMPTY_BYTES, toHex } from "../../primitives/hex.ts";
 import { bigintToBytes, bytesToBigint } from "../../primitives/quantity.ts";
+import { encodeRlp, type RlpItem, readRlp } from "../../primitives/rlp.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import { BLOOM_BYTES } from "../../types/bloom.ts";
 import { decodeHeader, encodeHeader, type Header, headerFromItems, headerItems } from "../../types/header.ts";
@@ -16,7 +16,7 @@ export interface HeaderRecord extends NamedHeader {
   readonly size: number;
   readonly transactionCount: number;
   readonly ommers: readonly Header[];
-  readonly withdrawals?: readonly unknown[];
+  readonly withdrawals?: readonly RlpItem[];
 }
 
 /** Adds the header under its number, and the number under its hash. */
@@ -121,22 +121,27 @@ function decodeRecord(record: Uint8Array, number: bigint): HeaderRecord {
 /** Ommers and withdrawals, which only test chains of other clients and genesis blocks have: no bytes without them. */
 function encodeExtras({ ommers, withdrawals }: StoredBlock): Uint8Array {
   if (ommers.length === 0 && withdrawals === undefined) return EMPTY_BYTES;
-  const items = [
-    ommers.map((ommer) => headerItems(ommer)),
-    ...(withdrawals === undefined ? [] : [withdrawals]),
-  ];
-  return RLP.encode(items as Uint8Array[][]);
+  const ommerItems = ommers.map((ommer) => headerItems(ommer));
+  return encodeRlp(withdrawals === undefined ? [ommerItems] : [ommerItems, withdrawals]);
 }
 
 function decodeExtras(bytes: Uint8Array, number: bigint): Pick<HeaderRecord, "ommers" | "withdrawals"> {
   if (bytes.length === 0) return NO_EXTRAS;
-  const [ommerItems, withdrawals] = RLP.decode(bytes) as unknown as [unknown[], unknown[]?];
-  const ommers = ommerItems.map((items) => {
+  const [ommerItems, withdrawals] = listOf(readRlp(bytes, EXTRAS_DEPTH));
+  const ommers = listOf(ommerItems).map((items) => {
     const ommer = headerFromItems(items);
     if (!ommer.ok) throw damaged(nameOf(number), ommer.error.message);
     return ommer.value;
   });
-  return { ommers, ...(withdrawals !== undefined && { withdrawals }) };
+  return { ommers, ...(withdrawals !== undefined && { withdrawals: listOf(withdrawals) }) };
+}
+
+/** The extras, a list of ommers or withdrawals, the fields of one. */
+const EXTRAS_DEPTH = 3;
+
+function listOf(item: RlpItem | undefined): readonly RlpItem[] {
+  if (item === undefined || item instanceof Uint8Array) throw new RangeError("not a list");
+  return item;
 }
 
 const NO_EXTRAS = { ommers: [] };

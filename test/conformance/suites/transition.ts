@@ -1,4 +1,3 @@
-import { RLP } from "@ethereumjs/rlp";
 import { isAtLeast } from "../../../src/chainspec/forks.ts";
 import { followingBaseFee } from "../../../src/execution/baseFee.ts";
 import type { BlockContext } from "../../../src/execution/blockContext.ts";
@@ -12,16 +11,13 @@ import { addressFromHex } from "../../../src/primitives/address.ts";
 import { asHash, hashFromHex } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../../src/primitives/quantity.ts";
+import { encodeRlpList } from "../../../src/primitives/rlp.ts";
 import type { Overlay } from "../../../src/state/overlay.ts";
-import { encodeTransactions } from "../../../src/types/block.ts";
+import { decodeBody, encodeTransactions } from "../../../src/types/block.ts";
 import { rootOfList } from "../../../src/types/listRoot.ts";
 import type { Log } from "../../../src/types/log.ts";
 import { encodeReceipt } from "../../../src/types/receipt.ts";
-import {
-  decodeBodyTransaction,
-  type Transaction,
-  withRecoveredSender,
-} from "../../../src/types/transaction.ts";
+import { type Transaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { blobBaseFeeOf } from "../chains/blobGas.ts";
 import type { Failure } from "../suite.ts";
 import { type JsonTransaction, transactionOf } from "./jsonTransaction.ts";
@@ -162,13 +158,13 @@ function optionOf(cli: readonly string[], name: string): string | undefined {
   return cli.find((argument) => argument.startsWith(prefix))?.slice(prefix.length);
 }
 
-function transactionsOf(txs: Transition["stdin"]["txs"]): Transaction[] {
+const EMPTY_LIST = Uint8Array.of(0xc0);
+
+function transactionsOf(txs: Transition["stdin"]["txs"]): readonly Transaction[] {
   if (typeof txs !== "string") return (txs ?? []).map(transactionOf);
-  return (RLP.decode(hexToBytes(txs)) as unknown[]).map((item) => {
-    const decoded = decodeBodyTransaction(item);
-    if (!decoded.ok) throw new Error(decoded.error.message);
-    return decoded.value;
-  });
+  const body = decodeBody(encodeRlpList([hexToBytes(txs), EMPTY_LIST]));
+  if (!body.ok) throw new Error(body.error.message);
+  return body.value.transactions;
 }
 
 function contextOf(env: TransitionEnvironment, forkName: string): BlockContext {
