@@ -11,7 +11,7 @@ WORKDIR /opt/ibex
 COPY . .
 # Afterwards removes what only the build needs, and native code of other platforms.
 RUN node scripts/setup.mjs \
-    && rm -rf node_modules/ibex-build node_modules/typescript node_modules/@typescript node_modules/@types scripts src \
+    && rm -rf node_modules/ibex-build node_modules/rolldown node_modules/@rolldown node_modules/@oxc-project scripts src \
     && find node_modules -path '*/prebuilds/*' -type d -prune ! -name "$(node -p 'process.platform + "-" + process.arch')*" -exec rm -rf {} +
 
 FROM ${BASE}

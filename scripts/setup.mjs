@@ -1,13 +1,13 @@
 /**
  * Prepares a fresh clone: checks Node, installs missing dependencies, rebuilds stale output. Runs before `npm start`
- * (runtime dependencies and the compiler, which scripts/build/package.json declares as a workspace so that the package
+ * (runtime dependencies and the bundler, which scripts/build/package.json declares as a workspace so that the package
  * does not include it) and before `npm test` (`--dev`: test tools, too). Before `npm pack` it builds from scratch
  * (`--clean`), so that no output of a deleted source is packed. Plain JavaScript, because nothing is installed yet when
  * it runs. Returns quickly when everything is up to date.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -43,16 +43,14 @@ function buildIfNeeded() {
   if (wantsCleanBuild) rmSync(join(root, "dist"), { recursive: true, force: true });
   const built = join(root, "dist", ".built");
   const builtAtMs = existsSync(built) ? statSync(built).mtimeMs : 0;
-  if (newest(join(root, "src")) < builtAtMs && statSync(join(root, "package-lock.json")).mtimeMs < builtAtMs)
-    return;
+  const inputs = [newest(join(root, "src")), newest(join(root, "scripts", "build")), lockChangedAtMs()];
+  if (Math.max(...inputs) < builtAtMs) return;
   console.log("Building…");
-  run(
-    process.execPath,
-    [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", join(root, "src")],
-    "the build failed",
-  );
-  mkdirSync(dirname(built), { recursive: true });
-  writeFileSync(built, "");
+  run(process.execPath, [join(root, "scripts", "build", "build.mjs")], "the build failed");
+}
+
+function lockChangedAtMs() {
+  return statSync(join(root, "package-lock.json")).mtimeMs;
 }
 
 function newest(folder) {

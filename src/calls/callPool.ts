@@ -47,7 +47,7 @@ const STATE_QUERY_SETTINGS: WorkerPoolSettings = { threads: 1, timeoutMs: 30_000
 export function createCallPool(settings: CallPoolSettings, parts: CallPoolParts): CallPool {
   const poolParts = {
     name: "callWorker",
-    entry: workerEntry(import.meta.url, "callWorker"),
+    entry: workerEntry("callWorker"),
     workerData: workerDataOf(settings, parts),
     clock: parts.clock,
     logger: parts.logger,

@@ -33,7 +33,7 @@ export function createTracePool(settings: TracePoolSettings, parts: CallPoolPart
   };
   return createWorkerPool<TraceJob, TraceResult>(settings, {
     name: "traceWorker",
-    entry: workerEntry(import.meta.url, "traceWorker"),
+    entry: workerEntry("traceWorker"),
     workerData,
     clock: parts.clock,
     logger: parts.logger,

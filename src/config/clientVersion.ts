@@ -1,4 +1,6 @@
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { PACKAGE_FOLDER } from "../primitives/packageFolder.ts";
 
 /**
  * The client version shown to operators, callers and peers: Besu's slash-separated form under our own
@@ -14,7 +16,7 @@ const OS_NAMES: Readonly<Record<string, string>> = { darwin: "macos", win32: "wi
 const ARCH_NAMES: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
 
 function packageVersion(): string {
-  const manifest: unknown = createRequire(import.meta.url)("../../package.json");
+  const manifest: unknown = createRequire(import.meta.url)(join(PACKAGE_FOLDER, "package.json"));
   const hasVersion = typeof manifest === "object" && manifest !== null && "version" in manifest;
   return hasVersion ? String(manifest.version) : "0.0.0";
 }

@@ -1,6 +1,7 @@
-import { resolve } from "node:path";
+import { join } from "node:path";
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import { hexToBytes } from "../primitives/hex.ts";
+import { PACKAGE_FOLDER } from "../primitives/packageFolder.ts";
 import { SUPPORTED_API_GROUPS } from "./apiGroups.ts";
 import type { OptionName } from "./options.ts";
 
@@ -8,7 +9,7 @@ import type { OptionName } from "./options.ts";
  * The development network of `npm start` (architecture.md#development-network). All its keys are public on purpose:
  * anyone can make its blocks and spend its ether, so it must never hold anything of value.
  */
-export const DEV_GENESIS_FILE = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
+export const DEV_GENESIS_FILE = join(PACKAGE_FOLDER, "genesis", "dev.json");
 
 /** keccak256 of "ibex development network validator". */
 export const DEV_VALIDATOR_KEY = hexToBytes(
@@ -19,7 +20,7 @@ export const DEV_VALIDATOR_KEY = hexToBytes(
  * The same key as a file. Only `npm start` uses it by default: two nodes with one key would each make a chain of their
  * own, so an operator who passes genesis/dev.json chooses the block producer with --node-private-key-file.
  */
-export const DEV_VALIDATOR_KEY_FILE = resolve(import.meta.dirname, "..", "..", "genesis", "dev.key");
+export const DEV_VALIDATOR_KEY_FILE = join(PACKAGE_FOLDER, "genesis", "dev.key");
 
 /** The only validator that genesis/dev.json names. */
 export const DEV_VALIDATOR_ADDRESS: Address = addressFromHex("0x4642e184a9ff69dc05a49c4ce7c5286955312977");

@@ -78,7 +78,7 @@ export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts)
 
   function startTask(task: LogIndexTask): void {
     const data: LogIndexWorkerData = { databasePath, folder, task, pauseRatio: PAUSE_RATIO };
-    const started = new Worker(workerEntry(import.meta.url, "logIndexWorker"), {
+    const started = new Worker(workerEntry("logIndexWorker"), {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
     });

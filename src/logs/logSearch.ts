@@ -63,7 +63,7 @@ export function createLogSearch(parts: LogSearchParts): LogSearch {
   function startWorker(): Worker {
     const { databasePath, bloomFolder } = parts;
     const workerData: LogSearchWorkerData = { databasePath, bloomFolder };
-    const started = new Worker(workerEntry(import.meta.url, "logSearchWorker"), {
+    const started = new Worker(workerEntry("logSearchWorker"), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
     });

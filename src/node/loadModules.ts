@@ -9,7 +9,7 @@ export async function loadModules<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {
-    // Node.js opens about a hundred modules at once; when that fails, it sometimes reports a missing package.
+    // Node.js opens many modules at once; when that fails, it sometimes reports a missing package.
     const isShort = openFiles !== undefined && openFiles < OPEN_FILES_WHILE_LOADING;
     throw isShort
       ? new DiskError(`The program cannot be loaded. ${TOO_FEW_OPEN_FILES}`, { cause: error })

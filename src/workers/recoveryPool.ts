@@ -249,7 +249,7 @@ class WorkerRecoveryPool implements RecoveryPool {
   }
 
   private startWorker(slotOf: () => WorkerSlot): Worker {
-    const worker = new Worker(this.settings.entry ?? workerEntry(import.meta.url, "recoveryWorker"));
+    const worker = new Worker(this.settings.entry ?? workerEntry("recoveryWorker"));
     worker.on("message", (answers: ArrayBuffer) => this.receive(slotOf(), answers));
     let failure = new Error(CLOSED);
     worker.on("error", (error) => {

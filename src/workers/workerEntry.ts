@@ -1,10 +1,11 @@
-/**
- * URL of a worker's file beside the module `base` (an import.meta.url). Worker threads cannot run TypeScript, so code that
- * runs from its sources (under the test runner) starts the built worker: dist/ mirrors src/.
- */
-export function workerEntry(base: string, name: string): URL {
-  const built = base.endsWith(".ts") ? base.replace(LAST_SOURCE_FOLDER, "/dist/") : base;
-  return new URL(`${name}.js`, built);
-}
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { PACKAGE_FOLDER } from "../primitives/packageFolder.ts";
 
-const LAST_SOURCE_FOLDER = /\/src\/(?!.*\/src\/)/;
+/**
+ * URL of the built file of a worker, named after its module. Worker threads cannot run TypeScript, so code that runs from
+ * its sources (under the test runner) starts the built worker, too.
+ */
+export function workerEntry(name: string): URL {
+  return pathToFileURL(join(PACKAGE_FOLDER, "dist", `${name}.js`));
+}

@@ -13,7 +13,7 @@ it("the package has no dependency that only building or testing needs", () => {
     dependencies: Record<string, string>;
   };
   expect(
-    Object.keys(dependencies).filter((name) => /^@types\/|^typescript$|vitest|biome/.test(name)),
+    Object.keys(dependencies).filter((name) => /^@types\/|^typescript$|vitest|biome|rolldown/.test(name)),
   ).toEqual([]);
 });
 
@@ -45,7 +45,7 @@ itIfThorough(
       folder,
     );
     const installed = join(folder, "node_modules");
-    for (const left of ["typescript", "@typescript", "@types", "ibex-build"])
+    for (const left of ["typescript", "@typescript", "@types", "rolldown", "@rolldown", "ibex-build"])
       expect(existsSync(join(installed, left))).toBe(false);
     expect(run("npx", ["ibex", "--version"], folder)).toContain(`ibex/v${version}/`);
     expect(run("npx", ["ibex", "--help"], folder)).toContain("--rpc-http-port");

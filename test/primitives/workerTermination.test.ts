@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,12 +9,11 @@ import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { itIfThorough } from "../thorough.ts";
 
 const root = resolve(import.meta.dirname, "..", "..");
-const BUILT = pathToFileURL(join(root, "dist", "primitives", "workerTermination.js")).href;
 
 /** Posts a message before it loads, and after it has loaded. */
-const SLOW_LOADER = `
+const slowLoader = (module: string) => `
 import { parentPort } from "node:worker_threads";
-import { loadAddon } from ${JSON.stringify(BUILT)};
+import { loadAddon } from ${JSON.stringify(module)};
 loadAddon(() => {
   parentPort.postMessage("loading");
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
@@ -25,7 +24,7 @@ setInterval(() => undefined, 1000);
 
 it("terminates a thread that loads an addon only after the load, and other threads can load then", async () => {
   const file = join(temporaryFolder(), "slowLoader.mjs");
-  writeFileSync(file, SLOW_LOADER);
+  writeFileSync(file, slowLoader(compiled("workerTermination")));
   for (let round = 0; round < 2; round++) {
     const messages: string[] = [];
     const worker = new Worker(file);
@@ -42,10 +41,10 @@ it("terminates a thread that loads an addon only after the load, and other threa
 const TERMINATIONS = 240;
 
 /** A process with worker threads that load the addon again and again, each terminated at a random moment. */
-const PROGRAM = `
+const program = (module: string) => `
 import { Worker, isMainThread, parentPort } from "node:worker_threads";
 import { createRequire } from "node:module";
-import { loadAddon, terminateWorker } from ${JSON.stringify(BUILT)};
+import { loadAddon, terminateWorker } from ${JSON.stringify(module)};
 const AT_ONCE = 8;
 const require = createRequire(${JSON.stringify(join(root, "package.json"))});
 if (isMainThread) {
@@ -72,9 +71,29 @@ itIfThorough(
   "does not end the process when threads are terminated while they load an addon",
   () => {
     const file = join(temporaryFolder(), "terminations.mjs");
-    writeFileSync(file, PROGRAM);
+    writeFileSync(file, program(compiled("workerTermination")));
     const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   },
   130_000,
 );
+
+/** URL of the module of src/primitives in JavaScript, which worker threads can run. */
+function compiled(name: string): string {
+  const folder = temporaryFolder();
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const options = [
+    "--ignoreConfig",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2023",
+    "--types",
+    "node",
+    "--skipLibCheck",
+  ];
+  const source = join(root, "src", "primitives", `${name}.ts`);
+  execFileSync(process.execPath, [compiler, ...options, "--outDir", folder, source], { stdio: "inherit" });
+  writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
+  return pathToFileURL(join(folder, `${name}.js`)).href;
+}

@@ -40,7 +40,7 @@ export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: Scrubb
 
   function begin(): void {
     let report: ScrubReport | undefined;
-    worker = new Worker(workerEntry(import.meta.url, "scrubberWorker"), {
+    worker = new Worker(workerEntry("scrubberWorker"), {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
     });

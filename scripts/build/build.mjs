@@ -1,0 +1,47 @@
+/**
+ * Builds dist/ from src/: main.js, a file for each kind of worker thread, and what they share below parts/. A few large
+ * files instead of hundreds of small ones, because finding, reading and linking a module costs more at a start than
+ * what is in it. Packages stay outside, as npm installs them. Types are checked by `npm run check`, not here.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const src = join(root, "src");
+const dist = join(root, "dist");
+const parts = join(dist, "parts");
+/** Names the files of the last build. It is written last: newer sources than it mean that dist/ is stale. */
+const built = join(dist, ".built");
+
+mkdirSync(parts, { recursive: true });
+const before = existsSync(built) ? readFileSync(built, "utf8").split("\n") : [];
+const bundle = await rolldown({
+  cwd: root,
+  platform: "node",
+  input: Object.fromEntries(entries().map((path) => [basename(path, ".ts"), path])),
+  external: (id) => !id.startsWith(".") && !id.startsWith(root),
+});
+const { output } = await bundle.write({
+  dir: dist,
+  format: "esm",
+  sourcemap: true,
+  // The package brings src/.
+  sourcemapExcludeSources: true,
+  entryFileNames: "[name].js",
+  chunkFileNames: "parts/[name]-[hash].js",
+});
+await bundle.close();
+
+const after = output.map(({ fileName }) => fileName);
+// A node that runs may still load parts of the build before this one.
+const kept = new Set([...after, ...before]);
+for (const name of readdirSync(parts)) if (!kept.has(`parts/${name}`)) rmSync(join(parts, name));
+writeFileSync(built, after.join("\n"));
+
+/** main.ts, and the module of each kind of worker thread. */
+function entries() {
+  const paths = readdirSync(src, { recursive: true }).map((path) => join(src, path));
+  return [join(src, "main.ts"), ...paths.filter((path) => path.endsWith("Worker.ts"))];
+}
