@@ -12,6 +12,7 @@ import {
   type CallContext,
   type Connection,
   JsonPieces,
+  type MethodDescription,
   type Namespace,
   OPERATOR_NAMESPACES,
   RawJson,
@@ -271,7 +272,7 @@ export function errorReply(idText: string, error: RpcError): Reply {
 class BoundContext<Backend> implements CallContext<Backend> {
   readonly backend: Backend;
   readonly modules: ReadonlySet<Namespace>;
-  readonly methods: readonly RpcMethod<Backend>[];
+  readonly methods: readonly MethodDescription[];
   readonly offered: ReadonlyMap<string, RpcMethod<Backend>>;
   readonly #caller: Caller;
 

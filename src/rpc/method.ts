@@ -5,11 +5,8 @@ import { type Decoder, decodeList } from "./parameters/parameters.ts";
 import type { RpcBackend } from "./ports.ts";
 import type { EventText } from "./subscriptions/notificationText.ts";
 
-/**
- * A JSON-RPC method as data: a name, a module, decoders for the parameters, and a function from decoded values to an
- * answer. One table of them drives the dispatcher, `rpc_modules`, the OpenRPC document and the conformance tests.
- */
-export interface RpcMethod<Backend = RpcBackend> {
+/** A JSON-RPC method as clients see it. */
+export interface MethodDescription {
   readonly name: string;
   /** Other names of the same method. */
   readonly aliases?: readonly string[];
@@ -17,8 +14,6 @@ export interface RpcMethod<Backend = RpcBackend> {
   /** Other groups that also have the method. */
   readonly alsoIn?: readonly Namespace[];
   readonly summary: string;
-  /** The method changes the node or its behaviour: not offered to web pages of a foreign origin (server/foreignPages.ts). */
-  readonly isGuarded?: boolean;
   readonly parameters: readonly Parameter<unknown>[];
   /**
    * Any other number of parameters is -32602. When absent, surplus parameters are ignored (json-rpc.md#parameters,
@@ -26,16 +21,28 @@ export interface RpcMethod<Backend = RpcBackend> {
    */
   readonly exactParams?: number;
   readonly result: ResultDescription;
+}
+
+/**
+ * A JSON-RPC method as data: a name, a module, decoders for the parameters, the ports that it needs, and a function from
+ * decoded values to an answer. One table of them drives the dispatcher, `rpc_modules`, the OpenRPC document and the
+ * conformance tests. `Backend` has at least the ports that the method names.
+ */
+export interface RpcMethod<Backend = RpcBackend> extends MethodDescription {
+  /** The method changes the node or its behaviour: not offered to web pages of a foreign origin (server/foreignPages.ts). */
+  readonly isGuarded?: boolean;
   /**
    * Set when neighbours in a batch may run at one time, started in order: for work done on other threads. Use "few" when
    * answers may be large. All other methods of a batch run one after another.
    */
   readonly mayOverlap?: "few" | "many";
+  /** The members of the backend that `run` gets; none when absent. */
+  readonly ports?: readonly (keyof Backend)[];
   /**
    * Answers for decoded parameters. A synchronous method returns no promise, so that the most frequent reads cost none.
    * An exception becomes -32603 and a log line.
    */
-  run(params: readonly unknown[], context: CallContext<Backend>): Answer | Promise<Answer>;
+  readonly run: (params: readonly unknown[], context: CallContext<Backend>) => Answer | Promise<Answer>;
 }
 
 /** Groups of methods that an operator enables by name. A method of group "EVERY" is on every endpoint. */
@@ -112,17 +119,20 @@ export class JsonPieces {
 }
 
 /** What a method knows about the call besides its parameters. */
-export interface CallContext<Backend = RpcBackend> extends Requester {
+export interface CallContext<Backend> extends Requester {
   readonly backend: Backend;
   /** Modules that this endpoint offers. */
   readonly modules: ReadonlySet<Namespace>;
   /** Methods that this endpoint offers, each once. */
-  readonly methods: readonly RpcMethod<Backend>[];
+  readonly methods: readonly MethodDescription[];
   /** The WebSocket connection of the caller; undefined over HTTP. */
   readonly connection: Connection | undefined;
   /** True when the caller no longer waits for the answer: long work should stop, and may answer anything. */
   isAbandoned(): boolean;
 }
+
+/** The context of a method that names these ports, for helpers that several methods share. */
+export type ContextOf<Port extends keyof RpcBackend> = CallContext<Pick<RpcBackend, Port>>;
 
 /** A WebSocket connection as subscriptions use it. */
 export interface Connection {
@@ -143,22 +153,30 @@ export type Decoded<Parameters extends readonly Parameter<unknown>[]> = {
   readonly [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer T> ? T : never;
 };
 
-/** A method as written: `run` gets the types that its parameters decode to. */
-export interface MethodDefinition<Parameters extends readonly Parameter<unknown>[], Backend>
-  extends Omit<RpcMethod<Backend>, "parameters" | "run"> {
+/** A method as written: `run` gets the types that its parameters decode to, and the ports that `ports` names. */
+export interface MethodDefinition<
+  Parameters extends readonly Parameter<unknown>[],
+  Backend,
+  Port extends keyof Backend,
+> extends Omit<RpcMethod<Backend>, "parameters" | "ports" | "run"> {
   readonly parameters: Parameters;
-  run(params: Decoded<Parameters>, context: CallContext<Backend>): Answer | Promise<Answer>;
+  readonly ports?: readonly Port[];
+  run(params: Decoded<Parameters>, context: CallContext<Pick<Backend, Port>>): Answer | Promise<Answer>;
 }
 
 /**
- * Checks the types of the decoded parameters against `run`, then erases them. This is sound because the dispatcher decodes
- * with the same list before it calls `run`.
+ * Returns the function that defines methods on ports of `Backend`. It checks the types of the decoded parameters and the
+ * named ports against `run`, then erases the former. This is sound because the dispatcher decodes with the same list
+ * before it calls `run`.
  */
-export function defineMethod<const Parameters extends readonly Parameter<unknown>[], Backend = RpcBackend>(
-  definition: MethodDefinition<Parameters, Backend>,
-): RpcMethod<Backend> {
-  return definition as unknown as RpcMethod<Backend>;
+export function methodDefiner<Backend>() {
+  return <const Parameters extends readonly Parameter<unknown>[], const Port extends keyof Backend = never>(
+    definition: MethodDefinition<Parameters, Backend, Port>,
+  ): RpcMethod<Pick<Backend, Port>> => definition as unknown as RpcMethod<Pick<Backend, Port>>;
 }
+
+/** Defines a method of the node. */
+export const defineMethod = methodDefiner<RpcBackend>();
 
 /** A parameter that must be present. */
 export function required<T>(name: string, decode: Decoder<T>, schema: JsonSchema = {}): Parameter<T> {

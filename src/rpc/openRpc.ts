@@ -1,4 +1,4 @@
-import type { JsonSchema, Parameter, RpcMethod } from "./method.ts";
+import type { JsonSchema, MethodDescription, Parameter } from "./method.ts";
 
 /** Version of the OpenRPC specification that the document follows. */
 const OPENRPC_VERSION = "1.2.6";
@@ -8,7 +8,7 @@ const OPENRPC_VERSION = "1.2.6";
  * is listed under each of its names.
  */
 export function openRpcDocument(
-  methods: readonly Pick<RpcMethod, keyof DescribedMethod>[],
+  methods: readonly MethodDescription[],
   info: { readonly title: string; readonly version: string },
 ): object {
   return {
@@ -20,12 +20,7 @@ export function openRpcDocument(
   };
 }
 
-type DescribedMethod = Pick<
-  RpcMethod,
-  "name" | "aliases" | "namespace" | "summary" | "parameters" | "exactParams" | "result" | "alsoIn"
->;
-
-function describe(method: DescribedMethod, name: string) {
+function describe(method: MethodDescription, name: string) {
   const { namespace, alsoIn = [], summary, parameters, exactParams = 0, result } = method;
   const groups = namespace === "EVERY" ? [] : [namespace, ...alsoIn];
   return {

@@ -4,8 +4,8 @@ import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatcher.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import {
   type CallContext,
-  defineMethod,
   JsonPieces,
+  methodDefiner,
   type Namespace,
   optional,
   RawJson,
@@ -20,8 +20,10 @@ export interface ToyBackend {
   /** Resolvers of the pending toy_hold calls, for the test to call. */
   readonly held: ((answer: string) => void)[];
   /** Contexts of the toy_hold calls. */
-  readonly contexts: CallContext<ToyBackend>[];
+  readonly contexts: CallContext<unknown>[];
 }
+
+const defineToy = methodDefiner<ToyBackend>();
 
 const TEXT = { name: "text", schema: { type: "string" } };
 const common = { namespace: "ETH", summary: "", result: TEXT } as const;
@@ -40,29 +42,30 @@ const SEVENS = Buffer.alloc(1024 * 1024, "7");
 
 /** A few methods with names that Besu knows, and some that misbehave. */
 export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
-  defineMethod({
+  defineToy({
     ...common,
     name: "eth_chainId",
     parameters: [],
-    run: (_, { backend }: CallContext<ToyBackend>) => {
+    ports: ["calls"],
+    run: (_, { backend }) => {
       backend.calls.push("eth_chainId");
       return "0x1c03";
     },
   }),
-  defineMethod({ ...common, name: "net_version", namespace: "NET", parameters: [], run: () => "7171" }),
-  defineMethod({
+  defineToy({ ...common, name: "net_version", namespace: "NET", parameters: [], run: () => "7171" }),
+  defineToy({
     ...common,
     name: "eth_getBalance",
     parameters: [required("address", text), required("block", text)],
     run: ([address, block]) => `${address} at ${block}`,
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "eth_getBlockByNumber",
     parameters: [required("block", text), required("isFull", (value) => value === true)],
     run: () => null,
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "eth_sendRawTransaction",
     aliases: ["toy_send"],
@@ -70,13 +73,13 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
     parameters: [required("raw", (value) => (value === "0x12" ? undefined : text(value)))],
     run: ([raw]) => raw,
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_optional",
     parameters: [optional("word", text)],
     run: ([word]) => word ?? "no word",
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_slow",
     parameters: [],
@@ -86,12 +89,12 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
       return "done";
     },
   }),
-  defineMethod({ ...common, name: "toy_later", parameters: [], run: async () => "later" }),
-  defineMethod({ ...common, name: "toy_refuses", parameters: [], run: () => ERRORS.blockNotFound }),
-  defineMethod({ ...common, name: "toy_invalid", parameters: [], run: () => ERRORS.invalidRequest }),
-  defineMethod({ ...common, name: "toy_null", parameters: [], run: () => null }),
-  defineMethod({ ...common, name: "toy_raw", parameters: [], run: () => new RawJson('{"a":[1,{"b":[]}]}') }),
-  defineMethod({
+  defineToy({ ...common, name: "toy_later", parameters: [], run: async () => "later" }),
+  defineToy({ ...common, name: "toy_refuses", parameters: [], run: () => ERRORS.blockNotFound }),
+  defineToy({ ...common, name: "toy_invalid", parameters: [], run: () => ERRORS.invalidRequest }),
+  defineToy({ ...common, name: "toy_null", parameters: [], run: () => null }),
+  defineToy({ ...common, name: "toy_raw", parameters: [], run: () => new RawJson('{"a":[1,{"b":[]}]}') }),
+  defineToy({
     ...common,
     name: "toy_throws",
     parameters: [],
@@ -99,56 +102,59 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
       throw new Error("a bug");
     },
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_rejects",
     parameters: [],
     run: () => Promise.reject(new Error("a bug")),
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_unserializable",
     parameters: [],
     run: () => ({ amount: 1n }) as never,
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_hold",
     mayOverlap: "many",
     parameters: [optional("label", text)],
-    run: ([label], context: CallContext<ToyBackend>) => {
+    ports: ["calls", "contexts", "held"],
+    run: ([label], context) => {
       const { backend } = context;
       backend.calls.push(label ?? "toy_hold");
       backend.contexts.push(context);
       return new Promise<string>((resolve) => backend.held.push(resolve));
     },
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_big",
     parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
-    run: ([length], { backend }: CallContext<ToyBackend>) => {
+    ports: ["calls"],
+    run: ([length], { backend }) => {
       backend.calls.push("toy_big");
       return "x".repeat(length);
     },
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_large",
     parameters: [],
     run: () => new RawJson(`"${"x€😀".repeat(300_000)}"`),
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_output",
     mayOverlap: "few",
     parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
-    run: async ([length], { backend }: CallContext<ToyBackend>) => {
+    ports: ["calls"],
+    run: async ([length], { backend }) => {
       backend.calls.push("toy_output");
       return new JsonPieces(['"', ...sevens(length), '"']);
     },
   }),
-  defineMethod({
+  defineToy({
     ...common,
     name: "toy_pieces",
     parameters: [],

@@ -48,7 +48,7 @@ export interface SubscriptionPorts {
  * Notifications are sent in event-loop slices (fanOut.ts), those of a block connection by connection
  * (headNotifications.ts).
  */
-export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<unknown>[] {
+export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<object>[] {
   const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports.metrics);
   const sources = createSources(ports, table);
 
@@ -87,7 +87,7 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
     },
   });
 
-  return [subscribe, unsubscribe] as readonly RpcMethod<unknown>[];
+  return [subscribe, unsubscribe];
 }
 
 const TOO_MANY = new RpcError(-32005, "Too many subscriptions");

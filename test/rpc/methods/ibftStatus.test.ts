@@ -1,19 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createVoteProposals } from "../../../src/consensus/voteProposals.ts";
-import { silentLogger } from "../../../src/observability/logger.ts";
 import { ZERO_ADDRESS } from "../../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import type { RpcConsensusStatus } from "../../../src/rpc/consensusPort.ts";
-import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
-import { METHODS } from "../../../src/rpc/methods/registry.ts";
-import { aCaller } from "../../builders/aCaller.ts";
-import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
-import { aStoredBlock } from "../../builders/aStoredBlock.ts";
-import { chainOf } from "../../builders/recordedChain.ts";
+import { ibftStatus } from "../../../src/rpc/methods/ibft/status.ts";
 import { toyAddresses } from "../../builders/toyChain.ts";
+import { requesterFor } from "../requester.ts";
 
-const chain = chainOf([aStoredBlock({ number: 0 })]);
 const NOW_MS = 1_700_000_090_000;
 const [a, b, c] = toyAddresses(3) as [typeof ZERO_ADDRESS, typeof ZERO_ADDRESS, typeof ZERO_ADDRESS];
 
@@ -55,20 +49,12 @@ const STATUS: RpcConsensusStatus = {
   votes: { outstanding: [{ recipient: c, add: [], drop: [a] }], needed: 2, expireAt: 90n },
 };
 
-async function ask(status: RpcConsensusStatus): Promise<unknown> {
-  const backend = anRpcBackend({
-    chain,
-    spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }),
+function ask(status: RpcConsensusStatus): Promise<unknown> {
+  const ports = {
     clock: { nowMs: () => NOW_MS, at: () => ({ cancel: () => undefined }) },
     consensus: { proposals: createVoteProposals(), status: () => status },
-  });
-  const dispatcher = createDispatcher(
-    { methods: METHODS, modules: new Set(["IBFT"] as const) },
-    { backend, logger: silentLogger },
-  );
-  const request = { jsonrpc: "2.0", id: 1, method: "ibft_status", params: [] };
-  const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);
-  return (JSON.parse(reply?.text ?? "{}") as { result?: unknown }).result;
+  };
+  return requesterFor([ibftStatus], ports)("ibft_status");
 }
 
 describe("ibft_status", () => {

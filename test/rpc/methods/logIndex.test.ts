@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { LogIndexStatus } from "../../../src/logs/logIndex.ts";
+import {
+  adminGenerateLogBloomCache,
+  adminLogsRemoveCache,
+  adminLogsRepairCache,
+} from "../../../src/rpc/methods/admin/logIndex.ts";
 import type { RpcLogIndex } from "../../../src/rpc/ports.ts";
-import { aChainSpec } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
-import { requesterOf } from "../requester.ts";
+import { requesterFor } from "../requester.ts";
 
 const INVALID = { code: -32602, message: "Invalid params" };
 const INTERNAL = { code: -32603, message: "Internal error" };
@@ -33,10 +37,8 @@ function aNode(isBusy = false) {
     },
   };
   const chain = chainOf(Array.from({ length: 10 }, (_, number) => aStoredBlock({ number })));
-  return {
-    ask: requesterOf({ chain, spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }), logIndex }),
-    calls,
-  };
+  const methods = [adminGenerateLogBloomCache, adminLogsRemoveCache, adminLogsRepairCache];
+  return { ask: requesterFor(methods, { chain, logIndex }), calls };
 }
 
 describe("admin_generateLogBloomCache", () => {

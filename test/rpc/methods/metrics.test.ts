@@ -1,17 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { createMetrics } from "../../../src/observability/registry.ts";
-import { aChainSpec } from "../../builders/anRpcBackend.ts";
-import { aStoredBlock } from "../../builders/aStoredBlock.ts";
-import { chainOf } from "../../builders/recordedChain.ts";
-import { requesterOf } from "../requester.ts";
-
-const chain = chainOf([aStoredBlock({ number: 0 })]);
-const spec = aChainSpec(chain, { chainId: 1337n, fork: "london" });
+import { debugMetrics } from "../../../src/rpc/methods/debug/metrics.ts";
+import { requesterFor } from "../requester.ts";
 
 describe("debug_metrics", () => {
   it("is empty when metrics are disabled", async () => {
-    expect(await requesterOf({ chain, spec })("debug_metrics")).toEqual({});
+    expect(await requesterFor([debugMetrics], { collectMetrics: () => undefined })("debug_metrics")).toEqual(
+      {},
+    );
   });
 
   it("shows values by category, name and labels; those of a summary also by quantile, sum and count", async () => {
@@ -29,7 +26,7 @@ describe("debug_metrics", () => {
       .summary({ category: "RPC", name: "request_time", help: "", labels: ["method"] })
       .with("a")
       .observe(0.5);
-    const shown = await requesterOf({ chain, spec, collectMetrics: () => metrics.collect() })(
+    const shown = await requesterFor([debugMetrics], { collectMetrics: () => metrics.collect() })(
       "debug_metrics",
     );
     expect(shown).toMatchObject({

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
-import { aChainSpec, poolOf } from "../../builders/anRpcBackend.ts";
-import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import {
+  txpoolContent,
+  txpoolContentFrom,
+  txpoolInspect,
+  txpoolStatus,
+} from "../../../src/rpc/methods/txpool/content.ts";
+import { poolOf } from "../../builders/anRpcBackend.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
-import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { requesterOf } from "../requester.ts";
+import { requesterFor } from "../requester.ts";
 
 const RICH = toHex(account(0).address);
 const OTHER = toHex(account(2).address);
@@ -18,10 +22,7 @@ const TRANSACTIONS = [
   aTransaction({ nonce: 0n, to: undefined, privateKey: account(2).privateKey }),
 ];
 
-const chain = chainOf([aStoredBlock({ number: 0 })]);
-const ask = requesterOf({
-  chain,
-  spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }),
+const ask = requesterFor([txpoolContent, txpoolContentFrom, txpoolInspect, txpoolStatus], {
   pool: {
     ...poolOf(TRANSACTIONS),
     nextNonce: (sender) => (toHex(sender) === RICH ? 2n : 1n),

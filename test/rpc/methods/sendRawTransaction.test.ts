@@ -5,35 +5,29 @@ import { expectDefined } from "../../../src/primitives/assert.ts";
 import { concatBytes, toHex } from "../../../src/primitives/hex.ts";
 import { SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
-import { METHODS } from "../../../src/rpc/methods/registry.ts";
+import { debugBatchSendRawTransaction } from "../../../src/rpc/methods/debug/batchSendRawTransaction.ts";
+import { ethSendRawTransaction } from "../../../src/rpc/methods/eth/sendRawTransaction.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
 import { type SentTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { aCaller } from "../../builders/aCaller.ts";
-import { aChainSpec, anRpcBackend } from "../../builders/anRpcBackend.ts";
 import { aPool, type PoolInHand } from "../../builders/aPool.ts";
-import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { anAuthorization, aTransaction } from "../../builders/aTransaction.ts";
-import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 
 type Setting = Parameters<typeof aPool>[0];
 
-const CHAIN = chainOf([aStoredBlock({ number: 0 })]);
-
 /** Sends a request to a node with this pool. */
 async function ask({ pool }: PoolInHand, method: string, params: readonly unknown[]): Promise<Answer> {
-  const backend = anRpcBackend({
-    chain: CHAIN,
-    spec: aChainSpec(CHAIN, { chainId: 1337n, fork: "london" }),
+  const submit = createSubmission(
+    (transactions) => Promise.resolve(transactions.map((each) => withRecoveredSender(each)?.sender)),
     pool,
-    submit: createSubmission(
-      (transactions) => Promise.resolve(transactions.map((each) => withRecoveredSender(each)?.sender)),
-      pool,
-    ),
-  });
+  );
   const dispatcher = createDispatcher(
-    { methods: METHODS, modules: new Set(["ETH", "DEBUG"] as const) },
-    { backend, logger: silentLogger },
+    {
+      methods: [debugBatchSendRawTransaction, ethSendRawTransaction],
+      modules: new Set(["ETH", "DEBUG"] as const),
+    },
+    { backend: { submit }, logger: silentLogger },
   );
   const request = { jsonrpc: "2.0", id: 1, method, params };
   const reply = await dispatcher.answerRequest(request, JSON.stringify(request), aCaller);

@@ -38,10 +38,7 @@ async function aLoggingServer(maxActiveConnections: number) {
     onSyncChanged: () => () => undefined,
     logger: silentLogger,
   });
-  const dispatcher = createDispatcher(
-    { methods, modules: new Set() },
-    { backend: undefined, logger: silentLogger },
-  );
+  const dispatcher = createDispatcher({ methods, modules: new Set() }, { backend: {}, logger: silentLogger });
   const server = await aWebSocketServer(dispatcher, { maxActiveConnections });
   return {
     server,

@@ -90,14 +90,11 @@ function aPoolAndItsClient() {
 
 /** A client that calls the dispatcher directly. */
 function aClient(
-  methods: readonly RpcMethod<unknown>[],
+  methods: readonly RpcMethod<object>[],
   onReceived: (notification: Notification) => void = () => undefined,
   isBehind: () => boolean = () => false,
 ) {
-  const dispatcher = createDispatcher(
-    { methods, modules: new Set() },
-    { backend: undefined, logger: silentLogger },
-  );
+  const dispatcher = createDispatcher({ methods, modules: new Set() }, { backend: {}, logger: silentLogger });
   const received: Notification[] = [];
   const closers: (() => void)[] = [];
   const connection: Connection = {
@@ -438,7 +435,7 @@ describe("notifications", () => {
     };
     const dispatcher = createDispatcher(
       { methods, modules: new Set() },
-      { backend: undefined, logger: silentLogger },
+      { backend: {}, logger: silentLogger },
     );
     dispatcher.answerRequest(JSON.parse(request), request, { ...aCaller, connection: throwing });
     expect(() => move([block])).not.toThrow();
@@ -479,16 +476,16 @@ describeWithVectors("a session recorded with a live node", () => {
             ...about,
             name: "eth_chainId",
             run: () => (network === "net1" ? "0x1c03" : "0x1e5c"),
-          }) as RpcMethod<unknown>,
+          }),
           defineMethod({
             ...about,
             name: "net_version",
             run: () => (network === "net1" ? "7171" : "7772"),
-          }) as RpcMethod<unknown>,
+          }),
         ],
         modules: new Set(),
       },
-      { backend: undefined, logger: silentLogger },
+      { backend: {}, logger: silentLogger },
     );
     const client = await aWebSocketClient(await aWebSocketServer(dispatcher));
     const isNotification = (message: unknown): message is RecordedNotification =>

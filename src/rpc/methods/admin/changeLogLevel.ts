@@ -11,6 +11,7 @@ export const adminChangeLogLevel = defineMethod({
     optional("loggers", decodeModules, listOf(TEXT)),
   ],
   result: { name: "result", schema: TEXT },
+  ports: ["changeLogLevel"],
   run([level, modules], { backend }) {
     backend.changeLogLevel(level, modules);
     return "Success";

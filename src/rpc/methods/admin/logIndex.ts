@@ -21,6 +21,7 @@ export const adminGenerateLogBloomCache = defineMethod({
     optional("endBlock", decodeNumberOrTag, NUMBER_OR_TAG),
   ],
   result: STATUS,
+  ports: ["logIndex"],
   run([start, end], { backend: { logIndex } }) {
     const from = start === undefined ? 0n : boundOf(start);
     const to = end === undefined ? (start === undefined ? -1n : MAX_JAVA_LONG) : boundOf(end);
@@ -38,6 +39,7 @@ export const adminLogsRemoveCache = defineMethod({
     optional("toBlock", decodeSkippable, SKIPPABLE),
   ],
   result: STATUS,
+  ports: ["chain", "logIndex"],
   async run([fromGiven, toGiven], { backend: { chain, logIndex } }) {
     const [start, end] = [fromGiven, toGiven].map((each) => (each === "" ? undefined : each));
     const from = start === undefined ? 0n : numberOf(chain, start);
@@ -56,6 +58,7 @@ export const adminLogsRepairCache = defineMethod({
   summary: "Rebuilds the log index for all blocks before the given one.",
   parameters: [optional("startBlock", decodeDecimal, DECIMAL)],
   result: STATUS,
+  ports: ["chain", "logIndex"],
   run([start], { backend: { chain, logIndex } }) {
     const head = chain.head.header.number;
     const before = start ?? head;

@@ -14,6 +14,7 @@ export const adminNodeInfo = defineMethod({
   summary: "The node's address, identity and chain.",
   parameters: [],
   result: { name: "node", schema: OBJECT },
+  ports: ["network", "chain", "spec", "settings"],
   run(_, { backend: { network, chain, spec, settings } }) {
     const { peerToPeer } = network;
     if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;

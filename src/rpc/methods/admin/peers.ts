@@ -29,6 +29,7 @@ export const adminPeers = defineMethod({
   summary: "The connected peers, with what they announced about themselves and their chains.",
   parameters: [],
   result: { name: "peers", schema: listOf(OBJECT) },
+  ports: ["network"],
   run(_, { backend }) {
     const { peerToPeer } = backend.network;
     return peerToPeer === undefined ? ERRORS.peerToPeerDisabled : peerToPeer.peers.map(show);
@@ -43,6 +44,7 @@ function changerOf(change: "add" | "remove", summary: string): RpcMethod {
     parameters: [required("enode", decodeText, TEXT)],
     exactParams: 1,
     result: { name: "isChanged", schema: BOOLEAN },
+    ports: ["network"],
     run([enode], { backend }) {
       const { peerToPeer } = backend.network;
       if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;

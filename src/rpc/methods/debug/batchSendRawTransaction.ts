@@ -13,6 +13,7 @@ export const debugBatchSendRawTransaction = defineMethod({
   summary: "Sends signed transactions to the pool, one after another; returns the result for each.",
   parameters: [rest("transactions", decodeText, GIVEN_DATA)],
   result: { name: "results", schema: listOf(OBJECT) },
+  ports: ["submit"],
   async run([texts], { backend }) {
     const results: Json[] = [];
     for (const [index, text] of texts.entries()) {

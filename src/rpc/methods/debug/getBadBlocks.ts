@@ -13,6 +13,7 @@ export const debugGetBadBlocks = defineMethod({
   summary: "Blocks rejected as invalid since the start, oldest first.",
   parameters: [],
   result: { name: "blocks", schema: listOf(OBJECT) },
+  ports: ["badBlocks"],
   async run(_, context) {
     const texts: string[] = [];
     for (const block of context.backend.badBlocks()) {

@@ -19,6 +19,7 @@ export const debugSetHead = defineMethod({
   summary: "Removes every block above the given one. The node may fetch them from peers again.",
   parameters: [BLOCK],
   result: RESULT,
+  ports: ["chain", "history"],
   async run([choice], { backend: { chain, history } }) {
     const number = knownNumber(chain, choice);
     return number === undefined ? ERRORS.unknownBlock : answer(await history.setHead(number));
@@ -32,6 +33,7 @@ export const debugReplayBlock = defineMethod({
   summary: "Rewinds to the parent of a block, and imports the block again with full validation.",
   parameters: [BLOCK],
   result: RESULT,
+  ports: ["chain", "history"],
   async run([choice], { backend: { chain, history } }) {
     const number = knownNumber(chain, choice);
     // The genesis block has no parent to rewind to.
@@ -48,6 +50,7 @@ export const debugResyncWorldState = defineMethod({
   summary: "Rebuilds the newest state from its tries, and keeps the blocks.",
   parameters: [],
   result: RESULT,
+  ports: ["history"],
   run: async (_, { backend: { history } }) => answer(await history.resyncWorldState()),
 });
 

@@ -13,6 +13,7 @@ export const debugMetrics = defineMethod({
   summary: "All metrics of the node, by category, name and labels; empty when metrics are disabled.",
   parameters: [],
   result: { name: "metrics", schema: OBJECT },
+  ports: ["collectMetrics"],
   async run(_, { backend }) {
     const tree: Tree = new Map();
     for (const family of (await backend.collectMetrics()) ?? []) addFamily(tree, family);

@@ -25,6 +25,7 @@ export const debugGetRawBlock = defineMethod({
   summary: "A block as RLP, with its seals.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: { name: "block", schema: DATA },
+  ports: ["chain"],
   run([choice], { backend }) {
     const block = findBlock(backend.chain, choice);
     if (block instanceof RpcError) return block;
@@ -38,6 +39,7 @@ export const debugGetRawHeader = defineMethod({
   summary: "A header as RLP, with its seals; the block's hash is not the hash of these bytes.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: { name: "header", schema: DATA },
+  ports: ["chain"],
   run([choice], { backend }) {
     const block = findBlock(backend.chain, choice);
     if (block instanceof RpcError) return block;
@@ -51,6 +53,7 @@ export const debugGetRawReceipts = defineMethod({
   summary: "The receipts of a block, each in its eth wire encoding.",
   parameters: [required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH)],
   result: { name: "receipts", schema: listOf(DATA) },
+  ports: ["chain"],
   run([choice], { backend: { chain } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
@@ -69,6 +72,7 @@ export const debugGetRawTransaction = defineMethod({
   summary: "A mined transaction as RLP, as in its block.",
   parameters: [required("hash", decodeHash, HASH)],
   result: { name: "transaction", schema: orNull(DATA) },
+  ports: ["chain"],
   run([hash], { backend }) {
     const located = backend.chain.transactionByHash(hash);
     return located === undefined ? null : toHex(encodeBodyTransaction(located.transaction));

@@ -5,7 +5,7 @@ import type { BlockChoice } from "../../../tracers/traceJob.ts";
 import { encodeBlock, type NamedBlock } from "../../../types/block.ts";
 import type { SentTransaction, Transaction } from "../../../types/transaction.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { type Answer, type CallContext, defineMethod, optional, required } from "../../method.ts";
+import { type Answer, type ContextOf, defineMethod, optional, required } from "../../method.ts";
 import { decodeBoolean, decodeHash, isAbsent, isObject } from "../../parameters/parameters.ts";
 import { traceAnswer } from "../../results/traceAnswer.ts";
 import { BOOLEAN, HASH, listOf, TEXT } from "../../schemas.ts";
@@ -31,6 +31,7 @@ export const debugStandardTraceBlockToFile = defineMethod({
     "Executes the transactions of a block again and writes a trace file for each, one line per instruction.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,
+  ports: ["chain", "tracer", "clock", "writeTrace"],
   async run([hash, options = WHOLE], context) {
     const block = context.backend.chain.blockByHash(hash);
     if (block === undefined) return ERRORS.blockNotFound;
@@ -45,6 +46,7 @@ export const debugStandardTraceBadBlockToFile = defineMethod({
   summary: "As debug_standardTraceBlockToFile, for a block rejected as invalid.",
   parameters: [BLOCK, OPTIONS],
   result: PATHS,
+  ports: ["badBlocks", "tracer", "clock", "writeTrace"],
   async run([hash, options = WHOLE], context) {
     const block = context.backend.badBlocks().find((bad) => equalBytes(bad.hash, hash));
     if (block === undefined) return ERRORS.blockNotFound;
@@ -65,7 +67,7 @@ function decodeFileOptions(value: unknown): FileOptions | undefined {
 
 /** Traces one transaction at a time, so that only one trace is in memory, and returns the paths of the files. */
 async function writeFiles(
-  context: CallContext,
+  context: ContextOf<"tracer" | "clock" | "writeTrace">,
   block: NamedBlock<Transaction | SentTransaction>,
   choice: BlockChoice,
   { txHash, disableMemory }: FileOptions,

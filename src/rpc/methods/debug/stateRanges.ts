@@ -32,6 +32,7 @@ export const debugAccountAt = defineMethod({
   summary: "An account after a transaction of a block.",
   parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS)],
   result: { name: "account", schema: OBJECT },
+  ports: ["chain", "stateQueries"],
   mayOverlap: "few",
   async run([choice, index, address], context) {
     const { chain, stateQueries } = context.backend;
@@ -67,6 +68,7 @@ export const debugAccountRange = defineMethod({
     LIMIT,
   ],
   result: { name: "accounts", schema: OBJECT },
+  ports: ["chain", "stateQueries"],
   mayOverlap: "few",
   async run([choice, , start, limit], context) {
     const { chain, stateQueries } = context.backend;
@@ -96,6 +98,7 @@ export const debugStorageRangeAt = defineMethod({
   summary: "An account's storage before a transaction of a block, ordered by slot hash, from a start key on.",
   parameters: [BLOCK, INDEX, required("address", decodeAddress, ADDRESS), START_KEY, LIMIT],
   result: { name: "storage", schema: OBJECT },
+  ports: ["chain", "stateQueries"],
   mayOverlap: "few",
   async run([choice, index, address, start, limit], context) {
     const { chain, stateQueries } = context.backend;

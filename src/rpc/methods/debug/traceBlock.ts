@@ -1,7 +1,7 @@
 import type { DebugStyle } from "../../../tracers/traceJob.ts";
 import { decodeBlock } from "../../../types/block.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { type CallContext, defineMethod, optional, required } from "../../method.ts";
+import { type ContextOf, defineMethod, optional, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeData, decodeHash, decodeText } from "../../parameters/parameters.ts";
 import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../parameters/traceParameters.ts";
@@ -17,6 +17,7 @@ export const debugTraceBlockByNumber = defineMethod({
   summary: "Executes the transactions of a block again and returns every instruction.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), OPTIONS],
   result: TRACES,
+  ports: ["chain", "tracer"],
   async run([choice, style = EVERYTHING], context) {
     const block = findBlock(context.backend.chain, choice);
     if (block instanceof RpcError) return block;
@@ -30,6 +31,7 @@ export const debugTraceBlockByHash = defineMethod({
   summary: "Executes the transactions of a block again and returns every instruction.",
   parameters: [required("block", decodeHash, HASH), OPTIONS],
   result: TRACES,
+  ports: ["chain", "tracer"],
   async run([hash, style = EVERYTHING], context) {
     return tracesOf(context, context.backend.chain.headerByHash(hash)?.header.number, style);
   },
@@ -42,6 +44,7 @@ export const debugTraceBlock = defineMethod({
   summary: "Executes the transactions of a block given as RLP and returns every instruction.",
   parameters: [required("block", decodeText, GIVEN_DATA), OPTIONS],
   result: TRACES,
+  ports: ["chain", "tracer"],
   async run([text, style = EVERYTHING], context) {
     const { chain, tracer } = context.backend;
     const raw = decodeData(text);
@@ -55,7 +58,7 @@ export const debugTraceBlock = defineMethod({
 });
 
 /** Null for an unknown block, and for the genesis block, which executes nothing. */
-async function tracesOf(context: CallContext, number: bigint | undefined, style: DebugStyle) {
+async function tracesOf(context: ContextOf<"tracer">, number: bigint | undefined, style: DebugStyle) {
   if (number === undefined || number === 0n) return null;
   return traceAnswer(
     await context.backend.tracer.run({ kind: "debugBlock", block: { number }, style }, context),

@@ -25,6 +25,7 @@ export const debugTraceCall = defineMethod({
     { ...optional("options", decodeTraceCallOptions, TRACE_CALL_OPTIONS), explain: traceCallOptionsError },
   ],
   result: { name: "trace", schema: OBJECT },
+  ports: ["chain", "tracer"],
   async run([call, choice = "latest", options], context) {
     const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);

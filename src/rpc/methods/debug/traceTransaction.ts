@@ -16,6 +16,7 @@ export const debugTraceTransaction = defineMethod({
     optional("options", decodeTraceOptions, TRACE_OPTIONS),
   ],
   result: { name: "trace", schema: orNull(OBJECT) },
+  ports: ["chain", "tracer"],
   async run([hash, style = EVERYTHING], context) {
     const { chain, tracer } = context.backend;
     const found = chain.transactionByHash(hash);

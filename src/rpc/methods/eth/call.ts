@@ -18,6 +18,7 @@ export const ethCall = defineMethod({
     BLOCK_OVERRIDES,
   ],
   result: { name: "output", schema: DATA },
+  ports: ["chain", "simulator"],
   mayOverlap: "few",
   async run([call, choice, accounts, block], context) {
     const { chain, simulator } = context.backend;

@@ -10,6 +10,7 @@ export const ethChainId = defineMethod({
   summary: "The chain id that transactions are signed for.",
   parameters: [],
   result: { name: "chainId", schema: QUANTITY },
+  ports: ["spec"],
   run: (_, { backend }) => toQuantity(backend.spec.chainId),
 });
 
@@ -19,6 +20,7 @@ export const ethBlockNumber = defineMethod({
   summary: "Number of the head.",
   parameters: [],
   result: { name: "number", schema: QUANTITY },
+  ports: ["chain"],
   run: (_, { backend }) => toQuantity(backend.chain.head.header.number),
 });
 
@@ -28,6 +30,7 @@ export const ethSyncing = defineMethod({
   summary: "The sync status, or false when the node is not syncing.",
   parameters: [],
   result: { name: "status", schema: { oneOf: [BOOLEAN, OBJECT] } },
+  ports: ["syncStatus"],
   run(_, { backend }) {
     const status = backend.syncStatus();
     if (status === undefined) return false;
@@ -45,5 +48,6 @@ export const ethProtocolVersion = defineMethod({
   summary: "Highest version of the eth wire protocol that the node speaks.",
   parameters: [],
   result: { name: "version", schema: QUANTITY },
+  ports: ["network"],
   run: (_, { backend }) => toQuantity(backend.network.ethVersion),
 });

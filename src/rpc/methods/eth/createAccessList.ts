@@ -20,6 +20,7 @@ export const ethCreateAccessList = defineMethod({
   summary: "The storage that a transaction would access, and the gas it would need with that access list.",
   parameters: [required("call", decodeCall, CALL), IGNORED_BLOCK, STATE_OVERRIDES, BLOCK_OVERRIDES],
   result: { name: "accessList", schema: OBJECT },
+  ports: ["chain", "simulator"],
   mayOverlap: "few",
   async run([call, , accounts, block], context) {
     const { chain, simulator } = context.backend;

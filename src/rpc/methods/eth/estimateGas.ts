@@ -17,6 +17,7 @@ export const ethEstimateGas = defineMethod({
   summary: "Gas limit with which a transaction would succeed now.",
   parameters: [required("call", decodeCall, CALL), IGNORED_BLOCK, STATE_OVERRIDES, BLOCK_OVERRIDES],
   result: { name: "gas", schema: QUANTITY },
+  ports: ["chain", "simulator"],
   mayOverlap: "few",
   async run([call, , accounts, block], context) {
     const { chain, simulator } = context.backend;

@@ -19,6 +19,7 @@ export const ethFeeHistory = defineMethod({
     optional("percentiles", decodeList(decodeNumber), listOf(NUMBER)),
   ],
   result: { name: "feeHistory", schema: OBJECT },
+  ports: ["chain", "feeHistory"],
   async run([blockCount, choice, percentiles], context) {
     const { chain, feeHistory } = context.backend;
     if (blockCount < 1 || blockCount > MAX_BLOCKS) return ERRORS.invalidParams;

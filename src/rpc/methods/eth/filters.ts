@@ -21,6 +21,7 @@ export const ethNewFilter = defineMethod({
   summary: "Installs a filter for logs. Its changes cover only future blocks.",
   parameters: [required("filter", decodeLogFilter, LOG_FILTER)],
   result: ID_RESULT,
+  ports: ["filters"],
   run: ([filter], { backend }) => backend.filters.addLogFilter(filter) ?? TOO_MANY_FILTERS,
 });
 
@@ -30,6 +31,7 @@ export const ethNewBlockFilter = defineMethod({
   summary: "Installs a filter for the hashes of new blocks.",
   parameters: [],
   result: ID_RESULT,
+  ports: ["filters"],
   run: (_, { backend }) => backend.filters.addBlockFilter() ?? TOO_MANY_FILTERS,
 });
 
@@ -39,6 +41,7 @@ export const ethNewPendingTransactionFilter = defineMethod({
   summary: "Installs a filter for the hashes of transactions that enter the pool.",
   parameters: [],
   result: ID_RESULT,
+  ports: ["filters"],
   run: (_, { backend }) => backend.filters.addPendingFilter() ?? TOO_MANY_FILTERS,
 });
 
@@ -48,6 +51,7 @@ export const ethGetFilterChanges = defineMethod({
   summary: "What a filter has seen since the last poll.",
   parameters: [ID],
   result: { name: "changes", schema: listOf({}) },
+  ports: ["filters"],
   async run([id], context) {
     const changes = await context.backend.filters.changes(id, context);
     return changes === undefined ? ERRORS.filterNotFound : logQueryAnswer(changes);
@@ -60,6 +64,7 @@ export const ethGetFilterLogs = defineMethod({
   summary: "All logs in the range of a log filter.",
   parameters: [ID],
   result: { name: "logs", schema: listOf(OBJECT) },
+  ports: ["filters"],
   async run([id], context) {
     const result = await context.backend.filters.logs(id, context);
     return result === undefined ? ERRORS.logsFilterNotFound : logQueryAnswer(result);
@@ -72,5 +77,6 @@ export const ethUninstallFilter = defineMethod({
   summary: "Removes a filter; false when it does not exist.",
   parameters: [ID],
   result: { name: "isRemoved", schema: BOOLEAN },
+  ports: ["filters"],
   run: ([id], { backend }) => backend.filters.remove(id),
 });

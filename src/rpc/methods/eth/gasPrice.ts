@@ -12,6 +12,7 @@ export const ethGasPrice = defineMethod({
   summary: "Gas price in wei that recent transactions suggest, within the node's bounds.",
   parameters: [],
   result: { name: "gasPrice", schema: QUANTITY },
+  ports: ["gasPrices"],
   run: (_, { backend: { gasPrices } }) => onceKnown(gasPrices.gasPriceWei(), toQuantity),
 });
 
@@ -21,6 +22,7 @@ export const ethMaxPriorityFeePerGas = defineMethod({
   summary: "Priority fee in wei that recent transactions suggest.",
   parameters: [],
   result: { name: "maxPriorityFeePerGas", schema: QUANTITY },
+  ports: ["gasPrices"],
   run: (_, { backend: { gasPrices } }) => onceKnown(gasPrices.maxPriorityFeeWei(), toQuantity),
 });
 
@@ -30,6 +32,7 @@ export const ethBlobBaseFee = defineMethod({
   summary: "Price of blob gas in the next block, wei.",
   parameters: [],
   result: { name: "blobBaseFee", schema: QUANTITY },
+  ports: ["chain", "spec", "clock"],
   run(_, { backend: { chain, spec, clock } }) {
     const now = BigInt(Math.floor(clock.nowMs() / 1000));
     return toQuantity(blobBaseFee(spec, chain.head.header.number + 1n, now));

@@ -14,6 +14,7 @@ export const ethGetBalance = defineMethod({
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "balance", schema: orNull(QUANTITY) },
+  ports: ["chain"],
   run([address, choice], { backend: { chain } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;

@@ -15,6 +15,7 @@ export const ethGetBlockByNumber = defineMethod({
   summary: "A block by number or tag, with its transactions in full or by hash.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), VERBOSE],
   result: RESULT,
+  ports: ["chain"],
   run([choice, isVerbose], { backend }) {
     const block = findBlock(backend.chain, choice);
     return block instanceof RpcError ? block : show(block, isVerbose);
@@ -27,6 +28,7 @@ export const ethGetBlockByHash = defineMethod({
   summary: "A block by hash, with its transactions in full or by hash.",
   parameters: [required("hash", decodeHash, HASH), VERBOSE],
   result: RESULT,
+  ports: ["chain"],
   run([hash, isVerbose], { backend }) {
     return show(backend.chain.blockByHash(hash), isVerbose);
   },

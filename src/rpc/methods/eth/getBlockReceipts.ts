@@ -12,6 +12,7 @@ export const ethGetBlockReceipts = defineMethod({
   summary: "The receipts of all transactions of a block.",
   parameters: [required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH)],
   result: { name: "receipts", schema: listOf(OBJECT) },
+  ports: ["chain", "spec"],
   run([choice], { backend: { chain, spec } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;

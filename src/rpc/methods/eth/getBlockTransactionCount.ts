@@ -13,6 +13,7 @@ export const ethGetBlockTransactionCountByNumber = defineMethod({
   summary: "How many transactions a block has, by number or tag.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: RESULT,
+  ports: ["chain"],
   run([choice], { backend: { chain } }) {
     const number = numberOf(chain, choice);
     const block = number < 0n ? undefined : chain.blockByNumber(number);
@@ -26,6 +27,7 @@ export const ethGetBlockTransactionCountByHash = defineMethod({
   summary: "How many transactions a block has, by hash.",
   parameters: [required("hash", decodeHash, HASH)],
   result: RESULT,
+  ports: ["chain"],
   run([hash], { backend: { chain } }) {
     const block = chain.blockByHash(hash);
     return block === undefined ? null : toQuantity(block.transactions.length);

@@ -14,6 +14,7 @@ export const ethGetCode = defineMethod({
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "code", schema: orNull(DATA) },
+  ports: ["chain"],
   run([address, choice], { backend: { chain } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;

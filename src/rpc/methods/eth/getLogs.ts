@@ -1,7 +1,7 @@
 import type { FoundLogs } from "../../../logs/findLogs.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { type Answer, type CallContext, defineMethod, required } from "../../method.ts";
+import { type Answer, type ContextOf, defineMethod, required } from "../../method.ts";
 import { numberOf } from "../../parameters/blockParameter.ts";
 import { decodeLogFilter, type LogFilter } from "../../parameters/logFilterParameter.ts";
 import { logQueryAnswer } from "../../results/logQueryAnswer.ts";
@@ -13,6 +13,7 @@ export const ethGetLogs = defineMethod({
   summary: "Logs of a range of blocks, or of one block, by address and topics.",
   parameters: [required("filter", decodeLogFilter, LOG_FILTER)],
   result: { name: "logs", schema: listOf(OBJECT) },
+  ports: ["chain", "findLogs", "settings"],
   run([filter], context) {
     return filter.blockHash === undefined
       ? ofRange(filter, context)
@@ -21,7 +22,10 @@ export const ethGetLogs = defineMethod({
 });
 
 /** The limit applies to the requested range, not to the range cut off at the head. */
-async function ofRange(filter: LogFilter, context: CallContext): Promise<Answer> {
+async function ofRange(
+  filter: LogFilter,
+  context: ContextOf<"chain" | "settings" | "findLogs">,
+): Promise<Answer> {
   const { chain, settings, findLogs } = context.backend;
   const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
   if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
@@ -31,7 +35,11 @@ async function ofRange(filter: LogFilter, context: CallContext): Promise<Answer>
 }
 
 /** A block that a rewind removes in the meantime counts as unknown. */
-async function ofBlock(filter: LogFilter, blockHash: Hash, context: CallContext): Promise<Answer> {
+async function ofBlock(
+  filter: LogFilter,
+  blockHash: Hash,
+  context: ContextOf<"chain" | "findLogs">,
+): Promise<Answer> {
   const { chain, findLogs } = context.backend;
   const number = chain.headerByHash(blockHash)?.header.number;
   const found =

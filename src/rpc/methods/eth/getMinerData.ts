@@ -17,6 +17,7 @@ export const ethGetMinerDataByBlockNumber = defineMethod({
   summary: "What the proposer of a block earned, by number or tag.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: RESULT,
+  ports: ["chain", "spec"],
   run([choice], { backend }) {
     const block = findBlock(backend.chain, choice);
     return block instanceof RpcError ? block : show(backend, block);
@@ -29,13 +30,14 @@ export const ethGetMinerDataByBlockHash = defineMethod({
   summary: "What the proposer of a block earned, by hash.",
   parameters: [required("hash", decodeHash, HASH)],
   result: RESULT,
+  ports: ["chain", "spec"],
   run([hash], { backend }) {
     return show(backend, backend.chain.blockByHash(hash));
   },
 });
 
 /** Amounts are 32 bytes wide in this method only. The coinbase is the proposer even when another account is paid. */
-function show({ spec }: RpcBackend, block: StoredBlock | undefined): Json {
+function show({ spec }: Pick<RpcBackend, "spec">, block: StoredBlock | undefined): Json {
   if (block === undefined) return null;
   const { header, transactions, receipts, totalDifficulty } = block;
   const reward = parametersAt(spec.ibft, header.number).blockRewardWei;

@@ -21,6 +21,7 @@ export const ethGetProof = defineMethod({
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "proof", schema: OBJECT },
+  ports: ["chain", "prove"],
   run([address, keys, choice], { backend: { chain, prove } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;

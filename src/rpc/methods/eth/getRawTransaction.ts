@@ -21,6 +21,7 @@ export const ethGetRawTransactionByHash = defineMethod({
   summary: "The bytes of a transaction that is in the pool or in a block.",
   parameters: [required("hash", decodeHash, HASH)],
   result: RESULT,
+  ports: ["chain", "pool"],
   run([hash], { backend: { chain, pool } }) {
     const transaction = pool.get(hash)?.transaction ?? chain.transactionByHash(hash)?.transaction;
     return transaction === undefined ? NOT_FOUND : toHex(transaction.raw);
@@ -33,6 +34,7 @@ export const ethGetRawTransactionByBlockNumberAndIndex = defineMethod({
   summary: "The bytes of a transaction by its index in a block given by number or tag.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), INDEX],
   result: RESULT,
+  ports: ["chain"],
   run([choice, index], { backend }) {
     const block = findBlock(backend.chain, choice);
     return block instanceof RpcError ? block : show(block, index);
@@ -45,6 +47,7 @@ export const ethGetRawTransactionByBlockHashAndIndex = defineMethod({
   summary: "The bytes of a transaction by its index in a block given by hash.",
   parameters: [required("hash", decodeHash, HASH), INDEX],
   result: RESULT,
+  ports: ["chain"],
   run([hash, index], { backend }) {
     return show(backend.chain.blockByHash(hash), index);
   },

@@ -15,6 +15,7 @@ export const ethGetStorageAt = defineMethod({
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "value", schema: orNull(DATA) },
+  ports: ["chain"],
   run([address, slot, choice], { backend: { chain } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;

@@ -10,6 +10,7 @@ export const ethGetTransactionByHash = defineMethod({
   parameters: [required("hash", decodeHash, HASH)],
   exactParams: 1,
   result: { name: "transaction", schema: orNull(OBJECT) },
+  ports: ["chain", "pool"],
   run([hash], { backend: { chain, pool } }) {
     const pooled = pool.get(hash);
     if (pooled !== undefined) return new RawJson(pendingTransactionJson(pooled.transaction));

@@ -15,6 +15,7 @@ export const ethGetTransactionByBlockNumberAndIndex = defineMethod({
   summary: "A transaction by its index in a block given by number or tag.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), INDEX],
   result: RESULT,
+  ports: ["chain"],
   run([choice, index], { backend }) {
     const block = findBlock(backend.chain, choice);
     return block instanceof RpcError ? block : show(block, index);
@@ -27,6 +28,7 @@ export const ethGetTransactionByBlockHashAndIndex = defineMethod({
   summary: "A transaction by its index in a block given by hash.",
   parameters: [required("hash", decodeHash, HASH), INDEX],
   result: RESULT,
+  ports: ["chain"],
   run([hash, index], { backend }) {
     return show(backend.chain.blockByHash(hash), index);
   },

@@ -14,6 +14,7 @@ export const ethGetTransactionCount = defineMethod({
     required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "nonce", schema: QUANTITY },
+  ports: ["chain", "pool"],
   run([address, choice], { backend: { chain, pool } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;

@@ -10,6 +10,7 @@ export const ethGetTransactionReceipt = defineMethod({
   summary: "The receipt of a mined transaction.",
   parameters: [required("hash", decodeHash, HASH)],
   result: { name: "receipt", schema: orNull(OBJECT) },
+  ports: ["chain", "spec"],
   run([hash], { backend: { chain, spec } }) {
     const located = chain.transactionByHash(hash);
     if (located === undefined) return null;

@@ -19,6 +19,7 @@ export const ethGetUncleCountByBlockNumber = defineMethod({
   summary: "How many uncles a block has, by number or tag.",
   parameters: [BLOCK],
   result: COUNT,
+  ports: ["chain"],
   run([choice], { backend }) {
     const block = findBlock(backend.chain, choice);
     if (block instanceof RpcError) return block;
@@ -32,6 +33,7 @@ export const ethGetUncleCountByBlockHash = defineMethod({
   summary: "How many uncles a block has, by hash.",
   parameters: [BLOCK_HASH],
   result: COUNT,
+  ports: ["chain"],
   run([hash], { backend }) {
     const block = backend.chain.blockByHash(hash);
     return block === undefined ? null : toQuantity(block.ommers.length);
@@ -44,6 +46,7 @@ export const ethGetUncleByBlockNumberAndIndex = defineMethod({
   summary: "An uncle of a block: always null under IBFT 2.0.",
   parameters: [BLOCK, INDEX],
   result: UNCLE,
+  ports: ["chain"],
   run([choice], { backend }) {
     const block = findBlock(backend.chain, choice);
     return block instanceof RpcError ? block : null;

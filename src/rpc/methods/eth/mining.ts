@@ -22,6 +22,7 @@ export const ethCoinbase = defineMethod({
     "The coinbase set for the node, or else the address of its own key, whether or not it is a validator.",
   parameters: [],
   result: { name: "address", schema: ADDRESS },
+  ports: ["mining"],
   run: (_, { backend }) => toHex(backend.mining.coinbase),
 });
 
@@ -31,6 +32,7 @@ export const ethMining = defineMethod({
   summary: "True on a validator that is neither paused nor catching up.",
   parameters: [],
   result: { name: "isMining", schema: BOOLEAN },
+  ports: ["isMining"],
   run: (_, { backend }) => backend.isMining(),
 });
 

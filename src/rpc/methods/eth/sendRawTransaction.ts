@@ -12,6 +12,7 @@ export const ethSendRawTransaction = defineMethod({
   parameters: [required("transaction", decodeData, GIVEN_DATA)],
   exactParams: 1,
   result: { name: "hash", schema: HASH },
+  ports: ["submit"],
   mayOverlap: "many",
   async run([raw], { backend }) {
     if (raw.length === 0) return ERRORS.internalError;

@@ -28,6 +28,7 @@ export const ethSimulateV1 = defineMethod({
     optional("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH),
   ],
   result: { name: "blocks", schema: listOf(OBJECT) },
+  ports: ["chain", "stateQueries"],
   mayOverlap: "few",
   async run([payload, choice = "latest"], context) {
     const { chain, stateQueries } = context.backend;

@@ -20,6 +20,7 @@ export const ibftGetSignerMetrics = defineMethod({
     optional("to", decodeNumberOrTag, NUMBER_OR_TAG),
   ],
   result: { name: "signers", schema: listOf(OBJECT) },
+  ports: ["chain"],
   async run([from, to], context) {
     const { chain } = context.backend;
     const range = rangeOf(chain, from, to);

@@ -18,6 +18,7 @@ export const ibftGetValidatorsByBlockNumber = defineMethod({
   summary: "The validators of a block, by number or tag.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: RESULT,
+  ports: ["chain"],
   run([choice], { backend: { chain } }) {
     const number = numberOf(chain, choice);
     return number < 0n ? ERRORS.internalError : validatorsIn(chain.headerByNumber(number));
@@ -30,6 +31,7 @@ export const ibftGetValidatorsByBlockHash = defineMethod({
   summary: "The validators of a block, by hash.",
   parameters: [required("hash", decodeHash, HASH)],
   result: RESULT,
+  ports: ["chain"],
   run: ([hash], { backend }) => validatorsIn(backend.chain.headerByHash(hash)),
 });
 

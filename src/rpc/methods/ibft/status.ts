@@ -12,6 +12,7 @@ export const ibftStatus = defineMethod({
   summary: "The current height and round, the proposer, the votes received, and the missing validators.",
   parameters: [],
   result: { name: "status", schema: OBJECT },
+  ports: ["consensus", "clock"],
   run: (_, { backend: { consensus, clock } }) => show(consensus.status(), clock.nowMs()),
 });
 

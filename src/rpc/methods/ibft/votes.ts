@@ -15,6 +15,7 @@ export const ibftProposeValidatorVote = defineMethod({
   summary: "Votes from now on to add an account to the validators (true), or to remove it (false).",
   parameters: [required("address", decodeAddress, ADDRESS), required("add", decodeBoolean, BOOLEAN)],
   result: { name: "isTaken", schema: BOOLEAN },
+  ports: ["consensus"],
   run: ([recipient, add], { backend }) =>
     backend.consensus.proposals.propose({ recipient, kind: add ? "add" : "drop" }),
 });
@@ -26,6 +27,7 @@ export const ibftDiscardValidatorVote = defineMethod({
   summary: "Discards the vote on an account; true also when there is none.",
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "isDiscarded", schema: BOOLEAN },
+  ports: ["consensus"],
   run([recipient], { backend }) {
     backend.consensus.proposals.discard(recipient);
     return true;
@@ -38,6 +40,7 @@ export const ibftGetPendingVotes = defineMethod({
   summary: "The votes that this node was told to cast: true to add, false to remove.",
   parameters: [],
   result: { name: "votes", schema: OBJECT },
+  ports: ["consensus"],
   run: (_, { backend }) =>
     Object.fromEntries(
       backend.consensus.proposals.pending().map(({ recipient, kind }) => [toHex(recipient), kind === "add"]),

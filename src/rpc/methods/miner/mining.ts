@@ -11,6 +11,7 @@ export const minerStart = defineMethod({
   summary: "Resumes proposing and voting after miner_stop; true also when nothing was stopped.",
   parameters: [],
   result: { name: "isMining", schema: BOOLEAN },
+  ports: ["mining"],
   run(_, { backend }) {
     backend.mining.start();
     return true;
@@ -23,6 +24,7 @@ export const minerStop = defineMethod({
   summary: "Stops proposing and voting until miner_start or the next start of the node.",
   parameters: [],
   result: { name: "isStopped", schema: BOOLEAN },
+  ports: ["mining"],
   run(_, { backend }) {
     backend.mining.stop();
     return true;
@@ -37,6 +39,7 @@ export const minerSetCoinbase = defineMethod({
     "Sets the answer of eth_coinbase until the next start; the genesis file decides who is paid for blocks.",
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "isSet", schema: BOOLEAN },
+  ports: ["mining"],
   run([address], { backend }) {
     backend.mining.setCoinbase(address);
     return true;
@@ -49,6 +52,7 @@ export const minerChangeTargetGasLimit = defineMethod({
   summary: "Sets the gas limit that this node's blocks approach in steps of 1/1024, until the next start.",
   parameters: [required("targetGasLimit", decodeLong, INTEGER)],
   result: { name: "success", schema: TEXT },
+  ports: ["mining"],
   run([target], { backend }) {
     if (target < LOWEST_GAS_LIMIT) return ERRORS.noTargetGasLimit;
     backend.mining.targetGasLimit = target;

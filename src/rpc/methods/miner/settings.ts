@@ -12,6 +12,7 @@ export const minerGetMinGasPrice = defineMethod({
   summary: "Lowest price per gas of a transaction in this node's blocks, wei.",
   parameters: [],
   result: { name: "price", schema: QUANTITY },
+  ports: ["pool"],
   run: (_, { backend }) => toQuantity(backend.pool.blockFloors.minGasPriceWei),
 });
 
@@ -21,6 +22,7 @@ export const minerSetMinGasPrice = defineMethod({
   summary: "Sets the lowest price per gas of a transaction in this node's blocks, wei.",
   parameters: [hexNumber("price", GIVEN_QUANTITY)],
   result: { name: "isSet", schema: BOOLEAN },
+  ports: ["pool"],
   run([minGasPriceWei], { backend }) {
     backend.pool.changeBlockFloors({ minGasPriceWei });
     return true;
@@ -33,6 +35,7 @@ export const minerGetMinPriorityFee = defineMethod({
   summary: "Lowest priority fee per gas of a transaction in this node's blocks, wei.",
   parameters: [],
   result: { name: "fee", schema: QUANTITY },
+  ports: ["pool"],
   run: (_, { backend }) => toQuantity(backend.pool.blockFloors.minPriorityFeeWei),
 });
 
@@ -42,6 +45,7 @@ export const minerSetMinPriorityFee = defineMethod({
   summary: "Sets the lowest priority fee per gas of a transaction in this node's blocks, wei.",
   parameters: [hexNumber("fee", GIVEN_QUANTITY)],
   result: { name: "isSet", schema: BOOLEAN },
+  ports: ["pool"],
   run([minPriorityFeeWei], { backend }) {
     backend.pool.changeBlockFloors({ minPriorityFeeWei });
     return true;
@@ -54,6 +58,7 @@ export const minerGetExtraData = defineMethod({
   summary: "The vanity bytes of this node's blocks, without leading zeros.",
   parameters: [],
   result: { name: "extraData", schema: { type: "string", pattern: "^0x[0-9a-f]*$" } },
+  ports: ["mining"],
   run: (_, { backend }) => toHex(backend.mining.extraData).replace(/^0x0*/, "0x"),
 });
 
@@ -63,6 +68,7 @@ export const minerSetExtraData = defineMethod({
   summary: "Sets the vanity bytes of this node's blocks, at most 32.",
   parameters: [hexNumber("extraData", GIVEN_DATA)],
   result: { name: "isSet", schema: BOOLEAN },
+  ports: ["mining"],
   run([number], { backend }) {
     backend.mining.extraData = bigintToFixedBytes(number, 32);
     return true;

@@ -12,6 +12,7 @@ export const netVersion = defineMethod({
   summary: "The network id, in decimal.",
   parameters: [],
   result: { name: "networkId", schema: TEXT },
+  ports: ["settings"],
   run: (_, { backend }) => backend.settings.networkId.toString(),
 });
 
@@ -21,6 +22,7 @@ export const netListening = defineMethod({
   summary: "Whether peers can connect to the node.",
   parameters: [],
   result: { name: "isListening", schema: BOOLEAN },
+  ports: ["network"],
   run: (_, { backend }) => backend.network.peerToPeer?.isListening ?? false,
 });
 
@@ -30,6 +32,7 @@ export const netPeerCount = defineMethod({
   summary: "How many peers are connected.",
   parameters: [],
   result: { name: "count", schema: QUANTITY },
+  ports: ["network"],
   run(_, { backend }) {
     const { peerToPeer } = backend.network;
     return peerToPeer === undefined ? ERRORS.peerToPeerDisabled : toQuantity(peerToPeer.peerCount);
@@ -42,6 +45,7 @@ export const netEnode = defineMethod({
   summary: "The enode URL of the node.",
   parameters: [],
   result: { name: "enode", schema: TEXT },
+  ports: ["network"],
   run(_, { backend }) {
     const { peerToPeer } = backend.network;
     if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
@@ -55,6 +59,7 @@ export const netServices = defineMethod({
   summary: "The node's services with their hosts and ports.",
   parameters: [],
   result: { name: "services", schema: OBJECT },
+  ports: ["network"],
   run(_, { backend }) {
     const { peerToPeer, services } = backend.network;
     const { jsonrpc, ws, metrics } = services();

@@ -53,6 +53,7 @@ export const permReload = defineMethod({
   summary: "Reloads the allowlists from their files.",
   parameters: [],
   result: { name: "success", schema: TEXT },
+  ports: ["permissions"],
   run(_, { backend: { permissions } }) {
     if (permissions.accounts === undefined && permissions.nodes === undefined) {
       return ERRORS.permissionsDisabled;
@@ -69,6 +70,7 @@ function getterOf(list: ListName): RpcMethod {
     summary: `The allowed ${list}.`,
     parameters: [],
     result: { name: list, schema: listOf(TEXT) },
+    ports: ["permissions"],
     run: (_, { backend }) => withList(list, backend.permissions, ({ items }) => items),
   });
 }
@@ -82,6 +84,7 @@ function changerOf(list: ListName, change: "add" | "remove"): RpcMethod {
     summary: `Changes the allowed ${list}, in memory and in the file.`,
     parameters: [required(list, decodeTexts, listOf(TEXT))],
     result: { name: "success", schema: TEXT },
+    ports: ["permissions"],
     run: ([texts], { backend }) =>
       withList(list, backend.permissions, (allowlist) => {
         const changed = allowlist[change](texts);

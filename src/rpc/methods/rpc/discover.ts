@@ -1,4 +1,4 @@
-import { defineMethod, RawJson, type RpcMethod } from "../../method.ts";
+import { defineMethod, type MethodDescription, RawJson } from "../../method.ts";
 import { openRpcDocument } from "../../openRpc.ts";
 import { OBJECT } from "../../schemas.ts";
 
@@ -9,6 +9,7 @@ export const rpcDiscover = defineMethod({
   summary: "The methods of this endpoint with their parameters and results, as an OpenRPC document.",
   parameters: [],
   result: { name: "document", schema: OBJECT },
+  ports: ["settings"],
   run(_, { methods, backend }) {
     const known = texts.get(methods);
     if (known !== undefined) return known;
@@ -20,4 +21,4 @@ export const rpcDiscover = defineMethod({
 });
 
 /** The document, built once per endpoint. */
-const texts = new WeakMap<readonly RpcMethod[], RawJson>();
+const texts = new WeakMap<readonly MethodDescription[], RawJson>();

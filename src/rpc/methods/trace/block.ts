@@ -10,6 +10,7 @@ export const traceBlock = defineMethod({
   summary: "The calls, contract creations and self-destructs in a block, and its reward.",
   parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG)],
   result: { name: "traces", schema: orNull(listOf(OBJECT)) },
+  ports: ["chain", "tracer"],
   async run([choice], context) {
     const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);

@@ -27,6 +27,7 @@ export const traceCall = defineMethod({
     optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
   ],
   result: { name: "result", schema: OBJECT },
+  ports: ["chain", "tracer"],
   async run([call, types, choice = "latest"], context) {
     const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
@@ -50,6 +51,7 @@ export const traceCallMany = defineMethod({
   ],
   exactParams: 2,
   result: { name: "results", schema: listOf(OBJECT) },
+  ports: ["chain", "tracer"],
   async run([calls, choice = "latest"], context) {
     const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);
@@ -68,6 +70,7 @@ export const traceRawTransaction = defineMethod({
   parameters: [required("transaction", decodeData, GIVEN_DATA), TYPES],
   exactParams: 2,
   result: { name: "result", schema: OBJECT },
+  ports: ["chain", "tracer"],
   async run([raw, types], context) {
     if (raw.length === 0) return ERRORS.internalError;
     const { chain, tracer } = context.backend;

@@ -14,6 +14,7 @@ export const traceFilter = defineMethod({
   summary: "The traces of a range of blocks, by sender and recipient.",
   parameters: [required("filter", decodeTraceFilter, TRACE_FILTER)],
   result: { name: "traces", schema: listOf(OBJECT) },
+  ports: ["chain", "tracer", "settings"],
   async run([{ from, to, ...filter }], context) {
     const { chain, tracer, settings } = context.backend;
     const fromBlock = numberOf(chain, from);

@@ -14,6 +14,7 @@ export const traceReplayBlockTransactions = defineMethod({
     required("types", decodeTraceTypes, TRACE_TYPES),
   ],
   result: { name: "results", schema: orNull(listOf(OBJECT)) },
+  ports: ["chain", "tracer"],
   async run([choice, types], context) {
     const { chain, tracer } = context.backend;
     const block = findBlock(chain, choice);

@@ -11,6 +11,7 @@ export const traceReplayTransaction = defineMethod({
   summary: "Executes a mined transaction again at its position in its block and returns its traces.",
   parameters: [required("transaction", decodeHash, HASH), required("types", decodeTraceTypes, TRACE_TYPES)],
   result: { name: "result", schema: orNull(OBJECT) },
+  ports: ["chain", "tracer"],
   async run([hash, types], context) {
     const { chain, tracer } = context.backend;
     const found = chain.transactionByHash(hash);

@@ -10,6 +10,7 @@ export const traceTransaction = defineMethod({
   summary: "The calls, contract creations and self-destructs in a mined transaction.",
   parameters: [required("transaction", decodeHash, HASH)],
   result: { name: "traces", schema: listOf(OBJECT) },
+  ports: ["chain", "tracer"],
   async run([hash], context) {
     const { chain, tracer } = context.backend;
     const found = chain.transactionByHash(hash);
@@ -36,6 +37,7 @@ export const traceGet = defineMethod({
   ],
   exactParams: 2,
   result: { name: "trace", schema: orNull(OBJECT) },
+  ports: ["chain", "tracer"],
   async run([hash, items], context) {
     const { chain, tracer } = context.backend;
     const path = decodeList(decodeIndexText)(items);

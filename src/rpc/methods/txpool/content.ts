@@ -4,7 +4,7 @@ import { toKey } from "../../../primitives/byteKey.ts";
 import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { feeCap, type SentTransaction } from "../../../types/transaction.ts";
-import { type CallContext, defineMethod, RawJson, required } from "../../method.ts";
+import { type ContextOf, defineMethod, RawJson, required } from "../../method.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import type { RpcPool } from "../../ports.ts";
 import { pooledTransactionJson } from "../../results/transactionResult.ts";
@@ -21,6 +21,7 @@ export const txpoolStatus = defineMethod({
   summary: "How many transactions are pending and how many are queued.",
   parameters: [],
   result: { name: "status", schema: OBJECT },
+  ports: ["pool"],
   run(_, { backend: { pool } }) {
     const { pending, queued } = pool.statistics;
     return { pending: toQuantity(pending), queued: toQuantity(queued) };
@@ -33,6 +34,7 @@ export const txpoolContent = defineMethod({
   summary: "All pooled transactions in full, by pending or queued, sender and nonce.",
   parameters: [],
   result: { name: "content", schema: OBJECT },
+  ports: ["pool"],
   run: (_, context) => listing(context, pooledTransactionJson),
 });
 
@@ -42,6 +44,7 @@ export const txpoolInspect = defineMethod({
   summary: "All pooled transactions as one line each, by pending or queued, sender and nonce.",
   parameters: [],
   result: { name: "content", schema: OBJECT },
+  ports: ["pool"],
   run: (_, context) => listing(context, (transaction) => JSON.stringify(summaryOf(transaction))),
 });
 
@@ -51,6 +54,7 @@ export const txpoolContentFrom = defineMethod({
   summary: "A sender's pooled transactions in full, by pending or queued, and nonce.",
   parameters: [required("address", decodeAddress, ADDRESS)],
   result: { name: "content", schema: OBJECT },
+  ports: ["pool"],
   run([address], { backend: { pool } }) {
     const own = sendersOf(pool, (sender) => equalBytes(sender, address))[0];
     const show = (transactions: readonly SentTransaction[] = []): string =>
@@ -81,7 +85,7 @@ function sendersOf(pool: RpcPool, isWanted: (sender: Address) => boolean): reado
 const SENDERS_PER_SLICE = 500;
 
 async function listing(
-  context: CallContext,
+  context: ContextOf<"pool">,
   show: (transaction: SentTransaction) => string,
 ): Promise<RawJson> {
   const pending: string[] = [];

@@ -17,6 +17,7 @@ export const txpoolTransactions = defineMethod({
   summary: "Hash, origin and time of arrival of all pooled transactions.",
   parameters: [],
   result: { name: "transactions", schema: listOf(OBJECT) },
+  ports: ["pool"],
   async run(_, context) {
     const texts: string[] = [];
     for (const entry of [...context.backend.pool.entries()]) {
@@ -42,6 +43,7 @@ export const txpoolStatistics = defineMethod({
   summary: "How many transactions are pooled, by origin.",
   parameters: [],
   result: { name: "statistics", schema: OBJECT },
+  ports: ["pool", "settings"],
   run(_, { backend: { pool, settings } }) {
     const { local, remote } = pool.statistics;
     return { maxSize: settings.poolMaxSize, localCount: local, remoteCount: remote };
@@ -61,6 +63,7 @@ export const txpoolPendingTransactions = defineMethod({
     optional("fields", decodePoolFilter, POOL_FILTER),
   ],
   result: { name: "transactions", schema: listOf(OBJECT) },
+  ports: ["pool"],
   async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], context) {
     if (limit < 0) return ERRORS.internalError;
     const texts: string[] = [];

@@ -10,6 +10,7 @@ export const web3ClientVersion = defineMethod({
   summary: "Name and version of the node.",
   parameters: [],
   result: { name: "version", schema: TEXT },
+  ports: ["settings"],
   run: (_, { backend }) => backend.settings.clientVersion,
 });
 

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { defineMethod, type RpcMethod } from "../../src/rpc/method.ts";
+import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { requesterFor } from "./requester.ts";
+
+const folder = join(import.meta.dirname, "../../src/rpc/methods");
+const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts"))
+  .map((name) => ({ file: basename(name), text: readFileSync(join(folder, name), "utf8") }));
+
+/** Each call of defineMethod, up to the bracket that closes it, with the ports that it names. */
+const definitions = sources.flatMap(({ file, text }) =>
+  [...text.matchAll(/^( *).*defineMethod\(\{\n([\s\S]*?)^\1\}\);/gm)].map(([, , written = ""]) => {
+    const [list = "", names = ""] = /^ *ports: \[([^\]]*)\],$/m.exec(written) ?? [];
+    return {
+      name: /name: (.*),/.exec(written)?.[1] ?? file,
+      ports: [...names.matchAll(/"(\w+)"/g)].map(([, port = ""]) => port),
+      body: written.replace(list, ""),
+      text,
+    };
+  }),
+);
+
+/** As many as debug_standardTraceBlockToFile names. Few, so that it shows when a method asks for much of the node. */
+const MOST_PORTS = 4;
+
+const ABOUT = { namespace: "ETH", summary: "", parameters: [], result: { name: "", schema: {} } } as const;
+
+describe("the ports of a method", () => {
+  it("are read from the definitions of all methods", () => {
+    const named = new Set(METHODS.flatMap(({ ports = [] }) => ports));
+    expect(new Set(definitions.flatMap(({ ports }) => ports))).toEqual(named);
+    // Three definitions are in functions that make two, two and four methods (admin/peers.ts, perm/allowlists.ts).
+    expect(definitions.length).toBe(METHODS.length - 5);
+  });
+
+  it("are used by the method, or by a helper that takes them", () => {
+    const unused = definitions.flatMap(({ name, ports, body, text }) =>
+      ports
+        .filter((port) => !new RegExp(`\\b${port}\\b`).test(body))
+        .filter((port) => !new RegExp(`(ContextOf|Pick)<[^>]*"${port}"`).test(text))
+        .map((port) => `${name}: ${port}`),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  it("are never all of them: no method or helper takes the whole backend", () => {
+    for (const { file, text } of sources)
+      expect(text.replace(/Pick<Rpc(Backend|Ports),/g, ""), file).not.toMatch(
+        /\bRpc(Backend|Ports)\b(?! *[,}])/,
+      );
+    for (const { name, ports = [] } of METHODS) expect(ports.length, name).toBeLessThanOrEqual(MOST_PORTS);
+  });
+
+  it("are all that it gets, and all that a test of it must build", async () => {
+    const method = defineMethod({
+      ...ABOUT,
+      name: "toy_mining",
+      ports: ["isMining"],
+      run: (_, { backend }) => backend.isMining(),
+    });
+    expect(await requesterFor([method], { isMining: () => true })("toy_mining")).toBe(true);
+    // @ts-expect-error: the method does not name the chain.
+    defineMethod({ ...ABOUT, name: "toy_head", run: (_, { backend }) => `${backend.chain.head}` });
+    // @ts-expect-error: the backend has no such port.
+    defineMethod({ ...ABOUT, name: "toy_nothing", ports: ["nothing"], run: () => null });
+    // @ts-expect-error: the ports of the method are missing.
+    const _unserved: RpcMethod<object> = method;
+    const served: RpcMethod = method;
+    expect(served.ports).toEqual(["isMining"]);
+  });
+});
