@@ -1,4 +1,5 @@
 import type { StopSignal } from "../execution/yieldPolicy.ts";
+import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { StagedState } from "../state/worldState.ts";
 import type { NamedBlock } from "../types/block.ts";
@@ -33,8 +34,7 @@ export function createExecutedBlocks(): ExecutedBlocks {
   return {
     keep(executed) {
       kept.set(toKey(executed.block.hash), executed);
-      const [oldest] = kept.keys();
-      if (kept.size > MAX_EXECUTED_BLOCKS && oldest !== undefined) kept.delete(oldest);
+      dropOldest(kept, MAX_EXECUTED_BLOCKS);
     },
     find: (hash) => kept.get(toKey(hash)),
     clear: () => kept.clear(),

@@ -1,6 +1,7 @@
 import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
 import { isEpochBlock, tallyAfter, tallyAfterEpoch, type VoteTally } from "../ibft/validatorVotes.ts";
 import { expectDefined } from "../primitives/assert.ts";
+import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -30,10 +31,7 @@ export function createValidatorSets(parts: ValidatorSetParts): ValidatorSets {
 
   function remember(block: NamedHeader, tally: VoteTally): VoteTally {
     cache.set(toKey(block.hash), tally);
-    for (const oldest of cache.keys()) {
-      if (cache.size <= CACHED_TALLIES) break;
-      cache.delete(oldest);
-    }
+    dropOldest(cache, CACHED_TALLIES);
     return tally;
   }
 

@@ -1,3 +1,4 @@
+import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { DENYLIST_LIMIT, MAX_REMEMBERED_DISCONNECTS, USELESS_PEER_BAN_MS } from "./limits.ts";
 import type { Disconnect } from "./rlpx/connection.ts";
@@ -71,11 +72,4 @@ export function createBanList(
 /** p2p.md#connection-policy: a breach that this node detected, or a version that either end does not support. */
 function isPermanent({ reason, by }: Disconnect): boolean {
   return (reason === "breachOfProtocol" && by === "us") || reason === "incompatibleVersion";
-}
-
-function dropOldest(entries: Map<string, unknown> | Set<string>, limit: number): void {
-  for (const key of entries.keys()) {
-    if (entries.size <= limit) return;
-    entries.delete(key);
-  }
 }

@@ -12,10 +12,11 @@ export interface BoundedCache<Key, Value> {
 }
 
 /** Drops the oldest entries, in insertion order, until at most `most` are left. */
-export function dropOldest(map: Map<unknown, unknown>, most: number): void {
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(oldest);
+export function dropOldest(entries: Map<unknown, unknown> | Set<unknown>, most: number): void {
+  if (entries.size <= most) return;
+  for (const oldest of entries.keys()) {
+    entries.delete(oldest);
+    if (entries.size <= most) return;
   }
 }
 
@@ -65,6 +66,6 @@ export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key,
 interface Entry<Value> {
   readonly value: Value;
   readonly weight: number;
-  /** The total weight of insertions after this one. */
+  /** The total weight of all insertions up to and including this one. */
   readonly putAt: number;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createBoundedCache } from "../../src/primitives/boundedCache.ts";
+import { createBoundedCache, dropOldest } from "../../src/primitives/boundedCache.ts";
 
 describe("the bounded cache", () => {
   it("stays below its limit by dropping the oldest entries that were not read since", () => {
@@ -39,5 +39,19 @@ describe("the bounded cache", () => {
     expect(cache.get("again")).toBe(9);
     cache.forget((key) => key === "other");
     expect([cache.get("again"), cache.get("other"), cache.get("third")]).toEqual([9, undefined, 1]);
+  });
+});
+
+describe("dropping the oldest", () => {
+  it("leaves the newest entries of a map or a set", () => {
+    const set = new Set([1, 2, 3]);
+    const map = new Map([1, 2, 3].map((key) => [key, "value"]));
+    dropOldest(set, 3);
+    expect([...set]).toEqual([1, 2, 3]);
+    dropOldest(set, 1);
+    dropOldest(map, 2);
+    expect([[...set], [...map.keys()]]).toEqual([[3], [2, 3]]);
+    dropOldest(map, 0);
+    expect(map.size).toBe(0);
   });
 });

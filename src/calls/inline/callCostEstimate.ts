@@ -1,3 +1,5 @@
+import { dropOldest } from "../../primitives/boundedCache.ts";
+
 /**
  * Decides which calls to run inline, by what calls of the same name cost before. A name earns the time of its completed
  * calls as credit and pays for its aborted ones. Since any call may be delayed by other work, a name with credit is always
@@ -52,8 +54,7 @@ export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
     // Reinserted, so that the map is ordered by last use.
     names.delete(name);
     names.set(name, found);
-    const [oldest] = names.size > NAMES_LIMIT ? names.keys() : [];
-    if (oldest !== undefined) names.delete(oldest);
+    dropOldest(names, NAMES_LIMIT);
     return found;
   }
 

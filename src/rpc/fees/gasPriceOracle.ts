@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader } from "../../chain/chain.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { onceKnown } from "../../primitives/onceKnown.ts";
 import { larger } from "../../primitives/quantity.ts";
@@ -47,10 +48,7 @@ export function createGasPriceOracle(
   function remember(block: StoredBlock): BlockSample {
     const sample = sampleOf(block);
     samples.set(toKey(block.hash), sample);
-    for (const key of samples.keys()) {
-      if (samples.size <= 2 * (settings.blocks + 1)) break;
-      samples.delete(key);
-    }
+    dropOldest(samples, 2 * (settings.blocks + 1));
     return sample;
   }
 
