@@ -117,7 +117,6 @@ export function createPeering(parts: PeeringParts): Peering {
     isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
     clock,
     logger: logger.sync,
-    onAnnouncedImported: () => undefined,
     onStatusChanged() {
       review();
       for (const listener of [...syncListeners]) listener(sync.status);

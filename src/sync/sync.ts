@@ -57,8 +57,6 @@ export interface SyncParts {
   readonly isValidator?: (address: Address) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** An announced block was imported: peers that lack it should get it. */
-  readonly onAnnouncedImported: (block: Block) => void;
   /** `status` or `isInSync` may have changed. */
   readonly onStatusChanged?: () => void;
 }
@@ -184,9 +182,7 @@ export function createSync(parts: SyncParts): Sync {
     const block = offered.open();
     if (!block.ok) return block.error;
     const imported = await chain.importBlock(block.value);
-    if (!imported.ok) return imported.error;
-    parts.onAnnouncedImported(block.value);
-    return undefined;
+    return imported.ok ? undefined : imported.error;
   }
 
   /** Fetches one range from one peer. */

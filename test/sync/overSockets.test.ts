@@ -48,7 +48,10 @@ async function aNode(): Promise<Node> {
     chain,
     clock: systemClock,
     logger: silentLogger,
-    onAnnouncedImported: (block) => eth.broadcastBlock(block, block.header.number + 1n),
+  });
+  chain.onHeadChanged(({ added }) => {
+    const newest = added.at(-1);
+    if (newest !== undefined && sync.isInSync) eth.broadcastBlock(newest, newest.totalDifficulty);
   });
   opened.push({ eth, sync });
   return { ...made, eth, sync };
@@ -85,8 +88,6 @@ describeWithVectors(
       await until(() => last.chain.head.header.number === 260n);
       for (const number of [261, 262, 263]) {
         await importUpTo(ahead, number);
-        const block = blocks[number];
-        if (block !== undefined) ahead.eth.broadcastBlock(block, BigInt(number + 1));
         await until(() => last.chain.head.header.number === BigInt(number));
       }
       expect(last.chain.head.hash).toEqual(ahead.chain.head.hash);

@@ -86,7 +86,6 @@ export interface ToyNode {
   moveHead(number: number): void;
   readonly head: NamedHeader;
   readonly imported: bigint[];
-  readonly broadcast: bigint[];
   /** Its connected peers. */
   peers: ToyPeer[];
   /** Makes the import of these blocks fail. */
@@ -106,7 +105,6 @@ export function aNode(
   const clock = createHandClock(1_000_000);
   let number = head;
   const imported: bigint[] = [];
-  const broadcast: bigint[] = [];
   const known = new Map(source.blocks.map((block) => [toDigits(block.hash), block]));
   const headerAt = (at: number): NamedHeader => {
     const header = source.headerByNumber(BigInt(at));
@@ -152,7 +150,6 @@ export function aNode(
       isValidator: (address) => validators.some((validator) => equalBytes(validator, address)),
       clock,
       logger,
-      onAnnouncedImported: ({ header }) => void broadcast.push(header.number),
     }),
     clock,
     moveHead(to) {
@@ -162,7 +159,6 @@ export function aNode(
       return chain.head;
     },
     imported,
-    broadcast,
     peers: [],
     refuse: () => undefined,
     // A macrotask after all immediate responses.
