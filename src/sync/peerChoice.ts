@@ -50,69 +50,104 @@ export function createPeerChoice(
   nowMs: () => number,
   isValidator: (address: Address) => boolean,
 ): PeerChoice {
-  const standings = new Map<string, PeerStanding>();
-  const standingOf = ({ key }: SyncPeer): PeerStanding => standings.get(key) ?? NEW;
-  const set = (peer: SyncPeer, change: Partial<PeerStanding>): void =>
-    void standings.set(peer.key, { ...standingOf(peer), ...change });
+  return new RankedPeers(nowMs, isValidator);
+}
 
-  const isAvailable = (peer: SyncPeer, number: bigint): boolean =>
-    standingOf(peer).untilMs <= nowMs() && peer.height !== undefined && peer.height > number;
+class RankedPeers implements PeerChoice {
+  readonly #nowMs: () => number;
+  readonly #isValidator: (address: Address) => boolean;
+  readonly #standings = new Map<string, PeerStanding>();
 
-  /** Lower is better. */
-  function rankOf(peer: SyncPeer): number {
-    if (peer.isMaintained) return 0;
-    if (isValidator(peer.address)) return 1;
-    if (standingOf(peer).hasDelivered) return 2;
-    return standingOf(peer).isProven ? 3 : UNPROVEN;
+  constructor(nowMs: () => number, isValidator: (address: Address) => boolean) {
+    this.#nowMs = nowMs;
+    this.#isValidator = isValidator;
   }
 
-  function isBetter(one: SyncPeer, other: SyncPeer): boolean {
-    const [rank, otherRank] = [rankOf(one), rankOf(other)];
+  backOff(peer: SyncPeer): void {
+    const { failures } = this.#standingOf(peer);
+    const untilMs = this.#nowMs() + Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
+    this.#set(peer, { failures: failures + 1, untilMs, isProven: false });
+  }
+
+  noteProven(peer: SyncPeer): void {
+    this.#set(peer, { isProven: true });
+  }
+
+  noteDelivered(peer: SyncPeer): void {
+    this.#set(peer, { failures: 0, untilMs: 0, hasDelivered: true });
+  }
+
+  choose(peers: readonly SyncPeer[], number: bigint): SyncPeer | undefined {
+    this.#prune(peers);
+    let best: SyncPeer | undefined;
+    for (const peer of peers) {
+      if (!this.#isAvailable(peer, number) || !this.isTrusted(peer)) continue;
+      if (best === undefined || this.#isBetter(peer, best)) best = peer;
+    }
+    return best;
+  }
+
+  isTrusted(peer: SyncPeer): boolean {
+    return this.#rankOf(peer) !== UNPROVEN;
+  }
+
+  unproven(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[] {
+    return peers.filter((peer) => this.#isAvailable(peer, number) && !this.isTrusted(peer));
+  }
+
+  isReplaceable({ key }: SyncPeer, peers: readonly SyncPeer[], number: bigint): boolean {
+    return peers.some((other) => other.key !== key && this.#isAvailable(other, number));
+  }
+
+  requestBudgetMs(peer: SyncPeer): number {
+    const { failures } = this.#standingOf(peer);
+    return Math.min(FIRST_REQUEST_BUDGET_MS * 2 ** failures, LONGEST_REQUEST_BUDGET_MS);
+  }
+
+  nextRetryMs(peers: readonly SyncPeer[]): number | undefined {
+    let next: number | undefined;
+    for (const peer of peers) {
+      const { untilMs } = this.#standingOf(peer);
+      if (untilMs > this.#nowMs() && (next === undefined || untilMs < next)) next = untilMs;
+    }
+    return next;
+  }
+
+  #standingOf({ key }: SyncPeer): PeerStanding {
+    return this.#standings.get(key) ?? NEW;
+  }
+
+  #set(peer: SyncPeer, change: Partial<PeerStanding>): void {
+    this.#standings.set(peer.key, { ...this.#standingOf(peer), ...change });
+  }
+
+  #isAvailable(peer: SyncPeer, number: bigint): boolean {
+    const isBackedOff = this.#standingOf(peer).untilMs > this.#nowMs();
+    return !isBackedOff && peer.height !== undefined && peer.height > number;
+  }
+
+  /** Lower is better. */
+  #rankOf(peer: SyncPeer): number {
+    if (peer.isMaintained) return 0;
+    if (this.#isValidator(peer.address)) return 1;
+    const { hasDelivered, isProven } = this.#standingOf(peer);
+    if (hasDelivered) return 2;
+    return isProven ? 3 : UNPROVEN;
+  }
+
+  #isBetter(one: SyncPeer, other: SyncPeer): boolean {
+    const [rank, otherRank] = [this.#rankOf(one), this.#rankOf(other)];
     if (rank !== otherRank) return rank < otherRank;
-    const [failures, otherFailures] = [standingOf(one).failures, standingOf(other).failures];
+    const [failures, otherFailures] = [this.#standingOf(one).failures, this.#standingOf(other).failures];
     if (failures !== otherFailures) return failures < otherFailures;
     return (one.height ?? 0n) > (other.height ?? 0n);
   }
 
   /** Drops the standings of disconnected peers. */
-  function prune(peers: readonly SyncPeer[]): void {
+  #prune(peers: readonly SyncPeer[]): void {
     const present = new Set(peers.map(({ key }) => key));
-    for (const key of standings.keys()) if (!present.has(key)) standings.delete(key);
+    for (const key of this.#standings.keys()) if (!present.has(key)) this.#standings.delete(key);
   }
-
-  return {
-    backOff(peer) {
-      const { failures } = standingOf(peer);
-      const untilMs = nowMs() + Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
-      set(peer, { failures: failures + 1, untilMs, isProven: false });
-    },
-    noteProven: (peer) => set(peer, { isProven: true }),
-    noteDelivered: (peer) => set(peer, { failures: 0, untilMs: 0, hasDelivered: true }),
-    choose(peers, number) {
-      prune(peers);
-      let best: SyncPeer | undefined;
-      for (const peer of peers) {
-        if (!isAvailable(peer, number) || rankOf(peer) === UNPROVEN) continue;
-        if (best === undefined || isBetter(peer, best)) best = peer;
-      }
-      return best;
-    },
-    isTrusted: (peer) => rankOf(peer) !== UNPROVEN,
-    unproven: (peers, number) =>
-      peers.filter((peer) => isAvailable(peer, number) && rankOf(peer) === UNPROVEN),
-    isReplaceable: ({ key }, peers, number) =>
-      peers.some((other) => other.key !== key && isAvailable(other, number)),
-    requestBudgetMs: (peer) =>
-      Math.min(FIRST_REQUEST_BUDGET_MS * 2 ** standingOf(peer).failures, LONGEST_REQUEST_BUDGET_MS),
-    nextRetryMs(peers) {
-      let next: number | undefined;
-      for (const peer of peers) {
-        const { untilMs } = standingOf(peer);
-        if (untilMs > nowMs() && (next === undefined || untilMs < next)) next = untilMs;
-      }
-      return next;
-    },
-  };
 }
 
 const UNPROVEN = 4;

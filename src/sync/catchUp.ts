@@ -1,0 +1,93 @@
+import type { Hash } from "../primitives/hash.ts";
+import type { Result } from "../primitives/result.ts";
+import type { SyncContext } from "./context.ts";
+import type { DownloadErrorCode } from "./download.ts";
+import { createHeadProbe, type ProbedBlock } from "./headProbe.ts";
+import type { SyncPeer } from "./ports.ts";
+import { checkHeaderAfter, fetchRange } from "./rangeDownload.ts";
+
+/** Catches up with the peers that are ahead, and probes those whose height is only a claim. */
+export interface CatchUp {
+  /** Fetches ranges until no peer is ahead, or none is left to ask. */
+  run(): Promise<void>;
+  /** Peers, heights or the head have changed: a peer may be ready to be asked. */
+  notify(): void;
+}
+
+export interface CatchUpParts {
+  /** A range ended: the parent of an announced block may have been imported. */
+  readonly onRangeEnded: () => void;
+  /** The only peers ahead are being probed, or backed off. */
+  readonly onWaiting: () => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchUp {
+  const { chain, choice, target, canImport } = context;
+  const isKnown = (hash: Hash): boolean => chain.headerByHash(hash) !== undefined;
+  const probe = createHeadProbe({
+    head: () => chain.head,
+    isKnown,
+    checkNext: (parent, header) => checkHeaderAfter(chain, parent, header),
+    onResult: (peer, result) => judgeProbed(context, peer, result),
+    onFailure: parts.onFailure,
+  });
+
+  /** The peer to fetch a range from: a proven one, or the only one that claims to be ahead. */
+  function chooseOrProbe(): SyncPeer | undefined {
+    const peers = context.peers();
+    const { number } = chain.head.header;
+    const peer = choice.choose(peers, number);
+    if (peer !== undefined) return peer;
+    const unproven = choice.unproven(peers, number);
+    if (unproven.length === 1 && probe.count === 0) return unproven[0];
+    probe.begin(unproven);
+    return undefined;
+  }
+
+  return {
+    async run() {
+      while (canImport()) {
+        const peer = chooseOrProbe();
+        if (peer !== undefined) {
+          if (choice.isTrusted(peer)) target.change(peer);
+          await fetchRange(context, peer);
+          parts.onRangeEnded();
+          continue;
+        }
+        target.change(undefined);
+        if (probe.count === 0) return;
+        parts.onWaiting();
+        await probe.next();
+      }
+    },
+    notify: () => probe.notify(),
+  };
+}
+
+/** Judges a peer by the result of its probe, and imports its block. It changes nothing for a range in progress. */
+async function judgeProbed(
+  { chain, choice, reports, isClosed }: SyncContext,
+  peer: SyncPeer,
+  result: Result<ProbedBlock, DownloadErrorCode>,
+): Promise<void> {
+  if (isClosed()) return;
+  if (!result.ok) {
+    choice.backOff(peer);
+    reports.downloadFailed(peer, result.error);
+    return;
+  }
+  const { hash, block } = result.value;
+  const isKnown = (): boolean => chain.headerByHash(hash) !== undefined;
+  if (block === undefined || isKnown()) {
+    choice.noteProven(peer);
+    return;
+  }
+  const imported = await chain.importBlock(block);
+  if (imported.ok || isKnown()) {
+    choice.noteProven(peer);
+    return;
+  }
+  choice.backOff(peer);
+  if (chain.head.header.number < block.header.number) reports.blockRefused(peer, block, imported.error);
+}

@@ -1,0 +1,18 @@
+import type { Clock } from "../primitives/clock.ts";
+import type { PeerChoice } from "./peerChoice.ts";
+import type { PeerReports } from "./peerReports.ts";
+import type { SyncChain, SyncPeer } from "./ports.ts";
+import type { SyncTarget } from "./syncTarget.ts";
+
+/** What the parts of sync share. */
+export interface SyncContext {
+  readonly peers: () => readonly SyncPeer[];
+  readonly chain: SyncChain;
+  readonly clock: Clock;
+  readonly choice: PeerChoice;
+  readonly target: SyncTarget;
+  readonly reports: PeerReports;
+  readonly isClosed: () => boolean;
+  /** False after close, and during the pause that follows a local failure. */
+  readonly canImport: () => boolean;
+}

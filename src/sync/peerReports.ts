@@ -1,0 +1,91 @@
+import type { Logger } from "../observability/logger.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { CodedError } from "../primitives/result.ts";
+import type { Block } from "../types/block.ts";
+import type { DownloadErrorCode } from "./download.ts";
+import { createGenesisMismatchDetector } from "./genesisMismatch.ts";
+import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
+
+/** Logs what went wrong, and disconnects or penalises the peer if it is at fault. */
+export interface PeerReports {
+  downloadFailed(peer: SyncPeer, error: CodedError<DownloadErrorCode>): void;
+  /** A block that was requested from the peer could not be imported. */
+  blockRefused(peer: SyncPeer, block: Block, error: CodedError): void;
+  /** The work of sync threw an error. */
+  failed(error: unknown): void;
+  /** A block that a peer announced could not be imported. */
+  announcementRefused(offered: OfferedBlock, error: CodedError): void;
+}
+
+export function createPeerReports(parts: {
+  readonly peers: () => readonly SyncPeer[];
+  readonly chain: Pick<SyncChain, "head">;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly logger: Logger;
+  /** An import failed for a local reason, or an error was thrown. */
+  readonly onLocalFailure: () => void;
+}): PeerReports {
+  const { chain, clock, logger } = parts;
+  const headNumber = (): bigint => chain.head.header.number;
+  const genesisMismatch = createGenesisMismatchDetector({
+    peerKeys: () => parts.peers().map(({ key }) => key),
+    headNumber,
+    nowMs: () => clock.nowMs(),
+    logger,
+  });
+
+  return {
+    downloadFailed(peer, { code, message }) {
+      const facts = { peer: shortKey(peer.key), head: headNumber(), message };
+      switch (code) {
+        case "invalid":
+          genesisMismatch.noteInvalidBlock(peer.key);
+          logger.warn(facts, "peer sent invalid blocks; disconnecting it");
+          peer.disconnect("breachOfProtocol", message);
+          return;
+        case "otherBranch":
+          logger.warn(facts, "peer is on another branch of the chain");
+          return;
+        default:
+          logger.debug(facts, "sync with a peer failed");
+      }
+    },
+    blockRefused(peer, { header }, { code, fault, message }) {
+      const facts = { peer: shortKey(peer.key), number: header.number, code, message };
+      if (fault !== "peer") {
+        parts.onLocalFailure();
+        logger.error(facts, "cannot import a peer's block for a local reason");
+      } else if (code === NOT_DUE) {
+        logger.warn(facts, "a peer's block is ahead of the local clock");
+      } else {
+        genesisMismatch.noteInvalidBlock(peer.key);
+        logger.warn(facts, "peer sent an invalid block; disconnecting it");
+        peer.disconnect("breachOfProtocol", message);
+      }
+    },
+    failed(error) {
+      parts.onLocalFailure();
+      logger.error({ error }, "sync with peers failed");
+    },
+    announcementRefused({ header, peer: key }, error) {
+      const { code, message } = error;
+      logger.debug({ number: header.number, peer: shortKey(key), code, message }, "announced block refused");
+      const peer = parts.peers().find((one) => one.key === key);
+      if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
+      // No breach of the protocol (p2p.md#block-propagation), but a peer that continues is useless.
+      else if (isProvenFault(error)) peer?.penalise();
+    },
+  };
+}
+
+/** Whether a block is invalid by the error of its import, whatever the local clock says. */
+export function isProvenFault({ code, fault }: CodedError): boolean {
+  return fault === "peer" && code !== NOT_DUE;
+}
+
+/** The importer's error code for a block ahead of the local clock: no peer's proven fault. */
+const NOT_DUE = "timestampInFuture";
+
+function shortKey(key: string): string {
+  return key.slice(0, 16);
+}
