@@ -1,7 +1,7 @@
 import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { DENYLIST_LIMIT, MAX_REMEMBERED_DISCONNECTS, USELESS_PEER_BAN_MS } from "./limits.ts";
-import type { Disconnect } from "./rlpx/connection.ts";
+import type { Disconnect } from "./rlpx/disconnectReason.ts";
 
 /** The last disconnect from a peer. */
 export interface RememberedDisconnect extends Disconnect {

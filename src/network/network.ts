@@ -19,13 +19,8 @@ import {
 } from "./limits.ts";
 import { createPeerTable, type PeerView } from "./peerTable.ts";
 import { createBufferBudget } from "./rlpx/bufferBudget.ts";
-import {
-  type Connection,
-  createConnection,
-  type Disconnect,
-  plainHost,
-  type Remote,
-} from "./rlpx/connection.ts";
+import { type Connection, createConnection, plainHost, type Remote } from "./rlpx/connection.ts";
+import type { Disconnect } from "./rlpx/disconnectReason.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { ownHello } from "./rlpx/hello.ts";
 import type { PeerShare, SubProtocol } from "./subProtocol.ts";

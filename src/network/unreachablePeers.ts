@@ -3,7 +3,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { toDigits } from "../primitives/hex.ts";
 import type { NodeAddress } from "./dialer.ts";
-import type { Disconnect } from "./rlpx/connection.ts";
+import type { Disconnect } from "./rlpx/disconnectReason.ts";
 
 /** Time without a connection to a named node until the first warning, and between later warnings. */
 export const UNREACHABLE_WARNING_MS = 15_000;

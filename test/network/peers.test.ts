@@ -3,7 +3,7 @@ import { type ConnectionRequest, isLastingDirection, refuseConnection } from "..
 import { createBanList } from "../../src/network/banList.ts";
 import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
 import { createPeerScore } from "../../src/network/peerScore.ts";
-import type { Disconnect } from "../../src/network/rlpx/connection.ts";
+import type { Disconnect } from "../../src/network/rlpx/disconnectReason.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
 const LOW = new Uint8Array(64).fill(1);

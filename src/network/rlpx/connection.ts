@@ -1,23 +1,17 @@
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../primitives/clock.ts";
-import { CLOSE_DELAY_MS, KEEP_ALIVE_MS, MAX_WRITTEN_BYTES, PUMP_BYTES, SETUP_TIMEOUT_MS } from "../limits.ts";
+import { CLOSE_DELAY_MS, SETUP_TIMEOUT_MS } from "../limits.ts";
+import type { BudgetedConnection } from "./budgetedConnection.ts";
 import { type BufferBudget, type BufferShare, createBufferBudget } from "./bufferBudget.ts";
-import type { DisconnectReason } from "./disconnectReason.ts";
+import type { Disconnect, DisconnectReason } from "./disconnectReason.ts";
 import type { OwnIdentity } from "./handshake.ts";
+import { createHealthCheck, type HealthCheck } from "./healthCheck.ts";
 import type { Hello } from "./hello.ts";
 import type { MessagePriority } from "./messagePriority.ts";
-import { createProgress } from "./progress.ts";
-import { createSendQueue } from "./sendQueue.ts";
-import { createWire, type Wire } from "./wire.ts";
-
-/** How a connection ended. */
-export interface Disconnect {
-  readonly reason: DisconnectReason;
-  /** Which end closed it; `nobody` when the TCP connection was lost. */
-  readonly by: "us" | "them" | "nobody";
-  /** For logs. */
-  readonly detail: string;
-}
+import { createSendQueue, type SendQueue } from "./sendQueue.ts";
+import { createSocketReader, type SocketReader } from "./socketReader.ts";
+import { createSocketWriter, type SocketWriter } from "./socketWriter.ts";
+import { createWire, type Wire, type WireEvents } from "./wire.ts";
 
 export interface Remote {
   readonly host: string;
@@ -87,232 +81,203 @@ export interface ConnectionParts {
 /** Takes over the socket; an outbound one may still be connecting. */
 export function createConnection(
   settings: ConnectionSettings,
-  {
-    socket,
-    clock,
-    read = readAtOnce,
-    bufferBudget = createBufferBudget(),
-    isTrusted = () => false,
-  }: ConnectionParts,
+  parts: ConnectionParts,
   events: ConnectionEvents,
 ): Connection {
-  let hasEnded = false;
-  let isOpen = false;
-  let socketError = "the connection was closed";
-  let lastInboundMs = clock.nowMs();
-  let isPongMissing = false;
-  let isPumpDue = false;
-  const sending = createProgress(clock);
-  const reading = createProgress(clock);
-  /** The read that waits for its time budget. */
-  let pendingRead: (() => void) | undefined;
-  let timer: Timer = clock.at(lastInboundMs + SETUP_TIMEOUT_MS, () =>
-    destroy("timeout", "handshake and Hello timed out"),
-  );
+  return new SocketConnection(settings, parts, events);
+}
 
-  const share: BufferShare = bufferBudget.join({
-    get isUntrusted() {
-      const nodeId = settings.remoteId ?? wire.provenId;
-      return nodeId === undefined || !isTrusted(nodeId);
-    },
-    get sendingSinceMs() {
-      return sending.sinceMs;
-    },
-    get readingSinceMs() {
-      return reading.sinceMs;
-    },
-    get waitingBytes() {
-      return sends.waitingBytes;
-    },
-    dropOrdinary: () => sends.dropOrdinary(),
-    dropOldestConsensus: () => sends.dropOldestConsensus(),
-    cut: (detail) => destroy("timeout", detail),
-  });
-  const sends = createSendQueue(share);
+class SocketConnection implements Connection, BudgetedConnection {
+  readonly remote: Remote;
+  readonly dialedId: Uint8Array | undefined;
+  private readonly socket: Socket;
+  private readonly clock: Clock;
+  private readonly events: ConnectionEvents;
+  private readonly isTrusted: (nodeId: Uint8Array) => boolean;
+  private readonly share: BufferShare;
+  private readonly sends: SendQueue;
+  private readonly wire: Wire;
+  private readonly writer: SocketWriter;
+  private readonly reader: SocketReader;
+  private readonly health: HealthCheck;
+  private hasEnded = false;
+  private isOpen = false;
+  private socketError = "the connection was closed";
+  /** Ends the set-up when it takes too long, and later closes the socket. */
+  private timer: Timer;
 
-  const wire: Wire = createWire(
-    {
-      own: settings.own,
-      hello: settings.hello,
-      ...(settings.remoteId && { remoteId: settings.remoteId }),
-    },
-    {
-      write,
-      queued: pump,
-      opened(hello) {
-        isOpen = true;
-        scheduleCheck();
+  constructor(settings: ConnectionSettings, parts: ConnectionParts, events: ConnectionEvents) {
+    const { socket, clock, read = readAtOnce, bufferBudget = createBufferBudget() } = parts;
+    this.remote = settings.remote;
+    this.dialedId = settings.remoteId;
+    this.socket = socket;
+    this.clock = clock;
+    this.events = events;
+    this.isTrusted = parts.isTrusted ?? (() => false);
+    this.share = bufferBudget.join(this);
+    this.sends = createSendQueue(this.share);
+    this.wire = createWire(settings, this.wireEvents(), this.sends);
+    this.writer = createSocketWriter(socket, this.wire, clock);
+    this.reader = createSocketReader({
+      socket,
+      wire: this.wire,
+      share: this.share,
+      clock,
+      schedule: (take) => read(this.nodeId, take),
+    });
+    this.health = createHealthCheck({
+      clock,
+      writer: this.writer,
+      reader: this.reader,
+      ping: () => this.wire.ping(),
+      disconnect: (reason, detail) => this.disconnect(reason, detail),
+      destroy: (reason, detail) => this.destroy(reason, detail),
+    });
+    this.timer = clock.at(clock.nowMs() + SETUP_TIMEOUT_MS, () =>
+      this.destroy("timeout", "handshake and Hello timed out"),
+    );
+    this.listen();
+  }
+
+  get isInbound(): boolean {
+    return this.dialedId === undefined;
+  }
+
+  get local(): Remote | undefined {
+    const { localAddress: host, localPort: port } = this.socket;
+    return host === undefined || port === undefined ? undefined : { host: plainHost(host), port };
+  }
+
+  get provenId(): Uint8Array | undefined {
+    return this.wire.provenId;
+  }
+
+  get receivedBytes(): number {
+    return this.socket.bytesRead;
+  }
+
+  get unsentBytes(): number {
+    const { consensus, ordinary } = this.sends.waitingBytes;
+    return consensus + ordinary + this.socket.writableLength;
+  }
+
+  get isUntrusted(): boolean {
+    const { nodeId } = this;
+    return nodeId === undefined || !this.isTrusted(nodeId);
+  }
+
+  get sendingSinceMs(): number | undefined {
+    return this.writer.sinceMs;
+  }
+
+  get readingSinceMs(): number | undefined {
+    return this.reader.sinceMs;
+  }
+
+  get waitingBytes(): BudgetedConnection["waitingBytes"] {
+    return this.sends.waitingBytes;
+  }
+
+  send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean {
+    return !this.hasEnded && this.isOpen && this.wire.send(id, payload, priority);
+  }
+
+  disconnect(reason: DisconnectReason, detail: string): void {
+    if (this.hasEnded) return;
+    const isSent = this.wire.disconnect(reason);
+    this.end({ reason, by: "us", detail });
+    // Further input is read and dropped, so that the Disconnect is not lost in a TCP reset.
+    if (isSent) this.closeLater();
+    else this.socket.destroy();
+  }
+
+  destroy(reason: DisconnectReason, detail: string): void {
+    this.release();
+    this.end({ reason, by: "us", detail });
+    this.socket.destroy();
+  }
+
+  dropOrdinary(): void {
+    this.sends.dropOrdinary();
+  }
+
+  dropOldestConsensus(): boolean {
+    return this.sends.dropOldestConsensus();
+  }
+
+  cut(detail: string): void {
+    this.destroy("timeout", detail);
+  }
+
+  /** The dialed node id, even before it is proven. */
+  private get nodeId(): Uint8Array | undefined {
+    return this.dialedId ?? this.wire.provenId;
+  }
+
+  private wireEvents(): WireEvents {
+    const { events, socket } = this;
+    return {
+      write: (bytes) => this.writer.write(bytes),
+      queued: () => this.writer.pump(),
+      opened: (hello) => {
+        this.isOpen = true;
+        this.timer.cancel();
+        this.health.start();
         events.opened(hello);
       },
-      message: events.message,
-      ...(events.base && { base: events.base }),
-      ponged: () => {
-        isPongMissing = false;
-      },
-      disconnected(reason) {
-        end({ reason, by: "them", detail: "it sent Disconnect" });
+      message: (id, payload) => events.message(id, payload),
+      base: (direction, id) => events.base?.(direction, id),
+      ponged: () => this.health.ponged(),
+      disconnected: (reason) => {
+        this.end({ reason, by: "them", detail: "it sent Disconnect" });
         socket.end();
-        timer = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
+        this.closeLater();
       },
-      broken: disconnect,
-    },
-    sends,
-  );
+      broken: (reason, detail) => this.disconnect(reason, detail),
+    };
+  }
 
-  function write(bytes: Uint8Array): void {
-    if (socket.destroyed) return;
-    sending.begin();
-    socket.write(bytes, () => {
-      sending.advance(bytes.length);
-      pump();
-      if (!isSending()) sending.end();
+  private listen(): void {
+    const { socket, wire } = this;
+    socket.setNoDelay(true);
+    socket.on("connect", () => wire.start());
+    if (!socket.connecting) wire.start();
+    socket.on("data", (chunk) => {
+      this.health.heard();
+      this.reader.take(chunk);
+    });
+    socket.on("error", (error) => {
+      this.socketError = error.message;
+    });
+    socket.on("end", () => socket.destroy());
+    socket.on("close", () => {
+      // The waiting chunk may contain a Disconnect.
+      this.reader.flush();
+      this.release();
+      this.end({ reason: "tcpError", by: "nobody", detail: this.socketError });
+      this.timer.cancel();
+      this.events.released();
     });
   }
 
-  const isSending = (): boolean => socket.writableLength > 0 || wire.hasNext;
-
-  /** Encrypts what fits into the socket, in slices. */
-  function pump(): void {
-    if (isPumpDue) return;
-    for (let pumped = 0; !socket.destroyed && socket.writableLength < MAX_WRITTEN_BYTES; ) {
-      if (pumped >= PUMP_BYTES) {
-        isPumpDue = true;
-        setImmediate(() => {
-          isPumpDue = false;
-          pump();
-        });
-        return;
-      }
-      const bytes = wire.next();
-      if (bytes === undefined) return;
-      pumped += bytes.length;
-      write(bytes);
-    }
+  private end(disconnect: Disconnect): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.timer.cancel();
+    this.health.stop();
+    this.reader.stop();
+    this.events.ended(disconnect);
   }
 
-  function receive(chunk: Uint8Array): void {
-    const before = wire.messagesRead;
-    wire.receive(chunk);
-    const { unreadBytes } = wire;
-    if (unreadBytes === 0 || wire.messagesRead > before) reading.end();
-    if (unreadBytes > 0) {
-      reading.begin();
-      reading.advance(chunk.length);
-    }
-    share.reportUnread(hasEnded ? 0 : unreadBytes);
+  private closeLater(): void {
+    this.timer = this.clock.at(this.clock.nowMs() + CLOSE_DELAY_MS, () => this.socket.destroy());
   }
 
-  /** Schedules the next health check of an open connection. */
-  function scheduleCheck(): void {
-    timer.cancel();
-    const nextCheckMs = Math.min(clock.nowMs() + CHECK_INTERVAL_MS, lastInboundMs + KEEP_ALIVE_MS);
-    timer = clock.at(Math.max(nextCheckMs, clock.nowMs() + 1), checkHealth);
+  /** Gives up what the connection has queued and half read. */
+  private release(): void {
+    this.wire.stop();
+    this.share.leave();
   }
-
-  function checkHealth(): void {
-    const nowMs = clock.nowMs();
-    if (sending.isStalled) {
-      destroy("timeout", "it stopped reading");
-      return;
-    }
-    // A chunk that waits for its time budget here is not the peer's fault.
-    if (reading.isStalled && pendingRead === undefined) {
-      destroy("timeout", "its message makes no progress");
-      return;
-    }
-    // The Ping is queued behind waiting messages, and then behind the socket's buffer.
-    if (isPongMissing && (isSending() || pendingRead !== undefined)) lastInboundMs = nowMs + SOCKET_DRAIN_MS;
-    if (nowMs - lastInboundMs >= KEEP_ALIVE_MS) {
-      if (isPongMissing) {
-        disconnect("timeout", "no Pong within the keep-alive period");
-        return;
-      }
-      isPongMissing = true;
-      wire.ping();
-      // The next period of silence starts here.
-      lastInboundMs = nowMs;
-    }
-    scheduleCheck();
-  }
-
-  function end(disconnect: Disconnect): void {
-    if (hasEnded) return;
-    hasEnded = true;
-    timer.cancel();
-    share.reportUnread(0);
-    events.ended(disconnect);
-  }
-
-  function disconnect(reason: DisconnectReason, detail: string): void {
-    if (hasEnded) return;
-    const isSent = wire.disconnect(reason);
-    end({ reason, by: "us", detail });
-    if (!isSent) socket.destroy();
-    // Further input is read and dropped, so that the Disconnect is not lost in a TCP reset.
-    else timer = clock.at(clock.nowMs() + CLOSE_DELAY_MS, () => socket.destroy());
-  }
-
-  function destroy(reason: DisconnectReason, detail: string): void {
-    wire.stop();
-    share.leave();
-    end({ reason, by: "us", detail });
-    socket.destroy();
-  }
-
-  socket.setNoDelay(true);
-  socket.on("connect", () => wire.start());
-  if (!socket.connecting) wire.start();
-  socket.on("data", (chunk) => {
-    lastInboundMs = clock.nowMs();
-    if (hasEnded) return;
-    let isTaken = false;
-    const take = (): void => {
-      if (isTaken) return;
-      isTaken = true;
-      pendingRead = undefined;
-      if (!hasEnded) receive(chunk);
-      if (socket.isPaused()) socket.resume();
-    };
-    if (read(settings.remoteId ?? wire.provenId, take)) return;
-    pendingRead = take;
-    socket.pause();
-  });
-  socket.on("error", (error) => {
-    socketError = error.message;
-  });
-  socket.on("end", () => socket.destroy());
-  socket.on("close", () => {
-    // The waiting chunk may contain a Disconnect.
-    pendingRead?.();
-    wire.stop();
-    share.leave();
-    end({ reason: "tcpError", by: "nobody", detail: socketError });
-    timer.cancel();
-    events.released();
-  });
-
-  return {
-    isInbound: settings.remoteId === undefined,
-    remote: settings.remote,
-    get local() {
-      const { localAddress: host, localPort: port } = socket;
-      return host === undefined || port === undefined ? undefined : { host: plainHost(host), port };
-    },
-    dialedId: settings.remoteId,
-    get provenId() {
-      return wire.provenId;
-    },
-    send: (id, payload, priority) => !hasEnded && isOpen && wire.send(id, payload, priority),
-    disconnect,
-    destroy,
-    get receivedBytes() {
-      return socket.bytesRead;
-    },
-    get unsentBytes() {
-      const { consensus, ordinary } = sends.waitingBytes;
-      return consensus + ordinary + socket.writableLength;
-    },
-  };
 }
 
 /** Turns an IPv4-mapped address of a dual-stack socket into plain IPv4. */
@@ -324,7 +289,3 @@ function readAtOnce(_: unknown, read: () => void): boolean {
   read();
   return true;
 }
-
-const CHECK_INTERVAL_MS = 5_000;
-/** Time for the buffers of both sockets and the path between, some 4 MB, at 2 Mbit/s. */
-const SOCKET_DRAIN_MS = 15_000;

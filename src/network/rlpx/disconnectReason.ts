@@ -18,6 +18,15 @@ const DISCONNECT_CODES = {
 /** `unknown` has no code: it is sent as an empty string, and stands for an unreadable reason. */
 export type DisconnectReason = keyof typeof DISCONNECT_CODES | "unknown";
 
+/** How a connection ended. */
+export interface Disconnect {
+  readonly reason: DisconnectReason;
+  /** Which end closed it; `nobody` when the TCP connection was lost. */
+  readonly by: "us" | "them" | "nobody";
+  /** For logs. */
+  readonly detail: string;
+}
+
 const REASONS = new Map<number, DisconnectReason>(
   Object.entries(DISCONNECT_CODES).map(([reason, code]) => [code, reason as DisconnectReason]),
 );

@@ -1,5 +1,4 @@
-import type { Disconnect } from "../../network/rlpx/connection.ts";
-import type { DisconnectReason } from "../../network/rlpx/disconnectReason.ts";
+import type { Disconnect, DisconnectReason } from "../../network/rlpx/disconnectReason.ts";
 import type { Traffic } from "../../network/traffic.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import type { SyncStatus } from "../../rpc/ports.ts";

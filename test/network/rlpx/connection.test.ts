@@ -1,7 +1,8 @@
 import { randomFillSync } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Connection, createConnection, type Disconnect } from "../../../src/network/rlpx/connection.ts";
+import { type Connection, createConnection } from "../../../src/network/rlpx/connection.ts";
+import type { Disconnect } from "../../../src/network/rlpx/disconnectReason.ts";
 import { type Hello, ownHello } from "../../../src/network/rlpx/hello.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";

@@ -1,0 +1,97 @@
+import type { Socket } from "node:net";
+import type { Clock } from "../../primitives/clock.ts";
+import type { BufferShare } from "./bufferBudget.ts";
+import { createProgress, type Progress } from "./progress.ts";
+import type { Wire } from "./wire.ts";
+
+/** Hands a socket's input to its wire, when there is time for it: one chunk waits at most, and the socket is paused. */
+export interface SocketReader {
+  /** Takes the next chunk of the socket. */
+  take(chunk: Uint8Array): void;
+  /** Reads the waiting chunk at once. */
+  flush(): void;
+  /** Input is dropped from now on. */
+  stop(): void;
+  /** Whether a chunk waits for its time. */
+  readonly isWaiting: boolean;
+  /** Since when a message is incomplete; undefined when none is. */
+  readonly sinceMs: number | undefined;
+  /** The peer's message makes no progress (progress.ts), which is not the fault of this node's time budget. */
+  readonly isStalled: boolean;
+}
+
+export interface SocketReaderParts {
+  readonly socket: Socket;
+  readonly wire: Pick<Wire, "receive" | "messagesRead" | "unreadBytes">;
+  readonly share: Pick<BufferShare, "reportUnread">;
+  readonly clock: Pick<Clock, "nowMs">;
+  /** Runs the reading of a chunk now or later; false when it runs later. */
+  readonly schedule: (read: () => void) => boolean;
+}
+
+export function createSocketReader(parts: SocketReaderParts): SocketReader {
+  return new BudgetedReader(parts);
+}
+
+class BudgetedReader implements SocketReader {
+  private readonly parts: SocketReaderParts;
+  private readonly progress: Progress;
+  /** The read that waits for its time. */
+  private pending: (() => void) | undefined;
+  private isStopped = false;
+
+  constructor(parts: SocketReaderParts) {
+    this.parts = parts;
+    this.progress = createProgress(parts.clock);
+  }
+
+  get isWaiting(): boolean {
+    return this.pending !== undefined;
+  }
+
+  get sinceMs(): number | undefined {
+    return this.progress.sinceMs;
+  }
+
+  get isStalled(): boolean {
+    return this.progress.isStalled && this.pending === undefined;
+  }
+
+  take(chunk: Uint8Array): void {
+    if (this.isStopped) return;
+    const { socket, schedule } = this.parts;
+    let isTaken = false;
+    const read = (): void => {
+      if (isTaken) return;
+      isTaken = true;
+      this.pending = undefined;
+      if (!this.isStopped) this.receive(chunk);
+      if (socket.isPaused()) socket.resume();
+    };
+    if (schedule(read)) return;
+    this.pending = read;
+    socket.pause();
+  }
+
+  flush(): void {
+    this.pending?.();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.parts.share.reportUnread(0);
+  }
+
+  private receive(chunk: Uint8Array): void {
+    const { wire, share } = this.parts;
+    const before = wire.messagesRead;
+    wire.receive(chunk);
+    const { unreadBytes } = wire;
+    if (unreadBytes === 0 || wire.messagesRead > before) this.progress.end();
+    if (unreadBytes > 0) {
+      this.progress.begin();
+      this.progress.advance(chunk.length);
+    }
+    share.reportUnread(this.isStopped ? 0 : unreadBytes);
+  }
+}
