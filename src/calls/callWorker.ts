@@ -4,11 +4,11 @@ import { loadInterpreter } from "../execution/blockSession.ts";
 import type { SimulationJob, SimulationResult } from "../execution/callRequest.ts";
 import { runSimulation } from "../execution/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../execution/stateQuery.ts";
-import { createStateHistory } from "../state/history.ts";
+import { createStateHistory } from "../state/stateHistory.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runJobs } from "../workers/workerHost.ts";
-import { queryState } from "./stateQuery.ts";
+import { queryState } from "./queryState.ts";
 
 /** What the worker is started with. */
 export interface CallWorkerData {

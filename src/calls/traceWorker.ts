@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import { loadInterpreter } from "../execution/blockSession.ts";
-import { createStateHistory } from "../state/history.ts";
+import { createStateHistory } from "../state/stateHistory.ts";
 import { readTransactions } from "../storage/blocks/bodyStore.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";

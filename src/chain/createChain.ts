@@ -17,6 +17,7 @@ import { type BlockProduction, createBlockExecution } from "./blockExecution.ts"
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
 import { type ChainStores, type ChainWriter, createChainWriter } from "./chainWriter.ts";
+import { checkStoredRules } from "./checkStoredRules.ts";
 import { createExecutedBlocks } from "./executedBlocks.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import {
@@ -25,7 +26,6 @@ import {
   type RecoverSealers,
   type RecoverSenders,
 } from "./importBlock.ts";
-import { checkStoredRules } from "./storedChainConfig.ts";
 import type { BlockTiming } from "./timeBudget.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 

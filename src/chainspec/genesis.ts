@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { ChainSpec } from "./chainSpec.ts";
-import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisBlock.ts";
+import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisContents.ts";
 import { ignoredForkKeys, readForks } from "./genesisForks.ts";
 import { readIbft } from "./genesisIbft.ts";
 import { GenesisError, GenesisSection } from "./genesisSection.ts";

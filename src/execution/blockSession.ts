@@ -8,7 +8,7 @@ import { type Evm, nothingObserved, type Observed } from "./evm.ts";
 import type { ChainConfig } from "./libraryCommon.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import { hasLowNumber, precompileKeys } from "./precompiles/addresses.ts";
-import type { PrecompileOverrides } from "./precompiles/overrides.ts";
+import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
 import type { Rules } from "./rules.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 

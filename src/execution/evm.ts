@@ -7,7 +7,7 @@ import type { BlockContext } from "./blockContext.ts";
 import type { HaltReason } from "./haltReason.ts";
 import type { ChainConfig } from "./libraryCommon.ts";
 import type { ExecutionObserver } from "./observer.ts";
-import type { PrecompileOverrides } from "./precompiles/overrides.ts";
+import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
 import type { Rules } from "./rules.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 

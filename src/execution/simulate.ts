@@ -23,7 +23,7 @@ import {
 import type { Observed } from "./evm.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import { overrideAccounts } from "./overrideAccounts.ts";
-import type { PrecompileOverrides } from "./precompiles/overrides.ts";
+import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";

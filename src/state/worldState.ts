@@ -7,17 +7,17 @@ import { missing } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import { type CodeReader, createCodeReader } from "./codeReader.ts";
 import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
-import {
-  createStateHistory,
-  DEFAULT_HISTORY_LIMITS,
-  type HistoryLimits,
-  type StateHistory,
-} from "./history.ts";
 import { createOverlay, type Overlay, type StateChanges } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
 import { rebuildFlat } from "./rebuildFlat.ts";
 import { rewindState } from "./rewind.ts";
 import { ACCOUNT_TRIE, Staged, stageInSteps, storageOf } from "./stagedState.ts";
+import {
+  createStateHistory,
+  DEFAULT_HISTORY_LIMITS,
+  type HistoryLimits,
+  type StateHistory,
+} from "./stateHistory.ts";
 import type { StateReader } from "./stateReader.ts";
 import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { findLeaf } from "./trie/findLeaf.ts";

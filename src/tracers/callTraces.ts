@@ -1,7 +1,7 @@
 import { blockRules } from "../execution/blockRules.ts";
 import type { CallRequest, Overrides } from "../execution/callRequest.ts";
 import { overridden } from "../execution/overrides.ts";
-import { replayStart } from "../execution/replay.ts";
+import { replayStart } from "../execution/replayStart.ts";
 import { contextRules, overlayOf, simulateOn, type YieldingCallContext } from "../execution/simulate.ts";
 import { memoryBounded } from "../execution/yieldPolicy.ts";
 import type { Overlay } from "../state/overlay.ts";

@@ -1,10 +1,10 @@
-import { queryState } from "../../src/calls/stateQuery.ts";
+import { queryState } from "../../src/calls/queryState.ts";
 import type { ChainReader } from "../../src/chain/chain.ts";
 import { runSimulation } from "../../src/execution/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../../src/execution/stateQuery.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import type { RpcPorts } from "../../src/rpc/ports.ts";
-import { createStateHistory } from "../../src/state/history.ts";
+import { createStateHistory } from "../../src/state/stateHistory.ts";
 import type { TestChain } from "./aChain.ts";
 
 /** What worker threads do for JSON-RPC methods, on this thread. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toDigits } from "../../src/primitives/hex.ts";
-import { createStateHistory } from "../../src/state/history.ts";
+import { createStateHistory } from "../../src/state/stateHistory.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { checkState } from "../../src/state/verifyState.ts";
 import { createWorldState } from "../../src/state/worldState.ts";

@@ -25,7 +25,7 @@ import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
 import { LibraryState } from "../libraryState.ts";
 import type { MemoryBudget } from "../memoryBudget.ts";
 import { hasLowNumber } from "../precompiles/addresses.ts";
-import type { PrecompileOverrides } from "../precompiles/overrides.ts";
+import type { PrecompileOverrides } from "../precompiles/precompileOverrides.ts";
 import type { Rules } from "../rules.ts";
 import { type YieldPolicy, yieldIfDue } from "../yieldPolicy.ts";
 import { libraryAccount } from "./callAndCreate.ts";

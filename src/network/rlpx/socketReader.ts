@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../primitives/clock.ts";
 import type { BufferShare } from "./bufferBudget.ts";
-import { createProgress, type Progress } from "./progress.ts";
+import { createProgress, type Progress } from "./transferProgress.ts";
 import type { Wire } from "./wire.ts";
 
 /** Hands a socket's input to its wire, when there is time for it: one chunk waits at most, and the socket is paused. */

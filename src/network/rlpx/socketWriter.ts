@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../primitives/clock.ts";
 import { MAX_WRITTEN_BYTES, PUMP_BYTES } from "../limits.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress } from "./transferProgress.ts";
 import type { Wire } from "./wire.ts";
 
 /** Writes a wire's bytes to its socket: no more at a time than the socket takes, the rest as the peer reads it. */

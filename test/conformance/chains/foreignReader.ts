@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ChainReader } from "../../../src/chain/chain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
-import { createStateHistory } from "../../../src/state/history.ts";
+import { createStateHistory } from "../../../src/state/stateHistory.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
 import { vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "./blockFile.ts";

@@ -1,6 +1,6 @@
 import { RLP } from "@ethereumjs/rlp";
 import { beforeAll, describe, expect, it } from "vitest";
-import { queryState } from "../../../src/calls/stateQuery.ts";
+import { queryState } from "../../../src/calls/queryState.ts";
 import { DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
 import type { StateQuery, StateQueryResult, StateQueryRunner } from "../../../src/execution/stateQuery.ts";
 import type { Address } from "../../../src/primitives/address.ts";
@@ -8,7 +8,7 @@ import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToBytes, toQuantity } from "../../../src/primitives/quantity.ts";
 import { addressOfPrivateKey } from "../../../src/primitives/secp256k1.ts";
-import { createStateHistory } from "../../../src/state/history.ts";
+import { createStateHistory } from "../../../src/state/stateHistory.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";

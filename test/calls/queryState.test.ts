@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { queryState, type StoredStates } from "../../src/calls/stateQuery.ts";
+import { queryState, type StoredStates } from "../../src/calls/queryState.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash, keccak256, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { compareBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
-import { createStateHistory } from "../../src/state/history.ts";
+import { createStateHistory } from "../../src/state/stateHistory.ts";
 import { decodeBlock } from "../../src/types/block.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

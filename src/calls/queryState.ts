@@ -1,15 +1,15 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { blockRules } from "../execution/blockRules.ts";
 import { MemoryExhausted } from "../execution/memoryBudget.ts";
-import { replayStart } from "../execution/replay.ts";
+import { replayStart } from "../execution/replayStart.ts";
 import { simulateBlocks } from "../execution/simulateBlocks.ts";
 import type { StateQuery, StateQueryResult, TransactionPosition } from "../execution/stateQuery.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { compareBytes, equalBytes } from "../primitives/hex.ts";
-import type { ListedSlot, StateHistory } from "../state/history.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
+import type { ListedSlot, StateHistory } from "../state/stateHistory.ts";
 import { readTransactions } from "../storage/blocks/bodyStore.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import type { Database } from "../storage/database.ts";
