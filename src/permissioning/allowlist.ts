@@ -80,36 +80,24 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
 
   function change(changed: readonly string[]): Result<void, AllowlistErrorCode> {
     const inFile = read();
-    if (!inFile.ok) return refuse("notPersisted", inFile.error.message);
+    if (!inFile.ok) return notWritten("notPersisted", inFile.error.message);
     const itemsInFile = new Set(inFile.value);
     if (items.some((item) => !itemsInFile.has(item))) {
       replace(changed);
-      return refuse("outOfSync", `${path} does not contain the list in force`);
+      return notWritten("outOfSync", `${path} does not contain the list in force`);
     }
     try {
       writeListedTexts(path, kind.key, changed);
     } catch (error) {
-      return refuse("notPersisted", messageOf(error));
+      return notWritten("notPersisted", messageOf(error));
     }
     replace(changed);
     return ok(undefined);
   }
 
-  function refuse(code: AllowlistErrorCode, message: string): Result<never, AllowlistErrorCode> {
-    if (code === "notPersisted" || code === "outOfSync") {
-      logger.warn({ file: path, reason: message }, `the ${kind.noun} allowlist could not be written`);
-    }
-    return err({ code, message, fault: "caller" });
-  }
-
-  function normalized(texts: readonly string[]): Result<readonly string[], AllowlistErrorCode> {
-    if (texts.length === 0) return refuse("empty", "no entries given");
-    const normalizedTexts = texts.map(kind.normalize);
-    if (!normalizedTexts.every((item) => item !== undefined))
-      return refuse("invalid", `not all are ${kind.noun}s`);
-    return new Set(normalizedTexts).size < normalizedTexts.length
-      ? refuse("duplicate", "duplicate entries")
-      : ok(normalizedTexts);
+  function notWritten(code: "notPersisted" | "outOfSync", reason: string): Result<never, AllowlistErrorCode> {
+    logger.warn({ file: path, reason }, `the ${kind.noun} allowlist could not be written`);
+    return refuse(code, reason);
   }
 
   return {
@@ -118,13 +106,13 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     },
     has: (item) => members.has(item),
     add(texts) {
-      const added = normalized(texts);
+      const added = normalizeAll(kind, texts);
       if (!added.ok) return added;
       if (added.value.some((item) => members.has(item))) return refuse("exists", "it is on the list already");
       return change([...items, ...added.value]);
     },
     remove(texts) {
-      const removed = normalized(texts);
+      const removed = normalizeAll(kind, texts);
       if (!removed.ok) return removed;
       if (removed.value.some((item) => kind.isFixed?.(item)))
         return refuse("fixed", "a maintained peer must stay on the list");
@@ -134,6 +122,21 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
     read,
     replace,
   };
+}
+
+/** The items in normalized form. */
+function normalizeAll(
+  kind: AllowlistKind,
+  texts: readonly string[],
+): Result<readonly string[], AllowlistErrorCode> {
+  if (texts.length === 0) return refuse("empty", "no entries given");
+  const items = texts.map(kind.normalize);
+  if (!items.every((item) => item !== undefined)) return refuse("invalid", `not all are ${kind.noun}s`);
+  return new Set(items).size < items.length ? refuse("duplicate", "duplicate entries") : ok(items);
+}
+
+function refuse(code: AllowlistErrorCode, message: string): Result<never, AllowlistErrorCode> {
+  return err({ code, message, fault: "caller" });
 }
 
 function readItems(kind: AllowlistKind, path: string): Result<readonly string[], "unusablePermissions"> {
