@@ -43,31 +43,12 @@ export function createEvictionOrder(
 ): EvictionOrder {
   let heap: Heap<Candidate> | undefined;
 
-  function computeScore(entry: PooledEntry, before: PooledEntry | undefined): void {
-    const fee = Number(effectivePriorityFee(entry.transaction, nextBaseFeePerGas()));
-    entry.evictionScore = before === undefined ? fee : Math.min(fee, before.evictionScore);
-  }
-
-  function computeScores(queue: SenderQueue): void {
-    let before: PooledEntry | undefined;
-    for (const entry of queue.entries()) {
-      computeScore(entry, before);
-      before = entry;
-    }
-  }
-
-  function candidateOf(queue: SenderQueue): Candidate[] {
-    const entry = queue.last;
-    return entry === undefined
-      ? []
-      : [{ queue, entry, isQueued: queue.queuedCount > 0, evictionScore: entry.evictionScore }];
-  }
-
   function currentHeap(): Heap<Candidate> {
     if (heap !== undefined && heap.size <= STALE_FACTOR * senders.size + STALE_ALLOWANCE) return heap;
     const candidates: Candidate[] = [];
+    const baseFeePerGas = nextBaseFeePerGas();
     for (const queue of senders.values()) {
-      computeScores(queue);
+      computeScores(queue, baseFeePerGas);
       candidates.push(...candidateOf(queue));
     }
     heap = new Heap(isWorse, candidates);
@@ -85,8 +66,8 @@ export function createEvictionOrder(
     },
     inserted(queue, entry) {
       if (heap === undefined) return;
-      if (queue.last === entry) computeScore(entry, queue.lastButOne);
-      else computeScores(queue);
+      if (queue.last === entry) computeScore(entry, queue.lastButOne, nextBaseFeePerGas());
+      else computeScores(queue, nextBaseFeePerGas());
       for (const candidate of candidateOf(queue)) heap.push(candidate);
     },
     lastRemoved(queue) {
@@ -97,6 +78,30 @@ export function createEvictionOrder(
       heap = undefined;
     },
   };
+}
+
+function computeScores(queue: SenderQueue, baseFeePerGas: bigint | undefined): void {
+  let before: PooledEntry | undefined;
+  for (const entry of queue.entries()) {
+    computeScore(entry, before, baseFeePerGas);
+    before = entry;
+  }
+}
+
+function computeScore(
+  entry: PooledEntry,
+  before: PooledEntry | undefined,
+  baseFeePerGas: bigint | undefined,
+): void {
+  const fee = Number(effectivePriorityFee(entry.transaction, baseFeePerGas));
+  entry.evictionScore = before === undefined ? fee : Math.min(fee, before.evictionScore);
+}
+
+function candidateOf(queue: SenderQueue): Candidate[] {
+  const entry = queue.last;
+  return entry === undefined
+    ? []
+    : [{ queue, entry, isQueued: queue.queuedCount > 0, evictionScore: entry.evictionScore }];
 }
 
 function isCurrent({ queue, entry, isQueued, evictionScore }: Candidate): boolean {

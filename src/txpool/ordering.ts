@@ -54,70 +54,80 @@ export function openSelection(
   arrivals: Arrival,
   config: SelectionConfig,
 ): Selection {
-  const cursors = new Map<string, Cursor>();
-  let seen = arrivals;
-  let taken = 0;
-  let current: Cursor | undefined;
+  return new LiveSelection(queues, arrivals, config);
+}
 
-  const ready: Cursor[] = [];
-  for (const queue of queues) {
-    if (queue.pendingCount === 0) continue;
-    const cursor = openCursor(queue);
-    cursors.set(queue.key, cursor);
-    if (pointAtNonce(cursor, config)) ready.push(cursor);
+class LiveSelection implements Selection {
+  readonly #config: SelectionConfig;
+  readonly #cursors = new Map<string, Cursor>();
+  readonly #heap: Heap<Cursor>;
+  #seen: Arrival;
+  #taken = 0;
+  #current: Cursor | undefined;
+
+  constructor(queues: Iterable<SenderQueue>, arrivals: Arrival, config: SelectionConfig) {
+    this.#config = config;
+    this.#seen = arrivals;
+    const ready: Cursor[] = [];
+    for (const queue of queues) {
+      if (queue.pendingCount === 0) continue;
+      const cursor = openCursor(queue);
+      this.#cursors.set(queue.key, cursor);
+      if (pointAtNonce(cursor, config)) ready.push(cursor);
+    }
+    this.#heap = new Heap(isBefore, ready);
   }
-  const heap = new Heap(isBefore, ready);
+
+  next(): SentTransaction | undefined {
+    this.#advanceCurrent();
+    this.#takeArrivals();
+    if (this.#taken >= this.#config.maxTransactions) return undefined;
+    for (let top = this.#heap.peek(); top !== undefined; top = this.#heap.peek()) {
+      if (top.entry !== undefined && top.queue.pendingAt(top.nonce) === top.entry) {
+        this.#taken++;
+        this.#current = top;
+        return top.entry.transaction;
+      }
+      this.#settleTop(top);
+    }
+    return undefined;
+  }
+
+  skipSender(): void {
+    if (this.#current !== undefined) this.#current.isSkipped = true;
+  }
 
   /** Advances or removes the current cursor, which is still on top of the heap. */
-  function advanceCurrent(): void {
-    if (current === undefined) return;
-    current.nonce++;
-    settleTop(current);
-    current = undefined;
+  #advanceCurrent(): void {
+    if (this.#current === undefined) return;
+    this.#current.nonce++;
+    this.#settleTop(this.#current);
+    this.#current = undefined;
   }
 
-  function settleTop(cursor: Cursor): void {
-    if (!cursor.isSkipped && pointAtNonce(cursor, config)) heap.topChanged();
-    else heap.pop();
+  #settleTop(cursor: Cursor): void {
+    if (!cursor.isSkipped && pointAtNonce(cursor, this.#config)) this.#heap.topChanged();
+    else this.#heap.pop();
   }
 
   /** Adds idle senders that have gained a transaction. */
-  function takeArrivals(): void {
-    while (seen.next !== undefined) {
-      if (seen.queue !== undefined) wake(seen.queue);
-      seen = seen.next;
+  #takeArrivals(): void {
+    while (this.#seen.next !== undefined) {
+      if (this.#seen.queue !== undefined) this.#wake(this.#seen.queue);
+      this.#seen = this.#seen.next;
     }
   }
 
-  function wake(queue: SenderQueue): void {
-    let cursor = cursors.get(queue.key);
+  #wake(queue: SenderQueue): void {
+    let cursor = this.#cursors.get(queue.key);
     if (cursor === undefined) {
       cursor = openCursor(queue);
-      cursors.set(queue.key, cursor);
+      this.#cursors.set(queue.key, cursor);
     }
     cursor.queue = queue;
-    if (cursor.entry === undefined && !cursor.isSkipped && pointAtNonce(cursor, config)) heap.push(cursor);
+    if (cursor.entry !== undefined || cursor.isSkipped) return;
+    if (pointAtNonce(cursor, this.#config)) this.#heap.push(cursor);
   }
-
-  return {
-    next() {
-      advanceCurrent();
-      takeArrivals();
-      if (taken >= config.maxTransactions) return undefined;
-      for (let top = heap.peek(); top !== undefined; top = heap.peek()) {
-        if (top.entry !== undefined && top.queue.pendingAt(top.nonce) === top.entry) {
-          taken++;
-          current = top;
-          return top.entry.transaction;
-        }
-        settleTop(top);
-      }
-      return undefined;
-    },
-    skipSender() {
-      if (current !== undefined) current.isSkipped = true;
-    },
-  };
 }
 
 function openCursor(queue: SenderQueue): Cursor {
