@@ -1,11 +1,8 @@
 import type { Logger } from "../observability/logger.ts";
-import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { createKnownHashes } from "../primitives/knownHashes.ts";
-import { type Transaction, withSender } from "../types/transaction.ts";
-import type { PoolErrorCode } from "./errors.ts";
-import type { RecoverSenders } from "./ports.ts";
-import type { PoolHeadChange, TxPool } from "./txPool.ts";
+import type { Transaction } from "../types/transaction.ts";
+import { createPeerValidation, type PeerCounts, type PeerValidationParts } from "./peerValidation.ts";
+import type { TxPool } from "./txPool.ts";
 
 /** The pool as peers use it; transactions that they send are added as remote ones. */
 export interface PeerPool {
@@ -20,81 +17,20 @@ export interface PeerPool {
   ): PeerCounts | Promise<PeerCounts>;
 }
 
-/** Results that say nothing about the peer, such as known transactions, count for neither. */
-export interface PeerCounts {
-  readonly accepted: number;
-  /** May be a fraction. */
-  readonly rejected: number;
-}
-
-export interface PeerPoolParts {
+export interface PeerPoolParts extends PeerValidationParts {
   readonly pool: Pick<TxPool, "add" | "get" | "entries" | "screen" | "nextNonce">;
-  readonly chain: { onHeadChanged(listener: (change: Pick<PoolHeadChange, "added">) => void): () => void };
-  readonly recoverSenders: RecoverSenders;
   readonly logger: Logger;
 }
 
 /** Limit of peers' transactions whose senders are being recovered. */
 const MAX_WAITING_TRANSACTIONS = 16_384;
-/** Hashes of recently mined transactions, which peers may still send. */
-const MAX_MINED_HASHES = 65_536;
-/** No honest sender is this far ahead of its next nonce while a gap is open. */
-const HOPELESS_NONCE = 65_536n;
-/** Weight of a rejection when the peer may know a newer state than ours. */
-const REJECTION_WEIGHT_AHEAD = 0.25;
 
 const NO_COUNTS: PeerCounts = { accepted: 0, rejected: 0 };
 
-/**
- * Checks that need no sender come first, because a recovery takes about 45 µs on a worker thread; then senders are
- * recovered, and the pool validates.
- */
 export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): PeerPool {
-  const { pool, recoverSenders, logger } = parts;
-  const mined = createKnownHashes(MAX_MINED_HASHES);
+  const { pool, logger } = parts;
+  const validate = createPeerValidation(parts);
   let waiting = 0;
-
-  parts.chain.onHeadChanged(({ added }) => {
-    for (const { transactions } of added) for (const { hash } of transactions) mined.add(toKey(hash));
-  });
-
-  async function validate(
-    offered: readonly Transaction[],
-    { isAhead }: { readonly isAhead: boolean },
-  ): Promise<PeerCounts> {
-    let accepted = 0;
-    let rejected = 0;
-    const note = (code: PoolErrorCode | undefined): void => {
-      if (code === undefined) accepted += 1;
-      else if (NEVER_VALID.has(code)) rejected += 1;
-      else if (WITHOUT_EFFECT.has(code)) rejected += isAhead ? REJECTION_WEIGHT_AHEAD : 1;
-    };
-    const screened: Transaction[] = [];
-    for (const transaction of offered) {
-      // Mined already.
-      if (mined.has(toKey(transaction.hash))) continue;
-      const code = pool.screen(transaction);
-      if (code === undefined) screened.push(transaction);
-      else note(code);
-    }
-    const senders = await recoverSenders(screened);
-    for (const [index, transaction] of screened.entries()) {
-      const sender = senders[index];
-      if (sender === undefined) {
-        note("invalidSignature");
-        continue;
-      }
-      // It may have been mined during the recovery.
-      if (mined.has(toKey(transaction.hash))) continue;
-      const added = pool.add(withSender(transaction, sender), "remote");
-      const code = added.ok ? undefined : added.error.code;
-      // A lost announcement makes a gap that honest peers do not know of.
-      if (code === "nonceTooDistant" && transaction.nonce < pool.nextNonce(sender) + HOPELESS_NONCE) continue;
-      note(code);
-    }
-    return { accepted, rejected };
-  }
-
   return {
     get isOpen() {
       return isOpen();
@@ -118,23 +54,3 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Pee
     },
   };
 }
-
-/** Honest peers never relay these, whatever their head. Errors that depend on a node's settings are not included. */
-const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
-  "wrongChainId",
-  "chainIdNotSupported",
-  "invalidSignature",
-  "invalidTransactionType",
-  "nonceOverflow",
-  "initCodeTooLarge",
-  "upfrontCostOverflow",
-  "priorityFeeAboveFeeCap",
-  "intrinsicGasAboveLimit",
-]);
-
-/** No fee is ever paid for these: an honest peer only sends a few, when a block was faster than its message. */
-const WITHOUT_EFFECT: ReadonlySet<PoolErrorCode> = new Set([
-  "upfrontCostAboveBalance",
-  "nonceTooLow",
-  "nonceTooDistant",
-]);

@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
-import { type SentTransaction, withSender } from "../types/transaction.ts";
-import { type DumpedTransaction, decodeDumpLine, encodeDumpLine, inOfferOrder } from "./poolDump.ts";
+import { encodeDumpLine, inOfferOrder } from "./poolDump.ts";
+import { offerLines } from "./poolRestore.ts";
 import type { RecoverSenders } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
 
@@ -35,17 +34,14 @@ export interface PoolFileParts {
 
 /** Bounds the memory, because the file is read at once; no pool is that large. */
 const FILE_LIMIT_BYTES = 512 * 1024 * 1024;
-const LINES_PER_BATCH = 500;
-const OFFERS_PER_SLICE = 200;
-const DAMAGED_LINES_NAMED = 5;
 /** A save that takes longer keeps only the transactions written by then. */
 const SAVE_TIME_MS = 5_000;
+const LINES_PER_WRITE = 500;
 
 export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
   const { pool, clock, logger } = parts;
   let restoring: Promise<readonly string[]> | undefined;
   let isStopping = false;
-  const temporaryPath = `${path}.new`;
 
   /** Returns the lines that were not offered to the pool. */
   async function restore(): Promise<readonly string[]> {
@@ -53,61 +49,13 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
       const lines = await readLines(path);
       if (lines === undefined) return [];
       logger.info({ file: path }, `Loading transaction pool content from file ${path}`);
-      const unoffered = await offerLines(lines);
+      const unoffered = await offerLines(lines, { ...parts, path, isStopping: () => isStopping });
       if (!isStopping) await rm(path, { force: true });
       return unoffered;
     } catch (error) {
       logger.error({ error, file: path }, `the transaction pool could not be restored from ${path}`);
       return [];
     }
-  }
-
-  async function offerLines(lines: readonly string[]): Promise<readonly string[]> {
-    const loaded: Loaded[] = [];
-    const damaged: string[] = [];
-    for (let at = 0; at < lines.length; at += LINES_PER_BATCH) {
-      if (isStopping) return lines;
-      const batch = await decodeLines(lines.slice(at, at + LINES_PER_BATCH), at + 1, parts.recoverSenders);
-      loaded.push(...batch.loaded);
-      damaged.push(...batch.damaged);
-    }
-    for (const error of damaged.slice(0, DAMAGED_LINES_NAMED)) {
-      logger.warn({ file: path }, `a saved transaction is skipped: ${error}`);
-    }
-    const ordered = inOfferOrder(loaded);
-    const refused: Record<string, number> = {};
-    let offered = 0;
-    for (; offered < ordered.length && !isStopping; offered++) {
-      const item = ordered[offered] as Loaded; // below the length
-      const result = pool.add(item.transaction, item.origin);
-      if (!result.ok) refused[result.error.code] = (refused[result.error.code] ?? 0) + 1;
-      if ((offered + 1) % OFFERS_PER_SLICE === 0) await yieldToEventLoop();
-    }
-    const added = offered - Object.values(refused).reduce((sum, count) => sum + count, 0);
-    logger.info(
-      { file: path, added, damaged: damaged.length, ...(added < offered && { refused }) },
-      `Added ${added} transactions of ${offered} loaded from file ${path}${isStopping ? ", before operation was cancelled" : ""}`,
-    );
-    return ordered.slice(offered).map(({ line }) => line);
-  }
-
-  async function write(lines: readonly string[]): Promise<number> {
-    const deadlineMs = clock.nowMs() + SAVE_TIME_MS;
-    const handle = await open(temporaryPath, "w", 0o600);
-    let written = 0;
-    try {
-      while (written < lines.length && clock.nowMs() <= deadlineMs) {
-        const batch = lines.slice(written, written + LINES_PER_BATCH);
-        await writeAll(handle, `${batch.join("\n")}\n`);
-        written += batch.length;
-      }
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporaryPath, path);
-    syncFolder(dirname(path));
-    return written;
   }
 
   return {
@@ -120,21 +68,16 @@ export function createPoolFile(path: string, parts: PoolFileParts): PoolFile {
       const unoffered = await restoring;
       try {
         const lines = [...inOfferOrder([...pool.entries()]).map(encodeDumpLine), ...unoffered];
-        const saved = await write(lines);
+        const saved = await writeLines(path, lines, clock);
         const message = `Saved ${saved} transactions to file ${path}`;
         if (saved === lines.length) logger.info({ file: path, transactions: saved }, message);
         else logger.warn({ file: path, left: lines.length - saved }, `${message}, before the time was up`);
       } catch (error) {
         logger.error({ error, file: path }, `the transaction pool could not be saved to ${path}`);
-        await rm(temporaryPath, { force: true }).catch(() => undefined);
+        await rm(temporaryPathOf(path), { force: true }).catch(() => undefined);
       }
     },
   };
-}
-
-interface Loaded extends Omit<DumpedTransaction, "transaction"> {
-  readonly transaction: SentTransaction;
-  readonly line: string;
 }
 
 /** Undefined when there is no file. */
@@ -146,27 +89,32 @@ async function readLines(path: string): Promise<readonly string[] | undefined> {
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
 
-async function decodeLines(
+/** Replaces the file once everything is written and synced; returns how many lines were written in time. */
+async function writeLines(
+  path: string,
   lines: readonly string[],
-  firstNumber: number,
-  recoverSenders: RecoverSenders,
-): Promise<{ readonly loaded: readonly Loaded[]; readonly damaged: readonly string[] }> {
-  const damaged: string[] = [];
-  const decoded: (DumpedTransaction & { readonly line: string; readonly number: number })[] = [];
-  for (const [index, line] of lines.entries()) {
-    const number = firstNumber + index;
-    const result = decodeDumpLine(line);
-    if (result.ok) decoded.push({ ...result.value, line, number });
-    else damaged.push(`line ${number}: ${result.error.message}`);
+  clock: Pick<Clock, "nowMs">,
+): Promise<number> {
+  const deadlineMs = clock.nowMs() + SAVE_TIME_MS;
+  const handle = await open(temporaryPathOf(path), "w", 0o600);
+  let written = 0;
+  try {
+    while (written < lines.length && clock.nowMs() <= deadlineMs) {
+      const batch = lines.slice(written, written + LINES_PER_WRITE);
+      await writeAll(handle, `${batch.join("\n")}\n`);
+      written += batch.length;
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
-  const senders = await recoverSenders(decoded.map(({ transaction }) => transaction));
-  const loaded: Loaded[] = [];
-  for (const [index, { transaction, origin, line, number }] of decoded.entries()) {
-    const sender = senders[index];
-    if (sender === undefined) damaged.push(`line ${number}: the signature is invalid`);
-    else loaded.push({ transaction: withSender(transaction, sender), origin, line });
-  }
-  return { loaded, damaged };
+  await rename(temporaryPathOf(path), path);
+  syncFolder(dirname(path));
+  return written;
+}
+
+function temporaryPathOf(path: string): string {
+  return `${path}.new`;
 }
 
 /** Repeats partial writes until everything is written. */

@@ -1,0 +1,104 @@
+import { toKey } from "../primitives/byteKey.ts";
+import { createKnownHashes } from "../primitives/knownHashes.ts";
+import { type Transaction, withSender } from "../types/transaction.ts";
+import type { PoolErrorCode } from "./errors.ts";
+import type { RecoverSenders } from "./ports.ts";
+import type { PoolHeadChange, TxPool } from "./txPool.ts";
+
+/** Results that say nothing about the peer, such as known transactions, count for neither. */
+export interface PeerCounts {
+  readonly accepted: number;
+  /** May be a fraction. */
+  readonly rejected: number;
+}
+
+/** Validates transactions of one peer, in order, and adds them to the pool. */
+export type ValidatePeerTransactions = (
+  offered: readonly Transaction[],
+  peer: { readonly isAhead: boolean },
+) => Promise<PeerCounts>;
+
+export interface PeerValidationParts {
+  readonly pool: Pick<TxPool, "add" | "screen" | "nextNonce">;
+  readonly chain: { onHeadChanged(listener: (change: Pick<PoolHeadChange, "added">) => void): () => void };
+  readonly recoverSenders: RecoverSenders;
+}
+
+/** Hashes of recently mined transactions, which peers may still send. */
+const MAX_MINED_HASHES = 65_536;
+/** No honest sender is this far ahead of its next nonce while a gap is open. */
+const HOPELESS_NONCE = 65_536n;
+/** Weight of a rejection when the peer may know a newer state than ours. */
+const REJECTION_WEIGHT_AHEAD = 0.25;
+
+/**
+ * Checks that need no sender come first, because a recovery takes about 45 µs on a worker thread; then senders are
+ * recovered, and the pool validates.
+ */
+export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTransactions {
+  const { pool, recoverSenders } = parts;
+  const mined = createKnownHashes(MAX_MINED_HASHES);
+  const isMined = ({ hash }: Transaction): boolean => mined.has(toKey(hash));
+  parts.chain.onHeadChanged(({ added }) => {
+    for (const { transactions } of added) for (const { hash } of transactions) mined.add(toKey(hash));
+  });
+
+  return async (offered, { isAhead }) => {
+    let accepted = 0;
+    let rejected = 0;
+    const screened: Transaction[] = [];
+    for (const transaction of offered) {
+      if (isMined(transaction)) continue;
+      const code = pool.screen(transaction);
+      if (code === undefined) screened.push(transaction);
+      else rejected += weightOf(code, isAhead);
+    }
+    const senders = await recoverSenders(screened);
+    for (const [index, transaction] of screened.entries()) {
+      const sender = senders[index];
+      if (sender === undefined) {
+        rejected += weightOf("invalidSignature", isAhead);
+        continue;
+      }
+      // It may have been mined during the recovery.
+      if (isMined(transaction)) continue;
+      const added = pool.add(withSender(transaction, sender), "remote");
+      if (added.ok) {
+        accepted += 1;
+        continue;
+      }
+      const { code } = added.error;
+      // A lost announcement makes a gap that honest peers do not know of.
+      if (code === "nonceTooDistant" && transaction.nonce < pool.nextNonce(sender) + HOPELESS_NONCE) continue;
+      rejected += weightOf(code, isAhead);
+    }
+    return { accepted, rejected };
+  };
+}
+
+/** How much a rejection counts against the peer. */
+function weightOf(code: PoolErrorCode, isAhead: boolean): number {
+  if (NEVER_VALID.has(code)) return 1;
+  if (!WITHOUT_EFFECT.has(code)) return 0;
+  return isAhead ? REJECTION_WEIGHT_AHEAD : 1;
+}
+
+/** Honest peers never relay these, whatever their head. Errors that depend on a node's settings are not included. */
+const NEVER_VALID: ReadonlySet<PoolErrorCode> = new Set([
+  "wrongChainId",
+  "chainIdNotSupported",
+  "invalidSignature",
+  "invalidTransactionType",
+  "nonceOverflow",
+  "initCodeTooLarge",
+  "upfrontCostOverflow",
+  "priorityFeeAboveFeeCap",
+  "intrinsicGasAboveLimit",
+]);
+
+/** No fee is ever paid for these: an honest peer only sends a few, when a block was faster than its message. */
+const WITHOUT_EFFECT: ReadonlySet<PoolErrorCode> = new Set([
+  "upfrontCostAboveBalance",
+  "nonceTooLow",
+  "nonceTooDistant",
+]);

@@ -1,0 +1,108 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { Logger } from "../observability/logger.ts";
+import { expectDefined } from "../primitives/assert.ts";
+import { type SentTransaction, withSender } from "../types/transaction.ts";
+import { type DumpedTransaction, decodeDumpLine, inOfferOrder } from "./poolDump.ts";
+import type { RecoverSenders } from "./ports.ts";
+import type { TxPool } from "./txPool.ts";
+
+export interface RestoreParts {
+  readonly pool: Pick<TxPool, "add">;
+  readonly recoverSenders: RecoverSenders;
+  readonly logger: Logger;
+  /** Path of the file, for the log. */
+  readonly path: string;
+  /** True once the node stops: nothing more is offered. */
+  readonly isStopping: () => boolean;
+}
+
+const LINES_PER_BATCH = 500;
+const OFFERS_PER_SLICE = 200;
+const DAMAGED_LINES_NAMED = 5;
+
+/**
+ * Offers the transactions of a saved pool's lines to the pool; returns the lines that were not offered because the node
+ * stops. Damaged lines are logged and lost.
+ */
+export async function offerLines(lines: readonly string[], parts: RestoreParts): Promise<readonly string[]> {
+  const { logger, path: file, isStopping } = parts;
+  const all = await loadLines(lines, parts);
+  if (all === undefined) return lines;
+  for (const error of all.damaged.slice(0, DAMAGED_LINES_NAMED)) {
+    logger.warn({ file }, `a saved transaction is skipped: ${error}`);
+  }
+  const ordered = inOfferOrder(all.loaded);
+  const { offered, refused } = await offerInOrder(ordered, parts);
+  const added = offered - Object.values(refused).reduce((sum, count) => sum + count, 0);
+  logger.info(
+    { file, added, damaged: all.damaged.length, ...(added < offered && { refused }) },
+    `Added ${added} transactions of ${offered} loaded from file ${file}${isStopping() ? ", before operation was cancelled" : ""}`,
+  );
+  return ordered.slice(offered).map(({ line }) => line);
+}
+
+/** Undefined when the node stops before all lines are read. */
+async function loadLines(
+  lines: readonly string[],
+  { recoverSenders, isStopping }: RestoreParts,
+): Promise<LoadedLines | undefined> {
+  const loaded: LoadedTransaction[] = [];
+  const damaged: string[] = [];
+  for (let at = 0; at < lines.length; at += LINES_PER_BATCH) {
+    if (isStopping()) return undefined;
+    const batch = await decodeLines(lines.slice(at, at + LINES_PER_BATCH), at + 1, recoverSenders);
+    loaded.push(...batch.loaded);
+    damaged.push(...batch.damaged);
+  }
+  return { loaded, damaged };
+}
+
+interface LoadedLines {
+  readonly loaded: readonly LoadedTransaction[];
+  /** What is wrong with the others. */
+  readonly damaged: readonly string[];
+}
+
+interface LoadedTransaction extends Omit<DumpedTransaction, "transaction"> {
+  readonly transaction: SentTransaction;
+  readonly line: string;
+}
+
+/** Counts the offered transactions, and the refused ones of them by code. */
+async function offerInOrder(
+  ordered: readonly LoadedTransaction[],
+  { pool, isStopping }: RestoreParts,
+): Promise<{ readonly offered: number; readonly refused: Readonly<Record<string, number>> }> {
+  const refused: Record<string, number> = {};
+  let offered = 0;
+  for (; offered < ordered.length && !isStopping(); offered++) {
+    const { transaction, origin } = expectDefined(ordered[offered], "a transaction below the length");
+    const result = pool.add(transaction, origin);
+    if (!result.ok) refused[result.error.code] = (refused[result.error.code] ?? 0) + 1;
+    if ((offered + 1) % OFFERS_PER_SLICE === 0) await yieldToEventLoop();
+  }
+  return { offered, refused };
+}
+
+async function decodeLines(
+  lines: readonly string[],
+  firstNumber: number,
+  recoverSenders: RecoverSenders,
+): Promise<LoadedLines> {
+  const damaged: string[] = [];
+  const decoded: (DumpedTransaction & { readonly line: string; readonly number: number })[] = [];
+  for (const [index, line] of lines.entries()) {
+    const number = firstNumber + index;
+    const result = decodeDumpLine(line);
+    if (result.ok) decoded.push({ ...result.value, line, number });
+    else damaged.push(`line ${number}: ${result.error.message}`);
+  }
+  const senders = await recoverSenders(decoded.map(({ transaction }) => transaction));
+  const loaded: LoadedTransaction[] = [];
+  for (const [index, { transaction, origin, line, number }] of decoded.entries()) {
+    const sender = senders[index];
+    if (sender === undefined) damaged.push(`line ${number}: the signature is invalid`);
+    else loaded.push({ transaction: withSender(transaction, sender), origin, line });
+  }
+  return { loaded, damaged };
+}
