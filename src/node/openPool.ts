@@ -2,8 +2,9 @@ import type { Chain } from "../chain/createChain.ts";
 import { createNextBlockView } from "../chain/nextBlockView.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Clock, Timer } from "../primitives/clock.ts";
+import type { Clock } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
+import { createPoolExpiry } from "../txpool/expiry.ts";
 import { createPoolFile } from "../txpool/poolFile.ts";
 import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
 import { createTxPool, type TxPool } from "../txpool/txPool.ts";
@@ -26,9 +27,6 @@ export interface OpenPoolParts {
   readonly logger: Logger;
 }
 
-/** Besu's interval for dropping expired transactions. */
-const EXPIRY_INTERVAL_MS = 60_000;
-
 export function openPool(
   settings: Pick<Settings, "chainSpec" | "pool" | "poolFile">,
   parts: OpenPoolParts,
@@ -44,23 +42,16 @@ export function openPool(
     settings.poolFile === undefined
       ? undefined
       : createPoolFile(settings.poolFile, { pool, recoverSenders, clock, logger });
-  let timer: Timer | undefined;
-
-  function expireLater(): void {
-    timer = clock.at(clock.nowMs() + EXPIRY_INTERVAL_MS, () => {
-      pool.expire();
-      expireLater();
-    });
-  }
+  const expiry = createPoolExpiry(pool, settings.pool.retentionMs, clock);
 
   return {
     pool,
     begin() {
-      if (settings.pool.retentionMs !== Number.POSITIVE_INFINITY) expireLater();
+      expiry.begin();
       file?.restore();
     },
     async close() {
-      timer?.cancel();
+      expiry.close();
       await file?.save();
     },
   };
