@@ -4,8 +4,8 @@ import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
 
 /**
- * The messages of validators, decoded and with signers recovered (ibft2.md#messages; encoded by payloadCodec.ts and
- * codec.ts).
+ * The messages of validators, decoded and with signers recovered (ibft2.md#messages); codec/ encodes
+ * and decodes them.
  */
 export type Authored = Proposal | Prepare | Commit | RoundChange;
 

@@ -2,6 +2,7 @@ import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
+import { signPayload } from "./codec/encoding.ts";
 import type { Commit, Prepare, Proposal, RoundChangeCertificate } from "./message.ts";
 import {
   addMessage,
@@ -12,7 +13,6 @@ import {
   preparesFor,
   type RoundMessage,
 } from "./messageSet.ts";
-import { signPayload } from "./payloadCodec.ts";
 import { earliestTimestamp, nextTimestamp, roundTimeoutMs } from "./roundTimes.ts";
 import { isPrepared, type Round, type Rules } from "./state.ts";
 import type { TransitionBuilder } from "./transitionBuilder.ts";

@@ -1,8 +1,8 @@
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
-import { type Encoded, encodeMessage } from "../../src/ibft/codec.ts";
+import { type Encoded, encodeMessage } from "../../src/ibft/codec/decoding.ts";
 import type { Head } from "../../src/ibft/input.ts";
 import type { PreparedCertificate, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
-import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import { isProposer, type ValidatorSet, validatorSetAfter } from "../../src/ibft/validatorSet.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";

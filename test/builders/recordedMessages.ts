@@ -1,4 +1,4 @@
-import { decodeMessage } from "../../src/ibft/codec.ts";
+import { decodeMessage } from "../../src/ibft/codec/decoding.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { readVectorJson } from "../vectors.ts";
 

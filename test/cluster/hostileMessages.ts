@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createCandidate } from "../../src/ibft/candidate.ts";
-import { encodeMessage as encodeIbft } from "../../src/ibft/codec.ts";
-import { encodeSigned, signPayload } from "../../src/ibft/payloadCodec.ts";
+import { encodeMessage as encodeIbft } from "../../src/ibft/codec/decoding.ts";
+import { encodeSigned, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import type { EthMessage } from "../../src/network/eth/messageCodes.ts";
 import { type Hash, keccak256 } from "../../src/primitives/hash.ts";

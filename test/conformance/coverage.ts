@@ -82,9 +82,9 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "ibft2/extra-data.json", by: ["test/types/extraData.test.ts"] },
   {
     files: "ibft2/messages-derived.json",
-    by: ["test/ibft/payloadCodec.test.ts", "test/ibft/candidate.test.ts"],
+    by: ["test/ibft/codec/encoding.test.ts", "test/ibft/candidate.test.ts"],
   },
-  { files: "ibft2/proposer-and-quorum.json", by: ["test/ibft/proposer.test.ts"] },
+  { files: "ibft2/proposer-and-quorum.json", by: ["test/ibft/validatorSet.test.ts"] },
   { files: "ibft2/signature.json", by: ["test/primitives/secp256k1.test.ts"] },
   { files: "ibft2/synthetic-chain/", by: ["ibft", "test/ibft/validatorVotes.test.ts"] },
 
@@ -109,7 +109,7 @@ export const COVERAGE: readonly Coverage[] = [
     { files: `besu-ibft/${network}/traces/`, by: ["test/rpc/methods/recordedTraces.test.ts"] },
     { files: `besu-ibft/${network}/standard-trace-files/`, by: ["test/rpc/methods/recordedTraces.test.ts"] },
     { files: `besu-ibft/${network}/wire/`, by: [], open: NO_PEERS },
-    { files: `besu-ibft/${network}/wire/ibft-messages.json`, by: ["test/ibft/payloadCodec.test.ts"] },
+    { files: `besu-ibft/${network}/wire/ibft-messages.json`, by: ["test/ibft/codec/encoding.test.ts"] },
     {
       files: `besu-ibft/${network}/wire/rlpx-sessions.json`,
       by: ["test/network/rlpx/recordedSessions.test.ts"],

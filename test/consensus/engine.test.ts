@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decodeLastSigned } from "../../src/ibft/lastSigned.ts";
-import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
 import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";

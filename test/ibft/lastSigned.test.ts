@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createCandidate } from "../../src/ibft/candidate.ts";
+import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { PreparedBlock } from "../../src/ibft/message.ts";
-import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

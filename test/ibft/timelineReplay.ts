@@ -1,9 +1,9 @@
 import { type Candidate, candidateOfBlock, withRound } from "../../src/ibft/candidate.ts";
-import { encodeMessage } from "../../src/ibft/codec.ts";
+import { encodeMessage } from "../../src/ibft/codec/decoding.ts";
+import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { Effect } from "../../src/ibft/effect.ts";
 import type { Input } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { signPayload } from "../../src/ibft/payloadCodec.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import { proposerOf } from "../../src/ibft/proposer.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import { createIbfTransport, type IbfTransport } from "../../src/network/ibf/protocol.ts";

@@ -4,7 +4,7 @@ import type { Effect } from "../../src/ibft/effect.ts";
 import type { Head, Input } from "../../src/ibft/input.ts";
 import type { LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored, PreparedBlock, RoundChangeCertificate } from "../../src/ibft/message.ts";
-import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { RoundId } from "../../src/ibft/roundId.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";

@@ -9,7 +9,7 @@ import type {
   RoundChange,
   RoundChangeCertificate,
 } from "../../src/ibft/message.ts";
-import { signPayload } from "../../src/ibft/payloadCodec.ts";
+import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { Height, Rules } from "../../src/ibft/state.ts";
 import { isProposer } from "../../src/ibft/validatorSet.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";

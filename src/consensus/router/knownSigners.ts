@@ -1,4 +1,4 @@
-import type { KnownSigners } from "../../ibft/signedReader.ts";
+import type { KnownSigners } from "../../ibft/codec/signedReader.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 

@@ -1,8 +1,14 @@
-import { type Decoding, type Encoded, encodeMessage, peekRoundId, readMessage } from "../../ibft/codec.ts";
+import {
+  type Decoding,
+  type Encoded,
+  encodeMessage,
+  peekRoundId,
+  readMessage,
+} from "../../ibft/codec/decoding.ts";
+import type { Reading } from "../../ibft/codec/signedReader.ts";
+import type { DecodingErrorCode } from "../../ibft/codec/strictRlp.ts";
 import type { Authored } from "../../ibft/message.ts";
 import type { RoundId } from "../../ibft/roundId.ts";
-import type { Reading } from "../../ibft/signedReader.ts";
-import type { DecodingErrorCode } from "../../ibft/strictRlp.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Result } from "../../primitives/result.ts";
 import { keyOfMessage } from "./seenMessages.ts";

@@ -1,9 +1,9 @@
-import { isMessageCode, PAYLOAD_LIMITS, readToEnd } from "../../ibft/codec.ts";
+import { isMessageCode, PAYLOAD_LIMITS, readToEnd } from "../../ibft/codec/decoding.ts";
+import { MESSAGE_CODES } from "../../ibft/codec/encoding.ts";
+import { DECODING_ERRORS } from "../../ibft/codec/strictRlp.ts";
 import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
-import { MESSAGE_CODES } from "../../ibft/payloadCodec.ts";
 import type { Rules } from "../../ibft/state.ts";
-import { DECODING_ERRORS } from "../../ibft/strictRlp.ts";
 import { isValidator } from "../../ibft/validatorVotes.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";

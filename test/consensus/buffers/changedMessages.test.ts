@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeMessage } from "../../../src/ibft/codec.ts";
+import { encodeMessage } from "../../../src/ibft/codec/decoding.ts";
 import type { Authored, Commit } from "../../../src/ibft/message.ts";
 import { recoverSealers } from "../../../src/ibft/sealRecovery.ts";
 import { toHex } from "../../../src/primitives/hex.ts";

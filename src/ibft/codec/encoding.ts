@@ -1,9 +1,9 @@
-import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
-import { bigintToFixedBytes } from "../primitives/quantity.ts";
-import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
-import { encodeSignature, type Signature } from "../primitives/secp256k1.ts";
-import type { Payload, PreparedCertificate, Signed } from "./message.ts";
+import { type Hash, keccak256 } from "../../primitives/hash.ts";
+import { concatBytes, EMPTY_BYTES } from "../../primitives/hex.ts";
+import { bigintToFixedBytes } from "../../primitives/quantity.ts";
+import { encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
+import { encodeSignature, type Signature } from "../../primitives/secp256k1.ts";
+import type { Payload, PreparedCertificate, Signed } from "../message.ts";
 
 /** Message codes without the sub-protocol's offset on the wire; signatures cover the code, which separates the kinds. */
 export const MESSAGE_CODES = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const;

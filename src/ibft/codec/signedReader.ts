@@ -1,8 +1,8 @@
-import type { Address } from "../primitives/address.ts";
-import { toKey } from "../primitives/byteKey.ts";
-import { keccak256 } from "../primitives/hash.ts";
-import { concatBytes, equalBytes } from "../primitives/hex.ts";
-import type { Signature } from "../primitives/secp256k1.ts";
+import type { Address } from "../../primitives/address.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { keccak256 } from "../../primitives/hash.ts";
+import { concatBytes, equalBytes } from "../../primitives/hex.ts";
+import type { Signature } from "../../primitives/secp256k1.ts";
 import type {
   CommitPayload,
   Payload,
@@ -12,8 +12,9 @@ import type {
   RoundChangeCertificate,
   RoundChangePayload,
   Signed,
-} from "./message.ts";
-import { keepEncoding, MESSAGE_CODES } from "./payloadCodec.ts";
+} from "../message.ts";
+import { isMember, isProposer, type ValidatorSet } from "../validatorSet.ts";
+import { keepEncoding, MESSAGE_CODES } from "./encoding.ts";
 import {
   createPayloadReader,
   type Unverified,
@@ -21,7 +22,6 @@ import {
   type UnverifiedRoundChange,
 } from "./payloadReader.ts";
 import { DecodingError, type DecodingErrorCode } from "./strictRlp.ts";
-import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
 
 export type Recover = (digest: Uint8Array, signature: Signature) => Address | undefined;
 

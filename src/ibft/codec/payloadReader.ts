@@ -1,10 +1,10 @@
-import { asHash, type Hash } from "../primitives/hash.ts";
-import { bytesToBigint } from "../primitives/quantity.ts";
-import { rlpMembers } from "../primitives/rlp.ts";
-import { decodeSignature, type Signature } from "../primitives/secp256k1.ts";
-import type { Digest } from "../types/blockHash.ts";
-import type { CommitPayload, Payload, PreparePayload, ProposalPayload, Signed } from "./message.ts";
-import type { RoundId } from "./roundId.ts";
+import { asHash, type Hash } from "../../primitives/hash.ts";
+import { bytesToBigint } from "../../primitives/quantity.ts";
+import { rlpMembers } from "../../primitives/rlp.ts";
+import { decodeSignature, type Signature } from "../../primitives/secp256k1.ts";
+import type { Digest } from "../../types/blockHash.ts";
+import type { CommitPayload, Payload, PreparePayload, ProposalPayload, Signed } from "../message.ts";
+import type { RoundId } from "../roundId.ts";
 import { DecodingError, isAbsent, partsOf, stringOf } from "./strictRlp.ts";
 
 /** A decoded signed payload whose signer is not recovered yet. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { decodeMessage, encodeMessage, peekRoundId } from "../../src/ibft/codec.ts";
-import type { Authored, PreparedCertificate, Signed } from "../../src/ibft/message.ts";
-import { messageHash } from "../../src/ibft/payloadCodec.ts";
-import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
-import { encodeSignature, recoverAddress } from "../../src/primitives/secp256k1.ts";
+import { decodeMessage, encodeMessage, peekRoundId } from "../../../src/ibft/codec/decoding.ts";
+import { messageHash } from "../../../src/ibft/codec/encoding.ts";
+import type { Authored, PreparedCertificate, Signed } from "../../../src/ibft/message.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { encodeSignature, recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import {
   decoded,
   derivedMessage,
@@ -12,8 +12,8 @@ import {
   type RecordedCertificate,
   type RecordedMessage,
   recordedMessages,
-} from "../builders/recordedMessages.ts";
-import { describeWithSheet, describeWithVectors } from "../vectors.ts";
+} from "../../builders/recordedMessages.ts";
+import { describeWithSheet, describeWithVectors } from "../../vectors.ts";
 
 describeWithVectors("messages of real validators", () => {
   it.each(NETWORKS)("decode to the recorded facts, and encode to the same bytes again: %s", (network) => {

@@ -1,5 +1,5 @@
-import { readRlpString, rlpMembers } from "../primitives/rlp.ts";
-import { CERTIFICATE_ERRORS } from "./certificateRules.ts";
+import { readRlpString, rlpMembers } from "../../primitives/rlp.ts";
+import { CERTIFICATE_ERRORS } from "../certificateRules.ts";
 
 /** Why bytes do not decode to a message; a small set, used as a metric label. */
 export const DECODING_ERRORS = [

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { decodeMessage, encodeMessage } from "../../src/ibft/codec.ts";
-import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
-import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
-import { addressOfPrivateKey, encodeSignature, sign } from "../../src/primitives/secp256k1.ts";
-import { createMessageValidator, opensMessageStrings } from "../builders/messageValidator.ts";
-import { decoded, derivedMessage, recordedMessages } from "../builders/recordedMessages.ts";
-import { nodeOf, nodesOf, rlpMutations, withReplaced } from "../builders/rlpMutations.ts";
-import { createRandom } from "../simulation/random.ts";
-import { describeWithVectors } from "../vectors.ts";
+import { decodeMessage, encodeMessage } from "../../../src/ibft/codec/decoding.ts";
+import { concatBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
+import { encodeRlpList, encodeRlpString } from "../../../src/primitives/rlp.ts";
+import { addressOfPrivateKey, encodeSignature, sign } from "../../../src/primitives/secp256k1.ts";
+import { createMessageValidator, opensMessageStrings } from "../../builders/messageValidator.ts";
+import { decoded, derivedMessage, recordedMessages } from "../../builders/recordedMessages.ts";
+import { nodeOf, nodesOf, rlpMutations, withReplaced } from "../../builders/rlpMutations.ts";
+import { createRandom } from "../../simulation/random.ts";
+import { describeWithVectors } from "../../vectors.ts";
 
 const FLOOD_BYTES = 15_000_000;
 

@@ -1,10 +1,10 @@
 import { RLP } from "@ethereumjs/rlp";
 import { expect, it } from "vitest";
-import type { Payload, PreparedCertificate, Signed } from "../../src/ibft/message.ts";
-import { encodePayload, messageHash, signPayload } from "../../src/ibft/payloadCodec.ts";
-import { asHash } from "../../src/primitives/hash.ts";
-import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
-import { bigintToFixedBytes, bytesToBigint } from "../../src/primitives/quantity.ts";
+import { encodePayload, messageHash, signPayload } from "../../../src/ibft/codec/encoding.ts";
+import type { Payload, PreparedCertificate, Signed } from "../../../src/ibft/message.ts";
+import { asHash } from "../../../src/primitives/hash.ts";
+import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
+import { bigintToFixedBytes, bytesToBigint } from "../../../src/primitives/quantity.ts";
 import {
   addressOfPrivateKey,
   decodeSignature,
@@ -12,9 +12,9 @@ import {
   recoverAddress,
   type Signature,
   sign,
-} from "../../src/primitives/secp256k1.ts";
-import type { Digest } from "../../src/types/blockHash.ts";
-import { describeWithVectors, readVectorJson } from "../vectors.ts";
+} from "../../../src/primitives/secp256k1.ts";
+import type { Digest } from "../../../src/types/blockHash.ts";
+import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 
 interface DerivedMessage {
   readonly name: string;

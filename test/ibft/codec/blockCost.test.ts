@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { IBF_CODEC } from "../../src/consensus/router/messageCodec.ts";
-import { createMessageReading } from "../../src/consensus/router/messageReading.ts";
-import type { NextStep, ReadingJob } from "../../src/consensus/router/readingShares.ts";
-import { encodeMessage } from "../../src/ibft/codec.ts";
-import { type Address, asAddress } from "../../src/primitives/address.ts";
-import { expectDefined } from "../../src/primitives/assert.ts";
-import { bigintToBytes } from "../../src/primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
-import { decodeTransaction, type Transaction } from "../../src/types/transaction.ts";
-import { aCertificateMaker } from "../builders/certificates.ts";
+import { IBF_CODEC } from "../../../src/consensus/router/messageCodec.ts";
+import { createMessageReading } from "../../../src/consensus/router/messageReading.ts";
+import type { NextStep, ReadingJob } from "../../../src/consensus/router/readingShares.ts";
+import { encodeMessage } from "../../../src/ibft/codec/decoding.ts";
+import { type Address, asAddress } from "../../../src/primitives/address.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
+import { bigintToBytes } from "../../../src/primitives/quantity.ts";
+import { encodeRlpList, encodeRlpString } from "../../../src/primitives/rlp.ts";
+import { decodeTransaction, type Transaction } from "../../../src/types/transaction.ts";
+import { aCertificateMaker } from "../../builders/certificates.ts";
 
 const maker = aCertificateMaker(4);
 const proposer = maker.proposerOf(0);

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { createKnownSigners, KNOWN_SIGNATURES_OF_SIGNER } from "../../src/consensus/router/knownSigners.ts";
-import { type Encoded, readMessage } from "../../src/ibft/codec.ts";
-import type { KnownSigners } from "../../src/ibft/signedReader.ts";
-import { asAddress } from "../../src/primitives/address.ts";
-import { expectDefined } from "../../src/primitives/assert.ts";
-import { recoverAddress, SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
-import { aCertificateMaker, type CertificateMaker } from "../builders/certificates.ts";
+import {
+  createKnownSigners,
+  KNOWN_SIGNATURES_OF_SIGNER,
+} from "../../../src/consensus/router/knownSigners.ts";
+import { type Encoded, readMessage } from "../../../src/ibft/codec/decoding.ts";
+import type { KnownSigners } from "../../../src/ibft/codec/signedReader.ts";
+import { asAddress } from "../../../src/primitives/address.ts";
+import { expectDefined } from "../../../src/primitives/assert.ts";
+import { recoverAddress, SECP256K1_ORDER } from "../../../src/primitives/secp256k1.ts";
+import { aCertificateMaker, type CertificateMaker } from "../../builders/certificates.ts";
 
 /** The cost of decoding a message: its result, the recovered signatures, and the most of them between two pauses. */
 function costOf(maker: CertificateMaker, { code, payload }: Encoded, known?: KnownSigners) {

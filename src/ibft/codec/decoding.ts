@@ -1,18 +1,19 @@
-import type { Address } from "../primitives/address.ts";
-import { assertNever } from "../primitives/assert.ts";
-import { equalBytes } from "../primitives/hex.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
-import { encodeRlpList } from "../primitives/rlp.ts";
-import { recoverAddress } from "../primitives/secp256k1.ts";
-import { encodeBlock, readBlock } from "../types/block.ts";
-import { decodeHeader } from "../types/header.ts";
-import { rootOfTransactionsInSteps } from "../types/listRoot.ts";
-import type { FindTransaction } from "../types/transaction.ts";
-import { type Candidate, candidateOfBlock } from "./candidate.ts";
-import type { Authored, Commit, Prepare, Proposal, ProposalPayload, RoundChange } from "./message.ts";
-import { encodeSigned, MESSAGE_CODES, type MessageCode } from "./payloadCodec.ts";
+import type { Address } from "../../primitives/address.ts";
+import { assertNever } from "../../primitives/assert.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { encodeRlpList } from "../../primitives/rlp.ts";
+import { recoverAddress } from "../../primitives/secp256k1.ts";
+import { encodeBlock, readBlock } from "../../types/block.ts";
+import { decodeHeader } from "../../types/header.ts";
+import { rootOfTransactionsInSteps } from "../../types/listRoot.ts";
+import type { FindTransaction } from "../../types/transaction.ts";
+import { type Candidate, candidateOfBlock } from "../candidate.ts";
+import type { Authored, Commit, Prepare, Proposal, ProposalPayload, RoundChange } from "../message.ts";
+import type { RoundId } from "../roundId.ts";
+import type { ValidatorSet } from "../validatorSet.ts";
+import { encodeSigned, MESSAGE_CODES, type MessageCode } from "./encoding.ts";
 import { readRoundId } from "./payloadReader.ts";
-import type { RoundId } from "./roundId.ts";
 import {
   createSignedReader,
   type KnownSigners,
@@ -21,7 +22,6 @@ import {
   type SignedReader,
 } from "./signedReader.ts";
 import { DecodingError, type DecodingErrorCode, isAbsent, partsOf } from "./strictRlp.ts";
-import type { ValidatorSet } from "./validatorSet.ts";
 
 /**
  * The four messages of IBF/1, as in a devp2p message before snappy (ibft2.md#message-bodies):
