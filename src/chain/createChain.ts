@@ -1,6 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { StopSignal } from "../execution/yieldPolicy.ts";
-import { recoverSealers } from "../ibft/sealRecovery.ts";
+import { recoverSealers } from "../ibft/sealRules.ts";
 import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";

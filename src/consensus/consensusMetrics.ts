@@ -1,7 +1,6 @@
-import type { Effect } from "../ibft/effect.ts";
-import type { Input } from "../ibft/input.ts";
 import { MESSAGE_ERRORS } from "../ibft/messageRules.ts";
-import { quorum } from "../ibft/quorum.ts";
+import type { Effect, Input } from "../ibft/state.ts";
+import { quorum } from "../ibft/validatorSet.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";

@@ -1,8 +1,6 @@
-import type { Effect } from "../ibft/effect.ts";
-import type { Input } from "../ibft/input.ts";
 import { encodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
-import type { RoundId } from "../ibft/roundId.ts";
-import type { Rules, State } from "../ibft/state.ts";
+import type { RoundId } from "../ibft/message.ts";
+import type { Effect, Input, Rules, State } from "../ibft/state.ts";
 import type { Logger } from "../observability/logger.ts";
 import { assertNever, expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";

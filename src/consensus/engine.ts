@@ -1,9 +1,9 @@
 import { withRound } from "../ibft/candidate.ts";
-import type { Head, Input } from "../ibft/input.ts";
 import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import type { Authored } from "../ibft/message.ts";
-import { type Rules, type State, UNSTARTED } from "../ibft/state.ts";
+import { type Input, type Rules, type State, UNSTARTED } from "../ibft/state.ts";
 import { type Step, step } from "../ibft/stateMachine.ts";
+import type { Head } from "../ibft/validatorSet.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox } from "../primitives/mailbox.ts";

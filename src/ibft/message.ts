@@ -48,6 +48,12 @@ export interface RoundChange {
   readonly candidate?: Candidate;
 }
 
+/** One attempt at one height. A height is the number of the block being decided: head + 1. */
+export interface RoundId {
+  readonly height: bigint;
+  readonly round: number;
+}
+
 export interface ProposalPayload {
   readonly kind: "proposal";
   readonly height: bigint;

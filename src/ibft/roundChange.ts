@@ -1,9 +1,9 @@
 import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { highestPrepared } from "./certificateRules.ts";
 import { signPayload } from "./codec/encoding.ts";
 import type { PreparedBlock, RoundChange, RoundChangePayload } from "./message.ts";
+import { highestPrepared } from "./messageRules.ts";
 import { addMessage, authorsFrom, roundChangesFor, roundChangesIn } from "./messageSet.ts";
 import { addFirst, beginDuty, proposePrepared, startRound } from "./round.ts";
 import { roundTimeoutMs } from "./roundTimes.ts";

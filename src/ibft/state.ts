@@ -2,12 +2,13 @@ import type { IbftSchedule } from "../chainspec/ibftParameters.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
+import type { Digest } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
-import type { Head } from "./input.ts";
 import type { LastSignedState } from "./lastSigned.ts";
-import type { PreparedBlock, Proposal, RoundChangeCertificate } from "./message.ts";
+import type { Authored, PreparedBlock, Proposal, RoundChangeCertificate, RoundId } from "./message.ts";
+import type { MessageErrorCode } from "./messageRules.ts";
 import type { MessageSet } from "./messageSet.ts";
-import type { ValidatorSet } from "./validatorSet.ts";
+import type { Head, ValidatorSet } from "./validatorSet.ts";
 
 /** Fixed while the node runs: parameters, and two deterministic functions. */
 export interface Rules {
@@ -78,3 +79,38 @@ export interface ProposalValidation {
 export function isPrepared({ prepared, round }: Height): boolean {
   return prepared?.candidate.extra.round === round.number;
 }
+
+/** All inputs of the state machine. A result or timer names its round; it is ignored when we have left that round. */
+export type Input =
+  /** The node starts, with what we signed before the restart. */
+  | { readonly kind: "started"; readonly head: Head; readonly record?: LastSignedState }
+  /** Decoded, signers already recovered. */
+  | { readonly kind: "message"; readonly message: Authored }
+  | { readonly kind: "blockTimer" | "roundTimer"; readonly id: RoundId }
+  | { readonly kind: "candidateBuilt"; readonly id: RoundId; readonly candidate: Candidate }
+  | {
+      readonly kind: "candidateChecked";
+      readonly id: RoundId;
+      readonly digest: Digest;
+      readonly sound: boolean;
+    }
+  /** Through our own commit or through sync. */
+  | { readonly kind: "headAdvanced"; readonly head: Head }
+  /** From the operator: neither propose nor vote until resumed. */
+  | { readonly kind: "paused" | "resumed" };
+
+/** All effects of the state machine, to be performed in order. Timers are never cancelled; late ones are ignored. */
+export type Effect =
+  /** Durable before any later effect is performed. */
+  | { readonly kind: "recordVote"; readonly record: LastSignedState }
+  /** To every other validator; our own message set has it already. */
+  | { readonly kind: "multicast"; readonly message: Authored }
+  | { readonly kind: "setBlockTimer" | "setRoundTimer"; readonly id: RoundId; readonly atMs: number }
+  /** Returns as candidateBuilt; does not return when building fails. */
+  | { readonly kind: "buildCandidate"; readonly id: RoundId; readonly timestamp: bigint }
+  /** Returns as candidateChecked. */
+  | { readonly kind: "checkCandidate"; readonly id: RoundId; readonly candidate: Candidate }
+  /** Returns as headAdvanced; emitted again at each round timeout until then. */
+  | { readonly kind: "commitBlock"; readonly candidate: Candidate; readonly seals: readonly Signature[] }
+  | { readonly kind: "rejectMessage"; readonly message: Authored; readonly error: MessageErrorCode }
+  | { readonly kind: "reportDoubleVote"; readonly first: Authored; readonly second: Authored };

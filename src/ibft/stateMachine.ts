@@ -1,8 +1,6 @@
 import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import type { Effect } from "./effect.ts";
-import type { Head, Input } from "./input.ts";
-import type { Authored } from "./message.ts";
+import type { Authored, RoundId } from "./message.ts";
 import { findMessageError } from "./messageRules.ts";
 import {
   beginDuty,
@@ -15,10 +13,9 @@ import {
   startRound,
 } from "./round.ts";
 import { onRoundChange, onRoundTimeout, requestRound } from "./roundChange.ts";
-import { isSameRound, type RoundId } from "./roundId.ts";
-import type { Rules, State } from "./state.ts";
+import type { Effect, Input, Rules, State } from "./state.ts";
 import { TransitionBuilder } from "./transitionBuilder.ts";
-import { isProposer, validatorSetAfter } from "./validatorSet.ts";
+import { type Head, isProposer, validatorSetAfter } from "./validatorSet.ts";
 import { isValidator } from "./validatorVotes.ts";
 
 /**
@@ -163,4 +160,8 @@ function isCurrent({ state }: TransitionBuilder, id: RoundId): boolean {
   const { height } = state;
   if (height === undefined) return false;
   return isSameRound(id, { height: height.validatorSet.height, round: height.round.number });
+}
+
+function isSameRound(a: RoundId, b: RoundId): boolean {
+  return a.height === b.height && a.round === b.round;
 }

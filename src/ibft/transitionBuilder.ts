@@ -1,9 +1,8 @@
 import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { Digest } from "../types/blockHash.ts";
-import type { Effect } from "./effect.ts";
-import type { RoundId } from "./roundId.ts";
-import type { Height, Round, Rules, State } from "./state.ts";
+import type { RoundId } from "./message.ts";
+import type { Effect, Height, Round, Rules, State } from "./state.ts";
 
 /**
  * Collects the new state and the effects of one `step`; local to that call, so `step` stays pure. State values are

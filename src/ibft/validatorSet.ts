@@ -1,9 +1,14 @@
 import type { Address } from "../primitives/address.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
-import { equalBytes } from "../primitives/hex.ts";
-import type { Head } from "./input.ts";
-import { proposerOf } from "./proposer.ts";
-import { prepareQuorum, quorum, tolerableFaults } from "./quorum.ts";
+import { compareBytes, equalBytes } from "../primitives/hex.ts";
+import type { NamedHeader } from "../types/block.ts";
+import type { VoteTally } from "./validatorVotes.ts";
+
+/** The block that the next one builds on, with the validators and outstanding votes after it. */
+export interface Head extends NamedHeader {
+  readonly tally: VoteTally;
+}
 
 /** The validators of a height and their order: the same on every honest node, since the parent's content decides it. */
 export interface ValidatorSet {
@@ -43,4 +48,37 @@ const memberKeys = new WeakMap<readonly Address[], ReadonlySet<string>>();
 
 export function isProposer(validatorSet: ValidatorSet, round: number, address: Address): boolean {
   return equalBytes(proposerOf(validatorSet.validators, validatorSet.previousProposer, round), address);
+}
+
+/**
+ * The proposer of a round (ibft2.md#proposer): the next of the sorted validators for every block and every round.
+ * `previous` is the coinbase of the parent, which all honest nodes agree on; they may not agree on the round in which
+ * the parent was sealed, so it is not used. After a `previous` that is no longer a validator, the next higher address
+ * proposes.
+ */
+export function proposerOf(validators: readonly Address[], previous: Address, round: number): Address {
+  assert(validators.length > 0, "a height has validators");
+  const following = validators.findIndex((validator) => compareBytes(validator, previous) > 0);
+  const atOrAfter = validators.findIndex((validator) => compareBytes(validator, previous) >= 0);
+  const isValidator = atOrAfter >= 0 && atOrAfter !== following;
+  const first = isValidator ? atOrAfter + 1 : Math.max(following, 0);
+  return expectDefined(validators[(first + round) % validators.length], "the proposer");
+}
+
+/**
+ * Smallest number of validators such that any two groups of that size share an honest one: ceil(2n / 3).
+ * A prepared round needs one Prepare less, because the Proposal counts as the proposer's vote. (ibft2.md#quorum)
+ */
+export function quorum(validators: number): number {
+  return Math.ceil((2 * validators) / 3);
+}
+
+/** Number of Prepares that, with the Proposal, make a round prepared. */
+export function prepareQuorum(validators: number): number {
+  return quorum(validators) - 1;
+}
+
+/** Number of validators that may be faulty: floor((n - 1) / 3). Any larger group includes an honest one. */
+export function tolerableFaults(validators: number): number {
+  return Math.floor((validators - 1) / 3);
 }

@@ -1,9 +1,7 @@
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
-import { type Encoded, encodeMessage } from "../../src/ibft/codec/decoding.ts";
-import type { Head } from "../../src/ibft/input.ts";
+import { type Encoded, encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { PreparedCertificate, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
-import { signPayload } from "../../src/ibft/codec/encoding.ts";
-import { isProposer, type ValidatorSet, validatorSetAfter } from "../../src/ibft/validatorSet.ts";
+import { type Head, isProposer, type ValidatorSet, validatorSetAfter } from "../../src/ibft/validatorSet.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";

@@ -1,8 +1,9 @@
 import { withRound } from "../../src/ibft/candidate.ts";
-import { decodeMessage, encodeMessage, peekRoundId } from "../../src/ibft/codec/decoding.ts";
+import { decodeMessage, peekRoundId } from "../../src/ibft/codec/decoding.ts";
+import { encodeMessage } from "../../src/ibft/codec/encoding.ts";
+import { DECODING_ERRORS } from "../../src/ibft/codec/payloadReader.ts";
 import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
-import { DECODING_ERRORS } from "../../src/ibft/codec/strictRlp.ts";
 import { tallyOf } from "../../src/ibft/validatorVotes.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";

@@ -1,6 +1,6 @@
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import type { IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
-import type { Head } from "../../src/ibft/input.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { tallyAfter, tallyAfterEpoch } from "../../src/ibft/validatorVotes.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { encodeRlpList, readRlpList } from "../../src/primitives/rlp.ts";

@@ -1,7 +1,7 @@
 import type { IbftEra, IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
 import { type Candidate, createCandidate, withRound } from "../../src/ibft/candidate.ts";
-import type { Head } from "../../src/ibft/input.ts";
 import type { Rules } from "../../src/ibft/state.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { tallyAfter, tallyOf } from "../../src/ibft/validatorVotes.ts";
 import { type Address, asAddress, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, keccak256, ZERO_HASH } from "../../src/primitives/hash.ts";

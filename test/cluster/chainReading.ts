@@ -1,5 +1,5 @@
-import { proposerOf } from "../../src/ibft/proposer.ts";
-import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
+import { recoverSealers } from "../../src/ibft/sealRules.ts";
+import { proposerOf } from "../../src/ibft/validatorSet.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { type Hex, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToBytes, toQuantity } from "../../src/primitives/quantity.ts";

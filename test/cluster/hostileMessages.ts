@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createCandidate } from "../../src/ibft/candidate.ts";
-import { encodeMessage as encodeIbft } from "../../src/ibft/codec/decoding.ts";
-import { encodeSigned, signPayload } from "../../src/ibft/codec/encoding.ts";
+import { encodeMessage as encodeIbft, encodeSigned, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import type { EthMessage } from "../../src/network/eth/messageCodes.ts";
 import { type Hash, keccak256 } from "../../src/primitives/hash.ts";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from "vitest";
-import { quorum } from "../../src/ibft/quorum.ts";
+import { quorum } from "../../src/ibft/validatorSet.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
+import { recoverSealers } from "../../src/ibft/sealRules.ts";
 import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";

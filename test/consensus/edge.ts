@@ -7,8 +7,7 @@ import {
   VALIDATION_RESULTS,
 } from "../../src/consensus/router/messageRouter.ts";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
-import { type Encoded, encodeMessage } from "../../src/ibft/codec/decoding.ts";
-import type { Head } from "../../src/ibft/input.ts";
+import { type Encoded, encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type {
   Authored,
   Commit,
@@ -21,7 +20,7 @@ import type {
   Signed,
 } from "../../src/ibft/message.ts";
 import { MESSAGE_ERRORS } from "../../src/ibft/messageRules.ts";
-import { signPayload } from "../../src/ibft/codec/encoding.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";

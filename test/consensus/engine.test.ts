@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
-import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
+import { decodeLastSigned } from "../../src/ibft/lastSigned.ts";
+import { recoverSealers } from "../../src/ibft/sealRules.ts";
 import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";

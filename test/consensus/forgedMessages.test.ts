@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Candidate, createCandidate, withRound } from "../../src/ibft/candidate.ts";
-import { CERTIFICATE_ERRORS } from "../../src/ibft/certificateRules.ts";
-import { decodeMessage, type Encoded, encodeMessage, PAYLOAD_LIMITS } from "../../src/ibft/codec/decoding.ts";
+import { decodeMessage, PAYLOAD_LIMITS } from "../../src/ibft/codec/decoding.ts";
+import { type Encoded, encodeMessage } from "../../src/ibft/codec/encoding.ts";
 import type { Authored, PreparedBlock } from "../../src/ibft/message.ts";
-import { findMessageError } from "../../src/ibft/messageRules.ts";
+import { CERTIFICATE_ERRORS, findMessageError } from "../../src/ibft/messageRules.ts";
 import { validatorSetAfter } from "../../src/ibft/validatorSet.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import {

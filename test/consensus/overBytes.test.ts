@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
-import { decodeMessage, encodeMessage } from "../../src/ibft/codec/decoding.ts";
+import { decodeMessage } from "../../src/ibft/codec/decoding.ts";
+import { encodeMessage } from "../../src/ibft/codec/encoding.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { compareBytes, equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";

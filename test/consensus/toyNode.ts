@@ -9,8 +9,8 @@ import type {
   VoteLog,
 } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";

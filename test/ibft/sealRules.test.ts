@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
-import { checkSealers } from "../../src/ibft/sealRules.ts";
+import { checkSealers, recoverSealers } from "../../src/ibft/sealRules.ts";
 import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { chainHash, sealDigest } from "../../src/types/blockHash.ts";

@@ -1,10 +1,7 @@
 import { type Candidate, candidateOfBlock, withRound } from "../../src/ibft/candidate.ts";
-import { encodeMessage } from "../../src/ibft/codec/decoding.ts";
-import { signPayload } from "../../src/ibft/codec/encoding.ts";
-import type { Effect } from "../../src/ibft/effect.ts";
-import type { Input } from "../../src/ibft/input.ts";
+import { encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { type Effect, type Input, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";

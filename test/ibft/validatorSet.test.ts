@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { proposerOf } from "../../src/ibft/proposer.ts";
-import { prepareQuorum, quorum, tolerableFaults } from "../../src/ibft/quorum.ts";
+import { prepareQuorum, proposerOf, quorum, tolerableFaults } from "../../src/ibft/validatorSet.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { describeWithVectors, readVectorJson } from "../vectors.ts";

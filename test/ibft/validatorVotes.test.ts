@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
-import { proposerOf } from "../../src/ibft/proposer.ts";
-import { recoverSealers } from "../../src/ibft/sealRecovery.ts";
-import { checkSealers } from "../../src/ibft/sealRules.ts";
+import { checkSealers, recoverSealers } from "../../src/ibft/sealRules.ts";
+import { proposerOf } from "../../src/ibft/validatorSet.ts";
 import {
   chooseVote,
   isValidator,

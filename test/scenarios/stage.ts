@@ -1,13 +1,10 @@
-import type { Candidate } from "../../src/ibft/candidate.ts";
-import { withRound } from "../../src/ibft/candidate.ts";
-import type { Effect } from "../../src/ibft/effect.ts";
-import type { Head, Input } from "../../src/ibft/input.ts";
-import type { LastSignedState } from "../../src/ibft/lastSigned.ts";
-import type { Authored, PreparedBlock, RoundChangeCertificate } from "../../src/ibft/message.ts";
+import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
-import type { RoundId } from "../../src/ibft/roundId.ts";
-import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import type { LastSignedState } from "../../src/ibft/lastSigned.ts";
+import type { Authored, PreparedBlock, RoundChangeCertificate, RoundId } from "../../src/ibft/message.ts";
+import { type Effect, type Input, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import {

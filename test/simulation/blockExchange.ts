@@ -1,6 +1,6 @@
 import type { IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Head } from "../../src/ibft/input.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { IN_SYNC_DISTANCE } from "../../src/sync/limits.ts";

@@ -1,19 +1,16 @@
 import type { MessageRouter } from "../../src/consensus/router/messageRouter.ts";
-import type { Effect } from "../../src/ibft/effect.ts";
-import type { Head, Input } from "../../src/ibft/input.ts";
 import type { Authored, RoundChange } from "../../src/ibft/message.ts";
 import { KEPT_ROUNDS_PER_AUTHOR } from "../../src/ibft/messageSet.ts";
-import { quorum } from "../../src/ibft/quorum.ts";
-import type { State } from "../../src/ibft/state.ts";
+import type { Effect, Input, State } from "../../src/ibft/state.ts";
 import type { Transition } from "../../src/ibft/stateMachine.ts";
+import { type Head, quorum } from "../../src/ibft/validatorSet.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { isTokenOf } from "../builders/toyChain.ts";
 import { findGap } from "./evidence.ts";
 import type { DeskLimits } from "./relays.ts";
-import type { SealedBlock } from "./toyLedger.ts";
-import { isSound } from "./toyLedger.ts";
+import { isSound, type SealedBlock } from "./toyLedger.ts";
 
 export type CheckerName = "agreement" | "promise" | "evidence" | "order" | "bounds" | "progress" | "machine";
 

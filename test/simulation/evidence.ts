@@ -1,7 +1,6 @@
 import { withRound } from "../../src/ibft/candidate.ts";
 import type { PreparedCertificate, Proposal, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
-import { proposerOf } from "../../src/ibft/proposer.ts";
-import type { ValidatorSet } from "../../src/ibft/validatorSet.ts";
+import { proposerOf, type ValidatorSet } from "../../src/ibft/validatorSet.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 

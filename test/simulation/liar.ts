@@ -1,5 +1,5 @@
 import { type Candidate, createCandidate } from "../../src/ibft/candidate.ts";
-import type { Head } from "../../src/ibft/input.ts";
+import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type {
   Authored,
   Commit,
@@ -9,17 +9,15 @@ import type {
   RoundChange,
   RoundChangeCertificate,
 } from "../../src/ibft/message.ts";
-import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { Height, Rules } from "../../src/ibft/state.ts";
-import { isProposer } from "../../src/ibft/validatorSet.ts";
+import { type Head, isProposer } from "../../src/ibft/validatorSet.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import type { ValidatorVote } from "../../src/types/extraData.ts";
 import { aCandidate } from "../builders/toyChain.ts";
 import type { Random } from "./random.ts";
-import type { SealedBlock } from "./toyLedger.ts";
-import { sealBlock } from "./toyLedger.ts";
+import { type SealedBlock, sealBlock } from "./toyLedger.ts";
 
 /**
  * A Byzantine validator. It runs the same state machine as honest ones, to follow their progress, and

@@ -4,9 +4,9 @@ import {
   FUTURE_BYTES_LIMIT,
   type MessageRouter,
 } from "../../src/consensus/router/messageRouter.ts";
-import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Rules } from "../../src/ibft/state.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Checkers } from "./checkers.ts";

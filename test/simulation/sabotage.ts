@@ -1,6 +1,5 @@
-import type { Input } from "../../src/ibft/input.ts";
 import { addMessage, findMessage } from "../../src/ibft/messageSet.ts";
-import type { Height, State } from "../../src/ibft/state.ts";
+import type { Height, Input, State } from "../../src/ibft/state.ts";
 import { type Step, step, type Transition } from "../../src/ibft/stateMachine.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Sabotage } from "./simulatedNode.ts";

@@ -1,11 +1,11 @@
 import { createEngineFor, type Engine } from "../../src/consensus/engine.ts";
 import type { BuildOrder } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Head, Input } from "../../src/ibft/input.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { type Input, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import type { Step, Transition } from "../../src/ibft/stateMachine.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";

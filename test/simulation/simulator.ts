@@ -1,8 +1,8 @@
 import type { BuildOrder } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Head } from "../../src/ibft/input.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { step, type Transition } from "../../src/ibft/stateMachine.ts";
+import type { Head } from "../../src/ibft/validatorSet.ts";
 import { isValidator } from "../../src/ibft/validatorVotes.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes, toHex } from "../../src/primitives/hex.ts";

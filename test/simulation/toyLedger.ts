@@ -1,8 +1,7 @@
 import type { IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Head } from "../../src/ibft/input.ts";
-import { tolerableFaults } from "../../src/ibft/quorum.ts";
 import { checkSealers } from "../../src/ibft/sealRules.ts";
+import { type Head, tolerableFaults } from "../../src/ibft/validatorSet.ts";
 import { isValidator } from "../../src/ibft/validatorVotes.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";

@@ -1,8 +1,6 @@
 import type { Candidate } from "../../src/ibft/candidate.ts";
-import type { Effect } from "../../src/ibft/effect.ts";
-import type { Input } from "../../src/ibft/input.ts";
-import type { Authored } from "../../src/ibft/message.ts";
-import type { RoundId } from "../../src/ibft/roundId.ts";
+import type { Authored, RoundId } from "../../src/ibft/message.ts";
+import type { Effect, Input } from "../../src/ibft/state.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 
 /** Nodes are a, b, c… in the order of their addresses; blocks are shown by the first digits of their hash, votes by those of their digest. */

@@ -1,4 +1,4 @@
-import { tolerableFaults } from "../../src/ibft/quorum.ts";
+import { tolerableFaults } from "../../src/ibft/validatorSet.ts";
 import { createRandom, type Random } from "./random.ts";
 import type { DeskLimits } from "./relays.ts";
 

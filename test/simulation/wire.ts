@@ -1,6 +1,6 @@
 import type { MessageCodec } from "../../src/consensus/router/messageCodec.ts";
-import type { Authored, Payload, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
 import { MESSAGE_CODES, messageHash } from "../../src/ibft/codec/encoding.ts";
+import type { Authored, Payload, RoundChangePayload, Signed } from "../../src/ibft/message.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";

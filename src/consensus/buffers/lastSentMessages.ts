@@ -1,4 +1,4 @@
-import type { RoundId } from "../../ibft/roundId.ts";
+import type { RoundId } from "../../ibft/message.ts";
 
 /** An encoded message. */
 interface SentMessage {

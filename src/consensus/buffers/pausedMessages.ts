@@ -1,8 +1,7 @@
-import type { Head, Input } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
 import { findMessageError } from "../../ibft/messageRules.ts";
-import type { Rules, State } from "../../ibft/state.ts";
-import { validatorSetAfter } from "../../ibft/validatorSet.ts";
+import type { Input, Rules, State } from "../../ibft/state.ts";
+import { type Head, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 

@@ -1,6 +1,11 @@
-import type { Input } from "../../ibft/input.ts";
-import { proposerOf } from "../../ibft/proposer.ts";
-import { type Height, isPrepared, type ProposalValidation, type State } from "../../ibft/state.ts";
+import {
+  type Height,
+  type Input,
+  isPrepared,
+  type ProposalValidation,
+  type State,
+} from "../../ibft/state.ts";
+import { proposerOf } from "../../ibft/validatorSet.ts";
 import type { Facts } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";

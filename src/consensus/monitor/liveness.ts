@@ -1,5 +1,5 @@
-import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
+import type { Head } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes, includesBytes } from "../../primitives/hex.ts";

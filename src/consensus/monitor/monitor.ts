@@ -1,7 +1,7 @@
-import type { Head, Input } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
 import { earliestTimestamp, roundTimeoutMs } from "../../ibft/roundTimes.ts";
-import type { Rules, State } from "../../ibft/state.ts";
+import type { Input, Rules, State } from "../../ibft/state.ts";
+import type { Head } from "../../ibft/validatorSet.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";

@@ -1,7 +1,6 @@
 import { commitsFor, preparesFor, roundChangesIn } from "../../ibft/messageSet.ts";
-import { proposerOf } from "../../ibft/proposer.ts";
-import { quorum } from "../../ibft/quorum.ts";
 import { type Height, isPrepared, type Rules, type State } from "../../ibft/state.ts";
+import { proposerOf, quorum } from "../../ibft/validatorSet.ts";
 import { isValidator, type OutstandingVotes } from "../../ibft/validatorVotes.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";

@@ -1,6 +1,5 @@
-import type { Head } from "../../ibft/input.ts";
-import { quorum } from "../../ibft/quorum.ts";
 import type { Rules } from "../../ibft/state.ts";
+import { type Head, quorum } from "../../ibft/validatorSet.ts";
 import { isEpochBlock, isValidator } from "../../ibft/validatorVotes.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";

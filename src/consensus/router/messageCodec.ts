@@ -1,14 +1,8 @@
-import {
-  type Decoding,
-  type Encoded,
-  encodeMessage,
-  peekRoundId,
-  readMessage,
-} from "../../ibft/codec/decoding.ts";
+import { type Decoding, peekRoundId, readMessage } from "../../ibft/codec/decoding.ts";
+import { type Encoded, encodeMessage } from "../../ibft/codec/encoding.ts";
+import type { DecodingErrorCode } from "../../ibft/codec/payloadReader.ts";
 import type { Reading } from "../../ibft/codec/signedReader.ts";
-import type { DecodingErrorCode } from "../../ibft/codec/strictRlp.ts";
-import type { Authored } from "../../ibft/message.ts";
-import type { RoundId } from "../../ibft/roundId.ts";
+import type { Authored, RoundId } from "../../ibft/message.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Result } from "../../primitives/result.ts";
 import { keyOfMessage } from "./seenMessages.ts";

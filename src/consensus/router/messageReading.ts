@@ -1,7 +1,6 @@
-import type { DecodingErrorCode } from "../../ibft/codec/strictRlp.ts";
-import type { Head } from "../../ibft/input.ts";
+import type { DecodingErrorCode } from "../../ibft/codec/payloadReader.ts";
 import type { Authored } from "../../ibft/message.ts";
-import { isMember, type ValidatorSet, validatorSetAfter } from "../../ibft/validatorSet.ts";
+import { type Head, isMember, type ValidatorSet, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";

@@ -1,9 +1,9 @@
 import { isMessageCode, PAYLOAD_LIMITS, readToEnd } from "../../ibft/codec/decoding.ts";
 import { MESSAGE_CODES } from "../../ibft/codec/encoding.ts";
-import { DECODING_ERRORS } from "../../ibft/codec/strictRlp.ts";
-import type { Head } from "../../ibft/input.ts";
+import { DECODING_ERRORS } from "../../ibft/codec/payloadReader.ts";
 import type { Authored } from "../../ibft/message.ts";
 import type { Rules } from "../../ibft/state.ts";
+import type { Head } from "../../ibft/validatorSet.ts";
 import { isValidator } from "../../ibft/validatorVotes.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";

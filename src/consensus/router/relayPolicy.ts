@@ -1,8 +1,7 @@
 import { withRound } from "../../ibft/candidate.ts";
-import type { Head } from "../../ibft/input.ts";
 import type { Authored } from "../../ibft/message.ts";
 import { findMessageError } from "../../ibft/messageRules.ts";
-import { validatorSetAfter } from "../../ibft/validatorSet.ts";
+import { type Head, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";

@@ -1,19 +1,24 @@
 import type { Address } from "../../primitives/address.ts";
-import { assertNever } from "../../primitives/assert.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
-import { encodeRlpList } from "../../primitives/rlp.ts";
 import { recoverAddress } from "../../primitives/secp256k1.ts";
-import { encodeBlock, readBlock } from "../../types/block.ts";
+import { readBlock } from "../../types/block.ts";
 import { decodeHeader } from "../../types/header.ts";
 import { rootOfTransactionsInSteps } from "../../types/listRoot.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
 import { type Candidate, candidateOfBlock } from "../candidate.ts";
-import type { Authored, Commit, Prepare, Proposal, ProposalPayload, RoundChange } from "../message.ts";
-import type { RoundId } from "../roundId.ts";
+import type {
+  Authored,
+  Commit,
+  Prepare,
+  Proposal,
+  ProposalPayload,
+  RoundChange,
+  RoundId,
+} from "../message.ts";
 import type { ValidatorSet } from "../validatorSet.ts";
-import { encodeSigned, MESSAGE_CODES, type MessageCode } from "./encoding.ts";
-import { readRoundId } from "./payloadReader.ts";
+import { MESSAGE_CODES, type MessageCode } from "./encoding.ts";
+import { DecodingError, type DecodingErrorCode, isAbsent, partsOf, readRoundId } from "./payloadReader.ts";
 import {
   createSignedReader,
   type KnownSigners,
@@ -21,59 +26,6 @@ import {
   type Recover,
   type SignedReader,
 } from "./signedReader.ts";
-import { DecodingError, type DecodingErrorCode, isAbsent, partsOf } from "./strictRlp.ts";
-
-/**
- * The four messages of IBF/1, as in a devp2p message before snappy (ibft2.md#message-bodies):
- *
- *   0 Proposal     [signed payload, block, round-change certificate | 0x80]
- *   1 Prepare      signed payload
- *   2 Commit       signed payload
- *   3 RoundChange  [signed payload, block | 0x80]
- *
- * A decoded message encodes to the same bytes again. Decoding is strict: canonical RLP, exact counts and lengths, nothing
- * after the end. The only exception: seals in the extra data of a proposed block are ignored. They are not signed, and
- * the candidate does not have them.
- */
-
-/** A message with its code, 0 to 3, without the sub-protocol's offset on the wire. */
-export interface Encoded {
-  readonly code: MessageCode;
-  readonly payload: Uint8Array;
-}
-
-export function encodeMessage(message: Authored): Encoded {
-  return { code: MESSAGE_CODES[message.kind], payload: encodeParts(message) };
-}
-
-function encodeParts(message: Authored): Uint8Array {
-  const signed = encodeSigned(message.signed);
-  switch (message.kind) {
-    case "proposal": {
-      const { candidate, certificate } = message;
-      const encodedCertificate =
-        certificate === undefined ? ABSENT : encodeRlpList([encodeRlpList(certificate.map(encodeSigned))]);
-      return encodeRlpList([signed, encodeCandidate(candidate), encodedCertificate]);
-    }
-    case "prepare":
-    case "commit":
-      return signed;
-    case "roundChange":
-      return encodeRlpList([
-        signed,
-        message.candidate === undefined ? ABSENT : encodeCandidate(message.candidate),
-      ]);
-    default:
-      return assertNever(message);
-  }
-}
-
-/** Encodes an absent certificate or block. */
-const ABSENT = Uint8Array.of(0x80);
-
-function encodeCandidate({ header, transactions }: Candidate): Uint8Array {
-  return encodeBlock({ header, transactions, ommers: [] });
-}
 
 export interface Decoding {
   /** Recovers the signer of a digest: some 45 µs each, and one message may have thousands of signatures. */
@@ -91,9 +43,12 @@ export interface Decoding {
 }
 
 /**
- * Decodes one message and recovers all its signers, nested ones included; each signature once, however often it is
- * repeated. The message keeps views of `payload`, which the caller must not change. Never throws: errors are the sender's
- * fault.
+ * Decodes one message (its format: encoding.ts) and recovers all its signers, nested ones included; each signature once,
+ * however often it is repeated. The message keeps views of `payload`, which the caller must not change. Never throws: errors
+ * are the sender's fault.
+ *
+ * Decoding is strict: canonical RLP, exact counts and lengths, nothing after the end. The only exception: seals in the
+ * extra data of a proposed block are ignored. They are not signed, and the candidate does not have them.
  */
 export function decodeMessage(
   code: number,

@@ -1,14 +1,65 @@
+import { assertNever } from "../../primitives/assert.ts";
 import { type Hash, keccak256 } from "../../primitives/hash.ts";
 import { concatBytes, EMPTY_BYTES } from "../../primitives/hex.ts";
 import { bigintToFixedBytes } from "../../primitives/quantity.ts";
-import { encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
+import { encodeRlp, encodeRlpList, type RlpItem } from "../../primitives/rlp.ts";
 import { encodeSignature, type Signature } from "../../primitives/secp256k1.ts";
-import type { Payload, PreparedCertificate, Signed } from "../message.ts";
+import { encodeBlock } from "../../types/block.ts";
+import type { Candidate } from "../candidate.ts";
+import type { Authored, Payload, PreparedCertificate, Signed } from "../message.ts";
 
 /** Message codes without the sub-protocol's offset on the wire; signatures cover the code, which separates the kinds. */
 export const MESSAGE_CODES = { proposal: 0, prepare: 1, commit: 2, roundChange: 3 } as const;
 
 export type MessageCode = (typeof MESSAGE_CODES)[keyof typeof MESSAGE_CODES];
+
+/** A message with its code, 0 to 3, without the sub-protocol's offset on the wire. */
+export interface Encoded {
+  readonly code: MessageCode;
+  readonly payload: Uint8Array;
+}
+
+/**
+ * Encodes one of the four messages of IBF/1, as in a devp2p message before snappy (ibft2.md#message-bodies). A decoded
+ * message encodes to the same bytes again.
+ *
+ *   0 Proposal     [signed payload, block, round-change certificate | 0x80]
+ *   1 Prepare      signed payload
+ *   2 Commit       signed payload
+ *   3 RoundChange  [signed payload, block | 0x80]
+ */
+export function encodeMessage(message: Authored): Encoded {
+  return { code: MESSAGE_CODES[message.kind], payload: encodeParts(message) };
+}
+
+function encodeParts(message: Authored): Uint8Array {
+  const signed = encodeSigned(message.signed);
+  switch (message.kind) {
+    case "proposal": {
+      const { candidate, certificate } = message;
+      const encodedCertificate =
+        certificate === undefined ? ABSENT : encodeRlpList([encodeRlpList(certificate.map(encodeSigned))]);
+      return encodeRlpList([signed, encodeCandidate(candidate), encodedCertificate]);
+    }
+    case "prepare":
+    case "commit":
+      return signed;
+    case "roundChange":
+      return encodeRlpList([
+        signed,
+        message.candidate === undefined ? ABSENT : encodeCandidate(message.candidate),
+      ]);
+    default:
+      return assertNever(message);
+  }
+}
+
+/** Encodes an absent certificate or block. */
+const ABSENT = Uint8Array.of(0x80);
+
+function encodeCandidate({ header, transactions }: Candidate): Uint8Array {
+  return encodeBlock({ header, transactions, ommers: [] });
+}
 
 /** The hash that the author of a payload signs: keccak256(code byte || RLP(payload)) (ibft2.md#signatures). */
 export function messageHash(payload: Payload): Hash {

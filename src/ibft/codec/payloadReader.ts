@@ -1,11 +1,10 @@
 import { asHash, type Hash } from "../../primitives/hash.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
-import { rlpMembers } from "../../primitives/rlp.ts";
+import { readRlpString, rlpMembers } from "../../primitives/rlp.ts";
 import { decodeSignature, type Signature } from "../../primitives/secp256k1.ts";
 import type { Digest } from "../../types/blockHash.ts";
-import type { CommitPayload, Payload, PreparePayload, ProposalPayload, Signed } from "../message.ts";
-import type { RoundId } from "../roundId.ts";
-import { DecodingError, isAbsent, partsOf, stringOf } from "./strictRlp.ts";
+import type { CommitPayload, Payload, PreparePayload, ProposalPayload, RoundId, Signed } from "../message.ts";
+import { CERTIFICATE_ERRORS } from "../messageRules.ts";
 
 /** A decoded signed payload whose signer is not recovered yet. */
 export interface Unverified<P> {
@@ -198,4 +197,65 @@ function signatureOf(bytes: Uint8Array): Signature {
 
 function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
+}
+
+/** Why bytes do not decode to a message; a small set, used as a metric label. */
+export const DECODING_ERRORS = [
+  "unknownCode",
+  "oversized",
+  "malformed",
+  "malformedBlock",
+  "foreignBody",
+  "unknownSigner",
+  "unwelcomeAuthor",
+  "tooManySignatures",
+  "wrongCandidate",
+  ...CERTIFICATE_ERRORS,
+] as const;
+
+export type DecodingErrorCode = (typeof DECODING_ERRORS)[number];
+
+/** Ends the decoding of a message with another code than "malformed"; never leaves the codec. */
+export class DecodingError extends RangeError {
+  readonly code: DecodingErrorCode;
+
+  constructor(code: DecodingErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * The encoded members of a list of exactly `count`; throws RangeError for anything else. Stops reading a longer list at
+ * the first surplus member.
+ */
+export function partsOf<Count extends number>(list: Uint8Array, count: Count): Parts<Count> {
+  const parts: Uint8Array[] = [];
+  for (const { start, until } of rlpMembers(list)) {
+    if (parts.length === count) throw new RangeError(`a list of more than ${count}`);
+    parts.push(list.subarray(start, until));
+  }
+  if (parts.length !== count) throw new RangeError(`a list of ${parts.length}, not ${count}`);
+  return parts as unknown as Parts<Count>;
+}
+
+/** A tuple of `Count` encodings. */
+type Parts<Count extends number> = Count extends 1
+  ? readonly [Uint8Array]
+  : Count extends 2
+    ? readonly [Uint8Array, Uint8Array]
+    : Count extends 3
+      ? readonly [Uint8Array, Uint8Array, Uint8Array]
+      : readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+
+/** The string of exactly `length` bytes that `part` encodes, as a view; throws RangeError for anything else. */
+function stringOf(part: Uint8Array, length: number): Uint8Array {
+  const string = readRlpString(part);
+  if (string.length !== length) throw new RangeError(`${string.length} bytes instead of ${length}`);
+  return string;
+}
+
+/** True for an empty string, which stands for an absent certificate or block; an empty list does not. */
+export function isAbsent(part: Uint8Array): boolean {
+  return part.length === 1 && part[0] === 0x80;
 }

@@ -17,11 +17,12 @@ import { isMember, isProposer, type ValidatorSet } from "../validatorSet.ts";
 import { keepEncoding, MESSAGE_CODES } from "./encoding.ts";
 import {
   createPayloadReader,
+  DecodingError,
+  type DecodingErrorCode,
   type Unverified,
   type UnverifiedPrepared,
   type UnverifiedRoundChange,
 } from "./payloadReader.ts";
-import { DecodingError, type DecodingErrorCode } from "./strictRlp.ts";
 
 export type Recover = (digest: Uint8Array, signature: Signature) => Address | undefined;
 

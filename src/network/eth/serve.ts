@@ -1,8 +1,7 @@
 import { assertNever } from "../../primitives/assert.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { encodeRlpList } from "../../primitives/rlp.ts";
-import type { NamedHeader } from "../../types/block.ts";
-import { encodeBody } from "../../types/block.ts";
+import { encodeBody, type NamedHeader } from "../../types/block.ts";
 import { encodeHeader } from "../../types/header.ts";
 import { encodeBodyTransaction } from "../../types/transaction.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { encodeMessage } from "../../../src/ibft/codec/decoding.ts";
+import { encodeMessage } from "../../../src/ibft/codec/encoding.ts";
 import type { Authored, Commit } from "../../../src/ibft/message.ts";
-import { recoverSealers } from "../../../src/ibft/sealRecovery.ts";
+import { recoverSealers } from "../../../src/ibft/sealRules.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { opensMessageStrings } from "../../builders/messageValidator.ts";
 import { rlpMutations } from "../../builders/rlpMutations.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Authored } from "../../../src/ibft/message.ts";
 import { signPayload } from "../../../src/ibft/codec/encoding.ts";
+import type { Authored } from "../../../src/ibft/message.ts";
 import { type Facts, type Logger, silentLogger } from "../../../src/observability/logger.ts";
 import type { Hash } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";

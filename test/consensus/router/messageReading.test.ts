@@ -3,7 +3,7 @@ import { IBF_CODEC } from "../../../src/consensus/router/messageCodec.ts";
 import { createMessageReading, type ReadingResult } from "../../../src/consensus/router/messageReading.ts";
 import { createMessageRouter, type ValidationResult } from "../../../src/consensus/router/messageRouter.ts";
 import type { ReadingJob, ReadingShares } from "../../../src/consensus/router/readingShares.ts";
-import type { Encoded } from "../../../src/ibft/codec/decoding.ts";
+import type { Encoded } from "../../../src/ibft/codec/encoding.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";

@@ -8,10 +8,9 @@ import {
   type ValidationResult,
 } from "../../../src/consensus/router/messageRouter.ts";
 import { createSeenMessages } from "../../../src/consensus/router/seenMessages.ts";
-import { encodeMessage } from "../../../src/ibft/codec/decoding.ts";
-import type { Head } from "../../../src/ibft/input.ts";
+import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
 import type { Authored } from "../../../src/ibft/message.ts";
-import { signPayload } from "../../../src/ibft/codec/encoding.ts";
+import type { Head } from "../../../src/ibft/validatorSet.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { equalBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";

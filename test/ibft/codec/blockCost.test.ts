@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { IBF_CODEC } from "../../../src/consensus/router/messageCodec.ts";
 import { createMessageReading } from "../../../src/consensus/router/messageReading.ts";
 import type { NextStep, ReadingJob } from "../../../src/consensus/router/readingShares.ts";
-import { encodeMessage } from "../../../src/ibft/codec/decoding.ts";
+import { encodeMessage } from "../../../src/ibft/codec/encoding.ts";
 import { type Address, asAddress } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { bigintToBytes } from "../../../src/primitives/quantity.ts";

@@ -3,7 +3,8 @@ import {
   createKnownSigners,
   KNOWN_SIGNATURES_OF_SIGNER,
 } from "../../../src/consensus/router/knownSigners.ts";
-import { type Encoded, readMessage } from "../../../src/ibft/codec/decoding.ts";
+import { readMessage } from "../../../src/ibft/codec/decoding.ts";
+import type { Encoded } from "../../../src/ibft/codec/encoding.ts";
 import type { KnownSigners } from "../../../src/ibft/codec/signedReader.ts";
 import { asAddress } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";

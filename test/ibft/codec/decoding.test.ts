@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { decodeMessage, encodeMessage, peekRoundId } from "../../../src/ibft/codec/decoding.ts";
-import { messageHash } from "../../../src/ibft/codec/encoding.ts";
+import { decodeMessage, peekRoundId } from "../../../src/ibft/codec/decoding.ts";
+import { encodeMessage, messageHash } from "../../../src/ibft/codec/encoding.ts";
 import type { Authored, PreparedCertificate, Signed } from "../../../src/ibft/message.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { encodeSignature, recoverAddress } from "../../../src/primitives/secp256k1.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { decodeMessage, encodeMessage } from "../../../src/ibft/codec/decoding.ts";
+import { decodeMessage } from "../../../src/ibft/codec/decoding.ts";
+import { encodeMessage } from "../../../src/ibft/codec/encoding.ts";
 import { concatBytes, hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../../src/primitives/rlp.ts";
