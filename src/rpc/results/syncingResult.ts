@@ -1,8 +1,9 @@
 import { toQuantity } from "../../primitives/quantity.ts";
+import type { Json } from "../method.ts";
 import type { SyncStatus } from "../ports.ts";
 
 /** The sync status, or false when the node is not syncing (json-rpc.md#eth_syncing). */
-export function syncingResult(status: SyncStatus | undefined): object | false {
+export function syncingResult(status: SyncStatus | undefined): Json {
   if (status === undefined) return false;
   return {
     startingBlock: toQuantity(status.startingBlock),

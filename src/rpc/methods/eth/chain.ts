@@ -1,5 +1,6 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../method.ts";
+import { syncingResult } from "../../results/syncingResult.ts";
 import { BOOLEAN, OBJECT, QUANTITY } from "../../schemas.ts";
 
 /** Identity and progress of the chain. */
@@ -31,15 +32,7 @@ export const ethSyncing = defineMethod({
   parameters: [],
   result: { name: "status", schema: { oneOf: [BOOLEAN, OBJECT] } },
   ports: ["syncStatus"],
-  run(_, { backend }) {
-    const status = backend.syncStatus();
-    if (status === undefined) return false;
-    return {
-      startingBlock: toQuantity(status.startingBlock),
-      currentBlock: toQuantity(status.currentBlock),
-      highestBlock: toQuantity(status.highestBlock),
-    };
-  },
+  run: (_, { backend }) => syncingResult(backend.syncStatus()),
 });
 
 export const ethProtocolVersion = defineMethod({
