@@ -1,7 +1,8 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Requester } from "../primitives/requester.ts";
-import type { AccessListEntry, Authorization } from "../types/transaction.ts";
+import type { Header } from "../types/header.ts";
+import type { AccessListEntry, Authorization, TransactionType } from "../types/transaction.ts";
 
 /**
  * A simulated call: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md#call-object).
@@ -26,6 +27,20 @@ export interface CallRequest {
    * sender must own what it costs.
    */
   readonly strict?: boolean;
+}
+
+/**
+ * The type of the transaction that a call represents in a block: the newest that has the call's fields. A gas price makes
+ * it an older one in spite of a base fee, and an access list one of type 1, even an empty list, as in Besu and go-ethereum.
+ */
+export function transactionTypeOf(
+  { authorizationList = [], blobVersionedHashes = [], accessList, gasPrice }: CallRequest,
+  { baseFeePerGas }: Pick<Header, "baseFeePerGas">,
+): TransactionType {
+  if (authorizationList.length > 0) return 4;
+  if (blobVersionedHashes.length > 0) return 3;
+  if (baseFeePerGas !== undefined && gasPrice === undefined) return 2;
+  return accessList === undefined ? 0 : 1;
 }
 
 export type SimulationJob =

@@ -8,11 +8,16 @@ import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { Header } from "../types/header.ts";
-import { effectiveGasPrice, type TransactionType } from "../types/transaction.ts";
+import { effectiveGasPrice } from "../types/transaction.ts";
 import type { BlockContext } from "./blockContext.ts";
 import { type BlockRules, blockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
-import type { AccountOverride, CallRequest, SimulationErrorCode } from "./callRequest.ts";
+import {
+  type AccountOverride,
+  type CallRequest,
+  type SimulationErrorCode,
+  transactionTypeOf,
+} from "./callRequest.ts";
 import {
   blobGasOf,
   checkForm,
@@ -166,7 +171,7 @@ function toExecutable(
   const gasPrice = enforcesBalance ? (call.gasPrice ?? 0n) : 0n;
   const isFeeMarket = header.baseFeePerGas !== undefined;
   return {
-    type: typeOf(call, isFeeMarket),
+    type: transactionTypeOf(call, header),
     sender: call.from ?? ZERO_ADDRESS,
     nonce,
     gasLimit: gasCap > 0n ? gasCap : gasLimit,
@@ -183,14 +188,6 @@ function toExecutable(
     }),
     maxFeePerBlobGas: enforcesBalance ? (call.maxFeePerBlobGas ?? blobBaseFee) : 0n,
   };
-}
-
-function typeOf(call: CallRequest, isFeeMarket: boolean): TransactionType {
-  const { authorizationList, blobVersionedHashes, accessList } = call;
-  if (authorizationList !== undefined && authorizationList.length > 0) return 4;
-  if (blobVersionedHashes !== undefined && blobVersionedHashes.length > 0) return 3;
-  if (isFeeMarket) return 2;
-  return accessList === undefined ? 0 : 1;
 }
 
 /** Besu counts the implicit STOP at the end of code, even of empty code. */

@@ -4,13 +4,8 @@ import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToBytes } from "../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
 import type { Header } from "../types/header.ts";
-import type {
-  AccessListEntry,
-  Authorization,
-  SentTransaction,
-  TransactionType,
-} from "../types/transaction.ts";
-import type { CallRequest } from "./callRequest.ts";
+import type { AccessListEntry, Authorization, SentTransaction } from "../types/transaction.ts";
+import { type CallRequest, transactionTypeOf } from "./callRequest.ts";
 
 /** The transaction that a call represents: unsigned, with zeros for the signature. */
 export function transactionOfCall(
@@ -26,7 +21,7 @@ export function transactionOfCall(
   const { to, value = 0n, data = EMPTY_BYTES } = call;
   const { accessList = [], blobVersionedHashes = [], authorizationList = [] } = call;
   const { gasPrice = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n, maxFeePerBlobGas = 0n } = call;
-  const type = typeOf(call, header);
+  const type = transactionTypeOf(call, header);
   const isFeeMarket = type >= 2;
   const prices = isFeeMarket ? [maxPriorityFeePerGas, maxFeePerGas] : [gasPrice];
   const items = [
@@ -67,14 +62,6 @@ export function transactionOfCall(
     hash: keccak256(raw),
     sender: call.from ?? ZERO_ADDRESS,
   };
-}
-
-/** The newest type that the block allows; an older one if a gas price is given, which only those have. */
-function typeOf(call: CallRequest, { baseFeePerGas }: Header): TransactionType {
-  if ((call.authorizationList ?? []).length > 0) return 4;
-  if (call.blobVersionedHashes !== undefined) return 3;
-  if (baseFeePerGas !== undefined && call.gasPrice === undefined) return 2;
-  return (call.accessList ?? []).length > 0 ? 1 : 0;
 }
 
 function number(value: bigint): Uint8Array {

@@ -184,6 +184,22 @@ describe("eth_simulateV1", () => {
     expect(short?.transactions).toMatchObject([expect.stringMatching(/^0x[0-9a-f]{64}$/)]);
   });
 
+  it("shows the type of transaction that has the fields of the call, of which an empty list of blobs is none", async () => {
+    const transfer = { from: RICH, to: UNUSED };
+    const priced = { ...transfer, gasPrice: "0x3" };
+    const calls = [
+      transfer,
+      { ...transfer, blobVersionedHashes: [] },
+      { ...transfer, accessList: [] },
+      priced,
+      { ...priced, accessList: [] },
+      { ...priced, blobVersionedHashes: [] },
+    ];
+    const [block] = await blocksOf([{ calls }], { returnFullTransactions: true });
+    const types = block?.transactions.map((transaction) => (transaction as { readonly type: string }).type);
+    expect(types).toEqual(["0x2", "0x2", "0x2", "0x0", "0x1", "0x0"]);
+  });
+
   it("refuses with the standard's codes", async () => {
     const codeOf = async (blocks: unknown, options?: object) =>
       ((await simulate(blocks, options)) as { code?: number }).code;
