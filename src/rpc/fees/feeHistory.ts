@@ -3,6 +3,7 @@ import type { ChainReader } from "../../chain/chain.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { blobBaseFee } from "../../execution/blockRules.ts";
 import { toKey } from "../../primitives/byteKey.ts";
+import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import { equalBytes, type Hex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
@@ -57,11 +58,12 @@ export function createFeeHistoryReader(parts: {
 
   async function headersOf({ newest, blockCount, isAbandoned }: FeeHistoryRequest): Promise<NamedHeader[]> {
     const headers: NamedHeader[] = [];
+    const slice = new EventLoopSlice();
     const first = newest - BigInt(blockCount) + 1n;
     for (let number = first < 0n ? 0n : first; number <= newest; number++) {
       const named = chain.headerByNumber(number);
       if (named !== undefined) headers.push(named);
-      if (headers.length % HEADERS_PER_SLICE === 0) await yieldToEventLoop();
+      if (slice.isOver) await slice.yield();
       if (isAbandoned?.() === true) break;
     }
     return headers;
@@ -159,8 +161,6 @@ interface CurveCache {
 
 /** Most fees in all cached curves together. */
 const CURVE_FEES_LIMIT = 300_000;
-/** Headers read in one event-loop slice. */
-const HEADERS_PER_SLICE = 250;
 
 /** Drops the oldest curves first. */
 function createCurveCache(): CurveCache {

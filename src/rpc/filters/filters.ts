@@ -1,10 +1,10 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader, HeadChange, LocatedLog } from "../../chain/chain.ts";
 import type { FindLogs, FoundLogs } from "../../logs/findLogs.ts";
 import { type BlockRange, createLogMatcher, type LogMatcher } from "../../logs/logQuery.ts";
 import { logJson } from "../../logs/logResult.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { Clock } from "../../primitives/clock.ts";
+import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import type { Requester } from "../../primitives/requester.ts";
@@ -33,8 +33,6 @@ export interface Filters {
 
 /** Logs of removed blocks that may wait in a filter; a filter with more is removed. */
 const WAITING_LIMIT = 10_000;
-/** Headers read in one event-loop slice. */
-const HEADERS_PER_SLICE = 500;
 
 interface BlockFilter {
   readonly kind: "blocks";
@@ -170,10 +168,11 @@ function takeRange(chain: ChainReader, filter: BlockFilter | InstalledLogFilter)
 async function newBlocks(chain: ChainReader, filter: BlockFilter): Promise<string[]> {
   const { from, to } = takeRange(chain, filter);
   const texts: string[] = [];
+  const slice = new EventLoopSlice();
   for (let number = from; number <= to; number++) {
     const named = chain.headerByNumber(number);
     if (named !== undefined) texts.push(`"${toHex(named.hash)}"`);
-    if (texts.length % HEADERS_PER_SLICE === 0) await yieldToEventLoop();
+    if (slice.isOver) await slice.yield();
   }
   return texts;
 }

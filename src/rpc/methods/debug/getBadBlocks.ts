@@ -1,5 +1,5 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { encodeBlock, type NamedBlock, type StoredBlock } from "../../../types/block.ts";
 import { type SentTransaction, withRecoveredSender, withSender } from "../../../types/transaction.ts";
@@ -16,19 +16,20 @@ export const debugGetBadBlocks = defineMethod({
   ports: ["badBlocks"],
   async run(_, context) {
     const texts: string[] = [];
+    const slice = new EventLoopSlice();
     for (const block of context.backend.badBlocks()) {
       if (context.isAbandoned()) break;
-      texts.push(await badBlockJson(block));
+      texts.push(await badBlockJson(block, slice));
     }
     return new RawJson(`[${texts.join(",")}]`);
   },
 });
 
-async function badBlockJson(bad: NamedBlock): Promise<string> {
+async function badBlockJson(bad: NamedBlock, slice: EventLoopSlice): Promise<string> {
   const rlp = encodeBlock(bad);
   const block: StoredBlock = {
     ...bad,
-    transactions: await withSenders(bad),
+    transactions: await withSenders(bad, slice),
     receipts: [],
     totalDifficulty: bad.header.difficulty,
     size: rlp.length,
@@ -36,15 +37,18 @@ async function badBlockJson(bad: NamedBlock): Promise<string> {
   return `{"block":${blockJson(block, "transactions")},"hash":"${toHex(bad.hash)}","rlp":"${toHex(rlp)}"}`;
 }
 
-/** Recovering a sender costs some 50 µs, so the method yields to the event loop after this many. */
-const SENDERS_PER_SLICE = 100;
-
-/** A block may be bad because a signature is invalid: such a sender is shown as the zero address. */
-async function withSenders({ transactions }: NamedBlock): Promise<readonly SentTransaction[]> {
+/**
+ * A block may be bad because a signature is invalid: such a sender is shown as the zero address. Recovering a sender costs
+ * some 50 µs.
+ */
+async function withSenders(
+  { transactions }: NamedBlock,
+  slice: EventLoopSlice,
+): Promise<readonly SentTransaction[]> {
   const sent: SentTransaction[] = [];
   for (const transaction of transactions) {
     sent.push(withRecoveredSender(transaction) ?? withSender(transaction, ZERO_ADDRESS));
-    if (sent.length % SENDERS_PER_SLICE === 0) await yieldToEventLoop();
+    if (slice.isOver) await slice.yield();
   }
   return sent;
 }

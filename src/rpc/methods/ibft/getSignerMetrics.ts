@@ -1,8 +1,8 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader } from "../../../chain/chain.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { expectDefined } from "../../../primitives/assert.ts";
 import { toKey } from "../../../primitives/byteKey.ts";
+import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
@@ -71,17 +71,15 @@ async function countProposals(
     proposers.set(key, known);
     return known;
   };
+  const slice = new EventLoopSlice();
   for (let number = from; number < to && !isAbandoned(); number++) {
     const proposer = proposerOf(
       expectDefined(chain.headerByNumber(number), `header ${number}`).header.coinbase,
     );
     proposer.count += 1;
     proposer.last = number;
-    if (number % HEADERS_PER_SLICE === 0n) await yieldToEventLoop();
+    if (slice.isOver) await slice.yield();
   }
   for (const validator of chain.validatorsFor(to) ?? []) proposerOf(validator);
   return [...proposers.values()];
 }
-
-/** Headers read before consensus and other callers get the event loop. */
-const HEADERS_PER_SLICE = 256n;

@@ -1,6 +1,6 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Address } from "../../../primitives/address.ts";
 import { toKey } from "../../../primitives/byteKey.ts";
+import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { compareBytes, equalBytes, toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { feeCap, type SentTransaction } from "../../../types/transaction.ts";
@@ -82,19 +82,18 @@ function sendersOf(pool: RpcPool, isWanted: (sender: Address) => boolean): reado
   return [...senders.values()].sort((a, b) => compareBytes(a.address, b.address));
 }
 
-const SENDERS_PER_SLICE = 500;
-
 async function listing(
   context: ContextOf<"pool">,
   show: (transaction: SentTransaction) => string,
 ): Promise<RawJson> {
   const pending: string[] = [];
   const queued: string[] = [];
-  for (const [index, sender] of sendersOf(context.backend.pool, () => true).entries()) {
+  const slice = new EventLoopSlice();
+  for (const sender of sendersOf(context.backend.pool, () => true)) {
     const name = `"${toHex(sender.address)}":`;
     if (sender.pending.length > 0) pending.push(name + byNonce(sender.pending, show));
     if (sender.queued.length > 0) queued.push(name + byNonce(sender.queued, show));
-    if (index % SENDERS_PER_SLICE === SENDERS_PER_SLICE - 1) await yieldToEventLoop();
+    if (slice.isOver) await slice.yield();
     if (context.isAbandoned()) break;
   }
   return new RawJson(`{"pending":{${pending.join(",")}},"queued":{${queued.join(",")}}}`);

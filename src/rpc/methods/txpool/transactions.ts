@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import type { PoolEntry } from "../../../txpool/txPool.ts";
 import { ERRORS } from "../../errors/errors.ts";
@@ -20,16 +20,15 @@ export const txpoolTransactions = defineMethod({
   ports: ["pool"],
   async run(_, context) {
     const texts: string[] = [];
+    const slice = new EventLoopSlice();
     for (const entry of [...context.backend.pool.entries()]) {
       texts.push(entryJson(entry));
-      if (texts.length % ENTRIES_PER_SLICE === 0) await yieldToEventLoop();
+      if (slice.isOver) await slice.yield();
       if (context.isAbandoned()) break;
     }
     return new RawJson(`[${texts.join(",")}]`);
   },
 });
-
-const ENTRIES_PER_SLICE = 2_000;
 
 function entryJson({ transaction, origin, addedAtMs }: PoolEntry): string {
   const time = new Date(addedAtMs).toISOString();
@@ -50,9 +49,6 @@ export const txpoolStatistics = defineMethod({
   },
 });
 
-/** Recovering a public key costs some 50 µs, so the method yields to the event loop after this many. */
-const TRANSACTIONS_PER_SLICE = 100;
-
 export const txpoolPendingTransactions = defineMethod({
   name: "txpool_nodePendingTransactions",
   aliases: ["txpool_besuPendingTransactions"],
@@ -67,11 +63,12 @@ export const txpoolPendingTransactions = defineMethod({
   async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], context) {
     if (limit < 0) return ERRORS.internalError;
     const texts: string[] = [];
+    const slice = new EventLoopSlice();
     for (const { transaction } of [...context.backend.pool.entries()]) {
+      if (slice.isOver) await slice.yield();
       if (texts.length >= limit || context.isAbandoned()) break;
       if (!isWanted(transaction)) continue;
       texts.push(pendingTransactionJson(transaction));
-      if (texts.length % TRANSACTIONS_PER_SLICE === 0) await yieldToEventLoop();
     }
     return new RawJson(`[${texts.join(",")}]`);
   },
