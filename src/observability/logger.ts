@@ -29,7 +29,7 @@ export interface RootLogger extends Logger {
   changeLevel(level: LogLevel, modules?: readonly LogModule[]): void;
 }
 
-export type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
+type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
 
 export const LOG_LEVELS = ["OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"] as const;
 

@@ -38,7 +38,7 @@ export interface Metrics {
   collect(): Promise<readonly MetricFamily[]>;
 }
 
-export interface Declaration<L extends readonly string[]> {
+interface Declaration<L extends readonly string[]> {
   readonly category: MetricCategory;
   /** Name without the prefix. */
   readonly name: string;
@@ -48,26 +48,26 @@ export interface Declaration<L extends readonly string[]> {
   readonly labels?: L;
 }
 
-export type LabelValues<L extends readonly string[]> = { readonly [Index in keyof L]: string };
+type LabelValues<L extends readonly string[]> = { readonly [Index in keyof L]: string };
 
 /** One series for each combination of label values. */
-export interface Labelled<L extends readonly string[], Instrument> {
+interface Labelled<L extends readonly string[], Instrument> {
   with(...values: LabelValues<L>): Instrument;
 }
 
-export interface Counter {
+interface Counter {
   increment(by?: number): void;
 }
 
-export interface Summary {
+interface Summary {
   observe(seconds: number): void;
 }
 
-export type Reading<Values> = readonly [values: Values, value: number];
+type Reading<Values> = readonly [values: Values, value: number];
 /** A reading with an optional suffix of its sample's name. */
-export type FamilyReading<Values> = readonly [values: Values, value: number, suffix?: string];
+type FamilyReading<Values> = readonly [values: Values, value: number, suffix?: string];
 
-export type MetricType = "counter" | "gauge" | "summary";
+type MetricType = "counter" | "gauge" | "summary";
 
 /** The samples under one HELP and TYPE. */
 export interface MetricFamily {

@@ -83,7 +83,7 @@ export interface Parameter<T> {
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-export interface ResultDescription {
+interface ResultDescription {
   readonly name: string;
   readonly schema: JsonSchema;
 }
@@ -149,12 +149,12 @@ export interface Connection {
 }
 
 /** Types that a list of parameters decodes to. */
-export type Decoded<Parameters extends readonly Parameter<unknown>[]> = {
+type Decoded<Parameters extends readonly Parameter<unknown>[]> = {
   readonly [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer T> ? T : never;
 };
 
 /** A method as written: `run` gets the types that its parameters decode to, and the ports that `ports` names. */
-export interface MethodDefinition<
+interface MethodDefinition<
   Parameters extends readonly Parameter<unknown>[],
   Backend,
   Port extends keyof Backend,

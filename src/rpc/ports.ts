@@ -104,13 +104,13 @@ export interface RpcMining {
 }
 
 /** Consensus as the IBFT methods use it. */
-export interface RpcConsensus {
+interface RpcConsensus {
   readonly proposals: RpcVoteProposals;
   status(): RpcConsensusStatus;
 }
 
 /** The votes on the validator set that the operator asked for. */
-export interface RpcVoteProposals {
+interface RpcVoteProposals {
   /** Returns false when there is no room for another vote. */
   propose(vote: ValidatorVote): boolean;
   discard(recipient: Address): void;

@@ -17,7 +17,7 @@ export interface RpcMetrics {
 }
 
 /** Why a request or a connection was refused, or an answer given up. */
-export type RequestRejection = (typeof REQUEST_REJECTIONS)[number];
+type RequestRejection = (typeof REQUEST_REJECTIONS)[number];
 
 const REQUEST_REJECTIONS = [
   "host",

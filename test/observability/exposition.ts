@@ -5,7 +5,7 @@ export interface ParsedFamily {
   readonly samples: readonly ParsedSample[];
 }
 
-export interface ParsedSample {
+interface ParsedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

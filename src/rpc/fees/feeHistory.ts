@@ -11,7 +11,7 @@ import type { Header } from "../../types/header.ts";
 import { effectivePriorityFee } from "../../types/transaction.ts";
 import { javaDouble } from "../results/javaDouble.ts";
 
-export interface FeeHistoryRequest {
+interface FeeHistoryRequest {
   /** The last block, at most the head. */
   readonly newest: bigint;
   readonly blockCount: number;

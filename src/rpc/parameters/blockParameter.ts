@@ -6,13 +6,13 @@ import { ERRORS, type RpcError } from "../errors/errors.ts";
 import { decodeBoolean, decodeJavaLong, decodeStoragePosition, isAbsent, isObject } from "./parameters.ts";
 
 const TAGS = ["latest", "earliest", "pending", "finalized", "safe"] as const;
-export type BlockTag = (typeof TAGS)[number];
+type BlockTag = (typeof TAGS)[number];
 
 /** A block by number or tag: the family BN of json-rpc.md#block-parameters. The number may be negative. */
 export type NumberOrTag = bigint | BlockTag;
 
 /** A block by hash (EIP-1898). */
-export interface BlockByHash {
+interface BlockByHash {
   readonly blockHash: Hash;
   readonly requireCanonical: boolean;
 }

@@ -27,7 +27,7 @@ export interface MessageReader {
   close(): void;
 }
 
-export type Sender = Pick<Requester, "remoteHost" | "isAbandoned">;
+type Sender = Pick<Requester, "remoteHost" | "isAbandoned">;
 
 /** With `metrics`, counts refused messages. */
 export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "rejected">): MessageReader {
