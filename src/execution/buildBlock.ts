@@ -66,71 +66,120 @@ export async function buildBlock(
   overlay: Overlay,
   settings: BuildSettings,
 ): Promise<BuiltBlock> {
-  const { clock, deadlineMs, timeLimits = UNLIMITED } = settings;
-  const bounds = { deadlineMs };
-  const yieldPolicy = createYieldPolicy(clock, bounds);
-  const withoutDeadline = createYieldPolicy(clock);
-  const newSession = (): BlockSession => openSession({ ...blockRules, overlay, yieldPolicy });
-  let session = newSession();
-  const receipts = new BlockReceipts(settings);
-  const transactions: SentTransaction[] = [];
-  const dropped: { hash: Hash; reason: string }[] = [];
-  let bytes = 0;
-  mustSucceed(await beginBlock(blockRules, session));
+  const builder = new BlockBuilder(blockRules, source, overlay, settings);
+  mustSucceed(await beginBlock(blockRules, builder.session));
+  await builder.fill();
+  const yieldPolicy = createYieldPolicy(settings.clock);
+  mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, yieldPolicy })));
+  const { transactions, dropped } = builder;
+  const { receipts, gasUsed, logsBloom } = builder.receipts;
+  return { transactions, receipts, gasUsed, logsBloom, overlay, dropped };
+}
 
-  while (clock.nowMs() < deadlineMs) {
-    if (yieldPolicy.isDue() && !(await yieldInTime(yieldPolicy))) break;
-    const transaction = source.next() ?? timeLimits.nextDeferred?.(deadlineMs - clock.nowMs());
-    if (transaction === undefined) break;
-    const fit = fits(
-      transaction,
-      { gasLimit: blockRules.block.gasLimit, gasUsed: receipts.gasUsed, bytes },
-      settings,
-    );
-    if (fit === "blockIsFull") break;
-    if (fit === "tooLarge") {
-      source.skipSender();
-      continue;
-    }
-    const limit = timeLimits.limitMs(transaction, deadlineMs - clock.nowMs());
-    if (typeof limit !== "number") {
-      if (limit !== "notNow") dropped.push({ hash: transaction.hash, reason: limit.dropped });
-      source.skipSender();
-      continue;
-    }
-    const startMs = clock.nowMs();
-    bounds.deadlineMs = Math.min(deadlineMs, startMs + limit);
-    const executed = await tryTransaction(session, transaction, settings);
-    const wasLimited = bounds.deadlineMs < deadlineMs;
-    bounds.deadlineMs = deadlineMs;
-    if (executed === undefined) {
-      if (!wasLimited) break;
-      // A stopped transaction may have left state in the interpreter.
-      session = newSession();
-      const tookMs = clock.nowMs() - startMs;
-      const reason = timeLimits.stopped(transaction, { limitMs: limit, tookMs });
-      if (reason !== undefined) dropped.push({ hash: transaction.hash, reason });
-      source.skipSender();
-      continue;
-    }
-    if (executed.ok) {
-      // The transaction is part of the block, even if the deadline has passed by now.
-      const adding = receipts.add(transaction.type, executed.value, withoutDeadline);
-      if (adding !== undefined) await adding;
-      transactions.push(transaction);
-      bytes += transaction.raw.length;
-      continue;
-    }
-    const { code, message } = executed.error;
-    if (!MAY_FIT_LATER.has(code)) dropped.push({ hash: transaction.hash, reason: message });
-    if (code !== "nonceTooLow") source.skipSender();
+/** A block in progress. */
+class BlockBuilder {
+  readonly transactions: SentTransaction[] = [];
+  readonly dropped: { hash: Hash; reason: string }[] = [];
+  readonly receipts: BlockReceipts;
+  session: BlockSession;
+  /** Bytes of the transactions. */
+  private bytes = 0;
+  private readonly blockRules: BlockRules;
+  private readonly source: TransactionSource;
+  private readonly overlay: Overlay;
+  private readonly settings: BuildSettings;
+  private readonly timeLimits: TimeLimits;
+  /** When the transaction that is executed is stopped, or else the block's deadline. */
+  private readonly bounds: { deadlineMs: number };
+  private readonly yieldPolicy: YieldPolicy;
+  private readonly withoutDeadline: YieldPolicy;
+
+  constructor(blockRules: BlockRules, source: TransactionSource, overlay: Overlay, settings: BuildSettings) {
+    this.blockRules = blockRules;
+    this.source = source;
+    this.overlay = overlay;
+    this.settings = settings;
+    this.timeLimits = settings.timeLimits ?? UNLIMITED;
+    this.receipts = new BlockReceipts(settings);
+    this.bounds = { deadlineMs: settings.deadlineMs };
+    this.yieldPolicy = createYieldPolicy(settings.clock, this.bounds);
+    this.withoutDeadline = createYieldPolicy(settings.clock);
+    this.session = this.newSession();
   }
 
-  mustSucceed(
-    await endBlock(blockRules, openSession({ ...blockRules, overlay, yieldPolicy: withoutDeadline })),
-  );
-  const { gasUsed, logsBloom } = receipts;
-  return { transactions, receipts: receipts.receipts, gasUsed, logsBloom, overlay, dropped };
+  /** Adds transactions until the block is full, no time is left, or no transaction is. */
+  async fill(): Promise<void> {
+    const { settings, source, bounds, yieldPolicy } = this;
+    const { clock, deadlineMs } = settings;
+    while (clock.nowMs() < deadlineMs) {
+      if (yieldPolicy.isDue() && !(await yieldInTime(yieldPolicy))) return;
+      const transaction = source.next() ?? this.timeLimits.nextDeferred?.(deadlineMs - clock.nowMs());
+      if (transaction === undefined) return;
+      const fit = this.fitOf(transaction);
+      if (fit === "blockIsFull") return;
+      const limitMs = fit === "tooLarge" ? undefined : this.limitOf(transaction);
+      if (limitMs === undefined) {
+        source.skipSender();
+        continue;
+      }
+      const startMs = clock.nowMs();
+      const stopAtMs = Math.min(deadlineMs, startMs + limitMs);
+      bounds.deadlineMs = stopAtMs;
+      const executed = await tryTransaction(this.session, transaction, settings);
+      bounds.deadlineMs = deadlineMs;
+      if (executed !== undefined) {
+        const adding = this.onExecuted(transaction, executed);
+        if (adding !== undefined) await adding;
+      } else if (stopAtMs < deadlineMs) {
+        this.onStopped(transaction, { limitMs, tookMs: clock.nowMs() - startMs });
+      } else return;
+    }
+  }
+
+  private fitOf(transaction: SentTransaction): Fit {
+    const { gasLimit } = this.blockRules.block;
+    return fits(transaction, { gasLimit, gasUsed: this.receipts.gasUsed, bytes: this.bytes }, this.settings);
+  }
+
+  /** Milliseconds; undefined if the transaction may not be executed in this block. */
+  private limitOf(transaction: SentTransaction): number | undefined {
+    const { clock, deadlineMs } = this.settings;
+    const limit = this.timeLimits.limitMs(transaction, deadlineMs - clock.nowMs());
+    if (typeof limit === "number") return limit;
+    if (limit !== "notNow") this.dropped.push({ hash: transaction.hash, reason: limit.dropped });
+    return undefined;
+  }
+
+  /** Called after a transaction was stopped at its limit and undone. */
+  private onStopped(
+    transaction: SentTransaction,
+    times: { readonly limitMs: number; readonly tookMs: number },
+  ): void {
+    // A stopped transaction may have left state in the interpreter.
+    this.session = this.newSession();
+    const reason = this.timeLimits.stopped(transaction, times);
+    if (reason !== undefined) this.dropped.push({ hash: transaction.hash, reason });
+    this.source.skipSender();
+  }
+
+  /** Adds the transaction to the block, unless it is invalid. The block may be changed once the promise has resolved. */
+  private onExecuted(transaction: SentTransaction, executed: TransactionOutcome): Promise<void> | undefined {
+    if (executed.ok) {
+      this.transactions.push(transaction);
+      this.bytes += transaction.raw.length;
+      // The transaction is part of the block, even if the deadline has passed by now.
+      return this.receipts.add(transaction.type, executed.value, this.withoutDeadline);
+    }
+    const { code, message } = executed.error;
+    if (!MAY_FIT_LATER.has(code)) this.dropped.push({ hash: transaction.hash, reason: message });
+    if (code !== "nonceTooLow") this.source.skipSender();
+    return undefined;
+  }
+
+  private newSession(): BlockSession {
+    const { blockRules, overlay, yieldPolicy } = this;
+    return openSession({ ...blockRules, overlay, yieldPolicy });
+  }
 }
 
 /** The deadline alone applies. */
