@@ -48,14 +48,9 @@ export function createBloomFileWriter(folder: string, database: Database): Bloom
   mkdirSync(folder, { recursive: true });
   const current = segmentPaths(folder, CURRENT);
 
-  function isOnChain(segment: number, chunk: number, lastHash: Hash | undefined): boolean {
-    const header = readHeader(database, chunkPlace(segment, chunk).until - 1n);
-    return header !== undefined && lastHash !== undefined && equalBytes(header.hash, lastHash);
-  }
-
   function isFull(segment: number): boolean {
     const last = findSegment(folder, segment)?.sums.chunks[CHUNKS_PER_SEGMENT - 1];
-    return isOnChain(segment, CHUNKS_PER_SEGMENT - 1, last?.lastHash);
+    return isOnChain(database, { segment, chunk: CHUNKS_PER_SEGMENT - 1 }, last?.lastHash);
   }
 
   /** Whether the chain has all blocks of a segment. */
@@ -74,33 +69,14 @@ export function createBloomFileWriter(folder: string, database: Database): Bloom
     removeNamed(folder, String(segment));
     const known = findSegment(folder, segment)?.sums.chunks ?? [];
     let sound = known.length;
-    while (sound > 0 && !isOnChain(segment, sound - 1, known[sound - 1]?.lastHash)) sound--;
+    while (sound > 0 && !isOnChain(database, { segment, chunk: sound - 1 }, known[sound - 1]?.lastHash))
+      sound--;
     await append(current, { segment, chunks: known.slice(0, sound) }, onProgress);
   }
 
-  async function append(
-    paths: SegmentPaths,
-    { segment, chunks: before }: { readonly segment: number; readonly chunks: readonly ChunkSum[] },
-    onProgress: OnProgress,
-  ): Promise<void> {
-    const chunks = [...before];
-    const file = openSync(paths.blooms, before.length === 0 ? "w" : "r+");
-    try {
-      ftruncateSync(file, chunks.length * CHUNK_BYTES);
-      while (chunks.length < CHUNKS_PER_SEGMENT) {
-        const place = chunkPlace(segment, chunks.length);
-        const chunk = await readChunk(database, place, chunks.at(-1)?.lastHash);
-        if (chunk === undefined) break;
-        writeSync(file, chunk.blooms, 0, CHUNK_BYTES, chunks.length * CHUNK_BYTES);
-        chunks.push(chunkSum(chunk.lastHash, chunk.blooms));
-        await onProgress(place.until - 1n);
-      }
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    writeSums(paths.sums, encodeSums({ segment, chunks }));
-    if (chunks.length === CHUNKS_PER_SEGMENT) adopt(paths, segment);
+  async function append(paths: SegmentPaths, begun: BegunSegment, onProgress: OnProgress): Promise<void> {
+    const count = await appendChunks(database, paths, begun, onProgress);
+    if (count === CHUNKS_PER_SEGMENT) adopt(paths, begun.segment);
   }
 
   /** Renames the blooms first, then the sums: in between no sums match the blooms. */
@@ -125,6 +101,49 @@ export function createBloomFileWriter(folder: string, database: Database): Bloom
       else await extend(segment, onProgress);
     },
   };
+}
+
+/** Whether the chain's block at the end of a chunk is still the one whose hash was stored with the chunk. */
+function isOnChain(
+  database: Database,
+  { segment, chunk }: { readonly segment: number; readonly chunk: number },
+  lastHash: Hash | undefined,
+): boolean {
+  const header = readHeader(database, chunkPlace(segment, chunk).until - 1n);
+  return header !== undefined && lastHash !== undefined && equalBytes(header.hash, lastHash);
+}
+
+/** The chunks of a segment that its file has already. */
+interface BegunSegment {
+  readonly segment: number;
+  readonly chunks: readonly ChunkSum[];
+}
+
+/** Appends the chunks that the chain has, then replaces the sums; returns how many chunks the file has now. */
+async function appendChunks(
+  database: Database,
+  paths: SegmentPaths,
+  { segment, chunks: before }: BegunSegment,
+  onProgress: OnProgress,
+): Promise<number> {
+  const chunks = [...before];
+  const file = openSync(paths.blooms, before.length === 0 ? "w" : "r+");
+  try {
+    ftruncateSync(file, chunks.length * CHUNK_BYTES);
+    while (chunks.length < CHUNKS_PER_SEGMENT) {
+      const place = chunkPlace(segment, chunks.length);
+      const chunk = await readChunk(database, place, chunks.at(-1)?.lastHash);
+      if (chunk === undefined) break;
+      writeSync(file, chunk.blooms, 0, CHUNK_BYTES, chunks.length * CHUNK_BYTES);
+      chunks.push(chunkSum(chunk.lastHash, chunk.blooms));
+      await onProgress(place.until - 1n);
+    }
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  writeSums(paths.sums, encodeSums({ segment, chunks }));
+  return chunks.length;
 }
 
 function writeSums(path: string, bytes: Uint8Array): void {
