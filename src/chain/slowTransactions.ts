@@ -1,9 +1,9 @@
 import type { TimeLimits } from "../execution/buildBlock.ts";
 import type { Logger } from "../observability/logger.ts";
-import { dropOldest } from "../primitives/boundedCache.ts";
-import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { SentTransaction } from "../types/transaction.ts";
+import { createStoppedTransactions, type StoppedTransactions } from "./stoppedTransactions.ts";
+import { createSuspectSenders, type SuspectSenders } from "./suspectSenders.ts";
 
 /**
  * Limits the time of each transaction while a block is built, and schedules retries of those that were too slow. A
@@ -23,14 +23,23 @@ import type { SentTransaction } from "../types/transaction.ts";
  */
 export interface SlowTransactions {
   /** Limits for one block whose filling may take `windowMs`. */
-  limitsFor(block: {
-    readonly number: bigint;
-    readonly windowMs: number;
-    /** No other validator has to execute the block in the same period, so the rest of the window may be used. */
-    readonly isLoneValidator: boolean;
-  }): TimeLimits;
+  limitsFor(block: FillingWindow): TimeLimits;
   /** Called with the transactions of each new block. */
   onMined(transactions: readonly { readonly hash: Hash }[]): void;
+}
+
+export interface FillingWindow {
+  readonly number: bigint;
+  readonly windowMs: number;
+  /** No other validator has to execute the block in the same period, so the rest of the window may be used. */
+  readonly isLoneValidator: boolean;
+}
+
+export interface SlowTransactionParts {
+  nowMs(): number;
+  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
+  readonly cpuMs?: (() => number) | undefined;
+  readonly logger: Logger;
 }
 
 /** Time limits as shares of the filling window: of a new transaction, and of a retry. */
@@ -48,212 +57,103 @@ const SPARE_USED = 0.9;
 const SPARE_WAIT_BLOCKS = 8n;
 /** A transaction with this gas limit runs for some milliseconds at most, whatever it executes. */
 const HARMLESS_GAS = 100_000n;
-const MOST_TRIES = 4;
 /**
  * A try in which this process got less than this share of the time as CPU time, because the machine was busy with other
  * processes, counts as a quarter of a try.
  */
 const MIN_CPU_SHARE = 1 / 2;
 const BUSY_TRY = 1 / 4;
-/** After this many drops with none mined since, a sender's next slow transaction is dropped at its first try. */
-const MAX_DROPS = 3;
-/** How long a sender stays a suspect after a stop, unless the transaction is mined after all. */
-const SUSPECT_MS = 600_000;
-/** Maximum number of suspects, some 100 bytes each; the oldest is dropped first. */
-const MAX_SUSPECTS = 16_384;
-/** Maximum number of transactions set aside at a time; one more is dropped at its first try. */
-export const MAX_SET_ASIDE = 256;
-/** Maximum number of records, some 300 bytes each; the oldest is dropped first. */
-const MAX_RECORDS = 1_024;
-/** A transaction not seen in the pool for this long is taken as gone. */
-const GONE_AFTER_MS = 60_000;
-/** How long a dropped transaction that is sent again is refused without a try. */
-const DROPPED_MS = 600_000;
 
-/** A transaction that was stopped. */
-interface SlowTransaction {
-  readonly senderKey: string;
-  tries: number;
-  /** Sum of the tries, with those on a busy machine weighted as BUSY_TRY. */
-  weightedTries: number;
-  longestMs: number;
-  /** Number of the first block in which it may be tried again. */
-  notBefore: bigint;
-  /** When it was last seen in the pool. */
-  seenMs: number;
-  /** Why it was dropped; undefined while it is set aside. */
-  reason: string | undefined;
-}
-
-export interface SlowTransactionParts {
-  nowMs(): number;
-  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
-  readonly cpuMs?: (() => number) | undefined;
-  readonly logger: Logger;
-}
-
-export function createSlowTransactions({ nowMs, cpuMs, logger }: SlowTransactionParts): SlowTransactions {
-  const records = new Map<string, SlowTransaction>();
-  /** Number of dropped transactions by sender. */
-  const drops = new Map<string, number>();
-  /** When a transaction was last stopped after a whole try, by sender. */
-  const suspects = new Map<string, number>();
-
-  function isSuspect({ sender }: SentTransaction): boolean {
-    if (suspects.size === 0) return false;
-    const stoppedMs = suspects.get(toKey(sender));
-    return stoppedMs !== undefined && nowMs() - stoppedMs < SUSPECT_MS;
-  }
-
-  function addSuspect(senderKey: string): void {
-    suspects.delete(senderKey);
-    suspects.set(senderKey, nowMs());
-    dropOldest(suspects, MAX_SUSPECTS);
-  }
-
-  function find(transaction: SentTransaction): SlowTransaction | undefined {
-    if (records.size === 0) return undefined;
-    const key = toKey(transaction.hash);
-    const known = records.get(key);
-    if (known?.reason === undefined || nowMs() - known.seenMs < DROPPED_MS) return known;
-    records.delete(key);
-    return undefined;
-  }
-
-  /** Number of transactions set aside; removes those not seen for long. */
-  function countSetAside(): number {
-    let count = 0;
-    for (const [key, { reason, seenMs }] of records) {
-      if (reason !== undefined) continue;
-      if (nowMs() - seenMs > GONE_AFTER_MS) records.delete(key);
-      else count++;
-    }
-    return count;
-  }
-
-  function addRecord(transaction: SentTransaction): SlowTransaction {
-    const senderKey = toKey(transaction.sender);
-    const record = {
-      senderKey,
-      tries: 0,
-      weightedTries: 0,
-      longestMs: 0,
-      notBefore: 0n,
-      seenMs: nowMs(),
-      reason: undefined,
-    };
-    records.set(toKey(transaction.hash), record);
-    dropOldest(records, MAX_RECORDS);
-    return record;
-  }
-
-  /** Why to drop a transaction that was just stopped; undefined to keep it set aside. */
-  function dropReason(
-    { senderKey, tries, weightedTries, longestMs }: SlowTransaction,
-    isNew: boolean,
-  ): string | undefined {
-    const ran = `it was stopped after ${longestMs} ms, longer than a block can wait for one transaction`;
-    if (weightedTries >= MOST_TRIES) return `${ran}, in the last of ${tries} tries`;
-    if ((drops.get(senderKey) ?? 0) >= MAX_DROPS) return `${ran}, as were ${MAX_DROPS} of its sender before`;
-    if (isNew && countSetAside() > MAX_SET_ASIDE)
-      return `${ran}, and ${MAX_SET_ASIDE} such transactions are set aside already`;
-    return undefined;
-  }
-
-  function stop(
-    transaction: SentTransaction,
-    { number, weight, ranMs }: { number: bigint; weight: number; ranMs: number },
-  ): string | undefined {
-    const { hash, sender, gasLimit } = transaction;
-    const known = find(transaction);
-    const stopped = known ?? addRecord(transaction);
-    if (weight > 0) stopped.tries++;
-    if (weight >= 1) addSuspect(stopped.senderKey);
-    stopped.weightedTries += weight;
-    stopped.longestMs = Math.max(stopped.longestMs, Math.round(ranMs));
-    stopped.notBefore = number + 2n ** BigInt(Math.min(stopped.tries, MOST_TRIES));
-    stopped.reason = dropReason(stopped, known === undefined);
-    const facts = { hash, sender, gasLimit, ranMs: Math.round(ranMs), tries: stopped.tries };
-    if (stopped.reason === undefined) {
-      const message = "a transaction is too slow to build a block with: set aside, to be retried later";
-      logger.warn({ ...facts, notBefore: stopped.notBefore }, message);
-      return undefined;
-    }
-    drops.set(stopped.senderKey, (drops.get(stopped.senderKey) ?? 0) + 1);
-    dropOldest(drops, MAX_RECORDS);
-    logger.warn(
-      { ...facts, reason: stopped.reason },
-      "a transaction is too slow to build a block with: dropped",
-    );
-    return stopped.reason;
-  }
-
+export function createSlowTransactions(parts: SlowTransactionParts): SlowTransactions {
+  const stopped = createStoppedTransactions(parts);
+  const suspects = createSuspectSenders(parts.nowMs);
   return {
-    limitsFor({ number, windowMs, isLoneValidator }) {
-      let lostMs = 0;
-      let hasRetried = false;
-      /** A suspect's new transaction was stopped in this block. */
-      let hasStoppedSuspect = false;
-      /** To be retried in spare time. */
-      let spare: SentTransaction | undefined;
-      let isSpare = false;
-      let startCpuMs = 0;
-
-      function limitOfNew(transaction: SentTransaction): number | "notNow" {
-        const { gasLimit } = transaction;
-        if (gasLimit > HARMLESS_GAS && isSuspect(transaction))
-          return hasStoppedSuspect ? "notNow" : windowMs * FIRST_SHARE;
-        if (lostMs >= windowMs * WASTE_SHARE && gasLimit > HARMLESS_GAS) return "notNow";
-        return Math.max(windowMs * FIRST_SHARE - lostMs, windowMs * MIN_SHARE);
-      }
-
-      return {
-        limitMs(transaction, leftMs) {
-          // Too costly to read for each of ten thousand transfers.
-          if (transaction.gasLimit > HARMLESS_GAS) startCpuMs = cpuMs?.() ?? 0;
-          const stopped = find(transaction);
-          if (stopped === undefined) return limitOfNew(transaction);
-          if (stopped.reason !== undefined) return { dropped: stopped.reason };
-          stopped.seenMs = nowMs();
-          if (isSpare) return leftMs * SPARE_USED;
-          const limitMs = windowMs * RETRY_SHARE;
-          if (hasRetried || number < stopped.notBefore || leftMs < limitMs) return "notNow";
-          if (isLoneValidator && number < stopped.notBefore + SPARE_WAIT_BLOCKS) {
-            spare ??= transaction;
-            return "notNow";
-          }
-          hasRetried = true;
-          return limitMs;
-        },
-        stopped(transaction, { limitMs, tookMs }) {
-          const isNew = find(transaction) === undefined;
-          if (isNew && isSuspect(transaction)) hasStoppedSuspect = true;
-          else if (isNew) lostMs += tookMs;
-          const isWholeTry = !isNew || limitMs >= windowMs * FIRST_SHARE;
-          const usedMs = cpuMs === undefined ? tookMs : cpuMs() - startCpuMs;
-          const hadCpu = transaction.gasLimit <= HARMLESS_GAS || usedMs >= tookMs * MIN_CPU_SHARE;
-          const weight = isWholeTry ? (hadCpu ? 1 : BUSY_TRY) : 0;
-          return stop(transaction, { number, weight, ranMs: tookMs });
-        },
-        nextDeferred(leftMs) {
-          if (spare === undefined || isSpare || hasRetried || leftMs < windowMs * SPARE_SHARE)
-            return undefined;
-          isSpare = true;
-          hasRetried = true;
-          return spare;
-        },
-      };
-    },
+    limitsFor: (block) => new BlockTimeLimits(block, { ...parts, stopped, suspects }),
     onMined(transactions) {
-      if (records.size === 0) return;
+      if (stopped.isEmpty) return;
       for (const { hash } of transactions) {
-        const key = toKey(hash);
-        const stopped = records.get(key);
-        if (stopped === undefined) continue;
-        records.delete(key);
-        drops.delete(stopped.senderKey);
-        suspects.delete(stopped.senderKey);
+        const senderKey = stopped.removeMined(hash);
+        if (senderKey !== undefined) suspects.clear(senderKey);
       }
     },
   };
+}
+
+interface BlockTimeLimitsParts extends SlowTransactionParts {
+  readonly stopped: StoppedTransactions;
+  readonly suspects: SuspectSenders;
+}
+
+/** The limits within one block. */
+class BlockTimeLimits implements TimeLimits {
+  private readonly block: FillingWindow;
+  private readonly parts: BlockTimeLimitsParts;
+  /** Time lost on new transactions. */
+  private lostMs = 0;
+  private hasRetried = false;
+  /** A suspect's new transaction was stopped in this block. */
+  private hasStoppedSuspect = false;
+  /** To be retried in spare time. */
+  private spare: SentTransaction | undefined;
+  private isSpare = false;
+  private startCpuMs = 0;
+
+  constructor(block: FillingWindow, parts: BlockTimeLimitsParts) {
+    this.block = block;
+    this.parts = parts;
+  }
+
+  limitMs(transaction: SentTransaction, leftMs: number): ReturnType<TimeLimits["limitMs"]> {
+    const { number, windowMs, isLoneValidator } = this.block;
+    const { nowMs, cpuMs, stopped } = this.parts;
+    // Too costly to read for each of ten thousand transfers.
+    if (transaction.gasLimit > HARMLESS_GAS) this.startCpuMs = cpuMs?.() ?? 0;
+    const known = stopped.find(transaction);
+    if (known === undefined) return this.limitOfNew(transaction);
+    if (known.reason !== undefined) return { dropped: known.reason };
+    known.seenMs = nowMs();
+    if (this.isSpare) return leftMs * SPARE_USED;
+    const limitMs = windowMs * RETRY_SHARE;
+    if (this.hasRetried || number < known.notBefore || leftMs < limitMs) return "notNow";
+    if (isLoneValidator && number < known.notBefore + SPARE_WAIT_BLOCKS) {
+      this.spare ??= transaction;
+      return "notNow";
+    }
+    this.hasRetried = true;
+    return limitMs;
+  }
+
+  stopped(
+    transaction: SentTransaction,
+    { limitMs, tookMs }: { readonly limitMs: number; readonly tookMs: number },
+  ): string | undefined {
+    const { number, windowMs } = this.block;
+    const { cpuMs, stopped, suspects } = this.parts;
+    const isNew = stopped.find(transaction) === undefined;
+    if (isNew && suspects.isSuspect(transaction)) this.hasStoppedSuspect = true;
+    else if (isNew) this.lostMs += tookMs;
+    const isWholeTry = !isNew || limitMs >= windowMs * FIRST_SHARE;
+    const usedMs = cpuMs === undefined ? tookMs : cpuMs() - this.startCpuMs;
+    const hadCpu = transaction.gasLimit <= HARMLESS_GAS || usedMs >= tookMs * MIN_CPU_SHARE;
+    const weight = isWholeTry ? (hadCpu ? 1 : BUSY_TRY) : 0;
+    if (weight >= 1) suspects.add(transaction);
+    return stopped.stop(transaction, { number, weight, ranMs: tookMs });
+  }
+
+  nextDeferred(leftMs: number): SentTransaction | undefined {
+    if (this.spare === undefined || this.isSpare || this.hasRetried) return undefined;
+    if (leftMs < this.block.windowMs * SPARE_SHARE) return undefined;
+    this.isSpare = true;
+    this.hasRetried = true;
+    return this.spare;
+  }
+
+  private limitOfNew(transaction: SentTransaction): number | "notNow" {
+    const { windowMs } = this.block;
+    const { gasLimit } = transaction;
+    if (gasLimit > HARMLESS_GAS && this.parts.suspects.isSuspect(transaction))
+      return this.hasStoppedSuspect ? "notNow" : windowMs * FIRST_SHARE;
+    if (this.lostMs >= windowMs * WASTE_SHARE && gasLimit > HARMLESS_GAS) return "notNow";
+    return Math.max(windowMs * FIRST_SHARE - this.lostMs, windowMs * MIN_SHARE);
+  }
 }

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createSlowTransactions, MAX_SET_ASIDE } from "../../src/chain/slowTransactions.ts";
+import { createSlowTransactions } from "../../src/chain/slowTransactions.ts";
+import { MAX_SET_ASIDE } from "../../src/chain/stoppedTransactions.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { type BuiltBlock, buildBlock } from "../../src/execution/buildBlock.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
