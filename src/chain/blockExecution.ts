@@ -1,10 +1,8 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { parametersAt } from "../chainspec/ibftParameters.ts";
-import { nextBaseFee } from "../execution/baseFee.ts";
 import { type BlockRules, blockRules } from "../execution/blockRules.ts";
 import { buildBlock, type TransactionSource } from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
-import { nextGasLimit } from "../execution/gasLimit.ts";
 import { createYieldPolicy, inSteps, type StopSignal, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
@@ -17,10 +15,13 @@ import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { measureFinishing } from "./calibration.ts";
+import { type CandidateTiming, createCandidateTiming } from "./candidateTiming.ts";
 import type { ChainStores } from "./chainWriter.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
-import { createSlowTransactions } from "./slowTransactions.ts";
-import { type BlockTiming, createBlockTimeBudget } from "./timeBudget.ts";
+import { createSlowTransactions, type SlowTransactions } from "./slowTransactions.ts";
+import { type BlockTimeBudget, createBlockTimeBudget } from "./timeBudget.ts";
+import type { BlockTiming } from "./timingFilter.ts";
+import { type UnsealedBlock, unsealedBlock } from "./unsealedBlock.ts";
 
 /** Source of the transactions of our blocks: the pool. */
 export interface TransactionSupply {
@@ -39,15 +40,6 @@ export interface BlockProduction {
   readonly maxBlockBytes: number;
   readonly targetGasLimit: bigint | undefined;
   readonly keepsRevertReasons: boolean;
-}
-
-/** The header fields that are fixed before a block holds any transaction. */
-export interface UnsealedBlock {
-  readonly parentHash: Hash;
-  readonly number: bigint;
-  readonly timestamp: bigint;
-  readonly gasLimit: bigint;
-  readonly baseFeePerGas?: bigint;
 }
 
 /** An executed list of transactions, with the resulting state still in memory. */
@@ -121,137 +113,146 @@ export interface BlockExecutionParts {
 const MEASURED_SHARE_ALONE = 0.5;
 const MEASURED_SHARE_OF_MANY = 0.2;
 
-export function createBlockExecution({
-  spec,
-  stores,
-  clock,
-  production,
-  cpuMs,
-  logger,
-}: BlockExecutionParts): BlockExecution {
-  const { blocks, world } = stores;
-  const { keepsRevertReasons, minOccupancyRatio, maxBlockBytes } = production;
-  const timeBudget = createBlockTimeBudget({ nowMs: () => clock.nowMs(), cpuMs });
-  const slow = createSlowTransactions({ nowMs: () => clock.nowMs(), cpuMs, logger });
-  /** The candidate that is being decided, and since when. */
-  let candidate:
-    | {
-        readonly number: bigint;
-        readonly sinceMs: number;
-        readonly isOurs: boolean;
-        /** Estimated execution time on other validators; for their candidates, the time it took here. */
-        executionMs: number;
-      }
-    | undefined;
-  let running = 0;
-  const ancestorHash = (number: bigint): Hash | undefined => blocks.header(number)?.hash;
+export function createBlockExecution(parts: BlockExecutionParts): BlockExecution {
+  return new Execution(parts);
+}
 
-  function rulesFor(unsealed: UnsealedBlock & { readonly coinbase: Address }): BlockRules {
-    return blockRules(spec, { ...unsealed, difficulty: 1n, mixHash: IBFT_MIX_HASH }, ancestorHash);
+class Execution implements BlockExecution {
+  private readonly parts: BlockExecutionParts;
+  private readonly timeBudget: BlockTimeBudget;
+  private readonly slow: SlowTransactions;
+  private readonly candidateTiming: CandidateTiming;
+  /** Number of executions in progress. */
+  private running = 0;
+
+  constructor(parts: BlockExecutionParts) {
+    const { clock, cpuMs, logger } = parts;
+    const nowMs = (): number => clock.nowMs();
+    this.parts = parts;
+    this.timeBudget = createBlockTimeBudget({ nowMs, cpuMs });
+    this.slow = createSlowTransactions({ nowMs, cpuMs, logger });
+    this.candidateTiming = createCandidateTiming(nowMs, this.timeBudget);
   }
 
-  function unsealedOn(parent: NamedHeader, timestamp: bigint): UnsealedBlock {
-    const baseFeePerGas = nextBaseFee(spec, parent.header, timestamp);
-    return {
-      parentHash: parent.hash,
-      number: parent.header.number + 1n,
-      timestamp,
-      gasLimit: nextGasLimit(spec, parent.header, timestamp, production.targetGasLimit),
-      ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+  get isExecuting(): boolean {
+    return this.running > 0;
+  }
+
+  unsealed(parent: NamedHeader, timestamp: bigint): UnsealedBlock {
+    const { spec, production } = this.parts;
+    return unsealedBlock(spec, parent, { timestamp, targetGasLimit: production.targetGasLimit });
+  }
+
+  async fill(
+    unsealed: UnsealedBlock & { readonly coinbase: Address },
+    supply: TransactionSupply,
+    validatorCount: number,
+  ): Promise<FilledBlock> {
+    const { spec, stores, clock, production } = this.parts;
+    const startMs = clock.nowMs();
+    const periodMs = parametersAt(spec.ibft, unsealed.number).blockPeriodSeconds * 1000;
+    const selectionShare = production.selectionTimePercent / 100;
+    const source = this.timeBudget.limit(supply.select(unsealed.baseFeePerGas), {
+      startMs,
+      // A selection time above 100 % of the period is the operator's choice of late blocks.
+      periodMs: periodMs * Math.max(1, selectionShare),
+      hasOtherValidators: validatorCount > 1,
+    });
+    const windowMs = periodMs * selectionShare;
+    const { number } = unsealed;
+    const settings = {
+      clock,
+      deadlineMs: startMs + windowMs,
+      minOccupancyRatio: production.minOccupancyRatio,
+      maxBytes: production.maxBlockBytes,
+      timeLimits: this.slow.limitsFor({ number, windowMs, isLoneValidator: validatorCount === 1 }),
+      keepsRevertReasons: production.keepsRevertReasons,
     };
+    const built = await this.execute(() =>
+      buildBlock(this.rulesFor(unsealed), source, stores.world.overlay(), settings),
+    );
+    this.candidateTiming.onFilled(number, validatorCount > 1 ? source.executionMs : 0);
+    return built;
   }
 
-  async function execute<T>(work: () => Promise<T>): Promise<T> {
-    running++;
+  async replay(
+    header: Header,
+    transactions: readonly SentTransaction[],
+    signal: StopSignal,
+  ): Promise<Result<BlockFilling, "invalidTransaction">> {
+    const { spec, stores, clock, production } = this.parts;
+    const { keepsRevertReasons } = production;
+    const overlay = stores.world.overlay();
+    const rules = blockRules(spec, header, this.ancestorHash);
+    const startedMs = clock.nowMs();
+    const yieldPolicy = createYieldPolicy(clock, { signal });
+    const executed = await this.execute(() =>
+      executeBlock(rules, transactions, overlay, { yieldPolicy, keepsRevertReasons }),
+    );
+    this.candidateTiming.onExecuted(header.number, clock.nowMs() - startedMs);
+    if (executed.ok) return ok({ ...executed.value, transactions, overlay });
+    const { message, facts = {} } = executed.error;
+    return err({ code: "invalidTransaction", fault: "peer", message, facts });
+  }
+
+  stage({ overlay }: BlockFilling, number: bigint, yieldPolicy: YieldPolicy): Promise<StagedState> {
+    return inSteps(this.parts.stores.world.stageInSteps(overlay.changes(), number), yieldPolicy);
+  }
+
+  get timing(): BlockTiming | undefined {
+    return this.timeBudget.timing;
+  }
+
+  restoreTiming(timing: BlockTiming): void {
+    this.timeBudget.restore(timing);
+  }
+
+  async calibrate(
+    head: () => NamedHeader,
+    { validatorCount, signal }: { readonly validatorCount: number; readonly signal: StopSignal },
+  ): Promise<void> {
+    const { clock, cpuMs, stores } = this.parts;
+    const { world } = stores;
+    const eachMs = await measureFinishing({
+      clock,
+      cpuMs,
+      signal,
+      overlay: () => world.overlay(),
+      stage: (overlay, number) => world.stage(overlay.changes(), number),
+      base: () => {
+        const parent = head();
+        const unsealed = this.unsealed(parent, parent.header.timestamp + 1n);
+        return { head: parent, rules: this.rulesFor({ ...unsealed, coinbase: parent.header.coinbase }) };
+      },
+    });
+    const share = validatorCount > 1 ? MEASURED_SHARE_OF_MANY : MEASURED_SHARE_ALONE;
+    if (eachMs !== undefined) this.timeBudget.setMeasured(eachMs / share);
+  }
+
+  onValidationStarted(number: bigint): void {
+    this.candidateTiming.onValidationStarted(number);
+  }
+
+  onCommitted(block: Block): void {
+    this.timeBudget.onCommitted();
+    this.slow.onMined(block.transactions);
+    this.candidateTiming.onCommitted(block);
+  }
+
+  private rulesFor(unsealed: UnsealedBlock & { readonly coinbase: Address }): BlockRules {
+    const facts = { ...unsealed, difficulty: 1n, mixHash: IBFT_MIX_HASH };
+    return blockRules(this.parts.spec, facts, this.ancestorHash);
+  }
+
+  private readonly ancestorHash = (number: bigint): Hash | undefined =>
+    this.parts.stores.blocks.header(number)?.hash;
+
+  private async execute<T>(work: () => Promise<T>): Promise<T> {
+    this.running++;
     try {
       return await work();
     } finally {
-      running--;
+      this.running--;
     }
   }
-
-  return {
-    get isExecuting() {
-      return running > 0;
-    },
-    unsealed: unsealedOn,
-    async fill(unsealed, supply, validatorCount) {
-      const startMs = clock.nowMs();
-      const periodMs = parametersAt(spec.ibft, unsealed.number).blockPeriodSeconds * 1000;
-      const selectionShare = production.selectionTimePercent / 100;
-      const source = timeBudget.limit(supply.select(unsealed.baseFeePerGas), {
-        startMs,
-        // A selection time above 100 % of the period is the operator's choice of late blocks.
-        periodMs: periodMs * Math.max(1, selectionShare),
-        hasOtherValidators: validatorCount > 1,
-      });
-      const windowMs = periodMs * selectionShare;
-      const timeLimits = slow.limitsFor({
-        number: unsealed.number,
-        windowMs,
-        isLoneValidator: validatorCount === 1,
-      });
-      const deadlineMs = startMs + windowMs;
-      const limits = { clock, deadlineMs, minOccupancyRatio, maxBytes: maxBlockBytes, timeLimits };
-      const built = await execute(() =>
-        buildBlock(rulesFor(unsealed), source, world.overlay(), { ...limits, keepsRevertReasons }),
-      );
-      const executionMs = validatorCount > 1 ? source.executionMs : 0;
-      candidate = { number: unsealed.number, sinceMs: clock.nowMs(), isOurs: true, executionMs };
-      return built;
-    },
-    async replay(header, transactions, signal) {
-      const overlay = world.overlay();
-      const rules = blockRules(spec, header, ancestorHash);
-      const startedMs = clock.nowMs();
-      const executed = await execute(() =>
-        executeBlock(rules, transactions, overlay, {
-          yieldPolicy: createYieldPolicy(clock, { signal }),
-          keepsRevertReasons,
-        }),
-      );
-      if (candidate?.number === header.number && !candidate.isOurs)
-        candidate.executionMs = clock.nowMs() - startedMs;
-      if (executed.ok) return ok({ ...executed.value, transactions, overlay });
-      const { message, facts = {} } = executed.error;
-      return err({ code: "invalidTransaction", fault: "peer", message, facts });
-    },
-    get timing() {
-      return timeBudget.timing;
-    },
-    restoreTiming: timeBudget.restore,
-    async calibrate(head, { validatorCount, signal }) {
-      const eachMs = await measureFinishing({
-        clock,
-        cpuMs,
-        signal,
-        overlay: () => world.overlay(),
-        stage: (overlay, number) => world.stage(overlay.changes(), number),
-        base() {
-          const parent = head();
-          const unsealed = unsealedOn(parent, parent.header.timestamp + 1n);
-          return { head: parent, rules: rulesFor({ ...unsealed, coinbase: parent.header.coinbase }) };
-        },
-      });
-      const share = validatorCount > 1 ? MEASURED_SHARE_OF_MANY : MEASURED_SHARE_ALONE;
-      if (eachMs !== undefined) timeBudget.setMeasured(eachMs / share);
-    },
-    stage: ({ overlay }, number, yieldPolicy) =>
-      inSteps(world.stageInSteps(overlay.changes(), number), yieldPolicy),
-    onValidationStarted(number) {
-      candidate = { number, sinceMs: clock.nowMs(), isOurs: false, executionMs: 0 };
-    },
-    onCommitted({ header, transactions }) {
-      timeBudget.onCommitted();
-      slow.onMined(transactions);
-      if (candidate?.number === header.number) {
-        const tookMs = clock.nowMs() - candidate.sinceMs;
-        // Negative when the clock was set back; the time budget ignores it.
-        const finishMs = tookMs < 0 ? tookMs : Math.max(0, tookMs - candidate.executionMs);
-        if (candidate.isOurs) timeBudget.learn(transactions.length, finishMs);
-        else timeBudget.learnFromOthers(transactions.length, finishMs);
-      }
-      candidate = undefined;
-    },
-  };
 }

@@ -26,7 +26,7 @@ import {
   type RecoverSealers,
   type RecoverSenders,
 } from "./importBlock.ts";
-import type { BlockTiming } from "./timeBudget.ts";
+import type { BlockTiming } from "./timingFilter.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
 /**

@@ -1,8 +1,7 @@
 import type { TransactionSource } from "../execution/buildBlock.ts";
-import type { SentTransaction } from "../types/transaction.ts";
-import { type BlockTiming, createFinishingTime, MIN_EACH_MS } from "./finishingTime.ts";
-
-export type { BlockTiming } from "./finishingTime.ts";
+import { createFinishingTime } from "./finishingTime.ts";
+import { createTimedSource, type SourceClocks, type TimedSource } from "./timedSource.ts";
+import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
 
 /**
  * Decides when to stop filling a block, so that it is committed within its period. A filled block still has to be executed
@@ -40,17 +39,6 @@ export interface BlockTimeBudget {
   readonly timing: BlockTiming | undefined;
 }
 
-export interface BlockTimeBudgetParts {
-  nowMs(): number;
-  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
-  readonly cpuMs?: (() => number) | undefined;
-}
-
-/** Also reports the execution time of the transactions that it has yielded, without those of skipped senders. */
-export interface TimedSource extends TransactionSource {
-  readonly executionMs: number;
-}
-
 /** Share of the period that a block may take in all; the rest is for other work of the thread. */
 const SHARE_OF_PERIOD = 0.8;
 /**
@@ -64,14 +52,12 @@ const MIN_FILLING_SHARE = 0.2;
 const LATENESS_ALLOWED = 2;
 /** Share of the period with other validators, until the time per transaction is measured or learnt. */
 const UNKNOWN_COST_SHARE = 0.4;
-/** Interval between readings of the CPU time, milliseconds: too costly for each of ten thousand transfers. */
-const CPU_READ_INTERVAL_MS = 5;
 /** Factor on the time seen of another validator's block, which was also staged, sent and read before it arrived here. */
 const UNSEEN_FACTOR = 1.25;
 /** Longer times are ignored, milliseconds: the machine slept, or validators were missing. */
 const MAX_FINISH_MS = 10_000;
 
-export function createBlockTimeBudget({ nowMs, cpuMs }: BlockTimeBudgetParts): BlockTimeBudget {
+export function createBlockTimeBudget(parts: SourceClocks): BlockTimeBudget {
   const finishing = createFinishingTime();
   let lastCommitMs = Number.POSITIVE_INFINITY;
 
@@ -89,43 +75,10 @@ export function createBlockTimeBudget({ nowMs, cpuMs }: BlockTimeBudgetParts): B
       const commitByMs = Math.min(startMs + periodMs * share, latestMs);
       const filledByMs = Math.max(commitByMs - fixedMs, startMs + periodMs * MIN_FILLING_SHARE);
       const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness);
-      const startCpuMs = cpuMs?.() ?? 0;
-      let taken = 0;
-      let lastNextMs = startMs;
-      let skippedMs = 0;
-      let usedCpuMs = 0;
-      let cpuReadAtMs = startMs;
-
-      /** Estimate of what other validators need: CPU time, so that time given to other processes here does not count. */
-      function executionMs(): number {
-        const durationMs = lastNextMs - startMs - skippedMs;
-        if (cpuMs === undefined) return durationMs;
-        if (lastNextMs - cpuReadAtMs >= CPU_READ_INTERVAL_MS) {
-          usedCpuMs = cpuMs() - startCpuMs;
-          cpuReadAtMs = lastNextMs;
-        }
-        return Math.min(durationMs, usedCpuMs + lastNextMs - cpuReadAtMs);
-      }
-
-      return {
-        next(): SentTransaction | undefined {
-          lastNextMs = nowMs();
-          const othersMs = hasOtherValidators ? executionMs() : 0;
-          if (taken > 0 && lastNextMs + othersMs + taken * allowedEachMs >= filledByMs) return undefined;
-          taken++;
-          return source.next();
-        },
-        skipSender() {
-          skippedMs += nowMs() - lastNextMs;
-          source.skipSender();
-        },
-        get executionMs() {
-          return executionMs();
-        },
-      };
+      return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, parts);
     },
     onCommitted() {
-      lastCommitMs = nowMs();
+      lastCommitMs = parts.nowMs();
     },
     learn,
     learnFromOthers: (transactions, sinceArrivalMs) => learn(transactions, sinceArrivalMs * UNSEEN_FACTOR),

@@ -1,0 +1,71 @@
+import type { TransactionSource } from "../execution/buildBlock.ts";
+import type { SentTransaction } from "../types/transaction.ts";
+
+/**
+ * A source that ends as soon as one more transaction would make the block late, but yields at least one. Also reports the
+ * execution time of the transactions that it has yielded, without those of skipped senders.
+ */
+export interface TimedSource extends TransactionSource {
+  /** Estimate of what other validators need: CPU time, so that time given to other processes here does not count. */
+  readonly executionMs: number;
+}
+
+export interface SourceClocks {
+  nowMs(): number;
+  /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
+  readonly cpuMs?: (() => number) | undefined;
+}
+
+export interface SourceLimits {
+  /** When filling began. */
+  readonly startMs: number;
+  /** When filling must end at the latest, before what each transaction adds. */
+  readonly filledByMs: number;
+  /** Time that each transaction in the block adds to finishing it. */
+  readonly allowedEachMs: number;
+  /** Whether other validators have to execute the block after this node. */
+  readonly hasOtherValidators: boolean;
+}
+
+/** Interval between readings of the CPU time, milliseconds: too costly for each of ten thousand transfers. */
+const CPU_READ_INTERVAL_MS = 5;
+
+export function createTimedSource(
+  source: TransactionSource,
+  { startMs, filledByMs, allowedEachMs, hasOtherValidators }: SourceLimits,
+  { nowMs, cpuMs }: SourceClocks,
+): TimedSource {
+  const startCpuMs = cpuMs?.() ?? 0;
+  let taken = 0;
+  let lastNextMs = startMs;
+  let skippedMs = 0;
+  let usedCpuMs = 0;
+  let cpuReadAtMs = startMs;
+
+  function executionMs(): number {
+    const durationMs = lastNextMs - startMs - skippedMs;
+    if (cpuMs === undefined) return durationMs;
+    if (lastNextMs - cpuReadAtMs >= CPU_READ_INTERVAL_MS) {
+      usedCpuMs = cpuMs() - startCpuMs;
+      cpuReadAtMs = lastNextMs;
+    }
+    return Math.min(durationMs, usedCpuMs + lastNextMs - cpuReadAtMs);
+  }
+
+  return {
+    next(): SentTransaction | undefined {
+      lastNextMs = nowMs();
+      const othersMs = hasOtherValidators ? executionMs() : 0;
+      if (taken > 0 && lastNextMs + othersMs + taken * allowedEachMs >= filledByMs) return undefined;
+      taken++;
+      return source.next();
+    },
+    skipSender() {
+      skippedMs += nowMs() - lastNextMs;
+      source.skipSender();
+    },
+    get executionMs() {
+      return executionMs();
+    },
+  };
+}
