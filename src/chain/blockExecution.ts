@@ -16,7 +16,7 @@ import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import { measureFinishing } from "./calibration.ts";
 import { type CandidateTiming, createCandidateTiming } from "./candidateTiming.ts";
-import type { ChainStores } from "./chainWriter.ts";
+import type { ChainStores } from "./chainStores.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import { createSlowTransactions, type SlowTransactions } from "./slowTransactions.ts";
 import { type BlockTimeBudget, createBlockTimeBudget } from "./timeBudget.ts";

@@ -17,11 +17,12 @@ import type { NamedHeader } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
+import type { BlockErrorCode } from "./blockError.ts";
 import type { BlockExecution, BlockFilling, TransactionSupply } from "./blockExecution.ts";
 import type { ChainWriter } from "./chainWriter.ts";
 import type { ExecutedBlocks } from "./executedBlocks.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
-import type { BlockErrorCode, Importer } from "./importBlock.ts";
+import type { Importer } from "./importBlock.ts";
 import type { ValidatorSets } from "./validators.ts";
 
 /** What a candidate is built from. */
@@ -64,35 +65,7 @@ export interface Candidates {
 }
 
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
-  const { writer, validators, execution, executedBlocks, importer, clock } = parts;
-
-  /**
-   * Derives the state and the roots of a filled block; undefined when the head moves meanwhile. Each takes tens of
-   * milliseconds for a full block, so the steps yield. Once the head has moved, no further step reads the state.
-   */
-  async function completeUnlessHeadMoved(
-    filling: BlockFilling,
-    number: bigint,
-    base: NamedHeader,
-  ): Promise<(BlockRoots & { readonly staged: StagedState }) | undefined> {
-    const signal = {
-      get aborted() {
-        return writer.head !== base;
-      },
-    };
-    const yieldPolicy = createYieldPolicy(clock, { signal });
-    try {
-      await yieldPolicy.yield();
-      const staged = await execution.stage(filling, number, yieldPolicy);
-      const transactionsRoot = await inSteps(rootOfTransactionsInSteps(filling.transactions), yieldPolicy);
-      const receiptsRoot = await inSteps(rootOfReceiptsInSteps(filling.receipts), yieldPolicy);
-      return signal.aborted ? undefined : { staged, stateRoot: staged.root, transactionsRoot, receiptsRoot };
-    } catch (error) {
-      if (!(error instanceof OutOfTime)) throw error;
-      return undefined;
-    }
-  }
-
+  const { writer, validators, execution, executedBlocks, importer } = parts;
   return {
     async build({ parent, round, timestamp, vote }, supply) {
       const base = writer.head;
@@ -102,7 +75,7 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       const filling = await execution.fill({ ...unsealed, coinbase: settings.builder }, supply, set.length);
       if (writer.head !== base) return notTheHead(parent);
       for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
-      const completed = await completeUnlessHeadMoved(filling, unsealed.number, base);
+      const completed = await completeUnlessHeadMoved(parts, filling, unsealed.number, base);
       if (completed === undefined) return notTheHead(parent);
       const { staged, ...roots } = completed;
       const candidate = createCandidate(
@@ -135,6 +108,34 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       return known !== undefined && equalBytes(known.hash, hash) ? ok(known) : committed;
     },
   };
+}
+
+/**
+ * Derives the state and the roots of a filled block; undefined when the head moves meanwhile. Each takes tens of
+ * milliseconds for a full block, so the steps yield. Once the head has moved, no further step reads the state.
+ */
+async function completeUnlessHeadMoved(
+  { writer, execution, clock }: CandidateParts,
+  filling: BlockFilling,
+  number: bigint,
+  base: NamedHeader,
+): Promise<(BlockRoots & { readonly staged: StagedState }) | undefined> {
+  const signal = {
+    get aborted() {
+      return writer.head !== base;
+    },
+  };
+  const yieldPolicy = createYieldPolicy(clock, { signal });
+  try {
+    await yieldPolicy.yield();
+    const staged = await execution.stage(filling, number, yieldPolicy);
+    const transactionsRoot = await inSteps(rootOfTransactionsInSteps(filling.transactions), yieldPolicy);
+    const receiptsRoot = await inSteps(rootOfReceiptsInSteps(filling.receipts), yieldPolicy);
+    return signal.aborted ? undefined : { staged, stateRoot: staged.root, transactionsRoot, receiptsRoot };
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+    return undefined;
+  }
 }
 
 interface BlockRoots {

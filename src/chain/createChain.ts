@@ -5,27 +5,25 @@ import type { VoteTally } from "../ibft/validatorVotes.ts";
 import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { createMutex } from "../primitives/mutex.ts";
+import { createMutex, type Mutex } from "../primitives/mutex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
-import { createBadBlocks } from "./badBlocks.ts";
-import { type BlockProduction, createBlockExecution } from "./blockExecution.ts";
+import { type BadBlocks, createBadBlocks } from "./badBlocks.ts";
+import type { BlockErrorCode } from "./blockError.ts";
+import { type BlockExecution, type BlockProduction, createBlockExecution } from "./blockExecution.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
-import { type ChainStores, type ChainWriter, createChainWriter } from "./chainWriter.ts";
+import type { ChainStores } from "./chainStores.ts";
+import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
 import { checkStoredRules } from "./checkStoredRules.ts";
 import { createExecutedBlocks } from "./executedBlocks.ts";
 import { openGenesis } from "./genesisBlock.ts";
-import {
-  type BlockErrorCode,
-  createImporter,
-  type RecoverSealers,
-  type RecoverSenders,
-} from "./importBlock.ts";
+import { createImporter, type Importer } from "./importBlock.ts";
+import type { RecoverSealers, RecoverSenders } from "./signerRecovery.ts";
 import type { BlockTiming } from "./timingFilter.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
@@ -94,32 +92,53 @@ export async function createChain(
   const opened = await openGenesis(spec, stores);
   if (!opened.ok) return opened;
   const genesis: NamedHeader = opened.value;
-  const validators = createValidatorSets({
-    database,
-    schedule: spec.ibft,
-    header: (number) => blocks.header(number),
-  });
+  const headerByNumber = (number: bigint) => blocks.header(number);
+  const validators = createValidatorSets({ database, schedule: spec.ibft, header: headerByNumber });
   const writer = createChainWriter(stores, genesis, { alsoWrite: validators.writeSnapshot, logger });
   const rules = await checkStoredRules(spec, database, writer.head);
   if (!rules.ok) return rules;
   const executedBlocks = createExecutedBlocks();
   const badBlocks = createBadBlocks();
-  const execution = createBlockExecution({
-    spec,
-    stores,
-    clock,
-    production: parts.production,
-    cpuMs: parts.cpuMs,
-    logger,
-  });
+  const { production, cpuMs } = parts;
+  const execution = createBlockExecution({ spec, stores, clock, production, cpuMs, logger });
   writer.onHeadChanged(({ added }) => {
     executedBlocks.clear();
     for (const block of added) execution.onCommitted(block);
   });
   const mutex = createMutex();
+  const blockParts = { clock, writer, validators, execution, executedBlocks };
+  const importer = createImporter({
+    ...blockParts,
+    spec,
+    badBlocks,
+    recoverSenders,
+    recoverSealers: parts.recoverSealers ?? recoverSealersHere,
+    mutex,
+  });
+  const candidates = createCandidates(settings, { ...blockParts, importer, headerByNumber });
+  const reads = readsOf(stores, genesis, writer, validators);
+  return ok(
+    chainOf({ stores, writer, validators, execution, importer, candidates, badBlocks, reads, mutex }),
+  );
+}
+
+interface OpenedParts {
+  readonly stores: ChainStores;
+  readonly writer: ChainWriter;
+  readonly validators: ValidatorSets;
+  readonly execution: BlockExecution;
+  readonly importer: Importer;
+  readonly candidates: Candidates;
+  readonly badBlocks: BadBlocks;
+  readonly reads: Omit<ChainReader, "head">;
+  readonly mutex: Mutex;
+}
+
+function chainOf({ stores, writer, validators, execution, importer, ...parts }: OpenedParts): Chain {
   let isRewriting = false;
-  const rewrite = <T>(work: () => Promise<T>): Promise<T> =>
-    mutex.runExclusive(async () => {
+
+  function rewrite<T>(work: () => Promise<T>): Promise<T> {
+    return parts.mutex.runExclusive(async () => {
       isRewriting = true;
       try {
         return await work();
@@ -127,30 +146,19 @@ export async function createChain(
         isRewriting = false;
       }
     });
-  const importer = createImporter({
-    spec,
-    clock,
-    writer,
-    validators,
-    execution,
-    executedBlocks,
-    badBlocks,
-    recoverSenders,
-    recoverSealers: parts.recoverSealers ?? recoverSealersHere,
-    mutex,
-  });
-  const candidates = createCandidates(settings, {
-    writer,
-    validators,
-    execution,
-    executedBlocks,
-    importer,
-    clock,
-    headerByNumber: (number) => blocks.header(number),
-  });
-  return ok({
-    ...reads(stores, genesis, writer, validators),
-    ...candidates,
+  }
+
+  async function replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>> {
+    const block = expectDefined(stores.blocks.block(number), `block ${number}`);
+    // Read before the rewind removes it.
+    const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };
+    await writer.rewind(number - 1n);
+    return importer.importNow(again);
+  }
+
+  return {
+    ...parts.reads,
+    ...parts.candidates,
     get head() {
       return writer.head;
     },
@@ -163,33 +171,25 @@ export async function createChain(
     get blockTiming() {
       return execution.timing;
     },
-    restoreBlockTiming: execution.restoreTiming,
-    calibrate: (signal) =>
-      execution.calibrate(() => writer.head, {
-        validatorCount: validators.after(writer.head).validators.length,
-        signal,
-      }),
+    restoreBlockTiming: (timing) => execution.restoreTiming(timing),
+    calibrate(signal) {
+      const validatorCount = validators.after(writer.head).validators.length;
+      return execution.calibrate(() => writer.head, { validatorCount, signal });
+    },
     checkNextHeader: importer.checkNext,
     importBlock: importer.import,
-    badBlocks: badBlocks.all,
+    badBlocks: parts.badBlocks.all,
     rewind: (number) => rewrite(() => writer.rewind(number)),
-    replayBlock: (number) =>
-      rewrite(async () => {
-        const block = expectDefined(blocks.block(number), `block ${number}`);
-        // Read before the rewind removes it.
-        const again = { header: block.header, transactions: block.transactions, ommers: block.ommers };
-        await writer.rewind(number - 1n);
-        return importer.importNow(again);
-      }),
+    replayBlock: (number) => rewrite(() => replayBlock(number)),
     rebuildState: () => rewrite(() => stores.world.rebuildHead()),
     tallyAfter: validators.after,
-  });
+  };
 }
 
 const recoverSealersHere: RecoverSealers = (header, extra) =>
   recoverSealers(sealDigest(header, extra), extra.seals);
 
-function reads(
+function readsOf(
   { blocks, world }: ChainStores,
   genesis: NamedHeader,
   writer: ChainWriter,

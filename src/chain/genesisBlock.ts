@@ -8,7 +8,7 @@ import { createBatch } from "../storage/batch.ts";
 import { createMemoryDatabase } from "../storage/memoryDatabase.ts";
 import { encodeBlock, type StoredBlock } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
-import type { ChainStores } from "./chainWriter.ts";
+import type { ChainStores } from "./chainStores.ts";
 
 /** Derives block zero of a network, its state root from the accounts of the genesis file. */
 export function deriveGenesisBlock(spec: ChainSpec): StoredBlock {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../calls/callPool.ts";
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
-import type { RecoverSenders } from "../chain/importBlock.ts";
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";

@@ -1,5 +1,5 @@
 import type { Chain } from "../chain/createChain.ts";
-import type { RecoverSenders } from "../chain/importBlock.ts";
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
 import type { Engine } from "../consensus/engine.ts";

@@ -1,6 +1,6 @@
 import type { BlockProduction } from "../../src/chain/blockExecution.ts";
 import { type Chain, createChain } from "../../src/chain/createChain.ts";
-import type { RecoverSenders } from "../../src/chain/importBlock.ts";
+import type { RecoverSenders } from "../../src/chain/signerRecovery.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { RecoverSenders } from "../../src/chain/importBlock.ts";
+import type { RecoverSenders } from "../../src/chain/signerRecovery.ts";
 import type { Facts, Logger } from "../../src/observability/logger.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { toDigits } from "../../src/primitives/hex.ts";

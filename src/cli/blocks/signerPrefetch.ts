@@ -1,4 +1,4 @@
-import type { RecoverSealers, RecoverSenders } from "../../chain/importBlock.ts";
+import type { RecoverSealers, RecoverSenders } from "../../chain/signerRecovery.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Block } from "../../types/block.ts";
 import { sealDigest } from "../../types/blockHash.ts";

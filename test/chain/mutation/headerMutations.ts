@@ -1,4 +1,4 @@
-import type { BlockErrorCode } from "../../../src/chain/importBlock.ts";
+import type { BlockErrorCode } from "../../../src/chain/blockError.ts";
 import { concatBytes, EMPTY_BYTES } from "../../../src/primitives/hex.ts";
 import { SECP256K1_ORDER, type Signature } from "../../../src/primitives/secp256k1.ts";
 import { type ExtraData, encodeExtraData } from "../../../src/types/extraData.ts";

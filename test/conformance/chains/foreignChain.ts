@@ -1,5 +1,6 @@
 import { type BodyErrorCode, checkExecution } from "../../../src/chain/bodyRules.ts";
-import { type ChainStores, createChainWriter } from "../../../src/chain/chainWriter.ts";
+import type { ChainStores } from "../../../src/chain/chainStores.ts";
+import { createChainWriter } from "../../../src/chain/chainWriter.ts";
 import { openGenesis } from "../../../src/chain/genesisBlock.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";

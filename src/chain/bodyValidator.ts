@@ -1,0 +1,138 @@
+import { createYieldPolicy, OutOfTime, type StopSignal } from "../execution/yieldPolicy.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
+import type { Block, NamedHeader } from "../types/block.ts";
+import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
+import { type BlockErrorCode, notAfterHead, validationStopped } from "./blockError.ts";
+import type { BlockExecution } from "./blockExecution.ts";
+import { checkBody, checkExecution } from "./bodyRules.ts";
+import type { ChainWriter } from "./chainWriter.ts";
+import { createSharedRuns, type ExecutedBlock, type ExecutedBlocks } from "./executedBlocks.ts";
+import type { RecoverSenders } from "./signerRecovery.ts";
+
+/** Validates and executes the bodies of blocks whose headers are valid. */
+export interface BodyValidator {
+  /**
+   * Executes the block on top of `parent`, which is the head, unless that was done before, and keeps the execution. Stops
+   * once the signal is aborted or the head moves.
+   */
+  validate(
+    block: Block,
+    hash: Hash,
+    parent: NamedHeader,
+    signal: StopSignal,
+  ): Promise<Result<ExecutedBlock, BlockErrorCode>>;
+}
+
+export interface BodyValidatorParts {
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly writer: Pick<ChainWriter, "head">;
+  readonly execution: BlockExecution;
+  readonly executedBlocks: ExecutedBlocks;
+  readonly recoverSenders: RecoverSenders;
+}
+
+export function createBodyValidator(parts: BodyValidatorParts): BodyValidator {
+  const { clock, writer, executedBlocks, recoverSenders } = parts;
+  const runs = createSharedRuns<Result<ExecutedBlock, BlockErrorCode>>();
+
+  /** Undefined when the signal is aborted. */
+  async function executeUnlessStopped(
+    block: NamedSentBlock,
+    parent: NamedHeader,
+    signal: StopSignal,
+  ): Promise<Result<ExecutedBlock, BlockErrorCode> | undefined> {
+    // Stops when the head moves: the result would be invalid.
+    const orHeadMoved = {
+      get aborted() {
+        return signal.aborted || writer.head !== parent;
+      },
+    };
+    try {
+      return await executeAndCheck(parts, block, parent, orHeadMoved);
+    } catch (error) {
+      if (!(error instanceof OutOfTime)) throw error;
+      return writer.head === parent ? undefined : notAfterHead(block.header, writer.head);
+    }
+  }
+
+  return {
+    async validate(block, hash, parent, signal) {
+      const done = executedBlocks.find(hash);
+      if (done !== undefined && hasBodyOf(done.block, block)) return ok(done);
+      const bodyResult = await checkBody(block, createYieldPolicy(clock));
+      if (!bodyResult.ok) return bodyResult;
+      const transactions = withSenders(block.transactions, await recoverSenders(block.transactions));
+      if (!transactions.ok) return transactions;
+      if (writer.head !== parent) return notAfterHead(block.header, writer.head);
+      if (signal.aborted) return validationStopped(block.header);
+      const sent = { ...block, hash, transactions: transactions.value };
+      const executed = await runs.join({ hash, base: parent, signal }, (combined) =>
+        executeUnlessStopped(sent, parent, combined),
+      );
+      return executed ?? validationStopped(block.header);
+    },
+  };
+}
+
+type NamedSentBlock = Block<SentTransaction> & { readonly hash: Hash };
+
+/** Throws OutOfTime once the signal is aborted, which it is as soon as the head has moved. */
+async function executeAndCheck(
+  { clock, writer, execution, executedBlocks }: BodyValidatorParts,
+  block: NamedSentBlock,
+  parent: NamedHeader,
+  signal: StopSignal,
+): Promise<Result<ExecutedBlock, BlockErrorCode>> {
+  const executed = await execution.replay(block.header, block.transactions, signal);
+  if (writer.head !== parent) return notAfterHead(block.header, writer.head);
+  if (!executed.ok) return executed;
+  // Each of these takes tens of milliseconds for a full block, so they yield. `signal` is aborted once the head has
+  // moved, before a step reads another state.
+  const yieldPolicy = createYieldPolicy(clock, { signal });
+  await yieldPolicy.yield();
+  const staged = await execution.stage(executed.value, block.header.number, yieldPolicy);
+  const checked = await checkExecution(
+    block.header,
+    { ...executed.value, stateRoot: staged.root },
+    yieldPolicy,
+  );
+  if (writer.head !== parent) return notAfterHead(block.header, writer.head);
+  if (!checked.ok) return checked;
+  const { header, hash, transactions, ommers } = block;
+  const result = {
+    block: { header, hash, transactions, ommers },
+    receipts: executed.value.receipts,
+    staged,
+  };
+  executedBlocks.keep(result);
+  return ok(result);
+}
+
+function withSenders(
+  transactions: readonly Transaction[],
+  senders: Awaited<ReturnType<RecoverSenders>>,
+): Result<readonly SentTransaction[], "unknownSender"> {
+  const sent: SentTransaction[] = [];
+  for (const [index, transaction] of transactions.entries()) {
+    const sender = senders[index];
+    if (sender === undefined) {
+      const message = `the signature of transaction ${index} (${toHex(transaction.hash)}) is invalid`;
+      return err({ code: "unknownSender", fault: "peer", message });
+    }
+    sent.push(withSender(transaction, sender));
+  }
+  return ok(sent);
+}
+
+/** Compares bodies of the same chain hash by transaction hashes: much cheaper than deriving the transactions root. */
+function hasBodyOf(known: Block, { transactions, ommers, withdrawals = [] }: Block): boolean {
+  return (
+    ommers.length === 0 &&
+    withdrawals.length === 0 &&
+    transactions.length === known.transactions.length &&
+    transactions.every(({ hash }, index) => equalBytes(hash, known.transactions[index]?.hash ?? EMPTY_BYTES))
+  );
+}

@@ -1,0 +1,88 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { Logger } from "../observability/logger.ts";
+import { expectDefined } from "../primitives/assert.ts";
+import { createBatch } from "../storage/batch.ts";
+import type { BlockStore } from "../storage/blocks/blockStore.ts";
+import { DamagedData } from "../storage/database.ts";
+import type { NamedHeader, StoredBlock } from "../types/block.ts";
+import type { Receipt } from "../types/receipt.ts";
+import type { HeadChange } from "./chain.ts";
+import type { ChainStores } from "./chainStores.ts";
+
+/** Bounds of one rewind step: blocks, and approximately transactions and gas. */
+const REWIND_BLOCKS = 64;
+const REWIND_TRANSACTIONS = 20_000;
+/** Enough gas for a quarter of a million logs. */
+const REWIND_GAS = 100_000_000n;
+
+/**
+ * Removes blocks from the head downwards, durably: those above `number`, or as many as one step may hold in memory.
+ * The caller announces the change.
+ */
+export async function rewindStep(
+  stores: ChainStores,
+  { head, number }: { readonly head: NamedHeader; readonly number: bigint },
+  logger: Logger,
+): Promise<HeadChange> {
+  const { database, blocks, world, headMarker } = stores;
+  const stop = lastKept(blocks, head.header.number, number);
+  const target = expectDefined(blocks.header(stop), `block ${stop}`);
+  const removed: StoredBlock[] = [];
+  const batch = createBatch();
+  for (let above = head.header.number; above > stop; above--) {
+    removed.push(readWholeBlock(expectDefined(blocks.block(above), `block ${above}`), logger));
+    blocks.delete(batch, above);
+    await yieldToEventLoop();
+  }
+  await world.rewind(stop, batch);
+  blocks.moveHead(batch, target);
+  headMarker.lower({ number: stop, hash: target.hash });
+  // The disk is ahead of the caches until the head is announced; until then reads see the old head's data.
+  const reads = database.freeze();
+  try {
+    await database.write(batch);
+  } finally {
+    reads.release();
+  }
+  world.rewound(stop);
+  blocks.forgetAbove(stop);
+  return { head: target, added: [], removed };
+}
+
+/** Last block that one rewind step keeps. Everything that a step removes is in memory, logs included. */
+function lastKept(blocks: BlockStore, head: bigint, number: bigint): bigint {
+  let stop = head;
+  let transactions = 0;
+  let gas = 0n;
+  for (let blocksAway = 0; stop > number && blocksAway < REWIND_BLOCKS; blocksAway++) {
+    if (transactions >= REWIND_TRANSACTIONS || gas >= REWIND_GAS) break;
+    const block = blocks.block(stop);
+    transactions += block?.transactions.length ?? 0;
+    gas += block?.header.gasUsed ?? 0n;
+    stop--;
+  }
+  return stop;
+}
+
+/** Reads the whole block before it is removed: subscribers and filters need its logs afterwards. */
+function readWholeBlock(block: StoredBlock, logger: Logger): StoredBlock {
+  const { header, hash, totalDifficulty, size, transactions, ommers, withdrawals } = block;
+  const receipts = readableReceipts(block, logger);
+  const whole = { header, hash, totalDifficulty, size, transactions, receipts, ommers };
+  return withdrawals === undefined ? whole : { ...whole, withdrawals };
+}
+
+/** Empty where they are damaged: removing the block, and perhaps importing it again, repairs that. */
+function readableReceipts(block: StoredBlock, logger: Logger): readonly Receipt[] {
+  try {
+    return block.receipts;
+  } catch (error) {
+    if (!(error instanceof DamagedData)) throw error;
+    const { number } = block.header;
+    logger.warn(
+      { number, error },
+      "a block is removed without announcing its logs, because its receipts are damaged",
+    );
+    return [];
+  }
+}

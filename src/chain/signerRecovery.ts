@@ -1,0 +1,15 @@
+import type { Address } from "../primitives/address.ts";
+import type { ExtraData } from "../types/extraData.ts";
+import type { Header } from "../types/header.ts";
+import type { Transaction } from "../types/transaction.ts";
+
+/** Recovers the senders of transactions in bulk; undefined where a signature is invalid. */
+export type RecoverSenders = (
+  transactions: readonly Transaction[],
+) => Promise<readonly (Address | undefined)[]>;
+
+/** Recovers the signer of each commit seal of a header; undefined where a seal is invalid. */
+export type RecoverSealers = (
+  header: Header,
+  extra: ExtraData,
+) => Promise<readonly (Address | undefined)[]> | readonly (Address | undefined)[];
