@@ -1,4 +1,4 @@
-import { compareBytes, equalBytes } from "../primitives/hex.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { SETUP_TIMEOUT_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { AdmissionErrorCause } from "./traffic.ts";
@@ -73,13 +73,4 @@ export function refuseConnection(
     };
   }
   return undefined;
-}
-
-/** Of two crossing connections, the one that the node with the lower id opened stays. */
-export function isLastingDirection(
-  ownId: Uint8Array,
-  nodeId: Uint8Array,
-  { isInbound }: { readonly isInbound: boolean },
-): boolean {
-  return compareBytes(ownId, nodeId) < 0 !== isInbound;
 }

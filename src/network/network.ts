@@ -1,37 +1,36 @@
-import { createServer, connect as openSocket, type Socket } from "node:net";
+import { connect as openSocket, type Socket } from "node:net";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { toHex } from "../primitives/hex.ts";
-import { createIngressBudget } from "../primitives/ingressBudget.ts";
-import { err, ok, type Result } from "../primitives/result.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
+import { ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import type { PeerLimits } from "./admission.ts";
-import { createBanList, type RememberedDisconnect } from "./banList.ts";
-import { createDialer, type NodeAddress } from "./dialer.ts";
-import {
-  CONNECTION_BURST,
-  CONNECTIONS_PER_SECOND,
-  MAX_PENDING_CONNECTIONS,
-  MAX_SPARE_SOCKETS,
-  UNTRUSTED_BURST_MS,
-  UNTRUSTED_TIME_SHARE,
-} from "./limits.ts";
-import { createPeerTable, type PeerView } from "./peerTable.ts";
+import { type BanList, createBanList, type RememberedDisconnect } from "./banList.ts";
+import type { PeerView } from "./connectedPeer.ts";
+import { createDialer, type Dialer, type NodeAddress } from "./dialer.ts";
+import { MAX_SPARE_SOCKETS } from "./limits.ts";
+import { type Listener, listen } from "./listener.ts";
+import { createMaintainedPeers, type MaintainedPeers } from "./maintainedPeers.ts";
+import { createPeerTable, type PeerTable } from "./peerTable.ts";
+import { createPendingConnections, type PendingConnections } from "./pendingConnections.ts";
+import { createReadingTime, type ReadingTime } from "./readingTime.ts";
 import { createBufferBudget } from "./rlpx/bufferBudget.ts";
 import { type Connection, createConnection, plainHost, type Remote } from "./rlpx/connection.ts";
 import type { Disconnect } from "./rlpx/disconnectReason.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
-import { ownHello } from "./rlpx/hello.ts";
-import type { PeerShare, SubProtocol } from "./subProtocol.ts";
+import { type Hello, ownHello } from "./rlpx/hello.ts";
+import { createSharedKeyWarnings, type SharedKeyWarnings } from "./sharedKey.ts";
+import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
-import { createUnreachablePeers } from "./unreachablePeers.ts";
+import { createUnreachablePeers, type UnreachablePeers } from "./unreachablePeers.ts";
 
 /**
  * The node's connections to its peers (p2p.md#connection-policy).
  *
  *     sockets ── connection.ts: RLPx, Hello, keep-alive, limits ──> peerTable.ts: who may stay ──> sub-protocols
- *        └ inbound: accepted here     └ outbound: when dialer.ts says        └ banList.ts: who is banned
+ *        ├ inbound: listener.ts, pendingConnections.ts                       └ banList.ts: who is banned
+ *        └ outbound: when dialer.ts says so of maintainedPeers.ts
  *
  * Invariants: whatever a peer sends can only end its own connection, with a reason that is remembered; every resource
  * that a peer can make grow has a named bound in limits.ts; a node id has one lasting connection. Not done here: the
@@ -90,79 +89,178 @@ export async function createNetwork(
   settings: NetworkSettings,
   parts: NetworkParts,
 ): Promise<Result<Network, "addressInUse" | "cannotListen">> {
-  const { clock, logger, traffic } = parts;
-  const server = createServer();
-  const listening = await listen(server, settings);
-  if (!listening.ok) return listening;
-  const endpoint = listening.value;
-  const sockets = new Set<Socket>();
-  /** Inbound connections before Hello, oldest first. */
-  const pending = new Set<Connection>();
-  const newConnections = createConnectionRateLimit(clock);
-  const ingressBudget = createIngressBudget(clock, {
-    share: UNTRUSTED_TIME_SHARE,
-    burstMs: UNTRUSTED_BURST_MS,
-  });
-  const bufferBudget = createBufferBudget();
-  let isClosing = false;
+  const listening = await listen(settings);
+  return listening.ok ? ok(new PeerToPeerNetwork(settings, parts, listening.value)) : listening;
+}
 
-  const hello = ownHello({
-    clientId: settings.clientId,
-    capabilities: parts.protocols.map(({ name, version }) => ({ name, version })),
-    listenPort: endpoint.port,
-    nodeId: settings.key.nodeId,
-  });
-  const dialer = createDialer({ clock, chance: parts.chance, dial });
-  const unreachablePeers = createUnreachablePeers({ clock, logger });
-  const banList = createBanList({ bannedIds: settings.bannedIds, isMaintained: dialer.has }, clock.nowMs);
-  const table = createPeerTable(
-    { ownId: settings.key.nodeId, limits: settings.limits },
-    { ...parts, dialer, banList, unreachablePeers, shareOf },
-  );
+class PeerToPeerNetwork implements Network {
+  private readonly settings: NetworkSettings;
+  private readonly parts: NetworkParts;
+  private readonly listener: Listener;
+  private readonly hello: Hello;
+  private readonly sockets = new Set<Socket>();
+  private readonly pending: PendingConnections;
+  private readonly readingTime: ReadingTime;
+  private readonly bufferBudget = createBufferBudget();
+  private readonly maintained: MaintainedPeers;
+  private readonly dialer: Dialer;
+  private readonly unreachablePeers: UnreachablePeers;
+  private readonly sharedKeyWarnings: SharedKeyWarnings;
+  private readonly banList: BanList;
+  private readonly table: PeerTable;
+  private isClosing = false;
 
-  function accept(socket: Socket): void {
+  constructor(settings: NetworkSettings, parts: NetworkParts, listener: Listener) {
+    const { clock, logger } = parts;
+    const { nodeId } = settings.key;
+    this.settings = settings;
+    this.parts = parts;
+    this.listener = listener;
+    this.hello = ownHello({
+      clientId: settings.clientId,
+      capabilities: parts.protocols.map(({ name, version }) => ({ name, version })),
+      listenPort: listener.endpoint.port,
+      nodeId,
+    });
+    this.pending = createPendingConnections(clock);
+    this.readingTime = createReadingTime(clock, (id) => this.isTrusted(id));
+    this.maintained = createMaintainedPeers(parts);
+    this.dialer = createDialer({ clock, candidates: this.maintained, dial: (node) => this.dial(node) });
+    this.unreachablePeers = createUnreachablePeers({ clock, logger });
+    this.sharedKeyWarnings = createSharedKeyWarnings(clock, logger);
+    this.banList = createBanList(
+      { bannedIds: settings.bannedIds, isMaintained: (id) => this.maintained.has(id) },
+      () => clock.nowMs(),
+    );
+    this.table = createPeerTable(
+      { ownId: nodeId, limits: settings.limits },
+      {
+        ...parts,
+        isMaintained: (id) => this.maintained.has(id),
+        dialer: this.dialer,
+        banList: this.banList,
+        unreachablePeers: this.unreachablePeers,
+        sharedKeyWarnings: this.sharedKeyWarnings,
+        shareOf: (id) => this.readingTime.shareOf(id),
+      },
+    );
+    listener.begin({
+      accepted: (socket) => this.accept(socket),
+      failed: (error) => logger.warn({ error }, "error on the peer-to-peer port"),
+    });
+    for (const node of settings.maintained) this.addPeer(node);
+    logger.info({ ...this.endpoint, nodeId: toHex(nodeId) }, "listening for peers");
+  }
+
+  get endpoint(): Remote {
+    return this.listener.endpoint;
+  }
+
+  get peerCount(): number {
+    return this.table.readyCount;
+  }
+
+  get peers(): readonly PeerView[] {
+    return this.table.peers;
+  }
+
+  get disconnects(): readonly RememberedDisconnect[] {
+    return this.banList.disconnects;
+  }
+
+  addPeer(node: NodeAddress): boolean {
+    if (equalBytes(node.nodeId, this.settings.key.nodeId)) {
+      if (this.parts.isOwnAddress?.(node, this.endpoint) === false) this.sharedKeyWarnings.configured(node);
+      return false;
+    }
+    if (!this.maintained.add(node)) return false;
+    this.dialer.reschedule();
+    this.unreachablePeers.track(node);
+    return true;
+  }
+
+  removePeer(nodeId: Uint8Array): boolean {
+    const wasMaintained = this.maintained.remove(nodeId);
+    this.dialer.reschedule();
+    this.unreachablePeers.untrack(nodeId);
+    if (wasMaintained) this.table.disconnectPeer(nodeId, "requested");
+    return wasMaintained;
+  }
+
+  review(): void {
+    this.table.review();
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true;
+    this.dialer.stop();
+    this.unreachablePeers.stop();
+    const isClosed = this.listener.close();
+    for (const connection of this.pending.all)
+      connection.destroy("clientQuitting", "this node is shutting down");
+    this.table.disconnectAll("clientQuitting");
+    await flush([...this.sockets]);
+    for (const socket of this.sockets) socket.destroy();
+    await isClosed;
+    this.readingTime.close();
+  }
+
+  private isTrusted(nodeId: Uint8Array): boolean {
+    return this.maintained.has(nodeId) || this.parts.isValidator?.(addressOfPublicKey(nodeId)) === true;
+  }
+
+  private accept(socket: Socket): void {
+    const { traffic } = this.parts;
     const remote = { host: plainHost(socket.remoteAddress ?? ""), port: socket.remotePort ?? 0 };
-    const isFull = sockets.size >= settings.limits.maxPeers + MAX_SPARE_SOCKETS;
-    if (isClosing || isFull || !newConnections.take()) {
+    const isFull = this.sockets.size >= this.settings.limits.maxPeers + MAX_SPARE_SOCKETS;
+    if (this.isClosing || isFull || !this.pending.admit()) {
       traffic?.inboundRefused(isFull ? "sockets" : "rate");
       socket.destroy();
       return;
     }
     // A silent connection must not keep others out.
-    const [oldest] = pending;
-    if (oldest !== undefined && pending.size >= MAX_PENDING_CONNECTIONS) {
-      pending.delete(oldest);
+    const surplus = this.pending.takeSurplus();
+    if (surplus !== undefined) {
       traffic?.inboundRefused("crowded");
-      oldest.destroy("timeout", "dropped in favour of newer connections");
+      surplus.destroy("timeout", "dropped in favour of newer connections");
     }
-    pending.add(adopt(socket, { remote }));
+    this.pending.add(this.adopt(socket, { remote }));
   }
 
-  function dial({ nodeId, host, tcpPort }: NodeAddress): void {
-    if (banList.isDenied(nodeId)) {
-      dialer.disconnected(nodeId, "breachOfProtocol", 0);
+  private dial({ nodeId, host, tcpPort }: NodeAddress): void {
+    if (this.banList.isDenied(nodeId)) {
+      this.dialer.disconnected(nodeId, "breachOfProtocol", 0);
       return;
     }
-    adopt(openSocket({ host, port: tcpPort }), { remote: { host, port: tcpPort }, remoteId: nodeId });
+    const remote = { host, port: tcpPort };
+    this.adopt(openSocket(remote), { remote, remoteId: nodeId });
   }
 
-  function adopt(
+  private adopt(
     socket: Socket,
-    endpoint: { readonly remote: Remote; readonly remoteId?: Uint8Array },
+    { remote, remoteId }: { readonly remote: Remote; readonly remoteId?: Uint8Array },
   ): Connection {
+    const { table, pending, sockets, readingTime, bufferBudget } = this;
+    const { clock, traffic } = this.parts;
     sockets.add(socket);
     const connection: Connection = createConnection(
-      { own: settings.key, hello, ...endpoint },
-      { socket, clock, read: readPortion, bufferBudget: bufferBudget, isTrusted },
+      { own: this.settings.key, hello: this.hello, remote, ...(remoteId && { remoteId }) },
       {
-        opened(theirs) {
-          pending.delete(connection);
-          table.open(connection, theirs);
+        socket,
+        clock,
+        read: (nodeId, read) => readingTime.read(nodeId, read),
+        bufferBudget,
+        isTrusted: (nodeId) => this.isTrusted(nodeId),
+      },
+      {
+        opened(hello) {
+          pending.remove(connection);
+          table.open(connection, hello);
         },
         message: (id, payload) => table.receive(connection, id, payload),
         base: (direction, id) => traffic?.passed(baseMessage(direction, id)),
         ended(disconnect) {
-          if (pending.delete(connection)) traffic?.inboundRefused("handshake");
+          if (pending.remove(connection)) traffic?.inboundRefused("handshake");
           table.end(connection, disconnect);
         },
         released: () => sockets.delete(socket),
@@ -170,128 +268,6 @@ export async function createNetwork(
     );
     return connection;
   }
-
-  /** Input from maintained peers and validators does not wait behind that of untrusted peers. */
-  function readPortion(nodeId: Uint8Array | undefined, read: () => void): boolean {
-    if (nodeId === undefined || !isTrusted(nodeId)) return ingressBudget.take(read);
-    read();
-    return true;
-  }
-
-  function shareOf(nodeId: Uint8Array): PeerShare {
-    const sender = toHex(nodeId);
-    return {
-      get isTrusted() {
-        return isTrusted(nodeId);
-      },
-      take(work) {
-        if (isTrusted(nodeId)) work();
-        else ingressBudget.take(work, sender);
-      },
-      spend(durationMs) {
-        if (!isTrusted(nodeId)) ingressBudget.spend(durationMs);
-      },
-    };
-  }
-
-  const isTrusted = (nodeId: Uint8Array): boolean =>
-    dialer.has(nodeId) || parts.isValidator?.(addressOfPublicKey(nodeId)) === true;
-
-  server.on("connection", accept);
-  server.on("error", (error) => logger.warn({ error }, "error on the peer-to-peer port"));
-  const isSelf = ({ nodeId }: NodeAddress): boolean => Buffer.compare(nodeId, settings.key.nodeId) === 0;
-  function addPeer(node: NodeAddress): boolean {
-    if (!isSelf(node)) {
-      const isNew = dialer.add(node);
-      if (isNew) unreachablePeers.track(node);
-      return isNew;
-    }
-    if (parts.isOwnAddress?.(node, endpoint) === false)
-      logger.warn(
-        { host: node.host, port: node.tcpPort },
-        "a configured peer has this node's own id, at an address that is not this one's: if another node runs " +
-          "there, the two have one key, and two validators with one key can split the chain; give one of them a key of " +
-          "its own (--node-private-key-file). If the address is this node's, say so with --p2p-host",
-      );
-    return false;
-  }
-  for (const node of settings.maintained) addPeer(node);
-  logger.info({ ...endpoint, nodeId: toHex(settings.key.nodeId) }, "listening for peers");
-
-  return ok({
-    endpoint,
-    get peerCount() {
-      return table.readyCount;
-    },
-    get peers() {
-      return table.peers;
-    },
-    get disconnects() {
-      return banList.disconnects;
-    },
-    addPeer,
-    removePeer(nodeId) {
-      const wasMaintained = dialer.remove(nodeId);
-      unreachablePeers.untrack(nodeId);
-      if (wasMaintained) table.disconnectPeer(nodeId, "requested");
-      return wasMaintained;
-    },
-    review: table.review,
-    async close() {
-      isClosing = true;
-      dialer.stop();
-      unreachablePeers.stop();
-      const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const connection of pending) connection.destroy("clientQuitting", "this node is shutting down");
-      table.disconnectAll("clientQuitting");
-      await flush([...sockets]);
-      for (const socket of sockets) socket.destroy();
-      await isClosed;
-      ingressBudget.close();
-    },
-  });
-}
-
-function listen(
-  server: ReturnType<typeof createServer>,
-  { host, port }: NetworkSettings,
-): Promise<Result<Remote, "addressInUse" | "cannotListen">> {
-  return new Promise((resolve) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const isInUse = error.code === "EADDRINUSE";
-      resolve(
-        err({
-          code: isInUse ? "addressInUse" : "cannotListen",
-          fault: "local",
-          message: isInUse
-            ? `Port ${port} on ${host} is in use by another program: choose another one with --p2p-port.`
-            : `Peers cannot be listened for on ${host}:${port}: ${error.message}`,
-        }),
-      );
-    });
-    server.listen({ host, port }, () => {
-      server.removeAllListeners("error");
-      const address = server.address();
-      resolve(ok({ host, port: typeof address === "object" && address !== null ? address.port : port }));
-    });
-  });
-}
-
-/** Token bucket: CONNECTIONS_PER_SECOND on average, CONNECTION_BURST at once for when many nodes start together. */
-function createConnectionRateLimit(clock: Clock): { take(): boolean } {
-  let tokens = CONNECTION_BURST;
-  let filledMs = clock.nowMs();
-  return {
-    take() {
-      const nowMs = clock.nowMs();
-      const gained = (Math.max(nowMs - filledMs, 0) / 1000) * CONNECTIONS_PER_SECOND;
-      tokens = Math.min(tokens + gained, CONNECTION_BURST);
-      filledMs = nowMs;
-      if (tokens < 1) return false;
-      tokens--;
-      return true;
-    },
-  };
 }
 
 /** Flushes pending writes; does not wait for a peer that does not read. */

@@ -1,7 +1,7 @@
 import { type Enode, isNamed, parseEnode, showEnode } from "../config/enode.ts";
+import type { PeerView } from "../network/connectedPeer.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import type { Network } from "../network/network.ts";
-import type { PeerView } from "../network/peerTable.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import type { EnodeErrorCode, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type ConnectionRequest, isLastingDirection, refuseConnection } from "../../src/network/admission.ts";
+import { type ConnectionRequest, refuseConnection } from "../../src/network/admission.ts";
 import { createBanList } from "../../src/network/banList.ts";
 import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
+import { createMaintainedPeers } from "../../src/network/maintainedPeers.ts";
 import { createPeerScore } from "../../src/network/peerScore.ts";
 import type { Disconnect } from "../../src/network/rlpx/disconnectReason.ts";
+import { isLastingDirection } from "../../src/network/simultaneousConnect.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
 const LOW = new Uint8Array(64).fill(1);
@@ -139,17 +141,23 @@ describe("the dialer", () => {
   const start = () => {
     const clock = createHandClock(0);
     const calls: string[] = [];
+    const maintained = createMaintainedPeers({ clock, chance: () => 0.5 });
     const dialer = createDialer({
       clock,
-      chance: () => 0.5,
+      candidates: maintained,
       dial: ({ tcpPort }) => void calls.push(`${tcpPort} at ${clock.nowMs()}`),
     });
-    return { clock, calls, dialer };
+    const add = (node: NodeAddress): boolean => {
+      const isNew = maintained.add(node);
+      dialer.reschedule();
+      return isNew;
+    };
+    return { clock, calls, maintained, dialer, add };
   };
 
   it("dials at once, and redials after delays that double up to 30 s", () => {
-    const { clock, calls, dialer } = start();
-    dialer.add(nodeOf(1));
+    const { clock, calls, dialer, add } = start();
+    add(nodeOf(1));
     clock.advanceBy(0);
     for (const waitMs of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
       const count = calls.length;
@@ -162,8 +170,8 @@ describe("the dialer", () => {
   });
 
   it("resets the delay after a connection that lasted, and waits longest after a refusal", () => {
-    const { clock, calls, dialer } = start();
-    dialer.add(nodeOf(1));
+    const { clock, calls, dialer, add } = start();
+    add(nodeOf(1));
     clock.advanceBy(0);
     dialer.disconnected(nodeOf(1).nodeId, "tooManyPeers", 0);
     clock.advanceBy(29_999);
@@ -176,11 +184,12 @@ describe("the dialer", () => {
   });
 
   it("does not dial nodes that are connected, removed, or already being dialed", () => {
-    const { clock, calls, dialer } = start();
-    for (const number of [1, 2, 3]) dialer.add(nodeOf(number));
-    expect(dialer.add(nodeOf(3))).toBe(false);
+    const { clock, calls, maintained, dialer, add } = start();
+    for (const number of [1, 2, 3]) add(nodeOf(number));
+    expect(add(nodeOf(3))).toBe(false);
     dialer.connected(nodeOf(1).nodeId);
-    dialer.remove(nodeOf(2).nodeId);
+    maintained.remove(nodeOf(2).nodeId);
+    dialer.reschedule();
     clock.advanceBy(600_000);
     expect(calls).toEqual(["3 at 0"]);
     dialer.stop();
@@ -190,11 +199,24 @@ describe("the dialer", () => {
   });
 
   it("dials at most sixteen nodes at a time", () => {
-    const { clock, calls, dialer } = start();
-    for (let number = 1; number <= 20; number++) dialer.add(nodeOf(number));
+    const { clock, calls, dialer, add } = start();
+    for (let number = 1; number <= 20; number++) add(nodeOf(number));
     clock.advanceBy(0);
     expect(calls.length).toBe(16);
     dialer.connected(nodeOf(1).nodeId);
+    clock.advanceBy(0);
+    expect(calls.length).toBe(17);
+  });
+
+  it("counts a dial until it has ended, even when its node was removed", () => {
+    const { clock, calls, maintained, dialer, add } = start();
+    for (let number = 1; number <= 17; number++) add(nodeOf(number));
+    clock.advanceBy(0);
+    maintained.remove(nodeOf(1).nodeId);
+    dialer.reschedule();
+    clock.advanceBy(0);
+    expect(calls.length).toBe(16);
+    dialer.disconnected(nodeOf(1).nodeId, "timeout", 0);
     clock.advanceBy(0);
     expect(calls.length).toBe(17);
   });

@@ -1,0 +1,52 @@
+import { createServer, type Socket } from "node:net";
+import { err, ok, type Result } from "../primitives/result.ts";
+import type { Remote } from "./rlpx/connection.ts";
+
+/** The port that peers connect to. */
+export interface Listener {
+  readonly endpoint: Remote;
+  /** Hands over accepted sockets, and errors of the port, from now on. */
+  begin(events: {
+    readonly accepted: (socket: Socket) => void;
+    readonly failed: (error: Error) => void;
+  }): void;
+  /** Accepts no more; resolves when all accepted sockets are closed. */
+  close(): Promise<void>;
+}
+
+/** Listens on the address; port 0 picks any free port. Fails when the address cannot be listened on. */
+export function listen({ host, port }: Remote): Promise<Result<Listener, "addressInUse" | "cannotListen">> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once("error", (error) => resolve(refusal({ host, port }, error)));
+    server.listen({ host, port }, () => {
+      server.removeAllListeners("error");
+      const address = server.address();
+      const isBound = typeof address === "object" && address !== null;
+      resolve(
+        ok({
+          endpoint: { host, port: isBound ? address.port : port },
+          begin({ accepted, failed }) {
+            server.on("connection", accepted);
+            server.on("error", failed);
+          },
+          close: () => new Promise<void>((done) => server.close(() => done())),
+        }),
+      );
+    });
+  });
+}
+
+function refusal(
+  { host, port }: Remote,
+  error: NodeJS.ErrnoException,
+): Result<never, "addressInUse" | "cannotListen"> {
+  const isInUse = error.code === "EADDRINUSE";
+  return err({
+    code: isInUse ? "addressInUse" : "cannotListen",
+    fault: "local",
+    message: isInUse
+      ? `Port ${port} on ${host} is in use by another program: choose another one with --p2p-port.`
+      : `Peers cannot be listened for on ${host}:${port}: ${error.message}`,
+  });
+}

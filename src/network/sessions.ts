@@ -1,0 +1,170 @@
+import type { Logger } from "../observability/logger.ts";
+import type { Agreed } from "./rlpx/capabilities.ts";
+import type { Connection } from "./rlpx/connection.ts";
+import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
+import type { Hello } from "./rlpx/hello.ts";
+import type { Session, SubProtocol } from "./subProtocol.ts";
+import type { PassingMessage, Traffic } from "./traffic.ts";
+
+/**
+ * The sub-protocols on one connection: hands each its messages by id (p2p.md#hello-and-capabilities). An exception in a
+ * protocol is a bug, and ends this connection and no other.
+ */
+export interface Sessions {
+  /** The agreed protocols. */
+  readonly protocols: readonly { readonly name: string; readonly version: number }[];
+  /** Whether the handshakes of all protocols are complete. */
+  readonly isReady: boolean;
+  /** Tells the protocols; a protocol may end the connection. */
+  open(): void;
+  receive(id: number, payload: Uint8Array): void;
+  /** Tells the protocols that were told of the opening. */
+  close(reason: DisconnectReason): void;
+}
+
+export interface SessionsParts {
+  readonly connection: Connection;
+  readonly hello: Hello;
+  readonly agreed: readonly Agreed<SubProtocol>[];
+  readonly peer: SessionPeer;
+  readonly logger: Logger;
+  readonly traffic: Traffic | undefined;
+  /** A protocol has completed its handshake, and none is missing. */
+  readonly onReady: () => void;
+}
+
+/** The peer, and this connection with it, as the sessions see them. */
+export interface SessionPeer
+  extends Pick<Session, "nodeId" | "address" | "isMaintained" | "isLasting" | "share" | "reward"> {
+  /** True when the peer has reached the limit of useless responses. */
+  penalise(): boolean;
+}
+
+export function createSessions(parts: SessionsParts): Sessions {
+  return new ProtocolSessions(parts);
+}
+
+interface OpenSession extends Agreed<SubProtocol> {
+  readonly session: Session;
+  /** The protocol got `onOpen`, so it gets `onClose` too. */
+  isOpened: boolean;
+}
+
+class ProtocolSessions implements Sessions {
+  private readonly parts: SessionsParts;
+  private readonly sessions: readonly OpenSession[];
+  /** Protocols whose handshake is not complete. */
+  private readonly pendingGreetings: Set<SubProtocol>;
+  private isClosed = false;
+
+  constructor(parts: SessionsParts) {
+    this.parts = parts;
+    this.sessions = parts.agreed.map((one) => ({
+      ...one,
+      session: this.sessionOf(one),
+      isOpened: false,
+    }));
+    this.pendingGreetings = new Set(
+      parts.agreed.map(({ protocol }) => protocol).filter(({ hasGreeting }) => hasGreeting),
+    );
+  }
+
+  get protocols(): Sessions["protocols"] {
+    return this.sessions.map(({ protocol: { name, version } }) => ({ name, version }));
+  }
+
+  get isReady(): boolean {
+    return this.pendingGreetings.size === 0;
+  }
+
+  open(): void {
+    for (const one of this.sessions) {
+      // An earlier protocol may have ended the connection.
+      if (this.isClosed) return;
+      one.isOpened = true;
+      this.guard(() => one.protocol.onOpen(one.session));
+    }
+  }
+
+  receive(id: number, payload: Uint8Array): void {
+    const found = this.sessions.find(
+      ({ offset, protocol }) => id >= offset && id < offset + protocol.messageCodes,
+    );
+    // Message ids outside all protocols are ignored.
+    if (found === undefined) {
+      this.parts.traffic?.passed({
+        direction: "inbound",
+        protocol: "Wire",
+        name: "Invalid",
+        code: undefined,
+      });
+      return;
+    }
+    const code = id - found.offset;
+    this.count("inbound", found.protocol, code);
+    this.guard(() => found.protocol.onMessage(found.session, code, payload));
+  }
+
+  close(reason: DisconnectReason): void {
+    this.isClosed = true;
+    for (const { protocol, session, isOpened } of this.sessions) {
+      if (isOpened) this.guard(() => protocol.onClose(session, reason));
+    }
+  }
+
+  private sessionOf({ protocol, offset }: Agreed<SubProtocol>): Session {
+    const { connection, hello, peer } = this.parts;
+    return {
+      nodeId: peer.nodeId,
+      address: peer.address,
+      hello,
+      version: protocol.version,
+      isInbound: connection.isInbound,
+      remote: connection.remote,
+      share: peer.share,
+      get isMaintained() {
+        return peer.isMaintained;
+      },
+      get isLasting() {
+        return peer.isLasting;
+      },
+      get receivedBytes() {
+        return connection.receivedBytes;
+      },
+      send: (code, payload) => {
+        if (code < 0 || code >= protocol.messageCodes) return false;
+        if (!connection.send(offset + code, payload, protocol.priority)) return false;
+        this.count("outbound", protocol, code);
+        return true;
+      },
+      disconnect: (reason, detail = `${protocol.name} ends the connection`) =>
+        connection.disconnect(reason, detail),
+      greeted: () => this.greeted(protocol),
+      reward: () => peer.reward(),
+      penalise() {
+        if (peer.penalise()) connection.disconnect("uselessPeer", "too many useless responses");
+      },
+    };
+  }
+
+  private greeted(protocol: SubProtocol): void {
+    if (this.isClosed) return;
+    this.pendingGreetings.delete(protocol);
+    if (this.isReady) this.parts.onReady();
+  }
+
+  private count(direction: PassingMessage["direction"], protocol: SubProtocol, code: number): void {
+    const name = protocol.messageNames?.[code] ?? "Invalid";
+    this.parts.traffic?.passed({ direction, protocol: `${protocol.name}/${protocol.version}`, name, code });
+  }
+
+  private guard(act: () => void): void {
+    const { connection, logger } = this.parts;
+    try {
+      act();
+    } catch (error) {
+      logger.error({ error, ...connection.remote }, "a protocol failed on a peer's message");
+      connection.disconnect("requested", "a protocol failed");
+    }
+  }
+}
