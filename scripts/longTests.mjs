@@ -80,7 +80,7 @@ const SUITES = [
   "test/txpool/model",
   "test/simulation/network",
   "test/simulation/sabotage",
-  "test/simulation/realWorld",
+  "test/simulation/realNetwork",
 ];
 
 const { status } = spawnSync(

@@ -16,7 +16,7 @@ import {
   traceSeed,
 } from "../test/simulation/report.ts";
 import { runSetting, type SeedFigures } from "../test/simulation/runSeed.ts";
-import { drawSetting } from "../test/simulation/weather.ts";
+import { drawSetting } from "../test/simulation/setting.ts";
 
 interface Share {
   readonly firstSeed: number;

@@ -4,12 +4,12 @@ import type { Head } from "../../src/ibft/validatorSet.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { IN_SYNC_DISTANCE } from "../../src/sync/limits.ts";
-import type { Liar } from "./liar.ts";
+import type { Liar } from "./byzantineValidator.ts";
 import type { Link } from "./link.ts";
 import type { Random } from "./random.ts";
+import type { Weather } from "./setting.ts";
 import type { SimulatedNode } from "./simulatedNode.ts";
 import { isImportable, isSound, type SealedBlock, sealBlock } from "./toyLedger.ts";
-import type { Weather } from "./weather.ts";
 
 /** How blocks get into chains: by a node's own commit, or from another node that has more blocks. */
 export interface BlockExchange {

@@ -1,6 +1,6 @@
 import type { Agenda } from "./agenda.ts";
 import type { Random } from "./random.ts";
-import type { Weather } from "./weather.ts";
+import type { Weather } from "./setting.ts";
 
 /** The network between the nodes, which are numbers here. */
 export interface Link {

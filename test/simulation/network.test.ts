@@ -4,8 +4,8 @@ import { casesOf } from "../thorough.ts";
 import { addSeed, noTotals, reportFailure } from "./report.ts";
 import { runSetting } from "./runSeed.ts";
 import { FORGETS_CERTIFICATE } from "./sabotage.ts";
+import { drawSetting, FAIR, FAULT_CLASSES, type Setting, USUAL_LIMITS } from "./setting.ts";
 import { createWorld, type World } from "./simulator.ts";
-import { drawSetting, FAIR, FAULT_CLASSES, type Setting, USUAL_LIMITS } from "./weather.ts";
 
 /** `npm run simulate` takes fresh seeds, in any number. */
 const SEEDS = casesOf(30);

@@ -1,7 +1,7 @@
 import { runSetting, type SeedFigures, type SeedViolation } from "./runSeed.ts";
+import { drawSetting, FAULT_CLASSES, type Setting } from "./setting.ts";
 import type { WorldParts } from "./simulator.ts";
 import { letterOfNode } from "./trace.ts";
-import { drawSetting, FAULT_CLASSES, type Setting } from "./weather.ts";
 
 const LINES_PER_NODE = 14;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { AS_BESU, FORGETS_VOTES } from "./sabotage.ts";
+import { FAIR, USUAL_LIMITS } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 import { createWorld } from "./simulator.ts";
-import { FAIR, USUAL_LIMITS } from "./weather.ts";
 
 /** How long a chain that stalled for lack of validators remains stalled when all are back; round 0 lasts 2 s. */
 describe("a stalled network of Ibex and Besu in which all restart at once", () => {

@@ -1,6 +1,6 @@
 import { type CheckerName, Violation } from "./checkers.ts";
+import type { Setting } from "./setting.ts";
 import { createWorld, type World, type WorldFigures, type WorldParts } from "./simulator.ts";
-import type { Setting } from "./weather.ts";
 
 const STORM_MS = 40_000;
 /** Longest wait for blocks after the faulty phase: long timeouts must run out, and liars may be consecutive proposers. */

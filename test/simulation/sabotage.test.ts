@@ -25,8 +25,8 @@ import {
   TAKES_UNSOUND_BLOCKS,
   TRUSTS_SEALS,
 } from "./sabotage.ts";
+import { drawSetting, FAIR, type Setting, USUAL_LIMITS } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
-import { drawSetting, FAIR, type Setting, USUAL_LIMITS } from "./weather.ts";
 
 const ALL: readonly CheckerName[] = ["agreement", "promise", "evidence", "order", "bounds", "progress"];
 

@@ -14,9 +14,9 @@ import type { Signature } from "../../src/primitives/secp256k1.ts";
 import type { Agenda } from "./agenda.ts";
 import { createVoteDisk } from "./disk.ts";
 import type { Random } from "./random.ts";
+import type { Weather } from "./setting.ts";
 import type { SealedBlock } from "./toyLedger.ts";
 import { describeEffect, describeInput } from "./trace.ts";
-import type { Weather } from "./weather.ts";
 
 /** A node in which all but consensus is a toy: engine, effect handler and state machine are the real ones. */
 export interface SimulatedNode {

@@ -9,16 +9,16 @@ import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { aCandidate, aGenesisHead, aSchedule, toyAddresses, toyRules } from "../builders/toyChain.ts";
 import { type Agenda, createAgenda } from "./agenda.ts";
 import { type BlockExchange, createBlockExchange } from "./blockExchange.ts";
+import { createLiar, createMemory, type Letter, type Liar } from "./byzantineValidator.ts";
 import { type CheckerName, createCheckers } from "./checkers.ts";
-import { createLiar, createMemory, type Letter, type Liar } from "./liar.ts";
 import { createLink, type LinkFigures } from "./link.ts";
 import { drawMesh, fullMesh, givenMesh, type Mesh, mend } from "./mesh.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createRelays, type DeskLimits, type Relays } from "./relays.ts";
+import { FAIR, type Setting } from "./setting.ts";
 import { createNode, type Sabotage, type SimulatedNode } from "./simulatedNode.ts";
 import { isOnTime, isSound, type SealedBlock, voteAfter } from "./toyLedger.ts";
 import { letterOfNode } from "./trace.ts";
-import { FAIR, type Setting } from "./weather.ts";
 import { createTokenCodec, recoverSigners } from "./wire.ts";
 
 /**

@@ -295,7 +295,7 @@ function reportOf(setting: RealSetting, { faults }: RealValidation, nodes: reado
   return [
     ...faults.slice(0, 10),
     "",
-    `IBEX_SEED=${setting.seed} npx vitest run --config test/vitest.config.ts test/simulation/realWorld`,
+    `IBEX_SEED=${setting.seed} npx vitest run --config test/vitest.config.ts test/simulation/realNetwork`,
     JSON.stringify(setting),
     "The last that each node said, by the true time:",
     ...logs,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { itIfThorough } from "../thorough.ts";
-import { drawRealSetting, type RealFigures, type RealSabotage, runRealSetting } from "./realWorld.ts";
+import { drawRealSetting, type RealFigures, type RealSabotage, runRealSetting } from "./realNetwork.ts";
 
 /** The daily run; the long run asks for more (`npm run test:long`). */
 const SEEDS = Number(process.env["IBEX_REAL_WORLDS"] ?? 3);
