@@ -5,7 +5,7 @@ import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, toyAddress } from "../builders/toyChain.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
-import { live, startToyNode, type ToySettings } from "./toyNode.ts";
+import { runFor, startToyNode, type ToySettings } from "./toyNode.ts";
 
 const privateKey = hexToBytes("11".repeat(32));
 const self = addressOfPrivateKey(privateKey);
@@ -18,7 +18,7 @@ async function aCountingNode(settings: Partial<ToySettings>, durationMs: number,
   const metrics = declareConsensusMetrics(registry);
   const node = startToyNode({ privateKey, metrics, ...settings }, clock, disk, { messages: [], commits: [] });
   showConsensus(registry, { self, nowMs: clock.nowMs }, node.engine.status);
-  await live(clock, durationMs);
+  await runFor(clock, durationMs);
   return (name: string, labels = {}) => readSample(registry, `bft_${name}`, labels);
 }
 

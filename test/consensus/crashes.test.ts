@@ -5,20 +5,20 @@ import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { aGenesisHead } from "../builders/toyChain.ts";
-import { live, type Observed, startToyNode, type ToyDisk } from "./toyNode.ts";
+import { type Observed, runFor, startToyNode, type ToyDisk } from "./toyNode.ts";
 
 const privateKey = hexToBytes("22".repeat(32));
 const self = addressOfPrivateKey(privateKey);
 
 /** One run of a node: it crashes at its n-th external effect, and restarts after a while. */
-interface Life {
+interface NodeRun {
   readonly crashAt: number;
   readonly downMs: number;
   readonly buildMs: number;
   readonly commitMs: number;
 }
 
-const aLife: fc.Arbitrary<Life> = fc.record({
+const aRun: fc.Arbitrary<NodeRun> = fc.record({
   crashAt: fc.integer({ min: 1, max: 24 }),
   downMs: fc.integer({ min: 0, max: 5_000 }),
   buildMs: fc.constantFrom(0, 200, 1_500, 2_500),
@@ -41,18 +41,18 @@ it("without its vote log it contradicts them, so the test can fail", async () =>
 });
 
 function keepsLastSigned({ remembers }: { readonly remembers: boolean }) {
-  return fc.asyncProperty(fc.array(aLife, { minLength: 1, maxLength: 8 }), async (lives) => {
+  return fc.asyncProperty(fc.array(aRun, { minLength: 1, maxLength: 8 }), async (runs) => {
     const clock = createHandClock(1_700_000_000_000);
     const disk: ToyDisk = { heads: [aGenesisHead([self], 1_700_000_000n)], votes: undefined };
     const observed: Observed = { messages: [], commits: [] };
-    for (const [index, life] of lives.entries()) {
-      await liveUntilCrash(life, clock, disk, observed, `life ${index}`);
-      await live(clock, life.downMs, 500);
+    for (const [index, run] of runs.entries()) {
+      await runUntilCrash(run, clock, disk, observed, `run ${index}`);
+      await runFor(clock, run.downMs, 500);
       if (!remembers) disk.votes = undefined;
     }
     const before = disk.heads.length;
-    startToyNode({ privateKey }, clock, disk, observed, "last life");
-    await live(clock, 20_000);
+    startToyNode({ privateKey }, clock, disk, observed, "last run");
+    await runFor(clock, 20_000);
     expect(disk.heads.length).toBeGreaterThan(before + 5);
     expectPromisesKept(observed);
     expectChain(disk, observed);
@@ -64,20 +64,20 @@ it("a lone validator that crashed between vote and commit commits the same block
   const disk: ToyDisk = { heads: [aGenesisHead([self], 1_700_000_000n)], votes: undefined };
   const observed: Observed = { messages: [], commits: [] };
   const onMoment = (moment: string) => (moment === "commit asked" ? ("crash" as const) : undefined);
-  startToyNode({ privateKey, onMoment }, clock, disk, observed, "first life");
-  await live(clock, 3_000);
+  startToyNode({ privateKey, onMoment }, clock, disk, observed, "first run");
+  await runFor(clock, 3_000);
   expect(disk.heads.length).toBe(1);
   const [proposal] = observed.messages;
   if (proposal?.kind !== "proposal") throw new Error("a proposal was sent first");
 
-  startToyNode({ privateKey }, clock, disk, observed, "second life");
-  await live(clock, 100);
+  startToyNode({ privateKey }, clock, disk, observed, "second run");
+  await runFor(clock, 100);
   expect(toHex(disk.heads[1]?.hash ?? new Uint8Array())).toBe(toHex(proposal.candidate.hash));
   expect(observed.commits[0]?.candidate.extra.round).toBe(1);
 });
 
-async function liveUntilCrash(
-  { crashAt, buildMs, commitMs }: Life,
+async function runUntilCrash(
+  { crashAt, buildMs, commitMs }: NodeRun,
   clock: HandClock,
   disk: ToyDisk,
   observed: Observed,
@@ -86,7 +86,7 @@ async function liveUntilCrash(
   let moments = 0;
   const onMoment = () => (++moments === crashAt ? ("crash" as const) : undefined);
   const node = startToyNode({ privateKey, buildMs, commitMs, onMoment }, clock, disk, observed, mark);
-  for (let seconds = 0; seconds < 60 && !node.isDead; seconds++) await live(clock, 1_000, 100);
+  for (let seconds = 0; seconds < 60 && !node.isDead; seconds++) await runFor(clock, 1_000, 100);
   expect(node.isDead).toBe(true);
 }
 

@@ -34,7 +34,7 @@ import type { Digest } from "../../src/types/blockHash.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { aCandidate, aGenesisHead, aSchedule } from "../builders/toyChain.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
-import { live, type Observed, settle, startToyNode, type ToyDisk } from "./toyNode.ts";
+import { type Observed, runFor, settle, startToyNode, type ToyDisk } from "./toyNode.ts";
 
 const START_S = 1_700_000_000;
 
@@ -167,7 +167,7 @@ export interface Edge {
   hear(message: Authored | Encoded): Promise<string>;
   /** The visible consensus state, except heartbeats. */
   state(): Omit<ConsensusStatus, "members">;
-  live(durationMs: number): Promise<void>;
+  runFor(durationMs: number): Promise<void>;
   pause(): Promise<void>;
   resume(): Promise<void>;
   /** A metric sample as scraped. */
@@ -237,7 +237,7 @@ export async function anEdge(): Promise<Edge> {
       const { members: _, ...seen } = node.engine.status();
       return seen;
     },
-    live: (durationMs) => live(clock, durationMs),
+    runFor: (durationMs) => runFor(clock, durationMs),
     async pause() {
       node.engine.pause();
       await settle();

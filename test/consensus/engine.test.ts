@@ -11,8 +11,8 @@ import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, aSchedule, toyAddress } from "../builders/toyChain.ts";
 import {
   headOfDisk,
-  live,
   type Observed,
+  runFor,
   settle,
   startToyNode,
   type ToyDisk,
@@ -37,7 +37,7 @@ function aRun(settings: Partial<ToySettings> = {}, disk = aDisk()) {
 describe("a lone validator", () => {
   it("makes a block a second, each with its second as timestamp and its own seal", async () => {
     const { clock, disk, observed } = aRun({ buildMs: 200, commitMs: 100 });
-    await live(clock, 10_100);
+    await runFor(clock, 10_100);
     expect(disk.heads.map(({ header }) => header.timestamp - 1_700_000_000n)).toEqual(
       Array.from({ length: 11 }, (_, number) => BigInt(number)),
     );
@@ -52,7 +52,7 @@ describe("a lone validator", () => {
   it("sends nothing before the vote log entry is durable", async () => {
     const seen: string[] = [];
     const { clock } = aRun({ onMoment: (moment) => void seen.push(moment) });
-    await live(clock, 1_000);
+    await runFor(clock, 1_000);
     expect(seen).toEqual([
       "build asked",
       "built",
@@ -74,7 +74,7 @@ describe("a lone validator", () => {
     };
     const disk = { heads: [aGenesisHead([self], 1_700_000_060n)], votes: undefined };
     const { clock } = aRun({ logger }, disk);
-    await live(clock, 500);
+    await runFor(clock, 500);
     expect(warnings).toEqual([
       {
         aheadMs: 59_750,
@@ -83,16 +83,16 @@ describe("a lone validator", () => {
         ),
       },
     ]);
-    await live(clock, 65_000);
+    await runFor(clock, 65_000);
     expect(disk.heads.length).toBeGreaterThan(2);
     warnings.length = 0;
-    await live(clock, 10_000);
+    await runFor(clock, 10_000);
     expect(warnings).toEqual([]);
   });
 
   it("moves to the next round when a block takes too long to build, and proposes it there", async () => {
     const { clock, disk, observed } = aRun({ buildMs: 2_500 });
-    await live(clock, 9_000);
+    await runFor(clock, 9_000);
     expect(disk.heads.length).toBeGreaterThan(1);
     expect(observed.commits[0]?.candidate.extra.round).toBe(1);
   });
@@ -105,7 +105,7 @@ describe("a lone validator", () => {
         return undefined;
       },
     });
-    await live(clock, 5_900);
+    await runFor(clock, 5_900);
     expect(disk.heads.length).toBeGreaterThan(1);
     expect(observed.commits[0]?.candidate.extra.round).toBe(0);
     expect(observed.messages.filter(({ kind }) => kind === "roundChange")).toEqual([]);
@@ -123,7 +123,7 @@ describe("an engine", () => {
       },
       onFailure: (error) => failures.push(error),
     });
-    await live(clock, 30_000);
+    await runFor(clock, 30_000);
     expect(failures.map(String)).toEqual(["Error: no space left on device"]);
     expect(observed.messages).toEqual([]);
     expect(node.engine.status().mode).toBe("failed");
@@ -131,7 +131,7 @@ describe("an engine", () => {
 
   it("follows heads and produces nothing when its key is not a validator's", async () => {
     const { clock, observed, node, disk } = aRun({}, aDisk([toyAddress(0)]));
-    await live(clock, 5_000);
+    await runFor(clock, 5_000);
     expect(observed.messages).toEqual([]);
     expect(disk.votes).toBeUndefined();
     expect(node.engine.status()).toMatchObject({ mode: "following", height: 1n });
@@ -139,15 +139,15 @@ describe("an engine", () => {
 
   it("neither proposes nor votes while paused, and goes on when resumed", async () => {
     const { clock, disk, node } = aRun();
-    await live(clock, 2_000);
+    await runFor(clock, 2_000);
     node.engine.pause();
     await settle();
     const paused = disk.heads.length;
     expect(node.engine.status().mode).toBe("paused");
-    await live(clock, 5_000);
+    await runFor(clock, 5_000);
     expect(disk.heads.length).toBe(paused);
     node.engine.resume();
-    await live(clock, 3_000);
+    await runFor(clock, 3_000);
     expect(disk.heads.length).toBeGreaterThan(paused + 1);
     expect(node.engine.status().mode).toBe("validating");
   });
@@ -157,7 +157,7 @@ describe("an engine", () => {
     const { clock, disk, node, observed } = aRun();
     node.engine.proposals.propose({ recipient: first, kind: "add" });
     node.engine.proposals.propose({ recipient: second, kind: "drop" });
-    await live(clock, 1_000);
+    await runFor(clock, 1_000);
     expect(observed.commits[0]?.candidate.extra.vote).toEqual({ recipient: first, kind: "add" });
     // Two validators now: one alone is no quorum, so no further block is decided.
     expect(headOfDisk(disk).tally.validators.map(toHex)).toEqual([first, self].map(toHex));
@@ -168,7 +168,7 @@ describe("an engine", () => {
 
   it("reports its status", async () => {
     const { clock, node } = aRun({ buildMs: 300 });
-    await live(clock, 850);
+    await runFor(clock, 850);
     expect(node.engine.status()).toMatchObject({
       mode: "validating",
       validators: [self],
@@ -188,26 +188,26 @@ describe("an engine", () => {
 
   it("does nothing more once stopped", async () => {
     const { clock, disk, node, observed } = aRun();
-    await live(clock, 2_000);
+    await runFor(clock, 2_000);
     await node.engine.stop();
     const { length } = observed.messages;
     const heads = disk.heads.length;
-    await live(clock, 5_000);
+    await runFor(clock, 5_000);
     expect([observed.messages.length, disk.heads.length]).toEqual([length, heads]);
     expect(clock.nextAlarmMs).toBeUndefined();
   });
 
   it("ends at once while a block is being built, but not while one is being committed", async () => {
     const building = aRun({ buildMs: 60_000 });
-    await live(building.clock, 800);
+    await runFor(building.clock, 800);
     expect(building.node.engine.status().round?.phase).toBe("building");
     await building.node.engine.stop();
 
     const committing = aRun({ commitMs: 400 });
-    await live(committing.clock, 800);
+    await runFor(committing.clock, 800);
     expect(committing.node.engine.status().round?.phase).toBe("decided");
     const stopping = committing.node.engine.stop();
-    await live(committing.clock, 500);
+    await runFor(committing.clock, 500);
     await stopping;
     expect(committing.disk.heads.length).toBe(2);
   });
@@ -215,12 +215,12 @@ describe("an engine", () => {
   it("stops for good when a dependency has failed", async () => {
     const failures: unknown[] = [];
     const { clock, node, disk } = aRun({ onFailure: (error) => failures.push(error) });
-    await live(clock, 2_000);
+    await runFor(clock, 2_000);
     const broken = new Error("the disk is full");
     node.engine.fail(broken);
     node.engine.fail(new Error("the disk is full, as was said"));
     const heads = disk.heads.length;
-    await live(clock, 5_000);
+    await runFor(clock, 5_000);
     expect(disk.heads.length).toBe(heads);
     expect(failures).toEqual([broken]);
     expect(node.engine.status().mode).toBe("failed");
@@ -230,7 +230,7 @@ describe("an engine", () => {
   it("ignores a head from peers before its start, which gets the newest", async () => {
     const failures: unknown[] = [];
     const first = aRun();
-    await live(first.clock, 3_000);
+    await runFor(first.clock, 3_000);
     await first.node.engine.stop();
     const { clock, disk } = aRun(
       {
@@ -240,19 +240,19 @@ describe("an engine", () => {
       first.disk,
     );
     const before = disk.heads.length;
-    await live(clock, 8_000);
+    await runFor(clock, 8_000);
     expect(failures).toEqual([]);
     expect(disk.heads.length).toBeGreaterThan(before);
   });
 
   it("stays silent up to the height of its last vote when the chain has been set back", async () => {
     const first = aRun();
-    await live(first.clock, 3_000);
+    await runFor(first.clock, 3_000);
     await first.node.engine.stop();
     const [genesis] = first.disk.heads;
     if (genesis === undefined) throw new Error("there is a genesis block");
     const { clock, observed, node } = aRun({}, { heads: [genesis], votes: first.disk.votes });
-    await live(clock, 30_000);
+    await runFor(clock, 30_000);
     expect(observed.messages).toEqual([]);
     expect(node.engine.status().mode).toBe("bound");
     for (const head of first.disk.heads.slice(1, -1)) node.engine.headAdvanced(head);
@@ -264,7 +264,7 @@ describe("an engine", () => {
     const bytes = Uint8Array.of(0xc0);
     expect(() => aRun({}, { ...aDisk(), votes: bytes })).toThrow("the record of our votes is unusable");
     const { clock, disk } = aRun({ onMoment: (moment) => (moment === "commit asked" ? "crash" : undefined) });
-    await live(clock, 2_000);
+    await runFor(clock, 2_000);
     const record = decodeLastSigned(disk.votes ?? new Uint8Array());
     expect(record.ok && record.value.prepared !== undefined).toBe(true);
     const other = { heads: [aGenesisHead([self], 1_699_999_999n)], votes: disk.votes };
@@ -273,11 +273,11 @@ describe("an engine", () => {
 
   it("drops messages, but not its own inputs, when the queue is full", async () => {
     const { clock, disk, node, observed } = aRun({ schedule: aSchedule() });
-    await live(clock, 1_000);
+    await runFor(clock, 1_000);
     const [message] = observed.messages;
     if (message === undefined) throw new Error("a proposal was sent");
     for (let i = 0; i < 5_000; i++) node.engine.receive(message);
-    await live(clock, 3_000);
+    await runFor(clock, 3_000);
     expect(disk.heads.length).toBeGreaterThanOrEqual(4);
   });
 
@@ -291,7 +291,7 @@ describe("an engine", () => {
       warn: (facts: Facts, message: string) => void warnings.push([facts["round"], message]),
     };
     const { clock, node } = aRun({ logger }, aDisk([self, other]));
-    await live(clock, 100);
+    await runFor(clock, 100);
     for (const round of [3, 4])
       for (let block = 0; block < 20; block++) {
         const digest = keccak256(Uint8Array.of(block)) as Uint8Array as Digest;

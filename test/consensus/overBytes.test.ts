@@ -9,7 +9,7 @@ import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { aGenesisHead, aSchedule } from "../builders/toyChain.ts";
-import { headOfDisk, live, startToyNode, type ToyDisk, type ToyNode, type ToySettings } from "./toyNode.ts";
+import { headOfDisk, runFor, startToyNode, type ToyDisk, type ToyNode, type ToySettings } from "./toyNode.ts";
 
 const START_MS = 1_700_000_000_250;
 /** In the order of their addresses, in which they propose. */
@@ -42,10 +42,15 @@ async function livedTogether(
   function carry(from: number, to: number, code: number, payload: Uint8Array): void {
     const sender = MEMBERS[from];
     if (sender === undefined || !isLink(from, to)) return;
-    const liar = MEMBERS[overtakes?.place ?? -1];
-    if (overtakes !== undefined && liar !== undefined && from !== overtakes.place && to !== overtakes.place) {
+    const author = MEMBERS[overtakes?.place ?? -1];
+    if (
+      overtakes !== undefined &&
+      author !== undefined &&
+      from !== overtakes.place &&
+      to !== overtakes.place
+    ) {
       const changed = overtakes.change(code, payload);
-      clock.at(clock.nowMs() + 4, () => desks.get(to)?.receive({ sender: liar, code, payload: changed }));
+      clock.at(clock.nowMs() + 4, () => desks.get(to)?.receive({ sender: author, code, payload: changed }));
     }
     clock.at(clock.nowMs() + 5, () => desks.get(to)?.receive({ sender, code, payload }));
   }
@@ -79,7 +84,7 @@ async function livedTogether(
     const toySettings = { privateKey: KEYS[place] ?? self, ...own };
     nodes.set(place, startToyNode(toySettings, clock, disk, { messages: [], commits: [] }, `${place}`));
   }
-  await live(clock, seconds * 1000, 5);
+  await runFor(clock, seconds * 1000, 5);
   const heads = [...nodes.values()].map(({ disk }) => disk.heads);
   const shortest = Math.min(...heads.map(({ length }) => length));
   const chains = heads.map((chain) => chain.slice(0, shortest).map(({ hash }) => toHex(hash)));

@@ -32,7 +32,7 @@ describe("messages that arrive while a validator is paused", () => {
     await edge.hear(commit("a", { round: 0 }));
     await edge.hear(commit("b", { round: 0 }));
     await edge.resume();
-    await edge.live(50);
+    await edge.runFor(50);
     expect(edge.disk.heads[1]?.hash).toEqual(block("X").hash);
   });
 
@@ -46,7 +46,7 @@ describe("messages that arrive while a validator is paused", () => {
     for (const by of ["a", "c"])
       await edge.hear(prepare(by, { round: 1, digest: block("X", 1, "b").digest }));
     await edge.resume();
-    await edge.live(50);
+    await edge.runFor(50);
     expect([roundOf(edge), edge.state().round?.phase]).toEqual([1, "prepared"]);
     expect(edge.failures).toEqual([]);
   });

@@ -11,7 +11,7 @@ import {
   tokenSignature,
   toyAddress,
 } from "../builders/toyChain.ts";
-import { live, type Observed, settle, startToyNode, type ToyDisk } from "./toyNode.ts";
+import { type Observed, runFor, settle, startToyNode, type ToyDisk } from "./toyNode.ts";
 
 const START_S = 1_700_000_000;
 const privateKey = new Uint8Array(32).fill(0x11);
@@ -31,7 +31,7 @@ async function aValidation() {
     disk,
     observed,
   );
-  await live(clock, 1_000);
+  await runFor(clock, 1_000);
   const rounds = engine.status();
   const author =
     VALIDATORS.find((address) => toHex(address) === toHex(rounds.round?.proposer ?? SELF)) ?? SELF;
@@ -49,9 +49,9 @@ async function aValidation() {
 it("stops when the round of its proposal is over, and not before", async () => {
   const { clock, isAborted, engine } = await aValidation();
   const endsAtMs = engine.status().round?.timeoutAtMs ?? 0;
-  await live(clock, 500);
+  await runFor(clock, 500);
   expect(isAborted()).toBe(false);
-  await live(clock, endsAtMs - clock.nowMs() + 100);
+  await runFor(clock, endsAtMs - clock.nowMs() + 100);
   expect(isAborted()).toBe(true);
 });
 

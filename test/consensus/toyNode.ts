@@ -178,7 +178,7 @@ export async function settle(): Promise<void> {
 }
 
 /** Advances the clock in small steps and runs pending work in between. */
-export async function live(clock: HandClock, durationMs: number, stepMs = 50): Promise<void> {
+export async function runFor(clock: HandClock, durationMs: number, stepMs = 50): Promise<void> {
   const endMs = clock.nowMs() + durationMs;
   await settle();
   while (clock.nowMs() < endMs) {

@@ -41,6 +41,11 @@ const OLD_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/somebody/i, "the noun that is meant"],
   [/head ?mover/i, "chain writer"],
   [/(held|own|distant) ?words/i, "paused, last sent, far-future messages"],
+  [/\bliars?\b|Liar|LIAR/, "Byzantine validator"],
+  [/weather/i, "network conditions"],
+  [/\bstorms?\b|STORM/, "faulty phase"],
+  [/createWorld\b|WorldParts|realWorld/, "simulated network, network of real nodes"],
+  [/\baLife\b|\bLife\b|OfThisLife/, "run, running node"],
 ];
 
 /** They quote the old words: this list, and the changelog, which says what was renamed. */

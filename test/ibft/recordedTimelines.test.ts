@@ -70,18 +70,18 @@ const SILENT = ["net2/130/node4", "net2/153/node2"];
 const UNHEARD = ["net1/1/node1", "net2/1/node1"];
 
 describeWithVectors(
-  "a height that real validators decided, lived by our machine in the place of each",
+  "a height that real validators decided, replayed by our machine in the place of each",
   () => {
     const recordings = NETWORKS.map(openRecording);
-    const lives = recordings.flatMap((recording) =>
+    const timelines = recordings.flatMap((recording) =>
       recording.timelines.flatMap(({ height }) =>
-        NODES.map((node) => ({ life: `${recording.network}/${height}/${node}`, recording, height, node })),
+        NODES.map((node) => ({ name: `${recording.network}/${height}/${node}`, recording, height, node })),
       ),
     );
 
-    it.each(lives)("sends what was sent, byte for byte: $life", ({ life, recording, height, node }) => {
+    it.each(timelines)("sends what was sent, byte for byte: $name", ({ name, recording, height, node }) => {
       const { recorded, ours, sent, rejected, built, decided } = recording.replay(height, node);
-      const difference = DIFFERENCES[life];
+      const difference = DIFFERENCES[name];
       expect(ours).toEqual(difference?.ours(recorded) ?? recorded);
       for (const [id, payload] of sent) {
         const isOther = difference?.otherBytes?.includes(id) ?? false;
@@ -91,27 +91,27 @@ describeWithVectors(
       expect(rejected).toEqual([]);
       for (const { candidate, timestamp, round } of built) {
         if (candidate === undefined)
-          expect(`${life} in round ${round}`).toBe(`${UNHEARD.find((it) => it === life)} in round 0`);
+          expect(`${name} in round ${round}`).toBe(`${UNHEARD.find((it) => it === name)} in round 0`);
         else expect(timestamp).toBe(candidate.header.timestamp);
       }
-      expect(recorded.length === 0).toBe(SILENT.includes(life));
+      expect(recorded.length === 0).toBe(SILENT.includes(name));
       if (decided !== undefined) {
         expect(toHex(decided.candidate.hash)).toBe(toHex(recording.hashOf(height)));
       }
     });
 
     it("has stated reasons only where it differs", () => {
-      const differing = lives.filter(({ recording, height, node }) => {
+      const differing = timelines.filter(({ recording, height, node }) => {
         const { recorded, ours } = recording.replay(height, node);
         return recorded.join() !== ours.join();
       });
-      expect(differing.map(({ life }) => life)).toEqual(Object.keys(DIFFERENCES));
+      expect(differing.map(({ name }) => name)).toEqual(Object.keys(DIFFERENCES));
     });
 
     it("compares first sendings, and the bytes of our own messages wherever the capture has them", () => {
       expect(recordings.map((recording) => countOf(recording))).toEqual([
-        { lives: 12, sendings: 91, own: 28, recorded: 15, provenOtherwise: 5 },
-        { lives: 24, sendings: 337, own: 118, recorded: 91, provenOtherwise: 9 },
+        { timelines: 12, sendings: 91, own: 28, recorded: 15, provenOtherwise: 5 },
+        { timelines: 24, sendings: 337, own: 118, recorded: 91, provenOtherwise: 9 },
       ]);
     });
   },
@@ -129,15 +129,15 @@ function countOf(recording: Recording) {
   let provenOtherwise = 0;
   for (const { height } of recording.timelines)
     for (const node of NODES) {
-      const life = recording.replay(height, node);
-      sendings += life.recorded.length;
-      own += life.sent.size;
-      for (const [id, payload] of life.sent) {
+      const replayed = recording.replay(height, node);
+      sendings += replayed.recorded.length;
+      own += replayed.sent.size;
+      for (const [id, payload] of replayed.sent) {
         if (recording.payloads.get(id) === payload) recorded += 1;
         else if (evidence.has(signatureIn(id, payload))) provenOtherwise += 1;
       }
     }
-  return { lives: recording.timelines.length * NODES.length, sendings, own, recorded, provenOtherwise };
+  return { timelines: recording.timelines.length * NODES.length, sendings, own, recorded, provenOtherwise };
 }
 
 /** The signature as others recorded it: a Commit's seal is in the chain, the rest in certificates. */

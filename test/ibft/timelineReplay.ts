@@ -107,7 +107,7 @@ export function openRecording(network: Network): Recording {
     if (known !== undefined) return known;
     const [height, round, kind, node = ""] = id.split("/");
     if (kind === "Prepare" || kind === "Commit") return voteOf(Number(height), Number(round), kind, node);
-    const spoken = live(Number(height), node, id).find((message) => idOf(message) === id);
+    const spoken = replayUntil(Number(height), node, id).find((message) => idOf(message) === id);
     const message = must(spoken, `${id}, which is not recorded and which our machine does not say`);
     read.set(id, message);
     return message;
@@ -142,7 +142,7 @@ export function openRecording(network: Network): Recording {
     );
 
   /** What our state machine sends in the role of `node`, up to the message `until`. */
-  function live(height: number, node: string, until: string): readonly Authored[] {
+  function replayUntil(height: number, node: string, until: string): readonly Authored[] {
     const run = startRun(height, node);
     for (const cue of cuesOf(timelineOf(height), node)) {
       run.take(cue);
@@ -283,9 +283,9 @@ function cuesOf(timeline: Timeline, node: string): readonly Cue[] {
       }
     }
   }
-  const live = new Set(timeline.events.filter((event) => event.node === node).map(({ peer }) => peer));
+  const heard = new Set(timeline.events.filter((event) => event.node === node).map(({ peer }) => peer));
   const late = waiting.findIndex(({ id, from }) =>
-    [...live].some((peer) => peer !== from && !isBy(id, peer)),
+    [...heard].some((peer) => peer !== from && !isBy(id, peer)),
   );
   if (late < 0) return [...cues, ...waiting];
   // A message that could have been relayed and was not came too late: the block was committed already.

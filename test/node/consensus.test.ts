@@ -54,27 +54,27 @@ async function aNode(
     onBlockStarted: () => undefined,
   });
   expect(startConsensus(engine, chain).ok).toBe(true);
-  const live = async (durationMs: number): Promise<void> => {
+  const runFor = async (durationMs: number): Promise<void> => {
     const untilMs = clock.nowMs() + durationMs;
     while (clock.nowMs() < untilMs) {
       for (let slice = 0; slice < 5; slice++) await new Promise((resume) => setImmediate(resume));
       clock.advanceTo(Math.min(untilMs, clock.nowMs() + 100));
     }
   };
-  return { chain, engine, failures, warnings, facts, clock, waiting, live };
+  return { chain, engine, failures, warnings, facts, clock, waiting, runFor };
 }
 
 describe("consensus over the chain", () => {
   it("stops the node at the first block that cannot be written, and does not retry", async () => {
     const full = new DiskError("The disk is full: make room, then start the node again.");
     let writes = 0;
-    const { chain, engine, failures, warnings, clock, live } = await aNode((database) => ({
+    const { chain, engine, failures, warnings, clock, runFor } = await aNode((database) => ({
       write: async (batch) => {
         if (++writes > 4) throw full;
         await database.write(batch);
       },
     }));
-    await live(20_000);
+    await runFor(20_000);
     const { number } = chain.head.header;
     expect(failures).toEqual([full]);
     expect(warnings).toEqual([
@@ -83,7 +83,7 @@ describe("consensus over the chain", () => {
     expect(number).toBeGreaterThan(0n);
     expect(engine.status().mode).toBe("failed");
     const attempts = writes;
-    await live(60_000);
+    await runFor(60_000);
     expect(writes).toBe(attempts);
     expect(clock.nextAlarmMs).toBeUndefined();
     expect(chain.head.header.number).toBe(number);
@@ -92,37 +92,37 @@ describe("consensus over the chain", () => {
   it("stops the node when the parent's state is damaged", async () => {
     const damage = new DamagedData("the account is damaged");
     let isDamaged = false;
-    const { failures, waiting, live } = await aNode((database) => ({
+    const { failures, waiting, runFor } = await aNode((database) => ({
       get(bytes) {
         if (isDamaged) throw damage;
         return database.get(bytes);
       },
     }));
-    await live(3_000);
+    await runFor(3_000);
     expect(failures).toEqual([]);
     isDamaged = true;
     waiting.push(aTransaction({ to: accountFromSeed(1).address }));
-    await live(3_000);
+    await runFor(3_000);
     expect(failures).toEqual([damage]);
   });
 
   it("logs once why a block could not be built", async () => {
     const refusal = err({ code: "notAfterHead", fault: "local", message: "the head moved on" });
-    const { warnings, facts, live } = await aNode(undefined, () => ({ build: async () => refusal }));
-    await live(2_000);
+    const { warnings, facts, runFor } = await aNode(undefined, () => ({ build: async () => refusal }));
+    await runFor(2_000);
     expect(warnings).toEqual(["no block could be built; the round will time out"]);
     expect(facts).toEqual([{ number: 1n, round: 0, code: "notAfterHead", message: "the head moved on" }]);
   });
 
   it("waits when the clock is set back, and continues afterwards", async () => {
-    const { chain, clock, live, failures } = await aNode();
-    await live(3_000);
+    const { chain, clock, runFor, failures } = await aNode();
+    await runFor(3_000);
     const before = chain.head.header.number;
     expect(before).toBeGreaterThan(1n);
     clock.setBack(30_000);
-    await live(29_000);
+    await runFor(29_000);
     expect(chain.head.header.number).toBeLessThanOrEqual(before + 1n);
-    await live(5_000);
+    await runFor(5_000);
     expect(chain.head.header.number).toBeGreaterThan(before + 2n);
     expect(failures).toEqual([]);
   });

@@ -82,7 +82,7 @@ async function runSlices(count: number): Promise<void> {
 }
 
 /** Runs the node for a random time: callers send transactions, time passes, blocks are made. */
-async function live(
+async function runFor(
   { pool }: SimulatedNode,
   clock: HandClock,
   announced: Announced,
@@ -121,7 +121,7 @@ async function surviveCuts(settings: ForgetfulSettings): Promise<void> {
     await expectNothingLost(node.chain, announced);
     const { chain } = node;
     announced.nonce = chain.stateAt(chain.head.header.number)?.account(aTransaction().sender)?.nonce ?? 0n;
-    await live(node, clock, announced, random);
+    await runFor(node, clock, announced, random);
     disk = disk.powerCut();
     clock.advanceBy(random.below(5000));
   }

@@ -4,10 +4,10 @@ import type { Head } from "../../src/ibft/validatorSet.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { IN_SYNC_DISTANCE } from "../../src/sync/limits.ts";
-import type { Liar } from "./byzantineValidator.ts";
+import type { ByzantineValidator } from "./byzantineValidator.ts";
 import type { Link } from "./link.ts";
 import type { Random } from "./random.ts";
-import type { Weather } from "./setting.ts";
+import type { NetworkConditions } from "./setting.ts";
 import type { SimulatedNode } from "./simulatedNode.ts";
 import { isImportable, isSound, type SealedBlock, sealBlock } from "./toyLedger.ts";
 
@@ -24,10 +24,10 @@ export interface BlockExchangeParts {
   readonly random: Random;
   readonly link: Link;
   readonly schedule: IbftSchedule;
-  readonly liars: ReadonlyMap<SimulatedNode, Liar>;
+  readonly byzantine: ReadonlyMap<SimulatedNode, ByzantineValidator>;
   /** A node that is far behind pauses while it catches up, which takes time. */
   readonly isSlowToCatchUp: boolean;
-  weather(): Weather;
+  conditions(): NetworkConditions;
   importsUnsealed(node: SimulatedNode): boolean;
   about(durationMs: number): number;
   tipOf(node: SimulatedNode): Head;
@@ -42,7 +42,7 @@ const FETCH_BLOCK_MS = 100;
 const HOLD_MS = 6_000;
 
 export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
-  const { random, link, weather, about, tipOf, known, append } = parts;
+  const { random, link, conditions, about, tipOf, known, append } = parts;
   const committing = new Map<SimulatedNode, SealedBlock>();
 
   function finishCommit(node: SimulatedNode): boolean {
@@ -58,7 +58,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
       const others = known(node);
       const other = others[random.between(0, others.length - 1)];
       if (other !== undefined) offerBlocks(node, other);
-      if (weather().pause > 0 && random.chance(weather().pause)) holdForAWhile(node);
+      if (conditions().pause > 0 && random.chance(conditions().pause)) holdForAWhile(node);
       lookNowAndThen(node);
     });
   }
@@ -72,8 +72,8 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
   function offerBlocks(node: SimulatedNode, to: SimulatedNode): void {
     if (to === node) return;
     const { length } = node.chain;
-    const forged = parts.liars.get(node)?.forgeBlock(tipOf(to));
-    if (forged === undefined && (to.chain.length >= length || random.chance(weather().blockLoss))) return;
+    const forged = parts.byzantine.get(node)?.forgeBlock(tipOf(to));
+    if (forged === undefined && (to.chain.length >= length || random.chance(conditions().blockLoss))) return;
     link.carry(node.index, to.index, () => {
       if (to.state === undefined) return;
       const offered = forged === undefined ? node.chain.slice(to.chain.length, length) : [forged];
@@ -112,7 +112,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
       if (!equalBytes(candidate.header.parentHash, tip.hash)) return Promise.resolve(false);
       committing.set(node, sealBlock(tip, candidate, seals, parts.schedule));
       return new Promise((resolve) =>
-        node.plan(about(weather().commitMs), () => {
+        node.plan(about(conditions().commitMs), () => {
           const isDone = finishCommit(node);
           resolve(isDone);
           if (isDone) for (const other of known(node)) if (other !== node) offerBlocks(node, other);

@@ -22,14 +22,14 @@ import { type SealedBlock, sealBlock } from "./toyLedger.ts";
 /**
  * A Byzantine validator. It runs the same state machine as honest ones, to follow their progress, and
  * changes what it sends: different messages to different nodes, none to some, old messages again, and proposals, votes
- * and certificates forged from what all liars have received. It signs with its own key only.
+ * and certificates forged from what all Byzantine validators have received. It signs with its own key only.
  */
-export interface Liar {
+export interface ByzantineValidator {
   /** The messages sent instead of an honest validator's multicast. */
   speak(message: Authored): readonly Letter[];
   /** The messages sent in reaction to an honest validator's message. */
   hear(message: Authored): readonly Letter[];
-  /** The messages sent in reaction to another liar's proposal. */
+  /** The messages sent in reaction to another Byzantine validator's proposal. */
   support(proposal: Proposal): readonly Letter[];
   /** A block for a node that lacks one, without the needed seals; undefined when it behaves honestly this time. */
   forgeBlock(parent: Head): SealedBlock | undefined;
@@ -40,14 +40,14 @@ export interface Letter {
   readonly message: Authored;
 }
 
-export interface LiarParts {
+export interface ByzantineParts {
   readonly rules: Rules;
   /** Has every kind of fault, at a high rate. */
   readonly isRuthless: boolean;
   readonly random: Random;
   /** All nodes but itself. */
   readonly others: readonly number[];
-  /** Messages that all liars together have received. */
+  /** Messages that all Byzantine validators together have received. */
   readonly memory: Memory;
   /** Height and round of its state machine. */
   height(): Height | undefined;
@@ -72,7 +72,14 @@ export function createMemory(): Memory {
 
 const MEMORY_SIZE = 100;
 
-export function createLiar({ rules, isRuthless, random, others, memory, height }: LiarParts): Liar {
+export function createByzantineValidator({
+  rules,
+  isRuthless,
+  random,
+  others,
+  memory,
+  height,
+}: ByzantineParts): ByzantineValidator {
   const upTo = (limit: number): number =>
     isRuthless ? limit * (0.5 + random.next() / 2) : random.chance(0.3) ? 0 : random.next() * limit;
   const silence = upTo(0.6);

@@ -30,7 +30,7 @@ export interface ConnectionsParts {
   readonly random: Random;
   readonly speakers: readonly Speaker[];
   readonly mesh: Mesh;
-  readonly weather: { readonly delayMs: number; readonly partition: number };
+  readonly conditions: { readonly delayMs: number; readonly partition: number };
   /** A node ended a connection for another reason than the end of the other node. */
   onDisconnect(by: number, other: number, reason: DisconnectReason, detail: string | undefined): void;
 }
@@ -52,7 +52,7 @@ const DIAL_EVERY_MS = 1_000;
 const PARTITION_MS = 4_000;
 
 export function createConnections(parts: ConnectionsParts): Connections {
-  const { agenda, random, speakers, weather, onDisconnect } = parts;
+  const { agenda, random, speakers, conditions, onDisconnect } = parts;
   const open = new Map<string, Connection>();
   const figures = { opened: 0, messages: 0, partitions: 0 };
   let mesh = parts.mesh;
@@ -67,7 +67,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
 
   function part(): void {
     if (isCalm) return;
-    const isParted = random.chance(weather.partition);
+    const isParted = random.chance(conditions.partition);
     const doesBreak = random.chance(0.5);
     const durationMs = about(PARTITION_MS);
     apart = new Set(speakers.flatMap((_, node) => (isParted && random.chance(0.4) ? [node] : [])));
@@ -136,7 +136,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
         figures.messages += 1;
         const copy = payload.slice();
         const leavesMs = isCut(from.node, to.node) ? Math.max(agenda.nowMs, stalledUntilMs) : agenda.nowMs;
-        from.lastArrivalMs = Math.max(from.lastArrivalMs, leavesMs + about(isCalm ? 20 : weather.delayMs));
+        from.lastArrivalMs = Math.max(from.lastArrivalMs, leavesMs + about(isCalm ? 20 : conditions.delayMs));
         agenda.plan(from.lastArrivalMs, () => {
           const session = to.sessions[at];
           if (connection.isOpen && session !== undefined) to.protocols[at]?.onMessage(session, code, copy);

@@ -1,6 +1,6 @@
 import type { Agenda } from "./agenda.ts";
 import type { Random } from "./random.ts";
-import type { Weather } from "./setting.ts";
+import type { NetworkConditions } from "./setting.ts";
 
 /** The network between the nodes, which are numbers here. */
 export interface Link {
@@ -26,12 +26,12 @@ export interface LinkParts {
   readonly nodes: number;
   readonly agenda: Agenda;
   readonly random: Random;
-  weather(): Weather;
+  conditions(): NetworkConditions;
   /** Called when the network is partitioned or healed: the nodes on one side, whose messages alone are lost if it is one-way. */
   onParted(side: ReadonlySet<number>, isOneWay: boolean): void;
 }
 
-export function createLink({ nodes, agenda, random, weather, onParted }: LinkParts): Link {
+export function createLink({ nodes, agenda, random, conditions, onParted }: LinkParts): Link {
   const parted = new Set<number>();
   let isOneWay = false;
   const figures: LinkFigures = { messages: 0, lost: 0, duplicated: 0, partitions: 0 };
@@ -43,7 +43,7 @@ export function createLink({ nodes, agenda, random, weather, onParted }: LinkPar
   /** Partitions the nodes in two groups at times; messages between the groups are lost, in both directions or one. */
   function part(): void {
     const wasApart = isApart();
-    const isParted = random.chance(weather().partition);
+    const isParted = random.chance(conditions().partition);
     isOneWay = random.chance(0.5);
     parted.clear();
     for (let node = 0; node < nodes; node++) if (isParted && random.chance(0.4)) parted.add(node);
@@ -59,7 +59,7 @@ export function createLink({ nodes, agenda, random, weather, onParted }: LinkPar
   part();
   return {
     carry(from, to, deliver) {
-      const { loss, duplication, delayMs, straggling } = weather();
+      const { loss, duplication, delayMs, straggling } = conditions();
       figures.messages += 1;
       if (isCut(from, to) || random.chance(loss)) {
         figures.lost += 1;

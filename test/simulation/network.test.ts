@@ -4,29 +4,29 @@ import { casesOf } from "../thorough.ts";
 import { addSeed, noTotals, reportFailure } from "./report.ts";
 import { runSetting } from "./runSeed.ts";
 import { FORGETS_CERTIFICATE } from "./sabotage.ts";
-import { drawSetting, FAIR, FAULT_CLASSES, type Setting, USUAL_LIMITS } from "./setting.ts";
-import { createWorld, type World } from "./simulator.ts";
+import { drawSetting, FAULT_CLASSES, FAULT_FREE, type Setting, USUAL_LIMITS } from "./setting.ts";
+import { createNetwork, type SimulatedNetwork } from "./simulator.ts";
 
 /** `npm run simulate` takes fresh seeds, in any number. */
 const SEEDS = casesOf(30);
 
-const CALM_SETTING = { liars: 0, isRuthless: false, storm: FAIR, relays: undefined };
+const CALM_SETTING = { byzantine: 0, isRuthless: false, conditions: FAULT_FREE, relays: undefined };
 
 /** Messages per pair of nodes: two messages, an offered block, and half as many relays. */
 const mostMessages = (validators: number): number => 3.5 * validators * (validators - 1);
 
-async function messagesPerBlock(world: World, durationMs: number): Promise<number> {
-  const { figures, height } = world;
-  await world.runUntil(world.agenda.nowMs + durationMs);
-  return (world.figures.messages - figures.messages) / (world.height - height);
+async function messagesPerBlock(network: SimulatedNetwork, durationMs: number): Promise<number> {
+  const { figures, height } = network;
+  await network.runUntil(network.agenda.nowMs + durationMs);
+  return (network.figures.messages - figures.messages) / (network.height - height);
 }
 
 describe("a network of validators", () => {
   it("decides every block in round 0, one a second, without faults", async () => {
     for (const validators of [1, 2, 3, 4, 10]) {
-      const world = createWorld({ ...CALM_SETTING, seed: validators, nodes: validators, validators });
-      await world.runUntil(20_000);
-      for (const { chain } of world.nodes) {
+      const network = createNetwork({ ...CALM_SETTING, seed: validators, nodes: validators, validators });
+      await network.runUntil(20_000);
+      for (const { chain } of network.nodes) {
         expect(chain.length).toBeGreaterThanOrEqual(19);
         const rounds = new Set(chain.map(({ candidate }) => candidate.extra.round));
         expect([...rounds]).toEqual([0]);
@@ -36,10 +36,10 @@ describe("a network of validators", () => {
 
   it("does so with few links, through relaying", async () => {
     const relays = { links: 0, limits: USUAL_LIMITS };
-    const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 9, validators: 9, relays });
-    world.calm();
-    await world.runUntil(15_000);
-    for (const { chain } of world.nodes) {
+    const network = createNetwork({ ...CALM_SETTING, seed: 1, nodes: 9, validators: 9, relays });
+    network.calm();
+    await network.runUntil(15_000);
+    for (const { chain } of network.nodes) {
       expect(chain.length).toBeGreaterThanOrEqual(14);
       expect(chain.every(({ candidate }) => candidate.extra.round === 0)).toBe(true);
     }
@@ -47,37 +47,37 @@ describe("a network of validators", () => {
 
   it("relays hardly anything when nearly all of forty are connected", async () => {
     const relays = { links: 0.97, limits: USUAL_LIMITS };
-    const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 40, validators: 40, relays });
-    await world.runUntil(2_500);
-    expect(await messagesPerBlock(world, 2_000)).toBeLessThan(mostMessages(40));
+    const network = createNetwork({ ...CALM_SETTING, seed: 1, nodes: 40, validators: 40, relays });
+    await network.runUntil(2_500);
+    expect(await messagesPerBlock(network, 2_000)).toBeLessThan(mostMessages(40));
   }, 120_000);
 
   it("relays hardly anything, whether or not rounds fail", async () => {
     const relays = { links: 0.9, limits: USUAL_LIMITS };
-    const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 10, validators: 10, relays });
-    await world.runUntil(4_500);
-    expect(await messagesPerBlock(world, 5_000)).toBeLessThan(mostMessages(10));
-    world.nodes[0]?.stop();
-    expect(await messagesPerBlock(world, 20_000)).toBeLessThan(mostMessages(10));
+    const network = createNetwork({ ...CALM_SETTING, seed: 1, nodes: 10, validators: 10, relays });
+    await network.runUntil(4_500);
+    expect(await messagesPerBlock(network, 5_000)).toBeLessThan(mostMessages(10));
+    network.nodes[0]?.stop();
+    expect(await messagesPerBlock(network, 20_000)).toBeLessThan(mostMessages(10));
   });
 
   it("relays everything again when links are cut silently", async () => {
     let reach = 5;
     const areLinked = (a: number, b: number): boolean => (b - a + 10) % 10 <= reach;
     const relays = { links: 0, limits: USUAL_LIMITS, areLinked };
-    const world = createWorld({ ...CALM_SETTING, seed: 1, nodes: 10, validators: 10, relays });
-    await world.runUntil(6_500);
-    const height = world.height;
+    const network = createNetwork({ ...CALM_SETTING, seed: 1, nodes: 10, validators: 10, relays });
+    await network.runUntil(6_500);
+    const height = network.height;
     reach = 2;
-    await world.runUntil(26_500);
-    for (const { chain } of world.nodes) {
+    await network.runUntil(26_500);
+    for (const { chain } of network.nodes) {
       const rounds = chain.slice(height + 1).map(({ candidate }) => candidate.extra.round);
       expect(rounds.length).toBeGreaterThan(18);
       expect(new Set(rounds)).toEqual(new Set([0]));
     }
   });
 
-  it("is safe under any faults and among liars, and makes progress afterwards", async () => {
+  it("is safe under any faults and among Byzantine validators, and makes progress afterwards", async () => {
     const totals = noTotals();
     for (let seed = 1; seed <= SEEDS; seed++) {
       const setting = drawSetting(seed);
@@ -88,7 +88,7 @@ describe("a network of validators", () => {
     // Ensures that the faults did occur.
     expect(totals.laterRounds).toBeGreaterThan(SEEDS);
     expect(totals.powerCuts).toBeGreaterThan(SEEDS / 2);
-    expect(totals.withLiars).toBeGreaterThan(SEEDS / 3);
+    expect(totals.withByzantine).toBeGreaterThan(SEEDS / 3);
     expect(totals.withSetChanges).toBeGreaterThan(SEEDS / 20);
     expect(totals.withRelays).toBeGreaterThan(SEEDS / 3);
     expect(totals.kept).toBeGreaterThan(SEEDS);

@@ -10,20 +10,20 @@ const LONGEST_MS = 60_000;
 const BUSY_MS = 30;
 
 describe("a network of real nodes", () => {
-  const lived: RealFigures[] = [];
+  const results: RealFigures[] = [];
 
   it.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
     "agrees, loses nothing and mines all, whatever befalls it (IBEX_SEED=%i)",
     async (seed) => {
       const figures = await runRealSetting(drawRealSetting(seed));
-      lived.push(figures);
+      results.push(figures);
       expect(figures.blocks).toBeGreaterThanOrEqual(3);
     },
     LONGEST_MS,
   );
 
   itIfThorough(
-    "lives the same life again from the same seed, on however busy a machine",
+    "runs the same again from the same seed, on however busy a machine",
     async () => {
       const first = await runRealSetting(drawRealSetting(FIRST_SEED));
       const busy = setInterval(() => {
@@ -39,9 +39,9 @@ describe("a network of real nodes", () => {
     2 * LONGEST_MS,
   );
 
-  it.skipIf(process.env["IBEX_SEED"] !== undefined)("had storms that were storms", () => {
+  it.skipIf(process.env["IBEX_SEED"] !== undefined)("had faults of all kinds in the faulty phases", () => {
     const sum = (figure: keyof RealFigures): number =>
-      lived.reduce((total, figures) => total + figures[figure], 0);
+      results.reduce((total, figures) => total + figures[figure], 0);
     expect(sum("powerCuts") + sum("stops")).toBeGreaterThan(SEEDS);
     expect(sum("laterRounds")).toBeGreaterThan(0);
     expect(sum("transactions")).toBeGreaterThan(100 * SEEDS);

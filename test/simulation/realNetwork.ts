@@ -76,7 +76,7 @@ export function drawRealSetting(seed: number): RealSetting {
   };
 }
 
-const STORM_MS = 20_000;
+const FAULTY_PHASE_MS = 20_000;
 /** Rounds that grew long in the faulty phase have to time out. */
 const CALM_MS = 180_000;
 const CALM_BLOCKS = 3;
@@ -138,7 +138,7 @@ export async function runRealSetting(
       { share: setting.links, wellConnected: new Set() },
       createRandom(seed ^ 0x4e57),
     ),
-    weather: setting,
+    conditions: setting,
     onDisconnect(by, other, reason, detail) {
       if (reason === "breachOfProtocol")
         validation.fault(`node ${by} reports that ${other} breaks rules: ${detail}`);
@@ -151,7 +151,7 @@ export async function runRealSetting(
     validation.onBoot(node);
     const follower = keys[setting.validators];
     if (setting.votesFollowerIn && follower !== undefined)
-      node.life?.engine.proposals.propose({ recipient: follower.address, kind: "add" });
+      node.running?.engine.proposals.propose({ recipient: follower.address, kind: "add" });
     connections.review();
   }
 
@@ -180,15 +180,15 @@ export async function runRealSetting(
   function maybeTakeDown(node: RealNode): void {
     later(OUTAGE_EVERY_MS, () => {
       if (isCalm) return;
-      if (node.life !== undefined && random.chance(setting.outage)) takeDown(node);
+      if (node.running !== undefined && random.chance(setting.outage)) takeDown(node);
       maybeTakeDown(node);
     });
   }
 
   /** The server of any node that answers. */
   function anyPool(): TxPool | undefined {
-    const lives = nodes.flatMap(({ life }) => life ?? []);
-    return lives[random.between(0, lives.length - 1)]?.pool;
+    const up = nodes.flatMap(({ running }) => running ?? []);
+    return up[random.between(0, up.length - 1)]?.pool;
   }
 
   function sendNowAndThen(everyMs: number, send: (pool: TxPool) => void, isOver: () => boolean): void {
@@ -212,7 +212,7 @@ export async function runRealSetting(
   }
   sendNowAndThen(SEND_EVERY_MS, clients.sendNew, () => isCalm);
   sendNowAndThen(SEND_AGAIN_EVERY_MS, clients.sendAgain, () => false);
-  await runUntil(STORM_MS);
+  await runUntil(FAULTY_PHASE_MS);
 
   isCalm = true;
   connections.heal();
@@ -223,7 +223,7 @@ export async function runRealSetting(
     lacking !== undefined;
     lacking = validation.unfinished(nodes, goal)
   ) {
-    if (agenda.nowMs >= STORM_MS + CALM_MS) validation.fault(`no end: ${lacking}`);
+    if (agenda.nowMs >= FAULTY_PHASE_MS + CALM_MS) validation.fault(`no end: ${lacking}`);
     await runUntil(agenda.nowMs + 50);
   }
 
@@ -280,8 +280,8 @@ function genesisOf(validators: readonly NodeKey[]): string {
 
 /** How many blocks of a node's chain were decided in a round above 0, and by how many the next one is. */
 function shapeOf(node: RealNode | undefined): { readonly laterRounds: number; readonly validators: number } {
-  if (node?.life === undefined) throw new Error("the node is down");
-  const { chain } = node.life;
+  if (node?.running === undefined) throw new Error("the node is down");
+  const { chain } = node.running;
   let laterRounds = 0;
   for (let number = 1n; number <= chain.head.header.number; number++) {
     const extra = decodeExtraData(chain.headerByNumber(number)?.header.extraData ?? new Uint8Array());

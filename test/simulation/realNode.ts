@@ -27,7 +27,7 @@ export interface RealNode {
   readonly index: number;
   readonly key: NodeKey;
   /** Undefined while it is down. */
-  readonly life: Life | undefined;
+  readonly running: RunningNode | undefined;
   readonly protocols: readonly SubProtocol[] | undefined;
   boot(): Promise<void>;
   /** Ends the process, or cuts the power: pending writes are lost, in whole or in part. */
@@ -39,7 +39,7 @@ export interface RealNode {
   readonly log: readonly string[];
 }
 
-export interface Life {
+export interface RunningNode {
   readonly chain: Chain;
   readonly pool: TxPool;
   readonly engine: Engine;
@@ -73,19 +73,19 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
   const { agenda, random, startMs } = parts;
   const log: string[] = [];
   let disk = parts.disk;
-  let life: Life | undefined;
+  let running: RunningNode | undefined;
   /** Incremented at every end, so that callbacks of earlier runs are recognised. */
   let ends = 0;
   let skewMs = 0;
 
-  function clockOfThisLife(): Clock {
-    const bornAfter = ends;
+  function clockOfThisRun(): Clock {
+    const startedAfter = ends;
     return {
       nowMs: () => startMs + agenda.nowMs + skewMs,
       at(atMs, action) {
         let isCancelled = false;
         agenda.plan(Math.ceil(atMs - startMs - skewMs), () => {
-          if (!isCancelled && ends === bornAfter) action();
+          if (!isCancelled && ends === startedAfter) action();
         });
         return {
           cancel() {
@@ -96,10 +96,10 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     };
   }
 
-  function loggerOfThisLife(): Logger {
-    const bornAfter = ends;
+  function loggerOfThisRun(): Logger {
+    const startedAfter = ends;
     const note = (level: string) => (facts: object, message: string) => {
-      if (ends !== bornAfter) return;
+      if (ends !== startedAfter) return;
       log.push(`${(agenda.nowMs / 1000).toFixed(3)} ${level} ${message}`);
       if (log.length > LOG_LINES) log.shift();
       if (level === "error" || reportsEquivocation(message, facts))
@@ -117,10 +117,10 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
     return logger;
   }
 
-  async function open(): Promise<Life> {
-    const bornAfter = ends;
-    const clock = clockOfThisLife();
-    const logger = loggerOfThisLife();
+  async function open(): Promise<RunningNode> {
+    const startedAfter = ends;
+    const clock = clockOfThisRun();
+    const logger = loggerOfThisRun();
     const { database, markerFile, voteLog } = disk;
     const { chain, spec, world } = await aChain({
       genesis: parts.genesis,
@@ -157,7 +157,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       outbox: {
         ...peering.outbox,
         multicast(message, validators) {
-          if (ends !== bornAfter) return;
+          if (ends !== startedAfter) return;
           parts.onSaid(message);
           peering.outbox.multicast(message, validators);
         },
@@ -166,12 +166,12 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       clock,
       logger,
       onFailure(error) {
-        if (ends === bornAfter) parts.onFault(node, `consensus has failed: ${String(error)}`);
+        if (ends === startedAfter) parts.onFault(node, `consensus has failed: ${String(error)}`);
       },
       onBlockStarted: () => undefined,
     });
     chain.onHeadChanged((change) => {
-      if (ends === bornAfter) parts.onHeadChanged(node, change);
+      if (ends === startedAfter) parts.onHeadChanged(node, change);
     });
     const holds = createPauseReasons({
       pause() {
@@ -185,7 +185,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
 
   function gone(): void {
     ends += 1;
-    life = undefined;
+    running = undefined;
     disk = disk.powerCut();
     parts.onGone(node);
   }
@@ -193,18 +193,18 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
   const node: RealNode = {
     index,
     key,
-    get life() {
-      return life;
+    get running() {
+      return running;
     },
     get protocols() {
-      return life?.peering.protocols;
+      return running?.peering.protocols;
     },
     async boot() {
-      if (life !== undefined) return;
+      if (running !== undefined) return;
       const opened = await open();
       const begun = startConsensus(opened.engine, opened.chain);
       if (!begun.ok) parts.onFault(node, begun.error.message);
-      life = opened;
+      running = opened;
       opened.peering.begin(opened.holds);
     },
     cutPower() {
@@ -212,10 +212,10 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       gone();
     },
     async stop() {
-      const stopping = life;
+      const stopping = running;
       if (stopping === undefined) return;
       log.push(`${(agenda.nowMs / 1000).toFixed(3)} STOP`);
-      life = undefined;
+      running = undefined;
       parts.onGone(node);
       await stopping.engine.stop();
       await stopping.peering.close();

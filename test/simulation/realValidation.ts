@@ -5,7 +5,7 @@ import { hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
 import { damageIn } from "../conformance/chains/storeDamage.ts";
 import { createCheckers } from "./checkers.ts";
 import type { Clients } from "./clients.ts";
-import type { Life, RealNode } from "./realNode.ts";
+import type { RealNode, RunningNode } from "./realNode.ts";
 
 /** Records all that nodes send and announce: whatever was announced must hold for ever. */
 export interface RealValidation {
@@ -46,16 +46,16 @@ export function createRealValidation(clients: Clients, nowMs: () => number): Rea
     return known;
   }
 
-  function* missingBlocks({ chain }: Life, told: ReadonlyMap<number, string>): Generator<string> {
+  function* missingBlocks({ chain }: RunningNode, told: ReadonlyMap<number, string>): Generator<string> {
     for (const [number, hash] of told) {
       const found = chain.headerByNumber(BigInt(number))?.hash;
       if (found === undefined || toHex(found) !== hash) yield `block ${number} is lost`;
     }
   }
 
-  async function* losses(life: Life): AsyncGenerator<string> {
-    yield* missingBlocks(life, agreed);
-    const { chain, disk } = life;
+  async function* losses(node: RunningNode): AsyncGenerator<string> {
+    yield* missingBlocks(node, agreed);
+    const { chain, disk } = node;
     for (const [transaction, block] of clients.told) {
       const found = chain.transactionByHash(hexToBytes(transaction) as Hash)?.block.hash;
       if (found === undefined || toDigits(found) !== block) yield `transaction ${transaction} is lost`;
@@ -86,23 +86,23 @@ export function createRealValidation(clients: Clients, nowMs: () => number): Rea
       }
     },
     onBoot(node) {
-      if (node.life === undefined) return;
-      for (const what of missingBlocks(node.life, announcedBy(node))) fault(`node ${node.index}: ${what}`);
+      if (node.running === undefined) return;
+      for (const what of missingBlocks(node.running, announcedBy(node))) fault(`node ${node.index}: ${what}`);
     },
     unfinished(nodes, goal) {
-      const lives = nodes.flatMap(({ life }) => life ?? []);
-      if (lives.length < nodes.length) return "a node is down";
-      const heads = lives.map(({ chain }) => chain.head);
+      const up = nodes.flatMap(({ running }) => running ?? []);
+      if (up.length < nodes.length) return "a node is down";
+      const heads = up.map(({ chain }) => chain.head);
       if (heads.some(({ header }) => header.number < goal)) return `a node has no block ${goal}`;
       if (new Set(heads.map(({ hash }) => toDigits(hash))).size > 1) return "heads differ";
       if (new Set(heads.map(({ header }) => toDigits(header.stateRoot))).size > 1) return "states differ";
       if (clients.unmined > 0) return `${clients.unmined} transactions are not mined`;
-      return lives.some(({ pool }) => [...pool.entries()].length > 0) ? "a pool is not empty" : undefined;
+      return up.some(({ pool }) => [...pool.entries()].length > 0) ? "a pool is not empty" : undefined;
     },
     async checkEnd(nodes) {
-      for (const { index, life } of nodes) {
-        if (life === undefined) throw new Error("all nodes are up in the end");
-        for await (const what of losses(life)) fault(`node ${index}: ${what}`);
+      for (const { index, running } of nodes) {
+        if (running === undefined) throw new Error("all nodes are up in the end");
+        for await (const what of losses(running)) fault(`node ${index}: ${what}`);
       }
     },
   };

@@ -24,7 +24,7 @@ export interface Relays {
   headAdvanced(node: SimulatedNode, head: Head): void;
   /** Sends our own message. */
   multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
-  /** Sends a liar's message to one node, over the link to it. */
+  /** Sends a Byzantine validator's message to one node, over the link to it. */
   tell(from: SimulatedNode, to: SimulatedNode, message: Authored): void;
 }
 

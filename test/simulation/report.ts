@@ -1,6 +1,6 @@
 import { runSetting, type SeedFigures, type SeedViolation } from "./runSeed.ts";
 import { drawSetting, FAULT_CLASSES, type Setting } from "./setting.ts";
-import type { WorldParts } from "./simulator.ts";
+import type { NetworkParts } from "./simulator.ts";
 import { letterOfNode } from "./trace.ts";
 
 const LINES_PER_NODE = 14;
@@ -12,7 +12,7 @@ const LINES_PER_NODE = 14;
 export async function reportFailure(
   setting: Setting,
   violation: SeedViolation,
-  parts: WorldParts = {},
+  parts: NetworkParts = {},
 ): Promise<string> {
   const lastLines = new Map<number, string[]>();
   await runSetting(setting, {
@@ -52,21 +52,21 @@ export function describeSetting({
   seed,
   nodes,
   validators,
-  liars,
+  byzantine,
   isRuthless,
-  storm,
+  conditions,
   relays,
 }: Setting): string {
-  const rates = Object.entries(storm).map(
+  const rates = Object.entries(conditions).map(
     ([name, rate]: [string, number]) => `${name} ${Number(rate.toFixed(4))}`,
   );
-  return `seed ${seed}: ${nodes} nodes, ${validators} validators, ${liars} of them ${isRuthless ? "ruthless " : ""}liars\n  ${rates.join(", ")}\n  ${describeRelays(relays)}`;
+  return `seed ${seed}: ${nodes} nodes, ${validators} validators, ${byzantine} of them ${isRuthless ? "ruthlessly " : ""}Byzantine\n  ${rates.join(", ")}\n  ${describeRelays(relays)}`;
 }
 
 function describeRelays(relays: Setting["relays"]): string {
-  if (relays === undefined) return "all hear each other directly";
+  if (relays === undefined) return "all receive each other's messages directly";
   const limits = Object.entries(relays.limits).map(([name, limit]: [string, number]) => `${name} ${limit}`);
-  return `words are passed on, over ${Math.round(100 * relays.links)} % of the links; ${limits.join(", ")}`;
+  return `messages are relayed, over ${Math.round(100 * relays.links)} % of the links; ${limits.join(", ")}`;
 }
 
 /** Prints every event of a seed, one per line: the true time, the node, its own time if different, and the event. */
@@ -79,9 +79,9 @@ export async function traceSeed(
   print(describeSetting(setting));
   const { violation, figures } = await runSetting(setting, {
     tell: (line, nowMs) => print(`${(nowMs / 1000).toFixed(3).padStart(9)} -- ${line()}`),
-    observe({ index, isLiar, nowMs, skewMs }, line) {
+    observe({ index, isByzantine, nowMs, skewMs }, line) {
       const time = ((nowMs - skewMs) / 1000).toFixed(3).padStart(9);
-      print(`${time} ${letterOfNode(index)}${isLiar ? "!" : " "} ${line()}`);
+      print(`${time} ${letterOfNode(index)}${isByzantine ? "!" : " "} ${line()}`);
     },
   });
   print(violation === undefined ? "All holds." : violation.message);
@@ -103,7 +103,7 @@ export function describeSeed(
 /** Sums and maxima over many seeds. */
 export interface Totals extends Record<(typeof SUMMED)[number], number> {
   seeds: number;
-  withLiars: number;
+  withByzantine: number;
   withSetChanges: number;
   withRelays: number;
   longestCalmMs: number;
@@ -123,19 +123,19 @@ const SUMMED = [
   "crashes",
   "powerCuts",
   "pauses",
-  "lies",
+  "byzantineMessages",
   "doubleVotes",
 ] as const satisfies readonly (keyof SeedFigures)[];
 
 export function noTotals(): Totals {
   const sums = Object.fromEntries(SUMMED.map((name) => [name, 0])) as Record<(typeof SUMMED)[number], number>;
-  const counts = { seeds: 0, withLiars: 0, withSetChanges: 0, withRelays: 0 };
+  const counts = { seeds: 0, withByzantine: 0, withSetChanges: 0, withRelays: 0 };
   return { ...sums, ...counts, longestCalmMs: 0, highestRound: 0 };
 }
 
-export function addSeed(totals: Totals, { liars, relays }: Setting, figures: SeedFigures): void {
+export function addSeed(totals: Totals, { byzantine, relays }: Setting, figures: SeedFigures): void {
   totals.seeds += 1;
-  totals.withLiars += liars > 0 ? 1 : 0;
+  totals.withByzantine += byzantine > 0 ? 1 : 0;
   totals.withSetChanges += figures.setChanges > 0 ? 1 : 0;
   totals.withRelays += relays === undefined ? 0 : 1;
   for (const name of SUMMED) totals[name] += figures[name];
@@ -153,12 +153,12 @@ export function describeTotals(totals: Totals, { seconds }: { readonly seconds: 
   const { seeds, steps, heights, messages } = totals;
   return [
     `${seeds === 1 ? "1 network" : `${count(seeds)} networks`} in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s, ${count(steps / seconds)} steps a second`,
-    `  worlds      ${count(totals.withLiars)} with liars, ${count(totals.withRelays)} with partial meshes and relays, ${count(totals.withSetChanges)} with changes of the validator set`,
+    `  networks    ${count(totals.withByzantine)} with Byzantine validators, ${count(totals.withRelays)} with partial meshes and relays, ${count(totals.withSetChanges)} with changes of the validator set`,
     `  time        ${count(steps)} steps in ${duration(totals.virtualMs / 60_000)} of virtual time`,
     `  blocks      ${count(heights)}, of them decided in a round above 0: ${share(totals.laterRounds, heights)}; highest round of a validator: ${totals.highestRound}`,
     `  messages    ${count(messages)}, lost ${share(totals.lost, messages)}, doubled ${share(totals.duplicated, messages)}, kept for a later height ${count(totals.kept)}`,
     `  faults      ${count(totals.crashes)} crashes, of them power cuts: ${count(totals.powerCuts)}; ${count(totals.partitions)} partitions; ${count(totals.pauses)} pauses`,
-    `  lies        ${count(totals.lies)} letters of liars, ${count(totals.doubleVotes)} reports of double votes`,
+    `  Byzantine   ${count(totals.byzantineMessages)} messages, ${count(totals.doubleVotes)} reports of double votes`,
     `  after it    longest wait for all blocks of a calm: ${(totals.longestCalmMs / 1000).toFixed(0)} s of virtual time`,
   ].join("\n");
 }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { AS_BESU, FORGETS_VOTES } from "./sabotage.ts";
-import { FAIR, USUAL_LIMITS } from "./setting.ts";
+import { FAULT_FREE, USUAL_LIMITS } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
-import { createWorld } from "./simulator.ts";
+import { createNetwork } from "./simulator.ts";
 
 /** How long a chain that stalled for lack of validators remains stalled when all are back; round 0 lasts 2 s. */
 describe("a stalled network of Ibex and Besu in which all restart at once", () => {
   it("has its next block in a fraction of the time that it was stalled", async () => {
     for (const kinds of ["IIBB", "IBBB", "IIIB", "IIII", "IIIIBBB"]) {
       const waitsMs = await Promise.all(
-        livesOf(kinds).map((lives) => waitMs({ kinds, lives, stoodMs: 270_000 })),
+        choicesOf(kinds).map((up) => waitMs({ kinds, up, stoodMs: 270_000 })),
       );
       expect([kinds, Math.max(...waitsMs) <= 60_000]).toEqual([kinds, true]);
     }
@@ -18,7 +18,7 @@ describe("a stalled network of Ibex and Besu in which all restart at once", () =
   it("has it at once when ours have no vote logs", async () => {
     for (const kinds of ["IIBB", "IIIIBBB"]) {
       const waitsMs = await Promise.all(
-        livesOf(kinds).map((lives) => waitMs({ kinds, lives, stoodMs: 3_600_000, ours: FORGETS_VOTES })),
+        choicesOf(kinds).map((up) => waitMs({ kinds, up, stoodMs: 3_600_000, ours: FORGETS_VOTES })),
       );
       // Besu takes most of it to start.
       expect([kinds, Math.max(...waitsMs) <= 15_000]).toEqual([kinds, true]);
@@ -29,26 +29,26 @@ describe("a stalled network of Ibex and Besu in which all restart at once", () =
 interface Outage {
   /** I for Ibex, B for Besu, in the order of their addresses. */
   readonly kinds: string;
-  /** L for those that were up while the chain was stalled. */
-  readonly lives: string;
+  /** U for those that were up while the chain was stalled. */
+  readonly up: string;
   readonly stoodMs: number;
   readonly ours?: Sabotage;
 }
 
 const STARTS_MS = { I: 1_000, B: 8_000 };
 
-async function waitMs({ kinds, lives, stoodMs, ours = {} }: Outage): Promise<number> {
-  const { agenda, nodes, runUntil } = createWorld(
+async function waitMs({ kinds, up, stoodMs, ours = {} }: Outage): Promise<number> {
+  const { agenda, nodes, runUntil } = createNetwork(
     {
-      ...{ seed: 1, nodes: kinds.length, validators: kinds.length, liars: 0, isRuthless: false },
-      ...{ storm: FAIR, relays: { links: 1, limits: USUAL_LIMITS } },
+      ...{ seed: 1, nodes: kinds.length, validators: kinds.length, byzantine: 0, isRuthless: false },
+      ...{ conditions: FAULT_FREE, relays: { links: 1, limits: USUAL_LIMITS } },
     },
     // Besu contradicts its earlier votes, and so do validators without their vote logs.
     { sabotageOf: (index) => (kinds[index] === "B" ? AS_BESU : ours), blindTo: ["promise", "order"] },
   );
   const heightOf = (): number => Math.max(...nodes.map(({ chain }) => chain.length));
   await runUntil(5_000);
-  for (const { index, stop } of nodes) if (lives[index] !== "L") stop();
+  for (const { index, stop } of nodes) if (up[index] !== "U") stop();
   await runUntil(agenda.nowMs + stoodMs);
   for (const { stop } of nodes) stop();
   const backAtMs = agenda.nowMs;
@@ -60,10 +60,10 @@ async function waitMs({ kinds, lives, stoodMs, ours = {} }: Outage): Promise<num
 }
 
 /** One validator less than a quorum, in several choices of them. */
-function livesOf({ length }: string): readonly string[] {
+function choicesOf({ length }: string): readonly string[] {
   const choices = Array.from({ length: 2 ** length }, (_, bits) =>
-    Array.from({ length }, (_, index) => ((bits >> index) & 1 ? "L" : "-")).join(""),
+    Array.from({ length }, (_, index) => ((bits >> index) & 1 ? "U" : "-")).join(""),
   );
-  const ofThatMany = choices.filter((lives) => lives.split("L").length === Math.ceil((2 * length) / 3));
+  const ofThatMany = choices.filter((up) => up.split("U").length === Math.ceil((2 * length) / 3));
   return ofThatMany.filter((_, index) => index % Math.ceil(ofThatMany.length / 6) === 0);
 }

@@ -1,9 +1,12 @@
 import { type CheckerName, Violation } from "./checkers.ts";
 import type { Setting } from "./setting.ts";
-import { createWorld, type World, type WorldFigures, type WorldParts } from "./simulator.ts";
+import { createNetwork, type NetworkFigures, type NetworkParts, type SimulatedNetwork } from "./simulator.ts";
 
-const STORM_MS = 40_000;
-/** Longest wait for blocks after the faulty phase: long timeouts must run out, and liars may be consecutive proposers. */
+const FAULTY_PHASE_MS = 40_000;
+/**
+ * Longest wait for blocks after the faulty phase: long timeouts must run out, and Byzantine validators may be consecutive
+ * proposers.
+ */
 const CALM_MS = 60 * 60_000;
 /** Wait when progress is not checked. */
 const BLIND_CALM_MS = 60_000;
@@ -23,7 +26,7 @@ export interface SeedViolation {
   readonly message: string;
 }
 
-export interface SeedFigures extends Readonly<WorldFigures> {
+export interface SeedFigures extends Readonly<NetworkFigures> {
   readonly heights: number;
   /** Blocks decided in a round above 0. */
   readonly laterRounds: number;
@@ -35,39 +38,39 @@ export interface SeedFigures extends Readonly<WorldFigures> {
 }
 
 /** Runs one seed through its faulty and its calm phase, or until a violation. */
-export async function runSetting(setting: Setting, parts: WorldParts = {}): Promise<SeedResult> {
-  const world = createWorld(setting, parts);
+export async function runSetting(setting: Setting, parts: NetworkParts = {}): Promise<SeedResult> {
+  const network = createNetwork(setting, parts);
   let calmMs = 0;
   try {
-    await world.runUntil(STORM_MS);
-    world.calm();
-    calmMs = await awaitBlocks(world, parts.blindTo ?? []);
-    if (setting.liars === 0 && !parts.blindTo?.includes("progress")) await checkHealth(world);
-    return { violation: undefined, figures: figuresOf(world, calmMs) };
+    await network.runUntil(FAULTY_PHASE_MS);
+    network.calm();
+    calmMs = await awaitBlocks(network, parts.blindTo ?? []);
+    if (setting.byzantine === 0 && !parts.blindTo?.includes("progress")) await checkHealth(network);
+    return { violation: undefined, figures: figuresOf(network, calmMs) };
   } catch (error) {
-    return { violation: violationOf(error), figures: figuresOf(world, calmMs) };
+    return { violation: violationOf(error), figures: figuresOf(network, calmMs) };
   }
 }
 
 async function awaitBlocks(
-  { agenda, nodes, height, runUntil }: World,
+  { agenda, nodes, height, runUntil }: SimulatedNetwork,
   blindTo: readonly CheckerName[],
 ): Promise<number> {
   const goal = height + CALM_BLOCKS;
-  const isThere = (): boolean => nodes.every(({ chain, isLiar }) => isLiar || chain.length > goal);
+  const isThere = (): boolean => nodes.every(({ chain, isByzantine }) => isByzantine || chain.length > goal);
   while (!isThere()) {
-    const calmMs = agenda.nowMs - STORM_MS;
+    const calmMs = agenda.nowMs - FAULTY_PHASE_MS;
     if (calmMs >= BLIND_CALM_MS && blindTo.includes("progress")) return calmMs;
     if (calmMs >= CALM_MS) {
       throw new Violation("progress", `no block ${goal} everywhere`, agenda.nowMs);
     }
     await runUntil(agenda.nowMs + 1_000);
   }
-  return agenda.nowMs - STORM_MS;
+  return agenda.nowMs - FAULTY_PHASE_MS;
 }
 
-/** Without liars and faults every block is decided in round 0, one a second. */
-async function checkHealth({ agenda, nodes, runUntil }: World): Promise<void> {
+/** Without Byzantine validators and faults every block is decided in round 0, one a second. */
+async function checkHealth({ agenda, nodes, runUntil }: SimulatedNetwork): Promise<void> {
   const tips = nodes.map(({ chain }) => chain.length);
   // The height in progress may have begun in the faulty phase.
   const first = Math.max(...tips) + 1;
@@ -86,8 +89,8 @@ function violationOf(error: unknown): SeedViolation {
   return { checker: "machine", message: `machine: ${message}` };
 }
 
-function figuresOf({ agenda, nodes, figures }: World, calmMs: number): SeedFigures {
-  const honest = nodes.filter(({ isLiar }) => !isLiar);
+function figuresOf({ agenda, nodes, figures }: SimulatedNetwork, calmMs: number): SeedFigures {
+  const honest = nodes.filter(({ isByzantine }) => !isByzantine);
   const [longest = []] = honest.map(({ chain }) => chain).sort((a, b) => b.length - a.length);
   let setChanges = 0;
   for (let at = 1; at < longest.length; at++) {

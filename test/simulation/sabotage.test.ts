@@ -25,7 +25,7 @@ import {
   TAKES_UNSOUND_BLOCKS,
   TRUSTS_SEALS,
 } from "./sabotage.ts";
-import { drawSetting, FAIR, type Setting, USUAL_LIMITS } from "./setting.ts";
+import { drawSetting, FAULT_FREE, type Setting, USUAL_LIMITS } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 
 const ALL: readonly CheckerName[] = ["agreement", "promise", "evidence", "order", "bounds", "progress"];
@@ -38,61 +38,64 @@ const NO_RELAYS = { relays: undefined } as const;
 const LONG_SYNCS = (setting: Setting): Setting => ({
   ...setting,
   ...NO_RELAYS,
-  storm: { ...setting.storm, crash: 0.03, powerCut: 1, downMs: 200, syncMs: 300 },
+  conditions: { ...setting.conditions, crash: 0.03, powerCut: 1, downMs: 200, syncMs: 300 },
 });
 
 /** Four nodes, of which one may have a block that the others do not receive. */
 const BLOCKS_GET_LOST = (setting: Setting): Setting => ({
   ...setting,
-  ...{ nodes: 4, validators: 4, liars: 0 },
-  storm: { ...setting.storm, loss: 0.2, blockLoss: 0.95, crash: 0 },
+  ...{ nodes: 4, validators: 4, byzantine: 0 },
+  conditions: { ...setting.conditions, loss: 0.2, blockLoss: 0.95, crash: 0 },
 });
 
-const FOUR_HONEST = (setting: Setting): Setting => ({ ...setting, nodes: 4, validators: 4, liars: 0 });
+const FOUR_HONEST = (setting: Setting): Setting => ({ ...setting, nodes: 4, validators: 4, byzantine: 0 });
 
-const FOUR_WITH_LIAR = (setting: Setting): Setting => ({
+const FOUR_WITH_BYZANTINE = (setting: Setting): Setting => ({
   ...setting,
-  ...{ nodes: 4, validators: 4, liars: 1, isRuthless: false },
+  ...{ nodes: 4, validators: 4, byzantine: 1, isRuthless: false },
 });
 
-/** Only lost messages keep validators apart, and a liar may mislead them. */
-const LIAR_AND_LOST_WORDS = (setting: Setting): Setting => ({
-  ...FOUR_WITH_LIAR(setting),
+/** Only lost messages keep validators apart, and a Byzantine validator may mislead them. */
+const BYZANTINE_AND_LOST_MESSAGES = (setting: Setting): Setting => ({
+  ...FOUR_WITH_BYZANTINE(setting),
   ...NO_RELAYS,
-  storm: { ...FAIR, loss: 0.3 },
+  conditions: { ...FAULT_FREE, loss: 0.3 },
 });
 
-const FOUR_WITH_RUTHLESS = (setting: Setting): Setting => ({ ...FOUR_WITH_LIAR(setting), isRuthless: true });
+const FOUR_WITH_RUTHLESS = (setting: Setting): Setting => ({
+  ...FOUR_WITH_BYZANTINE(setting),
+  isRuthless: true,
+});
 
-/** Validations that outlast their round, and a liar that proposes invalid blocks. */
+/** Validations that outlast their round, and a Byzantine validator that proposes invalid blocks. */
 const LONG_CHECKS = (setting: Setting): Setting => ({
   ...FOUR_WITH_RUTHLESS(setting),
   ...NO_RELAYS,
-  storm: {
-    ...setting.storm,
+  conditions: {
+    ...setting.conditions,
     ...{ checkMs: 3_500, buildMs: 50, commitMs: 50, delayMs: 50 },
     ...{ loss: 0, blockLoss: 0, crash: 0, partition: 0, pause: 0 },
   },
 });
 
-/** A liar may propose anything while one node has a block that the others do not receive. */
-const LIAR_AND_LOST_BLOCKS = (setting: Setting): Setting => ({
+/** A Byzantine validator may propose anything while one node has a block that the others do not receive. */
+const BYZANTINE_AND_LOST_BLOCKS = (setting: Setting): Setting => ({
   ...FOUR_WITH_RUTHLESS(setting),
   ...NO_RELAYS,
-  storm: { ...FAIR, loss: 0.2, blockLoss: 0.95 },
+  conditions: { ...FAULT_FREE, loss: 0.2, blockLoss: 0.95 },
 });
 
-const LIAR_AND_RESTARTS = (setting: Setting): Setting => ({
+const BYZANTINE_AND_RESTARTS = (setting: Setting): Setting => ({
   ...FOUR_WITH_RUTHLESS(setting),
   ...NO_RELAYS,
-  storm: { ...setting.storm, loss: 0.2, blockLoss: 0.95, crash: 0.04, downMs: 100, pause: 0 },
+  conditions: { ...setting.conditions, loss: 0.2, blockLoss: 0.95, crash: 0.04, downMs: 100, pause: 0 },
 });
 
-/** Many nodes, few links, and no liars. */
+/** Many nodes, few links, and no Byzantine validators. */
 const FEW_LINKS = (setting: Setting): Setting => ({
   ...setting,
-  ...{ nodes: 10, validators: 10, liars: 0 },
-  storm: FAIR,
+  ...{ nodes: 10, validators: 10, byzantine: 0 },
+  conditions: FAULT_FREE,
   relays: { links: 0, limits: USUAL_LIMITS },
 });
 
@@ -129,15 +132,21 @@ describe("the simulator catches validators that", () => {
     ["import blocks with any seals", IMPORTS_UNSEALED, "evidence", 20],
     ["never join later rounds", CAPS_TIMEOUTS_AND_JOINS_NOBODY, "progress", 40, FOUR_HONEST],
     ["wait for others for ever", STAYS_FOR_EVER, "progress", 40, FOUR_HONEST],
-    ["join later rounds after any request", JOINS_ANYBODY, "progress", 60, LIAR_AND_LOST_WORDS],
+    ["join later rounds after any request", JOINS_ANYBODY, "progress", 60, BYZANTINE_AND_LOST_MESSAGES],
     ["pass nothing on", PASSES_NOTHING_ON, "progress", 1, FEW_LINKS],
     ["keep more than they may", HOARDS, "bounds", 20],
     ["take part while they should stand still", IGNORES_PAUSES, "order", 20],
     ["leave rounds by stale timers", TAKES_STALE_TIMERS, "progress", 50],
   ];
   const rare: readonly Case[] = [
-    ["forget their votes when they stop", FORGETS_VOTES, "agreement", LONG_SEEDS, LIAR_AND_RESTARTS],
-    ["believe a proposer without proof", BELIEVES_PROPOSERS, "agreement", LONG_SEEDS, LIAR_AND_LOST_BLOCKS],
+    ["forget their votes when they stop", FORGETS_VOTES, "agreement", LONG_SEEDS, BYZANTINE_AND_RESTARTS],
+    [
+      "believe a proposer without proof",
+      BELIEVES_PROPOSERS,
+      "agreement",
+      LONG_SEEDS,
+      BYZANTINE_AND_LOST_BLOCKS,
+    ],
   ];
   for (const [name, sabotage, checker, seeds, sharpen = AS_DRAWN] of [...cases, ...rare]) {
     it.skipIf(seeds === 0)(

@@ -65,7 +65,7 @@ export const AS_BESU: Sabotage = {
   machine: spoiled(onItsOwn),
 };
 
-/** One request for a later round makes all join: a liar can mislead them. */
+/** One request for a later round makes all join: a Byzantine validator can mislead them. */
 export const JOINS_ANYBODY: Sabotage = {
   machine: spoiled((height) => ({ ...height, validatorSet: { ...height.validatorSet, tolerableFaults: 0 } })),
 };

@@ -3,7 +3,7 @@ import { createRandom, type Random } from "./random.ts";
 import type { DeskLimits } from "./relays.ts";
 
 /** Probabilities of faults, and durations in ms, of which each draw takes half to all. */
-export interface Weather {
+export interface NetworkConditions {
   /** That a message or block is lost. */
   readonly loss: number;
   /** Additional probability for blocks: others may then lack a block for long. */
@@ -32,7 +32,7 @@ export interface Weather {
   readonly pause: number;
 }
 
-export const FAIR: Weather = {
+export const FAULT_FREE: NetworkConditions = {
   loss: 0,
   blockLoss: 0,
   duplication: 0,
@@ -57,11 +57,12 @@ export interface Setting {
   readonly nodes: number;
   /** Number of validators at genesis; votes may change the set. */
   readonly validators: number;
-  /** Number of validators that lie; at most a third, also after votes. */
-  readonly liars: number;
-  /** Liars show every fault all the time; else each has its own kinds of faults. */
+  /** Number of Byzantine validators; at most a third, also after votes. */
+  readonly byzantine: number;
+  /** Byzantine validators show every fault all the time; else each has its own kinds of faults. */
   readonly isRuthless: boolean;
-  readonly storm: Weather;
+  /** In the faulty phase. */
+  readonly conditions: NetworkConditions;
   /** Undefined: all receive each other's messages directly, without message routers. */
   readonly relays: RelaySetting | undefined;
 }
@@ -85,8 +86,8 @@ export function drawSetting(seed: number): Setting {
     seed,
     validators,
     nodes: validators + random.between(0, 1),
-    liars: random.chance(0.5) ? random.between(1, tolerableFaults(validators)) : 0,
-    storm: {
+    byzantine: random.chance(0.5) ? random.between(1, tolerableFaults(validators)) : 0,
+    conditions: {
       loss: upTo(0.4),
       blockLoss: often(0, 0.95),
       duplication: upTo(0.3),
@@ -109,7 +110,7 @@ export function drawSetting(seed: number): Setting {
   const pause = random.chance(0.6) ? 0 : random.next() * 0.3;
   return {
     ...setting,
-    storm: { ...setting.storm, pause },
+    conditions: { ...setting.conditions, pause },
     relays: random.chance(0.4) ? undefined : drawRelays(random),
   };
 }
@@ -140,22 +141,23 @@ function drawRelays(random: Random): RelaySetting {
 
 /** Removes one kind of fault from a setting, to see whether it matters. */
 export const FAULT_CLASSES: Readonly<Record<string, (setting: Setting) => Setting>> = {
-  loss: (setting) => inWeather(setting, { loss: 0, blockLoss: 0 }),
-  duplication: (setting) => inWeather(setting, { duplication: 0 }),
-  delay: (setting) => inWeather(setting, { delayMs: FAIR.delayMs, straggling: 0 }),
-  partitions: (setting) => inWeather(setting, { partition: 0 }),
-  crashes: (setting) => inWeather(setting, { crash: 0 }),
-  powerCuts: (setting) => inWeather(setting, { powerCut: 0 }),
-  slowDisk: (setting) => inWeather(setting, { syncMs: FAIR.syncMs, commitMs: FAIR.commitMs }),
-  slowBuilding: (setting) => inWeather(setting, { buildMs: FAIR.buildMs }),
-  slowChecking: (setting) => inWeather(setting, { checkMs: FAIR.checkMs }),
-  skew: (setting) => inWeather(setting, { skewMs: 0 }),
-  votes: (setting) => inWeather(setting, { vote: 0 }),
-  pauses: (setting) => inWeather(setting, { pause: 0 }),
+  loss: (setting) => withConditions(setting, { loss: 0, blockLoss: 0 }),
+  duplication: (setting) => withConditions(setting, { duplication: 0 }),
+  delay: (setting) => withConditions(setting, { delayMs: FAULT_FREE.delayMs, straggling: 0 }),
+  partitions: (setting) => withConditions(setting, { partition: 0 }),
+  crashes: (setting) => withConditions(setting, { crash: 0 }),
+  powerCuts: (setting) => withConditions(setting, { powerCut: 0 }),
+  slowDisk: (setting) =>
+    withConditions(setting, { syncMs: FAULT_FREE.syncMs, commitMs: FAULT_FREE.commitMs }),
+  slowBuilding: (setting) => withConditions(setting, { buildMs: FAULT_FREE.buildMs }),
+  slowChecking: (setting) => withConditions(setting, { checkMs: FAULT_FREE.checkMs }),
+  skew: (setting) => withConditions(setting, { skewMs: 0 }),
+  votes: (setting) => withConditions(setting, { vote: 0 }),
+  pauses: (setting) => withConditions(setting, { pause: 0 }),
   relays: (setting) => ({ ...setting, relays: undefined }),
-  liars: (setting) => ({ ...setting, liars: 0 }),
+  byzantine: (setting) => ({ ...setting, byzantine: 0 }),
 };
 
-function inWeather(setting: Setting, change: Partial<Weather>): Setting {
-  return { ...setting, storm: { ...setting.storm, ...change } };
+function withConditions(setting: Setting, change: Partial<NetworkConditions>): Setting {
+  return { ...setting, conditions: { ...setting.conditions, ...change } };
 }

@@ -14,7 +14,7 @@ import type { Signature } from "../../src/primitives/secp256k1.ts";
 import type { Agenda } from "./agenda.ts";
 import { createVoteDisk } from "./disk.ts";
 import type { Random } from "./random.ts";
-import type { Weather } from "./setting.ts";
+import type { NetworkConditions } from "./setting.ts";
 import type { SealedBlock } from "./toyLedger.ts";
 import { describeEffect, describeInput } from "./trace.ts";
 
@@ -22,7 +22,7 @@ import { describeEffect, describeInput } from "./trace.ts";
 export interface SimulatedNode {
   readonly index: number;
   readonly rules: Rules;
-  readonly isLiar: boolean;
+  readonly isByzantine: boolean;
   /** Durable: block n at index n. */
   readonly chain: SealedBlock[];
   /** Undefined while it is down. */
@@ -65,7 +65,7 @@ export interface NodeParts {
   readonly random: Random;
   readonly machine: Step;
   readonly sabotage: Sabotage;
-  weather(): Weather;
+  conditions(): NetworkConditions;
   /** The head on disk. */
   head(node: SimulatedNode): Head;
   afterStep(node: SimulatedNode, before: State, input: Input, transition: Transition): void;
@@ -82,19 +82,24 @@ export interface NodeParts {
   observe?: (node: SimulatedNode, line: () => string) => void;
 }
 
-export function createNode(index: number, rules: Rules, isLiar: boolean, parts: NodeParts): SimulatedNode {
-  const { agenda, random, machine, sabotage, weather, observe, onWork } = parts;
+export function createNode(
+  index: number,
+  rules: Rules,
+  isByzantine: boolean,
+  parts: NodeParts,
+): SimulatedNode {
+  const { agenda, random, machine, sabotage, conditions, observe, onWork } = parts;
   const disk = createVoteDisk(random);
   let engine: Engine | undefined;
   let state: State | undefined;
-  let life = 0;
+  let run = 0;
   let skewMs = 0;
   let holds = createPauseReasons(NOBODY);
 
   const node: SimulatedNode = {
     index,
     rules,
-    isLiar,
+    isByzantine,
     chain: [],
     get state() {
       return state;
@@ -117,19 +122,19 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
       onWork();
     },
     plan(delayMs, action) {
-      const plannedIn = life;
+      const plannedIn = run;
       agenda.plan(agenda.nowMs + delayMs, () => {
-        if (life !== plannedIn) return;
+        if (run !== plannedIn) return;
         action();
         onWork();
       });
     },
     boot() {
       if (state !== undefined) return;
-      life += 1;
-      skewMs = (2 * random.next() - 1) * weather().skewMs;
+      run += 1;
+      skewMs = (2 * random.next() - 1) * conditions().skewMs;
       state = UNSTARTED;
-      engine = bear();
+      engine = startEngine();
       holds = createPauseReasons(engine);
       engine.start(parts.head(node));
       onWork();
@@ -144,12 +149,12 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
   };
 
   /** One run of its engine. The process may end before any external effect. */
-  function bear(): Engine {
-    const bornIn = life;
-    const isAlive = (): boolean => life === bornIn;
+  function startEngine(): Engine {
+    const startedAs = run;
+    const isAlive = (): boolean => run === startedAs;
 
     function mayAct(): boolean {
-      if (isAlive() && random.chance(weather().crash)) crash();
+      if (isAlive() && random.chance(conditions().crash)) crash();
       return isAlive();
     }
 
@@ -180,7 +185,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
             if (mayAct()) parts.multicast(node, message, validators);
           },
         },
-        clock: clockOfThisLife(),
+        clock: clockOfThisRun(),
         logger: silentLogger,
         onFailure: (error) => {
           if (isAlive()) parts.onFailure(error);
@@ -190,7 +195,7 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
     );
   }
 
-  function clockOfThisLife(): Clock {
+  function clockOfThisRun(): Clock {
     return {
       nowMs: () => node.nowMs,
       at(atMs, action) {
@@ -209,12 +214,12 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
 
   function write(record: Uint8Array): Promise<void> {
     disk.write(record);
-    const syncMs = weather().syncMs * random.next();
+    const syncMs = conditions().syncMs * random.next();
     if (sabotage.speaksBeforeSync === true) {
       node.plan(syncMs, disk.sync);
       return Promise.resolve();
     }
-    if (random.chance(weather().crash)) node.plan(syncMs * random.next(), crash);
+    if (random.chance(conditions().crash)) node.plan(syncMs * random.next(), crash);
     return new Promise((resolve) =>
       node.plan(syncMs, () => {
         disk.sync();
@@ -224,15 +229,15 @@ export function createNode(index: number, rules: Rules, isLiar: boolean, parts: 
   }
 
   function crash(): void {
-    end(random.chance(weather().powerCut));
-    node.plan(weather().downMs * (0.5 + random.next() / 2), () => node.boot());
+    end(random.chance(conditions().powerCut));
+    node.plan(conditions().downMs * (0.5 + random.next() / 2), () => node.boot());
   }
 
   function end(isPowerCut: boolean): void {
     observe?.(node, () => (isPowerCut ? "POWER CUT" : "CRASH"));
     if (isPowerCut) disk.cutPower();
     else disk.crash();
-    life += 1;
+    run += 1;
     state = undefined;
     engine = undefined;
     holds = createPauseReasons(NOBODY);

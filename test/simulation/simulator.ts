@@ -9,13 +9,18 @@ import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import { aCandidate, aGenesisHead, aSchedule, toyAddresses, toyRules } from "../builders/toyChain.ts";
 import { type Agenda, createAgenda } from "./agenda.ts";
 import { type BlockExchange, createBlockExchange } from "./blockExchange.ts";
-import { createLiar, createMemory, type Letter, type Liar } from "./byzantineValidator.ts";
+import {
+  type ByzantineValidator,
+  createByzantineValidator,
+  createMemory,
+  type Letter,
+} from "./byzantineValidator.ts";
 import { type CheckerName, createCheckers } from "./checkers.ts";
 import { createLink, type LinkFigures } from "./link.ts";
 import { drawMesh, fullMesh, givenMesh, type Mesh, mend } from "./mesh.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createRelays, type DeskLimits, type Relays } from "./relays.ts";
-import { FAIR, type Setting } from "./setting.ts";
+import { FAULT_FREE, type Setting } from "./setting.ts";
 import { createNode, type Sabotage, type SimulatedNode } from "./simulatedNode.ts";
 import { isOnTime, isSound, type SealedBlock, voteAfter } from "./toyLedger.ts";
 import { letterOfNode } from "./trace.ts";
@@ -24,42 +29,42 @@ import { createTokenCodec, recoverSigners } from "./wire.ts";
 /**
  * A whole network in one process and in virtual time, drawn from one seed. In the faulty phase messages are lost, doubled and
  * delayed, clocks are wrong, and nodes crash between any two effects; in the calm phase that follows there are no faults
- * except liars, and blocks must be decided again. Safety is checked at every step: a violation throws.
+ * except Byzantine validators, and blocks must be decided again. Safety is checked at every step: a violation throws.
  *
  *   agenda (time) -> relays -> engine: mailbox -> state machine -> effects -> disk, ledger, relays -> link -> agenda
  *                                                    |                                      ^
- *                                                 checkers                                 liars
+ *                                                 checkers                                 Byzantine validators
  *
  * Some seeds have relays; in the others all nodes receive each other's messages directly.
  */
-export interface World {
+export interface SimulatedNetwork {
   readonly agenda: Agenda;
   readonly nodes: readonly SimulatedNode[];
   /** Runs all events due until then. Rejects with the first Violation. */
   runUntil(endMs: number): Promise<void>;
   /** Highest block that any honest node has committed. */
   readonly height: number;
-  readonly figures: Readonly<WorldFigures>;
+  readonly figures: Readonly<NetworkFigures>;
   /** Ends the faulty phase: links heal, crashed nodes restart, clocks are corrected. */
   calm(): void;
 }
 
-export interface WorldFigures extends LinkFigures {
+export interface NetworkFigures extends LinkFigures {
   steps: number;
-  lies: number;
+  byzantineMessages: number;
   crashes: number;
   powerCuts: number;
   /** Times that a node was paused. */
   pauses: number;
   /** Messages that were buffered for their height. */
   kept: number;
-  /** Reports of double votes: one lie is seen by many. */
+  /** Reports of double votes: one is seen by many. */
   doubleVotes: number;
   /** The highest round that an honest validator was in. */
   highestRound: number;
 }
 
-export interface WorldParts {
+export interface NetworkParts {
   /** Sabotages nodes, to test the checkers. */
   readonly sabotage?: Sabotage;
   /** Replaces it for nodes of another kind. */
@@ -72,22 +77,23 @@ export interface WorldParts {
   readonly tell?: (line: () => string, nowMs: number) => void;
 }
 
-export function createWorld(
+export function createNetwork(
   setting: Setting,
-  { sabotage = {}, sabotageOf = () => sabotage, blindTo, observe, tell }: WorldParts = {},
-): World {
+  { sabotage = {}, sabotageOf = () => sabotage, blindTo, observe, tell }: NetworkParts = {},
+): SimulatedNetwork {
   const { seed, nodes: count } = setting;
   const random: Random = createRandom(seed);
   const agenda = createAgenda();
   const schedule = { ...aSchedule({ epochLength: 20n }), ...setting.relays?.limits };
   const addresses = toyAddresses(count);
   const genesis = aGenesisHead(addresses.slice(0, setting.validators));
-  const liarIndexes = drawLiars(setting, random);
-  const liarAddresses = addresses.filter((_, index) => liarIndexes.has(index));
-  const isHonest = (address: Uint8Array): boolean => !liarAddresses.some((liar) => equalBytes(liar, address));
+  const byzantineIndexes = drawByzantine(setting, random);
+  const byzantineAddresses = addresses.filter((_, index) => byzantineIndexes.has(index));
+  const isHonest = (address: Uint8Array): boolean =>
+    !byzantineAddresses.some((other) => equalBytes(other, address));
   const checkers = createCheckers({ nowMs: () => agenda.nowMs, isHonest, blindTo: blindTo ?? [] });
   const own = { ...NO_FIGURES };
-  let weather = setting.storm;
+  let conditions = setting.conditions;
   let height = 0;
   let isAtWork = false;
   let failure: { readonly error: unknown } | undefined;
@@ -95,29 +101,29 @@ export function createWorld(
     nodes: count,
     agenda,
     random,
-    weather: () => weather,
+    conditions: () => conditions,
     onParted: (side, isOneWay) => tell?.(() => describePartition([...side], isOneWay), agenda.nowMs),
   });
   /** Messages of honest validators. */
   const honestWords = new WeakSet<Authored>();
   const memory = createMemory();
-  const liars = new Map<SimulatedNode, Liar>();
+  const byzantine = new Map<SimulatedNode, ByzantineValidator>();
 
   const tipOf = ({ chain }: SimulatedNode): Head => chain.at(-1)?.head ?? genesis;
   const about = (durationMs: number): number => durationMs * (0.5 + random.next() / 2);
 
   const nodes = addresses.map((self, index) => {
-    const node = createNode(index, toyRules(self, schedule), liarIndexes.has(index), {
+    const node = createNode(index, toyRules(self, schedule), byzantineIndexes.has(index), {
       agenda,
       random,
       machine: sabotageOf(index)?.machine ?? step,
       sabotage: sabotageOf(index) ?? {},
-      weather: () => weather,
+      conditions: () => conditions,
       head: tipOf,
       afterStep(stepped, before, input, transition) {
         own.steps += 1;
         if (input.kind === "paused") own.pauses += 1;
-        if (stepped.isLiar) return;
+        if (stepped.isByzantine) return;
         own.highestRound = Math.max(own.highestRound, transition.state.height?.round.number ?? 0);
         checkers.onTransition(stepped.index, before, input, transition);
         judgeRefusals(transition);
@@ -147,24 +153,31 @@ export function createWorld(
     return node;
   });
   for (const node of nodes) {
-    if (!node.isLiar) continue;
+    if (!node.isByzantine) continue;
     const others = nodes.filter((other) => other !== node).map(({ index }) => index);
     const { rules } = node;
     const { isRuthless } = setting;
-    liars.set(
+    byzantine.set(
       node,
-      createLiar({ rules, isRuthless, random, others, memory, height: () => node.state?.height }),
+      createByzantineValidator({
+        rules,
+        isRuthless,
+        random,
+        others,
+        memory,
+        height: () => node.state?.height,
+      }),
     );
   }
 
-  const mesh = setting.relays === undefined ? fullMesh(count) : drawMeshOf(setting, liarIndexes);
+  const mesh = setting.relays === undefined ? fullMesh(count) : drawMeshOf(setting, byzantineIndexes);
   const exchange: BlockExchange = createBlockExchange({
     random,
     link,
     schedule,
-    liars,
-    isSlowToCatchUp: setting.storm.pause > 0,
-    weather: () => weather,
+    byzantine,
+    isSlowToCatchUp: setting.conditions.pause > 0,
+    conditions: () => conditions,
     importsUnsealed: ({ index }) => sabotageOf(index)?.importsUnsealed === true,
     about,
     tipOf,
@@ -190,9 +203,9 @@ export function createWorld(
       checkers,
       carry: (from, to, arrive) => link.carry(from.index, to.index, arrive),
       deliver,
-      passesOn({ index, isLiar }) {
+      passesOn({ index, isByzantine }) {
         if (sabotage.passesNothingOn === true) return false;
-        return !isLiar || mouths.chance(diligence[index] ?? 0);
+        return !isByzantine || mouths.chance(diligence[index] ?? 0);
       },
       repeats: ({ index }) => sabotageOf(index)?.repeatsNothing !== true,
       onKept() {
@@ -212,9 +225,9 @@ export function createWorld(
   }
 
   function multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void {
-    const liar = liars.get(node);
-    if (liar !== undefined) {
-      post(node, liar.speak(message));
+    const validator = byzantine.get(node);
+    if (validator !== undefined) {
+      post(node, validator.speak(message));
       return;
     }
     checkers.onMulticast(message);
@@ -223,7 +236,7 @@ export function createWorld(
     else for (const other of nodes) if (other !== node) carry(node, other, message);
   }
 
-  /** The real signers of a liar's message, whatever it claims. */
+  /** The real signers of a Byzantine validator's message, whatever it claims. */
   function post(from: SimulatedNode, letters: readonly Letter[]): void {
     const read = new Map<Authored, Authored>();
     for (const { to, message } of letters) {
@@ -231,7 +244,7 @@ export function createWorld(
       if (other === undefined) continue;
       const recovered = read.get(message) ?? (honestWords.has(message) ? message : recoverSigners(message));
       read.set(message, recovered);
-      own.lies += 1;
+      own.byzantineMessages += 1;
       if (relays === undefined) carry(from, other, recovered);
       else relays.tell(from, other, recovered);
     }
@@ -243,32 +256,32 @@ export function createWorld(
 
   function deliver(to: SimulatedNode, message: Authored): void {
     to.hear(message);
-    const liar = liars.get(to);
-    if (liar === undefined) return;
-    if (isHonest(message.signed.author)) post(to, liar.hear(message));
-    else if (message.kind === "proposal") post(to, liar.support(message));
+    const validator = byzantine.get(to);
+    if (validator === undefined) return;
+    if (isHonest(message.signed.author)) post(to, validator.hear(message));
+    else if (message.kind === "proposal") post(to, validator.support(message));
   }
 
   /** Undefined when the head has advanced in the meantime. */
   function build(node: SimulatedNode, asked: BuildOrder): Promise<Candidate | undefined> {
-    return after(node, weather.buildMs, () => {
+    return after(node, conditions.buildMs, () => {
       const parent = tipOf(node);
       if (!equalBytes(parent.hash, asked.parent.hash)) return undefined;
-      const vote = random.chance(weather.vote)
-        ? voteAfter(parent, addresses, liarAddresses, seed)
+      const vote = random.chance(conditions.vote)
+        ? voteAfter(parent, addresses, byzantineAddresses, seed)
         : undefined;
       const { round, timestamp } = asked;
       const order = { round, timestamp, coinbase: node.rules.self, ...(vote && { vote }) };
       const candidate = aCandidate(parent, { ...order, mark: `${toHex(node.rules.self)} ${agenda.nowMs}` });
-      if (!node.isLiar) checkers.onBuilt(candidate.hash);
+      if (!node.isByzantine) checkers.onBuilt(candidate.hash);
       return candidate;
     });
   }
 
   function check(node: SimulatedNode, candidate: Candidate): Promise<boolean> {
-    return after(node, weather.checkMs, () => {
+    return after(node, conditions.checkMs, () => {
       const sound = isSound(tipOf(node), candidate) && isOnTime(candidate, node.nowMs);
-      return sound || node.isLiar;
+      return sound || node.isByzantine;
     });
   }
 
@@ -278,7 +291,7 @@ export function createWorld(
   }
 
   function append(node: SimulatedNode, block: SealedBlock): void {
-    if (!node.isLiar) {
+    if (!node.isByzantine) {
       checkers.onBlock(tipOf(node), block);
       height = Math.max(height, Number(block.head.header.number));
     }
@@ -287,9 +300,9 @@ export function createWorld(
     relays?.headAdvanced(node, block.head);
   }
 
-  /** Messages of every honest validator reach all honest nodes, whatever liars do. */
+  /** Messages of every honest validator reach all honest nodes, whatever Byzantine validators do. */
   function mendMesh(): void {
-    const honest = nodes.filter(({ isLiar }) => !isLiar);
+    const honest = nodes.filter(({ isByzantine }) => !isByzantine);
     const highest = honest.map(tipOf).reduce((a, b) => (b.header.number > a.header.number ? b : a), genesis);
     const relaying = honest.filter(({ rules }) => isValidator(highest.tally, rules.self));
     mend(
@@ -322,14 +335,17 @@ export function createWorld(
       return height;
     },
     calm() {
-      tell?.(() => "THE STORM IS OVER: links are whole, the crashed return, clocks are set", agenda.nowMs);
-      weather = FAIR;
+      tell?.(
+        () => "THE FAULTY PHASE IS OVER: links are whole, the crashed return, clocks are set",
+        agenda.nowMs,
+      );
+      conditions = FAULT_FREE;
       link.heal();
       mendMesh();
       relays?.reconnect();
       for (const node of nodes) {
         for (const reason of node.holds.reasons) node.holds.resume(reason);
-        node.setClock((2 * random.next() - 1) * FAIR.skewMs);
+        node.setClock((2 * random.next() - 1) * FAULT_FREE.skewMs);
         node.boot();
       }
     },
@@ -344,7 +360,7 @@ function describePartition(side: readonly number[], isOneWay: boolean): string {
 
 const NO_FIGURES = {
   steps: 0,
-  lies: 0,
+  byzantineMessages: 0,
   crashes: 0,
   powerCuts: 0,
   pauses: 0,
@@ -353,10 +369,14 @@ const NO_FIGURES = {
   highestRound: 0,
 };
 
-/** Liars have all links. */
-function drawMeshOf({ seed, nodes, relays }: Setting, liars: ReadonlySet<number>): Mesh {
+/** Byzantine validators have all links. */
+function drawMeshOf({ seed, nodes, relays }: Setting, byzantine: ReadonlySet<number>): Mesh {
   if (relays?.areLinked !== undefined) return givenMesh(nodes, relays.areLinked);
-  return drawMesh(nodes, { share: relays?.links ?? 1, wellConnected: liars }, createRandom(seed ^ 0x4e57));
+  return drawMesh(
+    nodes,
+    { share: relays?.links ?? 1, wellConnected: byzantine },
+    createRandom(seed ^ 0x4e57),
+  );
 }
 
 function tenfold(limits: DeskLimits): DeskLimits {
@@ -368,8 +388,8 @@ function tenfold(limits: DeskLimits): DeskLimits {
   };
 }
 
-function drawLiars({ validators, liars }: Setting, random: Random): ReadonlySet<number> {
+function drawByzantine({ validators, byzantine }: Setting, random: Random): ReadonlySet<number> {
   const drawn = new Set<number>();
-  while (drawn.size < liars) drawn.add(random.between(0, validators - 1));
+  while (drawn.size < byzantine) drawn.add(random.between(0, validators - 1));
   return drawn;
 }

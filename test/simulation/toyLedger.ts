@@ -68,12 +68,12 @@ const FEWEST_VALIDATORS = 3;
 
 /**
  * The validator vote in a block on `parent`: all cast the same for a while, or no vote would get a majority. Never one
- * that could leave more liars in the set than it tolerates.
+ * that could leave more Byzantine validators in the set than it tolerates.
  */
 export function voteAfter(
   { header, tally }: Head,
   addresses: readonly Address[],
-  liars: readonly Address[],
+  byzantine: readonly Address[],
   seed: number,
 ): ValidatorVote | undefined {
   const recipient = addresses[(seed + Number(header.number / 8n)) % addresses.length];
@@ -82,7 +82,7 @@ export function voteAfter(
   const after = isMember
     ? tally.validators.filter((validator) => !equalBytes(validator, recipient))
     : [...tally.validators, recipient];
-  const liarsAfter = after.filter((validator) => indexOfAddress(liars, validator) >= 0).length;
-  if (after.length < FEWEST_VALIDATORS || liarsAfter > tolerableFaults(after.length)) return undefined;
+  const byzantineAfter = after.filter((validator) => indexOfAddress(byzantine, validator) >= 0).length;
+  if (after.length < FEWEST_VALIDATORS || byzantineAfter > tolerableFaults(after.length)) return undefined;
   return { recipient, kind: isMember ? "drop" : "add" };
 }

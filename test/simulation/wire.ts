@@ -18,8 +18,8 @@ export function signerOfToken(signature: Signature, digest: Uint8Array): Address
 }
 
 /**
- * A liar's message as received: signers are recovered from the signatures, whatever the liar claims,
- * nested ones included. So a liar can only reuse received messages and sign with its own key.
+ * A Byzantine validator's message as received: signers are recovered from the signatures, whatever it claims,
+ * nested ones included. So it can only reuse received messages and sign with its own key.
  */
 export function recoverSigners(message: Authored): Authored {
   switch (message.kind) {
@@ -54,7 +54,7 @@ function recoveredRoundChange(signed: Signed<RoundChangePayload>): Signed<RoundC
 
 /**
  * A codec that passes messages by reference and identifies them by content: equal messages of one author are the
- * same. It neither copies nor recovers; a liar's messages have passed `recoverSigners`.
+ * same. It neither copies nor recovers; a Byzantine validator's messages have passed `recoverSigners`.
  */
 export function createTokenCodec(): MessageCodec {
   const payloads = new WeakMap<Authored, Uint8Array>();

@@ -104,7 +104,7 @@ describeWithVectors("a node behind its peers", () => {
     "disconnects a peer that sends %s, and catches up from another",
     async (_, behaviour) => {
       const node = aNode(source, 100);
-      const faulty = aPeer("liar", source, { ...behaviour, height: 1000n });
+      const faulty = aPeer("faulty", source, { ...behaviour, height: 1000n });
       node.peers = [faulty, aPeer("good", source)];
       await caughtUp(node);
       expect(faulty.disconnectDetail).toBeDefined();
@@ -136,7 +136,7 @@ describeWithVectors("a node behind its peers", () => {
   it("requests no body from a peer whose next block is forged, alone or among others", async () => {
     for (const others of [[], [aPeer("good", source)]]) {
       const node = aNode(source, 100);
-      const faulty = aPeer("liar", source, {
+      const faulty = aPeer("faulty", source, {
         height: 1000n,
         headers: ([first]) =>
           ok(
@@ -256,7 +256,7 @@ describeWithVectors("a node behind its peers", () => {
     const seen: boolean[] = [];
     const faultyPeers = [silence, ok([]), ok([withOtherParent(source.blocks[717]?.header as Header)])].map(
       (answer, index) =>
-        aPeer(`liar ${index}`, source, {
+        aPeer(`faulty ${index}`, source, {
           height: 10n ** 9n,
           headers() {
             seen.push(node.sync.isInSync);
@@ -274,7 +274,7 @@ describeWithVectors("a node behind its peers", () => {
     const node = aNode(source, 717);
     const seen: unknown[] = [];
     node.peers = [silence, ok([]), silence].map((answer, index) =>
-      aPeer(`liar ${index}`, source, {
+      aPeer(`faulty ${index}`, source, {
         height: 10n ** 9n,
         headers() {
           seen.push(node.sync.status);
@@ -427,7 +427,7 @@ describeWithVectors("a node with twenty untrusted peers that claim to be far ahe
       const later: Later = (ms, outcome) =>
         new Promise((resolve) => clock.at(clock.nowMs() + ms, () => resolve(outcome)));
       const faultyPeers = Array.from({ length: 20 }, (_, index) =>
-        aPeer(`liar ${index}`, source, { ...behaviourOf(later), height: 10n ** 9n }),
+        aPeer(`faulty ${index}`, source, { ...behaviourOf(later), height: 10n ** 9n }),
       );
       node.peers = [
         ...faultyPeers,
@@ -486,14 +486,14 @@ describeWithVectors("announced blocks", () => {
   });
 
   it.each([
-    { order: ["honest", "liar"], blames: 0 },
-    { order: ["liar", "honest"], blames: 1 },
+    { order: ["honest", "faulty"], blames: 0 },
+    { order: ["faulty", "honest"], blames: 1 },
   ])("are tried from each peer, because the hash excludes seals ($order)", async ({ order, blames }) => {
     const node = aNode(source, 700);
     const bad = { ...blockAt(702), transactions: blockAt(38).transactions };
-    const faulty = aPeer("liar", source, { height: 700n });
+    const faulty = aPeer("faulty", source, { height: 700n });
     node.peers = [faulty];
-    for (const peer of order) offer(node, 702, { peer, ...(peer === "liar" && { block: bad }) });
+    for (const peer of order) offer(node, 702, { peer, ...(peer === "faulty" && { block: bad }) });
     offer(node, 701);
     await node.settle();
     expect(node.imported).toEqual([701n, 702n]);
@@ -502,12 +502,12 @@ describeWithVectors("announced blocks", () => {
 
   it("stay undecoded when they are long and their headers invalid", async () => {
     const node = aNode(source, 700);
-    const faulty = aPeer("liar", source, { height: 700n });
+    const faulty = aPeer("faulty", source, { height: 700n });
     node.peers = [faulty];
     const { header } = blockAt(701);
     let opened = 0;
     node.sync.offer({
-      ...offered({ ...blockAt(701), header: invalid(header) }, { peer: "liar" }),
+      ...offered({ ...blockAt(701), header: invalid(header) }, { peer: "faulty" }),
       isLong: true,
       open() {
         opened++;
@@ -520,10 +520,10 @@ describeWithVectors("announced blocks", () => {
 
   it("disconnect their peer when they are malformed", async () => {
     const node = aNode(source, 700);
-    const faulty = aPeer("liar", source, { height: 700n });
+    const faulty = aPeer("faulty", source, { height: 700n });
     node.peers = [faulty];
     node.sync.offer({
-      ...offered(blockAt(701), { peer: "liar" }),
+      ...offered(blockAt(701), { peer: "faulty" }),
       open: () => err({ code: "malformed", fault: "peer", message: "nonsense" }),
     });
     await node.settle();

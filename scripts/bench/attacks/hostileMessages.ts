@@ -24,12 +24,12 @@ const PROPOSAL_BYTES = 9 * 1024 ** 2;
 
 /** RoundChanges of one validator with 4,096 signatures each, 200 a second. */
 export async function sendCertificates(target: Target, isOver: () => boolean): Promise<void> {
-  const certificates = Array.from({ length: CERTIFICATES }, () => encodedCertificate(target.liar));
-  await asPeer(target, target.liar, isOver, async (peer) => {
+  const certificates = Array.from({ length: CERTIFICATES }, () => encodedCertificate(target.byzantine));
+  await asPeer(target, target.byzantine, isOver, async (peer) => {
     const height = BigInt(await target.headNumber()) + 1n;
     for (let sent = 0; sent < CERTIFICATES_PER_SECOND / 10 && !peer.isGone(); sent++) {
       const certificate = certificates[sent % certificates.length] ?? new Uint8Array();
-      peer.send(IBF + MESSAGE_CODES.roundChange, roundChangeWith(target.liar, height, certificate));
+      peer.send(IBF + MESSAGE_CODES.roundChange, roundChangeWith(target.byzantine, height, certificate));
     }
     await drained(peer);
     await pause(100);
@@ -48,9 +48,9 @@ function roundChangeWith({ privateKey }: Identity, height: bigint, certificate: 
 
 /** A different Proposal of 9 MB each second, from one validator to one node. */
 export async function sendLargeProposals(target: Target, isOver: () => boolean): Promise<void> {
-  await asPeer(target, target.liar, isOver, async (peer) => {
+  await asPeer(target, target.byzantine, isOver, async (peer) => {
     const height = BigInt(await target.headNumber()) + 1n;
-    peer.send(...hugeProposalBy(target.liar, height, PROPOSAL_BYTES));
+    peer.send(...hugeProposalBy(target.byzantine, height, PROPOSAL_BYTES));
     await pause(1000);
   });
 }

@@ -27,7 +27,7 @@ const ATTACKS: ReadonlyMap<string, Attack | PreparedAttack> = new Map<string, At
 
 const VALIDATORS = 4;
 const ATTACKED = 0;
-const LIAR = 3;
+const BYZANTINE = 3;
 /** Time for the blocks after the attack, which must also be made. */
 const AFTERMATH_MS = 5000;
 
@@ -46,7 +46,7 @@ export async function measureAttacks(seconds: number, wanted: string): Promise<v
 }
 
 async function measureAttack(attack: Attack | PreparedAttack, seconds: number): Promise<string> {
-  const network = await startValidators(VALIDATORS, { apart: [ATTACKED, LIAR] });
+  const network = await startValidators(VALIDATORS, { apart: [ATTACKED, BYZANTINE] });
   const node = network.nodes[ATTACKED];
   if (node === undefined) throw new Error("no validator");
   const client = createRpcClient(node.port, 64);
@@ -87,12 +87,13 @@ async function prepare(
 
 function targetOf(network: ValidatorProcesses, client: Target["client"]): Target {
   const [key, port] = [network.keys[ATTACKED], network.peerPorts[ATTACKED]];
-  const liarKey = network.keys[LIAR];
-  if (key === undefined || port === undefined || liarKey === undefined) throw new Error("no such validator");
+  const byzantineKey = network.keys[BYZANTINE];
+  if (key === undefined || port === undefined || byzantineKey === undefined)
+    throw new Error("no such validator");
   return {
     address: { nodeId: curve.publicKey(key), host: "127.0.0.1", tcpPort: port },
     client,
-    liar: identityOf(liarKey),
+    byzantine: identityOf(byzantineKey),
     headNumber: async () => Number(await client.call<string>("eth_blockNumber")),
   };
 }

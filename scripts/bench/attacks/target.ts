@@ -7,7 +7,7 @@ export interface Target {
   readonly address: NodeAddress;
   readonly client: RpcClient;
   /** Key of another validator of the network, whose own process is not connected to the target. */
-  readonly liar: Identity;
+  readonly byzantine: Identity;
   headNumber(): Promise<number>;
 }
 

@@ -10,8 +10,8 @@ import { createHandClock, type HandClock } from "../../builders/handClock.ts";
 import { aCandidate, aGenesisHead, aSchedule, headOf } from "../../builders/toyChain.ts";
 import {
   headOfDisk,
-  live,
   type Observed,
+  runFor,
   settle,
   startToyNode,
   type ToyDisk,
@@ -106,9 +106,9 @@ function aRoundChange(index: number, height: bigint, round: number): Authored {
 describe("a stalled chain", () => {
   it("is logged with the validators that are present, those that are missing, and since when", async () => {
     const run = aRun();
-    await live(run.clock, 2_100);
+    await runFor(run.clock, 2_100);
     await run.says(1, { round: 1 });
-    await live(run.clock, 3_000);
+    await runFor(run.clock, 3_000);
     const stalls = run.lines.filter(({ message }) => message.startsWith("no block for"));
     expect(stalls.map(({ message }) => message)).toEqual([
       "no block for 5 s at height 1: 2 of 4 validators heard, quorum 3; " +
@@ -125,9 +125,9 @@ describe("a stalled chain", () => {
 
   it("is logged ever more rarely, in the end once a minute, with validators that fell silent in the meantime", async () => {
     const run = aRun();
-    await live(run.clock, 2_100);
+    await runFor(run.clock, 2_100);
     await run.says(1, { round: 1 });
-    await live(run.clock, 600_000, 500);
+    await runFor(run.clock, 600_000, 500);
     const stalls = run.said("warn").filter((message) => message.startsWith("no block for"));
     expect(stalls.length).toBeGreaterThan(8);
     expect(stalls.length).toBeLessThan(16);
@@ -141,7 +141,7 @@ describe("a stalled chain", () => {
 
   it("is logged with the connections to the missing validators", async () => {
     const run = aRun({ connected: () => ADDRESSES.slice(2, 3) });
-    await live(run.clock, 6_000);
+    await runFor(run.clock, 6_000);
     const stall = run.said("warn").find((message) => message.startsWith("no block for"));
     expect(stall).toContain(`${TEXTS[2]} (never heard since the start, connected)`);
     expect(stall).toContain(`${TEXTS[0]} (never heard since the start, not connected)`);
@@ -149,7 +149,7 @@ describe("a stalled chain", () => {
 
   it("is logged on a follower with a hint where to ask", async () => {
     const run = aRun({ self: 7 });
-    await live(run.clock, 6_000);
+    await runFor(run.clock, 6_000);
     expect(run.said("warn")).toEqual([
       "no block for 5 s at height 1: this node is not a validator and receives no votes; " +
         "ibft_status of a validator tells who is missing",
@@ -163,9 +163,9 @@ describe("a stalled chain", () => {
     const { privateKey, address } = keyOf(0);
     const disk: ToyDisk = { heads: [aGenesisHead([address], 1_700_000_000n)], votes: undefined };
     const node = startToyNode({ privateKey, logger }, clock, disk, { messages: [], commits: [] });
-    await live(clock, 20_000);
+    await runFor(clock, 20_000);
     await node.engine.stop();
-    await live(clock, 60_000, 1_000);
+    await runFor(clock, 60_000, 1_000);
     expect(warnings).toEqual([]);
     expect(clock.nextAlarmMs).toBeUndefined();
   });
@@ -174,9 +174,9 @@ describe("a stalled chain", () => {
 describe("a failed round", () => {
   it("is logged with its reason, its proposer, and how many proposals that one missed", async () => {
     const run = aRun();
-    await live(run.clock, 1_000);
+    await runFor(run.clock, 1_000);
     await run.says(1, { round: 3 });
-    await live(run.clock, 1_100);
+    await runFor(run.clock, 1_100);
     const [line] = run.lines.filter(({ level }) => level === "warn");
     expect(line?.message).toBe(
       `round 0 of height 1 failed, its 2 s are over: the proposer was ${TEXTS[0]}, and no proposal came, ` +
@@ -196,7 +196,7 @@ describe("a failed round", () => {
 
   it("is logged with the validators that voted for the proposal, and those that did not", async () => {
     const run = aRun({ self: 0 });
-    await live(run.clock, 2_100);
+    await runFor(run.clock, 2_100);
     const [line] = run.lines.filter(({ level }) => level === "warn");
     expect(line?.message).toBe(
       "round 0 of height 1 failed, its 2 s are over: the proposer was this node, and its proposal had 1 of the 3 votes needed; " +
@@ -210,9 +210,9 @@ describe("a failed round", () => {
 
   it("is logged with the validators that sealed a prepared block, and those that did not", async () => {
     const run = aRun({ self: 0 });
-    await live(run.clock, 1_000);
+    await runFor(run.clock, 1_000);
     for (const index of [1, 2]) await run.prepares(index);
-    await live(run.clock, 1_100);
+    await runFor(run.clock, 1_100);
     expect(run.said("warn")).toEqual([
       "round 0 of height 1 failed, its 2 s are over: the proposer was this node, and its proposal was prepared, but sealed by " +
         `1 of the 3 needed; sealed: this node; prepared only: ${TEXTS[1]}, ${TEXTS[2]}; silent: ${TEXTS[3]}`,
@@ -221,7 +221,7 @@ describe("a failed round", () => {
 
   it("is logged as our own fault when our block took too long", async () => {
     const run = aRun({ self: 0, buildMs: 2_500 });
-    await live(run.clock, 2_100);
+    await runFor(run.clock, 2_100);
     expect(run.said("warn")).toEqual([
       "round 0 of height 1 failed, its 2 s are over: the proposer was this node, and its block was not ready, " +
         `so there were no votes; not heard recently: ${TEXTS.slice(1).join(", ")}`,
@@ -230,7 +230,7 @@ describe("a failed round", () => {
 
   it("is logged as a move of others when they left the round first", async () => {
     const run = aRun();
-    await live(run.clock, 100);
+    await runFor(run.clock, 100);
     await run.says(2, { round: 3 });
     await run.says(1, { round: 3 });
     expect(run.said("warn")).toEqual([
@@ -241,7 +241,7 @@ describe("a failed round", () => {
 
   it("is logged each time while a height takes long", async () => {
     const run = aRun();
-    await live(run.clock, 2_100);
+    await runFor(run.clock, 2_100);
     for (const round of [2, 3]) for (const index of [1, 2]) await run.says(index, { round });
     expect(run.said("warn").map((message) => message.slice(0, 26))).toEqual(
       [0, 1, 2].map((round) => `round ${round} of height 1 failed`),
@@ -259,10 +259,10 @@ describe("a failed round", () => {
     };
     await losesHeight(2n);
     expect(run.said("warn").length).toBe(5);
-    await live(run.clock, 1_900);
+    await runFor(run.clock, 1_900);
     await losesHeight(3n);
     expect(run.said("warn").length).toBe(5);
-    await live(run.clock, 1_900);
+    await runFor(run.clock, 1_900);
     await losesHeight(4n);
     expect(run.said("warn").at(-1)).toMatch(/^round 0 of height 4 failed, /);
   });
@@ -271,7 +271,7 @@ describe("a failed round", () => {
 describe("the status", () => {
   it("has the validators that were heard, with what and when, and those that are missing", async () => {
     const run = aRun();
-    await live(run.clock, 2_100);
+    await runFor(run.clock, 2_100);
     await run.says(1, { round: 1 });
     const { members, quorum, head, votes, isValidator } = run.node.engine.status();
     expect({ quorum, isValidator }).toEqual({ quorum: 3, isValidator: true });

@@ -7,7 +7,7 @@ import {
   SLICE_MS,
 } from "../../../src/consensus/router/readingShares.ts";
 
-const LIAR: ReadingAccount = { key: "liar", share: 0.1, burstMs: 50 };
+const FLOODER: ReadingAccount = { key: "flooder", share: 0.1, burstMs: 50 };
 const HONEST: ReadingAccount = { key: "honest", share: 0.1, burstMs: 50 };
 
 /** A simulated thread: deferred work runs in slices and takes time on its clock. */
@@ -65,7 +65,7 @@ function aThread() {
       });
     },
     /** Runs slices, a millisecond apart when idle, until the given time has passed. */
-    live(durationMs: number) {
+    runFor(durationMs: number) {
       const endMs = nowMs + durationMs;
       for (let loops = 0; nowMs < endMs; loops++) {
         if (loops > 10_000) throw new Error("the thread has no rest");
@@ -87,15 +87,15 @@ function aThread() {
 describe("shares of the thread", () => {
   it("let an author's flood delay only its own messages", () => {
     const thread = aThread();
-    for (let index = 0; index < 40; index++) thread.start(`flood ${index}`, LIAR, { steps: 10 });
-    thread.live(100);
+    for (let index = 0; index < 40; index++) thread.start(`flood ${index}`, FLOODER, { steps: 10 });
+    thread.runFor(100);
     const before = thread.clock.nowMs();
     thread.start("vote", HONEST);
-    thread.live(SLICE_MS + 2);
+    thread.runFor(SLICE_MS + 2);
     expect(thread.done).toContain("vote");
     expect(thread.clock.nowMs() - before).toBeLessThan(20);
     const spent = thread.busyMs;
-    thread.live(1000);
+    thread.runFor(1000);
     // A tenth of the time, plus the step that exceeds it.
     expect(thread.busyMs - spent).toBeLessThan(120);
     expect(thread.busyMs - spent).toBeGreaterThan(80);
@@ -106,7 +106,7 @@ describe("shares of the thread", () => {
     thread.start("certificate", HONEST, { steps: 30 });
     thread.start("vote", HONEST);
     thread.start("vote of another", { ...HONEST, key: "another" });
-    thread.live(600);
+    thread.runFor(600);
     expect(thread.done).toEqual(["vote of another", "certificate", "vote"]);
     expect(Math.max(...thread.turnsMs)).toBeLessThanOrEqual(SLICE_MS + 1);
   });
@@ -115,21 +115,21 @@ describe("shares of the thread", () => {
     const thread = aThread();
     thread.start("proposal", HONEST, { steps: 2, stepMs: 30, kind: "free" });
     thread.start("vote", HONEST);
-    thread.live(100);
+    thread.runFor(100);
     expect(thread.done).toEqual(["proposal", "vote"]);
   });
 
   it("queue a bounded number of jobs, and drop all of them with the height", () => {
     const thread = aThread();
-    thread.start("first", LIAR, { steps: 1000 });
-    const taken = Array.from({ length: 100 }, (_, index) => thread.start(`flood ${index}`, LIAR));
+    thread.start("first", FLOODER, { steps: 1000 });
+    const taken = Array.from({ length: 100 }, (_, index) => thread.start(`flood ${index}`, FLOODER));
     expect(taken.filter(Boolean).length).toBe(MAX_WAITING_JOBS - 1);
     expect(thread.start("large", HONEST, { bytes: 2 ** 30, steps: 100 })).toBe(true);
     expect(thread.start("larger", HONEST, { bytes: 2 ** 30 })).toBe(false);
     thread.shares.clear();
     expect(thread.done.filter((name) => name.endsWith("dropped")).length).toBe(MAX_WAITING_JOBS + 1);
     thread.done.length = 0;
-    thread.live(2000);
+    thread.runFor(2000);
     expect(thread.done).toEqual([]);
   });
 });

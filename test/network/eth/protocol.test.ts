@@ -81,11 +81,11 @@ describeWithVectors("a new peer", () => {
     await settled();
     expect(silent.reason).toBe("uselessPeer");
 
-    const liar = toy.connect(2);
-    liar.sendStatus();
-    liar.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.genesis.header] });
+    const useless = toy.connect(2);
+    useless.sendStatus();
+    useless.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.genesis.header] });
     await settled();
-    expect(liar.reason).toBe("uselessPeer");
+    expect(useless.reason).toBe("uselessPeer");
   });
 
   it("is one peer over two crossing connections, whichever responds", async () => {
