@@ -12,9 +12,10 @@ import type {
   RoundChange,
   RoundChangeCertificate,
   RoundChangePayload,
+  RoundId,
   Signed,
 } from "./message.ts";
-import { isMember, isProposer, type ValidatorSet } from "./validatorSet.ts";
+import { isMember, isProposer, proposerAt, type ValidatorSet } from "./validatorSet.ts";
 
 /** Why a certificate is invalid. */
 export const CERTIFICATE_ERRORS = [
@@ -29,7 +30,7 @@ export const CERTIFICATE_ERRORS = [
   "tooFewRoundChanges",
 ] as const;
 
-type CertificateErrorCode = (typeof CERTIFICATE_ERRORS)[number];
+export type CertificateErrorCode = (typeof CERTIFICATE_ERRORS)[number];
 
 /** Why a decoded message is invalid; a small set, used as a metric label. */
 export const MESSAGE_ERRORS = [
@@ -72,7 +73,7 @@ export function findMessageError(
     case "proposal":
       return findProposalError(validatorSet, withRound, message);
     case "prepare":
-      return isProposer(validatorSet, payload.round, author) ? "prepareByProposer" : undefined;
+      return findPrepareError(validatorSet, author, proposerAt(validatorSet, payload.round));
     case "commit":
       return message.sealer !== undefined && equalBytes(message.sealer, author) ? undefined : "wrongSealer";
     case "roundChange":
@@ -141,27 +142,68 @@ function findRoundChangeError(
   { author, payload }: Signed<RoundChangePayload>,
 ): CertificateErrorCode | undefined {
   if (!isMember(validatorSet, author)) return "authorNotValidator";
-  if (payload.height !== validatorSet.height) return "wrongHeight";
-  if (payload.round === 0) return "wrongRound";
-  if (payload.prepared === undefined) return undefined;
-  if (payload.prepared.proposal.payload.round >= payload.round) return "wrongRound";
-  return findPreparedError(validatorSet, payload.prepared);
+  return (
+    findContentError(validatorSet, payload) ??
+    (payload.prepared && findPreparedSignerError(validatorSet, payload.prepared))
+  );
 }
 
-/** Finds the error in a prepared certificate. It may have more Prepares than needed. */
-function findPreparedError(
+/** What a round-change request says, regardless of the signatures. */
+interface RoundChangeContent extends RoundId {
+  readonly prepared?: {
+    readonly proposal: { readonly payload: ProposalPayload };
+    readonly prepares: readonly { readonly payload: PreparePayload }[];
+  };
+}
+
+/**
+ * Finds the error in what a round-change request says, so that no signature needs to be recovered of one that cannot be
+ * valid. A prepared certificate may have more Prepares than needed.
+ */
+export function findContentError(
+  validatorSet: ValidatorSet,
+  { height, round, prepared }: RoundChangeContent,
+): CertificateErrorCode | undefined {
+  if (height !== validatorSet.height) return "wrongHeight";
+  if (round === 0) return "wrongRound";
+  if (prepared === undefined) return undefined;
+  const { payload: proposal } = prepared.proposal;
+  if (proposal.height !== height) return "wrongHeight";
+  if (proposal.round >= round) return "wrongRound";
+  if (prepared.prepares.length < validatorSet.prepareQuorum) return "tooFewPrepares";
+  for (const { payload } of prepared.prepares) {
+    if (payload.height !== height) return "wrongHeight";
+    if (payload.round !== proposal.round) return "wrongRound";
+    if (!equalBytes(payload.digest, proposal.digest)) return "wrongDigest";
+  }
+  return undefined;
+}
+
+/** Finds the error in who signed a prepared certificate. */
+function findPreparedSignerError(
   validatorSet: ValidatorSet,
   { proposal, prepares }: PreparedCertificate,
 ): CertificateErrorCode | undefined {
-  if (proposal.payload.height !== validatorSet.height) return "wrongHeight";
   if (!isProposer(validatorSet, proposal.payload.round, proposal.author)) return "wrongProposer";
   if (hasDuplicates(prepares.map(({ author }) => author))) return "duplicateAuthors";
-  if (prepares.length < validatorSet.prepareQuorum) return "tooFewPrepares";
-  for (const prepare of prepares) {
-    const error = findPrepareError(validatorSet, prepare, proposal);
+  for (const { author } of prepares) {
+    const error = findPrepareError(validatorSet, author, proposal.author);
     if (error !== undefined) return error;
   }
   return undefined;
+}
+
+/**
+ * Finds the error in who signed a Prepare, alone or in a certificate (ibft2.md#message-rules): a validator, but not the
+ * proposer of its round, whose Proposal counts as its Prepare.
+ */
+export function findPrepareError(
+  validatorSet: ValidatorSet,
+  author: Address,
+  proposer: Address,
+): "authorNotValidator" | "prepareByProposer" | undefined {
+  if (!isMember(validatorSet, author)) return "authorNotValidator";
+  return equalBytes(author, proposer) ? "prepareByProposer" : undefined;
 }
 
 /** Finds the error in a round-change certificate for `round` (ibft2.md#proposal-rules, item 3). */
@@ -188,18 +230,6 @@ export function highestPrepared(roundChanges: RoundChangeCertificate): PreparedC
     if (round > (highest?.proposal.payload.round ?? -1)) highest = payload.prepared;
   }
   return highest;
-}
-
-function findPrepareError(
-  validatorSet: ValidatorSet,
-  { author, payload }: Signed<PreparePayload>,
-  { author: proposer, payload: proposal }: Signed<ProposalPayload>,
-): CertificateErrorCode | undefined {
-  if (!isMember(validatorSet, author)) return "authorNotValidator";
-  if (equalBytes(author, proposer)) return "prepareByProposer";
-  if (payload.height !== proposal.height) return "wrongHeight";
-  if (payload.round !== proposal.round) return "wrongRound";
-  return equalBytes(payload.digest, proposal.digest) ? undefined : "wrongDigest";
 }
 
 function hasDuplicates(addresses: readonly Address[]): boolean {

@@ -47,7 +47,11 @@ export function isMember(validatorSet: ValidatorSet, address: Address): boolean 
 const memberKeys = new WeakMap<readonly Address[], ReadonlySet<string>>();
 
 export function isProposer(validatorSet: ValidatorSet, round: number, address: Address): boolean {
-  return equalBytes(proposerOf(validatorSet.validators, validatorSet.previousProposer, round), address);
+  return equalBytes(proposerAt(validatorSet, round), address);
+}
+
+export function proposerAt({ validators, previousProposer }: ValidatorSet, round: number): Address {
+  return proposerOf(validators, previousProposer, round);
 }
 
 /**

@@ -5,7 +5,7 @@ import {
   type ProposalValidation,
   type State,
 } from "../../ibft/state.ts";
-import { proposerOf } from "../../ibft/validatorSet.ts";
+import { proposerAt } from "../../ibft/validatorSet.ts";
 import type { Facts } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../../primitives/hex.ts";
@@ -133,7 +133,7 @@ function namesOf(self: Address, addresses: readonly Address[]): string {
 const NAMES_LIMIT = 20;
 
 function proposerFor({ validatorSet }: Height, round: number): Address {
-  return proposerOf(validatorSet.validators, validatorSet.previousProposer, round);
+  return proposerAt(validatorSet, round);
 }
 
 function seconds(durationMs: number): string {

@@ -1,6 +1,6 @@
 import { commitsFor, preparesFor, roundChangesIn } from "../../ibft/messageSet.ts";
 import { type Height, isPrepared, type Rules, type State } from "../../ibft/state.ts";
-import { proposerOf, quorum } from "../../ibft/validatorSet.ts";
+import { proposerAt, quorum } from "../../ibft/validatorSet.ts";
 import { isValidator, type OutstandingVotes } from "../../ibft/validatorVotes.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -132,7 +132,7 @@ function describeRound(height: Height): RoundStatus {
   const digest = validation?.result === "accepted" ? validation.proposal.candidate.digest : undefined;
   return {
     number: round.number,
-    proposer: proposerOf(validatorSet.validators, validatorSet.previousProposer, round.number),
+    proposer: proposerAt(validatorSet, round.number),
     startedAtMs: round.startedAtMs,
     timeoutAtMs: round.timeoutAtMs,
     phase: phaseOf(height),

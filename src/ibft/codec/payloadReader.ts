@@ -37,91 +37,93 @@ export interface ListLimits {
   readonly payloads: number;
 }
 
+/** Decodes the one signed payload of a Proposal; throws RangeError for malformed bytes, as all functions here do. */
+export function readProposal(part: Uint8Array): Unverified<ProposalPayload> {
+  return readSigned(part, "proposal", readProposalPayload);
+}
+
+export function readPrepare(part: Uint8Array): Unverified<PreparePayload> {
+  return readSigned(part, "prepare", readPreparePayload);
+}
+
+export function readCommit(part: Uint8Array): Unverified<CommitPayload> {
+  return readSigned(part, "commit", readCommitPayload);
+}
+
 /**
- * Decodes the signed payloads of one message (ibft2.md#payloads): first the counts, then the contents; signers are not
+ * Decodes the certificates of one message (ibft2.md#payloads): first the counts, then the contents; signers are not
  * recovered here. A payload repeated byte for byte is decoded once. Yields before each payload, so that a long
  * certificate can be decoded with pauses; throws RangeError for malformed bytes.
  */
-export interface PayloadReader {
-  proposal(part: Uint8Array): Unverified<ProposalPayload>;
-  prepare(part: Uint8Array): Unverified<PreparePayload>;
-  commit(part: Uint8Array): Unverified<CommitPayload>;
-  roundChange(part: Uint8Array): Generator<undefined, Unverified<UnverifiedRoundChange>>;
-  roundChanges(part: Uint8Array): Generator<undefined, readonly Unverified<UnverifiedRoundChange>[]>;
-}
+export class CertificateReader {
+  private readonly limits: ListLimits;
+  /** The Proposals and Prepares decoded so far, by their bytes. */
+  private readonly proposals = new Map<string, Unverified<ProposalPayload>>();
+  private readonly prepares = new Map<string, Unverified<PreparePayload>>();
+  private count = 0;
 
-export function createPayloadReader(limits: ListLimits): PayloadReader {
-  /** Prepares and Proposals inside certificates, by kind and bytes. */
-  const known = new Map<string, Unverified<ProposalPayload | PreparePayload>>();
-  let count = 0;
-
-  function countOne(): void {
-    count += 1;
-    if (count > limits.payloads)
-      throw new DecodingError("tooManySignatures", `more than ${limits.payloads} signed payloads`);
+  constructor(limits: ListLimits) {
+    this.limits = limits;
   }
 
-  function readOnce<P extends ProposalPayload | PreparePayload>(
-    part: Uint8Array,
-    kind: P["kind"],
-    readPayload: (fields: Uint8Array) => P,
-  ): Unverified<P> {
-    countOne();
-    const key = `${kind} ${asBuffer(part).toString("latin1")}`;
-    const repeated = known.get(key) as Unverified<P> | undefined;
-    if (repeated !== undefined) return repeated;
-    const signed = readSigned(part, kind, readPayload);
-    known.set(key, signed);
-    return signed;
-  }
-
-  function partsWithin(list: Uint8Array): readonly Uint8Array[] {
-    const parts: Uint8Array[] = [];
-    for (const { start, until } of rlpMembers(list)) {
-      if (parts.length === limits.members)
-        throw new DecodingError("tooManySignatures", `a certificate of more than ${limits.members}`);
-      parts.push(list.subarray(start, until));
-    }
-    return parts;
-  }
-
-  function* readPrepared(part: Uint8Array): Generator<undefined, UnverifiedPrepared> {
-    const [proposalPart, preparesPart] = partsOf(part, 2);
-    const parts = partsWithin(preparesPart);
-    const proposal = readOnce(proposalPart, "proposal", readProposalPayload);
-    const prepares: Unverified<PreparePayload>[] = [];
-    for (const prepare of parts) {
-      yield;
-      prepares.push(readOnce(prepare, "prepare", readPreparePayload));
-    }
-    return { proposal, prepares };
-  }
-
-  function* readRoundChange(part: Uint8Array): Generator<undefined, Unverified<UnverifiedRoundChange>> {
-    countOne();
+  *roundChange(part: Uint8Array): Generator<undefined, Unverified<UnverifiedRoundChange>> {
+    this.countOne();
     const { fields, ...signed } = split(part);
     const [height, round, prepared] = partsOf(fields, 3);
     const id = roundIdFrom(height, round);
-    const certificate = isAbsent(prepared) ? undefined : yield* readPrepared(prepared);
+    const certificate = isAbsent(prepared) ? undefined : yield* this.prepared(prepared);
     const payload = { ...id, ...(certificate !== undefined && { prepared: certificate }) };
     return { kind: "roundChange", fields, payload, ...signed };
   }
 
-  return {
-    proposal: (part) => readSigned(part, "proposal", readProposalPayload),
-    prepare: (part) => readSigned(part, "prepare", readPreparePayload),
-    commit: (part) => readSigned(part, "commit", readCommitPayload),
-    roundChange: readRoundChange,
-    *roundChanges(part) {
-      const [list] = partsOf(part, 1);
-      const roundChanges: Unverified<UnverifiedRoundChange>[] = [];
-      for (const member of partsWithin(list)) {
-        yield;
-        roundChanges.push(yield* readRoundChange(member));
-      }
-      return roundChanges;
-    },
-  };
+  /** A round-change certificate. */
+  *roundChanges(part: Uint8Array): Generator<undefined, readonly Unverified<UnverifiedRoundChange>[]> {
+    const [list] = partsOf(part, 1);
+    const roundChanges: Unverified<UnverifiedRoundChange>[] = [];
+    for (const member of this.membersOf(list)) {
+      yield;
+      roundChanges.push(yield* this.roundChange(member));
+    }
+    return roundChanges;
+  }
+
+  private *prepared(part: Uint8Array): Generator<undefined, UnverifiedPrepared> {
+    const [proposalPart, preparesPart] = partsOf(part, 2);
+    const members = this.membersOf(preparesPart);
+    const proposal = this.readOnce(proposalPart, this.proposals, readProposal);
+    const prepares: Unverified<PreparePayload>[] = [];
+    for (const member of members) {
+      yield;
+      prepares.push(this.readOnce(member, this.prepares, readPrepare));
+    }
+    return { proposal, prepares };
+  }
+
+  private readOnce<T>(part: Uint8Array, known: Map<string, T>, read: (part: Uint8Array) => T): T {
+    this.countOne();
+    const key = asBuffer(part).toString("latin1");
+    const repeated = known.get(key);
+    if (repeated !== undefined) return repeated;
+    const signed = read(part);
+    known.set(key, signed);
+    return signed;
+  }
+
+  private countOne(): void {
+    this.count += 1;
+    if (this.count > this.limits.payloads)
+      throw new DecodingError("tooManySignatures", `more than ${this.limits.payloads} signed payloads`);
+  }
+
+  private membersOf(list: Uint8Array): readonly Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    for (const { start, until } of rlpMembers(list)) {
+      if (parts.length === this.limits.members)
+        throw new DecodingError("tooManySignatures", `a certificate of more than ${this.limits.members}`);
+      parts.push(list.subarray(start, until));
+    }
+    return parts;
+  }
 }
 
 /** The height and round that a payload of any kind begins with; does not read the rest. */

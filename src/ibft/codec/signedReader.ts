@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { keccak256 } from "../../primitives/hash.ts";
-import { concatBytes, equalBytes } from "../../primitives/hex.ts";
+import { concatBytes } from "../../primitives/hex.ts";
 import type { Signature } from "../../primitives/secp256k1.ts";
 import type {
   CommitPayload,
@@ -13,12 +13,15 @@ import type {
   RoundChangePayload,
   Signed,
 } from "../message.ts";
+import { type CertificateErrorCode, findContentError, findPrepareError } from "../messageRules.ts";
 import { isMember, isProposer, type ValidatorSet } from "../validatorSet.ts";
 import { keepEncoding, MESSAGE_CODES } from "./encoding.ts";
 import {
-  createPayloadReader,
+  CertificateReader,
   DecodingError,
-  type DecodingErrorCode,
+  readCommit,
+  readPrepare,
+  readProposal,
   type Unverified,
   type UnverifiedPrepared,
   type UnverifiedRoundChange,
@@ -73,71 +76,81 @@ const SIGNATURE_LIMIT = 4096;
 const PAYLOAD_COUNT_LIMIT = 20_000;
 
 export function createSignedReader({ recover, admit, validatorSet, known }: SignedReaderParts): SignedReader {
-  const payloads = createPayloadReader(limitsOf(validatorSet));
-  const authors = new Map<string, Address>();
+  return new CheckedReader(new SignerRecovery(recover, validatorSet, known), admit, validatorSet);
+}
 
-  function* authorOf({ kind, fields, signature, signatureBytes }: Unverified<unknown>): Reading<Address> {
-    const hash = keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[kind]), fields));
-    const key = toKey(hash) + toKey(signatureBytes);
-    const cached = authors.get(key) ?? known?.find(key);
-    if (cached !== undefined) return cached;
-    if (authors.size >= SIGNATURE_LIMIT && validatorSet === undefined)
-      throw new DecodingError("tooManySignatures", `more than ${SIGNATURE_LIMIT} distinct signatures`);
-    yield "signature";
-    const author = recover(hash, signature);
-    if (author === undefined)
-      throw new DecodingError("unknownSigner", `no key can be recovered from the signature of a ${kind}`);
-    authors.set(key, author);
-    if (validatorSet === undefined || isMember(validatorSet, author)) known?.add(key, author);
-    return author;
+class CheckedReader implements SignedReader {
+  private readonly certificates: CertificateReader;
+  private readonly signers: SignerRecovery;
+  private readonly admit: (author: Address) => void;
+  private readonly validatorSet: ValidatorSet | undefined;
+
+  constructor(
+    signers: SignerRecovery,
+    admit: (author: Address) => void,
+    validatorSet: ValidatorSet | undefined,
+  ) {
+    this.certificates = new CertificateReader(limitsOf(validatorSet));
+    this.signers = signers;
+    this.admit = admit;
+    this.validatorSet = validatorSet;
   }
 
-  function* verify<P extends Payload>(one: Unverified<P>): Reading<Signed<P>> {
-    if (one.verified !== undefined) return one.verified as Signed<P>;
-    const author = yield* authorOf(one);
-    const signed = { payload: one.payload, signature: one.signature, author };
-    keepEncoding(signed, one.bytes);
-    (one as { verified?: Signed<P> }).verified = signed;
+  *proposal(part: Uint8Array): Reading<Signed<ProposalPayload>> {
+    const signed = yield* this.readOuter(readProposal(part));
+    this.checkProposer(signed, "a Proposal not signed by the round's proposer");
     return signed;
   }
 
-  function* readOuter<P extends Payload>(one: Unverified<P>): Reading<Signed<P>> {
-    checkHeight(one.payload.height);
-    const signed = yield* verify(one);
-    admit(signed.author);
+  prepare(part: Uint8Array): Reading<Signed<PreparePayload>> {
+    return this.readOuter(readPrepare(part));
+  }
+
+  commit(part: Uint8Array): Reading<Signed<CommitPayload>> {
+    return this.readOuter(readCommit(part));
+  }
+
+  *roundChange(part: Uint8Array): Reading<Signed<RoundChangePayload>> {
+    const one = yield* this.certificates.roundChange(part);
+    this.checkHeight(one.payload.height);
+    if (this.validatorSet !== undefined) refuse(findContentError(this.validatorSet, one.payload));
+    return yield* this.verifyRoundChange(one, this.admit);
+  }
+
+  *roundChangeCertificate(part: Uint8Array, round: number): Reading<RoundChangeCertificate> {
+    const list = yield* this.certificates.roundChanges(part);
+    if (this.validatorSet !== undefined) yield* screenRoundChanges(this.validatorSet, round, list);
+    const checkAuthor = this.createAuthorCheck();
+    const verified: Signed<RoundChangePayload>[] = [];
+    for (const one of list) verified.push(yield* this.verifyRoundChange(one, checkAuthor));
+    return verified;
+  }
+
+  private *readOuter<P extends Payload>(one: Unverified<P>): Reading<Signed<P>> {
+    this.checkHeight(one.payload.height);
+    const signed = yield* this.signers.verify(one);
+    this.admit(signed.author);
     return signed;
   }
 
-  function checkHeight(height: bigint): void {
-    if (validatorSet !== undefined && height !== validatorSet.height)
+  private checkHeight(height: bigint): void {
+    if (this.validatorSet !== undefined && height !== this.validatorSet.height)
       throw new DecodingError("wrongHeight", "not for the height in progress");
   }
 
-  function* verifyPrepared({ proposal, prepares }: UnverifiedPrepared): Reading<PreparedCertificate> {
-    const signed = yield* verify(proposal);
-    if (validatorSet !== undefined && !isProposer(validatorSet, signed.payload.round, signed.author))
-      throw new DecodingError("wrongProposer", "a prepared Proposal not signed by its round's proposer");
-    const verified: Signed<PreparePayload>[] = [];
-    const checkAuthor = createAuthorCheck(validatorSet);
-    for (const prepare of prepares) {
-      yield "payload";
-      const one = yield* verify(prepare);
-      if (validatorSet !== undefined && equalBytes(one.author, signed.author))
-        throw new DecodingError("prepareByProposer", "a Prepare by the proposer");
-      checkAuthor(one.author);
-      verified.push(one);
-    }
-    return { proposal: signed, prepares: verified };
+  private checkProposer({ payload, author }: Signed<ProposalPayload>, reason: string): void {
+    if (this.validatorSet !== undefined && !isProposer(this.validatorSet, payload.round, author))
+      throw new DecodingError("wrongProposer", reason);
   }
 
-  function* verifyRoundChange(
+  private *verifyRoundChange(
     one: Unverified<UnverifiedRoundChange>,
     checkAuthor: (author: Address) => void,
   ): Reading<Signed<RoundChangePayload>> {
-    const author = yield* authorOf(one);
+    const author = yield* this.signers.authorOf(one);
     checkAuthor(author);
     const { height, round, prepared } = one.payload;
-    const certificate = prepared === undefined ? undefined : yield* verifyPrepared(prepared);
+    const certificate = prepared === undefined ? undefined : yield* this.verifyPrepared(prepared);
     const payload: RoundChangePayload = {
       kind: "roundChange",
       height,
@@ -149,30 +162,78 @@ export function createSignedReader({ recover, admit, validatorSet, known }: Sign
     return signed;
   }
 
-  return {
-    *proposal(part) {
-      const signed = yield* readOuter(payloads.proposal(part));
-      if (validatorSet !== undefined && !isProposer(validatorSet, signed.payload.round, signed.author))
-        throw new DecodingError("wrongProposer", "a Proposal not signed by the round's proposer");
-      return signed;
-    },
-    prepare: (part) => readOuter(payloads.prepare(part)),
-    commit: (part) => readOuter(payloads.commit(part)),
-    *roundChange(part) {
-      const one = yield* payloads.roundChange(part);
-      checkHeight(one.payload.height);
-      if (validatorSet !== undefined) screenRoundChange(validatorSet, one.payload);
-      return yield* verifyRoundChange(one, admit);
-    },
-    *roundChangeCertificate(part, round) {
-      const list = yield* payloads.roundChanges(part);
-      if (validatorSet !== undefined) yield* screenRoundChanges(validatorSet, round, list);
-      const checkAuthor = createAuthorCheck(validatorSet);
-      const verified: Signed<RoundChangePayload>[] = [];
-      for (const one of list) verified.push(yield* verifyRoundChange(one, checkAuthor));
-      return verified;
-    },
-  };
+  private *verifyPrepared({ proposal, prepares }: UnverifiedPrepared): Reading<PreparedCertificate> {
+    const signed = yield* this.signers.verify(proposal);
+    this.checkProposer(signed, "a prepared Proposal not signed by its round's proposer");
+    const verified: Signed<PreparePayload>[] = [];
+    const checkAuthor = this.createAuthorCheck(signed.author);
+    for (const prepare of prepares) {
+      yield "payload";
+      const one = yield* this.signers.verify(prepare);
+      checkAuthor(one.author);
+      verified.push(one);
+    }
+    return { proposal: signed, prepares: verified };
+  }
+
+  /** Refuses authors that are not validators, and duplicates; of Prepares for a Proposal also its author. */
+  private createAuthorCheck(proposer?: Address): (author: Address) => void {
+    const { validatorSet } = this;
+    const seen = new Set<string>();
+    return (author) => {
+      if (validatorSet === undefined) return;
+      if (proposer !== undefined)
+        refuse(
+          findPrepareError(validatorSet, author, proposer),
+          "a Prepare by the proposer, or by no validator",
+        );
+      else if (!isMember(validatorSet, author)) refuse("authorNotValidator", "not signed by a validator");
+      const key = toKey(author);
+      if (seen.has(key)) throw new DecodingError("duplicateAuthors", "signed twice by one validator");
+      seen.add(key);
+    };
+  }
+}
+
+/** Recovers the signers of one message's payloads: each signature once. */
+class SignerRecovery {
+  private readonly recover: Recover;
+  private readonly validatorSet: ValidatorSet | undefined;
+  private readonly known: KnownSigners | undefined;
+  /** By signed hash and signature. */
+  private readonly authors = new Map<string, Address>();
+
+  constructor(recover: Recover, validatorSet: ValidatorSet | undefined, known: KnownSigners | undefined) {
+    this.recover = recover;
+    this.validatorSet = validatorSet;
+    this.known = known;
+  }
+
+  *verify<P extends Payload>(one: Unverified<P>): Reading<Signed<P>> {
+    if (one.verified !== undefined) return one.verified as Signed<P>;
+    const author = yield* this.authorOf(one);
+    const signed = { payload: one.payload, signature: one.signature, author };
+    keepEncoding(signed, one.bytes);
+    (one as { verified?: Signed<P> }).verified = signed;
+    return signed;
+  }
+
+  *authorOf({ kind, fields, signature, signatureBytes }: Unverified<unknown>): Reading<Address> {
+    const { authors, known, validatorSet } = this;
+    const hash = keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[kind]), fields));
+    const key = toKey(hash) + toKey(signatureBytes);
+    const cached = authors.get(key) ?? known?.find(key);
+    if (cached !== undefined) return cached;
+    if (authors.size >= SIGNATURE_LIMIT && validatorSet === undefined)
+      throw new DecodingError("tooManySignatures", `more than ${SIGNATURE_LIMIT} distinct signatures`);
+    yield "signature";
+    const author = this.recover(hash, signature);
+    if (author === undefined)
+      throw new DecodingError("unknownSigner", `no key can be recovered from the signature of a ${kind}`);
+    authors.set(key, author);
+    if (validatorSet === undefined || isMember(validatorSet, author)) known?.add(key, author);
+    return author;
+  }
 }
 
 function limitsOf(validatorSet: ValidatorSet | undefined): {
@@ -185,48 +246,21 @@ function limitsOf(validatorSet: ValidatorSet | undefined): {
   return { members, payloads: members * (members + 2) };
 }
 
-/** Refuses authors that are not validators, and duplicates. */
-function createAuthorCheck(validatorSet: ValidatorSet | undefined): (author: Address) => void {
-  const seen = new Set<string>();
-  return (author) => {
-    if (validatorSet === undefined) return;
-    if (!isMember(validatorSet, author))
-      throw new DecodingError("authorNotValidator", "not signed by a validator");
-    const key = toKey(author);
-    if (seen.has(key)) throw new DecodingError("duplicateAuthors", "signed twice by one validator");
-    seen.add(key);
-  };
-}
-
 /** Checks of a certificate that need no signature (ibft2.md#proposal-rules, ibft2.md#round-change-rules). */
 function* screenRoundChanges(
   validatorSet: ValidatorSet,
   round: number,
   list: readonly Unverified<UnverifiedRoundChange>[],
 ): Reading<void> {
-  refuseIf(list.length < validatorSet.quorum, "tooFewRoundChanges");
+  if (list.length < validatorSet.quorum) refuse("tooFewRoundChanges");
   for (const { payload } of list) {
     yield "payload";
-    refuseIf(payload.height !== validatorSet.height, "wrongHeight");
-    refuseIf(payload.round !== round, "wrongRound");
-    screenRoundChange(validatorSet, payload);
+    if (payload.height !== validatorSet.height) refuse("wrongHeight");
+    if (payload.round !== round) refuse("wrongRound");
+    refuse(findContentError(validatorSet, payload));
   }
 }
 
-function screenRoundChange(validatorSet: ValidatorSet, { round, prepared }: UnverifiedRoundChange): void {
-  refuseIf(round === 0, "wrongRound");
-  if (prepared === undefined) return;
-  const { height, round: preparedRound, digest } = prepared.proposal.payload;
-  refuseIf(height !== validatorSet.height, "wrongHeight");
-  refuseIf(preparedRound >= round, "wrongRound");
-  refuseIf(prepared.prepares.length < validatorSet.prepareQuorum, "tooFewPrepares");
-  for (const { payload } of prepared.prepares) {
-    refuseIf(payload.height !== height, "wrongHeight");
-    refuseIf(payload.round !== preparedRound, "wrongRound");
-    refuseIf(!equalBytes(payload.digest, digest), "wrongDigest");
-  }
-}
-
-function refuseIf(isInvalid: boolean, code: DecodingErrorCode): void {
-  if (isInvalid) throw new DecodingError(code, "the certificate is invalid");
+function refuse(error: CertificateErrorCode | undefined, message = "the certificate is invalid"): void {
+  if (error !== undefined) throw new DecodingError(error, message);
 }
