@@ -27,7 +27,7 @@ interface Case {
   readonly sender?: ContextAccount;
 }
 
-type Verdict = "refused" | "waits" | "offered";
+type PoolAnswer = "refused" | "waits" | "offered";
 
 const BASE_FEE_WEI = 1000n;
 const BLOB_BASE_FEE_WEI = 1n;
@@ -62,16 +62,19 @@ async function judge({ fork = "prague", changes, sender = {} }: Case) {
     { nowMs: () => Number(HEAD_TIME) * 1000 },
   );
   const { nextBaseFeePerGas } = view;
-  const verdict = verdictOf(transaction, view);
+  const answer = answerOfPool(transaction, view);
   const executed = await execute(fork, overlay, transaction, {
     timestamp: HEAD_TIME + 1n,
     ...(nextBaseFeePerGas !== undefined && { baseFeePerGas: nextBaseFeePerGas }),
     blobBaseFee: BLOB_BASE_FEE_WEI,
   });
-  return { verdict, refusal: executed.ok ? undefined : executed.error.code };
+  return { answer, refusal: executed.ok ? undefined : executed.error.code };
 }
 
-function verdictOf(transaction: SentTransaction, chain: ReturnType<typeof createNextBlockView>): Verdict {
+function answerOfPool(
+  transaction: SentTransaction,
+  chain: ReturnType<typeof createNextBlockView>,
+): PoolAnswer {
   const pool = createTxPool(LIMITS, { chain, clock: { nowMs: () => 0 } });
   if (!pool.add(transaction, "remote").ok) return "refused";
   return pool.select(chain.nextBaseFeePerGas).next() === undefined ? "waits" : "offered";
@@ -87,7 +90,7 @@ function withHighS({ r, s, yParity }: Signature): Signature {
 }
 
 /** One transaction for each reason. A new reason does not compile until it has one here. */
-const CASES: Readonly<Record<TransactionCheckErrorCode, Case & { readonly pool: Verdict }>> = {
+const CASES: Readonly<Record<TransactionCheckErrorCode, Case & { readonly pool: PoolAnswer }>> = {
   wrongChainId: { changes: { chainId: 5n }, pool: "refused" },
   chainIdNotSupported: { fork: "homestead", changes: { chainId: 1337n }, pool: "refused" },
   invalidSignature: { changes: { changeSignature: withHighS }, pool: "refused" },
@@ -114,16 +117,16 @@ const CASES: Readonly<Record<TransactionCheckErrorCode, Case & { readonly pool: 
 
 describe("a transaction that no block may hold", () => {
   it.each(Object.entries(CASES))("because of %s is not offered by the pool either", async (code, one) => {
-    expect(await judge(one)).toEqual({ refusal: code, verdict: one.pool });
+    expect(await judge(one)).toEqual({ refusal: code, answer: one.pool });
   });
 
   it("is not offered by the pool, whatever is wrong with it", async () => {
     const reached = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(aCase(), async (one) => {
-        const { refusal = "none", verdict } = await judge(one);
+        const { refusal = "none", answer } = await judge(one);
         reached.set(refusal, (reached.get(refusal) ?? 0) + 1);
-        if (refusal !== "none") expect(verdict).not.toBe("offered");
+        if (refusal !== "none") expect(answer).not.toBe("offered");
       }),
       { numRuns: RUNS, seed: 14 },
     );
