@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EVM, EVMMockBlockchain, getOpcodesForHF, NobleBN254 } from "@ethereumjs/evm";
 import { describe, expect, it } from "vitest";
+import { SharedEvm } from "../../src/execution/interpreter/libraryInternals.ts";
 import { LIBRARY_INTERPRETER } from "../../src/execution/interpreter/libraryInterpreter.ts";
-import { SharedEvm } from "../../src/execution/interpreter/sharedEvm.ts";
 import { libraryCommon } from "../../src/execution/libraryCommon.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..");
