@@ -1,16 +1,16 @@
 import type { Common } from "@ethereumjs/common";
-import { getOpcodesForHF } from "@ethereumjs/evm";
 import { Address } from "@ethereumjs/util";
 import { addressOfWord } from "../primitives/address.ts";
+import { assert } from "../primitives/assert.ts";
 import { bytesToBigint } from "../primitives/quantity.ts";
-import type { FrameState } from "./interpreter/frame.ts";
+import { FrameState } from "./interpreter/frame.ts";
+import {
+  type LibraryInstruction,
+  libraryOpcodesOf,
+  type OpcodeTables,
+  type RunState,
+} from "./interpreter/libraryInternals.ts";
 import { LONG_BYTES } from "./interpreter/slices.ts";
-
-/** The library's instruction set for one fork. */
-export type OpcodeTables = ReturnType<typeof getOpcodesForHF>;
-
-type Instruction = OpcodeTables["opcodeMap"][number];
-type RunState = Parameters<Instruction["opHandler"]>[0];
 
 /**
  * The library's instructions of a fork, looked up once (it takes 100 µs), with our corrections:
@@ -19,12 +19,11 @@ type RunState = Parameters<Instruction["opHandler"]>[0];
  *   future fork would; but until London anyone could deploy such code
  * - the output of calls, and EXTCODECOPY, are copied into memory in slices if they are large
  * - SSTORE is recorded for gas estimation
- * - instructions that never wait are not awaited
  */
 export function opcodeTables(common: Common): OpcodeTables {
   let tables = built.get(common);
   if (tables === undefined) {
-    tables = getOpcodesForHF(common);
+    tables = libraryOpcodesOf(common);
     applyCorrections(tables.opcodeMap);
     built.set(common, tables);
   }
@@ -33,8 +32,7 @@ export function opcodeTables(common: Common): OpcodeTables {
 
 const built = new WeakMap<Common, OpcodeTables>();
 
-function applyCorrections(map: Instruction[]): void {
-  for (const [code, instruction] of map.entries()) map[code] = markSynchronous(instruction);
+function applyCorrections(map: LibraryInstruction[]): void {
   change(map, EXTCODESIZE, (instruction) => ({ ...instruction, opHandler: pushCodeSize }));
   change(map, EXTCODECOPY, (instruction) => ({ ...instruction, opHandler: copyCode }));
   for (const [code, depth] of CALL_OUTPUT_SIZES)
@@ -66,15 +64,13 @@ const SSTORE = 0x55;
 const INVALID = 0xfe;
 
 /** Changes an instruction if the fork has it. */
-function change(map: Instruction[], code: number, changed: (instruction: Instruction) => Instruction): void {
+function change(
+  map: LibraryInstruction[],
+  code: number,
+  changed: (instruction: LibraryInstruction) => LibraryInstruction,
+): void {
   const instruction = map[code];
   if (instruction !== undefined && instruction !== map[INVALID]) map[code] = changed(instruction);
-}
-
-function markSynchronous(instruction: Instruction): Instruction {
-  const { opcodeInfo, opHandler } = instruction;
-  if (!opcodeInfo.isAsync || opHandler.constructor.name === "AsyncFunction") return instruction;
-  return { ...instruction, opcodeInfo: { ...opcodeInfo, isAsync: false } };
 }
 
 async function pushCodeSize(state: RunState): Promise<void> {
@@ -93,7 +89,7 @@ async function copyCode(state: RunState): Promise<void> {
   await memory.copyInSlices(Number(memoryOffset), code, part, evm.yieldPolicy);
 }
 
-type Handler = Instruction["opHandler"];
+type Handler = LibraryInstruction["opHandler"];
 
 /** The library copies output in one go; if that may take long, it gets size zero and we copy the output in slices. */
 function outputInSlices(handler: Handler, sizeDepth: number): Handler {
@@ -114,8 +110,9 @@ function outputInSlices(handler: Handler, sizeDepth: number): Handler {
 }
 
 /** Our frame, behind the library's type for it. */
-function frameOf(state: RunState): FrameState {
-  return state as unknown as FrameState;
+function frameOf(state: object): FrameState {
+  assert(state instanceof FrameState, "the library's instructions run on our frames");
+  return state;
 }
 
 async function pushCodeHash(state: RunState): Promise<void> {

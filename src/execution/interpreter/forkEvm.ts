@@ -21,21 +21,24 @@ import { credit } from "../emptyAccounts.ts";
 import type { EvmParts, Observed } from "../evm.ts";
 import { libraryCommon } from "../libraryCommon.ts";
 import { LibraryJournal } from "../libraryJournal.ts";
-import { type OpcodeTables, opcodeTables } from "../libraryOpcodes.ts";
+import { opcodeTables } from "../libraryOpcodes.ts";
 import { LibraryState } from "../libraryState.ts";
 import type { MemoryBudget } from "../memoryBudget.ts";
 import { hasLowNumber } from "../precompiles/addresses.ts";
 import type { PrecompileOverrides } from "../precompiles/precompileOverrides.ts";
+import { ownPrecompiles } from "../precompiles/precompiles.ts";
 import type { Rules } from "../rules.ts";
 import { type YieldPolicy, yieldIfDue } from "../yieldPolicy.ts";
 import { libraryAccount } from "./callAndCreate.ts";
 import { ContractAddresses } from "./contractAddresses.ts";
 import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
-import { SharedEvm } from "./libraryInternals.ts";
+import { type OpcodeTables, sharedEvm } from "./libraryInternals.ts";
 import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
 import { LONG_BYTES } from "./slices.ts";
 import { Substate } from "./substate.ts";
 import { TransientSlots } from "./transientSlots.ts";
+
+const SharedEvm = sharedEvm({ opcodes: opcodeTables, precompiles: ownPrecompiles });
 
 /**
  * The library's EVM under one fork, for one job. The library's are: messages with their checkpoints, creations, rare
@@ -76,9 +79,8 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
       common,
       stateManager: state,
       blockchain: hashLookup(block),
-      // Has the same methods by design; the library's types ask for its own class.
-      journal: journal as unknown as EVM["journal"],
-      transientStorage: new TransientSlots(yieldPolicy.memory) as unknown as EVM["transientStorage"],
+      journal,
+      transientStorage: new TransientSlots(yieldPolicy.memory),
     });
     this.ownJournal = journal;
     this.overlay = overlay;

@@ -10,7 +10,7 @@ import type { MemoryBudget } from "../memoryBudget.ts";
 import type { YieldPolicy } from "../yieldPolicy.ts";
 import { analyse, type CodeAnalysis } from "./analysis.ts";
 import { sendCall, sendCreation } from "./callAndCreate.ts";
-import { LIBRARY_INTERPRETER } from "./libraryInterpreter.ts";
+import { inheritInterpreter } from "./libraryInternals.ts";
 import { Memory } from "./memory.ts";
 import { type ReservedBuffer, releaseInSlices, reservedBufferOf } from "./reservedBuffer.ts";
 import { LONG_BYTES } from "./slices.ts";
@@ -314,4 +314,4 @@ export class Frame {
   }
 }
 
-Object.setPrototypeOf(Frame.prototype, LIBRARY_INTERPRETER);
+inheritInterpreter(Frame);

@@ -1,17 +1,16 @@
 import { EVMError } from "@ethereumjs/evm";
 import { isAtLeast } from "../../chainspec/forks.ts";
-import type { OpcodeTables } from "../libraryOpcodes.ts";
 import type { Rules } from "../rules.ts";
 import { yieldIfDue } from "../yieldPolicy.ts";
 import type { FrameState } from "./frame.ts";
 import { runHot } from "./hotLoop.ts";
 import { type HotTables, hotTables } from "./hotTables.ts";
 import type { QuickInstruction, QuickTable } from "./instruction.ts";
+import { type OpcodeTables, runStateOf } from "./libraryInternals.ts";
 import { CHARGING, exponentiation, PLAIN } from "./plainInstructions.ts";
 import { storageLoad, storageStore } from "./storageInstructions.ts";
 
 type LibraryMap = OpcodeTables["opcodeMap"];
-type LibraryState = Parameters<LibraryMap[number]["opHandler"]>[0];
 
 /** The instructions of a fork: ours where there is one, else the library's. */
 export interface InstructionSet {
@@ -89,8 +88,7 @@ function runLibrary(state: FrameState, library: LibraryMap): Promise<void> | und
   const { common } = state.evm;
   const code = state.code[state.programCounter] as number;
   state.opCode = code;
-  // The library's types require its own class because of private members; the shape is the same.
-  const shape = state as unknown as LibraryState;
+  const shape = runStateOf(state);
   const { opcodeInfo, opHandler, gasHandler } = library[code] as LibraryMap[number];
   const { feeBigInt, dynamicGas, isInvalid, isAsync } = opcodeInfo;
   const perform = (gas: bigint): Promise<void> | undefined => {

@@ -6,6 +6,7 @@ import type { ExecutionObserver, Step } from "../observer.ts";
 import type { FrameState } from "./frame.ts";
 import { type Pause, runHot } from "./hotLoop.ts";
 import { LEAVE } from "./hotTables.ts";
+import { type LibraryInstruction, runStateOf } from "./libraryInternals.ts";
 import { growMemory, type InstructionSet } from "./loop.ts";
 
 /** The observer, and the instructions with a callee in progress. */
@@ -93,30 +94,23 @@ async function performLibrary(step: OpenStep, { library }: InstructionSet, calls
   state.programCounter++;
   await growMemory(state);
   if (!step.isCall) {
-    await opHandler(shapeOf(state), state.evm.common);
+    await opHandler(runStateOf(state), state.evm.common);
     return;
   }
   calls.push(step);
   try {
-    await opHandler(shapeOf(state), state.evm.common);
+    await opHandler(runStateOf(state), state.evm.common);
   } finally {
     calls.pop();
   }
 }
 
 type LibraryMap = InstructionSet["library"];
-type LibraryInstruction = LibraryMap[number];
-type LibraryState = Parameters<LibraryInstruction["opHandler"]>[0];
-
-/** The library's types require its own class because of private members; the shape is the same. */
-function shapeOf(state: FrameState): LibraryState {
-  return state as unknown as LibraryState;
-}
 
 async function priceOf(state: FrameState, instruction: number, library: LibraryMap): Promise<bigint> {
   const { opcodeInfo, gasHandler } = library[instruction] as LibraryInstruction;
   const { feeBigInt, dynamicGas } = opcodeInfo;
-  return dynamicGas ? gasHandler(shapeOf(state), feeBigInt, state.evm.common) : feeBigInt;
+  return dynamicGas ? gasHandler(runStateOf(state), feeBigInt, state.evm.common) : feeBigInt;
 }
 
 /** A step in progress. */

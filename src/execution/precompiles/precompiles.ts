@@ -9,6 +9,7 @@ import {
   type PrecompileInput,
 } from "@ethereumjs/evm";
 import { type ForkName, isAtLeast } from "../../chainspec/forks.ts";
+import { type Curves, evmOfCurves } from "../interpreter/libraryInternals.ts";
 import { BLAKE2F } from "./blake2f.ts";
 import { type Bls12, bls12 } from "./bls12.ts";
 import { type Bn254, bn254 } from "./bn254.ts";
@@ -48,7 +49,7 @@ function replacementOf(number: number, original: PrecompileFunc, common: Common)
       return yielding(modexp(common.isActivatedEIP(2565) ? eip2565Price : eip198Price));
     case 0x06:
     case 0x07:
-      return BN254.with((curve) => withCurve(original, { _bn254: curve.library }));
+      return BN254.with((curve) => withCurve(original, { bn254: curve.library }));
     case 0x08:
       return BN254.with((curve) => inSlices(original, (input) => checkPairings(input, curve.pairing)));
     case 0x09:
@@ -63,7 +64,7 @@ function replacementOf(number: number, original: PrecompileFunc, common: Common)
       return BLS12.with((curve) => inSlices(original, (input) => checkPairings(input, curve.pairing)));
     default:
       return number >= 0x0b && number <= 0x11
-        ? BLS12.with((curve) => withCurve(original, { _bls: curve.library }))
+        ? BLS12.with((curve) => withCurve(original, { bls: curve.library }))
         : undefined;
   }
 }
@@ -120,12 +121,9 @@ const CURVES: readonly (readonly [ForkName, () => Promise<void>])[] = [
   ["prague", () => BLS12.prepare()],
 ];
 
-/** The parts of the calling EVM that the library's contracts use. */
-type EvmCurve = { readonly _bn254: object } | { readonly _bls: object };
-
 /** The library's contract with one of our curves. */
-function withCurve(original: PrecompileFunc, curve: EvmCurve): PrecompileFunc {
-  const evm = curve as unknown as PrecompileInput["_EVM"];
+function withCurve(original: PrecompileFunc, curve: Curves): PrecompileFunc {
+  const evm = evmOfCurves(curve);
   return (input) => original({ ...input, _EVM: evm });
 }
 
@@ -136,7 +134,7 @@ function inSlices(
 ): PrecompileFunc {
   const skip = (): Uint8Array => PLACEHOLDER;
   const skipping = { pairing: skip, msmG1: skip, msmG2: skip, pairingCheck: skip };
-  const check = withCurve(original, { _bn254: skipping, _bls: skipping });
+  const check = withCurve(original, { bn254: skipping, bls: skipping });
   return (input) => {
     const finish = (checked: ExecResult): ExecResult | Promise<ExecResult> =>
       checked.returnValue === PLACEHOLDER
