@@ -24,11 +24,15 @@ export interface Conductors {
 
 /** Opens the vote log, consensus, and the peer-to-peer port. `onFailure` is called when consensus stops itself. */
 export async function openNetwork(
-  { settings, logger, clock, metrics, onStop }: OpenContext,
-  { directory, key }: Stores,
-  { chain, pool: { pool }, permissions, recoverSenders }: ChainAndPool,
+  context: OpenContext,
+  stores: Stores,
+  chainAndPool: ChainAndPool,
   onFailure: (error: unknown) => void,
 ): Promise<Result<Conductors, "addressInUse" | "cannotListen">> {
+  const { settings, logger, clock, metrics, onStop } = context;
+  const { directory, key } = stores;
+  const { chain, recoverSenders } = chainAndPool;
+  const { pool } = chainAndPool.pool;
   const { chainSpec: spec, networkId } = settings;
   const voteLog = await openVoteLog(directory.voteFile);
   onStop(() => voteLog.close());
@@ -72,21 +76,32 @@ export async function openNetwork(
   });
   onStop(() => engine.stop());
   chain.onHeadChanged(blockLog.headChanged);
+  const peers = await openPort(context, stores, chainAndPool, peering);
+  if (!peers.ok) return peers;
+  const { network, facts: peerToPeer } = peers.value ?? {};
+  return ok({ engine, peering, pauseReasons: createPauseReasons(engine), network, peerToPeer });
+}
+
+/** Opens the peer-to-peer port; undefined when peer-to-peer is off. */
+async function openPort(
+  { settings, logger, metrics, onStop }: OpenContext,
+  { key }: Stores,
+  { chain, permissions }: ChainAndPool,
+  { protocols, headOf }: Peering,
+): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const peers = await openPeers(settings, {
     key,
-    protocols: peering.protocols,
+    protocols,
     permissions,
     isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
-    headOf: peering.headOf,
+    headOf,
     clock: durationClock,
     logger: logger.child("network"),
     metrics,
   });
-  if (!peers.ok) return peers;
-  const { network, facts: peerToPeer } = peers.value ?? {};
-  if (network !== undefined) {
-    onStop(() => network.close());
-    chain.onHeadChanged(() => network.review());
-  }
-  return ok({ engine, peering, pauseReasons: createPauseReasons(engine), network, peerToPeer });
+  if (!peers.ok || peers.value === undefined) return peers;
+  const { network } = peers.value;
+  onStop(() => network.close());
+  chain.onHeadChanged(() => network.review());
+  return peers;
 }

@@ -1,0 +1,123 @@
+import type { Chain } from "../chain/createChain.ts";
+import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
+import { isValidator } from "../ibft/validatorVotes.ts";
+import { createEth, type Eth } from "../network/eth/protocol.ts";
+import type { SubProtocol } from "../network/subProtocol.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { equalBytes } from "../primitives/hex.ts";
+import type { SyncChain } from "../sync/ports.ts";
+import { createSync, type Sync } from "../sync/sync.ts";
+import { createPeerPool } from "../txpool/peerTransactions.ts";
+import type { TxPool } from "../txpool/txPool.ts";
+import type { FindPeerHead } from "./peerFacts.ts";
+
+/**
+ * Exchanges blocks and transactions with peers:
+ *
+ *     eth ── blocks ── sync ── chain
+ *      └── transactions ── pool
+ */
+export interface BlockExchange extends Pick<Eth, "broadcastBlock" | "noteImpliedHeight"> {
+  readonly protocol: SubProtocol;
+  readonly sync: Sync;
+  /** Best block announced by a peer. */
+  readonly headOf: FindPeerHead;
+  /** Calls `listener` whenever the sync target is set, moved or cleared. */
+  onSyncChanged(listener: (status: Sync["status"]) => void): () => void;
+  /** Starts to sync, and to announce the pool's transactions. */
+  begin(): void;
+  close(): Promise<void>;
+}
+
+export interface BlockExchangeParts {
+  readonly spec: ChainSpec;
+  readonly networkId: bigint;
+  readonly chain: Chain;
+  readonly pool: TxPool;
+  readonly recoverSenders: RecoverSenders;
+  readonly clock: Clock;
+  readonly logger: { readonly network: Logger; readonly sync: Logger };
+  /** Called when the import of a block of this number begins. */
+  readonly onImportStarted: (number: bigint) => void;
+  /** The node may be in sync now, or no longer; called before the listeners. */
+  readonly onSyncChanged: () => void;
+  /** 0 to 1; default Math.random. */
+  readonly chance?: () => number;
+}
+
+export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
+  const { spec, chain, pool, clock, logger } = parts;
+  const listeners = new Set<(status: Sync["status"]) => void>();
+  let hasBegun = false;
+  const eth = createEth({
+    identity: {
+      networkId: parts.networkId,
+      forkIds: createForkIds(chain.genesis.hash, forkPoints(spec.forks, chain.genesis.header.timestamp)),
+    },
+    chain,
+    pool: createPeerPool({ ...parts, logger: logger.network }, () => sync.isInSync),
+    clock,
+    chance: parts.chance ?? Math.random,
+    logger: logger.network,
+    onBlock(announced) {
+      if (hasBegun) sync.offer(announced);
+    },
+    onPeersChanged() {
+      if (hasBegun) sync.wake();
+    },
+  });
+  const sync = createSync({
+    peers: () => eth.peers,
+    chain: syncChain(chain, parts.onImportStarted),
+    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
+    clock,
+    logger: logger.sync,
+    onStatusChanged() {
+      parts.onSyncChanged();
+      for (const listener of [...listeners]) listener(sync.status);
+    },
+  });
+  return {
+    protocol: eth.protocol,
+    sync,
+    headOf: (nodeId) => headOf(eth, nodeId),
+    noteImpliedHeight: (validator, number) => eth.noteImpliedHeight(validator, number),
+    broadcastBlock: (block, totalDifficulty) => eth.broadcastBlock(block, totalDifficulty),
+    onSyncChanged(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    begin() {
+      hasBegun = true;
+      pool.onAdded(({ transaction }) => eth.announceTransactions([transaction]));
+      sync.wake();
+    },
+    async close() {
+      eth.close();
+      await sync.close();
+    },
+  };
+}
+
+function syncChain(chain: Chain, onImportStarted: (number: bigint) => void): SyncChain {
+  return {
+    get head() {
+      return chain.head;
+    },
+    headerByHash: (hash) => chain.headerByHash(hash),
+    checkNextHeader: (header) => chain.checkNextHeader(header),
+    importBlock(block) {
+      onImportStarted(block.header.number);
+      return chain.importBlock(block);
+    },
+  };
+}
+
+function headOf(eth: Eth, nodeId: Uint8Array): ReturnType<FindPeerHead> {
+  const { best, status } = eth.peers.find((peer) => equalBytes(peer.nodeId, nodeId)) ?? {};
+  if (best === undefined || status === undefined) return undefined;
+  return { ...best, headHash: best.hash, version: status.protocolVersion };
+}

@@ -1,0 +1,70 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { Engine } from "../consensus/engine.ts";
+import type { Outbox } from "../consensus/ports.ts";
+import {
+  createMessageRouter,
+  declareMessageRouterMetrics,
+  type MessageRouter,
+} from "../consensus/router/messageRouter.ts";
+import { createReadingShares } from "../consensus/router/readingShares.ts";
+import { createIbfTransport } from "../network/ibf/protocol.ts";
+import type { SubProtocol } from "../network/subProtocol.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { TxPool } from "../txpool/txPool.ts";
+
+/** Carries consensus messages between the engine and the peers: `IBF ── transport ── message router ── engine`. */
+export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
+  readonly protocol: SubProtocol;
+  /** Sends the engine's messages. */
+  readonly outbox: Outbox;
+}
+
+export interface ConsensusMessagesParts {
+  readonly spec: ChainSpec;
+  readonly self: Address;
+  readonly pool: Pick<TxPool, "get">;
+  /** Called lazily, because the engine is created later. */
+  readonly engine: () => Engine;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  /** A validator has sent a message about a later height than the next one. */
+  readonly onAhead: (validator: Address, number: bigint) => void;
+}
+
+export function createConsensusMessages(parts: ConsensusMessagesParts): ConsensusMessages {
+  const { spec, self, pool, engine, clock, logger, metrics, onAhead } = parts;
+  const transport = createIbfTransport({
+    receive: (message) => router.receive(message),
+    onOpened: (address, say) => router.peerConnected(address, say),
+    later: (say) => void clock.at(clock.nowMs() + INTRODUCTION_MS, say),
+  });
+  const router = createMessageRouter({
+    self,
+    schedule: spec.ibft,
+    carrier: transport,
+    findTransaction: (hash) => pool.get(hash)?.transaction,
+    deliver: (message, waitedMs) => engine().receive(message, waitedMs),
+    clock,
+    onAhead,
+    penalisePeer: (sender) => transport.penalise(sender),
+    later: (passOn, waitMs) => void clock.at(clock.nowMs() + waitMs, passOn),
+    shares: createReadingShares({ clock, defer: setImmediate }),
+    logger,
+    metrics: metrics === undefined ? undefined : declareMessageRouterMetrics(metrics),
+  });
+  return {
+    protocol: transport.protocol,
+    outbox: {
+      multicast: (message, validators) => router.multicast(message, validators),
+      connected: () => transport.connected,
+    },
+    headAdvanced: (head) => router.headAdvanced(head),
+  };
+}
+
+/** Long enough to exchange Status, the head's header request and its response at a latency of 200 ms each way. */
+const INTRODUCTION_MS = 1_000;
