@@ -92,8 +92,8 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
         else if (code === CODES.getBlockHeaders && shown === undefined && disguise.showsHead !== false)
           wire.send(ETH + CODES.getBlockHeaders, payload);
         else if (code === CODES.blockHeaders && shown === undefined) {
-          const answer = decodeMessage(code, payload);
-          if (!answer.ok || answer.value.kind !== "blockHeaders") throw new Error("unreadable headers");
+          const answer = decodeMessage("blockHeaders", payload);
+          if (!answer.ok) throw new Error("unreadable headers");
           shown = answer.value.headers[0];
           wire.send(ETH + CODES.blockHeaders, payload);
           greeted.resolve(true);
@@ -106,8 +106,8 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
   );
 
   function introduce(payload: Uint8Array): void {
-    const message = decodeMessage(CODES.status, payload);
-    if (!message.ok || message.value.kind !== "status") throw new Error("the node's Status is unreadable");
+    const message = decodeMessage("status", payload);
+    if (!message.ok) throw new Error("the node's Status is unreadable");
     const status = (disguise.status ?? ((theirs) => theirs))(message.value.status);
     if (status !== undefined) peer.say({ kind: "status", status });
     introduced.resolve(true);

@@ -10,7 +10,7 @@ export const ETH_VERSION = 68;
 export const ETH_MESSAGE_CODES = 17;
 
 /** Codes of eth/68; the codes missing in between are no longer messages (p2p.md#eth-messages). */
-export const CODES = {
+export const CODES: Readonly<Record<MessageKind, number>> = {
   status: 0x00,
   newBlockHashes: 0x01,
   transactions: 0x02,
@@ -24,7 +24,7 @@ export const CODES = {
   pooledTransactions: 0x0a,
   getReceipts: 0x0f,
   receipts: 0x10,
-} as const;
+};
 
 /** Besu's names, by code (metrics.md#peers-and-network). */
 export const MESSAGE_NAMES: readonly (string | undefined)[] = Object.entries(CODES).reduce<
@@ -34,7 +34,13 @@ export const MESSAGE_NAMES: readonly (string | undefined)[] = Object.entries(COD
   return names;
 }, []);
 
-export type MessageKind = keyof typeof CODES;
+const KINDS: ReadonlyMap<number, MessageKind> = new Map(
+  Object.entries(CODES).map(([kind, code]) => [code, kind as MessageKind]),
+);
+
+export function kindOfCode(code: number): MessageKind | undefined {
+  return KINDS.get(code);
+}
 
 /** The handshake message of eth (p2p.md#status-and-fork-id). */
 export interface Status {
@@ -67,26 +73,35 @@ export interface TransactionAnnouncement {
   readonly hash: Hash;
 }
 
-export interface WithRequestId {
+interface WithRequestId {
   /** Chosen by the requester, and repeated in the response. */
   readonly requestId: bigint;
 }
 
-export type EthMessage =
-  | { readonly kind: "status"; readonly status: Status }
-  | { readonly kind: "newBlockHashes"; readonly blocks: readonly BlockAnnouncement[] }
-  | { readonly kind: "transactions"; readonly transactions: readonly Transaction[] }
-  | (WithRequestId & { readonly kind: "getBlockHeaders"; readonly query: HeaderQuery })
-  | (WithRequestId & { readonly kind: "blockHeaders"; readonly headers: readonly Header[] })
-  | (WithRequestId & {
-      readonly kind: "getBlockBodies" | "getPooledTransactions" | "getReceipts";
-      readonly hashes: readonly Hash[];
-    })
-  | (WithRequestId & { readonly kind: "blockBodies"; readonly bodies: readonly Body[] })
-  | { readonly kind: "newBlock"; readonly block: Block; readonly totalDifficulty: bigint }
-  | {
-      readonly kind: "newPooledTransactionHashes";
-      readonly announcements: readonly TransactionAnnouncement[];
-    }
-  | (WithRequestId & { readonly kind: "pooledTransactions"; readonly transactions: readonly Transaction[] })
-  | (WithRequestId & { readonly kind: "receipts"; readonly receipts: readonly (readonly BareReceipt[])[] });
+/**
+ * What each message says. For a new one, add it here; the compiler then asks for its entries in CODES, in
+ * MESSAGE_FORMATS (messageFormats.ts) and in the handlers (messageHandlers.ts).
+ */
+interface MessageContents {
+  readonly status: { readonly status: Status };
+  readonly newBlockHashes: { readonly blocks: readonly BlockAnnouncement[] };
+  readonly transactions: { readonly transactions: readonly Transaction[] };
+  readonly getBlockHeaders: WithRequestId & { readonly query: HeaderQuery };
+  readonly blockHeaders: WithRequestId & { readonly headers: readonly Header[] };
+  readonly getBlockBodies: WithRequestId & { readonly hashes: readonly Hash[] };
+  readonly blockBodies: WithRequestId & { readonly bodies: readonly Body[] };
+  readonly newBlock: { readonly block: Block; readonly totalDifficulty: bigint };
+  readonly newPooledTransactionHashes: { readonly announcements: readonly TransactionAnnouncement[] };
+  readonly getPooledTransactions: WithRequestId & { readonly hashes: readonly Hash[] };
+  readonly pooledTransactions: WithRequestId & { readonly transactions: readonly Transaction[] };
+  readonly getReceipts: WithRequestId & { readonly hashes: readonly Hash[] };
+  readonly receipts: WithRequestId & { readonly receipts: readonly (readonly BareReceipt[])[] };
+}
+
+export type MessageKind = keyof MessageContents;
+
+export type MessageOf<Kind extends MessageKind> = {
+  [K in Kind]: { readonly kind: K } & MessageContents[K];
+}[Kind];
+
+export type EthMessage = MessageOf<MessageKind>;

@@ -5,18 +5,18 @@ import { toDigits } from "../../primitives/hex.ts";
 import { createKnownHashes, type KnownHashes } from "../../primitives/knownHashes.ts";
 import { larger, smaller } from "../../primitives/quantity.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
-import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
 import type { Body } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
+import { encodeHeaderQuery } from "./headerQuery.ts";
 import { MAX_CLAIMED_LEAD, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
-import { encodeHeaderQuery } from "./messageCodec.ts";
 import type { HeaderQuery, Status } from "./messageCodes.ts";
 import { readBodiesInSlices, readHeaders, readTransactionsInSlices } from "./payloadReaders.ts";
 import { createRequests, type RequestErrorCode, type Requests, type ResponseKind } from "./requests.ts";
 import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
+import { encodeHashes } from "./wireWriter.ts";
 
 export type ResponseErrorCode = RequestErrorCode | "badAnswer";
 
@@ -143,11 +143,11 @@ export function createPeer(
     requestHeaders: (query) =>
       request("blockHeaders", encodeHeaderQuery(query), (list) => readHeaders(list, Math.max(1, query.max))),
     requestBodies: (hashes) =>
-      request("blockBodies", hashList(hashes), (list) =>
+      request("blockBodies", encodeHashes(hashes), (list) =>
         readBodiesInSlices(list, { limit: hashes.length, most: mostTransactions() }),
       ),
     requestTransactions: (hashes) =>
-      request("pooledTransactions", hashList(hashes), (list) =>
+      request("pooledTransactions", encodeHashes(hashes), (list) =>
         readTransactionsInSlices(list, hashes.length),
       ),
     send: (code, payload) => preferred()?.send(code, payload) ?? false,
@@ -178,8 +178,4 @@ export function createPeer(
     },
   };
   return peer;
-}
-
-function hashList(hashes: readonly Hash[]): Uint8Array {
-  return encodeRlpList(hashes.map(encodeRlpString));
 }

@@ -11,21 +11,16 @@ import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session, SubProtocol } from "../subProtocol.ts";
 import { createImpliedHeights } from "./impliedHeights.ts";
 import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK, SMALL_BLOCK_BYTES } from "./limits.ts";
-import {
-  decodeMessage,
-  encodeMessage,
-  kindOfCode,
-  openNewBlock,
-  openResponse,
-  readNewBlock,
-} from "./messageCodec.ts";
+import { decodeMessage, encodeMessage, openNewBlock, openResponse, readNewBlock } from "./messageCodec.ts";
 import {
   type BlockAnnouncement,
   CODES,
   ETH_MESSAGE_CODES,
   ETH_VERSION,
   type EthMessage,
+  kindOfCode,
   MESSAGE_NAMES,
+  type MessageKind,
   type Status,
 } from "./messageCodes.ts";
 import { createPeer, type EthPeer, type PeerRecord } from "./peer.ts";
@@ -258,12 +253,13 @@ export function createEth(parts: EthParts): Eth {
     }
     // Decoding would be wasted while the pool is closed.
     if (isGreeted && !pool.isOpen && kind === "newPooledTransactionHashes") return;
-    read(peer, session, code, payload);
+    if (kind === undefined) disconnectForBreach(session, `eth/68 has no message 0x${code.toString(16)}`);
+    else read(peer, session, kind, payload);
   }
 
-  function read(peer: PeerRecord, session: Session, code: number, payload: Uint8Array): void {
+  function read(peer: PeerRecord, session: Session, kind: MessageKind, payload: Uint8Array): void {
     const isGreeted = peer.sessions.get(session)?.isGreeted === true;
-    const message = decodeMessage(code, payload);
+    const message = decodeMessage(kind, payload);
     if (!message.ok) {
       const reason: DisconnectReason = isGreeted ? "breachOfProtocol" : "subprotocolTriggered";
       session.disconnect(reason, message.error.message);

@@ -6,9 +6,9 @@ import {
   MAX_TIMEOUTS,
   REQUEST_TIMEOUT_MS,
 } from "./limits.ts";
-import { withRequestId } from "./messageCodec.ts";
 import { CODES } from "./messageCodes.ts";
 import { startResponseTimer } from "./responseTimer.ts";
+import { withRequestId } from "./wireWriter.ts";
 
 /** Requests to peers, by the kind of the response. */
 export type ResponseKind = "blockHeaders" | "blockBodies" | "pooledTransactions";

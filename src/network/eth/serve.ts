@@ -11,13 +11,12 @@ import {
   MAX_SERVED_TRANSACTIONS,
   SERVED_BYTES,
 } from "./limits.ts";
-import { encodeReceipts, withRequestId } from "./messageCodec.ts";
-import { CODES, type EthMessage, type HeaderQuery } from "./messageCodes.ts";
+import { CODES, type HeaderQuery, type MessageOf } from "./messageCodes.ts";
 import type { EthChain, EthPool } from "./ports.ts";
+import { encodeReceipts, withRequestId } from "./wireWriter.ts";
 
-export type EthRequest = Extract<
-  EthMessage,
-  { kind: "getBlockHeaders" | "getBlockBodies" | "getPooledTransactions" | "getReceipts" }
+export type EthRequest = MessageOf<
+  "getBlockHeaders" | "getBlockBodies" | "getPooledTransactions" | "getReceipts"
 >;
 
 /**

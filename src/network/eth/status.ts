@@ -1,9 +1,12 @@
-import type { ForkIds } from "../../chainspec/forkId.ts";
+import { encodeForkId, type ForkIds, forkIdFromItems } from "../../chainspec/forkId.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
+import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { ETH_VERSION, type Status } from "./messageCodes.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
+import { hashOf, scalarOf, tupleOf } from "./wireReader.ts";
+import { encodeScalar } from "./wireWriter.ts";
 
 /**
  * Why a peer's Status is refused; all have the same reason on the wire, subprotocolTriggered
@@ -45,6 +48,32 @@ export function checkStatus(
   const forks: ReturnType<ForkIds["check"]> = forkIds.check(progressOf(head), theirs.forkId);
   if (!forks.ok) return refuse("otherForks", forks.error.message);
   return ok(undefined);
+}
+
+export function encodeStatus(status: Status): Uint8Array {
+  return encodeRlpList([
+    encodeRlpIndex(status.protocolVersion),
+    encodeScalar(status.networkId),
+    encodeScalar(status.totalDifficulty),
+    encodeRlpString(status.headHash),
+    encodeRlpString(status.genesisHash),
+    encodeForkId(status.forkId),
+  ]);
+}
+
+/** Throws RangeError. */
+export function readStatus(payload: Uint8Array): Status {
+  const [version, networkId, totalDifficulty, headHash, genesisHash, fork] = tupleOf(payload, 6);
+  const forkId = forkIdFromItems(fork === undefined ? undefined : readRlp(fork, 1));
+  if (!forkId.ok) throw new RangeError(forkId.error.message);
+  return {
+    protocolVersion: Number(scalarOf(version, 4)),
+    networkId: scalarOf(networkId, 32),
+    totalDifficulty: scalarOf(totalDifficulty, 32),
+    headHash: hashOf(headHash),
+    genesisHash: hashOf(genesisHash),
+    forkId: forkId.value,
+  };
 }
 
 function progressOf({ header: { number, timestamp } }: NamedHeader): { number: bigint; timestamp: bigint } {

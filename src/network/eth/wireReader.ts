@@ -43,3 +43,13 @@ export function hashOf(part: Uint8Array | undefined): Hash {
 export function hashesOf(list: Uint8Array, limit: number): Hash[] {
   return membersOf(list, limit).map(hashOf);
 }
+
+/** The parts of [request id, body], the shape of every request and response; the body is not read. */
+export function withoutRequestId(payload: Uint8Array): {
+  readonly requestId: bigint;
+  readonly body: Uint8Array;
+} {
+  const [requestId, body] = tupleOf(payload, 2);
+  if (body === undefined) throw new RangeError("a request or response without a body");
+  return { requestId: scalarOf(requestId, 32), body };
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
-import { decodeMessage, encodeMessage, readNewBlock } from "../../../src/network/eth/messageCodec.ts";
+import { encodeMessage, readNewBlock } from "../../../src/network/eth/messageCodec.ts";
 import { CODES, type EthMessage } from "../../../src/network/eth/messageCodes.ts";
 import { hashFromHex } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
@@ -14,12 +14,13 @@ import { aGenesisHead } from "../../builders/toyChain.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { createRandom } from "../../simulation/random.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
+import { decodeByCode } from "./decodeByCode.ts";
 import { payloadOf, type RecordedEth, recordedTraffic } from "./recordedTraffic.ts";
 
 const SEED = Number(process.env["IBEX_SEED"] ?? 20_240_731);
 
 function decoded(code: number, payload: Uint8Array): EthMessage {
-  const message = decodeMessage(code, payload);
+  const message = decodeByCode(code, payload);
   if (!message.ok) throw new Error(message.error.message);
   return message.value;
 }
@@ -78,7 +79,7 @@ describeWithVectors("recorded eth messages", () => {
       for (const node of nodes)
         for (const [, replacement] of replacementsFor(node, below)) {
           const bytes = withReplaced(root, node.path, replacement);
-          const read = decodeMessage(genuine.code, bytes);
+          const read = decodeByCode(genuine.code, bytes);
           outcomes.add(read.ok ? "read" : read.error.code);
           if (read.ok && isExact(read.value)) expect(toHex(encodeMessage(read.value))).toBe(toHex(bytes));
         }
@@ -96,7 +97,7 @@ describeWithVectors("recorded eth messages", () => {
         for (let flips = below(3); flips > 0 && bytes.length > 0; flips--) {
           bytes[below(bytes.length)] = below(256);
         }
-        for (const code of [genuine.code, below(18)]) decodeMessage(code, bytes);
+        for (const code of [genuine.code, below(18)]) decodeByCode(code, bytes);
       }
     }
   });
@@ -152,14 +153,14 @@ describe("eth messages of the specification", () => {
 
   it("the flat list of eth/66 is no announcement of eth/68", () => {
     const flat = hexToBytes(`0xe1a0${"11".repeat(32)}`);
-    expect(decodeMessage(CODES.newPooledTransactionHashes, flat)).toMatchObject({
+    expect(decodeByCode(CODES.newPooledTransactionHashes, flat)).toMatchObject({
       error: { code: "malformed" },
     });
   });
 
   it("codes removed from the protocol are unknown", () => {
     for (const code of [0x0b, 0x0c, 0x0d, 0x0e, 0x11]) {
-      expect(decodeMessage(code, Uint8Array.of(0xc0))).toMatchObject({ error: { code: "unknownCode" } });
+      expect(decodeByCode(code, Uint8Array.of(0xc0))).toMatchObject({ error: { code: "unknownCode" } });
     }
   });
 
@@ -170,7 +171,7 @@ describe("eth messages of the specification", () => {
     for (const code of Object.values(CODES)) {
       for (const payload of [nested, flat]) {
         const started = performance.now();
-        expect(decodeMessage(code, payload).ok, String(code)).toBe(false);
+        expect(decodeByCode(code, payload).ok, String(code)).toBe(false);
         expect(performance.now() - started).toBeLessThan(5000);
       }
     }

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { decodeMessage } from "../../../src/network/eth/messageCodec.ts";
 import type { EthMessage, HeaderQuery } from "../../../src/network/eth/messageCodes.ts";
 import type { EthChain, EthPool } from "../../../src/network/eth/ports.ts";
 import { type EthRequest, respondTo } from "../../../src/network/eth/serve.ts";
@@ -12,6 +11,7 @@ import { encodeReceipt } from "../../../src/types/receipt.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
 import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
+import { decodeByCode } from "./decodeByCode.ts";
 import { payloadOf, recordedPairs, recordedTraffic } from "./recordedTraffic.ts";
 
 describeWithVectors("responses to peers, over recorded chains", () => {
@@ -20,7 +20,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
     const pairs = recordedPairs(network);
     it(`are the recorded ones, byte for byte (${network}, ${pairs.length} pairs)`, () => {
       const transactions = recordedTraffic(network).flatMap((message) => {
-        const read = decodeMessage(message.code, payloadOf(message));
+        const read = decodeByCode(message.code, payloadOf(message));
         return read.ok && "transactions" in read.value ? read.value.transactions : [];
       });
       for (const { request, response } of pairs) {
@@ -42,7 +42,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
   const pool = poolOf([]);
   const numbers = (query: HeaderQuery): number[] => {
     const response = respondTo({ kind: "getBlockHeaders", requestId: 1n, query }, { chain, pool });
-    const read = decodeMessage(response.code, response.payload);
+    const read = decodeByCode(response.code, response.payload);
     if (!read.ok || read.value.kind !== "blockHeaders") throw new Error("headers expected");
     return read.value.headers.map(({ number }) => Number(number));
   };
@@ -79,7 +79,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
   it("have at most 128 bodies, without the unknown ones", () => {
     const hashes = [unknownHash, ...Array.from({ length: 200 }, (_, number) => hashAt(number))];
     const { payload, code } = respondTo({ kind: "getBlockBodies", requestId: 9n, hashes }, { chain, pool });
-    expect(decodeMessage(code, payload)).toMatchObject({
+    expect(decodeByCode(code, payload)).toMatchObject({
       value: { requestId: 9n, bodies: { length: 127 } },
     });
   });
@@ -93,7 +93,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
       hashes: [unknownHash, ...busy.map(hashAt)],
     };
     const response = respondTo(requestOf, { chain, pool });
-    const read = decodeMessage(response.code, response.payload);
+    const read = decodeByCode(response.code, response.payload);
     if (!read.ok || read.value.kind !== "receipts") throw new Error("receipts expected");
     expect(read.value.receipts.map((block) => block.map((receipt) => toHex(encodeReceipt(receipt))))).toEqual(
       busy.map((number) => recorded[String(number)]),
@@ -122,14 +122,14 @@ const unknownHash = asHash(new Uint8Array(32).fill(0xee));
 const aLargeTransaction = { type: 0 } as Transaction;
 
 function requestOf(code: number, payload: Uint8Array): EthRequest {
-  const read = decodeMessage(code, payload);
+  const read = decodeByCode(code, payload);
   const isQuestion = (message: EthMessage): message is EthRequest => message.kind.startsWith("get");
   if (!read.ok || !isQuestion(read.value)) throw new Error("a request expected");
   return read.value;
 }
 
 function headersOf(code: number, payload: Uint8Array): readonly Header[] {
-  const read = decodeMessage(code, payload);
+  const read = decodeByCode(code, payload);
   return read.ok && read.value.kind === "blockHeaders" ? read.value.headers : [];
 }
 

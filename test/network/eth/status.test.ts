@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
-import { decodeMessage, encodeMessage } from "../../../src/network/eth/messageCodec.ts";
+import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
 import type { Status } from "../../../src/network/eth/messageCodes.ts";
 import { checkStatus, ownStatus } from "../../../src/network/eth/status.ts";
 import { asHash } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { recordedChain } from "../../builders/recordedChain.ts";
 import { describeWithVectors } from "../../vectors.ts";
+import { decodeByCode } from "./decodeByCode.ts";
 import { payloadOf, recordedEthMessages } from "./recordedTraffic.ts";
 
 describeWithVectors("Status messages", () => {
@@ -19,7 +20,7 @@ describeWithVectors("Status messages", () => {
 
   it("are the recorded ones at the same head, byte for byte", () => {
     for (const message of recorded) {
-      const read = decodeMessage(message.code, payloadOf(message));
+      const read = decodeByCode(message.code, payloadOf(message));
       if (!read.ok || read.value.kind !== "status") throw new Error("a Status expected");
       expect(checkStatus(read.value.status, identity, chain).ok).toBe(true);
       chain.moveHead(Number(read.value.status.totalDifficulty) - 1);

@@ -1,5 +1,5 @@
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
-import { decodeMessage, encodeMessage } from "../../../src/network/eth/messageCodec.ts";
+import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
 import type { EthMessage, MessageKind } from "../../../src/network/eth/messageCodes.ts";
 import { CODES } from "../../../src/network/eth/messageCodes.ts";
 import type { AnnouncedBlock, EthPool } from "../../../src/network/eth/ports.ts";
@@ -13,6 +13,7 @@ import type { Transaction } from "../../../src/types/transaction.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
 import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
 import { identity } from "../identities.ts";
+import { decodeByCode } from "./decodeByCode.ts";
 
 /** A pool that accepts everything. */
 export interface ToyPool extends EthPool {
@@ -126,7 +127,7 @@ function createRemotePeer(eth: Eth, number: number, isLasting: boolean): RemoteP
     },
     send(code, payload) {
       if (reason !== undefined) return false;
-      const read = decodeMessage(code, payload);
+      const read = decodeByCode(code, payload);
       if (!read.ok) throw new Error(`we sent a malformed message: ${read.error.message}`);
       received.push(read.value);
       return true;

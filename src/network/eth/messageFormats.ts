@@ -1,0 +1,135 @@
+import { encodeRlpList } from "../../primitives/rlp.ts";
+import { encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
+import { encodeHeader } from "../../types/header.ts";
+import {
+  encodeBlockAnnouncements,
+  encodeTransactionAnnouncements,
+  readBlockAnnouncements,
+  readTransactionAnnouncements,
+} from "./announcements.ts";
+import { encodeHeaderQuery, readHeaderQuery } from "./headerQuery.ts";
+import {
+  MAX_ANNOUNCEMENT_BYTES,
+  MAX_BLOCK_BYTES,
+  MAX_CONTENT_BYTES,
+  MAX_HASH_LIST_BYTES,
+  MAX_REQUESTED_HASHES,
+  MAX_SERVED_BODIES,
+  MAX_SERVED_HEADERS,
+  MAX_SERVED_RECEIPTS,
+  MAX_STATUS_BYTES,
+  MAX_TRANSACTIONS,
+  MAX_TRANSACTIONS_BYTES,
+} from "./limits.ts";
+import type { MessageKind, MessageOf } from "./messageCodes.ts";
+import { readBlock, readBodies, readHeaders, readReceipts, readTransactions } from "./payloadReaders.ts";
+import { encodeStatus, readStatus } from "./status.ts";
+import { hashesOf, withoutRequestId } from "./wireReader.ts";
+import { encodeHashes, encodeReceipts, encodeScalar, withRequestId } from "./wireWriter.ts";
+
+/** How one kind of message is written and read. */
+export interface MessageFormat<Kind extends MessageKind> {
+  /** Longest accepted payload, in bytes. */
+  readonly longest: number;
+  readonly encode: (message: MessageOf<Kind>) => Uint8Array;
+  /** Throws RangeError for a malformed payload. */
+  readonly decode: (payload: Uint8Array) => MessageOf<Kind>;
+}
+
+/** Most transactions in a message that nobody asked for, and most bytes of several of them. */
+export const UNSOLICITED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_TRANSACTIONS_BYTES };
+const REQUESTED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_CONTENT_BYTES };
+
+/** The messages of eth/68 (p2p.md#eth-messages). */
+export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Kind> } = {
+  status: {
+    longest: MAX_STATUS_BYTES,
+    encode: ({ status }) => encodeStatus(status),
+    decode: (payload) => ({ kind: "status", status: readStatus(payload) }),
+  },
+  newBlockHashes: {
+    longest: MAX_HASH_LIST_BYTES,
+    encode: ({ blocks }) => encodeBlockAnnouncements(blocks),
+    decode: (payload) => ({ kind: "newBlockHashes", blocks: readBlockAnnouncements(payload) }),
+  },
+  transactions: {
+    longest: MAX_CONTENT_BYTES,
+    encode: ({ transactions }) => encodeTransactions(transactions),
+    decode: (payload) => ({
+      kind: "transactions",
+      transactions: readTransactions(payload, UNSOLICITED_TRANSACTIONS),
+    }),
+  },
+  getBlockHeaders: {
+    longest: MAX_STATUS_BYTES,
+    encode: ({ requestId, query }) => withRequestId(requestId, encodeHeaderQuery(query)),
+    decode(payload) {
+      const { requestId, body } = withoutRequestId(payload);
+      return { kind: "getBlockHeaders", requestId, query: readHeaderQuery(body) };
+    },
+  },
+  blockHeaders: {
+    longest: MAX_CONTENT_BYTES,
+    encode: ({ requestId, headers }) => withRequestId(requestId, encodeRlpList(headers.map(encodeHeader))),
+    decode(payload) {
+      const { requestId, body } = withoutRequestId(payload);
+      return { kind: "blockHeaders", requestId, headers: readHeaders(body, MAX_SERVED_HEADERS) };
+    },
+  },
+  getBlockBodies: requestByHashes("getBlockBodies"),
+  blockBodies: {
+    longest: MAX_BLOCK_BYTES,
+    encode: ({ requestId, bodies }) => withRequestId(requestId, encodeRlpList(bodies.map(encodeBody))),
+    decode(payload) {
+      const { requestId, body } = withoutRequestId(payload);
+      return { kind: "blockBodies", requestId, bodies: readBodies(body, MAX_SERVED_BODIES) };
+    },
+  },
+  newBlock: {
+    longest: MAX_BLOCK_BYTES,
+    encode: ({ block, totalDifficulty }) =>
+      encodeRlpList([encodeBlock(block), encodeScalar(totalDifficulty)]),
+    decode: (payload) => ({ kind: "newBlock", ...readBlock(payload) }),
+  },
+  newPooledTransactionHashes: {
+    longest: MAX_ANNOUNCEMENT_BYTES,
+    encode: ({ announcements }) => encodeTransactionAnnouncements(announcements),
+    decode: (payload) => ({
+      kind: "newPooledTransactionHashes",
+      announcements: readTransactionAnnouncements(payload),
+    }),
+  },
+  getPooledTransactions: requestByHashes("getPooledTransactions"),
+  pooledTransactions: {
+    longest: MAX_CONTENT_BYTES,
+    encode: ({ requestId, transactions }) => withRequestId(requestId, encodeTransactions(transactions)),
+    decode(payload) {
+      const { requestId, body } = withoutRequestId(payload);
+      const transactions = readTransactions(body, REQUESTED_TRANSACTIONS);
+      return { kind: "pooledTransactions", requestId, transactions };
+    },
+  },
+  getReceipts: requestByHashes("getReceipts"),
+  receipts: {
+    longest: MAX_BLOCK_BYTES,
+    encode: ({ requestId, receipts }) =>
+      withRequestId(requestId, encodeRlpList(receipts.map(encodeReceipts))),
+    decode(payload) {
+      const { requestId, body } = withoutRequestId(payload);
+      return { kind: "receipts", requestId, receipts: readReceipts(body, MAX_SERVED_RECEIPTS) };
+    },
+  },
+};
+
+function requestByHashes<Kind extends "getBlockBodies" | "getPooledTransactions" | "getReceipts">(
+  kind: Kind,
+): MessageFormat<Kind> {
+  return {
+    longest: MAX_HASH_LIST_BYTES,
+    encode: ({ requestId, hashes }) => withRequestId(requestId, encodeHashes(hashes)),
+    decode(payload) {
+      const { requestId, body } = withoutRequestId(payload);
+      return { kind, requestId, hashes: hashesOf(body, MAX_REQUESTED_HASHES) };
+    },
+  };
+}
