@@ -1,7 +1,10 @@
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
+import { equalBytes } from "../../primitives/hex.ts";
 import { IMPLIED_HEIGHT_DELAY_MS } from "./limits.ts";
+import type { PeerRecord } from "./peer.ts";
+import type { EthChain } from "./ports.ts";
 
 /**
  * Derives validators' heights from their consensus messages. A validator that sends messages for the height after next
@@ -15,10 +18,12 @@ export interface ImpliedHeights {
 
 export function createImpliedHeights(parts: {
   readonly clock: Clock;
-  readonly headNumber: () => bigint;
-  readonly raise: (validator: Address, number: bigint) => void;
+  readonly chain: Pick<EthChain, "head">;
+  readonly peers: () => readonly PeerRecord[];
+  readonly onPeersChanged: () => void;
 }): ImpliedHeights {
-  const { clock, headNumber } = parts;
+  const { clock, chain } = parts;
+  const headNumber = (): bigint => chain.head.header.number;
   /** One entry per validator: no more than are connected. */
   const waiting = new Map<string, { readonly validator: Address; readonly number: bigint }>();
   let timer: Timer | undefined;
@@ -27,13 +32,22 @@ export function createImpliedHeights(parts: {
     timer = undefined;
     const due = [...waiting.values()];
     waiting.clear();
-    for (const { validator, number } of due) if (number > headNumber()) parts.raise(validator, number);
+    for (const { validator, number } of due) if (number > headNumber()) raise(validator, number);
+  }
+
+  function raise(validator: Address, number: bigint): void {
+    for (const peer of parts.peers()) {
+      if (peer.height === undefined || peer.height >= number) continue;
+      if (!equalBytes(peer.address, validator)) continue;
+      peer.raiseHeight(number, headNumber());
+      parts.onPeersChanged();
+    }
   }
 
   return {
     note(validator, number) {
       const ahead = number - headNumber();
-      if (ahead > 1n) parts.raise(validator, number);
+      if (ahead > 1n) raise(validator, number);
       if (ahead !== 1n) return;
       waiting.set(toKey(validator), { validator, number });
       timer ??= clock.at(clock.nowMs() + IMPLIED_HEIGHT_DELAY_MS, raiseWaiting);

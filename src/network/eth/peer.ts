@@ -8,12 +8,15 @@ import { err, ok, type Result } from "../../primitives/result.ts";
 import type { Body } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { Transaction } from "../../types/transaction.ts";
+import { maxTransactionsAfter } from "../../types/transactionCount.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
 import { encodeHeaderQuery } from "./headerQuery.ts";
 import { MAX_CLAIMED_LEAD, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
 import type { HeaderQuery, Status } from "./messageCodes.ts";
 import { readBodiesInSlices, readHeaders, readTransactionsInSlices } from "./payloadReaders.ts";
+import { createPeerConnections, type PeerConnections } from "./peerConnections.ts";
+import type { EthChain } from "./ports.ts";
 import { createRequests, type RequestErrorCode, type Requests, type ResponseKind } from "./requests.ts";
 import { createTransactionScore, type TransactionScore } from "./transactionScore.ts";
 import { encodeHashes } from "./wireWriter.ts";
@@ -63,8 +66,7 @@ export interface PeerRecord extends EthPeer {
   status: Status | undefined;
   best: EthPeer["best"];
   height: bigint | undefined;
-  /** Its connections; before Status nothing else is sent over one. */
-  readonly sessions: Map<Session, { isGreeted: boolean }>;
+  readonly connections: PeerConnections;
   readonly requests: Requests;
   /** Blocks sent to it, in full or by hash. */
   readonly sentBlocks: KnownHashes;
@@ -74,108 +76,131 @@ export interface PeerRecord extends EthPeer {
   raiseBest(block: NonNullable<EthPeer["best"]>): void;
 }
 
-export function createPeer(
-  { nodeId, address }: Pick<Session, "nodeId" | "address">,
-  { clock, mostTransactions }: { readonly clock: Clock; readonly mostTransactions: () => number },
-): PeerRecord {
-  const sessions: PeerRecord["sessions"] = new Map();
-  const requests = createRequests({
-    clock,
-    send: (code, payload) => peer.send(code, payload),
-    receivedBytes: () => [...sessions.keys()].reduce((sum, { receivedBytes }) => sum + receivedBytes, 0),
-    onTimeout(isRepeated) {
-      if (isRepeated) peer.disconnect("timeout", "it does not respond to requests");
-      else peer.penalise();
-    },
-  });
+export interface PeerParts {
+  readonly clock: Clock;
+  /** Its head bounds the transactions of a requested body. */
+  readonly chain: Pick<EthChain, "head">;
+}
 
-  /** The lasting connection among those with a completed Status exchange. */
-  function preferred(): Session | undefined {
-    let found: Session | undefined;
-    for (const [session, { isGreeted }] of sessions) {
-      if (!isGreeted) continue;
-      if (session.isLasting) return session;
-      found ??= session;
-    }
-    return found;
+export function createPeer(id: Pick<Session, "nodeId" | "address">, parts: PeerParts): PeerRecord {
+  return new Peer(id, parts);
+}
+
+class Peer implements PeerRecord {
+  readonly nodeId: Uint8Array;
+  readonly key: string;
+  readonly address: Address;
+  status: Status | undefined;
+  best: EthPeer["best"];
+  height: bigint | undefined;
+  readonly connections = createPeerConnections();
+  readonly requests: Requests;
+  readonly knownBlocks = createKnownHashes(MAX_KNOWN_BLOCKS);
+  readonly knownTransactions = createKnownHashes(MAX_KNOWN_TRANSACTIONS);
+  readonly sentBlocks = createKnownHashes(MAX_KNOWN_BLOCKS);
+  readonly announced = new Map<string, Hash>();
+  readonly transactionScore: TransactionScore;
+  private readonly chain: PeerParts["chain"];
+
+  constructor({ nodeId, address }: Pick<Session, "nodeId" | "address">, parts: PeerParts) {
+    this.nodeId = nodeId;
+    this.key = toDigits(nodeId);
+    this.address = address;
+    this.chain = parts.chain;
+    this.transactionScore = createTransactionScore(parts.clock);
+    this.requests = createRequests({
+      clock: parts.clock,
+      send: (code, payload) => this.send(code, payload),
+      receivedBytes: () => this.connections.receivedBytes,
+      onTimeout: (isRepeated) => {
+        if (isRepeated) this.disconnect("timeout", "it does not respond to requests");
+        else this.penalise();
+      },
+    });
+  }
+
+  get isMaintained(): boolean {
+    return this.connections.isMaintained;
+  }
+
+  get isTrusted(): boolean {
+    return this.connections.isTrusted;
+  }
+
+  requestHeaders(query: HeaderQuery): Promise<Result<readonly Header[], ResponseErrorCode>> {
+    return this.request("blockHeaders", encodeHeaderQuery(query), (list) =>
+      readHeaders(list, Math.max(1, query.max)),
+    );
+  }
+
+  requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], ResponseErrorCode>> {
+    return this.request("blockBodies", encodeHashes(hashes), (list) =>
+      readBodiesInSlices(list, { limit: hashes.length, most: maxTransactionsAfter(this.chain.head.header) }),
+    );
+  }
+
+  requestTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], ResponseErrorCode>> {
+    return this.request("pooledTransactions", encodeHashes(hashes), (list) =>
+      readTransactionsInSlices(list, hashes.length),
+    );
+  }
+
+  send(code: number, payload: Uint8Array): boolean {
+    return this.connections.send(code, payload);
+  }
+
+  inShare(work: () => void): void {
+    this.connections.inShare(work);
+  }
+
+  spend(durationMs: number): void {
+    this.connections.spend(durationMs);
+  }
+
+  reward(): void {
+    this.connections.reward();
+  }
+
+  penalise(): void {
+    this.connections.penalise();
+  }
+
+  disconnect(reason: DisconnectReason, detail: string): void {
+    this.connections.disconnect(reason, detail);
+  }
+
+  raiseHeight(number: bigint, head: bigint): void {
+    // Ignored until the peer has returned the header of its head.
+    if (this.height === undefined || number <= this.height) return;
+    this.height = smaller(number, larger(head + MAX_CLAIMED_LEAD, this.height + 1n));
+  }
+
+  raiseBest({ hash, totalDifficulty }: NonNullable<EthPeer["best"]>): void {
+    if (this.best === undefined || totalDifficulty >= this.best.totalDifficulty)
+      this.best = { hash, totalDifficulty };
   }
 
   /**
    * Sends a request and decodes the response with `read`, which throws RangeError; a malformed one is a breach of
    * protocol.
    */
-  async function request<T>(
+  private async request<T>(
     kind: ResponseKind,
     body: Uint8Array,
     read: (list: Uint8Array) => readonly T[] | Promise<readonly T[]>,
   ): Promise<Result<readonly T[], ResponseErrorCode>> {
-    const response = await requests.send(kind, body);
+    const response = await this.requests.send(kind, body);
     if (!response.ok) return response;
     try {
       const items = await read(response.value);
       // An empty list of transactions is usual: they may have been mined in the meantime.
-      if (items.length > 0) peer.reward();
-      else if (kind !== "pooledTransactions") peer.penalise();
+      if (items.length > 0) this.reward();
+      else if (kind !== "pooledTransactions") this.penalise();
       return ok(items);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      peer.disconnect("breachOfProtocol", `${kind}: ${error.message}`);
+      this.disconnect("breachOfProtocol", `${kind}: ${error.message}`);
       return err({ code: "badAnswer", fault: "peer", message: error.message });
     }
   }
-
-  const peer: PeerRecord = {
-    nodeId,
-    key: toDigits(nodeId),
-    address,
-    status: undefined,
-    best: undefined,
-    height: undefined,
-    sessions,
-    requests,
-    get isMaintained() {
-      return [...sessions.keys()].some((session) => session.isMaintained);
-    },
-    knownBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
-    knownTransactions: createKnownHashes(MAX_KNOWN_TRANSACTIONS),
-    sentBlocks: createKnownHashes(MAX_KNOWN_BLOCKS),
-    announced: new Map(),
-    requestHeaders: (query) =>
-      request("blockHeaders", encodeHeaderQuery(query), (list) => readHeaders(list, Math.max(1, query.max))),
-    requestBodies: (hashes) =>
-      request("blockBodies", encodeHashes(hashes), (list) =>
-        readBodiesInSlices(list, { limit: hashes.length, most: mostTransactions() }),
-      ),
-    requestTransactions: (hashes) =>
-      request("pooledTransactions", encodeHashes(hashes), (list) =>
-        readTransactionsInSlices(list, hashes.length),
-      ),
-    send: (code, payload) => preferred()?.send(code, payload) ?? false,
-    inShare(work) {
-      // When one of two connections has just ended, the other may not have exchanged Status yet.
-      const [first] = sessions.keys();
-      const share = (preferred() ?? first)?.share;
-      if (share !== undefined) share.take(work);
-    },
-    spend: (durationMs) => preferred()?.share.spend(durationMs),
-    get isTrusted() {
-      return [...sessions.keys()].some(({ share }) => share.isTrusted);
-    },
-    transactionScore: createTransactionScore(clock),
-    reward: () => preferred()?.reward(),
-    penalise: () => preferred()?.penalise(),
-    disconnect(reason, detail) {
-      for (const session of [...sessions.keys()]) session.disconnect(reason, detail);
-    },
-    raiseHeight(number, head) {
-      // Ignored until the peer has returned the header of its head.
-      if (peer.height === undefined || number <= peer.height) return;
-      peer.height = smaller(number, larger(head + MAX_CLAIMED_LEAD, peer.height + 1n));
-    },
-    raiseBest({ hash, totalDifficulty }) {
-      if (peer.best === undefined || totalDifficulty >= peer.best.totalDifficulty)
-        peer.best = { hash, totalDifficulty };
-    },
-  };
-  return peer;
 }

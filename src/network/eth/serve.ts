@@ -4,6 +4,7 @@ import { encodeRlpList } from "../../primitives/rlp.ts";
 import { encodeBody, type NamedHeader } from "../../types/block.ts";
 import { encodeHeader } from "../../types/header.ts";
 import { encodeBodyTransaction } from "../../types/transaction.ts";
+import type { Session } from "../subProtocol.ts";
 import {
   MAX_SERVED_BODIES,
   MAX_SERVED_HEADERS,
@@ -12,12 +13,43 @@ import {
   SERVED_BYTES,
 } from "./limits.ts";
 import { CODES, type HeaderQuery, type MessageOf } from "./messageCodes.ts";
+import type { PeerRecord } from "./peer.ts";
 import type { EthChain, EthPool } from "./ports.ts";
+import { createRequestQueue } from "./requestQueue.ts";
 import { encodeReceipts, withRequestId } from "./wireWriter.ts";
 
-export type EthRequest = MessageOf<
-  "getBlockHeaders" | "getBlockBodies" | "getPooledTransactions" | "getReceipts"
->;
+/** The kinds of messages that are requests to this node. */
+export type RequestKind = "getBlockHeaders" | "getBlockBodies" | "getPooledTransactions" | "getReceipts";
+export type EthRequest = MessageOf<RequestKind>;
+
+/** What is served to peers. */
+export interface ServedParts {
+  readonly chain: EthChain;
+  readonly pool: EthPool;
+}
+
+/** Serves peers' requests in turn (requestQueue.ts). */
+export interface RequestServer {
+  receive(peer: PeerRecord, session: Session, request: EthRequest): void;
+  /** The peer is gone. */
+  forget(peer: PeerRecord): void;
+}
+
+export function createRequestServer(parts: ServedParts): RequestServer {
+  const queue = createRequestQueue<PeerRecord>();
+
+  return {
+    receive(peer, session, request) {
+      const isTaken = queue.enqueue(peer, () => {
+        const { code, payload } = respondTo(request, parts);
+        // The requesting connection may be the one of two that ended.
+        if (!session.send(code, payload)) peer.send(code, payload);
+      });
+      if (!isTaken) session.disconnect("uselessPeer", "too many queued requests");
+    },
+    forget: (peer) => queue.forget(peer),
+  };
+}
 
 /**
  * The response to a peer's request, with the items that this node has (p2p.md#requests-and-limits): every request gets
@@ -25,31 +57,36 @@ export type EthRequest = MessageOf<
  */
 export function respondTo(
   request: EthRequest,
-  { chain, pool }: { readonly chain: EthChain; readonly pool: EthPool },
+  { chain, pool }: ServedParts,
 ): { readonly code: number; readonly payload: Uint8Array } {
   const response = (code: number, items: Iterable<Uint8Array>): { code: number; payload: Uint8Array } => ({
     code,
     payload: withRequestId(request.requestId, encodeRlpList(upToSize(items))),
   });
+  const blockByHash = (hash: Hash): ReturnType<EthChain["blockByHash"]> => chain.blockByHash(hash);
   switch (request.kind) {
     case "getBlockHeaders":
       return response(CODES.blockHeaders, encoded(headersFor(request.query, chain), encodeNamed));
     case "getBlockBodies":
       return response(
         CODES.blockBodies,
-        found(request.hashes.slice(0, MAX_SERVED_BODIES), chain.blockByHash, encodeBody),
+        found(request.hashes.slice(0, MAX_SERVED_BODIES), blockByHash, encodeBody),
       );
     case "getReceipts":
       return response(
         CODES.receipts,
-        found(request.hashes.slice(0, MAX_SERVED_RECEIPTS), chain.blockByHash, ({ receipts }) =>
+        found(request.hashes.slice(0, MAX_SERVED_RECEIPTS), blockByHash, ({ receipts }) =>
           encodeReceipts(receipts),
         ),
       );
     case "getPooledTransactions":
       return response(
         CODES.pooledTransactions,
-        found(request.hashes.slice(0, MAX_SERVED_TRANSACTIONS), pool.get, encodeBodyTransaction),
+        found(
+          request.hashes.slice(0, MAX_SERVED_TRANSACTIONS),
+          (hash) => pool.get(hash),
+          encodeBodyTransaction,
+        ),
       );
     default:
       return assertNever(request);

@@ -29,8 +29,8 @@ describeWithVectors("a new peer", () => {
   it("has its earlier input processed, though the only connection left has no Status yet", () => {
     const toy = createToyEth();
     const { session } = toy.connect(1);
-    const peer = createPeer(session, { clock: toy.clock, mostTransactions: () => 1 });
-    peer.sessions.set(session, { isGreeted: false });
+    const peer = createPeer(session, toy);
+    peer.connections.open(session);
     let isDone = false;
     peer.inShare(() => {
       isDone = true;

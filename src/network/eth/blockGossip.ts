@@ -1,0 +1,115 @@
+import { toKey } from "../../primitives/byteKey.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Block } from "../../types/block.ts";
+import { hashOfHeader } from "../../types/blockHash.ts";
+import type { Session } from "../subProtocol.ts";
+import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK, SMALL_BLOCK_BYTES } from "./limits.ts";
+import { encodeMessage, openNewBlock, readNewBlock } from "./messageCodec.ts";
+import { type BlockAnnouncement, CODES } from "./messageCodes.ts";
+import type { PeerRecord } from "./peer.ts";
+import type { AnnouncedBlock, EthChain, EthPool } from "./ports.ts";
+
+/**
+ * Block gossip (p2p.md#block-propagation).
+ *
+ *     peers ── NewBlock ──> header decoded ── near the head, and not in the chain ──> onBlock
+ *     peers ── NewBlock, NewBlockHashes ──> heights and best blocks of the peers
+ *     broadcast ── NewBlock, or NewBlockHashes to peers that have the block ──> peers
+ *
+ * Not done here: validating blocks (sync and chain).
+ */
+export interface BlockGossip {
+  /** A NewBlock message arrived. */
+  receive(peer: PeerRecord, session: Session, payload: Uint8Array): void;
+  receiveHashes(peer: PeerRecord, blocks: readonly BlockAnnouncement[]): void;
+  /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
+  broadcast(block: Block, totalDifficulty: bigint): void;
+}
+
+export interface BlockGossipParts {
+  readonly chain: EthChain;
+  readonly pool: Pick<EthPool, "get">;
+  /** Those with a completed Status exchange. */
+  readonly peers: () => readonly PeerRecord[];
+  /** Called for blocks near the head that are not part of the chain. */
+  readonly onBlock: (announced: AnnouncedBlock) => void;
+  /** A peer may have a greater height. */
+  readonly onPeersChanged: () => void;
+}
+
+export function createBlockGossip(parts: BlockGossipParts): BlockGossip {
+  const { chain, pool } = parts;
+  const headNumber = (): bigint => chain.head.header.number;
+
+  function isWanted(hash: Hash, number: bigint): boolean {
+    const above = number - headNumber();
+    if (above < -OLDEST_ANNOUNCED_BLOCK || above > NEWEST_ANNOUNCED_BLOCK) return false;
+    return chain.headerByHash(hash) === undefined;
+  }
+
+  return {
+    // The body stays undecoded: each validator sends each block to all peers, and a body may contain anything.
+    receive(peer, session, payload) {
+      const opened = openNewBlock(payload);
+      if (!opened.ok) {
+        session.disconnect("breachOfProtocol", opened.error.message);
+        return;
+      }
+      const { header, totalDifficulty } = opened.value;
+      const hash = hashOfHeader(header);
+      // The block cannot belong to this chain, but that is no breach of the protocol (p2p.md#block-propagation).
+      if (!hash.ok) {
+        peer.penalise();
+        return;
+      }
+      const { number, parentHash, difficulty } = header;
+      peer.knownBlocks.add(toKey(hash.value));
+      peer.raiseBest({ hash: parentHash, totalDifficulty: totalDifficulty - difficulty });
+      if (number > 0n) peer.raiseHeight(number - 1n, headNumber());
+      parts.onPeersChanged();
+      if (!isWanted(hash.value, number)) return;
+      parts.onBlock({
+        header,
+        hash: hash.value,
+        bytes: payload.length,
+        isLong: payload.length > SMALL_BLOCK_BYTES,
+        open: () => readNewBlock(payload, header, (wanted) => pool.get(wanted)),
+        peer: peer.key,
+      });
+    },
+    receiveHashes(peer, blocks) {
+      for (const { hash, number } of blocks) {
+        peer.knownBlocks.add(toKey(hash));
+        peer.raiseHeight(number, headNumber());
+      }
+      const last = blocks.at(-1);
+      const ours = last === undefined ? undefined : chain.headerByHash(last.hash);
+      if (ours !== undefined) peer.raiseBest(ours);
+      parts.onPeersChanged();
+    },
+    broadcast: (block, totalDifficulty) => broadcast(parts.peers(), block, totalDifficulty),
+  };
+}
+
+function broadcast(peers: readonly PeerRecord[], block: Block, totalDifficulty: bigint): void {
+  if (peers.length === 0) return;
+  const hash = hashOfHeader(block.header);
+  if (!hash.ok) return;
+  const key = toKey(hash.value);
+  const name = { hash: hash.value, number: block.header.number };
+  let named: Uint8Array | undefined;
+  let whole: Uint8Array | undefined;
+  for (const peer of peers) {
+    if (peer.sentBlocks.has(key)) continue;
+    peer.sentBlocks.add(key);
+    // A peer that has the block learns that this node has it, too.
+    if (peer.knownBlocks.has(key)) {
+      named ??= encodeMessage({ kind: "newBlockHashes", blocks: [name] });
+      peer.send(CODES.newBlockHashes, named);
+      continue;
+    }
+    peer.knownBlocks.add(key);
+    whole ??= encodeMessage({ kind: "newBlock", block, totalDifficulty });
+    peer.send(CODES.newBlock, whole);
+  }
+}

@@ -1,0 +1,44 @@
+import { toDigits } from "../../primitives/hex.ts";
+import type { Session } from "../subProtocol.ts";
+import { createPeer, type PeerParts, type PeerRecord } from "./peer.ts";
+
+/** The connected peers, by node id. */
+export interface Peers {
+  /** Adds a connection to the session's peer, which is new with its first one. */
+  open(session: Session): void;
+  of(session: Session): PeerRecord | undefined;
+  /** The session ended; returns its peer if that was its last one. */
+  close(session: Session): PeerRecord | undefined;
+  /** Those with a completed Status exchange, in order of arrival. */
+  readonly greeted: () => readonly PeerRecord[];
+  /** Fails the open requests to all of them. */
+  closeRequests(): void;
+}
+
+export function createPeers(parts: PeerParts): Peers {
+  const peers = new Map<string, PeerRecord>();
+
+  return {
+    open(session) {
+      const key = toDigits(session.nodeId);
+      const peer = peers.get(key) ?? createPeer(session, parts);
+      peers.set(key, peer);
+      peer.connections.open(session);
+    },
+    of: (session) => peers.get(toDigits(session.nodeId)),
+    close(session) {
+      const key = toDigits(session.nodeId);
+      const peer = peers.get(key);
+      peer?.connections.close(session);
+      if (peer === undefined || !peer.connections.isEmpty) return undefined;
+      peers.delete(key);
+      peer.requests.close();
+      return peer;
+    },
+    greeted: () =>
+      [...peers.values()].filter(({ status, connections }) => status !== undefined && !connections.isEmpty),
+    closeRequests() {
+      for (const peer of peers.values()) peer.requests.close();
+    },
+  };
+}

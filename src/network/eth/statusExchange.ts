@@ -1,0 +1,82 @@
+import type { Logger } from "../../observability/logger.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import { hashOfHeader } from "../../types/blockHash.ts";
+import type { Session } from "../subProtocol.ts";
+import { decodeMessage, encodeMessage } from "./messageCodec.ts";
+import { CODES, type MessageKind, type Status } from "./messageCodes.ts";
+import type { PeerRecord } from "./peer.ts";
+import type { EthChain, EthIdentity } from "./ports.ts";
+import { checkStatus, ownStatus } from "./status.ts";
+
+/**
+ * The handshake of each session (p2p.md#status-and-fork-id).
+ *
+ *     session opens ── Status out ── Status in, checked ── its head's header requested ──> a peer to sync from
+ *
+ * Invariant: nothing but Status is accepted from a session before it is greeted.
+ */
+export interface StatusExchange {
+  /** Sends this node's Status. */
+  begin(session: Session): void;
+  /** Receives a message over a session that is not greeted; it must be Status. */
+  receive(peer: PeerRecord, session: Session, kind: MessageKind | undefined, payload: Uint8Array): void;
+}
+
+export function createStatusExchange(parts: {
+  readonly identity: EthIdentity;
+  readonly chain: EthChain;
+  readonly logger: Logger;
+  /** The first session with a new peer is greeted. */
+  readonly onGreeted: (peer: PeerRecord) => void;
+  readonly onPeersChanged: () => void;
+}): StatusExchange {
+  const { identity, chain, logger } = parts;
+
+  function greet(peer: PeerRecord, session: Session, status: Status): void {
+    const checked = checkStatus(status, identity, chain);
+    if (!checked.ok) {
+      session.disconnect("subprotocolTriggered", checked.error.message);
+      return;
+    }
+    peer.connections.markGreeted(session);
+    session.greeted();
+    if (peer.status !== undefined) return;
+    peer.status = status;
+    peer.best = { hash: status.headHash, totalDifficulty: status.totalDifficulty };
+    void requestHead(peer, status);
+    parts.onGreeted(peer);
+  }
+
+  /** A peer that cannot return the header of its own head is useless (p2p.md#status-and-fork-id). */
+  async function requestHead(peer: PeerRecord, { headHash }: Status): Promise<void> {
+    const start = { hash: headHash };
+    const response = await peer.requestHeaders({ start, max: 1, skip: 0, isReverse: false });
+    const [header] = response.ok ? response.value : [];
+    const hash = header === undefined ? undefined : hashOfHeader(header);
+    if (header === undefined || !hash?.ok || !equalBytes(hash.value, headHash)) {
+      peer.disconnect("uselessPeer", "it did not return the header of its head");
+      return;
+    }
+    peer.height = header.number;
+    logger.debug(
+      { peer: peer.key.slice(0, 16), height: header.number },
+      "peer returned the header of its head",
+    );
+    parts.onPeersChanged();
+  }
+
+  return {
+    begin(session) {
+      session.send(CODES.status, encodeMessage({ kind: "status", status: ownStatus(identity, chain) }));
+    },
+    receive(peer, session, kind, payload) {
+      if (kind !== "status") {
+        session.disconnect("breachOfProtocol", "a message before Status");
+        return;
+      }
+      const message = decodeMessage(kind, payload);
+      if (message.ok) greet(peer, session, message.value.status);
+      else session.disconnect("subprotocolTriggered", message.error.message);
+    },
+  };
+}
