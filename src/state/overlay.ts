@@ -1,9 +1,11 @@
 import type { Address } from "../primitives/address.ts";
-import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
+import { type AccountEntry, changeOf, type SlotCell, type Undo, undo } from "./overlayEntries.ts";
+import type { AccountChange, StateChanges } from "./stateChanges.ts";
 import type { StateReader } from "./stateReader.ts";
 
 /**
@@ -36,22 +38,6 @@ export interface Overlay extends StateReader {
   changes(): StateChanges;
 }
 
-/** The changes of an overlay, by address. */
-export interface StateChanges {
-  readonly accounts: readonly AccountChange[];
-  /** New contract code by hash. */
-  readonly code: readonly { readonly codeHash: Hash; readonly code: Uint8Array }[];
-}
-
-export interface AccountChange {
-  readonly address: Address;
-  /** Absent when the account no longer exists. Its storageRoot is still the one of the state below. */
-  readonly account?: Account;
-  /** True when all slots of the state below are gone (self-destruct, re-creation). */
-  readonly storageCleared: boolean;
-  readonly slots: readonly { readonly slot: Uint8Array; readonly value: Uint8Array }[];
-}
-
 /** Counts the memory of an overlay, for work with a memory limit: `take` throws above the limit. */
 export interface MemoryMeter {
   take(bytes: number): void;
@@ -77,48 +63,6 @@ const SLOT_BYTES = 700;
 const UNDO_BYTES = 300;
 /** Memory that the EVM needs for code that it runs, as a multiple of the code's size. */
 const CODE_FACTOR = 10;
-
-interface AccountEntry {
-  readonly address: Address;
-  /** The account in the reader below. */
-  readonly base: Account | undefined;
-  account: Account | undefined;
-  /** Slots read or written since the last clearing. */
-  slots: Map<string, SlotCell>;
-  /** True when no slot of the reader below is visible any more. */
-  cleared: boolean;
-  /** The transaction that first cleared the storage, and the slots before: originalStorage still reads them. */
-  clearing: Clearing | undefined;
-}
-
-interface Clearing {
-  readonly transaction: number;
-  readonly slots: Map<string, SlotCell>;
-  readonly cleared: boolean;
-}
-
-interface SlotCell {
-  readonly slot: Uint8Array;
-  /** Value in the reader below, or empty when the storage had been cleared before the cell was made. */
-  readonly base: Uint8Array;
-  value: Uint8Array;
-  /** Value before the first write of transaction `writtenIn`. */
-  original: Uint8Array;
-  writtenIn: number;
-  /** Journal index of its last noted value; stale once that step is undone or dropped. */
-  notedAt: number;
-}
-
-type Undo =
-  | { readonly kind: "account"; readonly entry: AccountEntry; readonly account: Account | undefined }
-  | { readonly kind: "slot"; readonly cell: SlotCell; readonly value: Uint8Array }
-  | {
-      readonly kind: "clearing";
-      readonly entry: AccountEntry;
-      readonly slots: Map<string, SlotCell>;
-      readonly cleared: boolean;
-      readonly clearing: Clearing | undefined;
-    };
 
 /** Placeholder for the slots of an account before the first access: most accounts have none. Never written. */
 const NO_SLOTS = new Map<string, SlotCell>();
@@ -326,41 +270,4 @@ class JournaledOverlay implements Overlay {
     entry.slots = NO_SLOTS;
     entry.cleared = true;
   }
-}
-
-function undo(step: Undo): void {
-  switch (step.kind) {
-    case "account":
-      step.entry.account = step.account;
-      return;
-    case "slot":
-      step.cell.value = step.value;
-      return;
-    case "clearing":
-      step.entry.slots = step.slots;
-      step.entry.cleared = step.cleared;
-      step.entry.clearing = step.clearing;
-      return;
-    default:
-      assertNever(step);
-  }
-}
-
-/** The difference of an account from the reader below; undefined when there is none. */
-function changeOf(entry: AccountEntry): AccountChange | undefined {
-  const { address, base, account } = entry;
-  if (account === undefined)
-    return base === undefined ? undefined : { address, storageCleared: true, slots: [] };
-  const slots: { slot: Uint8Array; value: Uint8Array }[] = [];
-  for (const { slot, base: before, value } of entry.slots.values())
-    if (value !== before && !equalBytes(value, before)) slots.push({ slot, value });
-  const storageCleared = entry.cleared && base !== undefined;
-  if (slots.length === 0 && !storageCleared && sameAccount(base, account)) return undefined;
-  return { address, account, storageCleared, slots };
-}
-
-function sameAccount(a: Account | undefined, b: Account): boolean {
-  if (a === b) return true;
-  if (a === undefined) return false;
-  return a.nonce === b.nonce && a.balance === b.balance && equalBytes(a.codeHash, b.codeHash);
 }

@@ -7,11 +7,12 @@ import { missing } from "../storage/checksum.ts";
 import type { Batch, Database } from "../storage/database.ts";
 import { type CodeReader, createCodeReader } from "./codeReader.ts";
 import { FlatColumn, type FlatLimits, type HeadTrie } from "./flatColumn.ts";
-import { createOverlay, type Overlay, type StateChanges } from "./overlay.ts";
+import { createOverlay, type Overlay } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
 import { rebuildFlat } from "./rebuildFlat.ts";
 import { rewindState } from "./rewind.ts";
 import { ACCOUNT_TRIE, Staged, stageInSteps, storageOf } from "./stagedState.ts";
+import type { StateChanges } from "./stateChanges.ts";
 import {
   createStateHistory,
   DEFAULT_HISTORY_LIMITS,

@@ -1,7 +1,8 @@
 import type { Address } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Overlay, StateChanges } from "../state/overlay.ts";
+import type { Overlay } from "../state/overlay.ts";
+import type { StateChanges } from "../state/stateChanges.ts";
 import type { Account } from "../types/account.ts";
 
 /** A written account with its value before, and its written slots. */

@@ -1,19 +1,13 @@
 import { assert, expectDefined } from "../../primitives/assert.ts";
-import { asHash } from "../../primitives/hash.ts";
 import { compareBytes } from "../../primitives/hex.ts";
 import type { Steps } from "../../primitives/steps.ts";
-import { triePageKey } from "../../storage/stateKeys.ts";
-import type { ByteArena } from "../byteArena.ts";
 import { BranchFrame } from "./branchFrame.ts";
-import { buildBranch, buildExtension, buildLeaf } from "./buildNode.ts";
-import { divergenceDepth, nibbleAt, withNibble } from "./nibbles.ts";
-import { rootNode, type StoragePointer, StoredNode } from "./nodeRecord.ts";
-import type { BuiltNode, ExtensionNode, LeafNode, OpenNode } from "./openNode.ts";
+import { divergenceDepth, nibbleAt } from "./nibbles.ts";
+import { rootNode, type StoragePointer, type StoredNode } from "./nodeRecord.ts";
+import { NodeWriter, type TrieUpdate } from "./nodeWriter.ts";
+import type { ExtensionNode, LeafNode, OpenNode } from "./openNode.ts";
 import { openBranch, readLeaf, takeApart } from "./openStored.ts";
-import { type PageSink, PageStack } from "./pageStack.ts";
-import { placeChildren } from "./placeChildren.ts";
-import type { NodeSource } from "./readNode.ts";
-import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
+import { isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
 export interface TrieChange {
   /** All keys of one trie have the same length. */
@@ -29,14 +23,6 @@ export interface TrieChange {
 /** The subtree before its changes: empty, a stored node, or a leaf or extension that was already decoded. */
 type Base = StoredNode | LeafNode | ExtensionNode | undefined;
 
-export interface TrieUpdate extends NodeSource {
-  /** Number of the block that writes; greater than any version in the trie. */
-  readonly version: number;
-  readonly sink: PageSink;
-  /** Allocates the pages. */
-  readonly arena: ByteArena;
-}
-
 /**
  * Applies changes, sorted by key and without duplicates, to the trie of `root`: reads each node on the paths once,
  * encodes and hashes each new node once, and hands new pages to the sink. The root's page begins at depth 0.
@@ -45,7 +31,8 @@ export function updateTrie(update: TrieUpdate, root: TrieRoot, changes: readonly
   const first = changes[0];
   if (first === undefined) return root;
   const updater = new Updater(update);
-  return updater.seal(updater.change(baseOf(root), 0, changes, 0, changes.length), first.key);
+  const open = updater.change(baseOf(root), 0, changes, 0, changes.length);
+  return updater.writer.seal(open, first.key);
 }
 
 /** As updateTrie, for any number of changes. All versions reachable from the root must stay readable until the end. */
@@ -57,7 +44,7 @@ export function* updateTrieInSteps(
   if (changes.length <= STEP_CHANGES) return updateTrie(update, root, changes);
   const updater = new Updater(update);
   const open = yield* updater.changeInSteps(baseOf(root), 0, changes, 0, changes.length);
-  return updater.seal(open, changeAt(changes, 0).key);
+  return updater.writer.seal(open, changeAt(changes, 0).key);
 }
 
 /** Changes per step: less than a millisecond when the nodes are in memory. */
@@ -81,21 +68,12 @@ interface PendingBranch {
 
 class Updater {
   private readonly update: TrieUpdate;
-  private readonly stack: PageStack;
+  readonly writer: NodeWriter;
   private readonly frames: BranchFrame[] = [];
 
   constructor(update: TrieUpdate) {
     this.update = update;
-    this.stack = new PageStack(update.arena);
-  }
-
-  /** Ends the update: builds and seals the root's page. */
-  seal(open: OpenNode | undefined, someKey: Uint8Array): TrieRoot {
-    const { version, trieId, sink } = this.update;
-    if (open === undefined) return EMPTY_TRIE;
-    const built = this.build(open, 0);
-    this.stack.seal(built, triePageKey(version, trieId, someKey, 0), sink);
-    return { hash: asHash(built.reference), version };
+    this.writer = new NodeWriter(update);
   }
 
   /** Applies changes[from..until), whose keys all pass through `base` at `depth`. */
@@ -240,7 +218,7 @@ class Updater {
 
   private changeBranch(pending: PendingBranch): OpenNode | undefined {
     const { frame, depth, changes, from, until } = pending;
-    const base = this.stack.length;
+    const base = this.writer.length;
     for (let at = from; at < until; ) {
       const nibble = nibbleAt(changeAt(changes, at).key, depth);
       const end = endOfNibble(changes, at, until, depth);
@@ -252,7 +230,7 @@ class Updater {
 
   private *changeBranchInSteps(pending: PendingBranch): Steps<OpenNode | undefined> {
     const { frame, depth, changes, from, until } = pending;
-    const base = this.stack.length;
+    const base = this.writer.length;
     for (let at = from; at < until; ) {
       const nibble = nibbleAt(changeAt(changes, at).key, depth);
       const end = endOfNibble(changes, at, until, depth);
@@ -270,96 +248,8 @@ class Updater {
 
   private leave(pending: PendingBranch, base: number): OpenNode | undefined {
     const { frame, depth, changes, from, leadFrom, leadKey } = pending;
-    const node = this.closeBranch(frame, depth, changeAt(changes, from).key, base);
-    return this.lead(node, leadFrom, depth, leadKey);
-  }
-
-  /** Encodes the branch, unless it has fewer than two children left. Their nodes are on the stack from `base` up. */
-  private closeBranch(
-    frame: BranchFrame,
-    depth: number,
-    key: Uint8Array,
-    base: number,
-  ): OpenNode | undefined {
-    const { fresh } = frame;
-    let count = 0;
-    let only = 0;
-    for (let nibble = 0; nibble < 16; nibble++) {
-      if (fresh[nibble] === undefined && frame.lengths[nibble] === 0) continue;
-      count++;
-      only = nibble;
-    }
-    if (count === 0) return undefined;
-    if (count === 1)
-      return this.collapse(
-        fresh[only] ?? expectDefined(frame.child(only), "the child left"),
-        depth,
-        only,
-        key,
-      );
-    for (let nibble = 0; nibble < 16; nibble++) {
-      const child = fresh[nibble];
-      if (child === undefined) continue;
-      const built = this.build(child, depth + 1);
-      frame.setReference(nibble, built.reference, built.isLeaf);
-      fresh[nibble] = built;
-    }
-    const { version, trieId, sink } = this.update;
-    const measure = frame.measure();
-    placeChildren(
-      this.stack,
-      frame,
-      { version, trieId, key, depth, base, recordLength: measure.record },
-      sink,
-    );
-    return buildBranch(this.stack, frame, depth, base, measure);
-  }
-
-  /** Replaces a branch with one child by that child, with a longer path. */
-  private collapse(child: OpenNode | StoredNode, depth: number, nibble: number, key: Uint8Array): OpenNode {
-    switch (child.kind) {
-      case "leaf":
-      case "extension":
-        return child;
-      case "built":
-        return this.extend(child, withNibble(key, depth, nibble), depth + 1);
-      default:
-        return takeApart(this.update, child, withNibble(key, depth, nibble), depth + 1);
-    }
-  }
-
-  /** Puts an extension from `depth` to `divergence` over a branch, when there are nibbles between them. */
-  private lead(
-    node: OpenNode | undefined,
-    depth: number,
-    divergence: number,
-    key: Uint8Array,
-  ): OpenNode | undefined {
-    return node?.kind === "built" && divergence > depth ? this.extend(node, key, divergence) : node;
-  }
-
-  /** Begins an extension over a branch. Its length is not known yet, so the branch gets a page of its own. */
-  private extend(branch: BuiltNode, key: Uint8Array, until: number): ExtensionNode {
-    const { version, trieId, sink } = this.update;
-    const place = { version, pageDepth: until, offset: branch.record - branch.start };
-    if (branch.end > branch.start) {
-      assert(branch.end === this.stack.length, "the branch below an extension is the node written last");
-      this.stack.seal(branch, triePageKey(version, trieId, key, until), sink);
-      this.stack.length = branch.start;
-    }
-    const reference = { bytes: branch.reference, start: 0, length: branch.reference.length };
-    return { kind: "extension", key, until, branch: new StoredNode(reference, place, false) };
-  }
-
-  private build(node: OpenNode, depth: number): BuiltNode {
-    switch (node.kind) {
-      case "leaf":
-        return buildLeaf(this.stack, node, depth);
-      case "extension":
-        return buildExtension(this.stack, node, depth);
-      default:
-        return node;
-    }
+    const node = this.writer.closeBranch(frame, depth, changeAt(changes, from).key, base);
+    return this.writer.lead(node, leadFrom, depth, leadKey);
   }
 
   private frame(depth: number): BranchFrame {
