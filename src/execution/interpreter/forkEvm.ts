@@ -1,5 +1,4 @@
 import {
-  type EVM,
   EVMError,
   type EVMResult,
   type ExecResult,
@@ -10,14 +9,11 @@ import type { Address as LibraryAddress } from "@ethereumjs/util";
 import { asAddress } from "../../primitives/address.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { bytesOfKey, toKey } from "../../primitives/byteKey.ts";
-import { EMPTY_CODE_HASH, type Hash, ZERO_HASH } from "../../primitives/hash.ts";
+import { EMPTY_CODE_HASH, type Hash } from "../../primitives/hash.ts";
 import { EMPTY_BYTES, toDigits } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
-import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import type { AccessJournal } from "../accessJournal.ts";
-import type { BlockContext } from "../blockContext.ts";
 import { delegationTarget } from "../delegation.ts";
-import { credit } from "../emptyAccounts.ts";
 import type { EvmParts, Observed } from "../evm.ts";
 import { libraryCommon } from "../libraryCommon.ts";
 import { LibraryJournal } from "../libraryJournal.ts";
@@ -31,12 +27,15 @@ import type { Rules } from "../rules.ts";
 import { type YieldPolicy, yieldIfDue } from "../yieldPolicy.ts";
 import { libraryAccount } from "./callAndCreate.ts";
 import { ContractAddresses } from "./contractAddresses.ts";
-import { Frame, type FrameEnvironment, type FrameEvm, type FrameState } from "./frame.ts";
-import { type OpcodeTables, sharedEvm } from "./libraryInternals.ts";
-import { type InstructionSet, instructionSet, runFrame } from "./loop.ts";
+import { Frame, type FrameState } from "./frame.ts";
+import type { FrameEnvironment, FrameEvm } from "./frameEnvironment.ts";
+import { hashLookup } from "./hashLookup.ts";
+import { sharedEvm } from "./libraryInternals.ts";
+import { type InstructionSet, instructionsOf, runFrame } from "./loop.ts";
 import { LONG_BYTES } from "./slices.ts";
 import { Substate } from "./substate.ts";
 import { TransientSlots } from "./transientSlots.ts";
+import { transferValue } from "./valueTransfer.ts";
 
 const SharedEvm = sharedEvm({ opcodes: opcodeTables, precompiles: ownPrecompiles });
 
@@ -153,7 +152,7 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
 
   protected override async _executeCall(message: Message & { to: LibraryAddress }): Promise<EVMResult> {
     if (this.yieldPolicy.isDue()) await this.yieldPolicy.yield();
-    const failure = message.delegatecall ? undefined : this.transferValue(message);
+    const failure = message.delegatecall ? undefined : transferValue(this, this.rules, message);
     this.loadCode(message);
     const { code, gasRefund, depth } = message;
     const isPrecompile = typeof code === "function";
@@ -234,26 +233,6 @@ export class ForkEvm extends SharedEvm implements FrameEvm {
     return this.overlay.account(asAddress(address))?.codeHash ?? EMPTY_CODE_HASH;
   }
 
-  /** Touches both accounts even for zero; returns the error if the sender's balance is too low. */
-  private transferValue({ caller, to, value }: Message & { to: LibraryAddress }): EVMError | undefined {
-    const { overlay, accesses } = this;
-    const from = asAddress(caller.bytes);
-    const recipient = asAddress(to.bytes);
-    accesses.touch(from);
-    accesses.touch(recipient);
-    if (value === 0n) {
-      if (!this.rules.clearsEmptyAccounts) credit(overlay, recipient, 0n);
-      return undefined;
-    }
-    const account = overlay.account(from) ?? EMPTY_ACCOUNT;
-    if (account.balance < value) return new EVMError(EVMError.errorMessages.INSUFFICIENT_BALANCE);
-    overlay.putAccount(from, { ...account, balance: account.balance - value });
-    const { balance } = overlay.account(recipient) ?? EMPTY_ACCOUNT;
-    if (balance + value > HIGHEST_BALANCE) return new EVMError(EVMError.errorMessages.VALUE_OVERFLOW);
-    credit(overlay, recipient, value);
-    return undefined;
-  }
-
   protected environmentOf(message: Message): FrameEnvironment {
     const { gasPrice, origin } = expectDefined(this._tx, "the transaction that runs");
     const address = expectDefined(message.to, "the account whose code runs");
@@ -299,21 +278,9 @@ type LoadedMessage = Message & { codeHash?: Hash };
 
 /** Memory of init code and its analysis (analysis.ts), per byte of code. */
 const INIT_CODE_FACTOR = 2;
-const HIGHEST_BALANCE = 2n ** 256n - 1n;
 /** ECRECOVER, SHA256, RIPEMD160 and identity. */
 const LAST_SIMPLE_PRECOMPILE = 4;
 const INLINE_INPUT_BYTES = 4096;
-
-function instructionsOf(tables: OpcodeTables, rules: Rules): InstructionSet {
-  let instructions = knownInstructions.get(tables);
-  if (instructions === undefined) {
-    instructions = instructionSet(tables.opcodeMap, rules);
-    knownInstructions.set(tables, instructions);
-  }
-  return instructions;
-}
-
-const knownInstructions = new WeakMap<OpcodeTables, InstructionSet>();
 
 function emptyResult(gasRefund: bigint, failure: EVMError | undefined): ExecResult {
   return {
@@ -322,17 +289,4 @@ function emptyResult(gasRefund: bigint, failure: EVMError | undefined): ExecResu
     returnValue: EMPTY_BYTES,
     ...(failure !== undefined && { exceptionError: failure }),
   };
-}
-
-/** Serves BLOCKHASH behind the library's interface for a chain. */
-function hashLookup(block: BlockContext): EVM["blockchain"] {
-  const lookup: EVM["blockchain"] = {
-    async getBlock(number) {
-      const hash = block.hashOf(BigInt(number)) ?? ZERO_HASH;
-      return { hash: () => hash };
-    },
-    putBlock: () => Promise.reject(new TypeError("code does not store blocks")),
-    shallowCopy: () => lookup,
-  };
-  return lookup;
 }

@@ -18,8 +18,20 @@ export interface InstructionSet {
   readonly library: LibraryMap;
 }
 
+/** The instructions of a fork, built once from the library's tables. */
+export function instructionsOf(tables: OpcodeTables, rules: Rules): InstructionSet {
+  let instructions = knownInstructions.get(tables);
+  if (instructions === undefined) {
+    instructions = instructionSet(tables.opcodeMap, rules);
+    knownInstructions.set(tables, instructions);
+  }
+  return instructions;
+}
+
+const knownInstructions = new WeakMap<OpcodeTables, InstructionSet>();
+
 /** Builds the instructions of a fork; which it has, and their base fees, come from the library. */
-export function instructionSet(library: LibraryMap, rules: Rules): InstructionSet {
+function instructionSet(library: LibraryMap, rules: Rules): InstructionSet {
   const quick: QuickTable = new Array(256).fill(undefined);
   const invalid = library[INVALID];
   const feeOf = (code: number): number | undefined => {
