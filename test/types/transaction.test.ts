@@ -20,6 +20,7 @@ import {
   withRecoveredSender,
 } from "../../src/types/transaction.ts";
 import { anAuthorization, aTransaction, type TransactionFields } from "../builders/aTransaction.ts";
+import { countedBytes } from "../builders/countedBytes.ts";
 import { nestedLists } from "../builders/nestedLists.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
@@ -204,8 +205,7 @@ describe("decoding malformed bytes", () => {
     );
   });
 
-  it("refuses lists nested without end, in any field and of any type, in no time", () => {
-    const startedAtMs = performance.now();
+  it("refuses lists nested without end, in any field and of any type, and reads hardly any of them", () => {
     for (const type of [0, 1, 2, 3, 4] as const) {
       const { raw } = aTransaction({ type });
       const fields = readRlpList(type === 0 ? raw : raw.subarray(1)).map(({ start, until }) =>
@@ -213,11 +213,14 @@ describe("decoding malformed bytes", () => {
       );
       for (const index of fields.keys()) {
         const spoilt = encodeRlpList(fields.with(index, DEEP));
-        const answer = decodeTransaction(type === 0 ? spoilt : concatBytes(Uint8Array.of(type), spoilt));
-        expect(answer).toMatchObject({ ok: false, error: { code: "malformedTransaction" } });
+        const counted = countedBytes(type === 0 ? spoilt : concatBytes(Uint8Array.of(type), spoilt));
+        expect(decodeTransaction(counted.bytes)).toMatchObject({
+          ok: false,
+          error: { code: "malformedTransaction" },
+        });
+        expect(counted.reads).toBeLessThan(1000);
       }
     }
-    expect(performance.now() - startedAtMs).toBeLessThan(2000);
   });
 
   it("refuses any bytes at all without throwing", () => {
