@@ -1,11 +1,10 @@
-import { Worker } from "node:worker_threads";
 import type { ChainReader } from "../chain/chain.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Clock } from "../primitives/clock.ts";
-import { messageOf } from "../primitives/errorMessage.ts";
-import { terminateWorker } from "../primitives/workerTermination.ts";
-import { CHUNK_BLOCKS, removeSegments, SEGMENT_BLOCKS } from "../storage/blooms/bloomFiles.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
+import { removeSegments } from "../storage/blooms/bloomFiles.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
+import { startWorkerThread, type WorkerThread } from "../workers/workerThread.ts";
+import { LogIndexBacklog, segmentOf } from "./logIndexBacklog.ts";
 import type { LogIndexReport, LogIndexTask, LogIndexWorkerData } from "./logIndexWorker.ts";
 
 export interface LogIndexSettings {
@@ -58,137 +57,126 @@ export interface LogIndexStatus {
 }
 
 export function createLogIndex(settings: LogIndexSettings, parts: LogIndexParts): LogIndex {
-  const { databasePath, folder, isAutomatic, delayMs } = settings;
-  const { chain, clock, logger } = parts;
-  let requested = { from: 0n, to: 0n };
-  let current = 0n;
-  let worker: Worker | undefined;
-  let runningTask: LogIndexTask | undefined;
-  /** True until the start delay is over, and after a failure until there are new blocks to write, to spare a failing disk. */
-  let isPaused = true;
-  let isClosed = false;
-  /** Segments to rewrite after the running task. */
-  const invalidSegments = new Set<number>();
-  let isBehind = isAutomatic;
-  /** Segments up to this one have complete files, or an operator removed them. */
-  let completed = -1;
-
-  const segmentOf = (block: bigint): number => Number(block / BigInt(SEGMENT_BLOCKS));
-  const headSegment = (): number => segmentOf(chain.head.header.number);
-
-  function startTask(task: LogIndexTask): void {
-    const data: LogIndexWorkerData = { databasePath, folder, task, pauseRatio: PAUSE_RATIO };
-    const started = new Worker(workerEntry("logIndexWorker"), {
-      workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
-    });
-    let report: LogIndexReport | undefined;
-    started.on("message", (message: LogIndexReport) => {
-      if (message.kind === "progress") current = message.block;
-      else report = message;
-    });
-    started.on("error", (error) => {
-      report = { kind: "failed", message: messageOf(error) };
-    });
-    started.on("exit", () => {
-      if (worker !== started) return;
-      worker = undefined;
-      if (report?.kind === "done") {
-        onWritten(task, report.written);
-      } else {
-        isPaused = true;
-        logger.warn(reasonOf(report), "the log index could not be written; headers are searched instead");
-      }
-    });
-    started.unref();
-    worker = started;
-    runningTask = task;
-  }
-
-  function onWritten({ last }: LogIndexTask, written: number): void {
-    completed = Math.max(completed, Math.min(last, headSegment()) - 1);
-    logger.debug({ files: written, block: current }, "the log index was written");
-    startNextTask();
-  }
-
-  /** Whether there are a thousand blocks that may be in no file. */
-  function hasFullChunk(): boolean {
-    return chain.head.header.number + 1n >= BigInt((completed + 1) * SEGMENT_BLOCKS + CHUNK_BLOCKS);
-  }
-
-  /** Starts the node's own next task, rewrites first. */
-  function startNextTask(): void {
-    if (isClosed || isPaused || worker !== undefined) return;
-    const [segment] = invalidSegments;
-    if (segment !== undefined) {
-      invalidSegments.delete(segment);
-      startTask({ first: segment, last: segment, isRewrite: true });
-    } else if (isBehind && hasFullChunk()) {
-      isBehind = false;
-      startTask({ first: completed + 1, last: Number.MAX_SAFE_INTEGER, isRewrite: false });
-    }
-  }
-
-  const stopListening = chain.onHeadChanged(({ head, added, removed }) => {
-    if (removed.length > 0) completed = Math.min(completed, headSegment() - 1);
-    const isChunkFull = added.length > 0 && (head.header.number + 1n) % BigInt(CHUNK_BLOCKS) === 0n;
-    if (!isAutomatic || !(isChunkFull || removed.length > 0)) return;
-    isBehind = true;
-    isPaused = false;
-    startNextTask();
-  });
-  const start = clock.at(clock.nowMs() + delayMs, () => {
-    isPaused = false;
-    startNextTask();
-  });
-
-  return {
-    get status() {
-      return { ...requested, current, isIndexing: worker !== undefined };
-    },
-    generate(from, to) {
-      if (worker !== undefined || from >= to) return false;
-      requested = { from, to };
-      startTask({ first: segmentOf(from), last: segmentOf(to - 1n), isRewrite: true });
-      return true;
-    },
-    async remove(from, to) {
-      const ended = worker;
-      worker = undefined;
-      if (ended !== undefined) await terminateWorker(ended);
-      removeSegments(folder, segmentOf(from), segmentOf(to));
-    },
-    repair(before) {
-      if (worker !== undefined) return false;
-      const last = segmentOf(before) - 1;
-      if (last >= 0) startTask({ first: 0, last, isRewrite: true });
-      return true;
-    },
-    reportInvalid(segment) {
-      const isBeingWritten =
-        worker !== undefined && runningTask !== undefined && isRewriting(runningTask, segment);
-      if (isBeingWritten || invalidSegments.has(segment)) return;
-      logger.warn({ segment }, "a file of the log index is invalid and is rewritten");
-      invalidSegments.add(segment);
-      startNextTask();
-    },
-    async close() {
-      isClosed = true;
-      start.cancel();
-      stopListening();
-      if (worker !== undefined) await terminateWorker(worker);
-    },
-  };
-}
-
-function isRewriting({ first, last, isRewrite }: LogIndexTask, segment: number): boolean {
-  return isRewrite && segment >= first && segment <= last;
-}
-
-function reasonOf(report: LogIndexReport | undefined): { readonly reason: string } {
-  return { reason: report?.kind === "failed" ? report.message : "the thread ended" };
+  return new ThreadedLogIndex(settings, parts);
 }
 
 /** Uses a third of one core at most: it is not urgent, as searches use the headers meanwhile. */
 const PAUSE_RATIO = 2;
 const THREAD_MEMORY_MB = 128;
+
+class ThreadedLogIndex implements LogIndex {
+  private readonly settings: LogIndexSettings;
+  private readonly parts: LogIndexParts;
+  private readonly backlog: LogIndexBacklog;
+  private readonly startTimer: Timer;
+  private readonly stopListening: () => void;
+  private requested = { from: 0n, to: 0n };
+  private current = 0n;
+  private running: { readonly thread: WorkerThread; readonly task: LogIndexTask } | undefined;
+  /** True until the start delay is over, and after a failure until there are new blocks to write, to spare a failing disk. */
+  private isPaused = true;
+  private isClosed = false;
+
+  constructor(settings: LogIndexSettings, parts: LogIndexParts) {
+    const { chain, clock } = parts;
+    this.settings = settings;
+    this.parts = parts;
+    this.backlog = new LogIndexBacklog(settings.isAutomatic);
+    this.stopListening = chain.onHeadChanged(({ head, added, removed }) => {
+      const change = { wasExtended: added.length > 0, wasRewound: removed.length > 0 };
+      if (this.backlog.headChanged(head.header.number, change)) this.resume();
+    });
+    this.startTimer = clock.at(clock.nowMs() + settings.delayMs, () => this.resume());
+  }
+
+  get status(): LogIndexStatus {
+    return { ...this.requested, current: this.current, isIndexing: this.running !== undefined };
+  }
+
+  generate(from: bigint, to: bigint): boolean {
+    if (this.running !== undefined || from >= to) return false;
+    this.requested = { from, to };
+    this.startTask({ first: segmentOf(from), last: segmentOf(to - 1n), isRewrite: true });
+    return true;
+  }
+
+  async remove(from: bigint, to: bigint): Promise<void> {
+    const ended = this.running;
+    this.running = undefined;
+    await ended?.thread.terminate();
+    removeSegments(this.settings.folder, segmentOf(from), segmentOf(to));
+  }
+
+  repair(before: bigint): boolean {
+    if (this.running !== undefined) return false;
+    const last = segmentOf(before) - 1;
+    if (last >= 0) this.startTask({ first: 0, last, isRewrite: true });
+    return true;
+  }
+
+  readonly reportInvalid = (segment: number): void => {
+    const isBeingWritten = this.running !== undefined && isRewriting(this.running.task, segment);
+    if (isBeingWritten || !this.backlog.reportInvalid(segment)) return;
+    this.parts.logger.warn({ segment }, "a file of the log index is invalid and is rewritten");
+    this.startNextTask();
+  };
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.startTimer.cancel();
+    this.stopListening();
+    await this.running?.thread.terminate();
+  }
+
+  private get head(): bigint {
+    return this.parts.chain.head.header.number;
+  }
+
+  private resume(): void {
+    this.isPaused = false;
+    this.startNextTask();
+  }
+
+  private startNextTask(): void {
+    if (this.isClosed || this.isPaused || this.running !== undefined) return;
+    const task = this.backlog.take(this.head);
+    if (task !== undefined) this.startTask(task);
+  }
+
+  private startTask(task: LogIndexTask): void {
+    const { databasePath, folder } = this.settings;
+    const workerData: LogIndexWorkerData = { databasePath, folder, task, pauseRatio: PAUSE_RATIO };
+    let written: number | undefined;
+    const thread = startWorkerThread<LogIndexReport>(
+      { entry: workerEntry("logIndexWorker"), workerData, heapMb: THREAD_MEMORY_MB },
+      {
+        receive: (report) => {
+          if (report.kind === "progress") this.current = report.block;
+          else written = report.written;
+        },
+        ended: ({ message }) => {
+          this.running = undefined;
+          if (written === undefined) this.onFailed(message);
+          else this.onWritten(task, written);
+        },
+      },
+    );
+    thread.keepProcessAlive(false);
+    this.running = { thread, task };
+  }
+
+  private onWritten(task: LogIndexTask, files: number): void {
+    this.backlog.written(task, this.head);
+    this.parts.logger.debug({ files, block: this.current }, "the log index was written");
+    this.startNextTask();
+  }
+
+  private onFailed(reason: string): void {
+    this.isPaused = true;
+    this.parts.logger.warn({ reason }, "the log index could not be written; headers are searched instead");
+  }
+}
+
+function isRewriting({ first, last, isRewrite }: LogIndexTask, segment: number): boolean {
+  return isRewrite && segment >= first && segment <= last;
+}

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parentPort, workerData } from "node:worker_threads";
-import { expectDefined } from "../primitives/assert.ts";
-import { messageOf } from "../primitives/errorMessage.ts";
+import { workerData } from "node:worker_threads";
 import { SEGMENT_BLOCKS } from "../storage/blooms/bloomFiles.ts";
 import { createBloomFileWriter } from "../storage/blooms/bloomFileWriter.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
-import { lowerThreadPriority } from "../workers/threadPriority.ts";
+import { openWorkerPort } from "../workers/workerPort.ts";
 
 /** Segments to write. Those beyond the head's are left out. */
 export interface LogIndexTask {
@@ -26,12 +24,10 @@ export interface LogIndexWorkerData {
 
 export type LogIndexReport =
   | { readonly kind: "progress"; readonly block: bigint }
-  | { readonly kind: "done"; readonly written: number }
-  | { readonly kind: "failed"; readonly message: string };
+  | { readonly kind: "done"; readonly written: number };
 
-/** Worker that writes bloom files (bloomFiles.ts), and ends. */
-const port = expectDefined(parentPort, "the port of a worker thread");
-lowerThreadPriority();
+/** Worker that writes bloom files (bloomFiles.ts), and ends: by what it throws, if it cannot. */
+const port = openWorkerPort();
 const { databasePath, folder, task, pauseRatio } = workerData as LogIndexWorkerData;
 
 async function writeAll(): Promise<LogIndexReport> {
@@ -61,9 +57,5 @@ async function writeAll(): Promise<LogIndexReport> {
   return { kind: "done", written };
 }
 
-function failure(error: unknown): LogIndexReport {
-  return { kind: "failed", message: messageOf(error) };
-}
-
 // Runs last, after all declarations.
-port.postMessage(await writeAll().catch(failure));
+port.postMessage(await writeAll());

@@ -1,10 +1,8 @@
-import { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../primitives/clock.ts";
-import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
-import { terminateWorker } from "../primitives/workerTermination.ts";
 import { FairQueue } from "../workers/fairQueue.ts";
+import { type SupervisedThread, superviseThread } from "../workers/supervisedThread.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import type { FindLogs, FoundLogs } from "./findLogs.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
@@ -52,121 +50,126 @@ class LogSearchError extends Error {
 }
 
 export function createLogSearch(parts: LogSearchParts): LogSearch {
-  const { clock } = parts;
-  const running = new Map<number, Job>();
-  const waiting = new FairQueue<Job>(MAX_WAITING_SEARCHES);
-  let worker: Worker | undefined;
-  let abandonTimer: Timer | undefined;
-  let lastId = 0;
-  let isClosed = false;
-
-  function startWorker(): Worker {
-    const { databasePath, bloomFolder } = parts;
-    const workerData: LogSearchWorkerData = { databasePath, bloomFolder };
-    const started = new Worker(workerEntry("logSearchWorker"), {
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
-    });
-    let reason = "the thread ended";
-    started.on("message", receive);
-    started.on("error", (error) => {
-      reason = messageOf(error);
-    });
-    started.on("exit", () => {
-      worker = undefined;
-      failAll(new LogSearchError(reason));
-    });
-    return started;
-  }
-
-  /** Starts waiting searches, as far as the limits allow. */
-  function startWaiting(): void {
-    for (let job = waiting.take(mayStart); job !== undefined; job = waiting.take(mayStart)) start(job);
-    superviseWorker();
-  }
-
-  /** A remote host without a running search may use the extra ones, so that it does not wait for long ones of others. */
-  function mayStart(remoteHost: string): boolean {
-    if (running.size < MAX_RUNNING_SEARCHES) return true;
-    if (running.size >= MAX_RUNNING_SEARCHES + MAX_EXTRA_SEARCHES) return false;
-    for (const { requester } of running.values()) if (requester.remoteHost === remoteHost) return false;
-    return true;
-  }
-
-  function start(job: Job): void {
-    worker ??= startWorker();
-    lastId++;
-    running.set(lastId, job);
-    send({ kind: "find", id: lastId, criteria: job.criteria, range: job.range });
-  }
-
-  function superviseWorker(): void {
-    // An idle worker does not keep the process alive; a busy one does.
-    if (running.size > 0) worker?.ref();
-    else worker?.unref();
-    if (running.size > 0) abandonTimer ??= clock.at(clock.nowMs() + ABANDON_CHECK_MS, dropAbandoned);
-  }
-
-  function send(command: LogSearchCommand): void {
-    worker?.postMessage(command);
-  }
-
-  function receive(message: LogSearchMessage): void {
-    if (message.kind === "invalidSegment") {
-      parts.onInvalidSegment(message.segment);
-      return;
-    }
-    const job = running.get(message.id);
-    if (job === undefined) return;
-    if (message.kind === "piece") {
-      job.pieces.push(message.json);
-      return;
-    }
-    running.delete(message.id);
-    if (message.kind === "failed") job.reject(new LogSearchError(message.message));
-    else if (message.kind === "found") job.resolve({ kind: "found", pieces: job.pieces });
-    else job.resolve({ kind: "tooManyLogs" });
-    startWaiting();
-  }
-
-  function dropAbandoned(): void {
-    abandonTimer = undefined;
-    for (const [id, job] of running) {
-      if (!job.requester.isAbandoned()) continue;
-      send({ kind: "abandon", id });
-      running.delete(id);
-      job.resolve({ kind: "abandoned" });
-    }
-    for (const { resolve } of waiting.takeAbandoned()) resolve({ kind: "abandoned" });
-    startWaiting();
-  }
-
-  function failAll(failure: LogSearchError): void {
-    const jobs = [...running.values(), ...waiting.takeAll()];
-    running.clear();
-    for (const { reject } of jobs) reject(failure);
-  }
-
-  return {
-    find(criteria, range, requester) {
-      if (isClosed) return Promise.reject(new LogSearchError("the search is closed"));
-      return new Promise((resolve, reject) => {
-        const job = { criteria, range, requester, pieces: [], resolve, reject };
-        // A search that may start at once does not enter the queue: none of the waiting ones may start now.
-        if (mayStart(requester.remoteHost)) start(job);
-        else waiting.add(job)?.resolve({ kind: "busy" });
-        superviseWorker();
-      });
-    },
-    async close() {
-      isClosed = true;
-      abandonTimer?.cancel();
-      if (worker !== undefined) await terminateWorker(worker);
-    },
-  };
+  return new ThreadedLogSearch(parts);
 }
 
 /** Interval at which abandoned searches are dropped. */
 const ABANDON_CHECK_MS = 250;
 /** Holds what running searches have found so far, and one large answer. */
 const THREAD_MEMORY_MB = 512;
+
+class ThreadedLogSearch implements LogSearch {
+  private readonly parts: LogSearchParts;
+  private readonly thread: SupervisedThread;
+  private readonly running = new Map<number, Job>();
+  private readonly waiting = new FairQueue<Job>(MAX_WAITING_SEARCHES);
+  private abandonTimer: Timer | undefined;
+  private lastId = 0;
+  private isClosed = false;
+
+  constructor(parts: LogSearchParts) {
+    this.parts = parts;
+    const { databasePath, bloomFolder } = parts;
+    const workerData: LogSearchWorkerData = { databasePath, bloomFolder };
+    this.thread = superviseThread<LogSearchMessage>(
+      { entry: workerEntry("logSearchWorker"), workerData, heapMb: THREAD_MEMORY_MB },
+      {
+        ready: () => undefined,
+        receive: (message) => this.receive(message),
+        died: ({ message }) => this.failAll(new LogSearchError(message)),
+      },
+    );
+  }
+
+  readonly find: FindLogs = (criteria, range, requester) => {
+    if (this.isClosed) return Promise.reject(new LogSearchError("the search is closed"));
+    const { failure } = this.thread;
+    if (failure !== undefined) return Promise.reject(new LogSearchError(failure.message));
+    return new Promise((resolve, reject) => {
+      const job: Job = { criteria, range, requester, pieces: [], resolve, reject };
+      // A search that may start at once does not enter the queue: none of the waiting ones may start now.
+      if (this.mayStart(requester.remoteHost)) this.start(job);
+      else this.waiting.add(job)?.resolve({ kind: "busy" });
+    });
+  };
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.abandonTimer?.cancel();
+    await this.thread.close();
+    this.failAll(new LogSearchError("the thread ended"));
+  }
+
+  /** A remote host without a running search may use the extra ones, so that it does not wait for long ones of others. */
+  private mayStart(remoteHost: string): boolean {
+    const { running } = this;
+    if (running.size < MAX_RUNNING_SEARCHES) return true;
+    if (running.size >= MAX_RUNNING_SEARCHES + MAX_EXTRA_SEARCHES) return false;
+    for (const { requester } of running.values()) if (requester.remoteHost === remoteHost) return false;
+    return true;
+  }
+
+  private start(job: Job): void {
+    const { criteria, range } = job;
+    this.thread.start();
+    this.lastId++;
+    this.running.set(this.lastId, job);
+    this.send({ kind: "find", id: this.lastId, criteria, range });
+    if (this.running.size === 1) this.thread.setBusy(true);
+    this.superviseRequesters();
+  }
+
+  /** Starts waiting searches, as far as the limits allow. */
+  private startWaiting(): void {
+    const mayStart = (remoteHost: string): boolean => this.mayStart(remoteHost);
+    for (let job = this.waiting.take(mayStart); job !== undefined; job = this.waiting.take(mayStart))
+      this.start(job);
+    if (this.running.size === 0) this.thread.setBusy(false);
+  }
+
+  private send(command: LogSearchCommand): void {
+    this.thread.post(command);
+  }
+
+  private receive(message: LogSearchMessage): void {
+    if (message.kind === "invalidSegment") {
+      this.parts.onInvalidSegment(message.segment);
+      return;
+    }
+    const job = this.running.get(message.id);
+    if (job === undefined) return;
+    if (message.kind === "piece") {
+      job.pieces.push(message.json);
+      return;
+    }
+    this.running.delete(message.id);
+    if (message.kind === "failed") job.reject(new LogSearchError(message.message));
+    else if (message.kind === "found") job.resolve({ kind: "found", pieces: job.pieces });
+    else job.resolve({ kind: "tooManyLogs" });
+    this.startWaiting();
+  }
+
+  private superviseRequesters(): void {
+    const { clock } = this.parts;
+    this.abandonTimer ??= clock.at(clock.nowMs() + ABANDON_CHECK_MS, () => this.dropAbandoned());
+  }
+
+  private dropAbandoned(): void {
+    this.abandonTimer = undefined;
+    for (const [id, job] of this.running) {
+      if (!job.requester.isAbandoned()) continue;
+      this.send({ kind: "abandon", id });
+      this.running.delete(id);
+      job.resolve({ kind: "abandoned" });
+    }
+    for (const { resolve } of this.waiting.takeAbandoned()) resolve({ kind: "abandoned" });
+    this.startWaiting();
+    if (this.running.size > 0) this.superviseRequesters();
+  }
+
+  private failAll(failure: LogSearchError): void {
+    const jobs = [...this.running.values(), ...this.waiting.takeAll()];
+    this.running.clear();
+    for (const { reject } of jobs) reject(failure);
+  }
+}

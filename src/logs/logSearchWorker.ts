@@ -1,10 +1,10 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { parentPort, workerData } from "node:worker_threads";
-import { assert, expectDefined } from "../primitives/assert.ts";
+import { workerData } from "node:worker_threads";
+import { assert } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
-import { lowerThreadPriority } from "../workers/threadPriority.ts";
+import { openWorkerPort, receiveMessages } from "../workers/workerPort.ts";
 import { createLogPieces, type LogPieces } from "./logJson.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
 import { ChainMoved, scanLogs } from "./logScan.ts";
@@ -38,15 +38,14 @@ export type LogSearchMessage =
  * one does not block a short one. Results are collected here until the search ends; of the searches with large results,
  * only one goes on at a time.
  */
-const port = expectDefined(parentPort, "the port of a worker thread");
-lowerThreadPriority();
+const port = openWorkerPort();
 const { databasePath, bloomFolder } = workerData as LogSearchWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
 
 /** Running searches; false once abandoned. */
 const isWanted = new Map<number, boolean>();
 
-port.on("message", (command: LogSearchCommand) => {
+function receive(command: LogSearchCommand): void {
   if (command.kind === "abandon") {
     if (isWanted.has(command.id)) isWanted.set(command.id, false);
     return;
@@ -55,7 +54,7 @@ port.on("message", (command: LogSearchCommand) => {
   find(command)
     .catch((error: unknown) => send({ kind: "failed", id: command.id, message: messageOf(error) }))
     .finally(() => isWanted.delete(command.id));
-});
+}
 
 type FindCommand = Extract<LogSearchCommand, { kind: "find" }>;
 
@@ -166,3 +165,6 @@ function send(message: LogSearchMessage): void {
 const LOGS_PER_PIECE = 500;
 const LARGE_RESULT_CHARACTERS = 2 * 1024 * 1024;
 const TRANSFERRED_CHARACTERS = 16 * 1024;
+
+// At the end of the file, where all constants are initialised.
+receiveMessages(port, receive);

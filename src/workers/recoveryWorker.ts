@@ -1,14 +1,10 @@
-import { parentPort } from "node:worker_threads";
-import { expectDefined } from "../primitives/assert.ts";
 import { answerItems } from "../primitives/recoveryBatch.ts";
-import { lowerThreadPriority } from "./threadPriority.ts";
-
-lowerThreadPriority();
+import { openWorkerPort, receiveMessages } from "./workerPort.ts";
 
 /** Worker of the recovery pool: receives batches and answers with the addresses, in the same order. */
-const port = expectDefined(parentPort, "the port of a worker thread");
+const port = openWorkerPort();
 
-port.on("message", (items: ArrayBuffer) => {
+receiveMessages(port, (items: ArrayBuffer) => {
   const answers = answerItems(items);
   port.postMessage(answers, [answers]);
 });

@@ -1,8 +1,6 @@
-import { parentPort } from "node:worker_threads";
-import { expectDefined } from "../primitives/assert.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { createMutex } from "../primitives/mutex.ts";
-import { lowerThreadPriority } from "./threadPriority.ts";
+import { openWorkerPort, receiveMessages } from "./workerPort.ts";
 import { type JobMessage, LONG_JOB_MS, type WorkerMessage } from "./workerProtocol.ts";
 
 export interface JobRunner<Job, Result> {
@@ -15,13 +13,12 @@ export interface JobRunner<Job, Result> {
 }
 
 /**
- * The worker's side of workerPool.ts: reports that it is ready and answers the jobs in order. Jobs run one at a time,
- * since a job may wait (for code that is loaded at its first use). After a long job, jobs that were sent before its answer
- * are not started: the pool may put another requester first.
+ * The worker's side of workerPool.ts: answers the jobs in order. Jobs run one at a time, since a job may wait (for
+ * code that is loaded at its first use). After a long job, jobs that were sent before its answer are not started: the
+ * pool may put another requester first.
  */
 export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunner<Job, Result>): void {
-  const port = expectDefined(parentPort, "the port of a worker thread");
-  lowerThreadPriority();
+  const port = openWorkerPort();
   const mutex = createMutex();
   let isPrepared = false;
   let answers = 0;
@@ -49,6 +46,5 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
     if (isLong) answersAtLastLong = answers;
     send({ ...outcome, isLong }, outcome.kind === "done" ? transferred?.(outcome.result) : []);
   };
-  port.on("message", (message: JobMessage<Job>) => void mutex.runExclusive(() => runOne(message)));
-  send({ kind: "ready" });
+  receiveMessages(port, (message: JobMessage<Job>) => void mutex.runExclusive(() => runOne(message)));
 }

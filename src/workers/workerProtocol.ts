@@ -9,11 +9,10 @@ export interface JobMessage<Job> {
 }
 
 /**
- * What a worker sends: "ready" once it has started; "prepared" with its first job, once it has loaded what all jobs need;
- * and one answer for each job that was not withdrawn, in the order of the jobs.
+ * What a worker sends: "prepared" with its first job, once it has loaded what all jobs need; and one answer for each job
+ * that was not withdrawn, in the order of the jobs.
  */
 export type WorkerMessage<Result> =
-  | { readonly kind: "ready" }
   | { readonly kind: "prepared" }
   | { readonly kind: "done"; readonly result: Result; readonly isLong: boolean }
   /** An internal error, such as damaged data; the text is for the log. */

@@ -1,10 +1,10 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 import { terminateWorker } from "../../src/primitives/workerTermination.ts";
+import { compiledModule } from "../compiledModule.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { itIfThorough } from "../thorough.ts";
 
@@ -24,7 +24,7 @@ setInterval(() => undefined, 1000);
 
 it("terminates a thread that loads an addon only after the load, and other threads can load then", async () => {
   const file = join(temporaryFolder(), "slowLoader.mjs");
-  writeFileSync(file, slowLoader(compiled("workerTermination")));
+  writeFileSync(file, slowLoader(compiledModule("primitives/workerTermination")));
   for (let round = 0; round < 2; round++) {
     const messages: string[] = [];
     const worker = new Worker(file);
@@ -71,29 +71,9 @@ itIfThorough(
   "does not end the process when threads are terminated while they load an addon",
   () => {
     const file = join(temporaryFolder(), "terminations.mjs");
-    writeFileSync(file, program(compiled("workerTermination")));
+    writeFileSync(file, program(compiledModule("primitives/workerTermination")));
     const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   },
   130_000,
 );
-
-/** URL of the module of src/primitives in JavaScript, which worker threads can run. */
-function compiled(name: string): string {
-  const folder = temporaryFolder();
-  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  const options = [
-    "--ignoreConfig",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2023",
-    "--types",
-    "node",
-    "--skipLibCheck",
-  ];
-  const source = join(root, "src", "primitives", `${name}.ts`);
-  execFileSync(process.execPath, [compiler, ...options, "--outDir", folder, source], { stdio: "inherit" });
-  writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
-  return pathToFileURL(join(folder, `${name}.js`)).href;
-}

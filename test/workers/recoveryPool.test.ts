@@ -101,7 +101,10 @@ describe("the recovery pool", () => {
     await expect.poll(() => failures).toEqual(["no file may be opened"]);
     let turns = 0;
     let isDone = false;
-    const count = (): void => void (isDone || (turns++, setImmediate(count)));
+    const count = (): void => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
     const later = broken.recoverMany(items);
     setImmediate(count);
     expect([before, after, await later]).toEqual([expected, expected, expected]);

@@ -1,9 +1,7 @@
-import { Worker } from "node:worker_threads";
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
-import { messageOf } from "../../primitives/errorMessage.ts";
-import { terminateWorker } from "../../primitives/workerTermination.ts";
 import { workerEntry } from "../../workers/workerEntry.ts";
+import { startWorkerThread, type WorkerThread } from "../../workers/workerThread.ts";
 import { REMEDY } from "../checksum.ts";
 import { DamagedData } from "../database.ts";
 import type { ScrubberWorkerData, ScrubReport } from "./scrubberWorker.ts";
@@ -33,59 +31,56 @@ export interface Scrubber {
 
 export function startScrubber({ path, pauseMs }: ScrubberSettings, parts: ScrubberParts): Scrubber {
   const { clock, logger, onDamage } = parts;
-  const data: ScrubberWorkerData = { path, ...RATE_LIMITS };
-  let worker: Worker | undefined;
+  const workerData: ScrubberWorkerData = { path, ...RATE_LIMITS };
+  const entry = workerEntry("scrubberWorker");
+  let thread: WorkerThread | undefined;
   let timer: Timer | undefined = clock.at(clock.nowMs() + Math.min(pauseMs, FIRST_ROUND_MS), begin);
-  let isClosed = false;
 
   function begin(): void {
     let report: ScrubReport | undefined;
-    worker = new Worker(workerEntry("scrubberWorker"), {
-      workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
-    });
-    worker.on("message", (message: ScrubReport) => {
-      report = message;
-    });
-    worker.on("error", (error) => {
-      report = { kind: "failed", message: messageOf(error) };
-    });
-    worker.on("exit", () => {
-      worker = undefined;
-      if (!isClosed) end(report ?? { kind: "failed", message: "the thread ended" });
-    });
-    worker.unref();
+    thread = startWorkerThread<ScrubReport>(
+      { entry, workerData, heapMb: THREAD_MEMORY_MB },
+      {
+        receive(message) {
+          report = message;
+        },
+        ended(error) {
+          thread = undefined;
+          end(report ?? error);
+        },
+      },
+    );
+    thread.keepProcessAlive(false);
   }
 
-  function end(report: ScrubReport): void {
-    if (report.kind === "damaged") {
-      const { message } = report;
-      onDamage(
-        new DamagedData(
-          message.includes(REMEDY) ? message : `The database is damaged: ${message}. ${REMEDY}`,
-        ),
-      );
-      return;
-    }
-    if (report.kind === "sound") {
-      const { kind: _, ...facts } = report;
-      logger.info(facts, "the whole database was verified and is sound");
-    } else {
+  function end(report: ScrubReport | Error): void {
+    if (report instanceof Error) {
       logger.warn(
         { reason: report.message },
         "the database could not be verified; the scrubber tries again later",
       );
+    } else if (report.kind === "damaged") {
+      onDamage(damageOf(report.message));
+      return;
+    } else {
+      const { kind: _, ...facts } = report;
+      logger.info(facts, "the whole database was verified and is sound");
     }
     timer = clock.at(clock.nowMs() + pauseMs, begin);
   }
 
   return {
     async close() {
-      isClosed = true;
       timer?.cancel();
-      if (worker !== undefined) await terminateWorker(worker);
+      await thread?.terminate();
     },
   };
+}
+
+function damageOf(message: string): DamagedData {
+  return new DamagedData(
+    message.includes(REMEDY) ? message : `The database is damaged: ${message}. ${REMEDY}`,
+  );
 }
 
 /** A few percent of one core and of any disk: 64 GB of tables take an hour, a hundred million entries six hours. */

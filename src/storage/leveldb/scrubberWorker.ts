@@ -1,9 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { parentPort, workerData } from "node:worker_threads";
-import { expectDefined } from "../../primitives/assert.ts";
-import { messageOf } from "../../primitives/errorMessage.ts";
-import { lowerThreadPriority } from "../../workers/threadPriority.ts";
+import { workerData } from "node:worker_threads";
+import { openWorkerPort } from "../../workers/workerPort.ts";
 import { readHeader } from "../blocks/headerStore.ts";
 import { verifyCommit } from "../blocks/verifyNewest.ts";
 import { missing } from "../checksum.ts";
@@ -20,15 +18,13 @@ export interface ScrubberWorkerData {
   readonly entriesPerSecond: number;
 }
 
-/** The result of one round. */
+/** The result of one round. A round that cannot be completed throws; that says nothing about the database. */
 export type ScrubReport =
   | { readonly kind: "sound"; readonly tables: number; readonly bytes: number; readonly blocks: number }
-  | { readonly kind: "damaged"; readonly message: string }
-  /** The round could not be completed, for lack of file descriptors perhaps; this says nothing about the database. */
-  | { readonly kind: "failed"; readonly message: string };
+  | { readonly kind: "damaged"; readonly message: string };
 
 /** One round of the scrubber (scrubber.ts): tables against LevelDB's checksums, blocks against their commit records. */
-lowerThreadPriority();
+const port = openWorkerPort();
 const { path, bytesPerSecond, entriesPerSecond } = workerData as ScrubberWorkerData;
 
 async function scrub(): Promise<ScrubReport> {
@@ -37,8 +33,8 @@ async function scrub(): Promise<ScrubReport> {
     if (typeof found === "string") return { kind: "damaged", message: found };
     return { kind: "sound", ...found, blocks: await scrubBlocks() };
   } catch (error) {
-    const message = messageOf(error);
-    return { kind: error instanceof DamagedData ? "damaged" : "failed", message };
+    if (error instanceof DamagedData) return { kind: "damaged", message: error.message };
+    throw error;
   }
 }
 
@@ -101,4 +97,4 @@ async function verifyBlocks(database: Database): Promise<number> {
 const ENTRIES_PER_PAUSE = 500;
 
 // At the end of the file, where all constants are initialised.
-expectDefined(parentPort, "the port of a worker thread").postMessage(await scrub());
+port.postMessage(await scrub());

@@ -1,0 +1,64 @@
+import { Worker } from "node:worker_threads";
+import { terminateWorker } from "../primitives/workerTermination.ts";
+
+export interface WorkerThreadSettings {
+  /** File that the thread runs (workerEntry.ts). */
+  readonly entry: URL;
+  readonly workerData?: unknown;
+  /** Limit of the heap; default the limit of Node.js. */
+  readonly heapMb?: number;
+}
+
+export interface WorkerThreadListener<Message> {
+  receive(message: Message): void;
+  /** The thread ended by itself: its work is done, or `error` says why it failed. */
+  ended(error: Error): void;
+}
+
+/** One worker thread, from its start to its end. */
+export interface WorkerThread {
+  post(message: unknown, transferred?: readonly ArrayBuffer[]): void;
+  /** Whether the process goes on while only this thread runs, as it does from the start of the thread. */
+  keepProcessAlive(isNeeded: boolean): void;
+  /** Ends the thread, of which nothing is heard any more. Resolves once it has ended. */
+  terminate(): Promise<void>;
+}
+
+/** Starts a thread. One that cannot even be created, as when the system has no more threads, ends at once. */
+export function startWorkerThread<Message>(
+  { entry, workerData, heapMb }: WorkerThreadSettings,
+  listener: WorkerThreadListener<Message>,
+): WorkerThread {
+  let isTerminated = false;
+  let error = new Error("the thread ended");
+  const fail = (thrown: unknown): void => {
+    error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  };
+  const end = (): void => {
+    if (!isTerminated) listener.ended(error);
+  };
+  let worker: Worker | undefined;
+  try {
+    const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
+    worker = new Worker(entry, { workerData, resourceLimits });
+    worker.on("message", (message: Message) => {
+      if (!isTerminated) listener.receive(message);
+    });
+    worker.on("error", fail);
+    worker.on("exit", end);
+  } catch (thrown) {
+    fail(thrown);
+    setImmediate(end);
+  }
+  return {
+    post: (message, transferred) => worker?.postMessage(message, transferred),
+    keepProcessAlive(isNeeded) {
+      if (isNeeded) worker?.ref();
+      else worker?.unref();
+    },
+    async terminate() {
+      isTerminated = true;
+      if (worker !== undefined) await terminateWorker(worker);
+    },
+  };
+}

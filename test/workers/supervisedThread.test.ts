@@ -1,0 +1,128 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { failureOfAll, type SupervisedThread, superviseThread } from "../../src/workers/supervisedThread.ts";
+import { compiledModule } from "../compiledModule.ts";
+
+/**
+ * A worker that fails as often as the number in `workerData` says, and else answers each message with itself; it ends on
+ * "end", and blocks for ever on "block".
+ */
+const ENTRY = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort, workerData } from "node:worker_threads";
+    const left = new Int32Array(workerData);
+    if (Atomics.sub(left, 0, 1) > 0) throw new Error("no file may be opened");
+    parentPort.on("message", (message) => {
+      if (message === "end") process.exit();
+      if (message === "block") Atomics.wait(left, 1, 0);
+      parentPort.postMessage(message);
+    });
+    parentPort.postMessage("ready");
+  `)}`,
+);
+
+interface Watched {
+  readonly thread: SupervisedThread;
+  /** What the user of the thread was told, in order. */
+  readonly events: readonly string[];
+}
+
+function aThread(failures = 0, entry = ENTRY): Watched {
+  const events: string[] = [];
+  const workerData = new SharedArrayBuffer(8);
+  new Int32Array(workerData)[0] = failures;
+  const thread = superviseThread<string>(
+    { entry, workerData },
+    {
+      ready: () => events.push("ready"),
+      receive: (message) => events.push(message),
+      died: ({ message }) => events.push(`died: ${message}`),
+    },
+  );
+  onTestFinished(() => thread.close());
+  return { thread, events };
+}
+
+async function untilTold(events: readonly string[], expected: readonly string[]): Promise<void> {
+  await expect.poll(() => events, { timeout: 10_000, interval: 5 }).toEqual(expected);
+}
+
+describe("a supervised thread", () => {
+  it("starts when told, once, and answers what it was sent meanwhile", async () => {
+    const { thread, events } = aThread();
+    expect(thread.isStarted).toBe(false);
+    thread.start();
+    thread.start();
+    thread.post("early");
+    expect([thread.isStarted, thread.isReady]).toEqual([true, false]);
+    await untilTold(events, ["ready", "early"]);
+    expect(thread.isReady).toBe(true);
+  });
+
+  it("starts again at once when it dies, and tells that what it was sent is lost", async () => {
+    const { thread, events } = aThread();
+    thread.start();
+    thread.post("end");
+    await untilTold(events, ["ready", "died: the thread ended", "ready"]);
+    thread.post("again");
+    await untilTold(events, ["ready", "died: the thread ended", "ready", "again"]);
+  });
+
+  it("says nothing of a thread that was replaced, nor after it was closed", async () => {
+    const { thread, events } = aThread();
+    thread.start();
+    await untilTold(events, ["ready"]);
+    thread.post("block");
+    thread.restart();
+    await untilTold(events, ["ready", "ready"]);
+    thread.post("end");
+    await thread.close();
+    thread.start();
+    thread.restart();
+    expect([thread.isStarted, events]).toEqual([false, ["ready", "ready"]]);
+  });
+
+  it("says why it cannot run after it died four times, tries again later, and runs when it can", async () => {
+    const { thread, events } = aThread(5);
+    const other = aThread();
+    thread.start();
+    const deaths = Array<string>(4).fill("died: no file may be opened");
+    await untilTold(events, deaths);
+    expect(thread.failure?.message).toBe("no file may be opened");
+    expect(failureOfAll([thread, other.thread])).toBeUndefined();
+    expect(failureOfAll([thread])).toBe(thread.failure);
+    await untilTold(events, [...deaths, "ready"]);
+    expect(thread.failure).toBeUndefined();
+  });
+
+  it("fails like any other where no thread can be created", async () => {
+    const { thread, events } = aThread(0, new URL("http://localhost/worker.js"));
+    thread.start();
+    await expect.poll(() => thread.failure?.message).toMatch(/scheme file/);
+    expect(events).toHaveLength(4);
+  });
+
+  it("keeps the process alive while it starts and while it is busy, but not while it is idle", async () => {
+    const program = `
+      import { superviseThread } from ${JSON.stringify(compiledModule("workers/supervisedThread"))};
+      const user = {
+        ready() {
+          thread.setBusy(true);
+          thread.post("answer");
+        },
+        receive(message) {
+          console.log(message);
+          thread.setBusy(false);
+        },
+        died: ({ message }) => console.log(message),
+      };
+      const entry = new URL(${JSON.stringify(ENTRY.href)});
+      const thread = superviseThread({ entry, workerData: new SharedArrayBuffer(8) }, user);
+      thread.start();
+    `;
+    const options = ["--input-type=module", "--eval", program];
+    const { stdout } = await promisify(execFile)(process.execPath, options, { timeout: 10_000 });
+    expect(stdout).toBe("answer\n");
+  });
+});
