@@ -1,20 +1,12 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { LocatedLog } from "../chain/chain.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { smaller } from "../primitives/quantity.ts";
 import { createBlockStore } from "../storage/blocks/blockStore.ts";
-import { readBlooms, readHeader } from "../storage/blocks/headerStore.ts";
-import {
-  CHUNK_BLOCKS,
-  type ChunkReader,
-  findSegment,
-  openChunks,
-  SEGMENT_BLOCKS,
-  type SegmentFile,
-} from "../storage/blooms/bloomFiles.ts";
+import { readHeader } from "../storage/blocks/headerStore.ts";
 import type { Database } from "../storage/database.ts";
-import { BLOOM_BYTES } from "../types/bloom.ts";
-import { type BlockRange, createLogMatcher, type LogCriteria, type LogMatcher } from "./logQuery.ts";
+import { candidateBlocks } from "./candidateBlocks.ts";
+import { type BlockRange, createLogMatcher, type LogCriteria } from "./logQuery.ts";
+import { createScanSlices } from "./scanSlices.ts";
 
 export interface LogScanParts {
   readonly database: Database;
@@ -54,8 +46,14 @@ export async function scanLogs(
   const from = range.from < 0n ? 0n : range.from;
   const to = smaller(range.to, head.header.number);
   const matcher = createLogMatcher(criteria);
-  const slices = createScanSlices(listener);
-  for await (const number of candidates(parts, matcher, { from, to }, listener, slices)) {
+  const slices = createScanSlices(() => listener.isOver());
+  const { database, bloomFolder } = parts;
+  const onInvalidSegment = (segment: number): void => listener.onInvalidSegment(segment);
+  const candidates = candidateBlocks(
+    { database, bloomFolder, matcher, slices, onInvalidSegment },
+    { from, to },
+  );
+  for await (const number of candidates) {
     const block = blocks.block(number);
     if (block === undefined) throw new ChainMoved();
     const logs: LocatedLog[] = [];
@@ -68,128 +66,7 @@ export async function scanLogs(
   if (sameHead === undefined || !equalBytes(sameHead.hash, head.hash)) throw new ChainMoved();
 }
 
-/** Numbers of the blocks that their blooms do not rule out, in order. */
-async function* candidates(
-  { database, bloomFolder }: LogScanParts,
-  matcher: LogMatcher,
-  { from, to }: BlockRange,
-  listener: LogScanListener,
-  slices: ScanSlices,
-): AsyncGenerator<bigint> {
-  const bloomCost = BLOOM_COST + matcher.criteria * CRITERION_COST;
-  for (let next = from; next <= to; ) {
-    const segment = Number(next / SEGMENT);
-    const file = validSegment(database, bloomFolder, segment, listener);
-    const indexed = file && BigInt(segment) * SEGMENT + BigInt(file.sums.chunks.length * CHUNK_BLOCKS);
-    const chunks = file && indexed !== undefined && next < indexed ? openChunks(file) : undefined;
-    if (file !== undefined && indexed !== undefined && chunks !== undefined) {
-      try {
-        const until = smaller(indexed, to + 1n);
-        yield* inSegment({ file, chunks }, { from: next, to: until - 1n });
-        next = until;
-      } finally {
-        chunks.close();
-      }
-    } else {
-      const until = smaller(BigInt(segment + 1) * SEGMENT, to + 1n);
-      yield* inHeaders(next, until);
-      next = until;
-    }
-    if (slices.isOver) return;
-  }
-
-  async function* inSegment(
-    { file, chunks }: { readonly file: SegmentFile; readonly chunks: ChunkReader },
-    range: BlockRange,
-  ): AsyncGenerator<bigint> {
-    const start = BigInt(file.sums.segment) * SEGMENT;
-    for (let next = range.from; next <= range.to; ) {
-      const chunk = Number((next - start) / CHUNK);
-      const first = start + BigInt(chunk) * CHUNK;
-      const until = smaller(first + CHUNK, range.to + 1n);
-      const union = file.sums.chunks[chunk]?.union;
-      if (union === undefined || matcher.mayMatch(union)) {
-        const blooms = chunks.read(chunk);
-        if (blooms === undefined) {
-          listener.onInvalidSegment(file.sums.segment);
-          yield* inHeaders(next, until);
-        } else {
-          if (!(await slices.spend(CHUNK_COST))) return;
-          for (let number = next; number < until; number++) {
-            if (matcher.mayMatch(blooms, Number(number - first) * BLOOM_BYTES)) yield number;
-            if (slices.isUsedUp(bloomCost) && !(await slices.yield())) return;
-          }
-        }
-      } else if (!(await slices.spend(bloomCost))) return;
-      next = until;
-    }
-  }
-
-  async function* inHeaders(from: bigint, until: bigint): AsyncGenerator<bigint> {
-    for await (const { number, logsBloom } of readBlooms(database, { from, until })) {
-      if (matcher.mayMatch(logsBloom)) yield number;
-      if (slices.isUsedUp(HEADER_COST + bloomCost) && !(await slices.yield())) return;
-    }
-  }
-}
-
-/** The file of a segment, if the last block that it covers is on this chain. */
-function validSegment(
-  database: Database,
-  folder: string,
-  segment: number,
-  listener: LogScanListener,
-): SegmentFile | undefined {
-  const file = findSegment(folder, segment);
-  const last = file?.sums.chunks.at(-1);
-  if (file === undefined || last === undefined) return undefined;
-  const number = segment * SEGMENT_BLOCKS + file.sums.chunks.length * CHUNK_BLOCKS - 1;
-  const header = readHeader(database, BigInt(number));
-  if (header !== undefined && equalBytes(header.hash, last.lastHash)) return file;
-  listener.onInvalidSegment(segment);
-  return undefined;
-}
-
-/** Divides the scan into slices of the event loop, by estimated cost. */
-interface ScanSlices {
-  readonly isOver: boolean;
-  /** Adds the cost of the next piece of work, microseconds; true when the slice is used up. */
-  isUsedUp(cost: number): boolean;
-  /** Yields to the event loop; false when the scan is over. */
-  yield(): Promise<boolean>;
-  /** Adds a cost and yields if the slice is used up; false when the scan is over. */
-  spend(cost: number): Promise<boolean> | boolean;
-}
-
-function createScanSlices({ isOver }: Pick<LogScanListener, "isOver">): ScanSlices {
-  let work = 0;
-  const slices: ScanSlices = {
-    get isOver() {
-      return isOver();
-    },
-    isUsedUp(cost) {
-      work += cost;
-      return work >= SLICE_COST;
-    },
-    async yield() {
-      work = 0;
-      await yieldToEventLoop();
-      return !isOver();
-    },
-    spend: (cost) => (slices.isUsedUp(cost) ? slices.yield() : !isOver()),
-  };
-  return slices;
-}
-
-const SEGMENT = BigInt(SEGMENT_BLOCKS);
-const CHUNK = BigInt(CHUNK_BLOCKS);
-
-/** Cost of one slice, and of the parts of a scan, in microseconds on an ordinary core. */
-const SLICE_COST = 5_000;
-const CHUNK_COST = 200;
-const HEADER_COST = 5;
-const BLOOM_COST = 0.1;
-const CRITERION_COST = 0.01;
+/** Cost of the parts of a scan, microseconds. */
 const BLOCK_COST = 50;
 const RECEIPT_COST = 5;
 const LOG_COST = 10;

@@ -1,0 +1,36 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+
+/** Divides a scan into slices of the event loop, by estimated cost. */
+export interface ScanSlices {
+  readonly isOver: boolean;
+  /** Adds the cost of the next piece of work, microseconds on an ordinary core; true when the slice is used up. */
+  isUsedUp(cost: number): boolean;
+  /** Yields to the event loop; false when the scan is over. */
+  yield(): Promise<boolean>;
+  /** Adds a cost and yields if the slice is used up; false when the scan is over. */
+  spend(cost: number): Promise<boolean> | boolean;
+}
+
+/** `isOver` is true once the scan ends early. */
+export function createScanSlices(isOver: () => boolean): ScanSlices {
+  let work = 0;
+  const slices: ScanSlices = {
+    get isOver() {
+      return isOver();
+    },
+    isUsedUp(cost) {
+      work += cost;
+      return work >= SLICE_COST;
+    },
+    async yield() {
+      work = 0;
+      await yieldToEventLoop();
+      return !isOver();
+    },
+    spend: (cost) => (slices.isUsedUp(cost) ? slices.yield() : !isOver()),
+  };
+  return slices;
+}
+
+/** Cost of one slice, microseconds. */
+const SLICE_COST = 5_000;
