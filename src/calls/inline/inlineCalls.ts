@@ -9,7 +9,8 @@ import { expectDefined } from "../../primitives/assert.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { FairQueue } from "../../workers/fairQueue.ts";
-import { createCallCostEstimate, INLINE_MS } from "./callCostEstimate.ts";
+import { type CallCostEstimate, createCallCostEstimate, INLINE_MS } from "./callCostEstimate.ts";
+import { CallSlice } from "./callSlice.ts";
 import { callName, isInlineCandidate } from "./inlineCandidate.ts";
 import { inlineReader } from "./inlineReader.ts";
 
@@ -22,10 +23,10 @@ import { inlineReader } from "./inlineReader.ts";
  *             └── otherwise ──> worker pool └── a block is executed ──> worker pool
  *
  * Invariants: results are the same as on a worker · a call holds the event loop for INLINE_MS, or TRIAL_MS without credit
- * (callCostEstimate.ts), plus one step between two deadline checks (yieldPolicy.ts) · calls take SLICE_MS of one
- * event-loop cycle, and then wait for the next one · none runs while transactions of a block are executed or the head's
- * state is rewritten · the time spent on calls without credit is bounded by their earlier aborts and as a share of the
- * time (callCostEstimate.ts).
+ * (callCostEstimate.ts), plus one step between two deadline checks (yieldPolicy.ts) · calls take SLICE_MS (callSlice.ts)
+ * of one event-loop cycle, and then wait for the next one · none runs while transactions of a block are executed or the
+ * head's state is rewritten · the time spent on calls without credit is bounded by their earlier aborts and as a share of
+ * the time (callCostEstimate.ts).
  */
 export interface InlineCallParts {
   readonly spec: ChainSpec;
@@ -49,8 +50,6 @@ export interface HeadChain {
   stateAt(number: bigint): CallContext["state"] | undefined;
 }
 
-/** Time that calls may take in one event-loop cycle; the same as for a batch of other requests. */
-export const SLICE_MS = 5;
 /** Time for which calls may be queued, by the average of recent calls. Further ones go to the worker pool. */
 const QUEUE_MS = 50;
 const MIN_QUEUE_LIMIT = 256;
@@ -69,101 +68,114 @@ interface WaitingCall {
 }
 
 export function createInlineCalls(parts: InlineCallParts): Simulator {
-  const { chain, pool, nowMs } = parts;
-  let averageMs = INLINE_MS;
-  const waiting = new FairQueue<WaitingCall>(() =>
-    Math.max(MIN_QUEUE_LIMIT, Math.min(QUEUE_MS / averageMs, MAX_QUEUE_LIMIT)),
-  );
-  const costs = createCallCostEstimate(nowMs);
-  let isWorking = false;
-  let isSliceOpen = false;
-  let spentMs = 0;
+  return new InlineCalls(parts);
+}
 
-  function canRunInline(job: SimulationJob): boolean {
+class InlineCalls implements Simulator {
+  private readonly parts: InlineCallParts;
+  private readonly costs: CallCostEstimate;
+  private readonly slice = new CallSlice();
+  private averageMs = INLINE_MS;
+  private readonly waiting = new FairQueue<WaitingCall>(() =>
+    Math.max(MIN_QUEUE_LIMIT, Math.min(QUEUE_MS / this.averageMs, MAX_QUEUE_LIMIT)),
+  );
+  private isWorking = false;
+
+  constructor(parts: InlineCallParts) {
+    this.parts = parts;
+    this.costs = createCallCostEstimate(parts.nowMs);
+  }
+
+  run(job: SimulationJob, requester: Requester): Promise<SimulationResult> {
+    const { pool } = this.parts;
+    if (!this.canRunInline(job) || !isInlineCandidate(job)) return pool.run(job, requester);
+    const name = callName(job);
+    if (!this.costs.mayRunInline(name)) return pool.run(job, requester);
+    return new Promise((resolve, reject) => {
+      this.wait({ job, name, requester, isRetry: false, resolve, reject });
+      if (!this.isWorking) void this.work();
+    });
+  }
+
+  private canRunInline(job: SimulationJob): boolean {
+    const { chain } = this.parts;
     const isStateStable = !chain.isExecuting && !chain.isRewriting;
     return job.blockNumber === chain.head.header.number && isStateStable && isInterpreterLoaded();
   }
 
+  private wait(call: WaitingCall): void {
+    const dropped = this.waiting.add(call);
+    dropped?.resolve(this.parts.pool.run(dropped.job, dropped.requester));
+  }
+
   /** Runs one call at a time: calls are asynchronous, so several would interleave and each be charged for all. */
-  async function work(): Promise<void> {
-    isWorking = true;
-    for (let call = waiting.take(); call !== undefined; call = waiting.take()) {
-      if (isSliceOpen && spentMs >= SLICE_MS) await yieldToEventLoop();
-      await runInline(call).then((result) => settle(call, result), call.reject);
+  private async work(): Promise<void> {
+    this.isWorking = true;
+    for (let call = this.waiting.take(); call !== undefined; call = this.waiting.take()) {
+      if (this.slice.isUsedUp) await yieldToEventLoop();
+      await this.workOn(call);
     }
-    isWorking = false;
+    this.isWorking = false;
+  }
+
+  private async workOn(call: WaitingCall): Promise<void> {
+    try {
+      this.settle(call, await this.runInline(call));
+    } catch (error) {
+      call.reject(error);
+    }
   }
 
   /** Retries an aborted call inline once if its name has credit: other work delayed it, and a worker would take longer. */
-  function settle(call: WaitingCall, result: SimulationResult | undefined): void {
+  private settle(call: WaitingCall, result: SimulationResult | undefined): void {
     const { job, name, requester, isRetry } = call;
     if (result !== undefined) call.resolve(result);
-    else if (!isRetry && canRunInline(job) && costs.isProven(name)) wait({ ...call, isRetry: true });
-    else call.resolve(pool.run(job, requester));
-  }
-
-  function wait(call: WaitingCall): void {
-    const dropped = waiting.add(call);
-    dropped?.resolve(pool.run(dropped.job, dropped.requester));
+    else if (!isRetry && this.canRunInline(job) && this.costs.isProven(name))
+      this.wait({ ...call, isRetry: true });
+    else call.resolve(this.parts.pool.run(job, requester));
   }
 
   /** Undefined when the call cannot run inline, is over its limit, or failed; the worker pool then runs it. */
-  async function runInline({ job, name, requester }: WaitingCall): Promise<SimulationResult | undefined> {
-    if (!canRunInline(job) || !costs.mayRunInline(name) || requester.isAbandoned()) return undefined;
+  private async runInline({ job, name, requester }: WaitingCall): Promise<SimulationResult | undefined> {
+    const { costs } = this;
+    const { chain, nowMs } = this.parts;
+    if (!this.canRunInline(job) || !costs.mayRunInline(name) || requester.isAbandoned()) return undefined;
     const { head } = chain;
     const startMs = nowMs();
-    openSlice();
+    this.slice.open();
     let result: SimulationResult | undefined;
     try {
-      result = await runSimulation(job, contextOn(head, startMs + costs.limitMs(name)));
+      result = await runSimulation(job, contextOn(this.parts, head, startMs + costs.limitMs(name)));
     } catch {
       // Aborted or failed: the worker pool finds out which.
     }
     const tookMs = nowMs() - startMs;
-    spentMs += tookMs;
-    averageMs += (tookMs - averageMs) * NEWEST_WEIGHT;
+    this.slice.spend(tookMs);
+    this.averageMs += (tookMs - this.averageMs) * NEWEST_WEIGHT;
     if (result === undefined) costs.aborted(name, tookMs);
     else costs.completed(name, tookMs);
     return chain.head === head ? result : undefined;
   }
+}
 
-  function openSlice(): void {
-    if (isSliceOpen) return;
-    isSliceOpen = true;
-    spentMs = 0;
-    setImmediate(() => {
-      isSliceOpen = false;
-    });
-  }
-
-  function contextOn({ header }: NamedHeader, endMs: number): CallContext {
-    const yieldPolicy = deadlineOnly(nowMs, endMs);
-    const { check: checkDeadline } = yieldPolicy.deadline;
-    return {
-      spec: parts.spec,
-      gasCap: parts.gasCap,
-      header,
-      state: inlineReader(
-        expectDefined(chain.stateAt(header.number), "the state of the head"),
-        checkDeadline,
-      ),
-      ancestorHash(number) {
-        checkDeadline();
-        return chain.headerByNumber(number)?.hash;
-      },
-      yieldPolicy,
-    };
-  }
-
+/** The state of the head, which is read until `endMs`. */
+function contextOn(
+  { spec, gasCap, chain, nowMs }: InlineCallParts,
+  { header }: NamedHeader,
+  endMs: number,
+): CallContext {
+  const yieldPolicy = deadlineOnly(nowMs, endMs);
+  const { check: checkDeadline } = yieldPolicy.deadline;
+  const state = expectDefined(chain.stateAt(header.number), "the state of the head");
   return {
-    run(job, requester) {
-      if (!canRunInline(job) || !isInlineCandidate(job)) return pool.run(job, requester);
-      const name = callName(job);
-      if (!costs.mayRunInline(name)) return pool.run(job, requester);
-      return new Promise((resolve, reject) => {
-        wait({ job, name, requester, isRetry: false, resolve, reject });
-        if (!isWorking) void work();
-      });
+    spec,
+    gasCap,
+    header,
+    state: inlineReader(state, checkDeadline),
+    ancestorHash(number) {
+      checkDeadline();
+      return chain.headerByNumber(number)?.hash;
     },
+    yieldPolicy,
   };
 }
