@@ -7,7 +7,7 @@ import { nextBaseFee } from "../execution/baseFee.ts";
 import type { Simulator } from "../execution/callRequest.ts";
 import type { StateQueryRunner } from "../execution/stateQuery.ts";
 import type { Logs } from "../logs/openLogs.ts";
-import { ETH_VERSION } from "../network/eth/messageCodes.ts";
+import { ETH_VERSION } from "../network/eth/messages.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import { type Clock, durationClock } from "../primitives/clock.ts";

@@ -1,4 +1,4 @@
-import { CODES } from "../../src/network/eth/messageCodes.ts";
+import { CODES } from "../../src/network/eth/messages.ts";
 import { encodeHello } from "../../src/network/rlpx/hello.ts";
 import { compressSnappy } from "../../src/network/rlpx/snappy.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import { encodeMessage as encodeIbft, encodeSigned, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { NodeAddress } from "../../src/network/dialer.ts";
-import type { EthMessage } from "../../src/network/eth/messageCodes.ts";
+import type { EthMessage } from "../../src/network/eth/messages.ts";
 import { type Hash, keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";

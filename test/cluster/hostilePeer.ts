@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import type { NodeAddress } from "../../src/network/dialer.ts";
 import { decodeMessage, encodeMessage } from "../../src/network/eth/messageCodec.ts";
-import { CODES, type EthMessage, type Status } from "../../src/network/eth/messageCodes.ts";
+import { CODES, type EthMessage, type Status } from "../../src/network/eth/messages.ts";
 import type { DisconnectReason } from "../../src/network/rlpx/disconnectReason.ts";
 import { type Hello, ownHello } from "../../src/network/rlpx/hello.ts";
 import { createWire, type Wire } from "../../src/network/rlpx/wire.ts";

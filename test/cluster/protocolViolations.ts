@@ -1,4 +1,4 @@
-import { CODES } from "../../src/network/eth/messageCodes.ts";
+import { CODES } from "../../src/network/eth/messages.ts";
 import { concatBytes } from "../../src/primitives/hex.ts";
 import { encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
 import {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { RLP } from "@ethereumjs/rlp";
 import { encodeSigned, MESSAGE_CODES, signPayload } from "../../../src/ibft/codec/encoding.ts";
-import { CODES } from "../../../src/network/eth/messageCodes.ts";
+import { CODES } from "../../../src/network/eth/messages.ts";
 import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { concatBytes } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";

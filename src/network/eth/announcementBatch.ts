@@ -2,7 +2,7 @@ import { encodeRlpList } from "../../primitives/rlp.ts";
 import { encodeBodyTransaction, type Transaction } from "../../types/transaction.ts";
 import { MAX_TRANSACTION_ANNOUNCEMENTS, TRANSACTIONS_MESSAGE_BYTES } from "./limits.ts";
 import { encodeMessage } from "./messageCodec.ts";
-import { CODES } from "./messageCodes.ts";
+import { CODES } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 
 export interface PendingAnnouncement {

@@ -1,6 +1,6 @@
 import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
 import { MAX_BLOCK_ANNOUNCEMENTS, MAX_TRANSACTION_ANNOUNCEMENTS } from "./limits.ts";
-import type { BlockAnnouncement, TransactionAnnouncement } from "./messageCodes.ts";
+import type { BlockAnnouncement, TransactionAnnouncement } from "./messages.ts";
 import { hashesOf, hashOf, membersOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 import { encodeHashes, encodeScalar } from "./wireWriter.ts";
 

@@ -5,7 +5,7 @@ import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Session } from "../subProtocol.ts";
 import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK, SMALL_BLOCK_BYTES } from "./limits.ts";
 import { encodeMessage, openNewBlock, readNewBlock } from "./messageCodec.ts";
-import { type BlockAnnouncement, CODES } from "./messageCodes.ts";
+import { type BlockAnnouncement, CODES } from "./messages.ts";
 import type { PeerRecord } from "./peer.ts";
 import type { AnnouncedBlock, EthChain, EthPool } from "./ports.ts";
 

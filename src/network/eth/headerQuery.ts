@@ -1,5 +1,5 @@
 import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
-import type { HeaderQuery } from "./messageCodes.ts";
+import type { HeaderQuery } from "./messages.ts";
 import { hashOf, scalarOf, stringOf, tupleOf } from "./wireReader.ts";
 import { encodeScalar } from "./wireWriter.ts";
 

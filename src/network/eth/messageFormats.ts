@@ -21,7 +21,7 @@ import {
   MAX_TRANSACTIONS,
   MAX_TRANSACTIONS_BYTES,
 } from "./limits.ts";
-import type { MessageKind, MessageOf } from "./messageCodes.ts";
+import type { MessageKind, MessageOf } from "./messages.ts";
 import { readBlock, readBodies, readHeaders, readReceipts, readTransactions } from "./payloadReaders.ts";
 import { encodeStatus, readStatus } from "./status.ts";
 import { hashesOf, withoutRequestId } from "./wireReader.ts";

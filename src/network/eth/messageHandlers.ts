@@ -1,7 +1,7 @@
 import type { Session } from "../subProtocol.ts";
 import type { BlockGossip } from "./blockGossip.ts";
 import { decodeMessage, openResponse } from "./messageCodec.ts";
-import type { MessageKind, MessageOf } from "./messageCodes.ts";
+import type { MessageKind, MessageOf } from "./messages.ts";
 import type { PeerRecord } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import type { ResponseKind } from "./requests.ts";

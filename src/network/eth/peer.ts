@@ -13,7 +13,7 @@ import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
 import { encodeHeaderQuery } from "./headerQuery.ts";
 import { MAX_CLAIMED_LEAD, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
-import type { HeaderQuery, Status } from "./messageCodes.ts";
+import type { HeaderQuery, Status } from "./messages.ts";
 import { readBodiesInSlices, readHeaders, readTransactionsInSlices } from "./payloadReaders.ts";
 import { createPeerConnections, type PeerConnections } from "./peerConnections.ts";
 import type { EthChain } from "./ports.ts";

@@ -6,7 +6,7 @@ import {
   MAX_TIMEOUTS,
   REQUEST_TIMEOUT_MS,
 } from "./limits.ts";
-import { CODES } from "./messageCodes.ts";
+import { CODES } from "./messages.ts";
 import { startResponseTimer } from "./responseTimer.ts";
 import { withRequestId } from "./wireWriter.ts";
 

@@ -12,7 +12,7 @@ import {
   MAX_SERVED_TRANSACTIONS,
   SERVED_BYTES,
 } from "./limits.ts";
-import { CODES, type HeaderQuery, type MessageOf } from "./messageCodes.ts";
+import { CODES, type HeaderQuery, type MessageOf } from "./messages.ts";
 import type { PeerRecord } from "./peer.ts";
 import type { EthChain, EthPool } from "./ports.ts";
 import { createRequestQueue } from "./requestQueue.ts";

@@ -3,7 +3,7 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
 import type { NamedHeader } from "../../types/block.ts";
-import { ETH_VERSION, type Status } from "./messageCodes.ts";
+import { ETH_VERSION, type Status } from "./messages.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
 import { hashOf, scalarOf, tupleOf } from "./wireReader.ts";
 import { encodeScalar } from "./wireWriter.ts";

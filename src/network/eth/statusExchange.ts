@@ -3,7 +3,7 @@ import { equalBytes } from "../../primitives/hex.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Session } from "../subProtocol.ts";
 import { decodeMessage, encodeMessage } from "./messageCodec.ts";
-import { CODES, type MessageKind, type Status } from "./messageCodes.ts";
+import { CODES, type MessageKind, type Status } from "./messages.ts";
 import type { PeerRecord } from "./peer.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
 import { checkStatus, ownStatus } from "./status.ts";

@@ -7,7 +7,7 @@ import {
   MAX_FETCHED_TRANSACTIONS,
   MAX_FETCHES_OF_PEER,
 } from "./limits.ts";
-import type { TransactionAnnouncement } from "./messageCodes.ts";
+import type { TransactionAnnouncement } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import type { TransactionIntake } from "./transactionIntake.ts";

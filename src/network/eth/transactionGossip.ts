@@ -2,7 +2,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import { createGossipQueue } from "./gossipQueue.ts";
 import { openTransactions } from "./messageCodec.ts";
-import type { TransactionAnnouncement } from "./messageCodes.ts";
+import type { TransactionAnnouncement } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { createTransactionAnnouncer } from "./transactionAnnouncer.ts";

@@ -1,5 +1,5 @@
 import { decodeMessage, type MessageErrorCode } from "../../../src/network/eth/messageCodec.ts";
-import { type EthMessage, kindOfCode } from "../../../src/network/eth/messageCodes.ts";
+import { type EthMessage, kindOfCode } from "../../../src/network/eth/messages.ts";
 import { err, type Result } from "../../../src/primitives/result.ts";
 
 /** Decodes a message of any kind, as it arrives: by its code. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CODES } from "../../../src/network/eth/messageCodes.ts";
+import { CODES } from "../../../src/network/eth/messages.ts";
 import { concatBytes } from "../../../src/primitives/hex.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, rlpPrefix } from "../../../src/primitives/rlp.ts";
 import { withoutBlobs } from "../../../src/types/blobWrapper.ts";

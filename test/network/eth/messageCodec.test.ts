@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage, readNewBlock } from "../../../src/network/eth/messageCodec.ts";
-import { CODES, type EthMessage } from "../../../src/network/eth/messageCodes.ts";
+import { CODES, type EthMessage } from "../../../src/network/eth/messages.ts";
 import { hashFromHex } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";

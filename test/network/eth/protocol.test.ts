@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { EthMessage } from "../../../src/network/eth/messageCodes.ts";
-import { CODES } from "../../../src/network/eth/messageCodes.ts";
+import type { EthMessage } from "../../../src/network/eth/messages.ts";
+import { CODES } from "../../../src/network/eth/messages.ts";
 import { createPeer } from "../../../src/network/eth/peer.ts";
 import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
 import { encodeRlpList } from "../../../src/primitives/rlp.ts";

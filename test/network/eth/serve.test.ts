@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { EthMessage, HeaderQuery } from "../../../src/network/eth/messageCodes.ts";
+import type { EthMessage, HeaderQuery } from "../../../src/network/eth/messages.ts";
 import type { EthChain, EthPool } from "../../../src/network/eth/ports.ts";
 import { type EthRequest, respondTo } from "../../../src/network/eth/serve.ts";
 import { asHash, type Hash } from "../../../src/primitives/hash.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
-import type { Status } from "../../../src/network/eth/messageCodes.ts";
+import type { Status } from "../../../src/network/eth/messages.ts";
 import { checkStatus, ownStatus } from "../../../src/network/eth/status.ts";
 import { asHash } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";

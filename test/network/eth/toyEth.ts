@@ -1,7 +1,7 @@
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
-import type { EthMessage, MessageKind } from "../../../src/network/eth/messageCodes.ts";
-import { CODES } from "../../../src/network/eth/messageCodes.ts";
+import type { EthMessage, MessageKind } from "../../../src/network/eth/messages.ts";
+import { CODES } from "../../../src/network/eth/messages.ts";
 import type { AnnouncedBlock, EthPool } from "../../../src/network/eth/ports.ts";
 import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
 import type { DisconnectReason } from "../../../src/network/rlpx/disconnectReason.ts";
