@@ -10,9 +10,7 @@ export interface RequestQueue<Peer> {
   forget(peer: Peer): void;
 }
 
-export function createRequestQueue<Peer>(
-  defer: (action: () => void) => void = setImmediate,
-): RequestQueue<Peer> {
+export function createRequestQueue<Peer>(): RequestQueue<Peer> {
   /** In round-robin order. */
   const waiting = new Map<Peer, (() => void)[]>();
   let isScheduled = false;
@@ -32,7 +30,7 @@ export function createRequestQueue<Peer>(
   function schedule(): void {
     if (isScheduled || waiting.size === 0) return;
     isScheduled = true;
-    defer(serveOne);
+    setImmediate(serveOne);
   }
 
   return {
