@@ -161,11 +161,12 @@ async function peerHeadAdvances(node: NodeProcess): Promise<void> {
       peer?.protocols.eth.head,
       false,
     ]);
-    return Number(block?.number ?? Number.NaN);
+    return block === null ? undefined : Number(block.number);
   };
-  const first = await headNumber();
+  // The peer may have a head that the node has not fetched yet.
+  const first = await until(headNumber, 20_000, "a head of the peer");
   await until(
-    async () => ((await headNumber()) >= first + 2 ? true : undefined),
+    async () => (((await headNumber()) ?? first) >= first + 2 ? true : undefined),
     20_000,
     "a newer head of the peer",
   );
