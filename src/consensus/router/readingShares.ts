@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
+import { createTokenBucket, type TokenBucket } from "../../primitives/tokenBucket.ts";
 
 /**
  * Gives each author of consensus messages a share of the thread's time, so that a flood from one validator delays only that
@@ -45,165 +46,171 @@ export const MAX_WAITING_JOBS = 64;
 /** Bytes of all queued jobs; an account with an empty queue may always add one. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
+export interface ReadingSharesParts {
+  readonly clock: Clock;
+  /** Runs `action` after other pending events. */
+  readonly defer: (action: () => void) => void;
+}
+
+export function createReadingShares(parts: ReadingSharesParts): ReadingShares {
+  return new ReadingScheduler(parts);
+}
+
+/** The time of an account, and its jobs in order of arrival. */
 interface Ledger {
   readonly account: ReadingAccount;
-  leftMs: number;
-  countedMs: number;
+  readonly timeMs: TokenBucket;
   readonly jobs: ReadingJob[];
   /** The next step of the first job. */
   next: NextStep;
 }
 
-export function createReadingShares(parts: {
-  readonly clock: Clock;
-  /** Runs `action` after other pending events. */
-  readonly defer: (action: () => void) => void;
-}): ReadingShares {
-  const { clock, defer } = parts;
-  const ledgers = new Map<string, Ledger>();
+class ReadingScheduler implements ReadingShares {
+  private readonly clock: Clock;
+  private readonly defer: (action: () => void) => void;
+  private readonly ledgers = new Map<string, Ledger>();
   /** Ledgers with jobs, in round-robin order: few, while a hundred validators have ten thousand ledgers. */
-  const active = new Set<Ledger>();
-  let waitingBytes = 0;
-  let sliceEndMs: number | undefined;
-  let isDeferred = false;
-  let timer: Timer | undefined;
+  private readonly active = new Set<Ledger>();
+  private waitingBytes = 0;
+  private sliceEndMs: number | undefined;
+  private isDeferred = false;
+  private timer: Timer | undefined;
 
-  function ledgerOf(account: ReadingAccount): Ledger {
-    const known = ledgers.get(account.key);
+  constructor({ clock, defer }: ReadingSharesParts) {
+    this.clock = clock;
+    this.defer = defer;
+  }
+
+  start(job: ReadingJob): boolean {
+    const ledger = this.ledgerOf(job.account);
+    if (ledger.jobs.length > 0) {
+      const isFull =
+        ledger.jobs.length >= MAX_WAITING_JOBS || this.waitingBytes + job.bytes > MAX_WAITING_BYTES;
+      if (!isFull) this.enqueue(job, "charged", ledger);
+      return !isFull;
+    }
+    this.enqueue(job, "charged", ledger);
+    if (this.hasTime(ledger) && this.clock.nowMs() < this.sliceEnd()) this.runFirst(ledger, job);
+    if (this.waitingBytes > 0) this.schedule();
+    return true;
+  }
+
+  clear(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    const jobs = [...this.active].flatMap((ledger) => ledger.jobs.splice(0));
+    this.active.clear();
+    this.waitingBytes = 0;
+    // A full ledger equals a new one.
+    for (const [key, { account, timeMs }] of this.ledgers)
+      if (timeMs.refill(this.clock.nowMs()) >= account.burstMs) this.ledgers.delete(key);
+    for (const job of jobs) job.dropped();
+  }
+
+  private ledgerOf(account: ReadingAccount): Ledger {
+    const known = this.ledgers.get(account.key);
     if (known !== undefined) return known;
-    const opened: Ledger = {
-      account,
-      leftMs: account.burstMs,
-      countedMs: clock.nowMs(),
-      jobs: [],
-      next: "charged",
-    };
-    ledgers.set(account.key, opened);
+    const { share, burstMs } = account;
+    const limits = { capacity: burstMs, perMs: share, maxDebt: burstMs };
+    const timeMs = createTokenBucket(limits, this.clock.nowMs());
+    const opened: Ledger = { account, timeMs, jobs: [], next: "charged" };
+    this.ledgers.set(account.key, opened);
     return opened;
   }
 
-  function hasTime(ledger: Ledger): boolean {
-    const { share, burstMs } = ledger.account;
-    const nowMs = clock.nowMs();
-    ledger.leftMs = Math.min(ledger.leftMs + Math.max(nowMs - ledger.countedMs, 0) * share, burstMs);
-    ledger.countedMs = nowMs;
-    return ledger.leftMs > 0;
+  private hasTime({ timeMs }: Ledger): boolean {
+    return timeMs.refill(this.clock.nowMs()) > 0;
   }
 
-  /** The end of the current slice, which is shared by all jobs that are started before the event loop continues. */
-  function sliceEnd(): number {
-    if (sliceEndMs === undefined) {
-      sliceEndMs = clock.nowMs() + SLICE_MS;
-      deferSlice();
-    }
-    return sliceEndMs;
-  }
-
-  /** Runs steps until the job is done, the slice is over, the account's time is used up, or the job's account changes. */
-  function run(job: ReadingJob, ledger: Ledger): NextStep {
-    let next = ledger.next;
-    let nowMs = clock.nowMs();
-    do {
-      const startMs = nowMs;
-      const isFree = next === "free";
-      next = job.step();
-      nowMs = clock.nowMs();
-      if (!isFree) ledger.leftMs = Math.max(ledger.leftMs - (nowMs - startMs), -ledger.account.burstMs);
-    } while (
-      next !== "done" &&
-      job.account.key === ledger.account.key &&
-      ledger.leftMs > 0 &&
-      nowMs < sliceEnd()
-    );
-    return next;
-  }
-
-  function enqueue(job: ReadingJob, next: NextStep, ledger: Ledger): void {
+  private enqueue(job: ReadingJob, next: NextStep, ledger: Ledger): void {
     if (ledger.jobs.length === 0) ledger.next = next;
-    active.add(ledger);
+    this.active.add(ledger);
     ledger.jobs.push(job);
-    waitingBytes += job.bytes;
+    this.waitingBytes += job.bytes;
   }
 
   /** Runs the first job of a ledger, and moves the ledger to the end of the round-robin order. */
-  function runFirst(ledger: Ledger, job: ReadingJob): void {
-    active.delete(ledger);
-    active.add(ledger);
-    const next = run(job, ledger);
+  private runFirst(ledger: Ledger, job: ReadingJob): void {
+    this.active.delete(ledger);
+    this.active.add(ledger);
+    const next = this.run(job, ledger);
     // The last step may have caused a call of `clear`.
     if (ledger.jobs[0] !== job) return;
     ledger.next = next;
     const hasMoved = job.account.key !== ledger.account.key;
     if (next !== "done" && !hasMoved) return;
     ledger.jobs.shift();
-    if (ledger.jobs.length === 0) active.delete(ledger);
-    waitingBytes -= job.bytes;
+    if (ledger.jobs.length === 0) this.active.delete(ledger);
+    this.waitingBytes -= job.bytes;
     ledger.next = "charged";
-    if (next !== "done") enqueue(job, next, ledgerOf(job.account));
+    if (next !== "done") this.enqueue(job, next, this.ledgerOf(job.account));
   }
 
-  function firstWithTime(): Ledger | undefined {
-    for (const ledger of active) if (hasTime(ledger)) return ledger;
+  /** Runs steps until the job is done, the slice is over, the account's time is used up, or the job's account changes. */
+  private run(job: ReadingJob, { account, timeMs, next: first }: Ledger): NextStep {
+    let next = first;
+    let nowMs = this.clock.nowMs();
+    do {
+      const startMs = nowMs;
+      const isFree = next === "free";
+      next = job.step();
+      nowMs = this.clock.nowMs();
+      if (!isFree) timeMs.spend(nowMs - startMs);
+    } while (
+      next !== "done" &&
+      job.account.key === account.key &&
+      timeMs.left > 0 &&
+      nowMs < this.sliceEnd()
+    );
+    return next;
+  }
+
+  /** The end of the current slice, which is shared by all jobs that are started before the event loop continues. */
+  private sliceEnd(): number {
+    if (this.sliceEndMs === undefined) {
+      this.sliceEndMs = this.clock.nowMs() + SLICE_MS;
+      this.deferSlice();
+    }
+    return this.sliceEndMs;
+  }
+
+  private deferSlice(): void {
+    if (this.isDeferred) return;
+    this.isDeferred = true;
+    this.defer(this.runSlice);
+  }
+
+  private readonly runSlice = (): void => {
+    this.isDeferred = false;
+    this.sliceEndMs = this.clock.nowMs() + SLICE_MS;
+    while (this.clock.nowMs() < this.sliceEndMs) {
+      const ledger = this.firstWithTime();
+      const job = ledger?.jobs[0];
+      if (ledger === undefined || job === undefined) break;
+      this.runFirst(ledger, job);
+    }
+    this.sliceEndMs = undefined;
+    this.schedule();
+  };
+
+  private firstWithTime(): Ledger | undefined {
+    for (const ledger of this.active) if (this.hasTime(ledger)) return ledger;
     return undefined;
   }
 
-  function runSlice(): void {
-    isDeferred = false;
-    sliceEndMs = clock.nowMs() + SLICE_MS;
-    while (clock.nowMs() < sliceEndMs) {
-      const ledger = firstWithTime();
-      const job = ledger?.jobs[0];
-      if (ledger === undefined || job === undefined) break;
-      runFirst(ledger, job);
-    }
-    sliceEndMs = undefined;
-    schedule();
-  }
-
-  function deferSlice(): void {
-    if (isDeferred) return;
-    isDeferred = true;
-    defer(runSlice);
-  }
-
-  function schedule(): void {
+  private schedule(): void {
     let soonestMs = Number.POSITIVE_INFINITY;
-    for (const ledger of active) {
-      if (hasTime(ledger)) {
-        deferSlice();
+    for (const ledger of this.active) {
+      if (this.hasTime(ledger)) {
+        this.deferSlice();
         return;
       }
-      soonestMs = Math.min(soonestMs, -ledger.leftMs / ledger.account.share);
+      soonestMs = Math.min(soonestMs, ledger.timeMs.waitMs);
     }
     if (soonestMs === Number.POSITIVE_INFINITY) return;
-    timer?.cancel();
-    timer = clock.at(clock.nowMs() + Math.max(1, Math.ceil(soonestMs)), runSlice);
+    this.timer?.cancel();
+    this.timer = this.clock.at(this.clock.nowMs() + Math.max(1, Math.ceil(soonestMs)), this.runSlice);
   }
-
-  return {
-    start(job) {
-      const ledger = ledgerOf(job.account);
-      if (ledger.jobs.length > 0) {
-        const isFull = ledger.jobs.length >= MAX_WAITING_JOBS || waitingBytes + job.bytes > MAX_WAITING_BYTES;
-        if (!isFull) enqueue(job, "charged", ledger);
-        return !isFull;
-      }
-      enqueue(job, "charged", ledger);
-      if (hasTime(ledger) && clock.nowMs() < sliceEnd()) runFirst(ledger, job);
-      if (waitingBytes > 0) schedule();
-      return true;
-    },
-    clear() {
-      timer?.cancel();
-      timer = undefined;
-      const jobs = [...active].flatMap((ledger) => ledger.jobs.splice(0));
-      active.clear();
-      waitingBytes = 0;
-      for (const [key, ledger] of ledgers)
-        if (hasTime(ledger) && ledger.leftMs >= ledger.account.burstMs) ledgers.delete(key);
-      for (const job of jobs) job.dropped();
-    },
-  };
 }
 
 /** Runs every job to its end at once, for callers without time shares, such as tests. */
