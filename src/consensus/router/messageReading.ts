@@ -1,9 +1,10 @@
 import type { DecodingErrorCode } from "../../ibft/codec/payloadReader.ts";
+import type { Reading } from "../../ibft/codec/signedReader.ts";
 import type { Authored } from "../../ibft/message.ts";
 import { type Head, isMember, type ValidatorSet, validatorSetAfter } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
-import { equalBytes } from "../../primitives/hex.ts";
+import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 import type { Result } from "../../primitives/result.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
 import { maxTransactionsAfter } from "../../types/transactionCount.ts";
@@ -59,91 +60,144 @@ const FREE_ROUNDS = 8;
 const UNTRUSTED: ReadingAccount = { key: "untrusted", share: 0.05, burstMs: 10 };
 
 export function createMessageReading(parts: MessageReadingParts): MessageReading {
-  const { codec, findTransaction, shares = READ_AT_ONCE } = parts;
-  const known = createKnownSigners();
-  /** Senders of the copies that are being decoded or queued, by message key. */
-  const pendingSenders = new Map<string, Address[]>();
-  /** Rounds of this height with a free block, by kind, author and sender: an honest author has one block in each. */
-  const freeRounds = new Map<string, Set<number>>();
+  return new SharedReading(parts);
+}
 
-  function removeSender({ key, sender }: Keyed): void {
-    const senders = (pendingSenders.get(key) ?? []).filter((one) => !equalBytes(one, sender));
-    if (senders.length > 0) pendingSenders.set(key, senders);
-    else pendingSenders.delete(key);
+class SharedReading implements MessageReading {
+  private readonly codec: MessageCodec;
+  private readonly findTransaction: FindTransaction | undefined;
+  private readonly shares: ReadingShares;
+  private readonly known = createKnownSigners();
+  private readonly copies = new UnreadCopies();
+  private readonly freeBlocks = new FreeBlocks();
+
+  constructor({ codec, findTransaction, shares = READ_AT_ONCE }: MessageReadingParts) {
+    this.codec = codec;
+    this.findTransaction = findTransaction;
+    this.shares = shares;
   }
 
-  /**
-   * The first block per author and round from a validator is not charged: one large block is not a flood. The sender is part
-   * of the key, because blocks are not signed and one sender must not use up what another has; rounds are bounded, because
-   * an author can request any number of them.
-   */
-  function isFirstBlock({ code, sender }: Keyed, author: Address | undefined, round: number): boolean {
+  read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void {
+    const { copies, freeBlocks } = this;
+    const { key, sender, code, payload } = message;
+    const validatorSet = validatorSetAfter(head);
+    let author: Address | undefined;
+    let account = accountOf(validatorSet, sender);
+    const reading = this.decode(message, head, validatorSet, (address) => {
+      author = address;
+      account = accountOf(validatorSet, sender, address);
+    });
+    let isFree: boolean | undefined;
+    const round = this.codec.peekRoundId(code, payload)?.round ?? 0;
+    copies.add(key, sender);
+    function end(result: ReadingResult): void {
+      copies.remove(key, sender);
+      done(result);
+    }
+    const isAccepted = this.shares.start({
+      get account() {
+        return account;
+      },
+      bytes: payload.length,
+      step(): NextStep {
+        if (!copies.has(key)) {
+          done({ kind: "unread", reason: "duplicate" });
+          return "done";
+        }
+        const { done: isDone, value } = reading.next();
+        if (isDone !== true) {
+          if (value !== "block") return "charged";
+          isFree ??= account !== UNTRUSTED && freeBlocks.take(message, author, round);
+          return isFree ? "free" : "charged";
+        }
+        if (value.ok) copies.forget(key);
+        end({ kind: "read", decoded: value });
+        return "done";
+      },
+      dropped: () => end({ kind: "unread", reason: "past" }),
+    });
+    if (!isAccepted) end({ kind: "unread", reason: "overShare" });
+  }
+
+  isAwaited(key: string, sender: Address): boolean {
+    return this.copies.has(key) && !this.copies.isFrom(key, sender);
+  }
+
+  clear(): void {
+    this.freeBlocks.clear();
+    this.shares.clear();
+  }
+
+  private decode(
+    { code, payload }: Keyed,
+    head: Head,
+    validatorSet: ValidatorSet,
+    onAuthor: (author: Address) => void,
+  ): Reading<Result<Authored, DecodingErrorCode>> {
+    return this.codec.read(code, payload, {
+      isAuthorAllowed(author) {
+        if (!isMember(validatorSet, author)) return false;
+        onAuthor(author);
+        return true;
+      },
+      validatorSet,
+      known: this.known,
+      maxTransactions: maxTransactionsAfter(head.header),
+      ...(this.findTransaction !== undefined && { findTransaction: this.findTransaction }),
+    });
+  }
+}
+
+/** The senders of the copies of each message that are being decoded or queued, by message key. */
+class UnreadCopies {
+  private readonly senders = new Map<string, readonly Address[]>();
+
+  has(key: string): boolean {
+    return this.senders.has(key);
+  }
+
+  isFrom(key: string, sender: Address): boolean {
+    return includesBytes(this.senders.get(key) ?? [], sender);
+  }
+
+  add(key: string, sender: Address): void {
+    this.senders.set(key, [...(this.senders.get(key) ?? []), sender]);
+  }
+
+  remove(key: string, sender: Address): void {
+    const others = (this.senders.get(key) ?? []).filter((one) => !equalBytes(one, sender));
+    if (others.length > 0) this.senders.set(key, others);
+    else this.senders.delete(key);
+  }
+
+  /** Forgets all copies: one of them was decoded. */
+  forget(key: string): void {
+    this.senders.delete(key);
+  }
+}
+
+/**
+ * The first block per author and round from a validator is not charged: one large block is not a flood. The sender is part
+ * of the key, because blocks are not signed and one sender must not use up what another has; rounds are bounded, because
+ * an author can request any number of them.
+ */
+class FreeBlocks {
+  /** Rounds of this height with a free block, by kind, author and sender: an honest author has one block in each. */
+  private readonly roundsOf = new Map<string, Set<number>>();
+
+  /** Whether the block is free; the author has no other free one of this kind and round from this sender then. */
+  take({ code, sender }: Keyed, author: Address | undefined, round: number): boolean {
     if (author === undefined) return false;
     const key = `${code} ${toKey(author)}${toKey(sender)}`;
-    const rounds = freeRounds.get(key) ?? new Set();
+    const rounds = this.roundsOf.get(key) ?? new Set();
     if (rounds.has(round) || rounds.size >= FREE_ROUNDS) return false;
-    freeRounds.set(key, rounds.add(round));
+    this.roundsOf.set(key, rounds.add(round));
     return true;
   }
 
-  return {
-    read(message, head, done) {
-      const { key, sender, code, payload } = message;
-      const validatorSet = validatorSetAfter(head);
-      let author: Address | undefined;
-      let account = accountOf(validatorSet, sender);
-      const reading = codec.read(code, payload, {
-        isAuthorAllowed(address) {
-          if (!isMember(validatorSet, address)) return false;
-          author = address;
-          account = accountOf(validatorSet, sender, address);
-          return true;
-        },
-        validatorSet,
-        known,
-        maxTransactions: maxTransactionsAfter(head.header),
-        ...(findTransaction !== undefined && { findTransaction }),
-      });
-      let isFree: boolean | undefined;
-      const round = codec.peekRoundId(code, payload)?.round ?? 0;
-      pendingSenders.set(key, [...(pendingSenders.get(key) ?? []), sender]);
-      function end(result: ReadingResult): void {
-        removeSender(message);
-        done(result);
-      }
-      const isAccepted = shares.start({
-        get account() {
-          return account;
-        },
-        bytes: payload.length,
-        step(): NextStep {
-          if (!pendingSenders.has(key)) {
-            done({ kind: "unread", reason: "duplicate" });
-            return "done";
-          }
-          const { done: isDone, value } = reading.next();
-          if (isDone !== true) {
-            if (value !== "block") return "charged";
-            isFree ??= account !== UNTRUSTED && isFirstBlock(message, author, round);
-            return isFree ? "free" : "charged";
-          }
-          if (value.ok) pendingSenders.delete(key);
-          end({ kind: "read", decoded: value });
-          return "done";
-        },
-        dropped: () => end({ kind: "unread", reason: "past" }),
-      });
-      if (!isAccepted) end({ kind: "unread", reason: "overShare" });
-    },
-    isAwaited: (key, sender) => {
-      const senders = pendingSenders.get(key);
-      return senders !== undefined && !senders.some((one) => equalBytes(one, sender));
-    },
-    clear() {
-      freeRounds.clear();
-      shares.clear();
-    },
-  };
+  clear(): void {
+    this.roundsOf.clear();
+  }
 }
 
 /** A message is charged to its sender until its author is known. */

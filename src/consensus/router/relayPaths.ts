@@ -3,6 +3,7 @@ import type { Address } from "../../primitives/address.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { equalBytes } from "../../primitives/hex.ts";
+import { createDeclines } from "./declines.ts";
 
 /**
  * Tracks which nodes relay an author's messages to us, and to which we relay them: an epidemic broadcast tree per author, as
@@ -41,15 +42,11 @@ interface Source {
 }
 
 export function createRelayPaths(): RelayPaths {
-  /** The height up to which a receiver declined an author's messages from us, by receiver and then by author. */
-  const declinedUpTo = new Map<string, Map<string, bigint>>();
-  /** The height up to which we do not send another decline, by relayer and author. */
-  const declineSentUpTo = new Map<string, bigint>();
+  const declines = createDeclines();
+  const latest = createLatestMessages();
   /** Messages of this height, and of the last, because copies arrive late. */
   let sources = new Map<string, Source>();
   let earlier = sources;
-  /** The last message of each validator at this height. */
-  const lastMessages = new Map<string, Authored>();
 
   const sourceOf = (key: string): Source | undefined => sources.get(key) ?? earlier.get(key);
 
@@ -59,7 +56,7 @@ export function createRelayPaths(): RelayPaths {
     const { author, height, senders } = source;
     const key = toKey(sender);
     if (senders.has(key)) {
-      noteDecline(sender, author, height);
+      declines.add(sender, author, height);
       return;
     }
     senders.set(key, sender);
@@ -71,24 +68,13 @@ export function createRelayPaths(): RelayPaths {
     }
   }
 
-  function noteDecline(to: Address, author: Address, height: bigint): void {
-    const authors = declinedUpTo.get(toKey(to)) ?? new Map<string, bigint>();
-    // Spreads the expiry of declines that arrive at the same time.
-    const spread = BigInt((to[19] ?? 0) * 7 + (author[19] ?? 0) * 13) % DECLINE_HEIGHTS;
-    authors.set(toKey(author), height + DECLINE_HEIGHTS + spread);
-    dropOldest(authors, VALIDATORS_LIMIT);
-    declinedUpTo.set(toKey(to), authors);
-    dropOldest(declinedUpTo, VALIDATORS_LIMIT);
-  }
-
   return {
     accepted(message, key, sender) {
       const { author, payload } = message.signed;
       if (!sources.has(key))
         sources.set(key, { author, height: payload.height, senders: new Map(), redundant: [] });
       dropOldest(sources, SOURCES_LIMIT);
-      const before = lastMessages.get(toKey(author));
-      if (before === undefined || isLater(message, before)) lastMessages.set(toKey(author), message);
+      latest.add(message);
       repeated(key, sender);
     },
     repeated,
@@ -97,35 +83,47 @@ export function createRelayPaths(): RelayPaths {
       if (source === undefined) return [];
       const { author, height, redundant } = source;
       source.redundant = [];
-      return redundant.filter((relayer) => {
-        const pair = toKey(relayer) + toKey(author);
-        if ((declineSentUpTo.get(pair) ?? -1n) >= height) return false;
-        declineSentUpTo.delete(pair);
-        declineSentUpTo.set(pair, height + DECLINE_PAUSE_HEIGHTS);
-        dropOldest(declineSentUpTo, PAIRS_LIMIT);
-        return true;
-      });
+      return redundant.filter((relayer) => declines.takeTurn(relayer, author, height));
     },
     hasSent: (key, sender) => sources.get(key)?.senders.has(toKey(sender)) === true,
-    isPast(to, message) {
-      const last = lastMessages.get(toKey(to));
-      if (last === undefined || last.signed.payload.round !== message.signed.payload.round) return false;
-      return message.kind !== "roundChange" && STAGES[last.kind] > STAGES[message.kind];
-    },
-    hasDeclined: (to, author, height) => (declinedUpTo.get(toKey(to))?.get(toKey(author)) ?? -1n) >= height,
+    isPast: latest.isPast,
+    hasDeclined: declines.has,
     forgetDecline(to, author) {
-      if (author !== undefined) {
-        declinedUpTo.get(toKey(to))?.delete(toKey(author));
-        return;
-      }
-      declinedUpTo.delete(toKey(to));
-      lastMessages.delete(toKey(to));
+      declines.forget(to, author);
+      if (author === undefined) latest.forget(to);
     },
     heightBegan() {
       earlier = sources;
       sources = new Map();
-      lastMessages.clear();
+      latest.clear();
     },
+  };
+}
+
+/** The last message of each validator at this height: how far its author is. */
+interface LatestMessages {
+  readonly add: (message: Authored) => void;
+  /** Whether `to` has sent a message of the same round's later stage. */
+  readonly isPast: (to: Address, message: Authored) => boolean;
+  readonly forget: (author: Address) => void;
+  readonly clear: () => void;
+}
+
+function createLatestMessages(): LatestMessages {
+  const messages = new Map<string, Authored>();
+  return {
+    add(message) {
+      const author = toKey(message.signed.author);
+      const before = messages.get(author);
+      if (before === undefined || isLater(message, before)) messages.set(author, message);
+    },
+    isPast(to, message) {
+      const last = messages.get(toKey(to));
+      if (last === undefined || last.signed.payload.round !== message.signed.payload.round) return false;
+      return message.kind !== "roundChange" && STAGES[last.kind] > STAGES[message.kind];
+    },
+    forget: (author) => void messages.delete(toKey(author)),
+    clear: () => messages.clear(),
   };
 }
 
@@ -142,22 +140,8 @@ const STAGES: Readonly<Record<Authored["kind"], number>> = {
   commit: 3,
 };
 
-/**
- * Heights for which a decline is valid: at least so many, at most twice as many. Renewing one takes about four messages,
- * which is a seventh of all messages among forty validators.
- */
-const DECLINE_HEIGHTS = 256n;
-
 /** Relayers kept for an author that is not connected to us: some may stop relaying, and the fastest one changes. */
 const KEPT_RELAYERS = 8;
-
-/** Heights before a decline is sent again: it takes effect after a moment, and Besu ignores it. */
-const DECLINE_PAUSE_HEIGHTS = 8n;
-
-const VALIDATORS_LIMIT = 200;
-
-/** All pairs of a hundred validators. */
-const PAIRS_LIMIT = 10_000;
 
 /** Several rounds of a hundred validators. */
 const SOURCES_LIMIT = 2_000;
