@@ -1,12 +1,9 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Engine } from "../consensus/engine.ts";
 import type { Outbox } from "../consensus/ports.ts";
-import {
-  createMessageRouter,
-  declareMessageRouterMetrics,
-  type MessageRouter,
-} from "../consensus/router/messageRouter.ts";
+import { createMessageRouter, type MessageRouter } from "../consensus/router/messageRouter.ts";
 import { createReadingShares } from "../consensus/router/readingShares.ts";
+import { declareMessageRouterMetrics } from "../consensus/router/routerMetrics.ts";
 import { createIbfTransport } from "../network/ibf/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";

@@ -1,11 +1,7 @@
 import { declareConsensusMetrics } from "../../src/consensus/consensusMetrics.ts";
 import type { ConsensusStatus } from "../../src/consensus/monitor/status.ts";
-import {
-  createMessageRouter,
-  declareMessageRouterMetrics,
-  type MessageRouter,
-  VALIDATION_RESULTS,
-} from "../../src/consensus/router/messageRouter.ts";
+import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
+import { declareMessageRouterMetrics, VALIDATION_RESULTS } from "../../src/consensus/router/routerMetrics.ts";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { type Encoded, encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
 import type {

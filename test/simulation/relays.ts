@@ -1,9 +1,6 @@
+import { FUTURE_BYTES_LIMIT } from "../../src/consensus/buffers/otherHeights.ts";
 import type { MessageCodec } from "../../src/consensus/router/messageCodec.ts";
-import {
-  createMessageRouter,
-  FUTURE_BYTES_LIMIT,
-  type MessageRouter,
-} from "../../src/consensus/router/messageRouter.ts";
+import { createMessageRouter, type MessageRouter } from "../../src/consensus/router/messageRouter.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { Rules } from "../../src/ibft/state.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";

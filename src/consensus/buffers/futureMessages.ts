@@ -34,6 +34,13 @@ export interface FutureMessages<M extends RawMessage> {
   takeUpTo(height: bigint): readonly M[];
 }
 
+export function createFutureMessages<M extends RawMessage>(
+  limits: FutureLimits,
+  isPreferred: (sender: Address) => boolean = () => false,
+): FutureMessages<M> {
+  return new FutureBuffer(limits, isPreferred);
+}
+
 /** The buffered messages of one sender. */
 interface Load<M> {
   isPreferred: boolean;
@@ -48,32 +55,52 @@ interface Kept<M> {
   readonly order: number;
 }
 
-export function createFutureMessages<M extends RawMessage>(
-  limits: FutureLimits,
-  isPreferred: (sender: Address) => boolean = () => false,
-): FutureMessages<M> {
-  const loads = new Map<string, Load<M>>();
-  let messages = 0;
-  let bytes = 0;
-  let arrivals = 0;
+class FutureBuffer<M extends RawMessage> implements FutureMessages<M> {
+  count = 0;
+  bytes = 0;
+  private readonly limits: FutureLimits;
+  private readonly isPreferred: (sender: Address) => boolean;
+  private readonly loads = new Map<string, Load<M>>();
+  private arrivals = 0;
 
-  function count(load: Load<M>, { payload }: M, sign: 1 | -1): void {
-    load.messages += sign;
-    load.bytes += sign * payload.length;
-    messages += sign;
-    bytes += sign * payload.length;
+  constructor(limits: FutureLimits, isPreferred: (sender: Address) => boolean) {
+    this.limits = limits;
+    this.isPreferred = isPreferred;
   }
 
-  function uncount(key: string, load: Load<M>, removed: readonly Kept<M>[]): void {
-    for (const { message } of removed) count(load, message, -1);
-    if (load.messages === 0) loads.delete(key);
+  add(message: M, height: bigint, current: bigint): "kept" | "tooFar" | "full" {
+    if (height > current + BigInt(this.limits.distance)) return "tooFar";
+    const key = toKey(message.sender);
+    const load = this.loads.get(key) ?? newLoad();
+    load.isPreferred = this.isPreferred(message.sender);
+    this.loads.set(key, load);
+    const kept = load.byHeight.get(height) ?? [];
+    load.byHeight.set(height, kept);
+    const added: Kept<M> = { message, order: this.arrivals++ };
+    kept.push(added);
+    this.countMessage(load, message, 1);
+    while (this.count > this.limits.messages || this.bytes > this.limits.bytes) this.makeRoom();
+    return kept.at(-1) === added ? "kept" : "full";
+  }
+
+  takeUpTo(height: bigint): readonly M[] {
+    const taken: Kept<M>[] = [];
+    for (const [key, load] of this.loads) {
+      taken.push(...(load.byHeight.get(height) ?? []));
+      for (const [known, kept] of load.byHeight) {
+        if (known > height) continue;
+        load.byHeight.delete(known);
+        this.uncount(key, load, kept);
+      }
+    }
+    return taken.sort((a, b) => a.order - b.order).map(({ message }) => message);
   }
 
   /** Evicts messages of the sender that uses most of the exceeded limit. */
-  function makeRoom(): void {
-    const unit = bytes > limits.bytes ? "bytes" : "messages";
+  private makeRoom(): void {
+    const unit = this.bytes > this.limits.bytes ? "bytes" : "messages";
     let heaviest: readonly [key: string, load: Load<M>] | undefined;
-    for (const one of loads)
+    for (const one of this.loads)
       if (heaviest === undefined || isEvictedBefore(one[1], heaviest[1], unit)) heaviest = one;
     const [key, load] = expectDefined(heaviest, "a sender with buffered messages");
     let highest = 0n;
@@ -81,43 +108,20 @@ export function createFutureMessages<M extends RawMessage>(
     const kept = load.byHeight.get(highest) ?? [];
     const evicted = load.byHeight.size > 1 ? kept.splice(0) : kept.splice(0, 1);
     if (kept.length === 0) load.byHeight.delete(highest);
-    uncount(key, load, evicted);
+    this.uncount(key, load, evicted);
   }
 
-  return {
-    get count() {
-      return messages;
-    },
-    get bytes() {
-      return bytes;
-    },
-    add(message, height, current) {
-      if (height > current + BigInt(limits.distance)) return "tooFar";
-      const key = toKey(message.sender);
-      const load = loads.get(key) ?? newLoad();
-      load.isPreferred = isPreferred(message.sender);
-      loads.set(key, load);
-      const kept = load.byHeight.get(height) ?? [];
-      load.byHeight.set(height, kept);
-      const added: Kept<M> = { message, order: arrivals++ };
-      kept.push(added);
-      count(load, message, 1);
-      while (messages > limits.messages || bytes > limits.bytes) makeRoom();
-      return kept.at(-1) === added ? "kept" : "full";
-    },
-    takeUpTo(height) {
-      const taken: Kept<M>[] = [];
-      for (const [key, load] of loads) {
-        taken.push(...(load.byHeight.get(height) ?? []));
-        for (const [known, kept] of load.byHeight) {
-          if (known > height) continue;
-          load.byHeight.delete(known);
-          uncount(key, load, kept);
-        }
-      }
-      return taken.sort((a, b) => a.order - b.order).map(({ message }) => message);
-    },
-  };
+  private countMessage(load: Load<M>, { payload }: M, sign: 1 | -1): void {
+    load.messages += sign;
+    load.bytes += sign * payload.length;
+    this.count += sign;
+    this.bytes += sign * payload.length;
+  }
+
+  private uncount(key: string, load: Load<M>, removed: readonly Kept<M>[]): void {
+    for (const { message } of removed) this.countMessage(load, message, -1);
+    if (load.messages === 0) this.loads.delete(key);
+  }
 }
 
 function newLoad<M>(): Load<M> {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { IBF_CODEC } from "../../../src/consensus/router/messageCodec.ts";
 import { createMessageReading, type ReadingResult } from "../../../src/consensus/router/messageReading.ts";
-import { createMessageRouter, type ValidationResult } from "../../../src/consensus/router/messageRouter.ts";
+import { createMessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import type { ReadingJob, ReadingShares } from "../../../src/consensus/router/readingShares.ts";
+import type { ValidationResult } from "../../../src/consensus/router/routerMetrics.ts";
 import type { Encoded } from "../../../src/ibft/codec/encoding.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import type { Address } from "../../../src/primitives/address.ts";

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createFarFutureRoundChanges } from "../../../src/consensus/buffers/farFutureRoundChanges.ts";
 import { createFutureMessages, type RawMessage } from "../../../src/consensus/buffers/futureMessages.ts";
+import { createMessageRouter, type MessageRouter } from "../../../src/consensus/router/messageRouter.ts";
 import {
-  createMessageRouter,
   declareMessageRouterMetrics,
-  type MessageRouter,
   type ValidationResult,
-} from "../../../src/consensus/router/messageRouter.ts";
+} from "../../../src/consensus/router/routerMetrics.ts";
 import { createSeenMessages } from "../../../src/consensus/router/seenMessages.ts";
 import { encodeMessage, signPayload } from "../../../src/ibft/codec/encoding.ts";
 import type { Authored } from "../../../src/ibft/message.ts";

@@ -1,0 +1,211 @@
+import type { Authored } from "../../ibft/message.ts";
+import type { Rules } from "../../ibft/state.ts";
+import type { Head } from "../../ibft/validatorSet.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { includesBytes } from "../../primitives/hex.ts";
+import type { Carrier } from "../ports.ts";
+import type { Keyed } from "./messageReading.ts";
+import { createRelayPaths, RELAY_DELAY_MS } from "./relayPaths.ts";
+import { createRelayPolicy, type RelayPolicy } from "./relayPolicy.ts";
+import { createSeenMessages, type SeenMessages } from "./seenMessages.ts";
+
+/**
+ * Relays valid messages of other validators, each once and with the same bytes (ibft2.md#relay-and-buffers).
+ *
+ *   accepted -> within the author's bounds? -> 30 ms -> to the validators that have not sent it themselves
+ *                                                    -> a quarter of a timeout later to those that declined
+ *
+ * Invariants: the same bytes are sent twice only to decline; what is held for a further delay is bounded in bytes; nothing is
+ * relayed once its height is decided.
+ */
+export interface MessageRelay {
+  /** Takes a valid message of the height after `head`, in its first copy. */
+  accepted(received: Keyed, message: Authored, head: Head): void;
+  /** Takes another copy of a message. */
+  repeated(copy: Keyed): void;
+  /** True when the message was not sent or relayed before; it counts as sent from then on. */
+  isFirst(key: string): boolean;
+  headAdvanced(head: Head): void;
+  peerConnected(address: Address): void;
+  /** Messages remembered as sent, and bytes of those held for validators that declined them. */
+  readonly remembered: { readonly sent: number; readonly delayedBytes: number };
+}
+
+export interface MessageRelayParts {
+  readonly self: Address;
+  readonly schedule: Pick<Rules["schedule"], "gossipedHistoryLimit" | "requestTimeoutSeconds">;
+  readonly carrier: Carrier;
+  readonly clock: Pick<Clock, "nowMs">;
+  /** Called for each message that is relayed. */
+  readonly onRelayed?: (() => void) | undefined;
+  /** Runs relaying after a delay; runs it at once by default. */
+  readonly later?: ((relay: () => void, delayMs: number) => void) | undefined;
+  /** Bytes of messages that may be held for validators that declined them; DELAYED_BYTES_LIMIT by default. */
+  readonly delayedBytesLimit?: number | undefined;
+}
+
+export function createMessageRelay(parts: MessageRelayParts): MessageRelay {
+  return new DelayedRelay(parts);
+}
+
+/** A message to be relayed. */
+interface Relay {
+  readonly key: string;
+  readonly code: number;
+  readonly payload: Uint8Array;
+  readonly message: Authored;
+  readonly to: readonly Address[];
+  readonly except: readonly Address[];
+}
+
+class DelayedRelay implements MessageRelay {
+  private readonly self: Address;
+  private readonly carrier: Carrier;
+  private readonly onRelayed: (() => void) | undefined;
+  private readonly later: (relay: () => void, delayMs: number) => void;
+  private readonly delayedBytesLimit: number;
+  private readonly declinedDelayMs: number;
+  private readonly sent: SeenMessages;
+  private readonly paths = createRelayPaths();
+  /**
+   * Without it, an author of more messages than `sent` remembers could make all validators relay the same ones again and
+   * again for as long as the height lasts.
+   */
+  private readonly policy: RelayPolicy;
+  /** Messages to be relayed after a delay, by key, to the validators not known to have them by then. */
+  private readonly pending = new Map<string, Relay>();
+  /** Messages to be relayed later to validators that declined them, by batch; dropped once the height is decided. */
+  private readonly delayed = new Map<number, readonly Relay[]>();
+  private batches = 0;
+  /** Number of the newest block. */
+  private decidedUpTo = -1n;
+
+  constructor(parts: MessageRelayParts) {
+    const { self, schedule, carrier, clock, onRelayed } = parts;
+    const { later = (relay) => relay(), delayedBytesLimit = DELAYED_BYTES_LIMIT } = parts;
+    this.self = self;
+    this.carrier = carrier;
+    this.onRelayed = onRelayed;
+    this.later = later;
+    this.delayedBytesLimit = delayedBytesLimit;
+    this.declinedDelayMs = DECLINED_DELAY_SHARE * schedule.requestTimeoutSeconds * 1000;
+    this.sent = createSeenMessages(schedule.gossipedHistoryLimit);
+    this.policy = createRelayPolicy(clock);
+  }
+
+  accepted(received: Keyed, message: Authored, head: Head): void {
+    const { key, sender, code, payload } = received;
+    this.paths.accepted(message, key, sender);
+    this.decline(received);
+    if (!this.sent.add(key) || !this.policy.take(message, payload.length, head)) return;
+    const except = [this.self, sender, message.signed.author];
+    this.pending.set(key, { key, code, payload, message, to: head.tally.validators, except });
+    if (this.pending.size === 1) this.later(() => this.relayPending(), RELAY_DELAY_MS);
+    if (this.pending.size >= RELAYS_LIMIT) this.relayPending();
+  }
+
+  repeated(copy: Keyed): void {
+    this.paths.repeated(copy.key, copy.sender);
+    this.decline(copy);
+  }
+
+  isFirst(key: string): boolean {
+    return this.sent.add(key);
+  }
+
+  headAdvanced({ header }: Head): void {
+    this.decidedUpTo = header.number;
+    this.delayed.clear();
+    this.policy.heightBegan();
+    this.paths.heightBegan();
+  }
+
+  peerConnected(address: Address): void {
+    this.paths.forgetDecline(address);
+  }
+
+  get remembered(): { readonly sent: number; readonly delayedBytes: number } {
+    return { sent: this.sent.size, delayedBytes: this.delayedBytes() };
+  }
+
+  private delayedBytes(): number {
+    let bytes = 0;
+    for (const relays of this.delayed.values()) for (const { payload } of relays) bytes += payload.length;
+    return bytes;
+  }
+
+  /** Relays at once, or after a further delay to validators that declined the author's messages from us. */
+  private relayPending(): void {
+    const batch: Relay[] = [];
+    let heldBytes = this.delayedBytes();
+    for (const relay of this.pending.values()) {
+      const { author, payload } = relay.message.signed;
+      const recipients = this.recipientsOf(relay);
+      const isHeld = (address: Address): boolean =>
+        heldBytes + relay.payload.length <= this.delayedBytesLimit &&
+        this.paths.hasDeclined(address, author, payload.height);
+      const to = recipients.filter(isHeld);
+      this.relayTo(
+        relay,
+        recipients.filter((address) => !to.includes(address)),
+      );
+      if (to.length === 0) continue;
+      batch.push({ ...relay, to });
+      heldBytes += relay.payload.length;
+    }
+    this.pending.clear();
+    if (batch.length === 0) return;
+    const id = this.batches++;
+    this.delayed.set(id, batch);
+    this.later(() => this.relayDelayed(id), this.declinedDelayMs);
+  }
+
+  private relayDelayed(id: number): void {
+    const batch = this.delayed.get(id) ?? [];
+    this.delayed.delete(id);
+    for (const relay of batch) {
+      const recipients = this.recipientsOf(relay).filter(
+        (address) => !this.paths.isPast(address, relay.message),
+      );
+      this.relayTo(relay, recipients);
+      for (const address of recipients) this.paths.forgetDecline(address, relay.message.signed.author);
+    }
+  }
+
+  /** The validators that may still need the message: none once its block is committed, for blocks are announced. */
+  private recipientsOf({ key, message, to, except }: Relay): readonly Address[] {
+    if (message.signed.payload.height <= this.decidedUpTo) return [];
+    return to.filter((address) => !includesBytes(except, address) && !this.paths.hasSent(key, address));
+  }
+
+  private relayTo({ code, payload, except }: Relay, to: readonly Address[]): void {
+    if (to.length === 0) return;
+    this.carrier.send(code, payload, { to, except });
+    this.onRelayed?.();
+  }
+
+  /** Sends a copy back twice to the relayers that are not needed for this author's messages. */
+  private decline({ key, code, payload }: Keyed): void {
+    if (payload.length > DECLINE_BYTES) return;
+    const to = this.paths.takeRedundant(key);
+    if (to.length === 0) return;
+    for (let copy = 0; copy < 2; copy++)
+      this.carrier.send(code, payload, { to, except: [this.self, this.self] });
+  }
+}
+
+/** More messages than the validators of one round send; when there are more, all are relayed without further delay. */
+const RELAYS_LIMIT = 256;
+
+/**
+ * Bytes of messages held for validators that declined them; beyond it, messages are relayed without the further delay. A
+ * quarter of a long timeout would otherwise hold every block that is proposed meanwhile, and what a faulty author sends.
+ */
+const DELAYED_BYTES_LIMIT = 64 * 1024 * 1024;
+
+/** Part of round 0's timeout: time to get a declined message from others, with time left in the round afterwards. */
+const DECLINED_DELAY_SHARE = 0.25;
+
+/** Small messages are enough to decline all messages of an author. */
+const DECLINE_BYTES = 1_024;
