@@ -6,19 +6,18 @@ import {
   STATUS_CODES,
 } from "node:http";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
+import { type WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
-import { type ConnectionLimits, limitConnections } from "./connectionLimits.ts";
+import { type ConnectionLimits, type LimitedConnections, limitConnections } from "./connectionLimits.ts";
 import { createForeignRule } from "./foreignPages.ts";
-import { createHostAllowlist } from "./hostAllowlist.ts";
+import { createHostAllowlist, type HostCheck } from "./hostAllowlist.ts";
 import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
 import {
   ALL_ANSWERS_BYTES,
-  ALL_BACKLOGS_BYTES,
   ARRIVAL_LIMIT_MS,
   ARRIVAL_TIMES,
   CLOSING_LIMIT_MS,
@@ -28,7 +27,8 @@ import {
 import type { MessageReader } from "./messageReader.ts";
 import { remoteHostOf } from "./remoteHost.ts";
 import { listen, listening, portOf, type RpcServer, type ServerErrorCode } from "./server.ts";
-import { type ServedConnection, serveConnection } from "./websocketConnection.ts";
+import { watchAnswers, watchBacklogs } from "./unreadLimits.ts";
+import { type ConnectionParts, type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
 /**
  * JSON-RPC and subscriptions over WebSocket, on a port of its own, under any path
@@ -60,11 +60,10 @@ export interface WebSocketParts {
 
 export async function openWebSocketServer(
   settings: WebSocketSettings,
-  { dispatcher, reader, clock, logger, metrics }: WebSocketParts,
+  parts: WebSocketParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, timeoutMs, arrivalTimes = ARRIVAL_TIMES } = settings;
-  const isForeign = createForeignRule(settings.trustedOrigins, settings.allowedHosts);
-  const checkHost = createHostAllowlist(settings.allowedHosts);
+  const { host, port, arrivalTimes = ARRIVAL_TIMES } = settings;
+  const { clock, logger, metrics } = parts;
   const served = new Set<ServedConnection>();
   const upgrader = new WebSocketServer({
     noServer: true,
@@ -72,8 +71,6 @@ export async function openWebSocketServer(
     maxPayload: settings.maxFrameBytes * FRAMES_PER_MESSAGE,
     handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
   });
-  const onBacklog = watchBacklogs(served, { clock, logger });
-  const onAnswer = watchAnswers(served, settings.unreadLimitBytes ?? ALL_ANSWERS_BYTES, logger);
   const server = createServer({
     requireHostHeader: false,
     requestTimeout: ARRIVAL_LIMIT_MS,
@@ -85,46 +82,18 @@ export async function openWebSocketServer(
     logger,
     onRefused: () => metrics?.rejected("connections"),
   });
-
-  server.on("request", (request, response) => {
-    response.sendDate = false;
-    const hostCheck = checkHost(request.headers.host);
-    if (hostCheck !== "allowed") metrics?.rejected("host");
-    if (hostCheck === "allowed") answerPlainRequest(request, response);
-    else if (hostCheck === "malformed") respondRefusal(response, 400, "");
-    else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
-  });
-  server.on("upgrade", (request, stream, head) => {
-    const hostCheck = checkHost(request.headers.host);
-    if (hostCheck !== "allowed") {
-      metrics?.rejected("host");
-      refuseUpgrade(stream, hostCheck === "malformed" ? 400 : 403);
-      return;
-    }
-    const isForeignPage = isForeign(request.headers);
-    if (isForeignPage && !connections.admitsPage(request.socket)) {
-      refuseUpgrade(stream, 503);
-      return;
-    }
-    upgrader.handleUpgrade(request, stream, head, (socket) => {
-      const remoteHost = remoteHostOf(request.socket.remoteAddress);
-      connections.keep(request.socket);
-      const parts = {
-        dispatcher,
-        reader,
-        clock,
-        logger,
-        timeoutMs,
-        remoteHost,
-        isForeignPage,
-        onBacklog,
-        onAnswer,
-      };
-      const connection = serveConnection(socket, stream, parts);
-      served.add(connection);
-      connection.onClose(() => served.delete(connection));
-    });
-  });
+  const checkHost = createHostAllowlist(settings.allowedHosts);
+  const checkCounted: CheckHost = (host) => {
+    const result = checkHost(host);
+    if (result !== "allowed") metrics?.rejected("host");
+    return result;
+  };
+  server.on("request", createPlainRequestHandler(checkCounted));
+  const serve = createConnectionOpener(served, settings, parts);
+  server.on(
+    "upgrade",
+    createUpgradeHandler(settings, { checkHost: checkCounted, connections, upgrader, serve }),
+  );
 
   const listened = await listening(() => listen(server, host, port), host, port);
   if (!listened.ok) return listened;
@@ -146,9 +115,77 @@ export async function openWebSocketServer(
 /** Sub-protocol that a widespread client library requests by mistake. */
 const CLIENT_QUIRK = "undefined";
 
+type CheckHost = (header: string | undefined) => HostCheck;
+
+/** Answers requests that are no upgrades. */
+function createPlainRequestHandler(
+  checkHost: CheckHost,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    response.sendDate = false;
+    const hostCheck = checkHost(request.headers.host);
+    if (hostCheck === "allowed") answerPlainRequest(request, response);
+    else if (hostCheck === "malformed") respondRefusal(response, 400, "");
+    else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
+  };
+}
+
 function answerPlainRequest({ method, url }: IncomingMessage, response: ServerResponse): void {
   if (method === "POST" && url === "/login") respondNoAuthentication(response);
   else respondRefusal(response, 400, "Websocket endpoint can't handle HTTP requests");
+}
+
+type ServeConnection = (
+  socket: WebSocket,
+  stream: Duplex,
+  client: Pick<ConnectionParts, "remoteHost" | "isForeignPage">,
+) => void;
+
+/** Upgrades connections that pass the checks of host, origin and limits, and hands them to `serve`. */
+function createUpgradeHandler(
+  { trustedOrigins, allowedHosts }: Pick<WebSocketSettings, "trustedOrigins" | "allowedHosts">,
+  parts: {
+    readonly checkHost: CheckHost;
+    readonly connections: LimitedConnections;
+    readonly upgrader: WebSocketServer;
+    readonly serve: ServeConnection;
+  },
+): (request: IncomingMessage, stream: Duplex, head: Buffer) => void {
+  const { checkHost, connections, upgrader, serve } = parts;
+  const isForeign = createForeignRule(trustedOrigins, allowedHosts);
+  return (request, stream, head) => {
+    const hostCheck = checkHost(request.headers.host);
+    if (hostCheck !== "allowed") {
+      refuseUpgrade(stream, hostCheck === "malformed" ? 400 : 403);
+      return;
+    }
+    const isForeignPage = isForeign(request.headers);
+    if (isForeignPage && !connections.admitsPage(request.socket)) {
+      refuseUpgrade(stream, 503);
+      return;
+    }
+    upgrader.handleUpgrade(request, stream, head, (socket) => {
+      const remoteHost = remoteHostOf(request.socket.remoteAddress);
+      connections.keep(request.socket);
+      serve(socket, stream, { remoteHost, isForeignPage });
+    });
+  };
+}
+
+/** Serves connections, and keeps them in `served` until they close, with limits on what they leave unread together. */
+function createConnectionOpener(
+  served: Set<ServedConnection>,
+  { timeoutMs, unreadLimitBytes = ALL_ANSWERS_BYTES }: WebSocketSettings,
+  { dispatcher, reader, clock, logger }: WebSocketParts,
+): ServeConnection {
+  const onBacklog = watchBacklogs(served, { clock, logger });
+  const onAnswer = watchAnswers(served, unreadLimitBytes, logger);
+  const common = { dispatcher, reader, clock, logger, timeoutMs, onBacklog, onAnswer };
+  return (socket, stream, client) => {
+    const connection = serveConnection(socket, stream, { ...common, ...client });
+    served.add(connection);
+    connection.onClose(() => served.delete(connection));
+  };
 }
 
 function refuseUpgrade(stream: Duplex, status: number): void {
@@ -168,58 +205,6 @@ function startHeartbeat(clock: Clock, connections: ReadonlySet<ServedConnection>
   let timer = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
   return { stop: () => timer.cancel() };
 }
-
-/** Bounds the backlogs of notifications of all connections together: above the limit the slowest readers are cut. */
-function watchBacklogs(
-  connections: ReadonlySet<ServedConnection>,
-  { clock, logger }: Pick<WebSocketParts, "clock" | "logger">,
-): (bytes: number) => void {
-  let nextCheckMs = clock.nowMs();
-  return (bytes) => {
-    if (bytes < CHECKED_BACKLOG_BYTES || clock.nowMs() < nextCheckMs) return;
-    nextCheckMs = clock.nowMs() + CHECK_PAUSE_MS;
-    cutSlowest(connections, ({ backlogBytes }) => backlogBytes, ALL_BACKLOGS_BYTES, logger);
-  };
-}
-
-/** The same for answers: a client may request many large ones before the first is ready. */
-function watchAnswers(
-  connections: ReadonlySet<ServedConnection>,
-  limitBytes: number,
-  logger: Logger,
-): (bytes: number) => void {
-  /** Bytes, including those of connections that were just cut. */
-  let total = 0;
-  return (bytes) => {
-    total += bytes;
-    if (bytes < 0 || total <= limitBytes) return;
-    cutSlowest(connections, ({ unreadAnswerBytes }) => unreadAnswerBytes, limitBytes, logger);
-  };
-}
-
-/** Cuts the connections with most unread bytes until the rest is within the limit. */
-function cutSlowest(
-  connections: ReadonlySet<ServedConnection>,
-  waitingFor: (connection: ServedConnection) => number,
-  limitBytes: number,
-  logger: Logger,
-): void {
-  let total = 0;
-  for (const connection of connections) total += waitingFor(connection);
-  if (total <= limitBytes) return;
-  logger.warn(
-    { waitingBytes: total },
-    "WebSocket clients read too slowly; the slowest connections are closed",
-  );
-  for (const connection of [...connections].sort((a, b) => waitingFor(b) - waitingFor(a))) {
-    total -= waitingFor(connection);
-    connection.cut();
-    if (total <= limitBytes) return;
-  }
-}
-
-const CHECKED_BACKLOG_BYTES = 1024 * 1024;
-const CHECK_PAUSE_MS = 100;
 
 /** Close code 1001. */
 const GOING_AWAY = 1001;

@@ -1,0 +1,145 @@
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import type { Logger } from "../../observability/logger.ts";
+import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
+import type { EventText } from "../subscriptions/notificationText.ts";
+import { BACKLOG_BEHIND_BYTES, BACKLOG_LIMIT_BYTES, SLICE_LIMIT_BYTES } from "./limits.ts";
+import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
+
+export interface OutputParts {
+  readonly logger: Logger;
+  /** Called before each notification with the bytes of notifications that wait to be sent on this connection. */
+  readonly onBacklog?: (bytes: number) => void;
+  /** Called with the size of each answer when it is written and, as a negative number, when it is sent or dropped. */
+  readonly onAnswer?: (bytes: number) => void;
+}
+
+/**
+ * The answers and notifications of one WebSocket connection. What is sent waits in memory until the client has read it.
+ * A client that reads its notifications too slowly is cut, because notifications cannot be held back. Unread answers,
+ * however large, do not count as slow reading, but have a limit of their own (unreadLimits.ts). The writes of one event-loop
+ * slice are sent together.
+ */
+export class WebSocketOutput {
+  private readonly socket: WebSocket;
+  private readonly stream: Duplex;
+  private readonly parts: OutputParts;
+  private readonly onSent: () => void;
+  private isCorked = false;
+  private isCut = false;
+  /** Bytes of notifications that waited before the first write of the current event-loop slice. */
+  private backlogBefore = 0;
+  /** In the stream's units: characters of strings, bytes of buffers. */
+  private unreadAnswers = 0;
+
+  /** `stream` is the connection under the socket. `onSent` is called whenever something was sent or dropped. */
+  constructor(socket: WebSocket, stream: Duplex, parts: OutputParts, onSent: () => void) {
+    this.socket = socket;
+    this.stream = stream;
+    this.parts = parts;
+    this.onSent = onSent;
+  }
+
+  get isOpen(): boolean {
+    return this.socket.readyState === this.socket.OPEN;
+  }
+
+  /** Bytes of notifications that wait to be sent; 0 after a cut. */
+  get backlogBytes(): number {
+    return this.isCut ? 0 : this.backlog();
+  }
+
+  /** Size of the answers that wait to be sent; 0 after a cut. */
+  get unreadAnswerBytes(): number {
+    return this.isCut ? 0 : this.unreadAnswers;
+  }
+
+  get isBehind(): boolean {
+    return this.backlogBytes > BACKLOG_BEHIND_BYTES;
+  }
+
+  /** Bytes of answers and notifications that wait to be sent. */
+  get waitingBytes(): number {
+    return this.socket.bufferedAmount;
+  }
+
+  cut(): void {
+    this.isCut = true;
+    this.socket.terminate();
+  }
+
+  /** Sends an answer. */
+  write(text: string): void {
+    if (!this.isOpen) return;
+    this.corkForSlice();
+    this.socket.send(text, this.countAnswer(text.length));
+    this.parts.onAnswer?.(text.length);
+  }
+
+  /** Like write, for a very large answer. */
+  writePieces(pieces: readonly JsonPiece[]): void {
+    if (!this.isOpen) return;
+    this.corkForSlice();
+    const length = roughLengthOf(pieces);
+    writeFrame(this.stream, pieces, this.countAnswer(length));
+    this.parts.onAnswer?.(length);
+  }
+
+  /** Sends a message that is no answer, or cuts the connection if the client reads too slowly. */
+  send(text: string): void {
+    if (this.isKeepingUp()) this.socket.send(text, this.onSent);
+  }
+
+  /** As send, for an event notification to the subscription `id`. */
+  notify(id: string, event: EventText): void {
+    if (!this.isKeepingUp()) return;
+    const before = `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"${id}","result":`;
+    if (event.bytes.length < SHARED_BYTES)
+      this.stream.write(smallFrame(before, event.bytes, "}}"), this.onSent);
+    else writeFrame(this.stream, [before, event.bytes, "}}"], this.onSent);
+  }
+
+  private backlog(): number {
+    return Math.max(0, this.socket.bufferedAmount - this.unreadAnswers);
+  }
+
+  /** Corks the stream for the rest of this event-loop slice, so that its writes are sent together. */
+  private corkForSlice(): void {
+    if (this.isCorked) return;
+    this.isCorked = true;
+    this.backlogBefore = this.backlog();
+    this.stream.cork();
+    process.nextTick(this.uncork);
+  }
+
+  private readonly uncork = (): void => {
+    this.isCorked = false;
+    this.stream.uncork();
+  };
+
+  /** Counts an answer as unread until the returned function is called. */
+  private countAnswer(length: number): () => void {
+    this.unreadAnswers += length;
+    return () => {
+      this.unreadAnswers -= length;
+      this.parts.onAnswer?.(-length);
+      this.onSent();
+    };
+  }
+
+  /**
+   * Whether to send the client more. Only bytes that were unread before this event-loop slice count against
+   * BACKLOG_LIMIT_BYTES, because nothing written in the slice has been sent yet; SLICE_LIMIT_BYTES bounds both together.
+   */
+  private isKeepingUp(): boolean {
+    if (!this.isOpen) return false;
+    this.corkForSlice();
+    const waitingBytes = this.backlog();
+    this.parts.onBacklog?.(waitingBytes);
+    const isSlow = this.backlogBefore > BACKLOG_LIMIT_BYTES || waitingBytes > SLICE_LIMIT_BYTES;
+    if (!isSlow) return this.isOpen;
+    this.parts.logger.warn({ waitingBytes }, "WebSocket client reads too slowly; connection closed");
+    this.cut();
+    return false;
+  }
+}
