@@ -11,7 +11,7 @@ import type { Requester } from "../../primitives/requester.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import { numberOf } from "../parameters/blockParameter.ts";
 import { criteriaOf, type LogFilter } from "../parameters/logFilterParameter.ts";
-import { createFilterTable } from "./filterTable.ts";
+import { createFilterTable, type FilterTable } from "./filterTable.ts";
 import { createHashHistory, type HashHistory } from "./hashHistory.ts";
 
 /**
@@ -57,49 +57,100 @@ interface PendingFilter {
 
 type Filter = BlockFilter | InstalledLogFilter | PendingFilter;
 
-export function createFilters(parts: {
+export interface FilterParts {
   readonly chain: ChainReader;
   readonly pool: Pick<TxPool, "onAdded">;
   readonly clock: Pick<Clock, "nowMs">;
   readonly findLogs: FindLogs;
-}): Filters {
-  const { chain, pool, clock, findLogs } = parts;
-  const table = createFilterTable<Filter>(clock);
-  let history: { readonly hashes: HashHistory; readonly stop: () => void } | undefined;
+}
 
-  chain.onHeadChanged((change) => {
-    table.clearExpired();
-    if (change.removed.length > 0) onRemoved(change);
-    if (history !== undefined && ![...table.entries()].some(([, { kind }]) => kind === "pending")) {
-      history.stop();
-      history = undefined;
-    }
-  });
+export function createFilters(parts: FilterParts): Filters {
+  return new InstalledFilters(parts);
+}
 
-  function onRemoved(change: HeadChange): void {
-    for (const [id, filter] of [...table.entries()]) {
-      if (filter.kind === "pending") continue;
-      rewindFilter(filter, change);
-      if (filter.kind === "logs" && filter.removed.length > WAITING_LIMIT) table.remove(id);
+class InstalledFilters implements Filters {
+  private readonly chain: ChainReader;
+  private readonly findLogs: FindLogs;
+  private readonly table: FilterTable<Filter>;
+  private readonly pooled: PooledHashes;
+
+  constructor({ chain, pool, clock, findLogs }: FilterParts) {
+    this.chain = chain;
+    this.findLogs = findLogs;
+    this.table = createFilterTable<Filter>(clock);
+    this.pooled = new PooledHashes(pool);
+    chain.onHeadChanged((change) => this.onHeadChanged(change));
+  }
+
+  addLogFilter(filter: LogFilter): string | undefined {
+    const matcher = createLogMatcher(filter);
+    const nextBlock = after(this.chain);
+    return this.table.add({ kind: "logs", filter, matcher, nextBlock, removed: [] }, criteriaOf(filter));
+  }
+
+  addBlockFilter(): string | undefined {
+    return this.table.add({ kind: "blocks", nextBlock: after(this.chain) }, 0);
+  }
+
+  addPendingFilter(): string | undefined {
+    return this.table.add({ kind: "pending", next: this.pooled.history().end }, 0);
+  }
+
+  async changes(id: string, requester: Requester): Promise<FoundLogs | undefined> {
+    const filter = this.table.use(id);
+    switch (filter?.kind) {
+      case undefined:
+        return undefined;
+      case "blocks":
+        return { kind: "found", pieces: await newBlocks(this.chain, filter) };
+      case "logs":
+        return this.newLogs(filter, requester);
+      case "pending": {
+        const hashes = this.newHashes(filter);
+        if (hashes === undefined) this.table.remove(id);
+        return hashes && { kind: "found", pieces: hashes };
+      }
+      default:
+        return assertNever(filter);
     }
   }
 
-  function pooledHashes(): HashHistory {
-    if (history === undefined) {
-      const hashes = createHashHistory();
-      history = { hashes, stop: pool.onAdded(({ transaction }) => hashes.push(transaction.hash)) };
+  async logs(id: string, requester: Requester): Promise<FoundLogs | undefined> {
+    const installed = this.table.use(id);
+    if (installed?.kind !== "logs") return undefined;
+    const { filter } = installed;
+    const range = { from: numberOf(this.chain, filter.from), to: numberOf(this.chain, filter.to) };
+    return this.findLogs(filter, range, requester);
+  }
+
+  remove(id: string): boolean {
+    return this.table.remove(id);
+  }
+
+  private onHeadChanged(change: HeadChange): void {
+    const { table } = this;
+    table.clearExpired();
+    if (change.removed.length > 0) this.onRemoved(change);
+    if (!this.pooled.isKept) return;
+    if (![...table.entries()].some(([, { kind }]) => kind === "pending")) this.pooled.stop();
+  }
+
+  private onRemoved(change: HeadChange): void {
+    for (const [id, filter] of [...this.table.entries()]) {
+      if (filter.kind === "pending") continue;
+      rewindFilter(filter, change);
+      if (filter.kind === "logs" && filter.removed.length > WAITING_LIMIT) this.table.remove(id);
     }
-    return history.hashes;
   }
 
   /** Only a block number, or the tag `earliest`, is an upper bound for new logs; other tags are not. */
-  async function newLogs(installed: InstalledLogFilter, requester: Requester): Promise<FoundLogs> {
+  private async newLogs(installed: InstalledLogFilter, requester: Requester): Promise<FoundLogs> {
     const { filter, removed } = installed;
-    const { from, to } = takeRange(chain, installed);
+    const { from, to } = takeRange(this.chain, installed);
     installed.removed = [];
     const last = filter.to === "earliest" ? 0n : filter.to;
     const range = { from, to: typeof last === "bigint" ? smaller(last, to) : to };
-    const found = await findLogs(filter, range, requester);
+    const found = await this.findLogs(filter, range, requester);
     if (found.kind === "found") return { kind: "found", pieces: [...removed, ...found.pieces] };
     if (found.kind !== "tooManyLogs") {
       // The owner has not received them, so the next poll returns them.
@@ -110,48 +161,42 @@ export function createFilters(parts: {
   }
 
   /** Undefined when hashes were dropped from the history: the owner must learn that some are missing. */
-  function newHashes(filter: PendingFilter): string[] | undefined {
-    const hashes = pooledHashes();
+  private newHashes(filter: PendingFilter): string[] | undefined {
+    const hashes = this.pooled.history();
     const found = hashes.since(filter.next);
     filter.next = hashes.end;
     return found?.map((hash) => `"${toHex(hash)}"`);
   }
+}
 
-  return {
-    addLogFilter: (filter) =>
-      table.add(
-        { kind: "logs", filter, matcher: createLogMatcher(filter), nextBlock: after(chain), removed: [] },
-        criteriaOf(filter),
-      ),
-    addBlockFilter: () => table.add({ kind: "blocks", nextBlock: after(chain) }, 0),
-    addPendingFilter: () => table.add({ kind: "pending", next: pooledHashes().end }, 0),
-    async changes(id, requester) {
-      const filter = table.use(id);
-      switch (filter?.kind) {
-        case undefined:
-          return undefined;
-        case "blocks":
-          return { kind: "found", pieces: await newBlocks(chain, filter) };
-        case "logs":
-          return newLogs(filter, requester);
-        case "pending": {
-          const hashes = newHashes(filter);
-          if (hashes === undefined) table.remove(id);
-          return hashes && { kind: "found", pieces: hashes };
-        }
-        default:
-          return assertNever(filter);
-      }
-    },
-    async logs(id, requester) {
-      const installed = table.use(id);
-      if (installed?.kind !== "logs") return undefined;
-      const { filter } = installed;
-      const range = { from: numberOf(chain, filter.from), to: numberOf(chain, filter.to) };
-      return findLogs(filter, range, requester);
-    },
-    remove: (id) => table.remove(id),
-  };
+/** The history of pooled transactions, kept only while it is in use: it takes 8 MB. */
+class PooledHashes {
+  private readonly pool: Pick<TxPool, "onAdded">;
+  private current: { readonly hashes: HashHistory; readonly stopListening: () => void } | undefined;
+
+  constructor(pool: Pick<TxPool, "onAdded">) {
+    this.pool = pool;
+  }
+
+  get isKept(): boolean {
+    return this.current !== undefined;
+  }
+
+  /** The history from now on, or since it was begun. */
+  history(): HashHistory {
+    if (this.current === undefined) {
+      const hashes = createHashHistory();
+      const stopListening = this.pool.onAdded(({ transaction }) => hashes.push(transaction.hash));
+      this.current = { hashes, stopListening };
+    }
+    return this.current.hashes;
+  }
+
+  /** Forgets the history. */
+  stop(): void {
+    this.current?.stopListening();
+    this.current = undefined;
+  }
 }
 
 function after({ head }: ChainReader): bigint {
