@@ -89,33 +89,89 @@ export interface MetricsParts {
   readonly stopwatchMs: () => number;
 }
 
-export function createMetrics(
-  settings: { readonly categories: ReadonlySet<MetricCategory>; readonly hasTimers: boolean },
-  { clock, stopwatchMs }: MetricsParts,
-): Metrics {
-  const names = new Set<string>();
-  const families: (() => readonly MetricFamily[])[] = [];
-  const refreshes: (() => Promise<void>)[] = [];
-  const stopwatchSeconds = (): number => stopwatchMs() / 1000;
-  const nowSeconds = (): number => clock.nowMs() / 1000;
-  const isEnabled = (category: MetricCategory): boolean => settings.categories.has(category);
+export interface MetricsSettings {
+  readonly categories: ReadonlySet<MetricCategory>;
+  readonly hasTimers: boolean;
+}
 
-  /** Registers the full name. */
-  function claim({ category, name, prefix = METRIC_PREFIXES[category] }: Declaration<readonly string[]>) {
-    const full = prefix + name;
-    assert(!names.has(full), `two metrics are called ${full}`);
-    names.add(full);
-    return full;
+export function createMetrics(settings: MetricsSettings, parts: MetricsParts): Metrics {
+  return new Registry(settings, parts);
+}
+
+class Registry implements Metrics {
+  private readonly settings: MetricsSettings;
+  private readonly nowSeconds: () => number;
+  readonly stopwatchSeconds: () => number;
+  private readonly names = new Set<string>();
+  private readonly families: (() => readonly MetricFamily[])[] = [];
+  private readonly refreshes: (() => Promise<void>)[] = [];
+
+  constructor(settings: MetricsSettings, { clock, stopwatchMs }: MetricsParts) {
+    this.settings = settings;
+    this.nowSeconds = () => clock.nowMs() / 1000;
+    this.stopwatchSeconds = () => stopwatchMs() / 1000;
   }
 
-  function family(
-    declaration: Declaration<readonly string[]> & { readonly type: MetricType },
-    read: () => Iterable<FamilyReading<readonly string[]>>,
+  isEnabled(category: MetricCategory): boolean {
+    return this.settings.categories.has(category);
+  }
+
+  counter<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Counter> {
+    if (!this.isEnabled(declaration.category)) return { with: () => NO_COUNTER };
+    const base = this.claim(declaration).replace(/_total$/, "");
+    const { help, labels = [] } = declaration;
+    const series = new SeriesTable(labels, () => new RunningCount(this.nowSeconds()));
+    const { entries } = series;
+    this.families.push(() => [
+      {
+        name: `${base}_total`,
+        type: "counter",
+        help,
+        samples: entries.map((each) => sample(`${base}_total`, each.labels, each.instrument.value)),
+      },
+      created(base, help, entries),
+    ]);
+    return series;
+  }
+
+  summary<const L extends readonly string[] = []>(declaration: Declaration<L>): Labelled<L, Summary> {
+    const { settings, stopwatchSeconds } = this;
+    if (!settings.hasTimers || !this.isEnabled(declaration.category)) return { with: () => NO_SUMMARY };
+    const name = this.claim(declaration);
+    const { help, labels = [] } = declaration;
+    const series = new SeriesTable(labels, () => new RunningSummary(this.nowSeconds(), stopwatchSeconds()));
+    const { entries } = series;
+    this.families.push(() => [
+      {
+        name,
+        type: "summary",
+        help,
+        samples: entries.flatMap((each) => summarySamples(name, each, stopwatchSeconds())),
+      },
+      created(name, help, entries),
+    ]);
+    return series;
+  }
+
+  gauge(declaration: Declaration<[]>, read: () => number): void {
+    this.family({ ...declaration, type: "gauge" }, () => [[[], read()]]);
+  }
+
+  gauges<const L extends readonly string[]>(
+    declaration: Declaration<L>,
+    read: () => Iterable<Reading<LabelValues<L>>>,
   ): void {
-    if (!isEnabled(declaration.category)) return;
-    const name = claim(declaration);
+    this.family({ ...declaration, type: "gauge" }, read);
+  }
+
+  family<const L extends readonly string[] = []>(
+    declaration: Declaration<L> & { readonly type: MetricType },
+    read: () => Iterable<FamilyReading<LabelValues<L>>>,
+  ): void {
+    if (!this.isEnabled(declaration.category)) return;
+    const name = this.claim(declaration);
     const { help, type, labels = [] } = declaration;
-    families.push(() => [
+    this.families.push(() => [
       {
         name,
         type,
@@ -127,58 +183,26 @@ export function createMetrics(
     ]);
   }
 
-  return {
-    counter(declaration) {
-      if (!isEnabled(declaration.category)) return { with: () => NO_COUNTER };
-      const base = claim(declaration).replace(/_total$/, "");
-      const { help, labels = [] } = declaration;
-      const series = new SeriesTable(labels, () => new RunningCount(nowSeconds()));
-      const { entries } = series;
-      families.push(() => [
-        {
-          name: `${base}_total`,
-          type: "counter",
-          help,
-          samples: entries.map((each) => sample(`${base}_total`, each.labels, each.instrument.value)),
-        },
-        created(base, help, entries),
-      ]);
-      return series;
-    },
-    summary(declaration) {
-      if (!settings.hasTimers || !isEnabled(declaration.category)) return { with: () => NO_SUMMARY };
-      const name = claim(declaration);
-      const { help, labels = [] } = declaration;
-      const series = new SeriesTable(labels, () => new RunningSummary(nowSeconds(), stopwatchSeconds()));
-      const { entries } = series;
-      families.push(() => [
-        {
-          name,
-          type: "summary",
-          help,
-          samples: entries.flatMap((each) => summarySamples(name, each, stopwatchSeconds())),
-        },
-        created(name, help, entries),
-      ]);
-      return series;
-    },
-    gauge(declaration, read) {
-      if (!isEnabled(declaration.category)) return;
-      const name = claim(declaration);
-      families.push(() => [
-        { name, type: "gauge", help: declaration.help, samples: [sample(name, [], read())] },
-      ]);
-    },
-    gauges: (declaration, read) => family({ ...declaration, type: "gauge" }, read),
-    family,
-    beforeRead: (refresh) => void refreshes.push(refresh),
-    isEnabled,
-    stopwatchSeconds,
-    async collect() {
-      await Promise.allSettled(refreshes.map((refresh) => refresh()));
-      return families.flatMap((read) => read());
-    },
-  };
+  beforeRead(refresh: () => Promise<void>): void {
+    this.refreshes.push(refresh);
+  }
+
+  async collect(): Promise<readonly MetricFamily[]> {
+    await Promise.allSettled(this.refreshes.map((refresh) => refresh()));
+    return this.families.flatMap((read) => read());
+  }
+
+  /** Registers the full name. */
+  private claim({
+    category,
+    name,
+    prefix = METRIC_PREFIXES[category],
+  }: Declaration<readonly string[]>): string {
+    const full = prefix + name;
+    assert(!this.names.has(full), `two metrics are called ${full}`);
+    this.names.add(full);
+    return full;
+  }
 }
 
 interface Series<Instrument> {
