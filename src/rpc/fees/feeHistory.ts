@@ -1,15 +1,13 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader } from "../../chain/chain.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { blobBaseFee } from "../../execution/blockRules.ts";
-import { toKey } from "../../primitives/byteKey.ts";
 import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
-import { equalBytes, type Hex } from "../../primitives/hex.ts";
+import type { Hex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
-import type { NamedHeader, StoredBlock } from "../../types/block.ts";
+import type { NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import { effectivePriorityFee } from "../../types/transaction.ts";
 import { javaDouble } from "../results/javaDouble.ts";
+import { createRewardCurves } from "./rewardCurves.ts";
 
 interface FeeHistoryRequest {
   /** The last block, at most the head. */
@@ -54,7 +52,7 @@ export function createFeeHistoryReader(parts: {
   readonly nextBaseFeePerGas: () => bigint | undefined;
 }): FeeHistoryReader {
   const { chain, spec, nextBaseFeePerGas } = parts;
-  const curves = createCurveCache();
+  const curves = createRewardCurves(chain);
 
   async function headersOf({ newest, blockCount, isAbandoned }: FeeHistoryRequest): Promise<NamedHeader[]> {
     const headers: NamedHeader[] = [];
@@ -74,19 +72,6 @@ export function createFeeHistoryReader(parts: {
     return (next === undefined ? nextBaseFeePerGas() : next.header.baseFeePerGas) ?? 0n;
   }
 
-  async function rewardsOf(named: NamedHeader, percentiles: readonly number[]): Promise<Hex[]> {
-    if (percentiles.length === 0 || named.header.gasUsed === 0n) return percentiles.map(() => "0x0");
-    let curve = curves.get(named);
-    if (curve === undefined) {
-      await yieldToEventLoop();
-      const block = chain.blockByNumber(named.header.number);
-      // A rewind in between replaced or removed the block, so no fee was paid in it.
-      if (block === undefined || !equalBytes(block.hash, named.hash)) return percentiles.map(() => "0x0");
-      curve = curves.put(block);
-    }
-    return rewardsAt(curve, percentiles);
-  }
-
   return {
     async read(request) {
       const headers = await headersOf(request);
@@ -103,10 +88,10 @@ export function createFeeHistoryReader(parts: {
       };
       if (request.percentiles === undefined) return history;
       const percentiles = [...request.percentiles].sort((a, b) => a - b);
-      const reward: Hex[][] = [];
+      const reward: (readonly Hex[])[] = [];
       for (const named of headers) {
         if (request.isAbandoned?.() === true) break;
-        reward.push(await rewardsOf(named, percentiles));
+        reward.push(await curves.rewards(named, percentiles));
       }
       return { ...history, reward };
     },
@@ -116,70 +101,4 @@ export function createFeeHistoryReader(parts: {
 /** The genesis block has no parent whose blob gas could set a price. */
 function blobFeeOf(spec: ChainSpec, { number, timestamp }: Header): bigint {
   return number === 0n ? 0n : blobBaseFee(spec, number, timestamp);
-}
-
-/** The priority fees that a block's transactions paid, each once and rising, with the gas used by all up to that fee. */
-interface RewardCurve {
-  readonly feesWei: readonly bigint[];
-  readonly gasUpTo: readonly number[];
-  readonly gasUsed: number;
-}
-
-function curveOf({ header, transactions, receipts }: StoredBlock): RewardCurve {
-  const paid = transactions
-    .map((transaction, index) => ({
-      feeWei: effectivePriorityFee(transaction, header.baseFeePerGas),
-      gas: Number(receipts[index]?.gasUsed ?? 0n),
-    }))
-    .sort((a, b) => (a.feeWei < b.feeWei ? -1 : a.feeWei > b.feeWei ? 1 : 0));
-  const feesWei: bigint[] = [];
-  const gasUpTo: number[] = [];
-  let sum = 0;
-  for (const { feeWei, gas } of paid) {
-    sum += gas;
-    if (feesWei.at(-1) === feeWei) gasUpTo.pop();
-    else feesWei.push(feeWei);
-    gasUpTo.push(sum);
-  }
-  return { feesWei, gasUpTo, gasUsed: Number(header.gasUsed) };
-}
-
-/** For each percentile, rising, the fee at which that share of the gas is reached; the highest fee where it never is. */
-function rewardsAt({ feesWei, gasUpTo, gasUsed }: RewardCurve, percentiles: readonly number[]): Hex[] {
-  let index = 0;
-  return percentiles.map((percentile) => {
-    const wantedGas = (percentile * gasUsed) / 100;
-    while (index < feesWei.length - 1 && (gasUpTo[index] ?? 0) < wantedGas) index++;
-    return toQuantity(feesWei[index] ?? 0n);
-  });
-}
-
-interface CurveCache {
-  get(named: NamedHeader): RewardCurve | undefined;
-  put(block: StoredBlock): RewardCurve;
-}
-
-/** Most fees in all cached curves together. */
-const CURVE_FEES_LIMIT = 300_000;
-
-/** Drops the oldest curves first. */
-function createCurveCache(): CurveCache {
-  const curves = new Map<string, RewardCurve>();
-  let fees = 0;
-  return {
-    get: ({ hash }) => curves.get(toKey(hash)),
-    put(block) {
-      const key = toKey(block.hash);
-      const curve = curves.get(key) ?? curveOf(block);
-      if (curves.has(key)) return curve;
-      curves.set(key, curve);
-      fees += curve.feesWei.length;
-      for (const [oldest, { feesWei }] of curves) {
-        if (fees <= CURVE_FEES_LIMIT) break;
-        curves.delete(oldest);
-        fees -= feesWei.length;
-      }
-      return curve;
-    },
-  };
 }

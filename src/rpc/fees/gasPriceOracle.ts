@@ -1,11 +1,9 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader } from "../../chain/chain.ts";
-import { dropOldest } from "../../primitives/boundedCache.ts";
-import { toKey } from "../../primitives/byteKey.ts";
 import { onceKnown } from "../../primitives/onceKnown.ts";
 import { larger } from "../../primitives/quantity.ts";
-import type { NamedHeader, StoredBlock } from "../../types/block.ts";
-import { createPriceSample, type PriceSample, percentileOf } from "./priceSample.ts";
+import type { NamedHeader } from "../../types/block.ts";
+import { BlockSamples } from "./blockSamples.ts";
+import { percentileOf } from "./priceSample.ts";
 
 /**
  * Suggests prices in wei per gas, derived from those of recent transactions (json-rpc.md#eth_gasprice). Only the first
@@ -30,69 +28,36 @@ export interface GasPriceSettings {
   readonly minPriorityFeeWei: bigint;
 }
 
-/**
- * Each block is sampled once: a new block when it becomes the head, older ones at the first request, with a yield to the
- * event loop between them. The percentile is computed once per head.
- */
+/** The percentile is computed once per head. */
 export function createGasPriceOracle(
   settings: GasPriceSettings,
   parts: { readonly chain: ChainReader; readonly nextBaseFeePerGas: () => bigint | undefined },
 ): GasPriceOracle {
   const { chain, nextBaseFeePerGas } = parts;
-  const samples = new Map<string, BlockSample>();
+  const { percentile } = settings;
+  const samples = new BlockSamples(chain, settings.blocks);
   let isFollowing = false;
-  let latest:
-    | { readonly head: NamedHeader; readonly estimate: Promise<Estimate>; found?: Estimate }
-    | undefined;
-
-  function remember(block: StoredBlock): BlockSample {
-    const sample = sampleOf(block);
-    samples.set(toKey(block.hash), sample);
-    dropOldest(samples, 2 * (settings.blocks + 1));
-    return sample;
-  }
-
-  /** Samples of up to `settings.blocks` blocks that end with `last`. */
-  async function samplesUpTo(last: bigint): Promise<BlockSample[]> {
-    const found: BlockSample[] = [];
-    const first = last - BigInt(settings.blocks) + 1n;
-    for (let number = first < 0n ? 0n : first; number <= last; number++) {
-      const named = chain.headerByNumber(number);
-      if (named === undefined || named.header.gasUsed === 0n) continue;
-      const known = samples.get(toKey(named.hash));
-      const block = known === undefined ? chain.blockByNumber(number) : undefined;
-      if (block !== undefined) await yieldToEventLoop();
-      const sample = known ?? (block && remember(block));
-      if (sample !== undefined) found.push(sample);
-    }
-    return found;
-  }
+  let latest: LatestEstimate | undefined;
 
   async function estimateAt({ header }: NamedHeader): Promise<Estimate> {
-    const upToHead = await samplesUpTo(header.number);
-    const beforeHead = await samplesUpTo(header.number - 1n);
+    const upToHead = await samples.upTo(header.number);
+    const beforeHead = await samples.upTo(header.number - 1n);
+    const gasPrices = upToHead.map((sample) => sample.gasPrices);
+    const priorityFees = beforeHead.map((sample) => sample.priorityFees);
     return {
-      gasPrice: percentileOf(
-        upToHead.map(({ gasPrices }) => gasPrices),
-        settings.percentile,
-      ),
-      priorityFee: percentileOf(
-        beforeHead.map(({ priorityFees }) => priorityFees),
-        settings.percentile,
-      ),
+      gasPrice: percentileOf(gasPrices, percentile),
+      priorityFee: percentileOf(priorityFees, percentile),
     };
   }
 
   function estimate(): Estimate | Promise<Estimate> {
     if (!isFollowing) {
       isFollowing = true;
-      chain.onHeadChanged(({ added }) => {
-        for (const block of added) if (block.header.gasUsed > 0n) remember(block);
-      });
+      samples.follow();
     }
     const { head } = chain;
     if (latest?.head !== head) {
-      const started: NonNullable<typeof latest> = { head, estimate: estimateAt(head) };
+      const started: LatestEstimate = { head, estimate: estimateAt(head) };
       started.estimate.then(
         (found) => {
           started.found = found;
@@ -128,18 +93,9 @@ interface Estimate {
   readonly priorityFee: bigint | undefined;
 }
 
-interface BlockSample {
-  /** Of transactions with a gas price. */
-  readonly gasPrices: PriceSample;
-  /** Of transactions with a priority fee. */
-  readonly priorityFees: PriceSample;
-}
-
-function sampleOf({ transactions }: StoredBlock): BlockSample {
-  return {
-    gasPrices: createPriceSample(transactions.flatMap(({ gasPrice }) => gasPrice ?? [])),
-    priorityFees: createPriceSample(
-      transactions.flatMap(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas ?? []),
-    ),
-  };
+interface LatestEstimate {
+  readonly head: NamedHeader;
+  readonly estimate: Promise<Estimate>;
+  /** Set once the promise is fulfilled, so that later requests need not wait. */
+  found?: Estimate;
 }

@@ -1,0 +1,72 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { ChainReader } from "../../chain/chain.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import type { StoredBlock } from "../../types/block.ts";
+import { createPriceSample, type PriceSample } from "./priceSample.ts";
+
+/** The prices of one block. */
+export interface BlockSample {
+  /** Of transactions with a gas price. */
+  readonly gasPrices: PriceSample;
+  /** Of transactions with a priority fee. */
+  readonly priorityFees: PriceSample;
+}
+
+/**
+ * Samples of the latest blocks. Each block is sampled once: a new block when it becomes the head, older ones at the first
+ * request, with a yield to the event loop between them.
+ */
+export class BlockSamples {
+  private readonly chain: ChainReader;
+  /** Blocks that one request takes samples of. */
+  private readonly blocks: number;
+  private readonly samples = new Map<string, BlockSample>();
+
+  constructor(chain: ChainReader, blocks: number) {
+    this.chain = chain;
+    this.blocks = blocks;
+  }
+
+  /** Samples new blocks from now on. */
+  follow(): void {
+    this.chain.onHeadChanged(({ added }) => {
+      for (const block of added) if (block.header.gasUsed > 0n) this.remember(block);
+    });
+  }
+
+  /** Samples of up to `blocks` blocks that end with `last`, without those of empty blocks. */
+  async upTo(last: bigint): Promise<BlockSample[]> {
+    const { chain } = this;
+    const found: BlockSample[] = [];
+    const first = last - BigInt(this.blocks) + 1n;
+    for (let number = first < 0n ? 0n : first; number <= last; number++) {
+      const named = chain.headerByNumber(number);
+      if (named === undefined || named.header.gasUsed === 0n) continue;
+      const known = this.samples.get(toKey(named.hash));
+      const block = known === undefined ? chain.blockByNumber(number) : undefined;
+      if (block !== undefined) await yieldToEventLoop();
+      const sample = known ?? (block && this.remember(block));
+      if (sample !== undefined) found.push(sample);
+    }
+    return found;
+  }
+
+  private remember(block: StoredBlock): BlockSample {
+    const sample = sampleOf(block);
+    this.samples.set(toKey(block.hash), sample);
+    for (const key of this.samples.keys()) {
+      if (this.samples.size <= 2 * (this.blocks + 1)) break;
+      this.samples.delete(key);
+    }
+    return sample;
+  }
+}
+
+function sampleOf({ transactions }: StoredBlock): BlockSample {
+  return {
+    gasPrices: createPriceSample(transactions.flatMap(({ gasPrice }) => gasPrice ?? [])),
+    priorityFees: createPriceSample(
+      transactions.flatMap(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas ?? []),
+    ),
+  };
+}
