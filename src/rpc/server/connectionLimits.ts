@@ -15,91 +15,12 @@ export interface ConnectionLimits {
   readonly arrivalTimes?: ArrivalTimes;
 }
 
-/**
- * Bounds the connections of a server so that clients which send no requests cannot keep others out. At the limit, a new
- * connection replaces the one that has been open longest without a request, else one that has been idle for long, else
- * the one whose request has been arriving for longest. When all are being answered, or are WebSockets, the new one is
- * refused. A connection whose request stops arriving is ended.
- */
-export function limitConnections(
-  server: Server,
-  limits: ConnectionLimits,
-  /** `option` is the command-line option that sets the limit. */
-  { option, logger, onRefused }: { readonly option: string; readonly logger: Logger; onRefused(): void },
-): LimitedConnections {
-  const { maxActiveConnections: limit, maxConnectionsPerAddress, arrivalTimes = ARRIVAL_TIMES } = limits;
-  const open = new Map<Socket, OpenConnection>();
-  const isProxy = createProxyRule(limits.proxyAddresses);
-  // A few more are accepted so that one of the open connections can be replaced.
-  server.maxConnections = limit + ROOM_TO_CHOOSE;
-  const logRefused = logRefusedConnections(server, { limit, option }, logger);
-  server.on("drop", onRefused);
-
-  function makeRoom(among: readonly OpenConnection[]): boolean {
-    const nowMs = performance.now();
-    const [evicted] = among
-      .map((connection) => ({ connection, rank: rankOf(connection, nowMs) }))
-      .filter(({ rank }) => rank !== undefined)
-      .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || a.connection.sinceMs - b.connection.sinceMs);
-    if (evicted === undefined) return false;
-    open.delete(evicted.connection.socket);
-    refuse(evicted.connection.socket);
-    return true;
-  }
-
-  function refuse(socket: Socket): void {
-    onRefused();
-    logRefused(socket.remoteAddress);
-    socket.destroy();
-  }
-
-  function admits(socket: Socket, remoteHost: string): boolean {
-    if (!isProxy(socket.remoteAddress)) {
-      const own = [...open.values()].filter((connection) => connection.remoteHost === remoteHost);
-      if (own.length >= maxConnectionsPerAddress && !makeRoom(own)) return false;
-    }
-    return open.size < limit || makeRoom([...open.values()]);
-  }
-
-  server.on("connection", (socket: Socket) => {
-    const remoteHost = remoteHostOf(socket.remoteAddress);
-    if (!admits(socket, remoteHost)) {
-      refuse(socket);
-      return;
-    }
-    open.set(socket, new OpenConnection(socket, remoteHost));
-    socket.once("close", () => open.delete(socket));
-  });
-  server.on("request", (request: IncomingMessage, response: ServerResponse) =>
-    open.get(request.socket)?.began({ request, response }),
-  );
-  const check = setInterval(() => {
-    for (const connection of open.values()) connection.endIfStalled(arrivalTimes);
-  }, arrivalTimes.checkMs).unref();
-  server.on("close", () => clearInterval(check));
-  return {
-    get count() {
-      return open.size;
-    },
-    keep: (socket) => open.get(socket)?.upgraded(),
-    admitsPage(socket) {
-      const connection = open.get(socket);
-      if (connection === undefined) return false;
-      const others = [...open.values()].filter(
-        ({ isPage, remoteHost }) => isPage && remoteHost === connection.remoteHost,
-      );
-      if (others.length >= maxConnectionsPerAddress) {
-        onRefused();
-        logRefused(socket.remoteAddress);
-        return false;
-      }
-      connection.isPage = true;
-      return true;
-    },
-    cutSilent() {
-      for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy();
-    },
-  };
+export interface LimitingParts {
+  /** The command-line option that sets the limit. */
+  readonly option: string;
+  readonly logger: Logger;
+  /** Called for each connection that is refused or replaced. */
+  readonly onRefused: () => void;
 }
 
 export interface LimitedConnections extends OpenConnections {
@@ -110,6 +31,118 @@ export interface LimitedConnections extends OpenConnections {
    * to pages even when the address is a proxy, so that a page in the operator's own browser cannot keep others out.
    */
   admitsPage(socket: Socket): boolean;
+}
+
+/**
+ * Bounds the connections of a server so that clients which send no requests cannot keep others out. At the limit, a new
+ * connection replaces the one that has been open longest without a request, else one that has been idle for long, else
+ * the one whose request has been arriving for longest. When all are being answered, or are WebSockets, the new one is
+ * refused. A connection whose request stops arriving is ended.
+ */
+export function limitConnections(
+  server: Server,
+  limits: ConnectionLimits,
+  parts: LimitingParts,
+): LimitedConnections {
+  const { arrivalTimes = ARRIVAL_TIMES } = limits;
+  const connections = new ConnectionTable(server, limits, parts);
+  // A few more are accepted so that one of the open connections can be replaced.
+  server.maxConnections = limits.maxActiveConnections + ROOM_TO_CHOOSE;
+  server.on("drop", parts.onRefused);
+  server.on("connection", (socket: Socket) => connections.add(socket));
+  server.on("request", (request: IncomingMessage, response: ServerResponse) =>
+    connections.began({ request, response }),
+  );
+  const check = setInterval(() => connections.endStalled(arrivalTimes), arrivalTimes.checkMs).unref();
+  server.on("close", () => clearInterval(check));
+  return connections;
+}
+
+class ConnectionTable implements LimitedConnections {
+  private readonly limits: ConnectionLimits;
+  private readonly onRefused: () => void;
+  private readonly logRefused: (remoteAddress: string | undefined) => void;
+  private readonly isProxy: (remoteAddress: string | undefined) => boolean;
+  private readonly open = new Map<Socket, OpenConnection>();
+
+  constructor(server: Server, limits: ConnectionLimits, { option, logger, onRefused }: LimitingParts) {
+    this.limits = limits;
+    this.onRefused = onRefused;
+    this.logRefused = logRefusedConnections(server, { limit: limits.maxActiveConnections, option }, logger);
+    this.isProxy = createProxyRule(limits.proxyAddresses);
+  }
+
+  get count(): number {
+    return this.open.size;
+  }
+
+  add(socket: Socket): void {
+    const remoteHost = remoteHostOf(socket.remoteAddress);
+    if (!this.admits(socket, remoteHost)) {
+      this.refuse(socket);
+      return;
+    }
+    this.open.set(socket, new OpenConnection(socket, remoteHost));
+    socket.once("close", () => this.open.delete(socket));
+  }
+
+  began(exchange: Exchange): void {
+    this.open.get(exchange.request.socket)?.began(exchange);
+  }
+
+  endStalled(arrivalTimes: ArrivalTimes): void {
+    for (const connection of this.open.values()) connection.endIfStalled(arrivalTimes);
+  }
+
+  keep(socket: Socket): void {
+    this.open.get(socket)?.upgraded();
+  }
+
+  admitsPage(socket: Socket): boolean {
+    const connection = this.open.get(socket);
+    if (connection === undefined) return false;
+    const others = [...this.open.values()].filter(
+      ({ isPage, remoteHost }) => isPage && remoteHost === connection.remoteHost,
+    );
+    if (others.length >= this.limits.maxConnectionsPerAddress) {
+      this.onRefused();
+      this.logRefused(socket.remoteAddress);
+      return false;
+    }
+    connection.isPage = true;
+    return true;
+  }
+
+  cutSilent(): void {
+    for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
+  }
+
+  private admits(socket: Socket, remoteHost: string): boolean {
+    const { maxActiveConnections, maxConnectionsPerAddress } = this.limits;
+    if (!this.isProxy(socket.remoteAddress)) {
+      const own = [...this.open.values()].filter((connection) => connection.remoteHost === remoteHost);
+      if (own.length >= maxConnectionsPerAddress && !this.makeRoom(own)) return false;
+    }
+    return this.open.size < maxActiveConnections || this.makeRoom([...this.open.values()]);
+  }
+
+  private makeRoom(among: readonly OpenConnection[]): boolean {
+    const nowMs = performance.now();
+    const [evicted] = among
+      .map((connection) => ({ connection, rank: rankOf(connection, nowMs) }))
+      .filter(({ rank }) => rank !== undefined)
+      .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0) || a.connection.sinceMs - b.connection.sinceMs);
+    if (evicted === undefined) return false;
+    this.open.delete(evicted.connection.socket);
+    this.refuse(evicted.connection.socket);
+    return true;
+  }
+
+  private refuse(socket: Socket): void {
+    this.onRefused();
+    this.logRefused(socket.remoteAddress);
+    socket.destroy();
+  }
 }
 
 /** Connections above the limit that the server accepts, to choose which one to end. */

@@ -37,67 +37,85 @@ export function createSubscriptionTable(
   onChanged: () => void,
   metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed">,
 ): SubscriptionTable {
-  const byId = new Map<string, Subscription>();
+  return new CountedSubscriptions(onChanged, metrics);
+}
+
+class CountedSubscriptions implements SubscriptionTable {
+  private readonly onChanged: () => void;
+  private readonly metrics: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
+  private readonly byId = new Map<string, Subscription>();
   /** Ids only grow, so the order of a map is the order of the ids. */
-  const byKind: { readonly [Kind in SubscriptionKind]: Map<string, SubscriptionTo<Kind>> } = {
+  private readonly byKind: { readonly [Kind in SubscriptionKind]: Map<string, SubscriptionTo<Kind>> } = {
     newHeads: new Map(),
     logs: new Map(),
     newPendingTransactions: new Map(),
     droppedPendingTransactions: new Map(),
     syncing: new Map(),
   };
-  const byConnection = new Map<Connection, Set<Subscription>>();
-  let lastId = 0;
-  let criteria = 0;
+  private readonly byConnection = new Map<Connection, Set<Subscription>>();
+  private lastId = 0;
+  private criteria = 0;
 
-  function remove(subscription: Subscription): void {
-    const { id, connection, parameters } = subscription;
-    if (!byId.delete(id)) return;
-    byKind[parameters.kind].delete(id);
-    byConnection.get(connection)?.delete(subscription);
-    criteria -= sizeOf(parameters);
-    metrics?.unsubscribed(parameters.kind);
-    onChanged();
+  constructor(onChanged: () => void, metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed">) {
+    this.onChanged = onChanged;
+    this.metrics = metrics;
   }
 
-  function startConnection(connection: Connection): Set<Subscription> {
+  add(connection: Connection, parameters: SubscriptionParameters): string | undefined {
+    const own = this.byConnection.get(connection) ?? this.startConnection(connection);
+    const exceedsLimit =
+      own.size >= SUBSCRIPTIONS_PER_CONNECTION || this.criteria + sizeOf(parameters) > CRITERIA_LIMIT;
+    if (exceedsLimit) return undefined;
+    this.lastId++;
+    const subscription = { id: toQuantity(this.lastId), connection, parameters };
+    this.byId.set(subscription.id, subscription);
+    // The map has the kind of the parameters.
+    (this.byKind[parameters.kind] as Map<string, Subscription>).set(subscription.id, subscription);
+    own.add(subscription);
+    this.criteria += sizeOf(parameters);
+    this.metrics?.subscribed(parameters.kind);
+    this.onChanged();
+    return subscription.id;
+  }
+
+  find(id: string): Subscription | undefined {
+    return this.byId.get(id);
+  }
+
+  remove(subscription: Subscription): void {
+    const { id, connection, parameters } = subscription;
+    if (!this.byId.delete(id)) return;
+    this.byKind[parameters.kind].delete(id);
+    this.byConnection.get(connection)?.delete(subscription);
+    this.criteria -= sizeOf(parameters);
+    this.metrics?.unsubscribed(parameters.kind);
+    this.onChanged();
+  }
+
+  of<Kind extends SubscriptionKind>(kind: Kind): Iterable<SubscriptionTo<Kind>> {
+    return this.byKind[kind].values();
+  }
+
+  has(kind: SubscriptionKind): boolean {
+    return this.byKind[kind].size > 0;
+  }
+
+  busiestConnection(): Connection | undefined {
+    let busiest: readonly [Connection, ReadonlySet<Subscription>] | undefined;
+    for (const each of this.byConnection)
+      if (busiest === undefined || each[1].size > busiest[1].size) busiest = each;
+    return busiest?.[0];
+  }
+
+  private startConnection(connection: Connection): Set<Subscription> {
     const own = new Set<Subscription>();
-    byConnection.set(connection, own);
+    this.byConnection.set(connection, own);
     connection.onClose(() => {
-      byConnection.delete(connection);
-      for (const subscription of own) remove(subscription);
+      this.byConnection.delete(connection);
+      for (const subscription of own) this.remove(subscription);
     });
     return own;
   }
-
-  return {
-    add(connection, parameters) {
-      const own = byConnection.get(connection) ?? startConnection(connection);
-      const exceedsLimit =
-        own.size >= SUBSCRIPTIONS_PER_CONNECTION || criteria + sizeOf(parameters) > CRITERIA_LIMIT;
-      if (exceedsLimit) return undefined;
-      lastId++;
-      const subscription = { id: toQuantity(lastId), connection, parameters };
-      byId.set(subscription.id, subscription);
-      // The map has the kind of the parameters.
-      (byKind[parameters.kind] as Map<string, Subscription>).set(subscription.id, subscription);
-      own.add(subscription);
-      criteria += sizeOf(parameters);
-      metrics?.subscribed(parameters.kind);
-      onChanged();
-      return subscription.id;
-    },
-    find: (id) => byId.get(id),
-    remove,
-    of: (kind) => byKind[kind].values(),
-    has: (kind) => byKind[kind].size > 0,
-    busiestConnection() {
-      let busiest: readonly [Connection, ReadonlySet<Subscription>] | undefined;
-      for (const each of byConnection)
-        if (busiest === undefined || each[1].size > busiest[1].size) busiest = each;
-      return busiest?.[0];
-    },
-  };
 }
 
 function sizeOf(parameters: SubscriptionParameters): number {
