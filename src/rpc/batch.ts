@@ -1,0 +1,118 @@
+import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
+import type { JsonPiece } from "../primitives/jsonPieces.ts";
+import type { InFlightReplies } from "./inFlightReplies.ts";
+import type { Reply } from "./reply.ts";
+
+/** A reply that may still be on its way; undefined for a notification. */
+export type Answering = Reply | undefined | Promise<Reply>;
+
+/** A batch of requests, and how each of them is answered. */
+export interface Batch {
+  readonly requests: readonly unknown[];
+  /** Starts answering the request at this index; the reply is added to `inFlight`. */
+  begin(index: number): Answering;
+  /** How many neighbouring requests for this method may run at one time. */
+  overlapLimit(method: string): number;
+  /** True when nobody waits for the answer any more. */
+  isAbandoned(): boolean;
+  readonly inFlight: InFlightReplies;
+}
+
+/** Receives a piece of the answer; may return a promise to wait for. */
+export type WritePiece = (piece: JsonPiece) => void | Promise<void>;
+
+/** Characters of a batch's answer that are collected before they are written. */
+export const BATCH_PIECE_LENGTH = 256 * 1024;
+
+/** Answers the requests of a batch in order, as the text of a list: pieces go to `write`, the rest is returned. */
+export async function answerBatch(batch: Batch, write: WritePiece): Promise<string> {
+  const { requests, inFlight } = batch;
+  const replies = new RepliesInOrder(batch);
+  const list = new ListText(write);
+  const slice = new EventLoopSlice();
+  for (let index = 0; index < requests.length && !batch.isAbandoned(); index++) {
+    const answering = replies.next(index);
+    const reply = answering instanceof Promise ? await answering : answering;
+    if (reply !== undefined) {
+      const writing = list.add(reply);
+      if (writing !== undefined) await writing;
+      inFlight.remove(reply);
+    }
+    if (slice.isOver) await slice.yield();
+  }
+  return list.end();
+}
+
+/** Starts requests in order, neighbours that may overlap together. */
+class RepliesInOrder {
+  private readonly batch: Batch;
+  /** Answers of the next requests, which have been started together with the current one. */
+  private readonly ahead: Answering[] = [];
+
+  constructor(batch: Batch) {
+    this.batch = batch;
+  }
+
+  /** The answer to the request at this index; the indices must follow each other. */
+  next(index: number): Answering {
+    const { batch, ahead } = this;
+    const { requests, inFlight } = batch;
+    const method = nameOf(requests[index]);
+    const limit = batch.overlapLimit(method);
+    const answering = ahead.length > 0 ? ahead.shift() : batch.begin(index);
+    for (let next = index + 1 + ahead.length; ahead.length + 1 < limit && !inFlight.isFull; next++) {
+      if (nameOf(requests[next]) !== method) break;
+      ahead.push(batch.begin(next));
+    }
+    return answering;
+  }
+}
+
+/** The text of a list of replies, written in pieces. */
+class ListText {
+  private readonly write: WritePiece;
+  /** What is not written yet. */
+  private piece = "[";
+  private isFirst = true;
+
+  constructor(write: WritePiece) {
+    this.write = write;
+  }
+
+  /** Returns a promise only when pieces are written. */
+  add(reply: Reply): void | Promise<void> {
+    if (!this.isFirst) this.piece += ",";
+    this.isFirst = false;
+    // The text of a reply in pieces would have to be joined first.
+    if (reply.pieces !== undefined) return this.addPieces(reply.pieces);
+    this.piece += reply.text;
+    return this.piece.length < BATCH_PIECE_LENGTH ? undefined : this.flush();
+  }
+
+  /** The rest of the list. */
+  end(): string {
+    return `${this.piece}]`;
+  }
+
+  private async addPieces(pieces: readonly JsonPiece[]): Promise<void> {
+    for (const piece of pieces) {
+      if (typeof piece === "string") {
+        this.piece += piece;
+        if (this.piece.length >= BATCH_PIECE_LENGTH) await this.flush();
+      } else {
+        if (this.piece !== "") await this.flush();
+        await this.write(piece);
+      }
+    }
+  }
+
+  private async flush(): Promise<void> {
+    await this.write(this.piece);
+    this.piece = "";
+  }
+}
+
+function nameOf(request: unknown): string {
+  if (typeof request !== "object" || request === null || !("method" in request)) return "";
+  return typeof request.method === "string" ? request.method : "";
+}

@@ -1,0 +1,111 @@
+import type { Logger } from "../observability/logger.ts";
+import { expectDefined } from "../primitives/assert.ts";
+import { onceKnown } from "../primitives/onceKnown.ts";
+import type { EndpointContext } from "./endpoint.ts";
+import { ERRORS, RpcError } from "./errors/errors.ts";
+import type { InFlightReplies } from "./inFlightReplies.ts";
+import { KNOWN_METHODS } from "./knownMethods.ts";
+import type { Answer, CallContext, RpcMethod } from "./method.ts";
+import { answerReply, errorReply, type Reply } from "./reply.ts";
+import type { Call, Params } from "./request.ts";
+import type { RpcMetrics } from "./rpcMetrics.ts";
+
+/** Characters of a caller's id that the log shows. */
+const LOGGED_ID_LENGTH = 80;
+
+/**
+ * Runs single calls: finds the method, decodes the parameters, runs the method, encodes and counts its answer. An
+ * exception in a method is logged and becomes -32603.
+ */
+export class MethodRunner {
+  private readonly logger: Logger;
+  private readonly metrics: RpcMetrics | undefined;
+
+  /** Without `metrics`, nothing is counted. */
+  constructor(logger: Logger, metrics: RpcMetrics | undefined) {
+    this.logger = logger;
+    this.metrics = metrics;
+  }
+
+  /** The reply, which is also added to `inFlight`, if given. */
+  run<Backend>(
+    call: Call,
+    context: EndpointContext<Backend>,
+    inFlight: InFlightReplies | undefined,
+  ): Reply | Promise<Reply> {
+    return onceKnown(this.execute(call, context), (answer) => {
+      const reply = this.encode(call, answer);
+      return inFlight === undefined ? reply : inFlight.add(reply);
+    });
+  }
+
+  private execute<Backend>(call: Call, context: EndpointContext<Backend>): Answer | Promise<Answer> {
+    const { method: name } = call;
+    const { metrics } = this;
+    const method = context.offered.get(name);
+    if (method === undefined) return this.unavailable(name);
+    if (metrics === undefined) return this.perform(method, call, context);
+    const startedAtSeconds = metrics.stopwatchSeconds();
+    const answer = this.perform(method, call, context);
+    return onceKnown(answer, (value) => {
+      metrics.answered(name, startedAtSeconds, value);
+      return value;
+    });
+  }
+
+  private unavailable(name: string): RpcError {
+    const isKnown = KNOWN_METHODS.has(name);
+    const error = isKnown ? ERRORS.methodNotEnabled : ERRORS.methodNotFound;
+    this.metrics?.unavailable(isKnown ? name : undefined, error);
+    return error;
+  }
+
+  private perform<Backend>(
+    method: RpcMethod<Backend>,
+    call: Call,
+    context: CallContext<Backend>,
+  ): Answer | Promise<Answer> {
+    try {
+      const values = decodeParams(method, call.params);
+      if (values instanceof RpcError) return values;
+      const answer = method.run(values, context);
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.failed(call, error)) : answer;
+    } catch (error) {
+      return this.failed(call, error);
+    }
+  }
+
+  private encode(call: Call, answer: Answer): Reply {
+    try {
+      return answerReply(call.idText, answer);
+    } catch (error) {
+      return errorReply(call.idText, this.failed(call, error));
+    }
+  }
+
+  private failed({ method, idText }: Call, error: unknown): RpcError {
+    this.logger.error({ method, id: idText.slice(0, LOGGED_ID_LENGTH), error }, "JSON-RPC method failed");
+    return ERRORS.internalError;
+  }
+}
+
+/** Values of the declared parameters, or the error for those that cannot be decoded. */
+function decodeParams<Backend>(
+  { parameters, exactParams }: RpcMethod<Backend>,
+  params: Params,
+): readonly unknown[] | RpcError {
+  if (exactParams !== undefined && params.length !== exactParams) return ERRORS.invalidParams;
+  if (parameters.length === 0) return NO_VALUES;
+  const values: unknown[] = [];
+  for (let index = 0; index < parameters.length; index++) {
+    const { decode, isRequired, isRest, explain } = expectDefined(parameters[index], "a parameter");
+    const given = isRest === true ? params.slice(index) : params[index];
+    const isAbsent = given === undefined || given === null;
+    const value = isAbsent ? undefined : decode(given);
+    if (value === undefined && (isRequired || !isAbsent)) return explain?.(given) ?? ERRORS.invalidParams;
+    values.push(value);
+  }
+  return values;
+}
+
+const NO_VALUES: readonly unknown[] = [];

@@ -1,0 +1,51 @@
+import { assert } from "../primitives/assert.ts";
+import { type JsonPiece, joinPieces } from "../primitives/jsonPieces.ts";
+import { RpcError } from "./errors/errors.ts";
+import { type Answer, JsonPieces, RawJson } from "./method.ts";
+
+/** A JSON-RPC response, as text. */
+export interface Reply {
+  readonly text: string;
+  /** The text in pieces, when it is very large: only callers that need one string join them. */
+  readonly pieces?: readonly JsonPiece[];
+  /** The error inside the text, from which HTTP derives its status. */
+  readonly error: RpcError | undefined;
+}
+
+/** Answers of at least this many characters are not joined with the text around them. */
+const LARGE_LENGTH = 1024 * 1024;
+
+/** The response with a method's answer. Throws for an answer that JSON cannot express. */
+export function answerReply(idText: string, answer: Answer): Reply {
+  if (answer instanceof RpcError) return errorReply(idText, answer);
+  if (answer instanceof JsonPieces) return inPieces(idText, answer.pieces);
+  if (answer instanceof RawJson && answer.text.length >= LARGE_LENGTH) return inPieces(idText, [answer.text]);
+  return { text: `{"jsonrpc":"2.0","id":${idText},"result":${resultJson(answer)}}`, error: undefined };
+}
+
+/** The response with an error. */
+export function errorReply(idText: string, error: RpcError): Reply {
+  const { code, message, data } = error;
+  return {
+    text: `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify({ code, message, data })}}`,
+    error,
+  };
+}
+
+function inPieces(idText: string, result: readonly JsonPiece[]): Reply {
+  const pieces = [`{"jsonrpc":"2.0","id":${idText},"result":`, ...result, "}"];
+  return {
+    pieces,
+    get text() {
+      return joinPieces(pieces);
+    },
+    error: undefined,
+  };
+}
+
+function resultJson(answer: Answer): string {
+  if (answer instanceof RawJson) return answer.text;
+  const text = JSON.stringify(answer);
+  assert(text !== undefined, "a method must answer with something");
+  return text;
+}

@@ -1,0 +1,159 @@
+import type { ServerResponse } from "node:http";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { Logger } from "../../observability/logger.ts";
+import { type JsonPiece, lengthOfPieces, slicesOf } from "../../primitives/jsonPieces.ts";
+import { BATCH_PIECE_LENGTH, type WritePiece } from "../batch.ts";
+import { ERRORS } from "../errors/errors.ts";
+import type { Reply } from "../reply.ts";
+import { prettyJson, prettySlices } from "../results/prettyJson.ts";
+import { respondJson } from "./httpResponse.ts";
+import { InFlightResponses } from "./inFlightResponses.ts";
+import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
+
+export interface HttpAnswerSettings {
+  /** Pretty-prints answers, except those to batches. */
+  readonly isPretty: boolean;
+  /** Limit for all large in-flight answers together; for tests. */
+  readonly unreadLimitBytes?: number;
+}
+
+/** Sends the answers of the HTTP server: small ones at once, large ones no faster than the client reads. */
+export class HttpAnswers {
+  private readonly isPretty: boolean;
+  private readonly inFlight: InFlightResponses;
+
+  constructor({ isPretty, unreadLimitBytes = ALL_ANSWERS_BYTES }: HttpAnswerSettings, logger: Logger) {
+    this.isPretty = isPretty;
+    this.inFlight = new InFlightResponses(unreadLimitBytes, logger);
+  }
+
+  /** Whether the answer takes too long to send, or to pretty-print, in one event-loop slice. */
+  isLarge(reply: Reply): boolean {
+    return reply.pieces !== undefined || (this.isPretty && reply.text.length > LAID_OUT_AT_ONCE);
+  }
+
+  /** Sends an answer that is not large; undefined is the answer to a notification. */
+  respond(response: ServerResponse, reply: Reply | undefined): void {
+    if (response.writableEnded) return;
+    if (reply === undefined) respondJson(response, 200, "");
+    else respondJson(response, statusOf(reply), this.isPretty ? prettyJson(reply.text) : reply.text);
+  }
+
+  /** As respond, for an answer that may be large. */
+  async respondSlowly(response: ServerResponse, reply: Reply): Promise<void> {
+    if (response.writableEnded) return;
+    if (!this.isLarge(reply)) this.respond(response, reply);
+    else {
+      const pieces = reply.pieces ?? [reply.text];
+      await this.inFlight.during(response, lengthOfPieces(pieces), (onRead) =>
+        this.isPretty ? respondLaidOut(response, reply, onRead) : respondPieces(response, pieces, onRead),
+      );
+    }
+  }
+
+  /** Sends the answer to a batch: `produce` writes pieces along the way, notes what it holds, and returns the rest. */
+  async respondBatch(
+    response: ServerResponse,
+    isAbandoned: () => boolean,
+    produce: (write: WritePiece, onInFlight: (length: number) => void) => Promise<string>,
+  ): Promise<void> {
+    const { inFlight } = this;
+    const hold = (length: number): void => {
+      if (!isAbandoned()) inFlight.hold(response, length);
+    };
+    try {
+      const rest = await produce(this.batchWriter(response), hold);
+      if (isAbandoned()) return;
+      if (response.headersSent) response.end(rest);
+      else respondJson(response, 200, rest);
+    } finally {
+      inFlight.hold(response, 0);
+    }
+  }
+
+  private batchWriter(response: ServerResponse): (piece: JsonPiece) => Promise<void> {
+    const onRead = (): void => this.inFlight.wasRead(response);
+    return async (piece) => {
+      if (piece.length > 2 * BATCH_PIECE_LENGTH) return writePieces(response, [piece], onRead);
+      await writePiece(response, piece);
+      onRead();
+    };
+  }
+}
+
+/** The HTTP status that the error code decides (json-rpc-errors.md#requests). */
+function statusOf({ error }: Reply): number {
+  switch (error?.code) {
+    case ERRORS.parseError.code:
+    case ERRORS.invalidRequest.code:
+      return 400;
+    case ERRORS.unauthorized.code:
+      return 401;
+    default:
+      return 200;
+  }
+}
+
+/** Like respondJson, but writes no faster than the client reads and yields to the event loop in between. */
+async function respondPieces(
+  response: ServerResponse,
+  pieces: readonly JsonPiece[],
+  onRead: () => void,
+): Promise<void> {
+  if (response.writableEnded) return;
+  const length = lengthOfPieces(pieces);
+  response.writeHead(200, { "Content-Type": "application/json", Vary: "origin", "Content-Length": length });
+  await writePieces(response, pieces, onRead);
+  if (!response.writableEnded) response.end();
+}
+
+/** Like respondPieces, without Content-Length: the length is unknown until all parts are pretty-printed. */
+async function respondLaidOut(response: ServerResponse, reply: Reply, onRead: () => void): Promise<void> {
+  if (response.writableEnded) return;
+  response.writeHead(statusOf(reply), { "Content-Type": "application/json", Vary: "origin" });
+  await writePieces(response, prettySlices(reply.pieces ?? [reply.text]), onRead);
+  if (!response.writableEnded) response.end();
+}
+
+/** Characters that are pretty-printed in one event-loop slice. */
+const LAID_OUT_AT_ONCE = 64 * 1024;
+
+async function writePieces(
+  response: ServerResponse,
+  pieces: Iterable<JsonPiece>,
+  onRead?: () => void,
+): Promise<void> {
+  for (const slice of slicesOf(pieces)) {
+    if (response.writableEnded || response.destroyed || response.req.socket.destroyed) return;
+    await writePiece(response, slice);
+    onRead?.();
+    await yieldToEventLoop();
+  }
+}
+
+/** Sends a part of an answer; the promise waits until the client has read the parts before. */
+function writePiece(response: ServerResponse, piece: JsonPiece): void | Promise<void> {
+  if (response.writableEnded || response.destroyed) return;
+  if (!response.headersSent) {
+    response.writeHead(200, { "Content-Type": "application/json", Vary: "origin" });
+  }
+  if (response.write(piece)) return;
+  // A response that waits behind another one of its connection gets no event when that connection closes.
+  const { socket } = response.req;
+  if (socket.destroyed) return;
+  socket.setMaxListeners(SOCKET_LISTENERS);
+  return new Promise((resolve) => {
+    const resume = (): void => {
+      response.off("drain", resume);
+      response.off("close", resume);
+      socket.off("close", resume);
+      resolve();
+    };
+    response.on("drain", resume);
+    response.on("close", resume);
+    socket.on("close", resume);
+  });
+}
+
+/** One for each response that may wait, and some for other listeners. */
+const SOCKET_LISTENERS = 2 * PIPELINE_LIMIT;
