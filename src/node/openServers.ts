@@ -1,7 +1,6 @@
 import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Endpoint } from "../rpc/ports.ts";
-import { createSubmission } from "../txpool/submission.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
@@ -18,35 +17,17 @@ export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {
 
 /** Opens JSON-RPC over HTTP and WebSocket, and metrics; writes their ports to a file in the data folder. */
 export async function openServers(
-  { settings, logger, clock, metrics, onStop }: OpenContext,
-  { directory, key, world, recovery }: Stores,
-  { chain, controls, permissions, pool: { pool }, simulator, tracer, logs, recoverSenders }: ChainAndPool,
-  { engine, peering, pauseReasons, network, peerToPeer }: Conductors,
+  context: OpenContext,
+  stores: Stores,
+  chainAndPool: ChainAndPool,
+  conductors: Conductors,
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
+  const { settings, logger, clock, metrics, onStop } = context;
+  const { chain, simulator } = chainAndPool;
+  const { pool } = chainAndPool.pool;
+  const { directory, recovery } = stores;
   const services: Partial<Record<"jsonrpc" | "ws" | "metrics", Endpoint>> = {};
-  const ports = createRpcPorts({
-    settings,
-    chain,
-    world,
-    pool,
-    permissions,
-    engine,
-    pauseReasons,
-    simulator,
-    tracer,
-    logs,
-    key,
-    clock,
-    peerToPeer,
-    syncStatus: () => peering.sync.status,
-    onSyncChanged: peering.onSyncChanged,
-    submit: createSubmission(recoverSenders, pool),
-    mining: controls.mining(pauseReasons, logger.child("consensus")),
-    metrics,
-    logger: logger.child("chain"),
-    changeLogLevel: logger.changeLevel,
-    services: () => services,
-  });
+  const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
   const servers = await openRpcServers(settings, ports, {
     clock: durationClock,
     logger: logger.child("rpc"),
@@ -77,7 +58,7 @@ export async function openServers(
     ...(http !== undefined && { "json-rpc": http.port }),
     ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
     ...(metricsEndpoint !== undefined && { metrics: metricsEndpoint.port }),
-    ...(network?.endpoint !== undefined && { p2p: network.endpoint.port }),
+    ...(conductors.network?.endpoint !== undefined && { p2p: conductors.network.endpoint.port }),
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
