@@ -15,14 +15,32 @@ function problems(toml: string): readonly string[] {
   return readToml(toml, "node.toml").problems;
 }
 
+/** Steps of `work`: comparing two names takes a minimum for each pair of their characters. */
+function minimaTakenBy(work: () => void): number {
+  const { min } = Math;
+  let count = 0;
+  Math.min = (...values) => {
+    count += 1;
+    return min(...values);
+  };
+  try {
+    work();
+  } finally {
+    Math.min = min;
+  }
+  return count;
+}
+
 describe("a TOML file", () => {
   it("gets suggestions for unknown keys quickly, however long and many they are", () => {
     const many = Array.from({ length: 30 }, (_, index) => `rpc-http-max-request-contents-${index}=1`);
-    const startedAtMs = performance.now();
-    expect(problems([...many, `${"a".repeat(300_000)}=1`, "rpc-http-prot=1"].join("\n"))[0]).toContain(
-      "is rpc-http-port meant?",
-    );
-    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    const text = [...many, `${"a".repeat(300_000)}=1`, "rpc-http-prot=1"].join("\n");
+    let found: readonly string[] = [];
+    const minima = minimaTakenBy(() => {
+      found = problems(text);
+    });
+    expect(found[0]).toContain("is rpc-http-port meant?");
+    expect(minima).toBeLessThan(2_000_000);
   });
 
   it.each([

@@ -1,0 +1,39 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { onTestFinished, vi } from "vitest";
+
+/**
+ * The timeouts of the code under test, run down by hand until the test ends: they never run out by themselves. Sockets and
+ * Node's own servers keep the real time.
+ */
+export interface HandTimeouts {
+  /** Lets `durationMs` pass, and what has become due happen. */
+  advanceBy(durationMs: number): Promise<void>;
+}
+
+export function takeTimeouts(): HandTimeouts {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  return {
+    async advanceBy(durationMs) {
+      await vi.advanceTimersByTimeAsync(durationMs);
+      for (let turn = 0; turn < TURNS; turn++) await nextTurn();
+    },
+  };
+}
+
+/** Turns of the event loop, enough for sockets to see what the other end did. */
+const TURNS = 100;
+
+/** Whether the promise has settled. */
+export function settling(promise: Promise<unknown>): { readonly isSettled: boolean } {
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
+  };
+  promise.then(settle, settle);
+  return {
+    get isSettled() {
+      return isSettled;
+    },
+  };
+}
