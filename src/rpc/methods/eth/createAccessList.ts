@@ -10,7 +10,7 @@ import {
   overridesOf,
   STATE_OVERRIDES,
 } from "../../parameters/overrideParameters.ts";
-import { chunkedText } from "../../results/chunkedText.ts";
+import { chunkedText } from "../../results/joinJson.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 
 /** Runs on the head and ignores the call's gas limit: Besu ignores the block and the limit. */

@@ -15,7 +15,7 @@ import {
   simulatePayloadError,
 } from "../../parameters/simulateParameter.ts";
 import { type BlockDetail, blockJson } from "../../results/blockResult.ts";
-import { chunkedText } from "../../results/chunkedText.ts";
+import { chunkedText } from "../../results/joinJson.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 
 /** Not in Besu: the standard method to simulate several calls in several blocks (execution-apis). */
