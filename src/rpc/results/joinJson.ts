@@ -2,7 +2,7 @@ import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import { JsonPieces, RawJson } from "../method.ts";
 
 /** Joins many parts of JSON, in pieces when the text is large, and yields to the event loop in between. */
-export async function chunkedText(parts: Iterable<string>): Promise<RawJson | JsonPieces> {
+export async function joinJson(parts: Iterable<string>): Promise<RawJson | JsonPieces> {
   const pieces: string[] = [];
   let open = "";
   const slice = new EventLoopSlice();

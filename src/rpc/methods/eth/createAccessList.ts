@@ -10,7 +10,7 @@ import {
   overridesOf,
   STATE_OVERRIDES,
 } from "../../parameters/overrideParameters.ts";
-import { chunkedText } from "../../results/joinJson.ts";
+import { joinJson } from "../../results/joinJson.ts";
 import { CALL, OBJECT } from "../../schemas.ts";
 
 /** Runs on the head and ignores the call's gas limit: Besu ignores the block and the limit. */
@@ -31,7 +31,7 @@ export const ethCreateAccessList = defineMethod({
       context,
     );
     if (result.kind !== "returned") return estimateError(result);
-    return chunkedText(listJson(result.gas, result.accessList ?? []));
+    return joinJson(listJson(result.gas, result.accessList ?? []));
   },
 });
 

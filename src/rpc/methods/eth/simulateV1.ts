@@ -15,7 +15,7 @@ import {
   simulatePayloadError,
 } from "../../parameters/simulateParameter.ts";
 import { type BlockDetail, blockJson } from "../../results/blockResult.ts";
-import { chunkedText } from "../../results/joinJson.ts";
+import { joinJson } from "../../results/joinJson.ts";
 import { listOf, NUMBER_TAG_OR_HASH, OBJECT } from "../../schemas.ts";
 
 /** Not in Besu: the standard method to simulate several calls in several blocks (execution-apis). */
@@ -40,7 +40,7 @@ export const ethSimulateV1 = defineMethod({
     switch (answer.kind) {
       case "blocks": {
         const detail = showsWholeTransactions ? "transactions" : "hashes";
-        return chunkedText(blocksJson(answer.blocks, found.totalDifficulty, detail));
+        return joinJson(blocksJson(answer.blocks, found.totalDifficulty, detail));
       }
       case "blocksRefused":
         return new RpcError(ERROR_CODES[answer.code], `Simulation refused: ${answer.detail}`);
