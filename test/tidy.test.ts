@@ -200,6 +200,11 @@ describe("the house is tidy", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("starts worker threads in one place", () => {
+    const starting = files.filter(({ text }) => /\bnew Worker\(/.test(text)).map(({ path }) => path);
+    expect(starting).toEqual(["workers/workerThread.ts"]);
+  });
+
   it("keeps files small enough to hold in the head", () => {
     const LONGEST_FILE_LINES = 420;
     expect(

@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../primitives/clock.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { FairQueue } from "../workers/fairQueue.ts";
-import { type SupervisedThread, superviseThread } from "../workers/supervisedThread.ts";
+import { SupervisedThread } from "../workers/supervisedThread.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import type { FindLogs, FoundLogs } from "./findLogs.ts";
 import type { BlockRange, LogCriteria } from "./logQuery.ts";
@@ -60,7 +60,7 @@ const THREAD_MEMORY_MB = 512;
 
 class ThreadedLogSearch implements LogSearch {
   private readonly parts: LogSearchParts;
-  private readonly thread: SupervisedThread;
+  private readonly thread: SupervisedThread<LogSearchMessage>;
   private readonly running = new Map<number, Job>();
   private readonly waiting = new FairQueue<Job>(MAX_WAITING_SEARCHES);
   private abandonTimer: Timer | undefined;
@@ -71,7 +71,7 @@ class ThreadedLogSearch implements LogSearch {
     this.parts = parts;
     const { databasePath, bloomFolder } = parts;
     const workerData: LogSearchWorkerData = { databasePath, bloomFolder };
-    this.thread = superviseThread<LogSearchMessage>(
+    this.thread = new SupervisedThread<LogSearchMessage>(
       { entry: workerEntry("logSearchWorker"), workerData, heapMb: THREAD_MEMORY_MB },
       {
         ready: () => undefined,

@@ -2,7 +2,7 @@ import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
-import { type SupervisedThread, superviseThread } from "./supervisedThread.ts";
+import { SupervisedThread } from "./supervisedThread.ts";
 import type { JobMessage, WorkerMessage } from "./workerProtocol.ts";
 
 /** A job whose requester waits for the result. */
@@ -65,7 +65,7 @@ export class JobThread<Job, Result> {
   private readonly settings: JobThreadSettings;
   private readonly parts: JobThreadParts<Result>;
   private readonly source: JobSource<Job, Result>;
-  private readonly thread: SupervisedThread;
+  private readonly thread: SupervisedThread<WorkerMessage<Result>>;
   /** Jobs sent to the worker, the running one first. */
   private readonly jobs: PendingJob<Job, Result>[] = [];
   /** Whether it has loaded what its jobs need; the time limit of a job starts only then. */
@@ -84,7 +84,7 @@ export class JobThread<Job, Result> {
     this.source = source;
     const { heapMb = WORKER_HEAP_MB } = settings;
     const { entry, workerData } = parts;
-    this.thread = superviseThread<WorkerMessage<Result>>(
+    this.thread = new SupervisedThread<WorkerMessage<Result>>(
       { entry, workerData, heapMb },
       {
         ready: () => source.sendAll(),

@@ -3,7 +3,7 @@ import type { Address } from "../primitives/address.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import { answerItems, decodeAnswers, encodeItems, type RecoveryItem } from "../primitives/recoveryBatch.ts";
 import { accept, itemsOf, RecoveryLane, type Share } from "./recoveryLane.ts";
-import { failureOfAll, type SupervisedThread, superviseThread } from "./supervisedThread.ts";
+import { failureOfAll, SupervisedThread } from "./supervisedThread.ts";
 import { workerEntry } from "./workerEntry.ts";
 import type { WorkLoad } from "./workLoad.ts";
 
@@ -60,7 +60,7 @@ const BATCH_LIMIT = 128;
 const BATCHES_PER_WORKER = 2;
 
 interface WorkerSlot {
-  readonly thread: SupervisedThread;
+  readonly thread: SupervisedThread<ArrayBuffer>;
   /** Unanswered batches, oldest first. */
   readonly batches: (readonly Share[])[];
 }
@@ -68,7 +68,7 @@ interface WorkerSlot {
 class WorkerRecoveryPool implements RecoveryPool {
   private readonly settings: RecoverySettings;
   private readonly slots: readonly WorkerSlot[];
-  private readonly threads: readonly SupervisedThread[];
+  private readonly threads: readonly SupervisedThread<ArrayBuffer>[];
   private readonly lanes: Readonly<Record<Urgency, RecoveryLane>> = {
     urgent: new RecoveryLane(),
     ordinary: new RecoveryLane(),
@@ -119,7 +119,7 @@ class WorkerRecoveryPool implements RecoveryPool {
 
   private createSlot(): WorkerSlot {
     const entry = this.settings.entry ?? workerEntry("recoveryWorker");
-    const thread = superviseThread<ArrayBuffer>(
+    const thread = new SupervisedThread<ArrayBuffer>(
       { entry },
       {
         ready: () => this.sendAll(),

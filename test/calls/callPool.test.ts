@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
   type CallPool,
   type CallPoolSettings,
@@ -301,5 +301,21 @@ describe("the call pool", IN_REAL_TIME, () => {
       logger: silentLogger,
     });
     await expect(call(ADDER, 0n)).rejects.toThrow("failed to open");
+  });
+
+  it("refuses jobs while its workers cannot start, and runs them once they can", async () => {
+    const later = join(folder, "later");
+    pool = createCallPool(DEFAULT_CALL_POOL_SETTINGS, {
+      databasePath: later,
+      spec,
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    await expect(call(ADDER, 0n)).rejects.toThrow("failed to open");
+    await expect(call(ADDER, 0n)).rejects.toThrow("failed to open");
+    const copy = await openLevelDatabase({ path: later });
+    onTestFinished(() => copy.close());
+    const result = (): Promise<string> => call(ADDER, 0n).then(({ kind }) => kind, String);
+    await expect.poll(result, { timeout: 20_000 }).toBe("stateUnavailable");
   });
 });

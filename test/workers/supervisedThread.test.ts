@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { failureOfAll, type SupervisedThread, superviseThread } from "../../src/workers/supervisedThread.ts";
+import { failureOfAll, SupervisedThread } from "../../src/workers/supervisedThread.ts";
 import { compiledModule } from "../compiledModule.ts";
 
 /**
@@ -23,7 +23,7 @@ const ENTRY = new URL(
 );
 
 interface Watched {
-  readonly thread: SupervisedThread;
+  readonly thread: SupervisedThread<string>;
   /** What the user of the thread was told, in order. */
   readonly events: readonly string[];
 }
@@ -32,7 +32,7 @@ function aThread(failures = 0, entry = ENTRY): Watched {
   const events: string[] = [];
   const workerData = new SharedArrayBuffer(8);
   new Int32Array(workerData)[0] = failures;
-  const thread = superviseThread<string>(
+  const thread = new SupervisedThread<string>(
     { entry, workerData },
     {
       ready: () => events.push("ready"),
@@ -105,7 +105,7 @@ describe("a supervised thread", () => {
 
   it("keeps the process alive while it starts and while it is busy, but not while it is idle", async () => {
     const program = `
-      import { superviseThread } from ${JSON.stringify(compiledModule("workers/supervisedThread"))};
+      import { SupervisedThread } from ${JSON.stringify(compiledModule("workers/supervisedThread"))};
       const user = {
         ready() {
           thread.setBusy(true);
@@ -118,7 +118,7 @@ describe("a supervised thread", () => {
         died: ({ message }) => console.log(message),
       };
       const entry = new URL(${JSON.stringify(ENTRY.href)});
-      const thread = superviseThread({ entry, workerData: new SharedArrayBuffer(8) }, user);
+      const thread = new SupervisedThread({ entry, workerData: new SharedArrayBuffer(8) }, user);
       thread.start();
     `;
     const options = ["--input-type=module", "--eval", program];
