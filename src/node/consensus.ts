@@ -3,7 +3,7 @@ import type { Chain } from "../chain/createChain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { declareConsensusMetrics, showConsensus } from "../consensus/consensusMetrics.ts";
 import { createEngine, type Engine } from "../consensus/engine.ts";
-import type { Outbox, VoteLog } from "../consensus/ports.ts";
+import type { CandidateBuilder, CandidateChecker, Committer, Outbox, VoteLog } from "../consensus/ports.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
@@ -32,75 +32,14 @@ export interface ConsensusParts {
 
 /** Connects consensus with the chain: building, validating and committing blocks, and head changes. */
 export function connectConsensus(parts: ConsensusParts): Engine {
-  const {
-    spec,
-    chain,
-    pool,
-    key,
-    outbox,
-    voteLog,
-    clock,
-    logger,
-    metrics,
-    onFailure,
-    onBlockStarted: onBegun,
-  } = parts;
+  const { spec, chain, key, outbox, voteLog, clock, logger, metrics, onFailure } = parts;
+  const fail = (error: unknown): void => engine.fail(error);
   const engine = createEngine(
     { privateKey: key.privateKey, schedule: spec.ibft },
     {
-      builder: {
-        async build(request) {
-          onBegun(request.parent.header.number + 1n);
-          const built = await failOnDiskError(chain.build(request, pool), engine.fail);
-          if (built.ok) return built.value;
-          const { code, message } = built.error;
-          const number = request.parent.header.number + 1n;
-          logger.warn(
-            { number, round: request.round, code, message },
-            "no block could be built; the round will time out",
-          );
-          return undefined;
-        },
-      },
-      checker: {
-        async check(candidate, signal) {
-          const { header, hash, extra } = candidate;
-          onBegun(header.number);
-          const startedMs = clock.nowMs();
-          const checked = await failOnDiskError(chain.check(candidate, signal), engine.fail);
-          if (checked.ok) return true;
-          if (checked.error.code === "validationStopped") {
-            const facts = { number: header.number, round: extra.round, hash, coinbase: header.coinbase };
-            const tookMs = Math.round(clock.nowMs() - startedMs);
-            logger.warn(
-              { ...facts, tookMs },
-              "a proposed block could not be validated before its round was over",
-            );
-            return undefined;
-          }
-          // The block of this height was imported from peers during the validation.
-          if (chain.head.header.number >= candidate.header.number) return undefined;
-          const { number } = candidate.header;
-          logger.warn({ number, hash: candidate.hash, ...checked.error }, "a proposed block is invalid");
-          return false;
-        },
-      },
-      committer: {
-        async commit(candidate, seals) {
-          const committed = await chain.commit(candidate, seals).catch((error: unknown) => {
-            // After a failed commit the state on disk is unknown; the next start verifies it.
-            engine.fail(error);
-            throw error;
-          });
-          const { number } = candidate.header;
-          if (!committed.ok)
-            logger.error(
-              { number, hash: candidate.hash, ...committed.error },
-              "an agreed block could not be committed",
-            );
-          return committed.ok;
-        },
-      },
+      builder: builderOn(parts, fail),
+      checker: checkerOn(parts, fail),
+      committer: committerOn(parts, fail),
       voteLog,
       outbox,
       clock,
@@ -118,6 +57,71 @@ export function connectConsensus(parts: ConsensusParts): Engine {
     }
   });
   return engine;
+}
+
+/** Stops consensus because of an error. */
+type Fail = (error: unknown) => void;
+
+function builderOn({ chain, pool, logger, onBlockStarted }: ConsensusParts, fail: Fail): CandidateBuilder {
+  return {
+    async build(request) {
+      const number = request.parent.header.number + 1n;
+      onBlockStarted(number);
+      const built = await failOnDiskError(chain.build(request, pool), fail);
+      if (built.ok) return built.value;
+      const { code, message } = built.error;
+      logger.warn(
+        { number, round: request.round, code, message },
+        "no block could be built; the round will time out",
+      );
+      return undefined;
+    },
+  };
+}
+
+function checkerOn({ chain, clock, logger, onBlockStarted }: ConsensusParts, fail: Fail): CandidateChecker {
+  return {
+    async check(candidate, signal) {
+      const { header, hash, extra } = candidate;
+      const { number } = header;
+      onBlockStarted(number);
+      const startedMs = clock.nowMs();
+      const checked = await failOnDiskError(chain.check(candidate, signal), fail);
+      if (checked.ok) return true;
+      if (checked.error.code === "validationStopped") {
+        const facts = { number, round: extra.round, hash, coinbase: header.coinbase };
+        const tookMs = Math.round(clock.nowMs() - startedMs);
+        logger.warn(
+          { ...facts, tookMs },
+          "a proposed block could not be validated before its round was over",
+        );
+        return undefined;
+      }
+      // The block of this height was imported from peers during the validation.
+      if (chain.head.header.number >= number) return undefined;
+      logger.warn({ number, hash, ...checked.error }, "a proposed block is invalid");
+      return false;
+    },
+  };
+}
+
+function committerOn({ chain, logger }: ConsensusParts, fail: Fail): Committer {
+  return {
+    async commit(candidate, seals) {
+      const committed = await chain.commit(candidate, seals).catch((error: unknown) => {
+        // After a failed commit the state on disk is unknown; the next start verifies it.
+        fail(error);
+        throw error;
+      });
+      const { number } = candidate.header;
+      if (!committed.ok)
+        logger.error(
+          { number, hash: candidate.hash, ...committed.error },
+          "an agreed block could not be committed",
+        );
+      return committed.ok;
+    },
+  };
 }
 
 /** Stops consensus when the disk fails or the database is damaged. Any other error only costs the round. */

@@ -22,15 +22,13 @@ export function createBlockControls(
   }: Pick<Settings, "blockProduction" | "keepsRevertReasons" | "rpc">,
   { address: builder }: NodeKey,
 ): BlockControls {
-  const { selectionTimePercent, minOccupancyRatio, maxBlockBytes } = blockProduction;
-  let { vanity, targetGasLimit } = blockProduction;
-  let coinbase = rpc.coinbase ?? builder;
-  let hasWarnedOfCoinbase = false;
+  const { selectionTimePercent, minOccupancyRatio, maxBlockBytes, vanity, targetGasLimit } = blockProduction;
+  const changeable: Changeable = { extraData: vanity, targetGasLimit, coinbase: rpc.coinbase ?? builder };
   return {
     candidates: {
       builder,
       get vanity() {
-        return vanity;
+        return changeable.extraData;
       },
     },
     production: {
@@ -39,44 +37,51 @@ export function createBlockControls(
       maxBlockBytes,
       keepsRevertReasons,
       get targetGasLimit() {
-        return targetGasLimit;
+        return changeable.targetGasLimit;
       },
     },
-    mining: (pauseReasons, logger) => ({
-      start() {
-        if (pauseReasons.reasons.includes("operator"))
-          logger.info({}, "miner_start resumes block production");
-        pauseReasons.resume("operator");
-      },
-      stop() {
-        logger.warn({}, "miner_stop: this node neither proposes nor votes until miner_start");
-        pauseReasons.pause("operator");
-      },
-      get extraData() {
-        return vanity;
-      },
-      set extraData(bytes) {
-        vanity = bytes;
-      },
-      get targetGasLimit() {
-        return targetGasLimit;
-      },
-      set targetGasLimit(gas) {
-        targetGasLimit = gas;
-      },
-      get coinbase() {
-        return coinbase;
-      },
-      setCoinbase(address) {
-        coinbase = address;
-        if (!hasWarnedOfCoinbase)
-          logger.warn(
-            { coinbase: address },
-            "miner_setCoinbase only changes the answer of eth_coinbase, until the restart: a block's coinbase is its " +
-              "proposer, and the genesis file names who is paid",
-          );
-        hasWarnedOfCoinbase = true;
-      },
-    }),
+    mining: (pauseReasons, logger) => createMining(changeable, pauseReasons, logger),
+  };
+}
+
+/** What the operator can change while the node runs. */
+type Changeable = Pick<RpcMining, "extraData" | "targetGasLimit"> & { coinbase: RpcMining["coinbase"] };
+
+function createMining(changeable: Changeable, pauseReasons: PauseReasons, logger: Logger): RpcMining {
+  let hasWarnedOfCoinbase = false;
+  return {
+    start() {
+      if (pauseReasons.reasons.includes("operator")) logger.info({}, "miner_start resumes block production");
+      pauseReasons.resume("operator");
+    },
+    stop() {
+      logger.warn({}, "miner_stop: this node neither proposes nor votes until miner_start");
+      pauseReasons.pause("operator");
+    },
+    get extraData() {
+      return changeable.extraData;
+    },
+    set extraData(bytes) {
+      changeable.extraData = bytes;
+    },
+    get targetGasLimit() {
+      return changeable.targetGasLimit;
+    },
+    set targetGasLimit(gas) {
+      changeable.targetGasLimit = gas;
+    },
+    get coinbase() {
+      return changeable.coinbase;
+    },
+    setCoinbase(address) {
+      changeable.coinbase = address;
+      if (!hasWarnedOfCoinbase)
+        logger.warn(
+          { coinbase: address },
+          "miner_setCoinbase only changes the answer of eth_coinbase, until the restart: a block's coinbase is its " +
+            "proposer, and the genesis file names who is paid",
+        );
+      hasWarnedOfCoinbase = true;
+    },
   };
 }

@@ -62,22 +62,6 @@ export function createClockSkew(self: Address): ClockSkew {
     return last;
   }
 
-  /** Evaluates the newest proposal; undefined while there are too few measurements. */
-  function evaluate(newest: Measured): Difference | "none" | undefined {
-    const known = [...measured.values()].filter(({ aheadMs }) => aheadMs.length === PROPOSALS);
-    const aheadMs = smallestOf(newest);
-    if (aheadMs === undefined) return undefined;
-    const alike = known.filter((one) => Math.sign(smallestOf(one) ?? 0) === Math.sign(aheadMs));
-    if (aheadMs !== 0 && alike.length > 1 && alike.length * 2 > others.length) {
-      const differences = alike.map((one) => Math.abs(smallestOf(one) ?? 0));
-      const comparedWith = alike.map(({ address }) => address);
-      return { address: undefined, aheadMs: -Math.sign(aheadMs) * Math.min(...differences), comparedWith };
-    }
-    if (aheadMs === 0) return "none";
-    const isSure = known.length * 2 > others.length || newest.proposals >= 2 * PROPOSALS;
-    return isSure ? { address: newest.address, aheadMs, comparedWith: [self] } : undefined;
-  }
-
   function report(difference: Difference, atMs: number): SkewReport | undefined {
     const key = difference.address === undefined ? OURS : toKey(difference.address);
     const isAhead = difference.aheadMs > 0;
@@ -105,7 +89,7 @@ export function createClockSkew(self: Address): ClockSkew {
       if (message.kind !== "proposal" || message.signed.payload.round !== 0) return undefined;
       if (!includesBytes(others, message.signed.author)) return undefined;
       const newest = measure(message, message.candidate.header.timestamp, atMs);
-      const difference = newest && evaluate(newest);
+      const difference = newest && evaluate(newest, { self, others, measured: [...measured.values()] });
       if (newest === undefined || difference === undefined) return undefined;
       return difference === "none" ? reportAgreement(newest) : report(difference, atMs);
     },
@@ -116,6 +100,33 @@ export function createClockSkew(self: Address): ClockSkew {
       for (const key of reported.keys()) if (key !== OURS && !keys.has(key)) reported.delete(key);
     },
   };
+}
+
+/** Evaluates the newest proposal; undefined while there are too few measurements. */
+function evaluate(
+  newest: Measured,
+  {
+    self,
+    others,
+    measured,
+  }: {
+    readonly self: Address;
+    readonly others: readonly Address[];
+    readonly measured: readonly Measured[];
+  },
+): Difference | "none" | undefined {
+  const known = measured.filter(({ aheadMs }) => aheadMs.length === PROPOSALS);
+  const aheadMs = smallestOf(newest);
+  if (aheadMs === undefined) return undefined;
+  const alike = known.filter((one) => Math.sign(smallestOf(one) ?? 0) === Math.sign(aheadMs));
+  if (aheadMs !== 0 && alike.length > 1 && alike.length * 2 > others.length) {
+    const differences = alike.map((one) => Math.abs(smallestOf(one) ?? 0));
+    const comparedWith = alike.map(({ address }) => address);
+    return { address: undefined, aheadMs: -Math.sign(aheadMs) * Math.min(...differences), comparedWith };
+  }
+  if (aheadMs === 0) return "none";
+  const isSure = known.length * 2 > others.length || newest.proposals >= 2 * PROPOSALS;
+  return isSure ? { address: newest.address, aheadMs, comparedWith: [self] } : undefined;
 }
 
 /** The smallest difference of the last PROPOSALS proposals; 0 when it is below the thresholds. */

@@ -74,9 +74,7 @@ export function createLiveness(self: Address): Liveness {
     },
     headAdvanced({ header, tally }, nowMs) {
       validators = tally.validators;
-      const keys = new Set(validators.map(toKey));
-      for (const map of [heartbeats, missedTurns])
-        for (const key of map.keys()) if (!keys.has(key)) map.delete(key);
+      keepOnly(validators, heartbeats, missedTurns);
       height = header.number + 1n;
       begin(0, nowMs);
       if (header.number === 0n) return;
@@ -99,4 +97,10 @@ export function createLiveness(self: Address): Liveness {
         missedTurns: missedTurns.get(toKey(address)) ?? 0,
       })),
   };
+}
+
+/** Drops the entries of other addresses. */
+function keepOnly(addresses: readonly Address[], ...maps: readonly Map<string, unknown>[]): void {
+  const keys = new Set(addresses.map(toKey));
+  for (const map of maps) for (const key of map.keys()) if (!keys.has(key)) map.delete(key);
 }

@@ -37,39 +37,17 @@ export interface MonitorParts {
 export function createMonitor({ rules, clock, logger, status, onTurnMissed }: MonitorParts): Monitor {
   const liveness = createLiveness(rules.self);
   const skew = createClockSkew(rules.self);
-  let timer: Timer | undefined;
-  let headAtMs = 0;
-  let isStalled = false;
+  const stall = createStallWarnings({ clock, logger, status });
+  const isWarned = createWarningLimit();
   let hasEnded = false;
-  let lastWarning = { atMs: Number.NEGATIVE_INFINITY, height: -1n, times: 0 };
 
   function onHead(head: Head, before: Head | undefined): void {
     const nowMs = clock.nowMs();
-    const { number } = head.header;
-    if (isStalled) {
-      const seconds = Math.round((nowMs - headAtMs) / 1000);
-      logger.info({ number }, `blocks again, after ${seconds} s without one`);
-    }
-    isStalled = false;
-    headAtMs = nowMs;
+    const dueInMs = Math.max(0, Number(earliestTimestamp(rules.schedule, head.header)) * 1000 - nowMs);
+    stall.headAdvanced(head.header.number, Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)));
     liveness.headAdvanced(head, nowMs);
     skew.setValidators(head.tally.validators);
     if (before !== undefined) logValidatorVotes(logger, { rules, before, head });
-    const dueInMs = Math.max(0, Number(earliestTimestamp(rules.schedule, head.header)) * 1000 - nowMs);
-    const expectedWithinMs = Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)) + ROUND_CHANGE_MS;
-    scheduleWarning(Math.max(MIN_STALL_MS, expectedWithinMs), FIRST_REPEAT_MS);
-  }
-
-  /** Warns in `delayMs` unless a block arrives, then repeatedly, at growing intervals. */
-  function scheduleWarning(delayMs: number, repeatMs: number): void {
-    timer?.cancel();
-    timer = clock.at(clock.nowMs() + delayMs, () => {
-      isStalled = true;
-      const nowMs = clock.nowMs();
-      const { facts, message } = describeStall(status(), { nowMs, headAtMs });
-      logger.warn(facts, message);
-      scheduleWarning(repeatMs, Math.min(repeatMs * 2, MAX_REPEAT_MS));
-    });
   }
 
   function onFailedRound(before: State, after: State, input: Input): void {
@@ -84,14 +62,8 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
     liveness.roundBegan(failed.nextRound, nowMs);
     const member = liveness.members().find(({ address }) => address === failed.absentProposer);
     const facts = { ...failed.facts, ...(member !== undefined && { missedTurns: member.missedTurns }) };
-    const isSameHeight = failed.height === lastWarning.height;
-    const times = isSameHeight ? lastWarning.times : WARNINGS_AT_ONCE;
-    if (times >= WARNINGS_AT_ONCE && nowMs - lastWarning.atMs < WARNING_PAUSE_MS) {
-      logger.debug(facts, failed.message);
-      return;
-    }
-    lastWarning = { atMs: nowMs, height: failed.height, times: isSameHeight ? times + 1 : 1 };
-    logger.warn(facts, failed.message);
+    if (isWarned(failed.height, nowMs)) logger.warn(facts, failed.message);
+    else logger.debug(facts, failed.message);
   }
 
   return {
@@ -110,8 +82,63 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
     members: liveness.members,
     end() {
       hasEnded = true;
-      timer?.cancel();
+      stall.end();
     },
+  };
+}
+
+/** Warns while no block arrives. */
+interface StallWarnings {
+  /** To be called for each head; the first round after it takes up to `roundMs`. */
+  headAdvanced(number: bigint, roundMs: number): void;
+  end(): void;
+}
+
+function createStallWarnings({
+  clock,
+  logger,
+  status,
+}: Pick<MonitorParts, "clock" | "logger" | "status">): StallWarnings {
+  let timer: Timer | undefined;
+  let headAtMs = 0;
+  let isStalled = false;
+
+  /** Warns in `delayMs` unless a block arrives, then repeatedly, at growing intervals. */
+  function schedule(delayMs: number, repeatMs: number): void {
+    timer?.cancel();
+    timer = clock.at(clock.nowMs() + delayMs, () => {
+      isStalled = true;
+      const nowMs = clock.nowMs();
+      const { facts, message } = describeStall(status(), { nowMs, headAtMs });
+      logger.warn(facts, message);
+      schedule(repeatMs, Math.min(repeatMs * 2, MAX_REPEAT_MS));
+    });
+  }
+
+  return {
+    headAdvanced(number, roundMs) {
+      const nowMs = clock.nowMs();
+      if (isStalled) {
+        const seconds = Math.round((nowMs - headAtMs) / 1000);
+        logger.info({ number }, `blocks again, after ${seconds} s without one`);
+      }
+      isStalled = false;
+      headAtMs = nowMs;
+      schedule(Math.max(MIN_STALL_MS, roundMs + ROUND_CHANGE_MS), FIRST_REPEAT_MS);
+    },
+    end: () => timer?.cancel(),
+  };
+}
+
+/** Returns whether to warn of a failed round of this height, or only to log it at debug level. */
+function createWarningLimit(): (height: bigint, nowMs: number) => boolean {
+  let last = { atMs: Number.NEGATIVE_INFINITY, height: -1n, times: 0 };
+  return (height, nowMs) => {
+    const isSameHeight = height === last.height;
+    const times = isSameHeight ? last.times : WARNINGS_AT_ONCE;
+    if (times >= WARNINGS_AT_ONCE && nowMs - last.atMs < WARNING_PAUSE_MS) return false;
+    last = { atMs: nowMs, height, times: isSameHeight ? times + 1 : 1 };
+    return true;
   };
 }
 
