@@ -41,32 +41,106 @@ export function createEffectHandler(
   parts: EffectHandlerParts & { readonly proposals: VoteProposals },
   post: (input: Input) => void,
 ): EffectHandler {
-  const { builder, checker, committer, voteLog, outbox, clock, logger, metrics } = parts;
-  const timers: Record<TimerKind, Timer | undefined> = { blockTimer: undefined, roundTimer: undefined };
-  const commits = new Map<string, Promise<void>>();
-  const reportedEquivocations = createSeenMessages(EQUIVOCATIONS_REMEMBERED);
+  return new EffectPerformer(rules, parts, post);
+}
+
+class EffectPerformer implements EffectHandler {
+  private readonly self: Rules["self"];
+  private readonly parts: EffectHandlerParts & { readonly proposals: VoteProposals };
+  private readonly post: (input: Input) => void;
+  private readonly timers: Record<TimerKind, Timer | undefined> = {
+    blockTimer: undefined,
+    roundTimer: undefined,
+  };
+  private readonly commits = new Map<string, Promise<void>>();
+  private readonly reportedEquivocations = createSeenMessages(EQUIVOCATIONS_REMEMBERED);
   /** The proposal of the round in progress; only one is validated at a time. */
-  let validation: { readonly id: RoundId; readonly controller: AbortController } | undefined;
-  let hasEnded = false;
+  private validation: { readonly id: RoundId; readonly controller: AbortController } | undefined;
+  private hasEnded = false;
+
+  constructor(
+    { self }: Rules,
+    parts: EffectHandlerParts & { readonly proposals: VoteProposals },
+    post: (input: Input) => void,
+  ) {
+    this.self = self;
+    this.parts = parts;
+    this.post = post;
+  }
+
+  recordVote(record: LastSignedState): Promise<void> {
+    return this.parts.voteLog.write(encodeLastSigned(record));
+  }
+
+  perform(effect: Exclude<Effect, { kind: "recordVote" }>, state: State): void {
+    switch (effect.kind) {
+      case "multicast":
+        this.multicast(effect, state);
+        break;
+      case "setBlockTimer":
+        this.warnIfClockIsBehind(state);
+        this.setTimer("blockTimer", effect);
+        break;
+      case "setRoundTimer":
+        this.setTimer("roundTimer", effect);
+        break;
+      case "buildCandidate":
+        void this.attempt("building a block", () => this.build(effect, state));
+        break;
+      case "checkCandidate":
+        void this.attempt("checking a proposed block", () => this.check(effect));
+        break;
+      case "commitBlock":
+        this.beginCommit(effect);
+        break;
+      case "rejectMessage":
+        this.logRejected(effect);
+        break;
+      case "reportDoubleVote":
+        this.reportEquivocation(effect);
+        break;
+      default:
+        assertNever(effect);
+    }
+  }
+
+  stateChanged({ height }: State): void {
+    if (this.validation === undefined) return;
+    const { id } = this.validation;
+    if (height?.validatorSet.height !== id.height || height.round.number !== id.round) this.stopValidation();
+  }
+
+  end(): void {
+    this.hasEnded = true;
+    this.stopValidation();
+    this.timers.blockTimer?.cancel();
+    this.timers.roundTimer?.cancel();
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.commits.values());
+  }
 
   /** Runs slow work. A failure is logged, and the round ends by its timer. */
-  async function attempt(what: string, work: () => Promise<void>): Promise<void> {
+  private async attempt(what: string, work: () => Promise<void>): Promise<void> {
+    const { logger } = this.parts;
     try {
       await work();
     } catch (error) {
-      if (hasEnded) logger.debug({ error }, `${what} was abandoned`);
+      if (this.hasEnded) logger.debug({ error }, `${what} was abandoned`);
       else logger.error({ error }, `${what} failed`);
     }
   }
 
   /** Replaces the timer of its kind, which is of an earlier round, or of the same round and due earlier. */
-  function setTimer(kind: TimerKind, { id, atMs }: TimerEffect): void {
-    timers[kind]?.cancel();
-    timers[kind] = clock.at(atMs, () => post({ kind, id }));
+  private setTimer(kind: TimerKind, { id, atMs }: TimerEffect): void {
+    this.timers[kind]?.cancel();
+    this.timers[kind] = this.parts.clock.at(atMs, () => this.post({ kind, id }));
   }
 
   /** Warns because our proposal is delayed until that time, which looks like a hanging node. */
-  function warnIfClockIsBehind({ head }: State): void {
+  private warnIfClockIsBehind({ head }: State): void {
+    const { clock, logger } = this.parts;
     const aheadMs = head === undefined ? 0 : Number(head.header.timestamp) * 1000 - clock.nowMs();
     if (aheadMs <= TIMESTAMP_SLACK_MS) return;
     logger.warn(
@@ -76,112 +150,69 @@ export function createEffectHandler(
     );
   }
 
-  async function build({ id, timestamp }: EffectOf<"buildCandidate">, state: State): Promise<void> {
+  private async build({ id, timestamp }: EffectOf<"buildCandidate">, state: State): Promise<void> {
+    const { builder, metrics, proposals } = this.parts;
     const parent = expectDefined(state.head, "the head to build on");
-    const vote = parts.proposals.take(parent.tally, rules.self);
+    const vote = proposals.take(parent.tally, this.self);
     const order = { parent, round: id.round, timestamp, ...(vote !== undefined && { vote }) };
     const building = builder.build(order);
     const candidate = await (metrics?.building(building) ?? building);
     // The builder logs why there is none.
-    if (candidate !== undefined) post({ kind: "candidateBuilt", id, candidate });
+    if (candidate !== undefined) this.post({ kind: "candidateBuilt", id, candidate });
   }
 
-  async function check({ id, candidate }: EffectOf<"checkCandidate">): Promise<void> {
-    stopValidation();
+  private async check({ id, candidate }: EffectOf<"checkCandidate">): Promise<void> {
+    this.stopValidation();
     const controller = new AbortController();
-    validation = { id, controller };
-    const isValid = await checker.check(candidate, controller.signal);
+    this.validation = { id, controller };
+    const isValid = await this.parts.checker.check(candidate, controller.signal);
     if (isValid === undefined) return;
-    post({ kind: "candidateChecked", id, digest: candidate.digest, sound: isValid });
+    this.post({ kind: "candidateChecked", id, digest: candidate.digest, sound: isValid });
   }
 
-  function stopValidation(): void {
-    validation?.controller.abort();
-    validation = undefined;
+  private stopValidation(): void {
+    this.validation?.controller.abort();
+    this.validation = undefined;
   }
 
-  async function commit({ candidate, seals }: EffectOf<"commitBlock">): Promise<void> {
+  /** Starts a commit, unless it runs already: the effect is emitted again while it takes long. */
+  private beginCommit(effect: EffectOf<"commitBlock">): void {
+    const key = toKey(effect.candidate.hash);
+    if (this.commits.has(key)) return;
+    const running = this.attempt("committing a decided block", () => this.commit(effect));
+    this.commits.set(
+      key,
+      running.finally(() => this.commits.delete(key)),
+    );
+  }
+
+  private async commit({ candidate, seals }: EffectOf<"commitBlock">): Promise<void> {
+    const { committer, metrics } = this.parts;
     const committing = committer.commit(candidate, seals);
     await (metrics?.committing(committing) ?? committing);
   }
 
-  /** Starts a commit, unless it runs already: the effect is emitted again while it takes long. */
-  function beginCommit(effect: EffectOf<"commitBlock">): void {
-    const key = toKey(effect.candidate.hash);
-    if (commits.has(key)) return;
-    const running = attempt("committing a decided block", () => commit(effect));
-    commits.set(
-      key,
-      running.finally(() => commits.delete(key)),
+  private multicast({ message }: EffectOf<"multicast">, state: State): void {
+    const { height, round } = message.signed.payload;
+    if (message.kind === "roundChange")
+      this.parts.logger.debug({ height, round }, "requesting another round");
+    this.parts.outbox.multicast(message, state.head?.tally.validators ?? []);
+  }
+
+  private logRejected({ message, error }: EffectOf<"rejectMessage">): void {
+    const { kind, signed } = message;
+    this.parts.logger.debug({ kind, author: signed.author, error }, "a consensus message is rejected");
+  }
+
+  private reportEquivocation({ first }: EffectOf<"reportDoubleVote">): void {
+    const { author, payload } = first.signed;
+    const { height, round, kind } = payload;
+    if (!this.reportedEquivocations.add(`${toKey(author)} ${height} ${round} ${kind}`)) return;
+    this.parts.logger.warn(
+      { author, height, round, kind },
+      "a validator has signed two different blocks in one round",
     );
   }
-
-  function multicast({ message }: EffectOf<"multicast">, state: State): void {
-    const { height, round } = message.signed.payload;
-    if (message.kind === "roundChange") logger.debug({ height, round }, "requesting another round");
-    outbox.multicast(message, state.head?.tally.validators ?? []);
-  }
-
-  return {
-    recordVote: (record) => voteLog.write(encodeLastSigned(record)),
-    perform(effect, state) {
-      switch (effect.kind) {
-        case "multicast":
-          multicast(effect, state);
-          break;
-        case "setBlockTimer":
-          warnIfClockIsBehind(state);
-          setTimer("blockTimer", effect);
-          break;
-        case "setRoundTimer":
-          setTimer("roundTimer", effect);
-          break;
-        case "buildCandidate":
-          void attempt("building a block", () => build(effect, state));
-          break;
-        case "checkCandidate":
-          void attempt("checking a proposed block", () => check(effect));
-          break;
-        case "commitBlock":
-          beginCommit(effect);
-          break;
-        case "rejectMessage": {
-          const { kind, signed } = effect.message;
-          logger.debug(
-            { kind, author: signed.author, error: effect.error },
-            "a consensus message is rejected",
-          );
-          break;
-        }
-        case "reportDoubleVote": {
-          const { author, payload } = effect.first.signed;
-          const { height, round, kind } = payload;
-          if (reportedEquivocations.add(`${toKey(author)} ${height} ${round} ${kind}`))
-            logger.warn(
-              { author, height, round, kind },
-              "a validator has signed two different blocks in one round",
-            );
-          break;
-        }
-        default:
-          assertNever(effect);
-      }
-    },
-    stateChanged({ height }) {
-      if (validation === undefined) return;
-      const { id } = validation;
-      if (height?.validatorSet.height !== id.height || height.round.number !== id.round) stopValidation();
-    },
-    end() {
-      hasEnded = true;
-      stopValidation();
-      timers.blockTimer?.cancel();
-      timers.roundTimer?.cancel();
-    },
-    async settled() {
-      await Promise.all(commits.values());
-    },
-  };
 }
 
 /** Each author, height, round and kind is logged once, however often a faulty validator repeats itself. */

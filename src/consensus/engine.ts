@@ -6,11 +6,11 @@ import { type Step, step } from "../ibft/stateMachine.ts";
 import type { Head } from "../ibft/validatorSet.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { createMailbox } from "../primitives/mailbox.ts";
+import { createMailbox, type Mailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
-import { createPausedMessages } from "./buffers/pausedMessages.ts";
-import { createEffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
-import { createMonitor } from "./monitor/monitor.ts";
+import { createPausedMessages, type PausedMessages } from "./buffers/pausedMessages.ts";
+import { createEffectHandler, type EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
+import { createMonitor, type Monitor } from "./monitor/monitor.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
 
@@ -70,92 +70,116 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
 
 /** Like createEngine, with other signatures or an observed step function: the simulator uses both. */
 export function createEngineFor(rules: Rules, parts: EngineParts, stateMachine: Step = step): Engine {
-  const { clock, logger, metrics, voteLog } = parts;
-  const messageLimit = rules.schedule.messageQueueLimit;
-  const proposals = createVoteProposals();
-  const effectHandler = createEffectHandler(rules, { ...parts, proposals }, post);
-  const pausedMessages = createPausedMessages(rules);
-  let state: State = UNSTARTED;
-  let isStarted = false;
-  let isStopped = false;
-  let isFailed = false;
+  return new ConsensusEngine(rules, parts, stateMachine);
+}
 
-  const monitor = createMonitor({ rules, clock, logger, status, onTurnMissed: metrics?.turnMissed });
+/** Operations that are handed on without the engine are fields. */
+class ConsensusEngine implements Engine {
+  readonly proposals = createVoteProposals();
+  private readonly rules: Rules;
+  private readonly parts: EngineParts;
+  private readonly stateMachine: Step;
+  private readonly messageLimit: number;
+  private readonly effectHandler: EffectHandler;
+  private readonly pausedMessages: PausedMessages;
+  private readonly monitor: Monitor;
+  private readonly mailbox: Mailbox<Input>;
+  private state: State = UNSTARTED;
+  private isStarted = false;
+  private isStopped = false;
+  private isFailed = false;
 
-  function status(): ConsensusStatus {
-    const connected = parts.outbox.connected?.();
-    return describeStatus(state, { rules, isFailed, members: monitor.members(), connected });
+  constructor(rules: Rules, parts: EngineParts, stateMachine: Step) {
+    const { clock, logger, metrics } = parts;
+    this.rules = rules;
+    this.parts = parts;
+    this.stateMachine = stateMachine;
+    this.messageLimit = rules.schedule.messageQueueLimit;
+    const { proposals, status } = this;
+    this.effectHandler = createEffectHandler(rules, { ...parts, proposals }, (input) => this.post(input));
+    this.pausedMessages = createPausedMessages(rules);
+    this.monitor = createMonitor({ rules, clock, logger, status, onTurnMissed: metrics?.turnMissed });
+    const limit = this.messageLimit + OWN_INPUTS_LIMIT;
+    this.mailbox = createMailbox<Input>(limit, (input) => this.apply(input), this.fail);
   }
 
-  const mailbox = createMailbox<Input>(messageLimit + OWN_INPUTS_LIMIT, apply, fail);
+  readonly start = (head: Head): void => {
+    const { voteLog, logger } = this.parts;
+    const record = readRecord(voteLog.read(), head);
+    if (record !== undefined) warnIfBound(logger, record, head);
+    this.isStarted = true;
+    this.post({ kind: "started", head, ...(record !== undefined && { record }) });
+  };
 
-  async function apply(input: Input): Promise<void> {
-    const before = state;
-    const transition = stateMachine(rules, state, clock.nowMs(), input);
-    state = transition.state;
-    effectHandler.stateChanged(state);
-    monitor.stepped(before, state, input);
-    for (const effect of transition.effects) {
-      if (isStopped) return;
-      metrics?.effectEmitted(effect, input);
-      if (effect.kind === "recordVote") await effectHandler.recordVote(effect.record);
-      else effectHandler.perform(effect, state);
+  readonly headAdvanced = (head: Head): void => {
+    // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
+    if (this.isStarted) this.post({ kind: "headAdvanced", head });
+  };
+
+  readonly receive = (message: Authored, waitedMs = 0): void => {
+    this.monitor.heard(message, waitedMs);
+    if (this.mailbox.size < this.messageLimit) {
+      this.post({ kind: "message", message });
+      return;
     }
-    for (const message of pausedMessages.stepped(before, state, input))
-      await apply({ kind: "message", message });
-  }
+    this.parts.metrics?.messageDropped();
+    this.parts.logger.debug(
+      { limit: this.messageLimit },
+      "the queue of consensus messages is full; one is dropped",
+    );
+  };
 
-  function post(input: Input): void {
-    if (isStopped || mailbox.post(input)) return;
-    fail(new Error("consensus cannot keep up: its mailbox is full of its own inputs"));
-  }
+  readonly pause = (): void => this.post({ kind: "paused" });
 
-  function fail(error: unknown): void {
-    if (isFailed) return;
-    isFailed = true;
-    isStopped = true;
-    effectHandler.end();
-    monitor.end();
-    logger.error(
+  readonly resume = (): void => this.post({ kind: "resumed" });
+
+  readonly status = (): ConsensusStatus => {
+    const { rules, isFailed } = this;
+    const connected = this.parts.outbox.connected?.();
+    return describeStatus(this.state, { rules, isFailed, members: this.monitor.members(), connected });
+  };
+
+  readonly fail = (error: unknown): void => {
+    if (this.isFailed) return;
+    this.isFailed = true;
+    this.isStopped = true;
+    this.effectHandler.end();
+    this.monitor.end();
+    this.parts.logger.error(
       { error },
       "consensus has stopped: this node neither proposes nor votes until it is restarted",
     );
-    parts.onFailure(error);
+    this.parts.onFailure(error);
+  };
+
+  readonly stop = async (): Promise<void> => {
+    this.isStopped = true;
+    this.effectHandler.end();
+    this.monitor.end();
+    await this.mailbox.close();
+    await this.effectHandler.settled();
+  };
+
+  private async apply(input: Input): Promise<void> {
+    const before = this.state;
+    const { state, effects } = this.stateMachine(this.rules, before, this.parts.clock.nowMs(), input);
+    this.state = state;
+    this.effectHandler.stateChanged(state);
+    this.monitor.stepped(before, state, input);
+    for (const effect of effects) {
+      if (this.isStopped) return;
+      this.parts.metrics?.effectEmitted(effect, input);
+      if (effect.kind === "recordVote") await this.effectHandler.recordVote(effect.record);
+      else this.effectHandler.perform(effect, state);
+    }
+    for (const message of this.pausedMessages.stepped(before, state, input))
+      await this.apply({ kind: "message", message });
   }
 
-  return {
-    start(head) {
-      const record = readRecord(voteLog.read(), head);
-      if (record !== undefined) warnIfBound(logger, record, head);
-      isStarted = true;
-      post({ kind: "started", head, ...(record !== undefined && { record }) });
-    },
-    headAdvanced(head) {
-      // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
-      if (isStarted) post({ kind: "headAdvanced", head });
-    },
-    receive(message, waitedMs = 0) {
-      monitor.heard(message, waitedMs);
-      if (mailbox.size < messageLimit) {
-        post({ kind: "message", message });
-        return;
-      }
-      metrics?.messageDropped();
-      logger.debug({ limit: messageLimit }, "the queue of consensus messages is full; one is dropped");
-    },
-    pause: () => post({ kind: "paused" }),
-    resume: () => post({ kind: "resumed" }),
-    proposals,
-    status,
-    fail,
-    async stop() {
-      isStopped = true;
-      effectHandler.end();
-      monitor.end();
-      await mailbox.close();
-      await effectHandler.settled();
-    },
-  };
+  private post(input: Input): void {
+    if (this.isStopped || this.mailbox.post(input)) return;
+    this.fail(new Error("consensus cannot keep up: its mailbox is full of its own inputs"));
+  }
 }
 
 /** Queue slots beyond those for messages, for heads, timers and results: only a few are ever pending. */
