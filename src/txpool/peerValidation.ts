@@ -2,8 +2,8 @@ import { toKey } from "../primitives/byteKey.ts";
 import { createKnownHashes } from "../primitives/knownHashes.ts";
 import { type Transaction, withSender } from "../types/transaction.ts";
 import type { PoolErrorCode } from "./errors.ts";
-import type { RecoverSenders } from "./ports.ts";
-import type { PoolHeadChange, TxPool } from "./txPool.ts";
+import type { PoolHeadChange, RecoverSenders } from "./ports.ts";
+import type { TxPool } from "./txPool.ts";
 
 /** Results that say nothing about the peer, such as known transactions, count for neither. */
 export interface PeerCounts {

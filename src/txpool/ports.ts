@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { Transaction } from "../types/transaction.ts";
+import type { SentTransaction, Transaction } from "../types/transaction.ts";
 
 /** The pool's dependencies, supplied by the node. */
 export interface PoolParts {
@@ -42,4 +42,10 @@ export interface PoolRules {
   readonly initCodeLimit: number | undefined;
   /** Intrinsic gas (EIP-2, 2028, 2930, 3860, 7623, 7702). */
   intrinsicGas(transaction: Transaction): bigint;
+}
+
+/** New blocks, oldest first, and removed ones after a rewind, newest first. */
+export interface PoolHeadChange {
+  readonly added: readonly { readonly transactions: readonly SentTransaction[] }[];
+  readonly removed: readonly { readonly transactions: readonly SentTransaction[] }[];
 }

@@ -2,6 +2,15 @@ import type { TransactionType } from "../types/transaction.ts";
 import type { SubPool } from "./events.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
+/** Counts of transactions, and the lengths of their encodings. */
+export interface PoolStatistics {
+  readonly pending: number;
+  readonly queued: number;
+  readonly local: number;
+  readonly remote: number;
+  readonly bytes: number;
+}
+
 /** Contents of one sub-pool, for gauges. */
 export interface SubPoolBreakdown {
   readonly transactions: number;

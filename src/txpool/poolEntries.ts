@@ -1,0 +1,165 @@
+import type { Address } from "../primitives/address.ts";
+import { expectDefined } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import type { PooledEntry } from "./entry.ts";
+import { EntryStore } from "./entryStore.ts";
+import type { PoolEventEmitter, RemovalCause, SubPool } from "./events.ts";
+import { createEvictionOrder, type EvictionOrder } from "./evictionOrder.ts";
+import type { TxPoolLimits } from "./limits.ts";
+import { type Arrival, openSelection, type Selection, type SelectionConfig } from "./ordering.ts";
+import type { PoolChainView, PoolHeadChange } from "./ports.ts";
+import { type SenderAccount, SenderQueue } from "./senderQueue.ts";
+import type { PoolStatistics } from "./subPoolCounts.ts";
+
+/**
+ * The entries of the pool: keeps them within the limits and in step with the head, and tells of each that comes or
+ * goes. Senders whose transactions were mined follow the head at once, the others when they are next asked for.
+ */
+export class PoolEntries {
+  readonly #limits: Pick<TxPoolLimits, "maxTransactions" | "maxBytes">;
+  readonly #chain: PoolChainView;
+  readonly #emitter: PoolEventEmitter;
+  readonly #store = new EntryStore();
+  readonly #eviction: EvictionOrder;
+  #newestArrival: Arrival = {};
+  /** Counts heads, so that accounts cached under an older one are read again. */
+  #generation = 0;
+
+  constructor(
+    limits: Pick<TxPoolLimits, "maxTransactions" | "maxBytes">,
+    chain: PoolChainView,
+    emitter: PoolEventEmitter,
+  ) {
+    this.#limits = limits;
+    this.#chain = chain;
+    this.#emitter = emitter;
+    this.#eviction = createEvictionOrder(this.#store.queues, () => chain.nextBaseFeePerGas);
+  }
+
+  /** `key` is that of the transaction's hash. */
+  has(key: string): boolean {
+    return this.#store.has(key);
+  }
+
+  get(key: string): PooledEntry | undefined {
+    return this.#store.get(key);
+  }
+
+  all(): Iterable<PooledEntry> {
+    return this.#store.entries();
+  }
+
+  queues(): Iterable<SenderQueue> {
+    return this.#store.queues.values();
+  }
+
+  get statistics(): PoolStatistics {
+    const { size, localCount, bytes } = this.#store;
+    let pending = 0;
+    for (const queue of this.queues()) pending += queue.pendingCount;
+    return { pending, queued: size - pending, local: localCount, remote: size - localCount, bytes };
+  }
+
+  /** The sender's queue, updated to this head; undefined when the pool has no transactions of the sender. */
+  queueOf(senderKey: string): SenderQueue | undefined {
+    const queue = this.#store.queues.get(senderKey);
+    if (queue === undefined || queue.generation === this.#generation) return queue;
+    queue.account = this.#readAccount(queue.sender);
+    queue.generation = this.#generation;
+    this.#followNonce(queue, queue.account.nonce);
+    return queue.isEmpty ? undefined : queue;
+  }
+
+  /** As queueOf, or an empty queue, which the pool keeps only when an entry is inserted into it. */
+  openQueue(sender: Address, senderKey: string): SenderQueue {
+    return (
+      this.queueOf(senderKey) ??
+      new SenderQueue(sender, senderKey, this.#readAccount(sender), this.#generation)
+    );
+  }
+
+  /** Inserts an entry, or replaces the one of its nonce; a full pool may evict it, or others, at once (row 19). */
+  insert(entry: PooledEntry, queue: SenderQueue): void {
+    const replaced = this.#store.insert(entry, queue);
+    this.#eviction.inserted(queue, entry);
+    this.#newestArrival.queue = queue;
+    this.#newestArrival.next = {};
+    this.#newestArrival = this.#newestArrival.next;
+    const subPool = subPoolOf(queue, entry);
+    if (replaced !== undefined) this.#emitter.removed({ entry: replaced, cause: "replaced", subPool });
+    if (this.#makeRoom(entry)) this.#emitter.added(entry, subPool);
+  }
+
+  remove(entry: PooledEntry, cause: RemovalCause, reason?: string): void {
+    const queue = expectDefined(this.#store.queues.get(entry.senderKey), "the queue of an entry");
+    const subPool = subPoolOf(queue, entry);
+    const wasLast = queue.last === entry;
+    this.#store.remove(entry);
+    if (wasLast) this.#eviction.lastRemoved(queue);
+    else this.#eviction.invalidate();
+    this.#emitter.removed({ entry, cause, subPool }, reason);
+  }
+
+  /** Removes the mined entries, and those whose nonces are used otherwise. */
+  followHead({ added, removed }: PoolHeadChange): void {
+    this.#generation++;
+    this.#eviction.invalidate();
+    const mined = new Set<PooledEntry>();
+    const touched = new Set(removed.length > 0 ? this.queues() : []);
+    for (const { transactions } of added) {
+      for (const { hash, sender } of transactions) {
+        const entry = this.#store.get(toKey(hash));
+        if (entry !== undefined) mined.add(entry);
+        const queue = this.#store.queues.get(entry?.senderKey ?? toKey(sender));
+        if (queue !== undefined) touched.add(queue);
+      }
+    }
+    for (const queue of touched) this.#followNonce(queue, this.#chain.nonce(queue.sender), mined);
+  }
+
+  /** Entries that arrive later are selected as well. */
+  select(config: SelectionConfig): Selection {
+    return openSelection(this.queues(), this.#newestArrival, config);
+  }
+
+  #readAccount(sender: Address): SenderAccount {
+    return {
+      nonce: this.#chain.nonce(sender),
+      balanceWei: this.#chain.balanceWei(sender),
+      isContract: this.#chain.isContract(sender),
+    };
+  }
+
+  /** Removes entries with used nonces: as mined if they are in `mined`, else as superseded. */
+  #followNonce(queue: SenderQueue, nonce: bigint, mined: ReadonlySet<PooledEntry> = NONE): void {
+    if (nonce === queue.firstNonce) return;
+    this.#eviction.invalidate();
+    const runEnd = queue.nextNonce;
+    for (const entry of this.#store.moveTo(queue, nonce)) {
+      const subPool = entry.transaction.nonce < runEnd ? "pending" : "queued";
+      this.#emitter.removed({ entry, cause: mined.has(entry) ? "mined" : "superseded", subPool });
+    }
+  }
+
+  /**
+   * Evicts entries until the pool is within its limits again. An incoming transaction larger than the whole pool is
+   * evicted alone. False when the incoming one was evicted.
+   */
+  #makeRoom(incoming: PooledEntry): boolean {
+    const { maxTransactions, maxBytes } = this.#limits;
+    const isOversized = incoming.transaction.raw.length > maxBytes;
+    let stays = true;
+    while (this.#store.size > maxTransactions || this.#store.bytes > maxBytes) {
+      const entry = isOversized ? incoming : expectDefined(this.#eviction.worst(), "an entry of a full pool");
+      if (entry === incoming) stays = false;
+      this.remove(entry, entry === incoming ? "poolFull" : "evicted");
+    }
+    return stays;
+  }
+}
+
+const NONE: ReadonlySet<PooledEntry> = new Set();
+
+function subPoolOf(queue: SenderQueue, { transaction }: PooledEntry): SubPool {
+  return transaction.nonce < queue.nextNonce ? "pending" : "queued";
+}
