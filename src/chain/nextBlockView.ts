@@ -24,7 +24,7 @@ export interface NextBlockView {
 }
 
 /** The rules of the next block that concern a transaction by itself. */
-export interface NextBlockRules {
+interface NextBlockRules {
   /** Undefined before EIP-155, when signatures cannot name a chain. */
   readonly chainId: bigint | undefined;
   readonly acceptedTypes: ReadonlySet<Transaction["type"]>;

@@ -28,7 +28,7 @@ export interface Allowlist {
 }
 
 /** Why a list was not changed (json-rpc-errors.md#permissioning), in the order of the checks. */
-export type AllowlistErrorCode =
+type AllowlistErrorCode =
   | "empty"
   | "invalid"
   | "duplicate"

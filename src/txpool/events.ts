@@ -21,7 +21,7 @@ export type RemovalCause =
   /** A block builder found that it can never be included. */
   | "invalid";
 
-export interface Removal {
+interface Removal {
   readonly entry: PoolEntry;
   readonly cause: RemovalCause;
   /** Its last sub-pool. */
@@ -29,7 +29,7 @@ export interface Removal {
 }
 
 /** A rejected transaction. */
-export interface RefusedTransaction {
+interface RefusedTransaction {
   readonly transaction: Transaction;
   readonly origin: TransactionOrigin;
   readonly isPrioritized: boolean;
@@ -48,9 +48,9 @@ export interface PoolEvents {
 }
 
 export type AddedListener = (entry: PoolEntry, subPool: SubPool) => void;
-export type DroppedListener = (entry: PoolEntry, reason: string) => void;
-export type RemovedListener = (removal: Removal) => void;
-export type RefusedListener = (refused: RefusedTransaction) => void;
+type DroppedListener = (entry: PoolEntry, reason: string) => void;
+type RemovedListener = (removal: Removal) => void;
+type RefusedListener = (refused: RefusedTransaction) => void;
 
 /** The pool's side of its events. */
 export interface PoolEventEmitter {

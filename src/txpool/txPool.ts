@@ -21,10 +21,6 @@ import { mayReplace, priceBumpPercent } from "./replacement.ts";
 import type { SenderAccount, SenderQueue } from "./senderQueue.ts";
 import { breakDown, type PoolBreakdown, type PoolStatistics } from "./subPoolCounts.ts";
 
-export type { PoolEntry, TransactionOrigin } from "./entry.ts";
-export type { Selection } from "./ordering.ts";
-export type { PoolChainView, PoolParts, PoolRules } from "./ports.ts";
-
 /**
  * The transactions waiting for a block.
  *

@@ -9,8 +9,8 @@ import { toDigits } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
 import type { PeerToPeerFacts, RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
+import type { PoolEntry } from "../../src/txpool/entry.ts";
 import type { AddedListener } from "../../src/txpool/events.ts";
-import type { PoolEntry } from "../../src/txpool/txPool.ts";
 import { decodeTransaction, type SentTransaction } from "../../src/types/transaction.ts";
 
 /** Settings of a node that takes any gas price and bounds nothing that a test does not ask for. */

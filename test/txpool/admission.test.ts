@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
-import type { TransactionOrigin } from "../../src/txpool/txPool.ts";
+import type { TransactionOrigin } from "../../src/txpool/entry.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { anAuthorization, aTransaction, type TransactionFields } from "../builders/aTransaction.ts";

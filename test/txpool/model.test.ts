@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toDigits } from "../../src/primitives/hex.ts";
-import type { Selection, TransactionOrigin } from "../../src/txpool/txPool.ts";
+import type { TransactionOrigin } from "../../src/txpool/entry.ts";
+import type { Selection } from "../../src/txpool/ordering.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";

@@ -1,6 +1,6 @@
 import { toDigits } from "../../src/primitives/hex.ts";
+import type { TransactionOrigin } from "../../src/txpool/entry.ts";
 import { mayReplace } from "../../src/txpool/replacement.ts";
-import type { TransactionOrigin } from "../../src/txpool/txPool.ts";
 import { effectivePriorityFee, type SentTransaction } from "../../src/types/transaction.ts";
 
 interface NaiveEntry {

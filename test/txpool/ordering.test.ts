@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Selection, TxPool } from "../../src/txpool/txPool.ts";
+import type { Selection } from "../../src/txpool/ordering.ts";
+import type { TxPool } from "../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aPool } from "../builders/aPool.ts";
 import { aTransaction, type TransactionFields } from "../builders/aTransaction.ts";

@@ -11,8 +11,8 @@ import { type Connection, defineMethod, type RpcMethod } from "../../../src/rpc/
 import type { SyncStatus } from "../../../src/rpc/ports.ts";
 import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import { SUBSCRIPTIONS_PER_CONNECTION } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
+import type { PoolEntry } from "../../../src/txpool/entry.ts";
 import type { SubPool } from "../../../src/txpool/events.ts";
-import type { PoolEntry } from "../../../src/txpool/txPool.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import type { Log } from "../../../src/types/log.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";

@@ -1,6 +1,6 @@
 import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
-import type { PoolEntry } from "../../../txpool/txPool.ts";
+import type { PoolEntry } from "../../../txpool/entry.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, optional, RawJson } from "../../method.ts";
 import { decodeJavaLong } from "../../parameters/parameters.ts";
