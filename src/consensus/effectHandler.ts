@@ -41,10 +41,10 @@ export function createEffectHandler(
   parts: EffectHandlerParts & { readonly proposals: VoteProposals },
   post: (input: Input) => void,
 ): EffectHandler {
-  return new EffectPerformer(rules, parts, post);
+  return new EffectRunner(rules, parts, post);
 }
 
-class EffectPerformer implements EffectHandler {
+class EffectRunner implements EffectHandler {
   private readonly self: Rules["self"];
   private readonly parts: EffectHandlerParts & { readonly proposals: VoteProposals };
   private readonly post: (input: Input) => void;
