@@ -1,6 +1,7 @@
 import { assert } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { METRIC_PREFIXES, type MetricCategory } from "./categories.ts";
+import { paired, type Series, type SeriesLabels, SeriesTable } from "./series.ts";
 import { QUANTILES, WindowedSummary } from "./summary.ts";
 
 /**
@@ -79,7 +80,7 @@ export interface MetricFamily {
 
 export interface Sample {
   readonly name: string;
-  readonly labels: readonly (readonly [name: string, value: string])[];
+  readonly labels: SeriesLabels;
   readonly value: number;
 }
 
@@ -205,35 +206,6 @@ class Registry implements Metrics {
   }
 }
 
-interface Series<Instrument> {
-  readonly labels: Sample["labels"];
-  readonly instrument: Instrument;
-}
-
-/** Series by their label values. Without labels, the only series exists from the start. */
-class SeriesTable<Instrument> implements Labelled<readonly string[], Instrument> {
-  readonly entries: Series<Instrument>[] = [];
-  readonly #byValues = new Map<string, Instrument>();
-  readonly #labels: readonly string[];
-  readonly #create: () => Instrument;
-
-  constructor(labels: readonly string[], create: () => Instrument) {
-    this.#labels = labels;
-    this.#create = create;
-    if (labels.length === 0) this.with();
-  }
-
-  with(...values: readonly string[]): Instrument {
-    const key = values.length === 1 ? (values[0] ?? "") : values.join("\n");
-    const known = this.#byValues.get(key);
-    if (known !== undefined) return known;
-    const instrument = this.#create();
-    this.#byValues.set(key, instrument);
-    this.entries.push({ labels: paired(this.#labels, values), instrument });
-    return instrument;
-  }
-}
-
 class RunningCount implements Counter {
   readonly createdAt: number;
   value = 0;
@@ -292,11 +264,6 @@ function summarySamples(
 /** Quantiles as label values. Besu writes the highest as "1.0", and alert rules may name it. */
 const QUANTILE_TEXTS = QUANTILES.map((quantile) => (quantile === 1 ? "1.0" : String(quantile)));
 
-function paired(labels: readonly string[], values: readonly string[]): Sample["labels"] {
-  assert(labels.length === values.length, "a series has one value for each of its labels");
-  return labels.map((label, index) => [label, values[index] ?? ""] as const);
-}
-
-function sample(name: string, labels: Sample["labels"], value: number): Sample {
+function sample(name: string, labels: SeriesLabels, value: number): Sample {
   return { name, labels, value };
 }
