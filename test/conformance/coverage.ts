@@ -75,6 +75,8 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "devp2p/rlpx-frame", by: ["test/network/rlpx/frames.test.ts"] },
   { files: "devp2p/hello.json", by: ["test/network/rlpx/hello.test.ts"] },
   { files: "devp2p/snappy/", by: ["test/network/rlpx/snappy.test.ts"] },
+  { files: "devp2p/discv4-packets.json", by: ["test/network/discovery/packets.test.ts"] },
+  { files: "devp2p/enr.json", by: ["test/network/discovery/nodeRecord.test.ts"] },
   { files: "devp2p/forkid.json", by: ["test/chainspec/forkId.test.ts"] },
 
   { files: "ibft2/genesis", by: ["genesis", "test/chainspec/genesisVectors.test.ts"] },

@@ -1,0 +1,56 @@
+import { createSocket } from "node:dgram";
+import { isIPv4, isIPv6 } from "node:net";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import type { DatagramSource } from "./discovery.ts";
+
+/** A UDP port. */
+export interface DatagramPort {
+  /** Sends a datagram, or does not: nobody is told, as everywhere on the way. */
+  send(bytes: Uint8Array, to: DatagramSource): void;
+  /** Hands over each datagram from now on. */
+  begin(receive: (bytes: Uint8Array, from: DatagramSource) => void): void;
+  close(): void;
+}
+
+/** Fails when the port cannot be bound. */
+export function openDatagramPort({
+  address: host,
+  port,
+}: DatagramSource): Promise<Result<DatagramPort, "addressInUse" | "cannotListen">> {
+  const isSix = isIPv6(host);
+  const socket = createSocket(isSix ? "udp6" : "udp4");
+  return new Promise((resolve) => {
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      socket.close();
+      const isInUse = error.code === "EADDRINUSE";
+      resolve(
+        err({
+          code: isInUse ? "addressInUse" : "cannotListen",
+          fault: "local",
+          message: isInUse
+            ? `UDP port ${port} on ${host} is in use by another program: choose another port with --p2p-port, or turn discovery off (--discovery-enabled=false).`
+            : `Discovery cannot use UDP port ${port} on ${host}: ${error.message}`,
+        }),
+      );
+    });
+    socket.bind({ address: host, port }, () => {
+      socket.removeAllListeners("error");
+      // Such as a message from the network that a datagram did not arrive.
+      socket.on("error", () => undefined);
+      resolve(
+        ok({
+          send(bytes, to) {
+            if (!isSix && isIPv6(to.address)) return;
+            const address = isSix && isIPv4(to.address) ? `::ffff:${to.address}` : to.address;
+            socket.send(bytes, to.port, address, () => undefined);
+          },
+          begin: (receive) =>
+            void socket.on("message", (bytes, { address, port: fromPort }) =>
+              receive(bytes, { address, port: fromPort }),
+            ),
+          close: () => socket.close(),
+        }),
+      );
+    });
+  });
+}

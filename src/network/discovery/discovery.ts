@@ -1,0 +1,345 @@
+import type { ForkId } from "../../chainspec/forkId.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import { curve } from "../../primitives/secp256k1.ts";
+import { createBonds } from "./bonds.ts";
+import { createDatagramLimits } from "./datagramLimits.ts";
+import { type Endpoint, isRelayable, plainIp } from "./endpoint.ts";
+import { lookUp } from "./lookup.ts";
+import { type NodeRecord, signNodeRecord } from "./nodeRecord.ts";
+import { BUCKET_SIZE, createNodeTable } from "./nodeTable.ts";
+import { decodePacket, encodePacket, type NodeContact, type Packet, type PacketKind } from "./packets.ts";
+import { createDiscoveryRequests, type Request } from "./requests.ts";
+import { respond } from "./responder.ts";
+
+/**
+ * Finds other nodes over UDP, and lets them find this one (discovery v4, p2p.md#discovery-v4).
+ *
+ *     datagrams ── packets.ts ──> requests.ts: responses to our requests
+ *                     └────────> here: requests of others, answered to nodes that have proved their endpoint (bonds.ts)
+ *     bootnodes, named nodes ── bond: ping, pong, record ──> nodeTable.ts ──> nodes to dial
+ *
+ * Invariants: nobody is sent more bytes than they sent before they have proved their address; a node enters the table
+ * only after it has answered our ping; each map, and the work for each datagram, has a bound.
+ */
+export interface Discovery {
+  /** Takes a datagram. */
+  receive(bytes: Uint8Array, from: DatagramSource): void;
+  /** Nodes that have proved their endpoint, listen for connections and are on our chain as far as they say. */
+  readonly nodes: readonly NodeContact[];
+  /** This node's signed record; its sequence grows when the endpoint or the fork id changes. */
+  readonly record: NodeRecord;
+  /** Begins to search for nodes. */
+  start(): void;
+  close(): void;
+}
+
+export interface DatagramSource {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface DiscoverySettings {
+  readonly privateKey: Uint8Array;
+  /** Nodes to ask first, and again whenever they are lost: bootnodes, and good nodes of earlier runs. */
+  readonly bootnodes: readonly NodeContact[];
+}
+
+export interface DiscoveryParts {
+  readonly clock: Clock;
+  /** Milliseconds since 1970: packets expire by the time of day. */
+  readonly epochMs: () => number;
+  /** 0 to 1. */
+  readonly chance: () => number;
+  readonly send: (bytes: Uint8Array, to: DatagramSource) => void;
+  /** Where others reach this node. */
+  readonly endpoint: () => Endpoint;
+  readonly forkId: () => ForkId;
+  /** Whether a node with this fork id may be on our chain. */
+  readonly isCompatible: (forkId: ForkId) => boolean;
+  /** Whether the operator's lists permit this node. */
+  readonly isPermitted: (node: NodeContact) => boolean;
+  /** Whether more connections are wanted, so that searching goes on. */
+  readonly wantsPeers: () => boolean;
+  /** A node has become one to dial. */
+  readonly onNode: (node: NodeContact) => void;
+  readonly onPacket?: (direction: "inbound" | "outbound", kind: PacketKind) => void;
+  /** A datagram was dropped, for this reason. */
+  readonly onDropped?: (reason: string) => void;
+  readonly logger: Logger;
+}
+
+/** As Besu (p2p.md#packets). */
+const EXPIRATION_SECONDS = 60n;
+/** How long a node that has answered our ping gets to ping us, so that it serves us. */
+const THEIR_PING_MS = 500;
+/** A node without an answer is not pinged again before that. */
+const REPEAT_PING_MS = 10_000;
+const MAX_RECENT_PINGS = 4096;
+const MAX_INCOMPATIBLE = 4096;
+/** Requests at the same time; beyond them, nodes that others name are not tried. */
+const MAX_PENDING = 128;
+/** A node of the table that misses so many pings in a row is removed. */
+const MAX_MISSED_PINGS = 3;
+const REVALIDATE_MS = 10_000;
+const SEARCH_MS = 30_000;
+/** Between searches that find nothing new; each waits twice as long as the one before until then. */
+const QUIET_SEARCH_MS = 5 * 60_000;
+/** Between searches while no more connections are wanted. */
+const IDLE_SEARCH_MS = 30 * 60_000;
+
+export function createDiscovery(settings: DiscoverySettings, parts: DiscoveryParts): Discovery {
+  return new DiscoveryV4(settings, parts);
+}
+
+class DiscoveryV4 implements Discovery {
+  private readonly settings: DiscoverySettings;
+  private readonly parts: DiscoveryParts;
+  private readonly ownId: Uint8Array;
+  private readonly table;
+  private readonly bonds;
+  private readonly limits;
+  private readonly requests;
+  /** When nodes were last pinged, by id. */
+  private readonly pinged = new Map<string, number>();
+  /** Pings in a row that nodes of the table did not answer, by id. */
+  private readonly missed = new Map<string, number>();
+  /** Nodes of the table that are on another chain, by id. */
+  private readonly incompatible = new Set<string>();
+  private readonly timers = new Set<Timer>();
+  /** Addresses of the table's nodes and of bootnodes: a flood from others does not keep their datagrams out. */
+  private knownIps: ReadonlySet<string> = new Set();
+  private ownRecord: NodeRecord | undefined;
+  private lastSearchMs = Number.NEGATIVE_INFINITY;
+  private searchPeriodMs = SEARCH_MS;
+  private isClosed = false;
+
+  constructor(settings: DiscoverySettings, parts: DiscoveryParts) {
+    this.settings = settings;
+    this.parts = parts;
+    this.ownId = curve.publicKey(settings.privateKey);
+    this.table = createNodeTable(this.ownId);
+    this.bonds = createBonds(parts.clock);
+    this.limits = createDatagramLimits(parts.clock);
+    this.requests = createDiscoveryRequests({
+      clock: parts.clock,
+      send: (node, request) => this.ask(node, request),
+    });
+  }
+
+  get nodes(): readonly NodeContact[] {
+    return this.table.nodes.filter((node) => this.isDialable(node));
+  }
+
+  get record(): NodeRecord {
+    const endpoint = this.parts.endpoint();
+    const forkId = this.parts.forkId();
+    const old = this.ownRecord;
+    if (old !== undefined && isSame(old, endpoint, forkId)) return old;
+    // Time grows from run to run, so nothing has to be stored.
+    const nowMs = BigInt(Math.floor(this.parts.epochMs()));
+    const sequence = old === undefined || nowMs > old.sequence ? nowMs : old.sequence + 1n;
+    this.ownRecord = signNodeRecord({ sequence, endpoint, forkId }, this.settings.privateKey);
+    return this.ownRecord;
+  }
+
+  start(): void {
+    void this.search();
+    this.every(REVALIDATE_MS, () => this.revalidate());
+    this.every(SEARCH_MS, () => this.search());
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const timer of this.timers) timer.cancel();
+    this.requests.close();
+  }
+
+  receive(bytes: Uint8Array, { address, port }: DatagramSource): void {
+    if (this.isClosed) return;
+    const from = { ip: plainIp(address), udpPort: port, tcpPort: 0 };
+    const dropped = this.take(bytes, from);
+    if (dropped !== undefined) this.parts.onDropped?.(dropped);
+  }
+
+  /** Why the datagram was dropped; undefined when it was not. */
+  private take(bytes: Uint8Array, from: Endpoint): string | undefined {
+    if (!this.limits.take(from.ip, this.knownIps.has(from.ip))) return "tooMany";
+    const received = decodePacket(bytes);
+    if (!received.ok) return received.error.code;
+    const { packet, nodeId } = received.value;
+    if (equalBytes(nodeId, this.ownId)) return "own";
+    this.parts.onPacket?.("inbound", packet.kind);
+    if (this.requests.receive(received.value, from.ip)) {
+      // At once, because the next datagram may build on it.
+      if (packet.kind === "pong") this.bonds.noteProof(nodeId, from.ip);
+      return undefined;
+    }
+    const outcome = respond(received.value, from, {
+      bonds: this.bonds,
+      table: this.table,
+      record: () => this.record,
+      now: () => this.nowSeconds(),
+      expiration: () => this.nowSeconds() + EXPIRATION_SECONDS,
+      send: (reply, to) => void this.send(reply, to),
+      onPinged: (node) => void this.bond(node),
+    });
+    return outcome === "answered" ? undefined : outcome;
+  }
+
+  /** Whether the node proves its endpoint now, or has proved it before; it is in the table then, if there is room. */
+  private async bond(node: NodeContact): Promise<boolean> {
+    if (!this.parts.isPermitted(node) || equalBytes(node.nodeId, this.ownId)) return false;
+    if (this.bonds.isProven(node.nodeId, node.ip) && this.table.get(node.nodeId) !== undefined) return true;
+    if (!this.mayPing(node)) return false;
+    const pong = await this.requests.ping(node);
+    if (pong === undefined || this.isClosed) return false;
+    this.missed.delete(toHex(node.nodeId));
+    if (this.table.see(node)) void this.admit(node, pong.recordSequence !== undefined);
+    return true;
+  }
+
+  /** Asks a new node of the table for its record, and offers it to the dialer unless it is on another chain. */
+  private async admit(node: NodeContact, hasRecord: boolean): Promise<void> {
+    await this.untilKnown(node);
+    const record = hasRecord && !this.isClosed ? await this.requests.record(node) : undefined;
+    const id = toHex(node.nodeId);
+    if (record?.forkId === undefined || this.parts.isCompatible(record.forkId)) this.incompatible.delete(id);
+    else this.incompatible.add(id);
+    dropOldest(this.incompatible, MAX_INCOMPATIBLE);
+    if (!this.isClosed && this.isDialable(node)) this.parts.onNode(node);
+  }
+
+  /** A node that has not pinged us does not serve us; it pings us when our ping surprised it. */
+  private async untilKnown({ nodeId, ip }: NodeContact): Promise<void> {
+    if (!this.bonds.knowsUs(nodeId, ip)) await this.delay(THEIR_PING_MS);
+  }
+
+  private async findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined> {
+    if (!(await this.bond(node))) return undefined;
+    await this.untilKnown(node);
+    if (this.isClosed) return undefined;
+    const named = await this.requests.findNode(node, target);
+    const usable = named?.filter((one) => this.isUsable(one, node.ip));
+    // Those that are not asked in this search must prove themselves, too, before they are dialled or named.
+    for (const one of usable ?? []) void this.bond(one);
+    return usable;
+  }
+
+  private isUsable({ nodeId, ip, udpPort }: NodeContact, by: string): boolean {
+    return udpPort > 0 && isRelayable(ip, by) && !equalBytes(nodeId, this.ownId);
+  }
+
+  /** Finds the bootnodes that were lost, and looks for new nodes: near this one, and in three random places. */
+  private async search(): Promise<void> {
+    const nowMs = this.parts.clock.nowMs();
+    const periodMs = this.parts.wantsPeers() ? this.searchPeriodMs : IDLE_SEARCH_MS;
+    await Promise.all(this.settings.bootnodes.map((node) => this.bond(node)));
+    if (nowMs < this.lastSearchMs + periodMs || this.isClosed) return;
+    this.lastSearchMs = nowMs;
+    const before = this.table.size;
+    for (const target of [this.ownId, this.randomId(), this.randomId(), this.randomId()])
+      await lookUp(target, this.table.closest(target, BUCKET_SIZE), (node) => this.findNode(node, target));
+    const hasChanged = this.table.size !== before || this.table.size === 0;
+    this.searchPeriodMs = hasChanged ? SEARCH_MS : Math.min(2 * this.searchPeriodMs, QUIET_SEARCH_MS);
+  }
+
+  private async revalidate(): Promise<void> {
+    this.knownIps = new Set([...this.settings.bootnodes, ...this.table.nodes].map(({ ip }) => ip));
+    const node = this.table.leastRecent(this.parts.chance());
+    if (node === undefined) {
+      await this.search();
+      return;
+    }
+    const id = toHex(node.nodeId);
+    const pong = await this.requests.ping(node);
+    if (this.isClosed) return;
+    if (pong !== undefined) {
+      this.missed.delete(id);
+      this.table.see(node);
+      return;
+    }
+    const missed = (this.missed.get(id) ?? 0) + 1;
+    this.missed.set(id, missed);
+    if (missed < MAX_MISSED_PINGS) return;
+    this.missed.delete(id);
+    this.incompatible.delete(id);
+    this.bonds.forget(node.nodeId);
+    this.table.remove(node.nodeId);
+    this.parts.logger.debug({ node: id.slice(0, 18), host: node.ip }, "a node does not answer any more");
+  }
+
+  private mayPing({ nodeId }: NodeContact): boolean {
+    const id = toHex(nodeId);
+    const nowMs = this.parts.clock.nowMs();
+    const lastMs = this.pinged.get(id);
+    if (lastMs !== undefined && nowMs < lastMs + REPEAT_PING_MS) return false;
+    if (this.requests.pending >= MAX_PENDING) return false;
+    this.pinged.delete(id);
+    this.pinged.set(id, nowMs);
+    dropOldest(this.pinged, MAX_RECENT_PINGS);
+    return true;
+  }
+
+  private isDialable(node: NodeContact): boolean {
+    return node.tcpPort > 0 && !this.incompatible.has(toHex(node.nodeId)) && this.parts.isPermitted(node);
+  }
+
+  private ask(node: NodeContact, request: Request): Uint8Array {
+    const expiration = this.nowSeconds() + EXPIRATION_SECONDS;
+    if (request.kind !== "ping") return this.send({ ...request, expiration }, node);
+    const { sequence: recordSequence } = this.record;
+    return this.send(
+      { kind: "ping", from: this.parts.endpoint(), to: node, expiration, recordSequence },
+      node,
+    );
+  }
+
+  /** Returns the hash of the packet. */
+  private send(packet: Packet, { ip, udpPort }: Endpoint): Uint8Array {
+    const { bytes, hash } = encodePacket(packet, this.settings.privateKey);
+    this.parts.onPacket?.("outbound", packet.kind);
+    this.parts.send(bytes, { address: ip, port: udpPort });
+    return hash;
+  }
+
+  private nowSeconds(): bigint {
+    return BigInt(Math.floor(this.parts.epochMs() / 1000));
+  }
+
+  private randomId(): Uint8Array {
+    return Uint8Array.from({ length: 64 }, () => Math.min(Math.floor(this.parts.chance() * 256), 255));
+  }
+
+  private every(periodMs: number, run: () => Promise<void>): void {
+    void this.delay(periodMs).then(() => {
+      void run();
+      this.every(periodMs, run);
+    });
+  }
+
+  /** Does not resolve any more once this is closed: what waits for it ends with it. */
+  private delay(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const { clock } = this.parts;
+      const timer = clock.at(clock.nowMs() + waitMs, () => {
+        this.timers.delete(timer);
+        resolve();
+      });
+      this.timers.add(timer);
+    });
+  }
+}
+
+function isSame(record: NodeRecord, endpoint: Endpoint, forkId: ForkId): boolean {
+  const { endpoint: at, forkId: of } = record;
+  return (
+    at?.ip === endpoint.ip &&
+    at.udpPort === endpoint.udpPort &&
+    at.tcpPort === endpoint.tcpPort &&
+    of?.checksum === forkId.checksum &&
+    of.next === forkId.next
+  );
+}

@@ -1,0 +1,153 @@
+import { keccak256 } from "../../primitives/hash.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import { isLocal, subnetOf } from "./endpoint.ts";
+import type { NodeContact } from "./packets.ts";
+
+/**
+ * The nodes that have proved their endpoint, by their distance from this one (Kademlia; p2p.md#node-table). Each bucket
+ * holds those of one distance, the most recently seen first. A full bucket keeps the nodes that it has, since those that
+ * lived long live longest, and since an untrusted peer must not be able to push them out; it remembers the newest others as
+ * replacements.
+ */
+export interface NodeTable {
+  readonly size: number;
+  /** Adds a node, or notes that it was seen again, perhaps at another endpoint. False when there is no room for it. */
+  see(node: NodeContact): boolean;
+  /** Removes a node; a replacement takes its place, if there is one. */
+  remove(nodeId: Uint8Array): void;
+  get(nodeId: Uint8Array): NodeContact | undefined;
+  /** At most `count` nodes, the closest to a node id first. */
+  closest(target: Uint8Array, count: number): readonly NodeContact[];
+  readonly nodes: readonly NodeContact[];
+  /** The node of a random bucket that was not seen for longest; `chance` is 0 to 1. */
+  leastRecent(chance: number): NodeContact | undefined;
+}
+
+export const BUCKET_SIZE = 16;
+/** So that one operator's addresses cannot fill a bucket. Local addresses are exempt: whole networks share theirs. */
+const MAX_IN_SUBNET = 8;
+const MAX_REPLACEMENTS = 8;
+
+export function createNodeTable(ownId: Uint8Array): NodeTable {
+  return new Table(ownId);
+}
+
+interface Entry {
+  readonly node: NodeContact;
+  /** keccak-256 of the node id: distances are between these. */
+  readonly key: Uint8Array;
+}
+
+interface Bucket {
+  entries: Entry[];
+  replacements: Entry[];
+}
+
+class Table implements NodeTable {
+  private readonly ownId: Uint8Array;
+  private readonly ownKey: Uint8Array;
+  private readonly buckets = new Map<number, Bucket>();
+
+  constructor(ownId: Uint8Array) {
+    this.ownId = ownId;
+    this.ownKey = keccak256(ownId);
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const { entries } of this.buckets.values()) size += entries.length;
+    return size;
+  }
+
+  get nodes(): readonly NodeContact[] {
+    return [...this.buckets.values()].flatMap(({ entries }) => entries.map(({ node }) => node));
+  }
+
+  get(nodeId: Uint8Array): NodeContact | undefined {
+    return this.bucketOf(keccak256(nodeId))?.entries.find(isOf(nodeId))?.node;
+  }
+
+  see(node: NodeContact): boolean {
+    if (equalBytes(node.nodeId, this.ownId)) return false;
+    const entry = { node, key: keccak256(node.nodeId) };
+    const bucket = this.bucketFor(entry.key);
+    const others = bucket.entries.filter((one) => !isOf(node.nodeId)(one));
+    bucket.replacements = bucket.replacements.filter((one) => !isOf(node.nodeId)(one));
+    if (others.length === BUCKET_SIZE || !fits(node, others)) {
+      bucket.entries = others;
+      bucket.replacements = [entry, ...bucket.replacements].slice(0, MAX_REPLACEMENTS);
+      return false;
+    }
+    bucket.entries = [entry, ...others];
+    return true;
+  }
+
+  remove(nodeId: Uint8Array): void {
+    const bucket = this.bucketOf(keccak256(nodeId));
+    if (bucket === undefined) return;
+    bucket.entries = bucket.entries.filter((one) => !isOf(nodeId)(one));
+    bucket.replacements = bucket.replacements.filter((one) => !isOf(nodeId)(one));
+    const next = bucket.replacements.find(({ node }) => fits(node, bucket.entries));
+    if (next === undefined || bucket.entries.length === BUCKET_SIZE) return;
+    bucket.replacements = bucket.replacements.filter((one) => one !== next);
+    // It has not been seen for longest, so it is verified before the others.
+    bucket.entries.push(next);
+  }
+
+  closest(target: Uint8Array, count: number): readonly NodeContact[] {
+    const key = keccak256(target);
+    return [...this.buckets.values()]
+      .flatMap(({ entries }) => entries)
+      .sort((a, b) => compareDistance(key, a.key, b.key))
+      .slice(0, count)
+      .map(({ node }) => node);
+  }
+
+  leastRecent(chance: number): NodeContact | undefined {
+    const filled = [...this.buckets.values()].filter(({ entries }) => entries.length > 0);
+    return filled[Math.min(Math.floor(chance * filled.length), filled.length - 1)]?.entries.at(-1)?.node;
+  }
+
+  private bucketOf(key: Uint8Array): Bucket | undefined {
+    return this.buckets.get(logDistance(this.ownKey, key));
+  }
+
+  private bucketFor(key: Uint8Array): Bucket {
+    const distance = logDistance(this.ownKey, key);
+    let bucket = this.buckets.get(distance);
+    if (bucket === undefined) {
+      bucket = { entries: [], replacements: [] };
+      this.buckets.set(distance, bucket);
+    }
+    return bucket;
+  }
+}
+
+function isOf(nodeId: Uint8Array): (entry: Entry) => boolean {
+  return ({ node }) => equalBytes(node.nodeId, nodeId);
+}
+
+function fits({ ip }: NodeContact, others: readonly Entry[]): boolean {
+  if (isLocal(ip)) return true;
+  const subnet = subnetOf(ip);
+  return others.filter(({ node }) => subnetOf(node.ip) === subnet).length < MAX_IN_SUBNET;
+}
+
+/** Number of bits from the first in which two keys of 32 bytes differ: 256 for half of all nodes, 0 for none. */
+export function logDistance(a: Uint8Array, b: Uint8Array): number {
+  for (let at = 0; at < 32; at++) {
+    const difference = (a[at] ?? 0) ^ (b[at] ?? 0);
+    if (difference !== 0) return (32 - at) * 8 - (Math.clz32(difference) - 24);
+  }
+  return 0;
+}
+
+/** Negative when `a` is closer to `key` than `b` is. */
+export function compareDistance(key: Uint8Array, a: Uint8Array, b: Uint8Array): number {
+  for (let at = 0; at < 32; at++) {
+    const toKey = key[at] ?? 0;
+    const difference = ((a[at] ?? 0) ^ toKey) - ((b[at] ?? 0) ^ toKey);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -1,0 +1,188 @@
+import type { Clock, Timer } from "../../primitives/clock.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import type { NodeRecord } from "./nodeRecord.ts";
+import type { NodeContact, Packet, ReceivedPacket } from "./packets.ts";
+
+/**
+ * Requests to other nodes, which wait for what answers them: a response counts from the node and the IP address that were
+ * asked, and where the protocol has it, only with the request's hash.
+ */
+export interface DiscoveryRequests {
+  /** The pong, or undefined when none came. A node that is already being asked is not asked twice. */
+  ping(node: NodeContact): Promise<Pong | undefined>;
+  /** The nodes that `node` names as the closest to `target` that it knows; undefined when it named none in time. */
+  findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined>;
+  record(node: NodeContact): Promise<NodeRecord | undefined>;
+  /** Takes a response; false when no request waits for it. */
+  receive(received: ReceivedPacket, fromIp: string): boolean;
+  /** Requests without a response yet. */
+  readonly pending: number;
+  close(): void;
+}
+
+export type Pong = Extract<Packet, { kind: "pong" }>;
+
+export interface DiscoveryRequestParts {
+  readonly clock: Clock;
+  /** Sends a request and returns its hash. */
+  readonly send: (node: NodeContact, request: Request) => Uint8Array;
+}
+
+export type Request =
+  | { readonly kind: "ping" }
+  | { readonly kind: "findNode"; readonly target: Uint8Array }
+  | { readonly kind: "recordRequest" };
+
+/** Longer than two ways around the world, and than a busy Besu takes. */
+const RESPONSE_MS = 1000;
+/** go-ethereum splits 16 nodes over two packets. */
+const MAX_NODES_TAKEN = 16;
+/** From the first packet of neighbors to the last. */
+const MORE_NEIGHBORS_MS = 300;
+
+interface Waiting {
+  readonly node: NodeContact;
+  readonly hash: Uint8Array;
+  /** Takes a packet of the expected kind; true when nothing more is expected. */
+  readonly take: (packet: Packet) => boolean;
+  readonly end: () => void;
+  timer: Timer;
+}
+
+export function createDiscoveryRequests(parts: DiscoveryRequestParts): DiscoveryRequests {
+  return new Requests(parts);
+}
+
+/** What answers what. */
+const RESPONSE_OF = { ping: "pong", findNode: "neighbors", recordRequest: "recordResponse" } as const;
+
+class Requests implements DiscoveryRequests {
+  private readonly clock: Clock;
+  private readonly send: DiscoveryRequestParts["send"];
+  /** By the kind of the response and the node's id. */
+  private readonly waiting = new Map<string, Waiting>();
+  private readonly pings = new Map<string, Promise<Pong | undefined>>();
+
+  constructor({ clock, send }: DiscoveryRequestParts) {
+    this.clock = clock;
+    this.send = send;
+  }
+
+  get pending(): number {
+    return this.waiting.size;
+  }
+
+  ping(node: NodeContact): Promise<Pong | undefined> {
+    const id = toHex(node.nodeId);
+    const pending = this.pings.get(id);
+    if (pending !== undefined) return pending;
+    const asked = this.ask<Pong>(node, { kind: "ping" }, (packet) =>
+      packet.kind === "pong" ? packet : undefined,
+    );
+    this.pings.set(id, asked);
+    void asked.then(() => this.pings.delete(id));
+    return asked;
+  }
+
+  record(node: NodeContact): Promise<NodeRecord | undefined> {
+    return this.ask(node, { kind: "recordRequest" }, (packet) =>
+      packet.kind === "recordResponse" && equalBytes(packet.record.nodeId, node.nodeId)
+        ? packet.record
+        : undefined,
+    );
+  }
+
+  findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined> {
+    return new Promise((resolve) => {
+      let nodes: NodeContact[] | undefined;
+      const waiting = this.wait(
+        node,
+        { kind: "findNode", target },
+        {
+          take: (packet) => {
+            if (packet.kind !== "neighbors") return false;
+            nodes = [...(nodes ?? []), ...packet.nodes].slice(0, MAX_NODES_TAKEN);
+            if (nodes.length === MAX_NODES_TAKEN) return true;
+            waiting?.timer.cancel();
+            if (waiting !== undefined) waiting.timer = this.endAfter(waiting, "neighbors", MORE_NEIGHBORS_MS);
+            return false;
+          },
+          end: () => resolve(nodes),
+        },
+      );
+    });
+  }
+
+  receive({ packet, nodeId }: ReceivedPacket, fromIp: string): boolean {
+    const key = keyOf(packet.kind, nodeId);
+    const waiting = this.waiting.get(key);
+    if (waiting === undefined || waiting.node.ip !== fromIp) return false;
+    const named =
+      packet.kind === "pong"
+        ? packet.pingHash
+        : packet.kind === "recordResponse"
+          ? packet.requestHash
+          : undefined;
+    if (named !== undefined && !equalBytes(named, waiting.hash)) return false;
+    if (waiting.take(packet)) this.finish(key, waiting);
+    return true;
+  }
+
+  close(): void {
+    for (const [key, waiting] of [...this.waiting]) this.finish(key, waiting);
+  }
+
+  private ask<T>(
+    node: NodeContact,
+    request: Request,
+    read: (packet: Packet) => T | undefined,
+  ): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      let answer: T | undefined;
+      this.wait(node, request, {
+        take(packet) {
+          answer = read(packet);
+          return true;
+        },
+        end: () => resolve(answer),
+      });
+    });
+  }
+
+  /** Undefined, and the end at once, when the node is already asked the same. */
+  private wait(
+    node: NodeContact,
+    request: Request,
+    handlers: Pick<Waiting, "take" | "end">,
+  ): Waiting | undefined {
+    const response = RESPONSE_OF[request.kind];
+    const key = keyOf(response, node.nodeId);
+    if (this.waiting.has(key)) {
+      handlers.end();
+      return undefined;
+    }
+    const hash = this.send(node, request);
+    const waiting: Waiting = { node, hash, ...handlers, timer: NO_TIMER };
+    waiting.timer = this.endAfter(waiting, response, RESPONSE_MS);
+    this.waiting.set(key, waiting);
+    return waiting;
+  }
+
+  private endAfter(waiting: Waiting, response: Packet["kind"], waitMs: number): Timer {
+    return this.clock.at(this.clock.nowMs() + waitMs, () =>
+      this.finish(keyOf(response, waiting.node.nodeId), waiting),
+    );
+  }
+
+  private finish(key: string, waiting: Waiting): void {
+    waiting.timer.cancel();
+    this.waiting.delete(key);
+    waiting.end();
+  }
+}
+
+const NO_TIMER: Timer = { cancel: () => undefined };
+
+function keyOf(kind: Packet["kind"], nodeId: Uint8Array): string {
+  return `${kind} ${toHex(nodeId)}`;
+}
