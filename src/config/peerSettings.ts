@@ -13,6 +13,7 @@ export function peerSettings(
   staticNodes: readonly Enode[],
 ): PeerSettings | undefined {
   if (!values["p2p-enabled"]) return undefined;
+  const isDiscovering = values["discovery-enabled"];
   const inboundShare = values["remote-connections-max-percentage"] / 100;
   return {
     host: values["p2p-interface"],
@@ -21,7 +22,10 @@ export function peerSettings(
     maxInbound: values["remote-connections-limit-enabled"]
       ? Math.round(values["max-peers"] * inboundShare)
       : undefined,
-    maintained: [...staticNodes, ...(values["discovery-enabled"] ? bootnodes(values, spec) : [])],
+    maintained: [...staticNodes, ...(isDiscovering ? bootnodes(values, spec) : [])],
+    discovery: isDiscovering
+      ? { bootnodes: bootnodes(values, spec), checksForkId: values["filter-on-enr-fork-id"] }
+      : undefined,
     bannedIds: values["banned-node-ids"],
     subnets: values["net-restrict"].filter((subnet) => subnet !== "none"),
   };

@@ -66,8 +66,16 @@ export interface PeerSettings {
   /** Nodes that the node stays connected with. */
   readonly maintained: readonly Enode[];
   readonly bannedIds: readonly Uint8Array[];
+  /** Undefined when discovery is off. */
+  readonly discovery: DiscoverySettings | undefined;
   /** Ranges such as 10.0.0.0/8 that peers must be in; empty for no restriction. */
   readonly subnets: readonly string[];
+}
+
+export interface DiscoverySettings {
+  readonly bootnodes: readonly Enode[];
+  /** Whether nodes whose record names a fork id of another chain are left out. */
+  readonly checksForkId: boolean;
 }
 
 export interface NodeKeySettings {

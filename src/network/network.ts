@@ -9,9 +9,14 @@ import type { PeerLimits } from "./admission.ts";
 import { type BanList, createBanList, type RememberedDisconnect } from "./banList.ts";
 import type { PeerView } from "./connectedPeer.ts";
 import { createDialer, type Dialer, type NodeAddress } from "./dialer.ts";
+import { createDiscoveredPeers, type DiscoveredPeers, joinCandidates } from "./discoveredPeers.ts";
+import { type DatagramPort, openDatagramPort } from "./discovery/datagramPort.ts";
+import type { Discovery } from "./discovery/discovery.ts";
+import type { NodeContact } from "./discovery/packets.ts";
 import { MAX_SPARE_SOCKETS } from "./limits.ts";
 import { type Listener, listen } from "./listener.ts";
 import { createMaintainedPeers, type MaintainedPeers } from "./maintainedPeers.ts";
+import { beginDiscovery, type DiscoverySearch } from "./peerDiscovery.ts";
 import { createPeerTable, type PeerTable } from "./peerTable.ts";
 import { createPendingConnections, type PendingConnections } from "./pendingConnections.ts";
 import { createReadingTime, type ReadingTime } from "./readingTime.ts";
@@ -30,15 +35,19 @@ import { createUnreachablePeers, type UnreachablePeers } from "./unreachablePeer
  *
  *     sockets ── connection.ts: RLPx, Hello, keep-alive, limits ──> peerTable.ts: who may stay ──> sub-protocols
  *        ├ inbound: listener.ts, pendingConnections.ts                       └ banList.ts: who is banned
- *        └ outbound: when dialer.ts says so of maintainedPeers.ts
+ *        └ outbound: when dialer.ts says so of maintainedPeers.ts, discoveredPeers.ts <── discovery/
  *
  * Invariants: whatever a peer sends can only end its own connection, with a reason that is remembered; every resource
  * that a peer can make grow has a named bound in limits.ts; a node id has one lasting connection. Not done here: the
- * meaning of messages (sub-protocols such as ibf/ and eth/), and peer discovery (there is none yet).
+ * meaning of messages (sub-protocols such as ibf/ and eth/).
  */
 export interface Network {
   /** Where peers reach this node; undefined when it does not listen. */
   readonly endpoint: Remote | undefined;
+  /** UDP port of discovery; undefined when it is off. */
+  readonly discoveryPort: number | undefined;
+  /** Nodes that discovery knows and that listen for connections. */
+  readonly discoveredNodes: readonly NodeContact[];
   /** Peers whose protocols have all completed their handshake. */
   readonly peerCount: number;
   readonly peers: readonly PeerView[];
@@ -64,6 +73,8 @@ export interface NetworkSettings {
   /** Nodes to stay connected with; they are admitted beyond the limits and never denied. */
   readonly maintained: readonly NodeAddress[];
   readonly bannedIds: readonly Uint8Array[];
+  /** Undefined when discovery is off. */
+  readonly discovery?: DiscoverySearch | undefined;
 }
 
 export interface NetworkParts {
@@ -90,7 +101,14 @@ export async function createNetwork(
   parts: NetworkParts,
 ): Promise<Result<Network, "addressInUse" | "cannotListen">> {
   const listening = await listen(settings);
-  return listening.ok ? ok(new PeerToPeerNetwork(settings, parts, listening.value)) : listening;
+  if (!listening.ok) return listening;
+  const listener = listening.value;
+  if (settings.discovery === undefined)
+    return ok(new PeerToPeerNetwork(settings, parts, { listener, datagrams: undefined }));
+  const opened = await openDatagramPort({ address: settings.host, port: listener.endpoint.port });
+  if (opened.ok) return ok(new PeerToPeerNetwork(settings, parts, { listener, datagrams: opened.value }));
+  await listener.close();
+  return opened;
 }
 
 class PeerToPeerNetwork implements Network {
@@ -103,14 +121,21 @@ class PeerToPeerNetwork implements Network {
   private readonly readingTime: ReadingTime;
   private readonly bufferBudget = createBufferBudget();
   private readonly maintained: MaintainedPeers;
+  private readonly discovered: DiscoveredPeers;
   private readonly dialer: Dialer;
   private readonly unreachablePeers: UnreachablePeers;
   private readonly sharedKeyWarnings: SharedKeyWarnings;
   private readonly banList: BanList;
   private readonly table: PeerTable;
+  private readonly datagrams: DatagramPort | undefined;
+  private readonly discovery: Discovery | undefined;
   private isClosing = false;
 
-  constructor(settings: NetworkSettings, parts: NetworkParts, listener: Listener) {
+  constructor(
+    settings: NetworkSettings,
+    parts: NetworkParts,
+    { listener, datagrams }: { readonly listener: Listener; readonly datagrams: DatagramPort | undefined },
+  ) {
     const { clock, logger } = parts;
     const { nodeId } = settings.key;
     this.settings = settings;
@@ -125,7 +150,16 @@ class PeerToPeerNetwork implements Network {
     this.pending = createPendingConnections(clock);
     this.readingTime = createReadingTime(clock, (id) => this.isTrusted(id));
     this.maintained = createMaintainedPeers(parts);
-    this.dialer = createDialer({ clock, candidates: this.maintained, dial: (node) => this.dial(node) });
+    this.discovered = createDiscoveredPeers({
+      ...parts,
+      hasRoom: () => this.hasRoom(),
+      isKnown: (id) => this.maintained.has(id) || this.table.has(id),
+    });
+    this.dialer = createDialer({
+      clock,
+      candidates: joinCandidates([this.maintained, this.discovered]),
+      dial: (node) => this.dial(node),
+    });
     this.unreachablePeers = createUnreachablePeers({ clock, logger });
     this.sharedKeyWarnings = createSharedKeyWarnings(clock, logger);
     this.banList = createBanList(
@@ -149,11 +183,21 @@ class PeerToPeerNetwork implements Network {
       failed: (error) => logger.warn({ error }, "error on the peer-to-peer port"),
     });
     for (const node of settings.maintained) this.addPeer(node);
+    this.datagrams = datagrams;
+    this.discovery = this.beginDiscovery(datagrams);
     logger.info({ ...this.endpoint, nodeId: toHex(nodeId) }, "listening for peers");
   }
 
   get endpoint(): Remote {
     return this.listener.endpoint;
+  }
+
+  get discoveryPort(): number | undefined {
+    return this.discovery === undefined ? undefined : this.endpoint.port;
+  }
+
+  get discoveredNodes(): readonly NodeContact[] {
+    return this.discovery?.nodes ?? [];
   }
 
   get peerCount(): number {
@@ -193,6 +237,8 @@ class PeerToPeerNetwork implements Network {
 
   async close(): Promise<void> {
     this.isClosing = true;
+    this.discovery?.close();
+    this.datagrams?.close();
     this.dialer.stop();
     this.unreachablePeers.stop();
     const isClosed = this.listener.close();
@@ -203,6 +249,29 @@ class PeerToPeerNetwork implements Network {
     for (const socket of this.sockets) socket.destroy();
     await isClosed;
     this.readingTime.close();
+  }
+
+  private hasRoom(): boolean {
+    return this.table.peers.length < this.settings.limits.maxPeers;
+  }
+
+  private beginDiscovery(datagrams: DatagramPort | undefined): Discovery | undefined {
+    const { discovery } = this.settings;
+    if (discovery === undefined || datagrams === undefined) return undefined;
+    return beginDiscovery(
+      { ...discovery, privateKey: this.settings.key.privateKey, port: this.endpoint.port },
+      {
+        ...this.parts,
+        datagrams,
+        isPermitted: (node) =>
+          !this.banList.isDenied(node.nodeId) && (this.parts.isPermitted?.(node) ?? true),
+        wantsPeers: () => this.hasRoom(),
+        onNode: (node) => {
+          this.discovered.offer(node);
+          this.dialer.reschedule();
+        },
+      },
+    );
   }
 
   private isTrusted(nodeId: Uint8Array): boolean {

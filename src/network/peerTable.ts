@@ -39,6 +39,8 @@ export interface PeerTable {
   disconnectAll(reason: DisconnectReason): void;
   /** Disconnects peers that are no longer permitted. */
   review(): void;
+  /** Whether the node has a connection. */
+  has(nodeId: Uint8Array): boolean;
   readonly peers: readonly PeerView[];
   readonly readyCount: number;
 }
@@ -83,6 +85,10 @@ class ConnectedPeerTable implements PeerTable {
 
   get peers(): readonly PeerView[] {
     return [...this.byId.values()].map(viewOf);
+  }
+
+  has(nodeId: Uint8Array): boolean {
+    return this.find(nodeId) !== undefined;
   }
 
   get readyCount(): number {

@@ -1,3 +1,5 @@
+import type { PacketKind } from "./discovery/packets.ts";
+
 /** A message as counted: `eth/68`, `GetBlockHeaders`, 3. Messages outside all protocols have no code. */
 export interface PassingMessage {
   readonly direction: "inbound" | "outbound";
@@ -18,10 +20,14 @@ export type AdmissionErrorCause =
   | "connected"
   | "peers";
 
-/** Counters of messages and refused connections. */
+/** Counters of messages, refused connections and datagrams. */
 export interface Traffic {
   passed(message: PassingMessage): void;
   inboundRefused(cause: AdmissionErrorCause): void;
+  /** A packet of discovery was sent, or was read. */
+  discovered(direction: PassingMessage["direction"], kind: PacketKind): void;
+  /** A datagram was dropped unread or unanswered, for this reason. */
+  datagramDropped(reason: string): void;
 }
 
 /** Messages of the base protocol, by id (p2p.md#base-protocol). */

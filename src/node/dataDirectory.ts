@@ -12,6 +12,8 @@ export interface DataDirectory {
   readonly chain: string;
   readonly voteFile: string;
   readonly headFile: string;
+  /** Nodes that discovery has found. */
+  readonly knownNodesFile: string;
   /** True when the folder has a Besu database, which Ibex neither reads nor changes. */
   readonly hasBesuDatabase: boolean;
 }
@@ -35,6 +37,7 @@ export function openDataDirectory(path: string): Result<DataDirectory, "unusable
     chain,
     voteFile,
     headFile,
+    knownNodesFile: join(path, "known-nodes.json"),
     hasBesuDatabase:
       existsSync(join(path, "database", "IDENTITY")) || existsSync(join(path, "DATABASE_METADATA.json")),
   });

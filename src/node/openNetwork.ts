@@ -1,3 +1,5 @@
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Network } from "../network/network.ts";
@@ -10,7 +12,7 @@ import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createPauseReasons, type PauseReasons } from "./pauseReasons.ts";
 import { createPeering, type Peering } from "./peering.ts";
-import { openPeers, type Peers } from "./peers.ts";
+import { openPeers, type PeerForks, type Peers } from "./peers.ts";
 
 /** Consensus, not yet started, and the peer-to-peer network. */
 export interface Conductors {
@@ -85,7 +87,7 @@ export async function openNetwork(
 /** Opens the peer-to-peer port; undefined when peer-to-peer is off. */
 async function openPort(
   { settings, logger, metrics, onStop }: OpenContext,
-  { key }: Stores,
+  { key, directory }: Stores,
   { chain, permissions }: ChainAndPool,
   { protocols, headOf }: Peering,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
@@ -95,13 +97,24 @@ async function openPort(
     permissions,
     isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
     headOf,
+    forks: forksOf(chain, settings.chainSpec),
+    knownNodesFile: directory.knownNodesFile,
     clock: durationClock,
     logger: logger.child("network"),
     metrics,
   });
   if (!peers.ok || peers.value === undefined) return peers;
-  const { network } = peers.value;
-  onStop(() => network.close());
+  const { network, close } = peers.value;
+  onStop(close);
   chain.onHeadChanged(() => network.review());
   return peers;
+}
+
+function forksOf(chain: ChainAndPool["chain"], spec: ChainSpec): PeerForks {
+  const { hash, header } = chain.genesis;
+  const forkIds = createForkIds(hash, forkPoints(spec.forks, header.timestamp));
+  return {
+    own: () => forkIds.at(chain.head.header),
+    isCompatible: (forkId) => forkIds.check(chain.head.header, forkId).ok,
+  };
 }

@@ -59,6 +59,7 @@ export async function openServers(
     ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
     ...(metricsEndpoint !== undefined && { metrics: metricsEndpoint.port }),
     ...(conductors.network?.endpoint !== undefined && { p2p: conductors.network.endpoint.port }),
+    ...(conductors.network?.discoveryPort !== undefined && { discovery: conductors.network.discoveryPort }),
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));

@@ -21,15 +21,16 @@ export function peerToPeerFacts(
   { advertisedHost, allowsHostNames }: PeerFactsSettings,
   { nodeId, headOf }: { readonly nodeId: Uint8Array; readonly headOf: FindPeerHead },
 ): PeerToPeerFacts {
-  const advertised = { host: advertisedHost, port: network.endpoint?.port };
+  const { endpoint, discoveryPort } = network;
+  const advertised = { host: advertisedHost, port: endpoint?.port, discoveryPort };
   return {
-    isListening: network.endpoint !== undefined,
+    isListening: endpoint !== undefined,
     get peerCount() {
       return network.peerCount;
     },
     nodeId,
     advertised,
-    enode: showEnode({ nodeId, host: advertised.host, tcpPort: advertised.port, udpPort: undefined }),
+    enode: showEnode({ nodeId, host: advertised.host, tcpPort: advertised.port, udpPort: discoveryPort }),
     get peers() {
       return network.peers.filter(({ isReady }) => isReady).map((peer) => factsOfPeer(peer, headOf));
     },

@@ -1,15 +1,18 @@
-import { BlockList, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
+import type { ForkId } from "../chainspec/forkId.ts";
 import { isOurAddress } from "../config/crossChecks.ts";
-import { parseEnode } from "../config/enode.ts";
+import { type Enode, parseEnode } from "../config/enode.ts";
 import type { Settings } from "../config/settings.ts";
 import type { NodeAddress } from "../network/dialer.ts";
+import { keepKnownNodes, openKnownNodesFile } from "../network/discovery/knownNodes.ts";
+import type { NodeContact } from "../network/discovery/packets.ts";
 import type { Network } from "../network/network.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Permissions } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
-import type { Clock } from "../primitives/clock.ts";
+import { type Clock, systemClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
@@ -21,6 +24,7 @@ import { dialAddress, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts"
 export interface Peers {
   readonly facts: PeerToPeerFacts;
   readonly network: Network;
+  close(): Promise<void>;
 }
 
 export interface PeersParts {
@@ -29,21 +33,42 @@ export interface PeersParts {
   readonly permissions: Permissions;
   readonly isValidator: (address: Address) => boolean;
   readonly headOf: FindPeerHead;
+  readonly forks: PeerForks;
+  /** File of the nodes that were found. */
+  readonly knownNodesFile: string;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Undefined when metrics are off. */
   readonly metrics: Metrics | undefined;
 }
 
+/** What nodes say about the forks of their chain. */
+export interface PeerForks {
+  readonly own: () => ForkId;
+  readonly isCompatible: (forkId: ForkId) => boolean;
+}
+
 /** Listens for peers and dials the maintained ones; undefined when --p2p-enabled is false. */
 export async function openPeers(
   { peers, maxPeers, clientVersion, permissions: { allowsHostNames } }: Settings,
-  { key, protocols, permissions, isValidator, headOf, clock, logger, metrics }: PeersParts,
+  {
+    key,
+    protocols,
+    permissions,
+    isValidator,
+    headOf,
+    forks,
+    knownNodesFile,
+    clock,
+    logger,
+    metrics,
+  }: PeersParts,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const counters = createPeerCounters(metrics);
   if (peers === undefined) return ok(undefined);
   // Loading the network takes a fifth of a second, which a node without peers saves.
   const { createNetwork } = await import("../network/network.ts");
+  const knownNodes = openKnownNodesFile(knownNodesFile);
   const isInside = subnetCheck(peers.subnets);
   const isPermitted = (node: NodeAddress): boolean => isInside(node.host) && isListed(node, permissions);
   const created = await createNetwork(
@@ -55,6 +80,13 @@ export async function openPeers(
       limits: { maxPeers, maxInbound: peers.maxInbound },
       maintained: peers.maintained.flatMap((node) => dialAddress(node) ?? []),
       bannedIds: peers.bannedIds,
+      discovery: peers.discovery && {
+        advertisedIp: isIP(peers.advertisedHost) === 0 ? UNSPECIFIED_IP : peers.advertisedHost,
+        bootnodes: [...peers.discovery.bootnodes.flatMap(contactsOf), ...knownNodes.read()],
+        forkId: forks.own,
+        isCompatible: (forkId) => peers.discovery?.checksForkId === false || forks.isCompatible(forkId),
+        epochMs: () => systemClock.nowMs(),
+      },
     },
     {
       protocols,
@@ -74,14 +106,33 @@ export async function openPeers(
   if (peers.maintained.length === 0) {
     logger.warn(
       {},
-      "no peers are configured, and this version has no discovery: list them in static-nodes.json or with --bootnodes",
+      peers.discovery === undefined
+        ? "no peers are configured, and discovery is off: list them in static-nodes.json, or others must call this node"
+        : "no bootnodes are configured: this node has peers once it is called, or when they are named with --bootnodes",
     );
   }
+  const network = created.value;
+  const keeper =
+    peers.discovery && keepKnownNodes(knownNodes, { nodes: () => network.discoveredNodes, clock });
   return ok({
-    network: created.value,
-    facts: peerToPeerFacts(created.value, { ...peers, allowsHostNames }, { nodeId: key.publicKey, headOf }),
+    network,
+    async close() {
+      keeper?.close();
+      await network.close();
+    },
+    facts: peerToPeerFacts(network, { ...peers, allowsHostNames }, { nodeId: key.publicKey, headOf }),
   });
 }
+
+/** Where a bootnode answers; none when it is named by a host name, or takes no part in discovery. */
+function contactsOf({ nodeId, host, tcpPort, udpPort }: Enode): readonly NodeContact[] {
+  return udpPort === undefined || isIP(host) === 0
+    ? []
+    : [{ nodeId, ip: host, udpPort, tcpPort: tcpPort ?? 0 }];
+}
+
+/** Others see where this node's datagrams come from. */
+const UNSPECIFIED_IP = "0.0.0.0";
 
 /**
  * Compares node id, address and listening port, but not the discovery port (p2p.md#connection-policy).

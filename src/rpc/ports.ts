@@ -174,8 +174,15 @@ export interface PeerToPeerFacts {
   readonly enode: string | undefined;
   /** 64 bytes. */
   readonly nodeId: Uint8Array;
-  /** The address announced to peers; the port is undefined when the node does not listen. */
-  readonly advertised: { readonly host: string; readonly port: number | undefined };
+  /**
+   * The address announced to peers. The port is undefined when the node does not listen, that of discovery when discovery
+   * is off.
+   */
+  readonly advertised: {
+    readonly host: string;
+    readonly port: number | undefined;
+    readonly discoveryPort?: number | undefined;
+  };
   /** Peers that have completed their handshakes. */
   readonly peers: readonly PeerFacts[];
   /** Makes the node a maintained peer; false when it was one already, or is this node. */

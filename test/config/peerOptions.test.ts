@@ -96,7 +96,6 @@ describe("options of peers", () => {
         "--required-block=5=0x1212121212121212121212121212121212121212121212121212121212121212",
       ],
       [
-        "--discovery-enabled has no effect in this node: there is no peer discovery; list the peers to dial in static-nodes.json or with --bootnodes.",
         "--required-blocks has no effect in this node: this part of peer-to-peer networking is not implemented.",
       ],
     ],
@@ -143,6 +142,10 @@ describe("options of peers", () => {
     expect(hosts()).toEqual(["5.6.3.4"]);
     expect(hosts(`--bootnodes=${url}`)).toEqual(["1.2.3.4"]);
     expect(hosts(`--bootnodes=${url}`, "--discovery-enabled=false")).toEqual([]);
+    const discovery = (...args: string[]) => settings({ args: [file, ...args] }).peers?.discovery;
+    expect(discovery(`--bootnodes=${url}`)?.bootnodes).toMatchObject([{ host: "1.2.3.4", udpPort: 30303 }]);
+    expect(discovery("--filter-on-enr-fork-id=false")?.checksForkId).toBe(false);
+    expect(discovery("--discovery-enabled=false")).toBeUndefined();
   });
 
   it("become settings", () => {
@@ -152,6 +155,7 @@ describe("options of peers", () => {
       advertisedHost: "127.0.0.1",
       maxInbound: 15,
       maintained: [],
+      discovery: { bootnodes: [], checksForkId: true },
       bannedIds: [],
       subnets: [],
     });

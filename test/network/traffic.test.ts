@@ -19,6 +19,8 @@ it(
         counted.set(key, (counted.get(key) ?? 0) + 1);
       },
       inboundRefused: (cause) => void refused.push(cause),
+      discovered: () => undefined,
+      datagramDropped: () => undefined,
     };
     const toy = { ...createToy(), messageNames: ["Nought", "One"] };
     const node = await startToy(1, { traffic, toy, bannedIds: [identity(101).nodeId] });

@@ -16,8 +16,6 @@ import { option } from "./option.ts";
 
 /** Reason for options that are parsed and checked, so that configurations carry over, but not implemented. */
 export const NOT_IMPLEMENTED = "this part of peer-to-peer networking is not implemented";
-const NO_DISCOVERY =
-  "there is no peer discovery; list the peers to dial in static-nodes.json or with --bootnodes";
 const NO_ITEMS: readonly string[] = [];
 const NO_NODES: readonly Enode[] = [];
 const NO_IDS: readonly Uint8Array[] = [];
@@ -36,11 +34,10 @@ export const PEER_TO_PEER_OPTIONS = {
   }),
   "discovery-enabled": option({
     ...dependent,
-    noEffect: NO_DISCOVERY,
     type: switchType,
     default: true,
     isMetBy: false,
-    help: "Discover peers; when off, bootnodes are not dialled.",
+    help: "Discover peers over UDP (discovery v4); when off, bootnodes are not dialled.",
   }),
   bootnodes: option({
     ...dependent,
@@ -133,7 +130,7 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "Block numbers with the hashes that peers must have there.",
   }),
   "filter-on-enr-fork-id": option({
-    ...withoutEffect,
+    ...dependent,
     type: switchType,
     default: true,
     help: "Skip discovered nodes that announce another fork id.",

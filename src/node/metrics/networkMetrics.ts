@@ -1,3 +1,4 @@
+import type { PacketKind } from "../../network/discovery/packets.ts";
 import type { Disconnect, DisconnectReason } from "../../network/rlpx/disconnectReason.ts";
 import type { Traffic } from "../../network/traffic.ts";
 import type { Metrics } from "../../observability/registry.ts";
@@ -30,14 +31,6 @@ export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): vo
     help: "Transactions that peers announced again",
     labels: ["message"],
   });
-  for (const direction of ["inbound", "outbound"]) {
-    metrics.counter({
-      category: "NETWORK",
-      name: `discovery_messages_${direction}`,
-      help: `Discovery packets, ${direction}`,
-      labels: ["name"],
-    });
-  }
 }
 
 /** Counters of connections and messages; they exist even when peer-to-peer networking is off. */
@@ -81,12 +74,39 @@ function createTrafficCounters(metrics: Metrics): Traffic {
     help: "Inbound connections that were refused, by reason",
     labels: ["reason"],
   });
+  const packets = (direction: "inbound" | "outbound") =>
+    metrics.counter({
+      category: "NETWORK",
+      name: `discovery_messages_${direction}`,
+      help: `Discovery packets, ${direction}`,
+      labels: ["name"],
+    });
+  const discovery = { inbound: packets("inbound"), outbound: packets("outbound") };
+  const dropped = metrics.counter({
+    category: "NETWORK",
+    prefix: "p2p_",
+    name: "datagrams_dropped_total",
+    help: "Datagrams of discovery that were neither answered nor expected, by reason",
+    labels: ["reason"],
+  });
   return {
     passed: ({ direction, protocol, name, code }) =>
       counters[direction].with(protocol, name, code === undefined ? "" : String(code)).increment(),
     inboundRefused: (cause) => refused.with(cause).increment(),
+    discovered: (direction, kind) => discovery[direction].with(PACKET_LABELS[kind]).increment(),
+    datagramDropped: (reason) => dropped.with(reason).increment(),
   };
 }
+
+/** Besu's constants for the packets of discovery. */
+const PACKET_LABELS: Readonly<Record<PacketKind, string>> = {
+  ping: "PING",
+  pong: "PONG",
+  findNode: "FIND_NEIGHBORS",
+  neighbors: "NEIGHBORS",
+  recordRequest: "ENR_REQUEST",
+  recordResponse: "ENR_RESPONSE",
+};
 
 /** Besu's constants, which dashboards use as labels. */
 const REASON_LABELS: Readonly<Record<DisconnectReason, string>> = {

@@ -19,7 +19,7 @@ export const adminNodeInfo = defineMethod({
     const { peerToPeer } = network;
     if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
     if (peerToPeer.enode === undefined) return ERRORS.peerToPeerNotRunning;
-    const { host, port } = peerToPeer.advertised;
+    const { host, port, discoveryPort } = peerToPeer.advertised;
     const { header, hash, totalDifficulty } = chain.head;
     const fork = forkAt(spec.forks, header.number, header.timestamp);
     return {
@@ -29,7 +29,10 @@ export const adminNodeInfo = defineMethod({
       ip: host,
       name: settings.clientVersion,
       id: toHex(peerToPeer.nodeId).slice(2),
-      ports: port === undefined ? {} : { listener: port },
+      ports: {
+        ...(discoveryPort !== undefined && { discovery: discoveryPort }),
+        ...(port !== undefined && { listener: port }),
+      },
       protocols: {
         eth: {
           config: showConfig(spec),

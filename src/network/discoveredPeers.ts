@@ -1,0 +1,112 @@
+import { dropOldest } from "../primitives/boundedCache.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { DialCandidates, NodeAddress } from "./dialer.ts";
+import {
+  LONGEST_DISCOVERED_REDIAL_MS,
+  MAX_DISCOVERED_PEERS,
+  SHORTEST_DISCOVERED_REDIAL_MS,
+  STEADY_CONNECTION_MS,
+} from "./limits.ts";
+
+/**
+ * The nodes that discovery found (p2p.md#connection-policy): they are dialed once they are known, and again while there
+ * is room for more peers, at most every 30 s, and less often the more dials failed.
+ */
+export interface DiscoveredPeers extends DialCandidates {
+  /** A node has been found, or has another address. */
+  offer(node: NodeAddress): void;
+}
+
+interface Candidate {
+  node: NodeAddress;
+  /** False while it is being dialed, or connected. */
+  isWaiting: boolean;
+  waitMs: number;
+  dueMs: number;
+}
+
+export function createDiscoveredPeers(parts: {
+  readonly clock: Pick<Clock, "nowMs">;
+  /** 0 to 1. */
+  readonly chance: () => number;
+  /** Whether another peer may be connected. */
+  readonly hasRoom: () => boolean;
+  /** Whether the node is dialed anyway, or is connected. */
+  readonly isKnown: (nodeId: Uint8Array) => boolean;
+}): DiscoveredPeers {
+  const { clock, chance, hasRoom, isKnown } = parts;
+  const candidates = new Map<string, Candidate>();
+
+  return {
+    get nextDueMs() {
+      if (!hasRoom()) return undefined;
+      const waiting = [...candidates.values()].filter(({ isWaiting }) => isWaiting);
+      return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ dueMs }) => dueMs));
+    },
+    take() {
+      if (!hasRoom()) return undefined;
+      const nowMs = clock.nowMs();
+      for (const one of candidates.values()) {
+        if (!one.isWaiting || one.dueMs > nowMs) continue;
+        if (isKnown(one.node.nodeId)) {
+          one.dueMs = nowMs + LONGEST_DISCOVERED_REDIAL_MS;
+          continue;
+        }
+        one.isWaiting = false;
+        return one.node;
+      }
+      return undefined;
+    },
+    offer(node) {
+      const known = candidates.get(toKey(node.nodeId));
+      if (known !== undefined) {
+        known.node = node;
+        return;
+      }
+      const dueMs = clock.nowMs();
+      candidates.set(toKey(node.nodeId), {
+        node,
+        isWaiting: true,
+        waitMs: SHORTEST_DISCOVERED_REDIAL_MS,
+        dueMs,
+      });
+      dropOldest(candidates, MAX_DISCOVERED_PEERS);
+    },
+    connected(nodeId) {
+      const one = candidates.get(toKey(nodeId));
+      if (one !== undefined) one.isWaiting = false;
+    },
+    disconnected(nodeId, _reason, lastedMs) {
+      const one = candidates.get(toKey(nodeId));
+      if (one === undefined) return;
+      if (lastedMs >= STEADY_CONNECTION_MS) one.waitMs = SHORTEST_DISCOVERED_REDIAL_MS;
+      one.isWaiting = true;
+      one.dueMs = clock.nowMs() + one.waitMs * (1 + chance() / 2);
+      one.waitMs = Math.min(one.waitMs * 2, LONGEST_DISCOVERED_REDIAL_MS);
+    },
+  };
+}
+
+/** Several sources of nodes to dial, the first before the others. */
+export function joinCandidates(sources: readonly DialCandidates[]): DialCandidates {
+  return {
+    get nextDueMs() {
+      const due = sources.flatMap(({ nextDueMs }) => (nextDueMs === undefined ? [] : [nextDueMs]));
+      return due.length === 0 ? undefined : Math.min(...due);
+    },
+    take() {
+      for (const source of sources) {
+        const node = source.take();
+        if (node !== undefined) return node;
+      }
+      return undefined;
+    },
+    connected(nodeId) {
+      for (const source of sources) source.connected(nodeId);
+    },
+    disconnected(nodeId, reason, lastedMs) {
+      for (const source of sources) source.disconnected(nodeId, reason, lastedMs);
+    },
+  };
+}

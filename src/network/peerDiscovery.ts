@@ -1,0 +1,67 @@
+import type { ForkId } from "../chainspec/forkId.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Clock } from "../primitives/clock.ts";
+import type { NodeAddress } from "./dialer.ts";
+import type { DatagramPort } from "./discovery/datagramPort.ts";
+import { createDiscovery, type Discovery } from "./discovery/discovery.ts";
+import type { NodeContact } from "./discovery/packets.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** How this node searches for others, and what it tells them. */
+export interface DiscoverySearch {
+  /** IP address at which others reach this node. */
+  readonly advertisedIp: string;
+  /** Nodes to ask first: bootnodes, and those known from earlier runs. */
+  readonly bootnodes: readonly NodeContact[];
+  readonly forkId: () => ForkId;
+  /** Whether a node with this fork id may be on our chain. */
+  readonly isCompatible: (forkId: ForkId) => boolean;
+  /** Milliseconds since 1970. */
+  readonly epochMs: () => number;
+}
+
+export interface PeerDiscoveryParts {
+  readonly datagrams: DatagramPort;
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly chance: () => number;
+  readonly isPermitted: (node: NodeAddress) => boolean;
+  readonly wantsPeers: () => boolean;
+  /** A node to dial has been found. */
+  readonly onNode: (node: NodeAddress) => void;
+  readonly traffic?: Traffic | undefined;
+  readonly logger: Logger;
+}
+
+/** Begins to search over the UDP port, which has the same number as the TCP port. */
+export function beginDiscovery(
+  search: DiscoverySearch & { readonly privateKey: Uint8Array; readonly port: number },
+  { datagrams, clock, chance, isPermitted, wantsPeers, onNode, traffic, logger }: PeerDiscoveryParts,
+): Discovery {
+  const { privateKey, bootnodes, advertisedIp: ip, port, forkId, isCompatible, epochMs } = search;
+  const discovery = createDiscovery(
+    { privateKey, bootnodes },
+    {
+      clock,
+      epochMs,
+      chance,
+      send: (bytes, to) => datagrams.send(bytes, to),
+      endpoint: () => ({ ip, udpPort: port, tcpPort: port }),
+      forkId,
+      isCompatible,
+      isPermitted: (node) => isPermitted(addressOf(node)),
+      wantsPeers,
+      onNode: (node) => onNode(addressOf(node)),
+      onPacket: (direction, kind) => traffic?.discovered(direction, kind),
+      onDropped: (reason) => traffic?.datagramDropped(reason),
+      logger,
+    },
+  );
+  datagrams.begin((bytes, from) => discovery.receive(bytes, from));
+  discovery.start();
+  return discovery;
+}
+
+function addressOf({ nodeId, ip, tcpPort }: NodeContact): NodeAddress {
+  return { nodeId, host: ip, tcpPort };
+}

@@ -1,0 +1,87 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { IS_THOROUGH } from "../thorough.ts";
+import { freePort, type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+const GENESIS = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
+/** Nodes beside the bootnode. */
+const COUNT = IS_THOROUGH ? 19 : 4;
+
+describe("nodes that are told of one bootnode alone", { ...IN_REAL_TIME, timeout: 300_000 }, () => {
+  it("connect with each other, stay connected without it, and find each other again after a restart", async () => {
+    const bootnode = await fullNode(temporaryFolder(), await freePort(), []);
+    const { enode } = await bootnode.rpc<{ readonly enode: string }>("admin_nodeInfo");
+    const places = await Promise.all(
+      Array.from({ length: COUNT }, async () => ({ folder: temporaryFolder(), port: await freePort() })),
+    );
+    const named = [`--bootnodes=${enode}`];
+    const nodes = await Promise.all(places.map(({ folder, port }) => fullNode(folder, port, named)));
+    await untilPeers(nodes, COUNT);
+    const { ports } = await bootnode.rpc<{ readonly ports: unknown }>("admin_nodeInfo");
+    const port = Number(new URL(enode).port);
+    expect(ports).toEqual({ discovery: port, listener: port });
+    expect(enode).not.toContain("discport");
+
+    await bootnode.kill();
+    await untilPeers(nodes, COUNT - 1);
+    for (const node of nodes) expect(await node.stop()).toBe(0);
+    expect(nodes.every(({ dataPath }) => existsSync(join(dataPath, "known-nodes.json")))).toBe(true);
+
+    const again = await Promise.all(places.map((place) => fullNode(place.folder, place.port, named)));
+    await untilPeers(again, COUNT - 1);
+    for (const node of again) expect(await node.stop()).toBe(0);
+  });
+});
+
+describe("a node with discovery off", IN_REAL_TIME, () => {
+  it("shows that others cannot find it, and leaves the UDP port alone", async () => {
+    const port = await freePort();
+    const node = await fullNode(temporaryFolder(), port, ["--discovery-enabled=false"]);
+    const { enode, ports } = await node.rpc<{ readonly enode: string; readonly ports: unknown }>(
+      "admin_nodeInfo",
+    );
+    expect(enode).toMatch(/\?discport=0$/);
+    expect(ports).toEqual({ listener: port });
+    expect(readFileSync(join(node.dataPath, "besu.ports"), "utf8")).not.toContain("discovery=");
+    expect(await node.stop()).toBe(0);
+  });
+});
+
+/** go-ethereum's tool: go install -ldflags=-checklinkname=0 github.com/ethereum/go-ethereum/cmd/devp2p@v1.14.7 */
+const TOOL = process.env["DEVP2P_TOOL"];
+
+describe("go-ethereum's public suite of discovery v4", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+  it.skipIf(TOOL === undefined)("passes (skipped unless DEVP2P_TOOL is the path of its devp2p)", async () => {
+    const node = await fullNode(temporaryFolder(), await freePort(), []);
+    const { enode } = await node.rpc<{ readonly enode: string }>("admin_nodeInfo");
+    const { stdout } = spawnSync(TOOL ?? "", ["discv4", "test", "--remote", enode], { encoding: "utf8" });
+    expect(stdout).toContain("14/14 tests passed");
+    expect(await node.stop()).toBe(0);
+  });
+});
+
+function fullNode(dataPath: string, port: number, options: readonly string[]): Promise<NodeProcess> {
+  return startNodeProcess({
+    dataPath,
+    options: [
+      `--genesis-file=${GENESIS}`,
+      "--p2p-enabled=true",
+      `--p2p-port=${port}`,
+      "--rpc-http-enabled",
+      "--rpc-http-api=ADMIN,NET,ETH",
+      ...options,
+    ],
+  });
+}
+
+async function untilPeers(nodes: readonly NodeProcess[], count: number): Promise<void> {
+  for (const node of nodes)
+    await until(
+      async () => (Number(await node.rpc<string>("net_peerCount")) >= count ? true : undefined),
+      120_000,
+      `${count} peers`,
+    );
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
+import { createDiscoveredPeers, joinCandidates } from "../../src/network/discoveredPeers.ts";
+import { createMaintainedPeers } from "../../src/network/maintainedPeers.ts";
+import { createHandClock } from "../builders/handClock.ts";
+
+const MINUTE_MS = 60_000;
+
+function node(at: number): NodeAddress {
+  return { nodeId: new Uint8Array(64).fill(at), host: `10.0.0.${at}`, tcpPort: 30303 };
+}
+
+function setUp(room: { left: number } = { left: 10 }) {
+  const clock = createHandClock(0);
+  const known = new Set<number>();
+  const dials: [number, string][] = [];
+  const discovered = createDiscoveredPeers({
+    clock,
+    chance: () => 0,
+    hasRoom: () => room.left > 0,
+    isKnown: (nodeId) => known.has(nodeId[0] ?? 0),
+  });
+  const maintained = createMaintainedPeers({ clock, chance: () => 0.5 });
+  const dialer = createDialer({
+    clock,
+    candidates: joinCandidates([maintained, discovered]),
+    dial: ({ host }) => void dials.push([clock.nowMs(), host]),
+  });
+  return { clock, known, dials, discovered, maintained, dialer };
+}
+
+describe("nodes that discovery found", () => {
+  it("are dialed at once, and again after 30 s, a minute and so on up to ten", () => {
+    const { clock, dials, discovered, dialer } = setUp();
+    discovered.offer(node(1));
+    dialer.reschedule();
+    clock.advanceBy(0);
+    for (let at = 0; at < 8; at++) {
+      dialer.disconnected(node(1).nodeId, "tcpError", 0);
+      clock.advanceBy(15 * MINUTE_MS - (clock.nowMs() % (15 * MINUTE_MS)));
+    }
+    const waits = dials.slice(1).map(([atMs], at) => atMs - (at === 0 ? 0 : 15 * MINUTE_MS * at));
+    expect(waits.map((ms) => ms / MINUTE_MS)).toEqual([0.5, 1, 2, 4, 8, 10, 10, 10]);
+  });
+
+  it("are dialed again after 30 s when a connection lasted", () => {
+    const { clock, dials, discovered, dialer } = setUp();
+    discovered.offer(node(1));
+    dialer.reschedule();
+    clock.advanceBy(0);
+    for (let at = 0; at < 3; at++) {
+      dialer.connected(node(1).nodeId);
+      clock.advanceBy(MINUTE_MS);
+      dialer.disconnected(node(1).nodeId, "tcpError", MINUTE_MS);
+      clock.advanceBy(MINUTE_MS / 2);
+    }
+    expect(dials).toHaveLength(4);
+  });
+
+  it("wait while there is no room for peers, and come after those that the operator named", () => {
+    const room = { left: 0 };
+    const { clock, dials, discovered, maintained, dialer } = setUp(room);
+    discovered.offer(node(1));
+    maintained.add(node(2));
+    dialer.reschedule();
+    clock.advanceBy(MINUTE_MS);
+    expect(dials).toEqual([[0, "10.0.0.2"]]);
+    room.left = 1;
+    dialer.disconnected(node(2).nodeId, "tcpError", MINUTE_MS);
+    clock.advanceBy(0);
+    expect(dials.at(-1)).toEqual([MINUTE_MS, "10.0.0.1"]);
+  });
+
+  it("are not dialed while they are connected, and are dialed at their newest address", () => {
+    const { clock, known, dials, discovered, dialer } = setUp();
+    known.add(1);
+    discovered.offer(node(1));
+    dialer.reschedule();
+    clock.advanceBy(MINUTE_MS);
+    expect(dials).toEqual([]);
+    known.clear();
+    discovered.offer({ ...node(1), host: "10.9.9.9" });
+    clock.advanceBy(10 * MINUTE_MS);
+    expect(dials.map(([, host]) => host)).toEqual(["10.9.9.9"]);
+  });
+
+  it("are remembered up to a number of them", () => {
+    const { clock, dials, discovered, dialer } = setUp();
+    for (let at = 0; at < 5000; at++) {
+      const nodeId = new Uint8Array(64);
+      new DataView(nodeId.buffer).setUint32(0, at);
+      discovered.offer({ ...node(1), nodeId });
+    }
+    let count = 0;
+    while (discovered.take() !== undefined) count += 1;
+    expect(count).toBe(1024);
+    dialer.stop();
+    expect([dials, clock.nextAlarmMs]).toEqual([[], undefined]);
+  });
+});
