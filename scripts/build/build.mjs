@@ -38,6 +38,10 @@ const after = output.map(({ fileName }) => fileName);
 // A node that runs may still load parts of the build before this one.
 const kept = new Set([...after, ...before]);
 for (const name of readdirSync(parts)) if (!kept.has(`parts/${name}`)) rmSync(join(parts, name));
+// Such as a file for each module, which builds before 0.2.0 made.
+for (const name of readdirSync(dist))
+  if (!name.startsWith(".") && name !== "parts" && !kept.has(name))
+    rmSync(join(dist, name), { recursive: true });
 writeFileSync(built, after.join("\n"));
 
 /** main.ts, and the module of each kind of worker thread. */
