@@ -71,7 +71,7 @@ export function createChainWriter(
     },
     async rewind(number) {
       assert(number >= 0n && number <= head.header.number, "a rewind leads to a block of the chain");
-      while (head.header.number > number) move(await rewindStep(stores, { head, number }, logger));
+      while (head.header.number > number) await rewindStep(stores, { head, number, move }, logger);
     },
     onHeadChanged: listeners.add,
   };

@@ -15,15 +15,23 @@ const REWIND_TRANSACTIONS = 20_000;
 /** Enough gas for a quarter of a million logs. */
 const REWIND_GAS = 100_000_000n;
 
+export interface RewindStep {
+  readonly head: NamedHeader;
+  /** The block to rewind to, in one step or several. */
+  readonly number: bigint;
+  /** Moves the head. Called in the same turn as the caches are cleared, so that no reader sees the one without the other. */
+  readonly move: (change: HeadChange) => void;
+}
+
 /**
- * Removes blocks from the head downwards, durably: those above `number`, or as many as one step may hold in memory.
- * The caller announces the change.
+ * Removes blocks from the head downwards, durably: those above `number`, or as many as one step may hold in memory. Then
+ * moves the head.
  */
 export async function rewindStep(
   stores: ChainStores,
-  { head, number }: { readonly head: NamedHeader; readonly number: bigint },
+  { head, number, move }: RewindStep,
   logger: Logger,
-): Promise<HeadChange> {
+): Promise<void> {
   const { database, blocks, world, headMarker } = stores;
   const stop = lastKept(blocks, head.header.number, number);
   const target = expectDefined(blocks.header(stop), `block ${stop}`);
@@ -46,7 +54,7 @@ export async function rewindStep(
   }
   world.rewound(stop);
   blocks.forgetAbove(stop);
-  return { head: target, added: [], removed };
+  move({ head: target, added: [], removed });
 }
 
 /** Last block that one rewind step keeps. Everything that a step removes is in memory, logs included. */
