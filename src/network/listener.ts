@@ -5,13 +5,15 @@ import type { Remote } from "./rlpx/connection.ts";
 /** The port that peers connect to. */
 export interface Listener {
   readonly endpoint: Remote;
-  /** Hands over accepted sockets, and errors of the port, from now on. */
-  begin(events: {
-    readonly accepted: (socket: Socket) => void;
-    readonly failed: (error: Error) => void;
-  }): void;
+  /** Hands over accepted sockets, and errors of the port, from now on; earlier sockets are closed. */
+  begin(events: ListenerEvents): void;
   /** Accepts no more; resolves when all accepted sockets are closed. */
   close(): Promise<void>;
+}
+
+export interface ListenerEvents {
+  readonly accepted: (socket: Socket) => void;
+  readonly failed: (error: Error) => void;
 }
 
 /** Listens on the address; port 0 picks any free port. Fails when the address cannot be listened on. */
@@ -23,12 +25,15 @@ export function listen({ host, port }: Remote): Promise<Result<Listener, "addres
       server.removeAllListeners("error");
       const address = server.address();
       const isBound = typeof address === "object" && address !== null;
+      // A socket that nobody takes is never read to its end, and `close` would wait for it.
+      let events: ListenerEvents = { accepted: (socket) => socket.destroy(), failed: () => undefined };
+      server.on("connection", (socket) => events.accepted(socket));
+      server.on("error", (error) => events.failed(error));
       resolve(
         ok({
           endpoint: { host, port: isBound ? address.port : port },
-          begin({ accepted, failed }) {
-            server.on("connection", accepted);
-            server.on("error", failed);
+          begin(begun) {
+            events = begun;
           },
           close: () => new Promise<void>((done) => server.close(() => done())),
         }),
