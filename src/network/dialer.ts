@@ -11,7 +11,10 @@ export interface NodeAddress {
   readonly tcpPort: number;
 }
 
-/** Where the dialer gets its nodes from, and which of them are due: the maintained peers (maintainedPeers.ts). */
+/**
+ * Where the dialer gets its nodes from, and which of them are due: the maintained peers (maintainedPeers.ts), and those that
+ * discovery found (discoveredPeers.ts).
+ */
 export interface DialCandidates {
   /** When a node is due, at the earliest; undefined when none waits. */
   readonly nextDueMs: number | undefined;

@@ -12,9 +12,9 @@ import { createTokenBucket, type TokenBucket, type TokenBucketLimits } from "../
  *
  * Only valid messages are relayed, and a bounded number per author and height. An author has a few of each kind and round:
  * neither certificates nor the encoding of a signature are signed, so another node can produce variants of a message, and
- * these must not use up what the author may have relayed. Large messages contain a proposed or a prepared block: an author has one of
- * each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that is not
- * relayed still reaches the nodes that are connected to its author.
+ * these must not use up what the author may have relayed. Large messages contain a proposed or a prepared block: an author
+ * has one of each kind and round, within a token bucket whose burst fits the largest messages of one round. A message that
+ * is not relayed still reaches the nodes that are connected to its author.
  */
 export interface RelayPolicy {
   /** Whether the message, of the height after `head`, may be relayed; counts it if so. */

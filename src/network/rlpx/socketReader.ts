@@ -16,7 +16,7 @@ export interface SocketReader {
   readonly isWaiting: boolean;
   /** Since when a message is incomplete; undefined when none is. */
   readonly sinceMs: number | undefined;
-  /** The peer's message makes no progress (progress.ts), which is not the fault of this node's time budget. */
+  /** The peer's message makes no progress (transferProgress.ts), which is not the fault of this node's time budget. */
   readonly isStalled: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface SocketWriter {
   readonly isSending: boolean;
   /** Since when something waits; undefined when nothing does. */
   readonly sinceMs: number | undefined;
-  /** The peer reads too slowly (progress.ts). */
+  /** The peer reads too slowly (transferProgress.ts). */
   readonly isStalled: boolean;
 }
 
