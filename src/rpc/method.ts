@@ -36,7 +36,7 @@ export interface RpcMethod<Backend = RpcBackend> extends MethodDescription {
    * answers may be large. All other methods of a batch run one after another.
    */
   readonly mayOverlap?: "few" | "many";
-  /** The members of the backend that `run` gets; none when absent. */
+  /** The members of the backend that `run` uses: its type has no others. None when absent. */
   readonly ports?: readonly (keyof Backend)[];
   /**
    * Answers for decoded parameters. A synchronous method returns no promise, so that the most frequent reads cost none.
