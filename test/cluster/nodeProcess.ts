@@ -119,6 +119,20 @@ export function runProgram(
   return { child, exit, output: () => output };
 }
 
+/** The exit code of a program that was told to stop; throws if it is still running after `withinMs`. */
+export function exitWithin(program: RunningProgram, withinMs: number): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    const deadline = setTimeout(
+      () => reject(new Error(`the program did not end within ${withinMs} ms:\n${program.output()}`)),
+      withinMs,
+    );
+    void program.exit.then((code) => {
+      clearTimeout(deadline);
+      resolve(code);
+    });
+  });
+}
+
 export class RpcFailure extends Error {
   readonly code: number;
   readonly data: unknown;

@@ -152,17 +152,18 @@ describe("four validators, processes of their own", () => {
 
   it("stall without two, and name both within ten seconds, in the log and in ibft_status", async () => {
     await nodeAt(2).kill();
-    const killedAtMs = Date.now();
     running = running.slice(0, 2);
-    for (const node of running) {
-      await until(
-        async () => ((await statusOf(node)).missing.join() === addresses.slice(2).join() ? true : undefined),
-        20_000,
-        "a status that names both",
-      );
-    }
-    // Two rounds of 2 and 4 s.
-    expect(Date.now() - killedAtMs).toBeLessThan(10_000 + BUSY_HOST_MS);
+    const missing = addresses.slice(2).join();
+    await Promise.all(
+      running.map((node) =>
+        until(
+          async () => ((await statusOf(node)).missing.join() === missing ? true : undefined),
+          // Two rounds of 2 and 4 s.
+          10_000 + BUSY_HOST_MS,
+          "a status that names both",
+        ),
+      ),
+    );
     const warning = await until(
       async () => linesOf(nodeAt(0), "2 of 4 validators heard, quorum 3; waiting for ")[0],
       20_000,
