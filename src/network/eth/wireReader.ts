@@ -1,6 +1,6 @@
 import { asHash, type Hash } from "../../primitives/hash.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
-import { readRlp, rlpMembers } from "../../primitives/rlp.ts";
+import { readRlpString, rlpMembers } from "../../primitives/rlp.ts";
 
 /**
  * Strict RLP readers for untrusted input, which read no further than needed; all throw RangeError for input that does
@@ -26,7 +26,7 @@ export function tupleOf(list: Uint8Array, count: number): Uint8Array[] {
 
 export function stringOf(part: Uint8Array | undefined): Uint8Array {
   if (part === undefined) throw new RangeError("an item is missing");
-  return readRlp(part, 0) as Uint8Array;
+  return readRlpString(part);
 }
 
 export function scalarOf(part: Uint8Array | undefined, maxBytes: number): bigint {
