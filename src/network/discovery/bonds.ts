@@ -11,8 +11,10 @@ export interface Bonds {
   noteProof(nodeId: Uint8Array, ip: string): void;
   /** Whether the node has proved in the last 24 hours that it is at `ip`. */
   isProven(nodeId: Uint8Array, ip: string): boolean;
-  /** The node has pinged us from `ip`, so our pong has proved our endpoint to it. */
-  notePinged(nodeId: Uint8Array, ip: string): void;
+  /** The node has pinged us from `ip` and said its TCP port; our pong has proved our endpoint to it. */
+  notePinged(nodeId: Uint8Array, ip: string, tcpPort: number): void;
+  /** The TCP port that the node said in its last ping, if that came from `ip`. */
+  tcpPortOf(nodeId: Uint8Array, ip: string): number | undefined;
   /** Whether our endpoint is probably still proven to the node. */
   knowsUs(nodeId: Uint8Array, ip: string): boolean;
   forget(nodeId: Uint8Array): void;
@@ -28,27 +30,32 @@ interface Proof {
   readonly atMs: number;
 }
 
+interface Call extends Proof {
+  readonly tcpPort: number;
+}
+
 export function createBonds({ nowMs }: Pick<Clock, "nowMs">): Bonds {
   const proofs = new Map<string, Proof>();
-  const pings = new Map<string, Proof>();
+  const pings = new Map<string, Call>();
 
-  function note(of: Map<string, Proof>, nodeId: Uint8Array, ip: string): void {
+  function note<T extends Proof>(of: Map<string, T>, nodeId: Uint8Array, proof: T): void {
     const id = toHex(nodeId);
     of.delete(id);
-    of.set(id, { ip, atMs: nowMs() });
+    of.set(id, proof);
     dropOldest(of, MAX_BONDS);
   }
 
-  function holds(of: Map<string, Proof>, nodeId: Uint8Array, ip: string): boolean {
+  function find<T extends Proof>(of: Map<string, T>, nodeId: Uint8Array, ip: string): T | undefined {
     const proof = of.get(toHex(nodeId));
-    return proof !== undefined && proof.ip === ip && nowMs() < proof.atMs + BOND_MS;
+    return proof !== undefined && proof.ip === ip && nowMs() < proof.atMs + BOND_MS ? proof : undefined;
   }
 
   return {
-    noteProof: (nodeId, ip) => note(proofs, nodeId, ip),
-    isProven: (nodeId, ip) => holds(proofs, nodeId, ip),
-    notePinged: (nodeId, ip) => note(pings, nodeId, ip),
-    knowsUs: (nodeId, ip) => holds(pings, nodeId, ip),
+    noteProof: (nodeId, ip) => note(proofs, nodeId, { ip, atMs: nowMs() }),
+    isProven: (nodeId, ip) => find(proofs, nodeId, ip) !== undefined,
+    notePinged: (nodeId, ip, tcpPort) => note(pings, nodeId, { ip, tcpPort, atMs: nowMs() }),
+    tcpPortOf: (nodeId, ip) => find(pings, nodeId, ip)?.tcpPort,
+    knowsUs: (nodeId, ip) => find(pings, nodeId, ip) !== undefined,
     forget(nodeId) {
       proofs.delete(toHex(nodeId));
       pings.delete(toHex(nodeId));

@@ -19,6 +19,7 @@ export function openDatagramPort({
 }: DatagramSource): Promise<Result<DatagramPort, "addressInUse" | "cannotListen">> {
   const isSix = isIPv6(host);
   const socket = createSocket(isSix ? "udp6" : "udp4");
+  let isClosed = false;
   return new Promise((resolve) => {
     socket.once("error", (error: NodeJS.ErrnoException) => {
       socket.close();
@@ -40,7 +41,8 @@ export function openDatagramPort({
       resolve(
         ok({
           send(bytes, to) {
-            if (!isSix && isIPv6(to.address)) return;
+            // A port that nothing can be sent to, or a closed socket, would throw.
+            if (isClosed || to.port <= 0 || (!isSix && isIPv6(to.address))) return;
             const address = isSix && isIPv4(to.address) ? `::ffff:${to.address}` : to.address;
             socket.send(bytes, to.port, address, () => undefined);
           },
@@ -48,7 +50,10 @@ export function openDatagramPort({
             void socket.on("message", (bytes, { address, port: fromPort }) =>
               receive(bytes, { address, port: fromPort }),
             ),
-          close: () => socket.close(),
+          close() {
+            isClosed = true;
+            socket.close();
+          },
         }),
       );
     });

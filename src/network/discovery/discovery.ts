@@ -6,12 +6,12 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { createBonds } from "./bonds.ts";
 import { createDatagramLimits } from "./datagramLimits.ts";
-import { type Endpoint, isRelayable, plainIp } from "./endpoint.ts";
+import { type Endpoint, isLocal, isRelayable, plainIp } from "./endpoint.ts";
 import { lookUp } from "./lookup.ts";
 import { type NodeRecord, signNodeRecord } from "./nodeRecord.ts";
 import { BUCKET_SIZE, createNodeTable } from "./nodeTable.ts";
 import { decodePacket, encodePacket, type NodeContact, type Packet, type PacketKind } from "./packets.ts";
-import { createDiscoveryRequests, type Request } from "./requests.ts";
+import { createDiscoveryRequests, isAt, type Request } from "./requests.ts";
 import { respond } from "./responder.ts";
 
 /**
@@ -21,8 +21,9 @@ import { respond } from "./responder.ts";
  *                     └────────> here: requests of others, answered to nodes that have proved their endpoint (bonds.ts)
  *     bootnodes, named nodes ── bond: ping, pong, record ──> nodeTable.ts ──> nodes to dial
  *
- * Invariants: nobody is sent more bytes than they sent before they have proved their address; a node enters the table
- * only after it has answered our ping; each map, and the work for each datagram, has a bound.
+ * Invariants: an address that nobody has proved is sent twice the bytes at most that were sent in its name, and few; a
+ * node enters the table, or changes its address there, only after it has answered our ping there; each map, each wait, and
+ * the work for each datagram, has a bound.
  */
 export interface Discovery {
   /** Takes a datagram. */
@@ -79,8 +80,13 @@ const THEIR_PING_MS = 500;
 const REPEAT_PING_MS = 10_000;
 const MAX_RECENT_PINGS = 4096;
 const MAX_INCOMPATIBLE = 4096;
-/** Requests at the same time; beyond them, nodes that others name are not tried. */
-const MAX_PENDING = 128;
+/**
+ * Requests at the same time, beyond which a node is not pinged: one that called, so that a flood of calls in the name of
+ * others does not keep out those that look-ups find, and one that was named. The operator's bootnodes always are.
+ */
+const MAX_PENDING = { called: 64, named: 128, bootnode: Number.POSITIVE_INFINITY } as const;
+/** Requests to one address at the same time: it may be a victim's. Local ones are exempt, where whole networks share one. */
+const MAX_PENDING_AT_ADDRESS = 8;
 /** A node of the table that misses so many pings in a row is removed. */
 const MAX_MISSED_PINGS = 3;
 const REVALIDATE_MS = 10_000;
@@ -102,7 +108,7 @@ class DiscoveryV4 implements Discovery {
   private readonly bonds;
   private readonly limits;
   private readonly requests;
-  /** When nodes were last pinged, by id. */
+  /** When nodes were last pinged, by id and address: a wrong address does not keep the right one waiting. */
   private readonly pinged = new Map<string, number>();
   /** Pings in a row that nodes of the table did not answer, by id. */
   private readonly missed = new Map<string, number>();
@@ -114,10 +120,13 @@ class DiscoveryV4 implements Discovery {
   private ownRecord: NodeRecord | undefined;
   private lastSearchMs = Number.NEGATIVE_INFINITY;
   private searchPeriodMs = SEARCH_MS;
+  private isSearching = false;
   private isClosed = false;
 
   constructor(settings: DiscoverySettings, parts: DiscoveryParts) {
-    this.settings = settings;
+    // As the addresses of datagrams are written, with which they are compared.
+    const bootnodes = settings.bootnodes.map((node) => ({ ...node, ip: plainIp(node.ip) }));
+    this.settings = { ...settings, bootnodes };
     this.parts = parts;
     this.ownId = curve.publicKey(settings.privateKey);
     this.table = createNodeTable(this.ownId);
@@ -166,6 +175,7 @@ class DiscoveryV4 implements Discovery {
 
   /** Why the datagram was dropped; undefined when it was not. */
   private take(bytes: Uint8Array, from: Endpoint): string | undefined {
+    if (from.udpPort === 0) return "noPort";
     if (!this.limits.take(from.ip, this.knownIps.has(from.ip))) return "tooMany";
     const received = decodePacket(bytes);
     if (!received.ok) return received.error.code;
@@ -184,16 +194,27 @@ class DiscoveryV4 implements Discovery {
       now: () => this.nowSeconds(),
       expiration: () => this.nowSeconds() + EXPIRATION_SECONDS,
       send: (reply, to) => void this.send(reply, to),
-      onPinged: (node) => void this.bond(node),
+      onPinged: (node) => this.greet(node),
     });
     return outcome === "answered" ? undefined : outcome;
   }
 
+  /** A node has pinged us. */
+  private greet(node: NodeContact): void {
+    const known = this.table.get(node.nodeId);
+    const isMoved = known !== undefined && known.tcpPort !== node.tcpPort && isAt(known, node);
+    if (isMoved && this.bonds.isProven(node.nodeId, node.ip) && this.table.see(node))
+      void this.admit(node, true);
+    else void this.bond(node, "called");
+  }
+
   /** Whether the node proves its endpoint now, or has proved it before; it is in the table then, if there is room. */
-  private async bond(node: NodeContact): Promise<boolean> {
-    if (!this.parts.isPermitted(node) || equalBytes(node.nodeId, this.ownId)) return false;
-    if (this.bonds.isProven(node.nodeId, node.ip) && this.table.get(node.nodeId) !== undefined) return true;
-    if (!this.mayPing(node)) return false;
+  private async bond(node: NodeContact, source: keyof typeof MAX_PENDING): Promise<boolean> {
+    if (this.isClosed || equalBytes(node.nodeId, this.ownId)) return false;
+    const known = this.table.get(node.nodeId);
+    if (known !== undefined && isAt(known, node) && this.bonds.isProven(node.nodeId, node.ip)) return true;
+    if (!this.mayPing(node, source) || !this.parts.isPermitted(node)) return false;
+    this.notePing(node);
     const pong = await this.requests.ping(node);
     if (pong === undefined || this.isClosed) return false;
     this.missed.delete(toHex(node.nodeId));
@@ -201,9 +222,14 @@ class DiscoveryV4 implements Discovery {
     return true;
   }
 
-  /** Asks a new node of the table for its record, and offers it to the dialer unless it is on another chain. */
-  private async admit(node: NodeContact, hasRecord: boolean): Promise<void> {
-    await this.untilKnown(node);
+  /**
+   * Asks a node of the table for its record, and offers it to the dialer unless it is on another chain. Its TCP port is
+   * the one that it says itself: those that named it may have said another.
+   */
+  private async admit(named: NodeContact, hasRecord: boolean): Promise<void> {
+    await this.untilKnown(named);
+    const node = { ...named, tcpPort: this.bonds.tcpPortOf(named.nodeId, named.ip) ?? named.tcpPort };
+    if (node.tcpPort !== named.tcpPort) this.table.see(node);
     const record = hasRecord && !this.isClosed ? await this.requests.record(node) : undefined;
     const id = toHex(node.nodeId);
     if (record?.forkId === undefined || this.parts.isCompatible(record.forkId)) this.incompatible.delete(id);
@@ -214,17 +240,20 @@ class DiscoveryV4 implements Discovery {
 
   /** A node that has not pinged us does not serve us; it pings us when our ping surprised it. */
   private async untilKnown({ nodeId, ip }: NodeContact): Promise<void> {
-    if (!this.bonds.knowsUs(nodeId, ip)) await this.delay(THEIR_PING_MS);
+    if (!this.isClosed && !this.bonds.knowsUs(nodeId, ip)) await this.delay(THEIR_PING_MS);
   }
 
   private async findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined> {
-    if (!(await this.bond(node))) return undefined;
+    if (!(await this.bond(node, "named"))) return undefined;
     await this.untilKnown(node);
     if (this.isClosed) return undefined;
     const named = await this.requests.findNode(node, target);
-    const usable = named?.filter((one) => this.isUsable(one, node.ip));
+    // Where a node is that we know, others do not decide.
+    const usable = named
+      ?.filter((one) => this.isUsable(one, node.ip))
+      .map((one) => this.table.get(one.nodeId) ?? one);
     // Those that are not asked in this search must prove themselves, too, before they are dialled or named.
-    for (const one of usable ?? []) void this.bond(one);
+    for (const one of usable ?? []) void this.bond(one, "named");
     return usable;
   }
 
@@ -236,12 +265,14 @@ class DiscoveryV4 implements Discovery {
   private async search(): Promise<void> {
     const nowMs = this.parts.clock.nowMs();
     const periodMs = this.parts.wantsPeers() ? this.searchPeriodMs : IDLE_SEARCH_MS;
-    await Promise.all(this.settings.bootnodes.map((node) => this.bond(node)));
-    if (nowMs < this.lastSearchMs + periodMs || this.isClosed) return;
+    await Promise.all(this.settings.bootnodes.map((node) => this.bond(node, "bootnode")));
+    if (nowMs < this.lastSearchMs + periodMs || this.isSearching || this.isClosed) return;
     this.lastSearchMs = nowMs;
+    this.isSearching = true;
     const before = this.table.size;
     for (const target of [this.ownId, this.randomId(), this.randomId(), this.randomId()])
       await lookUp(target, this.table.closest(target, BUCKET_SIZE), (node) => this.findNode(node, target));
+    this.isSearching = false;
     const hasChanged = this.table.size !== before || this.table.size === 0;
     this.searchPeriodMs = hasChanged ? SEARCH_MS : Math.min(2 * this.searchPeriodMs, QUIET_SEARCH_MS);
   }
@@ -258,7 +289,8 @@ class DiscoveryV4 implements Discovery {
     if (this.isClosed) return;
     if (pong !== undefined) {
       this.missed.delete(id);
-      this.table.see(node);
+      // Again, because its record may have changed, and because the dialer forgets nodes.
+      if (this.table.see(node)) void this.admit(node, pong.recordSequence !== undefined);
       return;
     }
     const missed = (this.missed.get(id) ?? 0) + 1;
@@ -271,16 +303,21 @@ class DiscoveryV4 implements Discovery {
     this.parts.logger.debug({ node: id.slice(0, 18), host: node.ip }, "a node does not answer any more");
   }
 
-  private mayPing({ nodeId }: NodeContact): boolean {
-    const id = toHex(nodeId);
-    const nowMs = this.parts.clock.nowMs();
-    const lastMs = this.pinged.get(id);
-    if (lastMs !== undefined && nowMs < lastMs + REPEAT_PING_MS) return false;
-    if (this.requests.pending >= MAX_PENDING) return false;
-    this.pinged.delete(id);
-    this.pinged.set(id, nowMs);
+  private mayPing(node: NodeContact, source: keyof typeof MAX_PENDING): boolean {
+    const { clock } = this.parts;
+    const lastMs = this.pinged.get(placeOf(node));
+    if (lastMs !== undefined && clock.nowMs() < lastMs + REPEAT_PING_MS) return false;
+    if (this.requests.pending >= MAX_PENDING[source]) return false;
+    return (
+      source === "bootnode" || isLocal(node.ip) || this.requests.pendingAt(node.ip) < MAX_PENDING_AT_ADDRESS
+    );
+  }
+
+  private notePing(node: NodeContact): void {
+    const place = placeOf(node);
+    this.pinged.delete(place);
+    this.pinged.set(place, this.parts.clock.nowMs());
     dropOldest(this.pinged, MAX_RECENT_PINGS);
-    return true;
   }
 
   private isDialable(node: NodeContact): boolean {
@@ -331,6 +368,10 @@ class DiscoveryV4 implements Discovery {
       this.timers.add(timer);
     });
   }
+}
+
+function placeOf({ nodeId, ip }: NodeContact): string {
+  return `${toHex(nodeId)} ${ip}`;
 }
 
 function isSame(record: NodeRecord, endpoint: Endpoint, forkId: ForkId): boolean {

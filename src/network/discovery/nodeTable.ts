@@ -24,8 +24,11 @@ export interface NodeTable {
 }
 
 export const BUCKET_SIZE = 16;
-/** So that one operator's addresses cannot fill a bucket. Local addresses are exempt: whole networks share theirs. */
-const MAX_IN_SUBNET = 8;
+/**
+ * So that one operator's addresses can fill neither a bucket nor the table, nor have more dialled. Local addresses are
+ * exempt: whole networks share theirs.
+ */
+const MAX_OF_SUBNET = { inBucket: 8, inTable: 32 } as const;
 const MAX_REPLACEMENTS = 8;
 
 export function createNodeTable(ownId: Uint8Array): NodeTable {
@@ -73,7 +76,7 @@ class Table implements NodeTable {
     const bucket = this.bucketFor(entry.key);
     const others = bucket.entries.filter((one) => !isOf(node.nodeId)(one));
     bucket.replacements = bucket.replacements.filter((one) => !isOf(node.nodeId)(one));
-    if (others.length === BUCKET_SIZE || !fits(node, others)) {
+    if (others.length === BUCKET_SIZE || !this.fits(node, others)) {
       bucket.entries = others;
       bucket.replacements = [entry, ...bucket.replacements].slice(0, MAX_REPLACEMENTS);
       return false;
@@ -87,7 +90,7 @@ class Table implements NodeTable {
     if (bucket === undefined) return;
     bucket.entries = bucket.entries.filter((one) => !isOf(nodeId)(one));
     bucket.replacements = bucket.replacements.filter((one) => !isOf(nodeId)(one));
-    const next = bucket.replacements.find(({ node }) => fits(node, bucket.entries));
+    const next = bucket.replacements.find(({ node }) => this.fits(node, bucket.entries));
     if (next === undefined || bucket.entries.length === BUCKET_SIZE) return;
     bucket.replacements = bucket.replacements.filter((one) => one !== next);
     // It has not been seen for longest, so it is verified before the others.
@@ -108,6 +111,18 @@ class Table implements NodeTable {
     return filled[Math.min(Math.floor(chance * filled.length), filled.length - 1)]?.entries.at(-1)?.node;
   }
 
+  /** `others` are those of the node's bucket. */
+  private fits({ nodeId, ip }: NodeContact, others: readonly Entry[]): boolean {
+    if (isLocal(ip)) return true;
+    const subnet = subnetOf(ip);
+    const isNear = ({ node }: Entry): boolean => subnetOf(node.ip) === subnet;
+    if (others.filter(isNear).length >= MAX_OF_SUBNET.inBucket) return false;
+    let count = 0;
+    for (const { entries } of this.buckets.values())
+      count += entries.filter((one) => isNear(one) && !isOf(nodeId)(one)).length;
+    return count < MAX_OF_SUBNET.inTable;
+  }
+
   private bucketOf(key: Uint8Array): Bucket | undefined {
     return this.buckets.get(logDistance(this.ownKey, key));
   }
@@ -125,12 +140,6 @@ class Table implements NodeTable {
 
 function isOf(nodeId: Uint8Array): (entry: Entry) => boolean {
   return ({ node }) => equalBytes(node.nodeId, nodeId);
-}
-
-function fits({ ip }: NodeContact, others: readonly Entry[]): boolean {
-  if (isLocal(ip)) return true;
-  const subnet = subnetOf(ip);
-  return others.filter(({ node }) => subnetOf(node.ip) === subnet).length < MAX_IN_SUBNET;
 }
 
 /** Number of bits from the first in which two keys of 32 bytes differ: 256 for half of all nodes, 0 for none. */

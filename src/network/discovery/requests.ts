@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { NodeRecord } from "./nodeRecord.ts";
 import type { NodeContact, Packet, ReceivedPacket } from "./packets.ts";
 
@@ -8,7 +9,10 @@ import type { NodeContact, Packet, ReceivedPacket } from "./packets.ts";
  * asked, and where the protocol has it, only with the request's hash.
  */
 export interface DiscoveryRequests {
-  /** The pong, or undefined when none came. A node that is already being asked is not asked twice. */
+  /**
+   * The pong, or undefined when none came. A node that is already being asked is not asked twice, and what it answers at
+   * one endpoint proves nothing about another.
+   */
   ping(node: NodeContact): Promise<Pong | undefined>;
   /** The nodes that `node` names as the closest to `target` that it knows; undefined when it named none in time. */
   findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined>;
@@ -17,6 +21,8 @@ export interface DiscoveryRequests {
   receive(received: ReceivedPacket, fromIp: string): boolean;
   /** Requests without a response yet. */
   readonly pending: number;
+  /** Those of them to this address. */
+  pendingAt(ip: string): number;
   close(): void;
 }
 
@@ -61,7 +67,10 @@ class Requests implements DiscoveryRequests {
   private readonly send: DiscoveryRequestParts["send"];
   /** By the kind of the response and the node's id. */
   private readonly waiting = new Map<string, Waiting>();
-  private readonly pings = new Map<string, Promise<Pong | undefined>>();
+  private readonly pings = new Map<
+    string,
+    { readonly node: NodeContact; readonly asked: Promise<Pong | undefined> }
+  >();
 
   constructor({ clock, send }: DiscoveryRequestParts) {
     this.clock = clock;
@@ -72,14 +81,20 @@ class Requests implements DiscoveryRequests {
     return this.waiting.size;
   }
 
+  pendingAt(ip: string): number {
+    let count = 0;
+    for (const { node } of this.waiting.values()) if (node.ip === ip) count += 1;
+    return count;
+  }
+
   ping(node: NodeContact): Promise<Pong | undefined> {
     const id = toHex(node.nodeId);
     const pending = this.pings.get(id);
-    if (pending !== undefined) return pending;
+    if (pending !== undefined) return isAt(pending.node, node) ? pending.asked : Promise.resolve(undefined);
     const asked = this.ask<Pong>(node, { kind: "ping" }, (packet) =>
       packet.kind === "pong" ? packet : undefined,
     );
-    this.pings.set(id, asked);
+    this.pings.set(id, { node, asked });
     void asked.then(() => this.pings.delete(id));
     return asked;
   }
@@ -101,10 +116,13 @@ class Requests implements DiscoveryRequests {
         {
           take: (packet) => {
             if (packet.kind !== "neighbors") return false;
+            const isFirst = nodes === undefined;
             nodes = [...(nodes ?? []), ...packet.nodes].slice(0, MAX_NODES_TAKEN);
             if (nodes.length === MAX_NODES_TAKEN) return true;
-            waiting?.timer.cancel();
-            if (waiting !== undefined) waiting.timer = this.endAfter(waiting, "neighbors", MORE_NEIGHBORS_MS);
+            if (isFirst && waiting !== undefined) {
+              waiting.timer.cancel();
+              waiting.timer = this.endAfter(waiting, "neighbors", MORE_NEIGHBORS_MS);
+            }
             return false;
           },
           end: () => resolve(nodes),
@@ -182,6 +200,11 @@ class Requests implements DiscoveryRequests {
 }
 
 const NO_TIMER: Timer = { cancel: () => undefined };
+
+/** Whether both are one place to send datagrams to. */
+export function isAt(a: Endpoint, b: Endpoint): boolean {
+  return a.ip === b.ip && a.udpPort === b.udpPort;
+}
 
 function keyOf(kind: Packet["kind"], nodeId: Uint8Array): string {
   return `${kind} ${toHex(nodeId)}`;

@@ -33,7 +33,7 @@ export function respond(
     const { sequence: recordSequence } = parts.record();
     const to = { ...from, tcpPort: node.tcpPort };
     parts.send({ kind: "pong", to, pingHash: hash, expiration: parts.expiration(), recordSequence }, from);
-    parts.bonds.notePinged(nodeId, from.ip);
+    parts.bonds.notePinged(nodeId, from.ip, node.tcpPort);
     parts.onPinged(node);
     return "answered";
   }

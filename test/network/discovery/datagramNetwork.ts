@@ -20,6 +20,8 @@ export interface TestNode extends Identity {
   readonly discovery: Discovery;
   /** Ids of the nodes that it was told to dial, in hex. */
   readonly dialled: Set<string>;
+  /** The TCP port that it was last told to dial, by id. */
+  readonly dialledAt: Map<string, number>;
   /** Reasons why it dropped datagrams. */
   readonly dropped: string[];
   /** Kinds of the packets that it sent. */
@@ -95,6 +97,7 @@ export function createDatagramNetwork(seed: number): DatagramNetwork {
       const { key, contact } = identity;
       const at = { address: contact.ip, port: contact.udpPort };
       const dialled = new Set<string>();
+      const dialledAt = new Map<string, number>();
       const dropped: string[] = [];
       const kinds: Packet["kind"][] = [];
       const discovery = createDiscovery(
@@ -109,7 +112,10 @@ export function createDatagramNetwork(seed: number): DatagramNetwork {
           isCompatible: ({ checksum }) => checksum === FORK_ID.checksum,
           isPermitted: () => true,
           wantsPeers: () => true,
-          onNode: ({ nodeId }) => void dialled.add(toHex(nodeId)),
+          onNode({ nodeId, tcpPort }) {
+            dialled.add(toHex(nodeId));
+            dialledAt.set(toHex(nodeId), tcpPort);
+          },
           onPacket: (direction, kind) => {
             if (direction === "outbound") kinds.push(kind);
           },
@@ -125,6 +131,7 @@ export function createDatagramNetwork(seed: number): DatagramNetwork {
         contact,
         discovery,
         dialled,
+        dialledAt,
         dropped,
         sent: kinds,
         stop() {

@@ -158,6 +158,15 @@ describe("an outsider", () => {
     expect(node.dropped).toEqual(["unrequested"]);
   });
 
+  it("without a port is not answered, which nothing can be sent to", async () => {
+    const { network, node, outsider } = setUp();
+    const { bytes } = encodePacket(ping(network, outsider, node), outsider.key);
+    network.send(bytes, { address: outsider.contact.ip, port: 0 }, node.contact);
+    await network.run(1000);
+    expect(node.dropped).toEqual(["noPort"]);
+    expect(node.sent).toEqual([]);
+  });
+
   it("who names a record of another's key is not believed", async () => {
     const network = createDatagramNetwork(9);
     const node = network.addNode();
@@ -178,6 +187,82 @@ describe("an outsider", () => {
   });
 });
 
+describe("a known node", () => {
+  it("is not believed to be where it was not asked, while it answers elsewhere", async () => {
+    const { network, node, outsider } = setUp();
+    await bond(network, outsider, node);
+    await network.run(15_000);
+    outsider.received.splice(0);
+    while (outsider.received.length === 0) await network.run(20);
+    // Someone repeats a ping of the node in a victim's name, while the node is being verified at its own address.
+    const { bytes } = encodePacket(ping(network, outsider, node), outsider.key);
+    const [verified] = outsider.received;
+    network.send(bytes, { address: "203.0.113.9", port: 30303 }, node.contact);
+    await network.run(20);
+    say(network, outsider, node, pong(network, node, verified?.hash ?? new Uint8Array(32)));
+    await network.run(2000);
+    expect(node.discovery.nodes.map(({ ip }) => ip)).toEqual([outsider.contact.ip]);
+  });
+
+  it("is dialled at the TCP port that it says, not at the one that another says", async () => {
+    const network = createDatagramNetwork(11);
+    const friend = network.addNode({ parts: { wantsPeers: () => false } });
+    const named = { ...friend.contact, tcpPort: 22 };
+    const node = network.addNode({ bootnodes: [named] });
+    await network.run(60_000);
+    expect(node.discovery.nodes).toEqual([friend.contact]);
+    expect(node.dialledAt.get(toHex(friend.contact.nodeId))).toBe(friend.contact.tcpPort);
+  });
+
+  it("is found at an address that the operator wrote in another way", async () => {
+    const network = createDatagramNetwork(12);
+    const friend = network.addNode({ ip: "fd00::1" });
+    const node = network.addNode({ ip: "fd00::2", bootnodes: [{ ...friend.contact, ip: "FD00:0:0:0::1" }] });
+    await network.run(60_000);
+    expect(node.discovery.nodes).toHaveLength(1);
+  });
+
+  it("is dialled once its record says that it is on our chain", async () => {
+    const network = createDatagramNetwork(13);
+    let forkId = { checksum: 1, next: 0n };
+    const friend = network.addNode({ parts: { forkId: () => forkId } });
+    const node = network.addNode({ bootnodes: [friend.contact] });
+    await network.run(60_000);
+    expect(node.dialled.size).toBe(0);
+    forkId = FORK_ID;
+    await network.run(60_000);
+    expect(node.dialled.size).toBe(1);
+  });
+});
+
+describe("a node that is stopped in the middle of a search", () => {
+  it("sends nothing more, and leaves no timer behind", async () => {
+    const network = createDatagramNetwork(10);
+    const outsiders = Array.from({ length: 12 }, () => network.addOutsider());
+    const node = network.addNode({ bootnodes: outsiders.map(({ contact }) => contact) });
+    await network.run(100);
+    for (const outsider of outsiders) {
+      const [request] = outsider.received;
+      if (request !== undefined) say(network, outsider, node, pong(network, node, request.hash));
+    }
+    while (!node.sent.includes("findNode")) await network.run(20);
+    await network.run(20);
+    const asked = outsiders.filter(({ received }) =>
+      received.some(({ packet }) => packet.kind === "findNode"),
+    );
+    expect(asked.length).toBeGreaterThan(0);
+    const nodes = [network.addOutsider().contact];
+    for (const outsider of asked)
+      say(network, outsider, node, { kind: "neighbors", nodes, expiration: later(network) });
+    await network.run(40);
+    const before = node.sent.length;
+    node.stop();
+    await network.run(60_000);
+    expect(node.sent).toHaveLength(before);
+    expect(network.clock.nextAlarmMs).toBeUndefined();
+  });
+});
+
 describe("under abuse", () => {
   it("a forged address receives no more than twice the bytes that were sent in its name", async () => {
     const { network, node, outsider } = setUp();
@@ -191,6 +276,58 @@ describe("under abuse", () => {
     }
     expect(network.sentTo(victim).bytes).toBeGreaterThan(0);
     expect(network.sentTo(victim).bytes).toBeLessThanOrEqual(2 * spent);
+  });
+
+  it("so does one with ever new ids and the shortest pings, and few", async () => {
+    const { network, node, outsider } = setUp();
+    const victim = "203.0.113.9";
+    let spent = 0;
+    for (let at = 0; at < 6000; at++) {
+      const key = new Uint8Array(32).fill(5);
+      new DataView(key.buffer).setUint32(0, at);
+      const nowhere = { ip: "0.0.0.0", udpPort: 0, tcpPort: 0 };
+      const packet = { ...ping(network, outsider, node), to: nowhere, from: undefined };
+      const { bytes } = encodePacket({ ...packet, recordSequence: undefined }, key);
+      network.send(bytes, { address: victim, port: 30303 }, node.contact);
+      spent += bytes.length;
+      if (at % 100 === 99) await network.run(1000);
+    }
+    expect(network.sentTo(victim).bytes).toBeLessThanOrEqual(2 * spent);
+    // 20 pongs and 8 pings a second, and the first burst.
+    expect(network.sentTo(victim).datagrams).toBeLessThanOrEqual(60 * 28 + 100);
+  });
+
+  it("calls in the name of others do not keep out what look-ups find", async () => {
+    const network = createDatagramNetwork(14);
+    const { key } = network.addOutsider();
+    const bootnode = network.addNode();
+    for (let at = 0; at < 8; at++) network.addNode({ bootnodes: [bootnode.contact] });
+    await network.run(60_000);
+    const node = network.addNode({ bootnodes: [bootnode.contact] });
+    for (let at = 0; at < 60 * 200 + 300; at++) {
+      const from = { ip: `198.51.${at >> 8}.${at & 255}`, udpPort: 1, tcpPort: 1 };
+      const { bytes } = encodePacket(
+        { kind: "ping", from, to: node.contact, expiration: later(network), recordSequence: 1n },
+        key.map((byte, index) => (index < 2 ? (at >> (8 * index)) & 255 : byte)),
+      );
+      network.send(bytes, { address: from.ip, port: 1 }, node.contact);
+      if (at > 300 && at % 4 === 0) await network.run(20);
+    }
+    expect(node.discovery.nodes).toHaveLength(9);
+  });
+
+  it("neighbors that come bit by bit do not hold a search for ever", async () => {
+    const network = createDatagramNetwork(15);
+    const outsider = network.addOutsider();
+    const node = network.addNode({ bootnodes: [outsider.contact] });
+    for (let at = 0; at < 5 * 60 * 10; at++) {
+      await network.run(100);
+      for (const { packet, hash } of outsider.received.splice(0))
+        if (packet.kind === "ping") say(network, outsider, node, pong(network, node, hash));
+      say(network, outsider, node, { kind: "neighbors", nodes: [], expiration: later(network) });
+    }
+    // Four look-ups in each search, after 30 s, and later after one, two and four minutes.
+    expect(node.sent.filter((kind) => kind === "findNode").length).toBeGreaterThanOrEqual(12);
   });
 
   it("of a flood, few datagrams are read, and those of known nodes still are", async () => {

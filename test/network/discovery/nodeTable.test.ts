@@ -59,6 +59,13 @@ describe("the table of nodes", () => {
     expect(local.size).toBe(BUCKET_SIZE);
   });
 
+  it("holds a bounded number of one operator's public addresses", () => {
+    const table = createNodeTable(OWN_ID);
+    for (let at = 0; at < 5000; at++) table.see({ ...nodeOf(at), ip: `8.8.8.${at % 250}` });
+    expect(table.size).toBe(32);
+    expect(table.nodes.every((node) => table.see(node))).toBe(true);
+  });
+
   it("does not hold this node", () => {
     const table = createNodeTable(OWN_ID);
     expect(table.see({ ...nodeOf(1), nodeId: OWN_ID })).toBe(false);
