@@ -11,20 +11,15 @@ import { DEV_PRESET, DEV_VALIDATOR_KEY, OPTIONS_AGAINST_PRESET } from "./devNetw
 import { report } from "./diagnostics.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { loggingChoices } from "./loggingSettings.ts";
-import { findOption, OPTIONS, type OptionValues } from "./options.ts";
+import { findOption, OPTIONS } from "./options.ts";
 import { peerSettings } from "./peerSettings.ts";
 import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
 import { poolNotes, poolSettings, shownPoolSize } from "./poolSettings.ts";
 import { findRaw, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import { givenByProfile } from "./profiles.ts";
 import type { RawOption, SourceReading, UnknownOption } from "./rawOption.ts";
-import type {
-  HttpSettings,
-  MetricsSettings,
-  NodeKeySettings,
-  Settings,
-  WebSocketSettings,
-} from "./settings.ts";
+import { httpSettings, metricsSettings, webSocketSettings } from "./serverSettings.ts";
+import type { NodeKeySettings, Settings } from "./settings.ts";
 import { readStaticNodes } from "./staticNodes.ts";
 import { readToml } from "./toml.ts";
 import { checkUnknown } from "./unknownOptions.ts";
@@ -263,74 +258,6 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: Co
     minFreeDiskBytes: values["min-free-disk-mb"] * 1024 ** 2,
     databaseScrubMs: values["Xdatabase-scrub-seconds"] * 1000,
     keepsRevertReasons: values["revert-reason-enabled"],
-  };
-}
-
-function httpSettings(values: OptionValues): HttpSettings {
-  const maxBatchSize = values["rpc-http-max-batch-size"];
-  const corsOrigins = values["rpc-http-cors-origins"];
-  return {
-    ...perAddress(values, values["rpc-http-max-active-connections"]),
-    trustedOrigins: [...values["rpc-ws-origins"], ...corsOrigins],
-    host: values["rpc-http-host"],
-    port: values["rpc-http-port"],
-    groups: values["rpc-http-api"],
-    hostAllowlist: values["host-allowlist"],
-    maxConnections: values["rpc-http-max-active-connections"],
-    timeoutMs: values["Xhttp-timeout-seconds"] * 1000,
-    corsOrigins,
-    maxBatchSize: maxBatchSize < 0 ? undefined : maxBatchSize,
-    maxBodyBytes: values["rpc-http-max-request-content-length"],
-    isPrettyPrinted: values["json-pretty-print-enabled"],
-  };
-}
-
-function webSocketSettings(values: OptionValues): WebSocketSettings {
-  return {
-    ...perAddress(values, values["rpc-ws-max-active-connections"]),
-    trustedOrigins: values["rpc-ws-origins"],
-    host: values["rpc-ws-host"],
-    port: values["rpc-ws-port"],
-    groups: values["rpc-ws-api"],
-    hostAllowlist: values["host-allowlist"],
-    maxConnections: values["rpc-ws-max-active-connections"],
-    timeoutMs: values["Xws-timeout-seconds"] * 1000,
-    maxFrameBytes: values["rpc-ws-max-frame-size"],
-  };
-}
-
-/** By default one address may hold three quarters of a server's connections, which leaves a quarter to the others. */
-function perAddress(
-  values: OptionValues,
-  maxConnections: number,
-): Pick<HttpSettings, "maxConnectionsPerAddress" | "proxyAddresses"> {
-  const share = Math.max(1, Math.floor(maxConnections * 0.75));
-  return {
-    maxConnectionsPerAddress: values["rpc-max-connections-per-address"] ?? share,
-    proxyAddresses: values["rpc-proxy-addresses"],
-  };
-}
-
-function metricsSettings(values: OptionValues): MetricsSettings | undefined {
-  const isOffered = values["metrics-enabled"];
-  if (!(isOffered || values["metrics-push-enabled"]) || values["metrics-protocol"] === "NONE")
-    return undefined;
-  const server = {
-    host: values["metrics-host"],
-    port: values["metrics-port"],
-    hostAllowlist: values["host-allowlist"],
-    idleTimeoutMs: values["Xmetrics-idle-timeout"] * 1000,
-  };
-  const push = {
-    host: values["metrics-push-host"],
-    port: values["metrics-push-port"],
-    intervalMs: values["metrics-push-interval"] * 1000,
-    job: values["metrics-push-prometheus-job"],
-  };
-  return {
-    categories: new Set(values["metrics-category"]),
-    hasTimers: values["Xmetrics-timers-enabled"],
-    ...(isOffered ? { server } : { push }),
   };
 }
 

@@ -1,0 +1,73 @@
+import type { OptionValues } from "./options.ts";
+import type { HttpSettings, MetricsSettings, WebSocketSettings } from "./settings.ts";
+
+/** The JSON-RPC server over HTTP. */
+export function httpSettings(values: OptionValues): HttpSettings {
+  const maxBatchSize = values["rpc-http-max-batch-size"];
+  const corsOrigins = values["rpc-http-cors-origins"];
+  return {
+    ...perAddress(values, values["rpc-http-max-active-connections"]),
+    trustedOrigins: [...values["rpc-ws-origins"], ...corsOrigins],
+    host: values["rpc-http-host"],
+    port: values["rpc-http-port"],
+    groups: values["rpc-http-api"],
+    hostAllowlist: values["host-allowlist"],
+    maxConnections: values["rpc-http-max-active-connections"],
+    timeoutMs: values["Xhttp-timeout-seconds"] * 1000,
+    corsOrigins,
+    maxBatchSize: maxBatchSize < 0 ? undefined : maxBatchSize,
+    maxBodyBytes: values["rpc-http-max-request-content-length"],
+    isPrettyPrinted: values["json-pretty-print-enabled"],
+  };
+}
+
+/** The JSON-RPC server over WebSocket. */
+export function webSocketSettings(values: OptionValues): WebSocketSettings {
+  return {
+    ...perAddress(values, values["rpc-ws-max-active-connections"]),
+    trustedOrigins: values["rpc-ws-origins"],
+    host: values["rpc-ws-host"],
+    port: values["rpc-ws-port"],
+    groups: values["rpc-ws-api"],
+    hostAllowlist: values["host-allowlist"],
+    maxConnections: values["rpc-ws-max-active-connections"],
+    timeoutMs: values["Xws-timeout-seconds"] * 1000,
+    maxFrameBytes: values["rpc-ws-max-frame-size"],
+  };
+}
+
+/** Metrics, offered by a server or pushed; undefined when nothing asks for them. */
+export function metricsSettings(values: OptionValues): MetricsSettings | undefined {
+  const isOffered = values["metrics-enabled"];
+  if (!(isOffered || values["metrics-push-enabled"]) || values["metrics-protocol"] === "NONE")
+    return undefined;
+  const server = {
+    host: values["metrics-host"],
+    port: values["metrics-port"],
+    hostAllowlist: values["host-allowlist"],
+    idleTimeoutMs: values["Xmetrics-idle-timeout"] * 1000,
+  };
+  const push = {
+    host: values["metrics-push-host"],
+    port: values["metrics-push-port"],
+    intervalMs: values["metrics-push-interval"] * 1000,
+    job: values["metrics-push-prometheus-job"],
+  };
+  return {
+    categories: new Set(values["metrics-category"]),
+    hasTimers: values["Xmetrics-timers-enabled"],
+    ...(isOffered ? { server } : { push }),
+  };
+}
+
+/** By default one address may hold three quarters of a server's connections, which leaves a quarter to the others. */
+function perAddress(
+  values: OptionValues,
+  maxConnections: number,
+): Pick<HttpSettings, "maxConnectionsPerAddress" | "proxyAddresses"> {
+  const share = Math.max(1, Math.floor(maxConnections * 0.75));
+  return {
+    maxConnectionsPerAddress: values["rpc-max-connections-per-address"] ?? share,
+    proxyAddresses: values["rpc-proxy-addresses"],
+  };
+}
