@@ -1,18 +1,21 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { concatBytes, toHex } from "../primitives/hex.ts";
-import { bigintToBytes, bytesToBigint, smaller } from "../primitives/quantity.ts";
+import { bigintToBytes, smaller } from "../primitives/quantity.ts";
 import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import {
-  encodeRlpList,
-  encodeRlpString,
-  type RlpSpan,
-  rlpMembers,
-  rlpPrefix,
-  rlpStringSize,
-} from "../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString, rlpPrefix, rlpStringSize } from "../primitives/rlp.ts";
 import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
+import {
+  bytesAt,
+  type Field,
+  type Fields,
+  fields,
+  listBytes,
+  listOf,
+  NO_ENTRIES,
+  scalar,
+} from "./transactionFields.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
 export type TransactionType = 0 | 1 | 2 | 3 | 4;
@@ -242,55 +245,6 @@ function decodeTyped(type: TransactionType, bytes: Uint8Array): Transaction {
     raw: bytes,
     hash: keccak256(bytes),
   };
-}
-
-const NO_ENTRIES: readonly never[] = [];
-
-/** A string's bytes, or the encoding of a list that is not decoded yet. */
-type Field = Uint8Array | { readonly list: Uint8Array };
-
-type Fields = readonly Field[];
-
-/** The members of a list of exactly `count`; stops reading at the first surplus member. */
-function fields(bytes: Uint8Array, count: number, what: string): Fields {
-  const found: Field[] = [];
-  for (const span of rlpMembers(bytes)) {
-    if (found.length === count) throw new RangeError(`${what} has ${count} fields, not more`);
-    found.push(fieldAt(bytes, span));
-  }
-  if (found.length !== count) throw new RangeError(`${what} does not have ${found.length} fields`);
-  return found;
-}
-
-function fieldAt(bytes: Uint8Array, { isList, start, from, until }: RlpSpan): Field {
-  return isList ? { list: bytes.subarray(start, until) } : bytes.subarray(from, until);
-}
-
-/** Decodes member by member: untrusted peers send this, so decoding stops at the first wrong member. */
-function listOf<T>(field: Field | undefined, what: string, read: (member: Fields) => T): readonly T[] {
-  const list = listBytes(field, what);
-  if (list.length === 1) return NO_ENTRIES;
-  const entries: T[] = [];
-  for (const span of rlpMembers(list)) entries.push(read([fieldAt(list, span)]));
-  return entries;
-}
-
-function listBytes(field: Field | undefined, what: string): Uint8Array {
-  if (field === undefined || field instanceof Uint8Array) throw new RangeError(`${what} must be a list`);
-  return field.list;
-}
-
-function bytesAt(items: Fields, index: number): Uint8Array {
-  const item = items[index];
-  if (!(item instanceof Uint8Array)) throw new RangeError(`field ${index} must be bytes`);
-  return item;
-}
-
-function scalar(items: Fields, index: number, maxBytes = 32): bigint {
-  const bytes = bytesAt(items, index);
-  if (bytes.length > maxBytes) throw new RangeError(`field ${index} is longer than ${maxBytes} bytes`);
-  if (bytes[0] === 0) throw new RangeError(`field ${index} has leading zeros`);
-  return bytesToBigint(bytes);
 }
 
 function recipient(items: Fields, index: number): { readonly to?: Address } {
