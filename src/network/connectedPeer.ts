@@ -56,6 +56,7 @@ export function createConnectedPeer(nodeId: Uint8Array, nowMs: number): Connecte
   };
 }
 
+/** The connection that stays when two are open, else the first; throws when the peer has none. */
 export function lastingLink({ links }: ConnectedPeer): Link {
   const [first] = links;
   return expectDefined([...links].find(({ isLasting }) => isLasting) ?? first, "a peer's connection");
@@ -66,6 +67,7 @@ export function isReady({ links }: ConnectedPeer): boolean {
   return [...links].some(({ sessions }) => sessions.isReady);
 }
 
+/** What the rest of the node sees of a connected peer, as of now. */
 export function viewOf(peer: ConnectedPeer): PeerView {
   const { connection, hello, sessions } = lastingLink(peer);
   return {

@@ -117,6 +117,7 @@ export class RecoveryLane {
   }
 }
 
+/** The items of a batch, in the order of their shares. */
 export function itemsOf(shares: readonly Share[]): readonly RecoveryItem[] {
   return shares.flatMap(({ request, from, count }) => request.items.slice(from, from + count));
 }

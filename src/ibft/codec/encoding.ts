@@ -66,6 +66,7 @@ export function messageHash(payload: Payload): Hash {
   return keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[payload.kind]), encodePayload(payload)));
 }
 
+/** RLP of a payload without its signature. */
 export function encodePayload(payload: Payload): Uint8Array {
   return encodeRlp(payloadItems(payload));
 }

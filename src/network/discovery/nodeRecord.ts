@@ -164,6 +164,7 @@ export function showNodeRecord({ encoded }: Pick<NodeRecord, "encoded">): string
   return `enr:${Buffer.from(encoded).toString("base64url")}`;
 }
 
+/** Reads the text form, and verifies the record as decodeNodeRecord does. */
 export function parseNodeRecord(text: string): Result<NodeRecord, NodeRecordErrorCode> {
   if (!/^enr:[A-Za-z0-9_-]+$/.test(text))
     return malformed("a record's text begins with enr: and is base64url");
