@@ -19,6 +19,8 @@ export interface ChainSpec {
   /** Base fee of the first London block, wei. */
   readonly initialBaseFeePerGas: bigint;
   readonly bootnodes: readonly string[];
+  /** enrtree URL of a list of nodes in DNS (config.discovery.dns). */
+  readonly dnsList?: string;
 }
 
 /** Block zero. The header has the empty state root; `state` derives the real one from `alloc`. */

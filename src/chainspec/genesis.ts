@@ -103,6 +103,8 @@ function readSpec(root: GenesisSection, config: GenesisSection): ChainSpec {
   if (curve !== undefined && curve !== "secp256k1") {
     throw config.error("ecCurve", `config.ecCurve must be 'secp256k1' but was '${curve}'`);
   }
+  const discovery = config.section("discovery");
+  const dnsList = discovery?.string("dns");
   return {
     chainId: config.wholeNumber("chainId", { max: 2n ** 256n - 1n }) ?? 1n,
     forks,
@@ -117,7 +119,8 @@ function readSpec(root: GenesisSection, config: GenesisSection): ChainSpec {
     isZeroBaseFee: config.flag("zeroBaseFee") ?? false,
     ...(isFixedBaseFee && { fixedBaseFeePerGas: initialBaseFeePerGas }),
     initialBaseFeePerGas,
-    bootnodes: config.section("discovery")?.texts("bootnodes") ?? [],
+    bootnodes: discovery?.texts("bootnodes") ?? [],
+    ...(dnsList !== undefined && { dnsList }),
   };
 }
 

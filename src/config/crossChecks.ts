@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { parseTreeUrl } from "../network/discovery/treeUrl.ts";
 import { type Diagnostics, report } from "./diagnostics.ts";
 import { enodeSyntaxProblem, isNamed, showEnode } from "./enode.ts";
 import { longestSpelling, OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
@@ -33,7 +34,13 @@ export function checkAgainstChain(options: ResolvedOptions, spec: ChainSpec): Di
       report(options, "Price bump option is not compatible with zero base fee market", "tx-pool-price-bump"),
     );
   }
-  return { problems, warnings: [] };
+  return { problems, warnings: listWarnings(options, spec) };
+}
+
+function listWarnings({ values }: ResolvedOptions, { dnsList }: ChainSpec): string[] {
+  if (!values["p2p-enabled"] || values["discovery-dns-url"] !== undefined || dnsList === undefined) return [];
+  const tree = parseTreeUrl(dnsList);
+  return tree.ok ? [] : [`config.discovery.dns of the genesis file is ignored: ${tree.error.message}`];
 }
 
 function networkProblems(options: ResolvedOptions): string[] {

@@ -1,7 +1,8 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { parseTreeUrl } from "../network/discovery/treeUrl.ts";
 import { type Enode, parseEnode } from "./enode.ts";
 import type { OptionValues } from "./options.ts";
-import type { PeerSettings } from "./settings.ts";
+import type { DiscoverySettings, PeerSettings } from "./settings.ts";
 
 /**
  * Peer limits and maintained peers: the static nodes and, as Besu does on proof-of-authority networks, the bootnodes
@@ -24,7 +25,11 @@ export function peerSettings(
       : undefined,
     maintained: [...staticNodes, ...(isDiscovering ? bootnodes(values, spec) : [])],
     discovery: isDiscovering
-      ? { bootnodes: bootnodes(values, spec), checksForkId: values["filter-on-enr-fork-id"] }
+      ? {
+          bootnodes: bootnodes(values, spec),
+          checksForkId: values["filter-on-enr-fork-id"],
+          ...dnsList(values, spec),
+        }
       : undefined,
     bannedIds: values["banned-node-ids"],
     subnets: values["net-restrict"].filter((subnet) => subnet !== "none"),
@@ -37,4 +42,10 @@ function bootnodes(values: OptionValues, spec: ChainSpec): readonly Enode[] {
     const node = parseEnode(url);
     return node.ok ? [node.value] : [];
   });
+}
+
+/** The genesis file's URL counts when no option names one; checkAgainstChain warns when it cannot be read. */
+function dnsList(values: OptionValues, spec: ChainSpec): Pick<DiscoverySettings, "dnsList"> {
+  const tree = parseTreeUrl(values["discovery-dns-url"] ?? spec.dnsList ?? "");
+  return tree.ok ? { dnsList: { tree: tree.value, nameServer: values["Xp2p-dns-discovery-server"] } } : {};
 }

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { parseTreeUrl } from "../network/discovery/treeUrl.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { ok } from "../primitives/result.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
@@ -32,6 +33,18 @@ const subnetType: ValueType<string> = {
 };
 
 export const subnetsType = listType(subnetType, "<SUBNET,...>");
+
+/** The URL of a list of nodes in DNS. */
+export const treeUrlType: ValueType<string> = {
+  arity: "single",
+  label: "<URL>",
+  accepts: "an enrtree URL",
+  read: (text) => {
+    const tree = parseTreeUrl(text);
+    return tree.ok ? ok(text) : bad(`'${text}' is not an enrtree URL: ${tree.error.message}`);
+  },
+  show: String,
+};
 
 /** node:secret@host[:port], the form of --ethstats. */
 export const statsUrlType: ValueType<string> = {

@@ -1,4 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { TreeUrl } from "../network/discovery/treeUrl.ts";
 import type { MetricCategory } from "../observability/categories.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import type { PermissionSettings } from "../permissioning/permissions.ts";
@@ -74,8 +75,16 @@ export interface PeerSettings {
 
 export interface DiscoverySettings {
   readonly bootnodes: readonly Enode[];
+  /** A list of nodes in DNS. */
+  readonly dnsList?: DnsListSettings;
   /** Whether nodes whose record names a fork id of another chain are left out. */
   readonly checksForkId: boolean;
+}
+
+export interface DnsListSettings {
+  readonly tree: TreeUrl;
+  /** Undefined for the system's. */
+  readonly nameServer: string | undefined;
 }
 
 export interface NodeKeySettings {

@@ -11,12 +11,11 @@ import type { PeerView } from "./connectedPeer.ts";
 import { createDialer, type Dialer, type NodeAddress } from "./dialer.ts";
 import { createDiscoveredPeers, type DiscoveredPeers, joinCandidates } from "./discoveredPeers.ts";
 import { type DatagramPort, openDatagramPort } from "./discovery/datagramPort.ts";
-import type { Discovery } from "./discovery/discovery.ts";
 import type { NodeContact } from "./discovery/packets.ts";
 import { MAX_SPARE_SOCKETS } from "./limits.ts";
 import { type Listener, listen } from "./listener.ts";
 import { createMaintainedPeers, type MaintainedPeers } from "./maintainedPeers.ts";
-import { beginDiscovery, type DiscoverySearch } from "./peerDiscovery.ts";
+import { beginDiscovery, type DiscoverySearch, type PeerDiscovery } from "./peerDiscovery.ts";
 import { createPeerTable, type PeerTable } from "./peerTable.ts";
 import { createPendingConnections, type PendingConnections } from "./pendingConnections.ts";
 import { createReadingTime, type ReadingTime } from "./readingTime.ts";
@@ -128,7 +127,7 @@ class PeerToPeerNetwork implements Network {
   private readonly banList: BanList;
   private readonly table: PeerTable;
   private readonly datagrams: DatagramPort | undefined;
-  private readonly discovery: Discovery | undefined;
+  private readonly discovery: PeerDiscovery | undefined;
   private isClosing = false;
 
   constructor(
@@ -255,7 +254,7 @@ class PeerToPeerNetwork implements Network {
     return this.table.peers.length < this.settings.limits.maxPeers;
   }
 
-  private beginDiscovery(datagrams: DatagramPort | undefined): Discovery | undefined {
+  private beginDiscovery(datagrams: DatagramPort | undefined): PeerDiscovery | undefined {
     const { discovery } = this.settings;
     if (discovery === undefined || datagrams === undefined) return undefined;
     return beginDiscovery(

@@ -3,8 +3,11 @@ import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { NodeAddress } from "./dialer.ts";
 import type { DatagramPort } from "./discovery/datagramPort.ts";
-import { createDiscovery, type Discovery } from "./discovery/discovery.ts";
+import { createDiscovery } from "./discovery/discovery.ts";
+import { followDnsList } from "./discovery/dnsLists.ts";
+import { openNameServer } from "./discovery/nameServer.ts";
 import type { NodeContact } from "./discovery/packets.ts";
+import type { TreeUrl } from "./discovery/treeUrl.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** How this node searches for others, and what it tells them. */
@@ -13,11 +16,25 @@ export interface DiscoverySearch {
   readonly advertisedIp: string;
   /** Nodes to ask first: bootnodes, and those known from earlier runs. */
   readonly bootnodes: readonly NodeContact[];
+  /** A list of nodes in DNS, read in addition. */
+  readonly dnsList?: DnsListSource | undefined;
   readonly forkId: () => ForkId;
   /** Whether a node with this fork id may be on our chain. */
   readonly isCompatible: (forkId: ForkId) => boolean;
   /** Milliseconds since 1970. */
   readonly epochMs: () => number;
+}
+
+export interface DnsListSource {
+  readonly tree: TreeUrl;
+  /** Name server to ask; undefined for the system's. */
+  readonly nameServer: string | undefined;
+}
+
+export interface PeerDiscovery {
+  /** Nodes that were found and that listen for connections. */
+  readonly nodes: readonly NodeContact[];
+  close(): void;
 }
 
 export interface PeerDiscoveryParts {
@@ -37,8 +54,8 @@ export interface PeerDiscoveryParts {
 export function beginDiscovery(
   search: DiscoverySearch & { readonly privateKey: Uint8Array; readonly port: number },
   { datagrams, clock, chance, isPermitted, wantsPeers, onNode, traffic, logger }: PeerDiscoveryParts,
-): Discovery {
-  const { privateKey, bootnodes, advertisedIp: ip, port, forkId, isCompatible, epochMs } = search;
+): PeerDiscovery {
+  const { privateKey, bootnodes, dnsList, advertisedIp: ip, port, forkId, isCompatible, epochMs } = search;
   const discovery = createDiscovery(
     { privateKey, bootnodes },
     {
@@ -59,7 +76,26 @@ export function beginDiscovery(
   );
   datagrams.begin((bytes, from) => discovery.receive(bytes, from));
   discovery.start();
-  return discovery;
+  const lists =
+    dnsList &&
+    followDnsList(dnsList.tree, {
+      server: openNameServer(dnsList.nameServer),
+      clock,
+      chance,
+      wantsPeers,
+      isCompatible,
+      onNode: (node) => discovery.offer(node),
+      logger,
+    });
+  return {
+    get nodes() {
+      return discovery.nodes;
+    },
+    close() {
+      lists?.close();
+      discovery.close();
+    },
+  };
 }
 
 function addressOf({ nodeId, ip, tcpPort }: NodeContact): NodeAddress {

@@ -83,6 +83,7 @@ export async function openPeers(
       discovery: peers.discovery && {
         advertisedIp: isIP(peers.advertisedHost) === 0 ? UNSPECIFIED_IP : peers.advertisedHost,
         bootnodes: [...peers.discovery.bootnodes.flatMap(contactsOf), ...knownNodes.read()],
+        dnsList: peers.discovery.dnsList,
         forkId: forks.own,
         isCompatible: (forkId) => peers.discovery?.checksForkId === false || forks.isCompatible(forkId),
         epochMs: () => systemClock.nowMs(),
@@ -103,7 +104,7 @@ export async function openPeers(
     },
   );
   if (!created.ok) return created;
-  if (peers.maintained.length === 0) {
+  if (peers.maintained.length === 0 && peers.discovery?.dnsList === undefined) {
     logger.warn(
       {},
       peers.discovery === undefined

@@ -69,6 +69,10 @@ describe("options of peers", () => {
       ["--p2p-interface=192.0.2.1"],
       "The provided --p2p-interface is not available: 192.0.2.1 (--p2p-interface is given on the command line)",
     ],
+    [
+      ["--discovery-dns-url=enrtree://ABC@nodes.example.org"],
+      "Invalid value for option '--discovery-dns-url': 'enrtree://ABC@nodes.example.org' is not an enrtree URL: expected enrtree://<public key in base32>@<domain>",
+    ],
     [["--Xdns-update-enabled"], "The --Xdns-update-enabled option needs --Xdns-enabled to be true"],
     [
       ["--static-nodes-file=absent.json"],
@@ -146,6 +150,26 @@ describe("options of peers", () => {
     expect(discovery(`--bootnodes=${url}`)?.bootnodes).toMatchObject([{ host: "1.2.3.4", udpPort: 30303 }]);
     expect(discovery("--filter-on-enr-fork-id=false")?.checksForkId).toBe(false);
     expect(discovery("--discovery-enabled=false")).toBeUndefined();
+  });
+
+  it("name a list in DNS, by default that of the genesis file, unless discovery is off", () => {
+    const url = "enrtree://AKA3AM6LPBYEUDMVNU3BSVQJ5AD45Y7YPOHJLEF6W26QOE4VTUDPE@nodes.example.org";
+    const genesis = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8")) as { config: object };
+    const file = (dns: string): string => {
+      const text = JSON.stringify({ ...genesis, config: { ...genesis.config, discovery: { dns } } });
+      return `--genesis-file=${write("listed.json", text)}`;
+    };
+    const list = (...args: string[]) => settings({ args }).peers?.discovery?.dnsList;
+    const named = list(file(url), "--Xp2p-dns-discovery-server=10.0.0.53");
+    expect(named).toMatchObject({ tree: { domain: "nodes.example.org" }, nameServer: "10.0.0.53" });
+    const other = `--discovery-dns-url=${url.replace("nodes", "others")}`;
+    expect(list(file(url), other)?.tree.domain).toBe("others.example.org");
+    expect(list(DEV_GENESIS)).toBeUndefined();
+    expect(list(file(url), "--discovery-enabled=false")).toBeUndefined();
+    expect(settings({ args: [file(url), other] }).warnings).toEqual([]);
+    expect(settings({ args: [file("nodes.example.org")] }).warnings).toEqual([
+      "config.discovery.dns of the genesis file is ignored: expected enrtree://<public key in base32>@<domain>",
+    ]);
   });
 
   it("become settings", () => {

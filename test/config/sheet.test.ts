@@ -77,7 +77,12 @@ describeWithSheet("the options of the fact sheet", "operations.md", (sheet) => {
 });
 
 /** Options that the sheet only requires to be accepted, but that are supported here. */
-const HONOURED = ["security-module", "Xmetrics-idle-timeout"];
+const HONOURED = [
+  "security-module",
+  "Xmetrics-idle-timeout",
+  "discovery-dns-url",
+  "Xp2p-dns-discovery-server",
+];
 
 function readRows(sheet: string): readonly Row[] {
   const section = sheet.slice(sheet.indexOf("## 5. Every option"), sheet.indexOf("## 6. "));

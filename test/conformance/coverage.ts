@@ -76,6 +76,7 @@ export const COVERAGE: readonly Coverage[] = [
   { files: "devp2p/hello.json", by: ["test/network/rlpx/hello.test.ts"] },
   { files: "devp2p/snappy/", by: ["test/network/rlpx/snappy.test.ts"] },
   { files: "devp2p/discv4-packets.json", by: ["test/network/discovery/packets.test.ts"] },
+  { files: "devp2p/dns-discovery-holesky.json", by: ["test/network/discovery/dnsLists.test.ts"] },
   { files: "devp2p/enr.json", by: ["test/network/discovery/nodeRecord.test.ts"] },
   { files: "devp2p/forkid.json", by: ["test/chainspec/forkId.test.ts"] },
 

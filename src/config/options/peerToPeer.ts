@@ -1,7 +1,7 @@
 import type { Hash } from "../../primitives/hash.ts";
 import { type Enode, enodesType } from "../enode.ts";
 import { blockHashesType } from "../mapTypes.ts";
-import { nodeIdsType, subnetsType } from "../peerTypes.ts";
+import { nodeIdsType, subnetsType, treeUrlType } from "../peerTypes.ts";
 import {
   choiceType,
   hostType,
@@ -10,7 +10,6 @@ import {
   percentType,
   portType,
   switchType,
-  textType,
 } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
@@ -116,11 +115,11 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "JSON file of peers to stay connected with.",
   }),
   "discovery-dns-url": option({
-    ...withoutEffect,
-    type: textType({ label: "<URL>", accepts: "an enrtree URL" }),
+    ...dependent,
+    type: treeUrlType,
     default: undefined,
     defaultText: "that of the genesis file",
-    help: "List of peers in DNS (EIP-1459).",
+    help: "List of nodes in DNS (EIP-1459) to find peers by, in addition.",
   }),
   "required-blocks": option({
     ...withoutEffect,

@@ -24,8 +24,13 @@ const CONNECTION_OPTIONS = {
     60,
     "Time between two attempts to dial absent static nodes.",
   ),
-  "Xp2p-dns-discovery-server": noEffect.optional(hostType, "Name server for lists of peers.", {
+  "Xp2p-dns-discovery-server": option({
+    group,
+    type: hostType,
+    default: undefined,
     defaultText: "the system's",
+    isHidden: true,
+    help: "Name server for lists of nodes in DNS.",
   }),
   "Xv5-discovery-enabled": noEffect.switched(false, "Search for peers by discovery version 5."),
   "Xdns-enabled": option({

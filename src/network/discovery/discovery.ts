@@ -32,6 +32,8 @@ export interface Discovery {
   readonly nodes: readonly NodeContact[];
   /** This node's signed record; its sequence grows when the endpoint or the fork id changes. */
   readonly record: NodeRecord;
+  /** Takes a node that a list names: it enters the table, and is dialled, once it has proved its endpoint. */
+  offer(node: NodeContact): void;
   /** Begins to search for nodes. */
   start(): void;
   close(): void;
@@ -158,6 +160,10 @@ class DiscoveryV4 implements Discovery {
     void this.search();
     this.every(REVALIDATE_MS, () => this.revalidate());
     this.every(SEARCH_MS, () => this.search());
+  }
+
+  offer(node: NodeContact): void {
+    if (this.isUsable(node, node.ip)) void this.bond(this.table.get(node.nodeId) ?? node, "named");
   }
 
   close(): void {

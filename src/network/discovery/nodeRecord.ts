@@ -129,7 +129,7 @@ function bytesAt(entries: ReadonlyMap<string, RlpItem>, key: string): Uint8Array
 }
 
 /** The public key that made the signature, when it is the record's: each signature fits two. */
-function signerOf(digest: Uint8Array, rs: Uint8Array, key: Uint8Array): Uint8Array | undefined {
+export function signerOf(digest: Uint8Array, rs: Uint8Array, key: Uint8Array): Uint8Array | undefined {
   for (const recovery of [0, 1]) {
     const candidate = curve.recover(digest, rs, recovery);
     if (candidate !== undefined && equalBytes(compressed(candidate), key)) return candidate;

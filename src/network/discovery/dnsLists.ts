@@ -1,0 +1,253 @@
+import type { ForkId } from "../../chainspec/forkId.ts";
+import type { Logger } from "../../observability/logger.ts";
+import type { Clock, Timer } from "../../primitives/clock.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { readEntry, readRoot, type TreeErrorCode, type TreeRoot } from "./dnsEntries.ts";
+import type { NodeRecord } from "./nodeRecord.ts";
+import type { NodeContact } from "./packets.ts";
+import type { TreeUrl } from "./treeUrl.ts";
+
+/**
+ * Finds nodes in signed lists in DNS (EIP-1459, p2p.md#lists-of-nodes-in-dns): a tree of entries, each named by its hash,
+ * under a root that the list's owner signs.
+ *
+ * Only as much of a list is read as it takes to have enough peers. Entries are taken in random order, so that not all
+ * nodes call the same ones. Invariants: one request at a time, at a bounded rate; whatever a list holds, the memory and
+ * the requests for it have a bound; an error is logged once for each list and reason.
+ */
+export interface DnsLists {
+  close(): void;
+}
+
+/** A name server. Rejects when it has no answer; a text is one TXT record, its pieces joined. */
+export interface NameServer {
+  texts(name: string): Promise<readonly string[]>;
+  /** What it is asked is not answered any more. */
+  close(): void;
+}
+
+export interface DnsListsParts {
+  readonly server: NameServer;
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly chance: () => number;
+  /** Whether more connections are wanted, so that reading goes on. */
+  readonly wantsPeers: () => boolean;
+  /** Whether a node with this fork id may be on our chain. */
+  readonly isCompatible: (forkId: ForkId) => boolean;
+  readonly onNode: (node: NodeContact) => void;
+  readonly logger: Logger;
+}
+
+const READ_MS = 30 * 60_000;
+/** How long one list is read before the others, and before it is read on. */
+const MAX_READ_MS = 10 * 60_000;
+/** Between two requests, and between two nodes handed on. */
+const STEP_MS = 100;
+const ANSWER_MS = 10_000;
+/** A list that fails so often in a row is left until the next time. */
+const MAX_FAILURES = 5;
+/** The list that is named, and those that it links to. */
+const MAX_LISTS = 8;
+const MAX_DEPTH = 8;
+/** Entries of one list that are known at a time, read or not: 4096 take 7 minutes. */
+const MAX_ENTRIES = 4096;
+/** Texts at one name that are looked at. */
+const MAX_TEXTS = 16;
+
+interface Entry {
+  readonly hash: string;
+  readonly depth: number;
+}
+
+interface List {
+  readonly domain: string;
+  readonly publicKey: Uint8Array;
+  /** Undefined until the root has been read. */
+  root: TreeRoot | undefined;
+  /** Entries that were not read yet. */
+  readonly unread: Entry[];
+  /** Hashes of all entries of this root that were named, so that none is read twice. */
+  readonly named: Set<string>;
+  readonly nodes: NodeContact[];
+  /** Reasons that were logged. */
+  readonly logged: Set<string>;
+}
+
+/** Begins to read the list. */
+export function followDnsList(tree: TreeUrl, parts: DnsListsParts): DnsLists {
+  return new DnsReader(tree, parts);
+}
+
+class DnsReader implements DnsLists {
+  private readonly parts: DnsListsParts;
+  private readonly lists: List[] = [];
+  private readonly timers = new Set<Timer>();
+  private isClosed = false;
+
+  constructor(tree: TreeUrl, parts: DnsListsParts) {
+    this.parts = parts;
+    this.add(tree);
+    void this.follow();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const timer of this.timers) timer.cancel();
+    this.parts.server.close();
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.isClosed) {
+      // Links are added to the end meanwhile.
+      for (const list of this.lists) if (!this.isClosed) await this.read(list);
+      await this.delay(READ_MS);
+    }
+  }
+
+  private async read(list: List): Promise<void> {
+    if (!this.parts.wantsPeers()) return;
+    const isComplete = list.root !== undefined && list.unread.length === 0;
+    if (!(await this.readRoot(list)) && isComplete) await this.offerAgain(list);
+    await this.readEntries(list);
+  }
+
+  /** Whether the list has changed. */
+  private async readRoot(list: List): Promise<boolean> {
+    const texts = await this.ask(list, list.domain);
+    if (texts === undefined) return false;
+    const root = readRoot(texts, list.publicKey);
+    if (!root.ok) {
+      this.complain(list, root.error.code, root.error.message);
+      return false;
+    }
+    const known = list.root?.sequence;
+    if (known !== undefined && root.value.sequence <= known) {
+      if (root.value.sequence < known)
+        this.complain(list, "oldRoot", "the root is older than the one before");
+      return false;
+    }
+    list.root = root.value;
+    list.named.clear();
+    list.unread.length = 0;
+    list.nodes.length = 0;
+    this.name(list, { hash: root.value.links, depth: 0 });
+    this.name(list, { hash: root.value.nodes, depth: 0 });
+    return true;
+  }
+
+  private async readEntries(list: List): Promise<void> {
+    const { clock, wantsPeers } = this.parts;
+    const untilMs = clock.nowMs() + MAX_READ_MS;
+    let failures = 0;
+    while (list.unread.length > 0 && failures < MAX_FAILURES && clock.nowMs() < untilMs && wantsPeers()) {
+      if (this.isClosed) return;
+      const entry = this.takeAny(list.unread);
+      const texts = await this.ask(list, `${entry.hash}.${list.domain}`);
+      if (texts === undefined) {
+        list.unread.push(entry);
+        failures++;
+      } else {
+        failures = this.readEntry(list, entry, texts) ? 0 : failures + 1;
+      }
+    }
+  }
+
+  private readEntry(list: List, { hash, depth }: Entry, texts: readonly string[]): boolean {
+    const entry = readEntry(texts, hash);
+    if (!entry.ok) {
+      this.complain(list, entry.error.code, entry.error.message);
+      return false;
+    }
+    if (entry.value.kind === "branch") {
+      for (const child of entry.value.children) this.name(list, { hash: child, depth: depth + 1 });
+    } else if (entry.value.kind === "link") {
+      this.add(entry.value.tree);
+    } else {
+      this.take(list, entry.value.record);
+    }
+    return true;
+  }
+
+  private take(list: List, { nodeId, endpoint, forkId }: NodeRecord): void {
+    if (endpoint === undefined || endpoint.udpPort === 0) return;
+    if (forkId !== undefined && !this.parts.isCompatible(forkId)) return;
+    const node = { nodeId, ...endpoint };
+    list.nodes.push(node);
+    this.parts.onNode(node);
+  }
+
+  /** Nodes that did not answer, or were lost, may answer now. */
+  private async offerAgain({ nodes }: List): Promise<void> {
+    const left = [...nodes];
+    while (left.length > 0 && !this.isClosed && this.parts.wantsPeers()) {
+      this.parts.onNode(this.takeAny(left));
+      await this.delay(STEP_MS);
+    }
+  }
+
+  private add({ domain, publicKey }: TreeUrl): void {
+    if (this.lists.length >= MAX_LISTS || this.lists.some((list) => list.domain === domain)) return;
+    this.lists.push({
+      domain,
+      publicKey,
+      root: undefined,
+      unread: [],
+      named: new Set(),
+      nodes: [],
+      logged: new Set(),
+    });
+  }
+
+  private name(list: List, entry: Entry): void {
+    if (list.named.has(entry.hash)) return;
+    if (list.named.size >= MAX_ENTRIES || entry.depth > MAX_DEPTH) {
+      this.complain(list, "tooLarge", "the list has more entries, or more levels, than are read");
+      return;
+    }
+    list.named.add(entry.hash);
+    list.unread.push(entry);
+  }
+
+  /** Undefined when there was no answer in time. */
+  private async ask(list: List, name: string): Promise<readonly string[] | undefined> {
+    await this.delay(STEP_MS);
+    try {
+      const texts = await Promise.race([this.parts.server.texts(name), this.delay(ANSWER_MS)]);
+      if (texts !== undefined) return texts.slice(0, MAX_TEXTS);
+      this.complain(list, "noAnswer", "the name server does not answer");
+    } catch (error) {
+      if (!this.isClosed) this.complain(list, "noAnswer", messageOf(error));
+    }
+    return undefined;
+  }
+
+  private complain(
+    { domain, logged }: List,
+    code: TreeErrorCode | "oldRoot" | "tooLarge" | "noAnswer",
+    reason: string,
+  ): void {
+    if (logged.has(code)) return;
+    logged.add(code);
+    this.parts.logger.warn({ list: domain, reason }, "a list of nodes in DNS cannot be read, or not in full");
+  }
+
+  private takeAny<T>(items: T[]): T {
+    const at = Math.min(Math.floor(this.parts.chance() * items.length), items.length - 1);
+    const [taken] = items.splice(at, 1);
+    if (taken === undefined) throw new RangeError("nothing to take");
+    return taken;
+  }
+
+  /** Does not resolve any more once this is closed: what waits for it ends with it. */
+  private delay(waitMs: number): Promise<undefined> {
+    return new Promise((resolve) => {
+      const { clock } = this.parts;
+      const timer = clock.at(clock.nowMs() + waitMs, () => {
+        this.timers.delete(timer);
+        resolve(undefined);
+      });
+      this.timers.add(timer);
+    });
+  }
+}
