@@ -32,7 +32,7 @@ export type StateQuery =
   /** Hypothetical blocks on top of a block of the chain (eth_simulateV1). */
   | { readonly kind: "blocks"; readonly blockNumber: bigint; readonly request: BlockStateCalls };
 
-export interface StateQueries {
+interface StateQueries {
   readonly blocks: BlocksAnswer;
   readonly account: {
     readonly kind: "account";

@@ -30,7 +30,7 @@ export interface StateHistory {
   slotsFrom(number: bigint, address: Address, from: Hash): Iterable<ListedSlot> | undefined;
 }
 
-export interface ListedAccount {
+interface ListedAccount {
   readonly hash: Hash;
   /** Undefined when only the hash is known. */
   readonly address: Address | undefined;

@@ -12,7 +12,7 @@ export interface WrittenAccount {
   readonly slots: ReadonlyMap<string, WrittenSlot>;
 }
 
-export interface WrittenSlot {
+interface WrittenSlot {
   readonly slot: Uint8Array;
   /** Without leading zeros. */
   readonly before: Uint8Array;

@@ -12,7 +12,7 @@ interface AccountAtHead {
 }
 
 /** A head that a test advances: unnamed accounts have nonce 0 and a thousand ether. */
-export interface HeadInHand {
+interface HeadInHand {
   headGasLimit: bigint;
   nextBaseFeePerGas: bigint | undefined;
   isStateAvailable: boolean;

@@ -5,7 +5,7 @@ import { compileSampleContracts } from "../contracts/sampleContracts.ts";
 import { type NodeProcess, until } from "./nodeProcess.ts";
 
 /** A transaction that was sent to the chain. */
-export interface SentTransaction {
+interface SentTransaction {
   readonly name: string;
   readonly raw: Hex;
   readonly hash: Hex;

@@ -23,7 +23,7 @@ import {
  * and its own first message after a timer shows when that timer fired. So the state machine gets the same messages in
  * the same order between the same timers; requested blocks are the recorded ones, and all blocks are valid.
  */
-export interface Replay {
+interface Replay {
   /** First sendings of the recorded validator, in order: its own messages, and those it relayed. */
   readonly recorded: readonly string[];
   /** The same for our state machine; a message counts as relayed where the recorded validator relayed it. */
@@ -38,7 +38,7 @@ export interface Replay {
   readonly decided: { readonly candidate: Candidate; readonly sealers: readonly string[] } | undefined;
 }
 
-export interface Built {
+interface Built {
   readonly round: number;
   /** The timestamp that we requested. */
   readonly timestamp: bigint;

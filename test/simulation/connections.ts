@@ -19,7 +19,7 @@ export interface Connections {
   readonly figures: { opened: number; messages: number; partitions: number };
 }
 
-export interface Speaker {
+interface Speaker {
   readonly key: NodeKey;
   /** Undefined while the node is down. */
   readonly protocols: readonly SubProtocol[] | undefined;

@@ -9,7 +9,7 @@ import type { StateReader } from "../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT, encodeAccount } from "../../src/types/account.ts";
 
 /** One account as plain data, so that structuredClone copies it. */
-export interface ModelAccount {
+interface ModelAccount {
   nonce: bigint;
   balance: bigint;
   code: string;

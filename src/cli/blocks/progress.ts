@@ -2,7 +2,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { systemClock } from "../../primitives/clock.ts";
 
 /** One step of a long piece of work. */
-export interface Step {
+interface Step {
   readonly number: bigint;
   readonly transactions: number;
   /** Where the step begins and ends, in the unit of the total. */

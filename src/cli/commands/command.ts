@@ -41,7 +41,7 @@ export interface Invocation<Values = unknown> {
 }
 
 /** A command's arguments with the option values still as text. */
-export type CommandCall = Omit<Invocation, "values"> & { readonly texts: ReadonlyMap<string, string> };
+type CommandCall = Omit<Invocation, "values"> & { readonly texts: ReadonlyMap<string, string> };
 
 interface Definition<O extends CommandOptions> {
   /** As typed by the user, such as "blocks import". */

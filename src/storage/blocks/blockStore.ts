@@ -53,7 +53,7 @@ export interface BlockStore {
 }
 
 /** A transaction of a committed block. */
-export interface StoredTransaction extends PlacedReceipt {
+interface StoredTransaction extends PlacedReceipt {
   readonly transaction: SentTransaction;
   readonly block: StoredBlock;
   readonly index: number;

@@ -31,7 +31,7 @@ import {
 } from "./bloomFiles.ts";
 
 /** Called after each chunk with the newest block written; the writer continues when the promise resolves. */
-export type OnProgress = (block: bigint) => Promise<void>;
+type OnProgress = (block: bigint) => Promise<void>;
 
 /**
  * Writes bloom files (bloomFiles.ts) from the headers in the database. Blooms count once the file of sums lists them,
