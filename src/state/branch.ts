@@ -7,8 +7,8 @@ import { type StagedEntries, stageInSteps } from "./stagedState.ts";
 import type { StateChanges } from "./stateChanges.ts";
 import type { StateReader } from "./stateReader.ts";
 import type { StateRecord } from "./stateRecord.ts";
-import type { StoredNode } from "./trie/nodeRecord.ts";
 import { type NodeReader, PageReader, type PageSource } from "./trie/pageReader.ts";
+import type { StoredNode } from "./trie/storedNode.ts";
 import { TrieState } from "./trieState.ts";
 
 /** Simulated states of consecutive blocks on top of a stored one. They exist in memory only. */

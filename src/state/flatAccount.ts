@@ -3,7 +3,7 @@ import { equalBytes } from "../primitives/hex.ts";
 import { readUint32, writeUint32 } from "../storage/checksum.ts";
 import type { Account } from "../types/account.ts";
 import { readScalar, scalarLength, writeScalar } from "./scalar.ts";
-import { NO_STORAGE, type StoragePointer } from "./trie/nodeRecord.ts";
+import { NO_STORAGE, type StoragePointer } from "./trie/storedNode.ts";
 
 /** An account at the head, with the pointer to its storage trie. */
 export interface FlatAccount {

@@ -7,8 +7,8 @@ import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { encodeFlatAccount } from "./flatAccount.ts";
 import { ACCOUNT_TRIE } from "./stagedState.ts";
 import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
-import { NO_STORAGE } from "./trie/nodeRecord.ts";
 import { PageReader } from "./trie/pageReader.ts";
+import { NO_STORAGE } from "./trie/storedNode.ts";
 import { trieLeavesFrom } from "./trie/trieLeaves.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 

@@ -15,8 +15,8 @@ import { encodeFlatAccount } from "./flatAccount.ts";
 import { ACCOUNT_TRIE } from "./stagedState.ts";
 import { encodeStateHead, readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
 import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
-import { NO_STORAGE } from "./trie/nodeRecord.ts";
 import { PageReader } from "./trie/pageReader.ts";
+import { NO_STORAGE } from "./trie/storedNode.ts";
 import { walkPage } from "./trie/walkPage.ts";
 
 const KEY_LENGTH = 32;

@@ -22,9 +22,9 @@ import { putPreimage } from "./preimages.ts";
 import type { AccountChange, StateChanges } from "./stateChanges.ts";
 import { encodeStateHead, encodeStateRecord, type StateRecord } from "./stateRecord.ts";
 import type { NewPage } from "./trie/headNodes.ts";
-import { NO_STORAGE, type StoragePointer, VERSION_LIMIT } from "./trie/nodeRecord.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
 import { findChange, sortChanges } from "./trie/sortChanges.ts";
+import { NO_STORAGE, type StoragePointer, VERSION_LIMIT } from "./trie/storedNode.ts";
 import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trie/trieRoot.ts";
 import { type TrieChange, updateTrieInSteps } from "./trie/updateTrie.ts";
 

@@ -10,8 +10,8 @@ import type { FlatAccount } from "./flatAccount.ts";
 import { ACCOUNT_TRIE } from "./stagedState.ts";
 import type { StateReader } from "./stateReader.ts";
 import { findLeaf } from "./trie/findLeaf.ts";
-import { NO_STORAGE } from "./trie/nodeRecord.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
+import { NO_STORAGE } from "./trie/storedNode.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 
 /** Accounts that a reader caches, so that reads of their slots do not look up the account again. */

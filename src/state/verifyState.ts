@@ -9,8 +9,8 @@ import { createCodeReader } from "./codeReader.ts";
 import { encodeFlatAccount } from "./flatAccount.ts";
 import { ACCOUNT_TRIE } from "./stagedState.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
-import { NO_STORAGE } from "./trie/nodeRecord.ts";
 import { PageReader } from "./trie/pageReader.ts";
+import { NO_STORAGE } from "./trie/storedNode.ts";
 import { newTrieLeaves, type TrieLeaf, trieLeaves } from "./trie/trieLeaves.ts";
 import type { TrieRoot } from "./trie/trieRoot.ts";
 

@@ -1,4 +1,6 @@
 import { readUint32 } from "../../storage/checksum.ts";
+import { headerLength, itemEnd, payloadStart, writeHeader } from "./nodeRlp.ts";
+import type { OpenNode } from "./openNode.ts";
 import {
   BRANCH,
   BRANCH_HEADER_LENGTH,
@@ -11,9 +13,7 @@ import {
   StoredNode,
   writeLocator,
   writeU16,
-} from "./nodeRecord.ts";
-import { headerLength, itemEnd, payloadStart, writeHeader } from "./nodeRlp.ts";
-import type { OpenNode } from "./openNode.ts";
+} from "./storedNode.ts";
 
 /** Lengths in bytes: of the payload of the RLP list, of the part before the RLP, of the whole record. */
 export interface BranchMeasure {

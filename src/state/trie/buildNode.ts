@@ -1,8 +1,8 @@
 import type { BranchFrame, BranchMeasure } from "./branchFrame.ts";
-import { HASH_LENGTH, LEAF, writeAccountLeafHeader, writeExtensionHeader } from "./nodeRecord.ts";
 import { headerLength, pathLength, stringLength, writeHeader, writePath, writeString } from "./nodeRlp.ts";
 import type { BuiltNode, ExtensionNode, LeafNode } from "./openNode.ts";
 import type { PageStack } from "./pageStack.ts";
+import { HASH_LENGTH, LEAF, writeAccountLeafHeader, writeExtensionHeader } from "./storedNode.ts";
 
 /** Upper bound of a record's bytes beside the RLP of its node. */
 const RECORD_HEADER_LIMIT = 16;

@@ -1,5 +1,4 @@
 import { nibbleAt } from "./nibbles.ts";
-import { extensionChild, rootNode, type StoredNode } from "./nodeRecord.ts";
 import { isBranchNode, isLeafNode, itemEnd, readPath, secondItem } from "./nodeRlp.ts";
 import {
   childOf,
@@ -9,6 +8,7 @@ import {
   type ReadNode,
   readNode,
 } from "./readNode.ts";
+import { extensionChild, rootNode, type StoredNode } from "./storedNode.ts";
 import { isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
 /** A trie and the reader for it. */

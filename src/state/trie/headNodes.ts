@@ -3,6 +3,8 @@ import { readUint32, SEAL_BYTES, writeUint32 } from "../../storage/checksum.ts";
 import type { Database } from "../../storage/database.ts";
 import { parseTrieKey } from "../../storage/stateKeys.ts";
 import { ByteCache } from "../byteCache.ts";
+import { itemEnd } from "./nodeRlp.ts";
+import { type NodeReader, PageReader } from "./pageReader.ts";
 import {
   BRANCH,
   EXTENSION,
@@ -11,9 +13,7 @@ import {
   rlpStart,
   type StoredNode,
   writeU16,
-} from "./nodeRecord.ts";
-import { itemEnd } from "./nodeRlp.ts";
-import { type NodeReader, PageReader } from "./pageReader.ts";
+} from "./storedNode.ts";
 import { walkPage } from "./walkPage.ts";
 
 /** A page that a stage wrote, as it is stored. */

@@ -5,12 +5,12 @@ import type { ByteArena } from "../byteArena.ts";
 import type { BranchFrame } from "./branchFrame.ts";
 import { buildBranch, buildExtension, buildLeaf } from "./buildNode.ts";
 import { withNibble } from "./nibbles.ts";
-import { StoredNode } from "./nodeRecord.ts";
 import type { BuiltNode, ExtensionNode, OpenNode } from "./openNode.ts";
 import { takeApart } from "./openStored.ts";
 import { type PageSink, PageStack } from "./pageStack.ts";
 import { placeChildren } from "./placeChildren.ts";
 import type { NodeSource } from "./readNode.ts";
+import { StoredNode } from "./storedNode.ts";
 import { EMPTY_TRIE, type TrieRoot } from "./trieRoot.ts";
 
 export interface TrieUpdate extends NodeSource {

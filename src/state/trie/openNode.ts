@@ -1,4 +1,4 @@
-import type { StoragePointer, StoredNode } from "./nodeRecord.ts";
+import type { StoragePointer, StoredNode } from "./storedNode.ts";
 
 export interface LeafNode {
   readonly kind: "leaf";

@@ -1,9 +1,9 @@
 import { assert } from "../../primitives/assert.ts";
 import type { BranchFrame } from "./branchFrame.ts";
-import { BRANCH, extensionChild, type StoredNode } from "./nodeRecord.ts";
 import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
 import type { ExtensionNode, LeafNode } from "./openNode.ts";
 import { leafContents, type NodeSource, readNode } from "./readNode.ts";
+import { BRANCH, extensionChild, type StoredNode } from "./storedNode.ts";
 
 /** Decodes a stored branch into `frame`; false when the node is not a branch. */
 export function openBranch(

@@ -5,8 +5,8 @@ import { damaged, missing, openEntry } from "../../storage/checksum.ts";
 import type { Database } from "../../storage/database.ts";
 import { triePageKey } from "../../storage/stateKeys.ts";
 import { pathText } from "./nibbles.ts";
-import { PAGE_TOP, type PlacedRecord, readU16, rlpStart, type StoredNode } from "./nodeRecord.ts";
 import { itemEnd } from "./nodeRlp.ts";
+import { PAGE_TOP, type PlacedRecord, readU16, rlpStart, type StoredNode } from "./storedNode.ts";
 
 /** Reads the records of trie nodes. The first `depth` nibbles of `key` are the path to the node. */
 export interface NodeReader {

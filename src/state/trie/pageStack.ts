@@ -1,9 +1,9 @@
 import { type Hash, keccak256 } from "../../primitives/hash.ts";
 import { checksumOf, SEAL_BYTES, writeUint32 } from "../../storage/checksum.ts";
 import type { ByteArena } from "../byteArena.ts";
-import { writeU16 } from "./nodeRecord.ts";
 import type { BuiltNode } from "./openNode.ts";
 import { PAGE_TRAILER_LENGTH } from "./pageReader.ts";
+import { writeU16 } from "./storedNode.ts";
 
 /**
  * Largest page in bytes. New nodes share a page with their parent as long as they fit: the seven nodes that one

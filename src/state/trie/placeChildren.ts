@@ -2,9 +2,9 @@ import { assert, expectDefined } from "../../primitives/assert.ts";
 import { triePageKey } from "../../storage/stateKeys.ts";
 import type { BranchFrame } from "./branchFrame.ts";
 import { withNibble } from "./nibbles.ts";
-import { SAME_PAGE } from "./nodeRecord.ts";
 import type { BuiltNode } from "./openNode.ts";
 import { PAGE_LIMIT, type PageSink, type PageStack } from "./pageStack.ts";
+import { SAME_PAGE } from "./storedNode.ts";
 
 /** A branch to be written at the first `depth` nibbles of `key`; its new nodes are on the stack from `base` up. */
 export interface ClosingBranch {

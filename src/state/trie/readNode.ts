@@ -1,3 +1,5 @@
+import { itemEnd, payloadStart, secondItem } from "./nodeRlp.ts";
+import type { NodeReader } from "./pageReader.ts";
 import {
   ACCOUNT_LEAF,
   accountLeafStorage,
@@ -7,9 +9,7 @@ import {
   rlpStart,
   type StoragePointer,
   type StoredNode,
-} from "./nodeRecord.ts";
-import { itemEnd, payloadStart, secondItem } from "./nodeRlp.ts";
-import type { NodeReader } from "./pageReader.ts";
+} from "./storedNode.ts";
 
 /** Reads the nodes of one trie. */
 export interface NodeSource {

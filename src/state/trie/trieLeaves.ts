@@ -1,9 +1,9 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import type { TrieSource } from "./findLeaf.ts";
 import { divergenceDepth, nibbleAt, withNibble } from "./nibbles.ts";
-import { extensionChild, rootNode, type StoredNode } from "./nodeRecord.ts";
 import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
 import { childOf, type LeafContents, leafContents, type ReadNode, readNode } from "./readNode.ts";
+import { extensionChild, rootNode, type StoredNode } from "./storedNode.ts";
 import { isEmptyTrie } from "./trieRoot.ts";
 
 export interface TrieLeaf extends LeafContents {

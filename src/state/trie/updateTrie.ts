@@ -3,10 +3,10 @@ import { compareBytes } from "../../primitives/hex.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import { BranchFrame } from "./branchFrame.ts";
 import { divergenceDepth, nibbleAt } from "./nibbles.ts";
-import { rootNode, type StoragePointer, type StoredNode } from "./nodeRecord.ts";
 import { NodeWriter, type TrieUpdate } from "./nodeWriter.ts";
 import type { ExtensionNode, LeafNode, OpenNode } from "./openNode.ts";
 import { openBranch, readLeaf, takeApart } from "./openStored.ts";
+import { rootNode, type StoragePointer, type StoredNode } from "./storedNode.ts";
 import { isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
 export interface TrieChange {

@@ -1,4 +1,6 @@
 import { setNibble } from "./nibbles.ts";
+import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
+import { pageTop } from "./pageReader.ts";
 import {
   BRANCH,
   BRANCH_HEADER_LENGTH,
@@ -11,9 +13,7 @@ import {
   rlpStart,
   SAME_PAGE,
   type StoredNode,
-} from "./nodeRecord.ts";
-import { isBranchNode, isLeafNode, readPath, secondItem } from "./nodeRlp.ts";
-import { pageTop } from "./pageReader.ts";
+} from "./storedNode.ts";
 
 /** Identifies a page: the version that wrote it, and the path of its topmost node. */
 export interface PageIdentity {
