@@ -25,6 +25,7 @@ import { settleSimultaneousConnect } from "./simultaneousConnect.ts";
 import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import type { Traffic } from "./traffic.ts";
 import type { UnreachablePeers } from "./unreachablePeers.ts";
+import { createUnsharedProtocols, type UnsharedProtocols } from "./unsharedProtocols.ts";
 
 /**
  * The connected peers: admits or refuses a peer after its Hello (admission.ts), dispatches its messages to the
@@ -77,10 +78,12 @@ class ConnectedPeerTable implements PeerTable {
   private readonly parts: PeerTableParts;
   private readonly byId = new Map<string, ConnectedPeer>();
   private readonly links = new Map<Connection, Link>();
+  private readonly unsharedProtocols: UnsharedProtocols;
 
   constructor(settings: PeerTableSettings, parts: PeerTableParts) {
     this.settings = settings;
     this.parts = parts;
+    this.unsharedProtocols = createUnsharedProtocols(parts.protocols, parts.logger);
   }
 
   get peers(): readonly PeerView[] {
@@ -106,6 +109,7 @@ class ConnectedPeerTable implements PeerTable {
       return;
     }
     const agreed = agreeCapabilities(protocols, hello.capabilities);
+    this.unsharedProtocols.note(hello, agreed, connection.remote);
     if (agreed.length === 0) {
       connection.disconnect("uselessPeer", "no shared protocol");
       return;

@@ -14,6 +14,8 @@ import type { MessagePriority } from "./rlpx/messagePriority.ts";
 export interface SubProtocol extends Spoken {
   /** True when the protocol has a handshake: a connection counts only after `greeted` was called. */
   readonly hasGreeting?: boolean;
+  /** True when every node is expected to speak it: the log names peers that share no version of it. */
+  readonly isExpected?: boolean;
   /** Priority of its messages on a slow connection; ordinary unless stated. */
   readonly priority?: MessagePriority;
   /** Names of its messages, by code. */
