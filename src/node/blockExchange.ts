@@ -21,7 +21,7 @@ import type { FindPeerHead } from "./peerFacts.ts";
  *      └── transactions ── pool
  */
 export interface BlockExchange extends Pick<Eth, "broadcastBlock" | "noteImpliedHeight"> {
-  readonly protocol: SubProtocol;
+  readonly protocols: readonly SubProtocol[];
   readonly sync: Sync;
   /** Best block announced by a peer. */
   readonly headOf: FindPeerHead;
@@ -81,7 +81,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
     },
   });
   return {
-    protocol: eth.protocol,
+    protocols: eth.protocols,
     sync,
     headOf: (nodeId) => headOf(eth, nodeId),
     noteImpliedHeight: (validator, number) => eth.noteImpliedHeight(validator, number),

@@ -19,6 +19,7 @@ import type { FindPeerHead } from "./peerFacts.ts";
  * be ahead, the node syncs, and neither proposes nor votes (architecture.md#rulings).
  */
 export interface Peering {
+  /** In the order in which Hello lists them, which is Besu's. */
   readonly protocols: readonly SubProtocol[];
   /** Sends the engine's messages. */
   readonly outbox: Outbox;
@@ -59,7 +60,7 @@ export function createPeering(parts: PeeringParts): Peering {
   }
 
   return {
-    protocols: [messages.protocol, exchange.protocol],
+    protocols: [...exchange.protocols, messages.protocol],
     outbox: messages.outbox,
     sync,
     headOf: exchange.headOf,

@@ -3,7 +3,7 @@ import { createChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Settings } from "../config/settings.ts";
 import { nextBaseFee } from "../execution/baseFee.ts";
-import { ETH_VERSION } from "../network/eth/messages.ts";
+import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
 import { type Clock, durationClock } from "../primitives/clock.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { RpcPorts, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
@@ -47,7 +47,7 @@ export function createRpcPorts(
     logIndex: logs.index,
     submit: createSubmission(recoverSenders, pool),
     settings: rpcSettings(settings, pool),
-    network: { peerToPeer, ethVersion: ETH_VERSION, services },
+    network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => baseFeeAfter(chain.head, spec, clock),
     isMining: () => engine.status().mode === "validating",

@@ -43,6 +43,8 @@ export interface Disguise {
   /** Changes the Status; undefined sends none. By default it equals the node's own Status. */
   readonly status?: (theirs: Status) => Status | undefined;
   readonly showsHead?: boolean;
+  /** Called for each message of eth, the exchange of Status and the head probe included. */
+  readonly onEth?: (code: number, payload: Uint8Array) => void;
 }
 
 export function callAsHostile(address: NodeAddress, own: Identity, disguise: Disguise = {}): HostilePeer {
@@ -87,6 +89,7 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
       message(id, payload) {
         if (id < ETH) return;
         const code = id - ETH;
+        disguise.onEth?.(code, payload);
         if (code === CODES.status) introduce(payload);
         // Answers the node's head probe with the node's own head.
         else if (code === CODES.getBlockHeaders && shown === undefined && disguise.showsHead !== false)

@@ -81,10 +81,10 @@ describeWithVectors(
     it("catch up over two ranges, and then follow block by block, also through an intermediate node", async () => {
       const [ahead, middle, last] = [await aNode(), await aNode(), await aNode()];
       await importUpTo(ahead, 260);
-      const one = await startToy(1, { protocols: [ahead.eth.protocol] });
-      const two = await startToy(2, { protocols: [middle.eth.protocol], maintained: [one.address] });
+      const one = await startToy(1, { protocols: ahead.eth.protocols });
+      const two = await startToy(2, { protocols: middle.eth.protocols, maintained: [one.address] });
       await until(() => middle.chain.head.header.number === 260n);
-      await startToy(3, { protocols: [last.eth.protocol], maintained: [two.address] });
+      await startToy(3, { protocols: last.eth.protocols, maintained: [two.address] });
       await until(() => last.chain.head.header.number === 260n);
       for (const number of [261, 262, 263]) {
         await importUpTo(ahead, number);

@@ -2,7 +2,7 @@ import { encodeRlpList } from "../../primitives/rlp.ts";
 import { encodeBodyTransaction, type Transaction } from "../../types/transaction.ts";
 import { MAX_TRANSACTION_ANNOUNCEMENTS, TRANSACTIONS_MESSAGE_BYTES } from "./limits.ts";
 import { encodeMessage } from "./messageCodec.ts";
-import { CODES } from "./messages.ts";
+import { CODES, DETAILED_ANNOUNCEMENTS_VERSION } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 
 export interface PendingAnnouncement {
@@ -34,7 +34,10 @@ export function createAnnouncementBatch(pending: readonly PendingAnnouncement[])
 
   return {
     sendFull: (peer) => send(peer, CODES.transactions, encodeFull),
-    sendHashes: (peer) => send(peer, CODES.newPooledTransactionHashes, encodeHashes),
+    sendHashes(peer) {
+      const isDetailed = peer.version >= DETAILED_ANNOUNCEMENTS_VERSION;
+      send(peer, CODES.newPooledTransactionHashes, isDetailed ? encodeDetailed : encodeBare);
+    },
   };
 }
 
@@ -59,13 +62,31 @@ function encodeFull(pending: readonly PendingAnnouncement[]): readonly Uint8Arra
   return messages;
 }
 
-function encodeHashes(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
-  const messages: Uint8Array[] = [];
+function encodeDetailed(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
+  return announcementsOf(pending).map((some) => {
+    const announcements = some.map(({ transaction: { type, hash, raw } }) => ({
+      type,
+      size: raw.length,
+      hash,
+    }));
+    return encodeMessage({ kind: "newPooledTransactionHashes", announcements });
+  });
+}
+
+function encodeBare(pending: readonly PendingAnnouncement[]): readonly Uint8Array[] {
+  return announcementsOf(pending).map((some) => {
+    const hashes = some.map(({ transaction: { hash } }) => hash);
+    return encodeMessage({ kind: "bareTransactionHashes", hashes });
+  });
+}
+
+/** Split by the most hashes of one message. */
+function announcementsOf(
+  pending: readonly PendingAnnouncement[],
+): readonly (readonly PendingAnnouncement[])[] {
+  const messages: (readonly PendingAnnouncement[])[] = [];
   for (let from = 0; from < pending.length; from += MAX_TRANSACTION_ANNOUNCEMENTS) {
-    const announcements = pending
-      .slice(from, from + MAX_TRANSACTION_ANNOUNCEMENTS)
-      .map(({ transaction: { type, hash, raw } }) => ({ type, size: raw.length, hash }));
-    messages.push(encodeMessage({ kind: "newPooledTransactionHashes", announcements }));
+    messages.push(pending.slice(from, from + MAX_TRANSACTION_ANNOUNCEMENTS));
   }
   return messages;
 }

@@ -44,6 +44,7 @@ export const MAX_RECEIPTS = 65_536;
 export const MAX_SERVED_HEADERS = 512;
 export const MAX_SERVED_BODIES = 128;
 export const MAX_SERVED_RECEIPTS = 256;
+export const MAX_SERVED_NODES = 384;
 export const MAX_SERVED_TRANSACTIONS = 256;
 /**
  * A response ends with the item that reaches this size. Besu goes up to 10 MiB; others stop at 2 MiB as well, so that a

@@ -9,7 +9,7 @@ import type { BlockErrorCode } from "./ports.ts";
 import { withoutRequestId } from "./wireReader.ts";
 
 /**
- * Codec of the eth/68 messages (p2p.md#eth-messages). Decoding is strict, and bounded before anything is decoded: by
+ * Codec of the eth messages (p2p.md#eth-messages). Decoding is strict, and bounded before anything is decoded: by
  * the length of the payload, then by the number of entries. Malformed input is an error value; what a message says is
  * not validated here.
  */

@@ -1,4 +1,4 @@
-import { encodeRlpList } from "../../primitives/rlp.ts";
+import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
 import { encodeBlock, encodeBody, encodeTransactions } from "../../types/block.ts";
 import { encodeHeader } from "../../types/header.ts";
 import {
@@ -16,15 +16,17 @@ import {
   MAX_REQUESTED_HASHES,
   MAX_SERVED_BODIES,
   MAX_SERVED_HEADERS,
+  MAX_SERVED_NODES,
   MAX_SERVED_RECEIPTS,
   MAX_STATUS_BYTES,
+  MAX_TRANSACTION_ANNOUNCEMENTS,
   MAX_TRANSACTIONS,
   MAX_TRANSACTIONS_BYTES,
 } from "./limits.ts";
 import type { MessageKind, MessageOf } from "./messages.ts";
 import { readBlock, readBodies, readHeaders, readReceipts, readTransactions } from "./payloadReaders.ts";
 import { encodeStatus, readStatus } from "./status.ts";
-import { hashesOf, withoutRequestId } from "./wireReader.ts";
+import { hashesOf, membersOf, stringOf, withoutRequestId } from "./wireReader.ts";
 import { encodeHashes, encodeReceipts, encodeScalar, withRequestId } from "./wireWriter.ts";
 
 /** How one kind of message is written and read. */
@@ -40,7 +42,7 @@ export interface MessageFormat<Kind extends MessageKind> {
 export const UNSOLICITED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_TRANSACTIONS_BYTES };
 const REQUESTED_TRANSACTIONS = { limit: MAX_TRANSACTIONS, most: MAX_CONTENT_BYTES };
 
-/** The messages of eth/68 (p2p.md#eth-messages). */
+/** The messages of all supported versions (p2p.md#eth-messages). */
 export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Kind> } = {
   status: {
     longest: MAX_STATUS_BYTES,
@@ -99,6 +101,14 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
       announcements: readTransactionAnnouncements(payload),
     }),
   },
+  bareTransactionHashes: {
+    longest: MAX_ANNOUNCEMENT_BYTES,
+    encode: ({ hashes }) => encodeHashes(hashes),
+    decode: (payload) => ({
+      kind: "bareTransactionHashes",
+      hashes: hashesOf(payload, MAX_TRANSACTION_ANNOUNCEMENTS),
+    }),
+  },
   getPooledTransactions: requestByHashes("getPooledTransactions"),
   pooledTransactions: {
     longest: MAX_CONTENT_BYTES,
@@ -107,6 +117,15 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
       const { requestId, body } = withoutRequestId(payload);
       const transactions = readTransactions(body, REQUESTED_TRANSACTIONS);
       return { kind: "pooledTransactions", requestId, transactions };
+    },
+  },
+  getNodeData: requestByHashes("getNodeData"),
+  nodeData: {
+    longest: MAX_CONTENT_BYTES,
+    encode: ({ requestId, nodes }) => withRequestId(requestId, encodeRlpList(nodes.map(encodeRlpString))),
+    decode(payload) {
+      const { requestId, body } = withoutRequestId(payload);
+      return { kind: "nodeData", requestId, nodes: membersOf(body, MAX_SERVED_NODES).map(stringOf) };
     },
   },
   getReceipts: requestByHashes("getReceipts"),
@@ -121,9 +140,9 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
   },
 };
 
-function requestByHashes<Kind extends "getBlockBodies" | "getPooledTransactions" | "getReceipts">(
-  kind: Kind,
-): MessageFormat<Kind> {
+type KindByHashes = "getBlockBodies" | "getPooledTransactions" | "getNodeData" | "getReceipts";
+
+function requestByHashes<Kind extends KindByHashes>(kind: Kind): MessageFormat<Kind> {
   return {
     longest: MAX_HASH_LIST_BYTES,
     encode: ({ requestId, hashes }) => withRequestId(requestId, encodeHashes(hashes)),

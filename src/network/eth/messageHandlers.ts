@@ -29,6 +29,12 @@ export function createMessageHandlers(parts: {
   const receiveAnnounced = decoded("newPooledTransactionHashes", (peer, _, { announcements }) =>
     transactions.receiveAnnounced(peer, announcements),
   );
+  const receiveHashes = decoded("bareTransactionHashes", (peer, _, { hashes }) =>
+    transactions.receiveAnnounced(
+      peer,
+      hashes.map((hash) => ({ hash })),
+    ),
+  );
 
   return {
     status: decoded("status", (_, session) => session.disconnect("breachOfProtocol", "second Status")),
@@ -41,14 +47,20 @@ export function createMessageHandlers(parts: {
       // Decoding would be wasted while the pool is closed.
       if (pool.isOpen) receiveAnnounced(peer, session, payload);
     },
+    bareTransactionHashes(peer, session, payload) {
+      if (pool.isOpen) receiveHashes(peer, session, payload);
+    },
     getBlockHeaders: request("getBlockHeaders"),
     getBlockBodies: request("getBlockBodies"),
     getPooledTransactions: request("getPooledTransactions"),
+    getNodeData: request("getNodeData"),
     getReceipts: request("getReceipts"),
     blockHeaders: response("blockHeaders"),
     blockBodies: response("blockBodies"),
     pooledTransactions: response("pooledTransactions"),
-    // This node never requests receipts, and 16 MiB of them take a second to decode.
+    // This node never requests state nodes.
+    nodeData: (_, session) => session.disconnect("breachOfProtocol", "unsolicited nodeData"),
+    // Nor receipts, and 16 MiB of them take a second to decode.
     receipts: (_, session) => session.disconnect("breachOfProtocol", "unsolicited receipts"),
   };
 }

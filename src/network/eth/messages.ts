@@ -5,11 +5,16 @@ import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction.ts";
 
-/** The supported version of the eth protocol, and its number of message ids (p2p.md#hello-and-capabilities). */
-export const ETH_VERSION = 68;
+/** The supported versions of the eth protocol, and the number of message ids of each (p2p.md#hello-and-capabilities). */
+export const ETH_VERSIONS = [66, 67, 68] as const;
+export const LATEST_ETH_VERSION = 68;
 export const ETH_MESSAGE_CODES = 17;
+/** The first version that announces transactions with type and size; before, by hash alone. */
+export const DETAILED_ANNOUNCEMENTS_VERSION = 68;
 
-/** Codes of eth/68; the codes missing in between are no longer messages (p2p.md#eth-messages). */
+export type EthVersion = (typeof ETH_VERSIONS)[number];
+
+/** Codes of all versions; which of them a version has, kindsOf tells (p2p.md#eth-messages). */
 export const CODES: Readonly<Record<MessageKind, number>> = {
   status: 0x00,
   newBlockHashes: 0x01,
@@ -20,26 +25,41 @@ export const CODES: Readonly<Record<MessageKind, number>> = {
   blockBodies: 0x06,
   newBlock: 0x07,
   newPooledTransactionHashes: 0x08,
+  bareTransactionHashes: 0x08,
   getPooledTransactions: 0x09,
   pooledTransactions: 0x0a,
+  getNodeData: 0x0d,
+  nodeData: 0x0e,
   getReceipts: 0x0f,
   receipts: 0x10,
 };
 
-/** Besu's names, by code (metrics.md#peers-and-network). */
-export const MESSAGE_NAMES: readonly (string | undefined)[] = Object.entries(CODES).reduce<
-  (string | undefined)[]
->((names, [kind, code]) => {
-  names[code] = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
-  return names;
-}, []);
+/** The versions of messages that not every version has. */
+const VERSIONS_OF: { readonly [Kind in MessageKind]?: readonly EthVersion[] } = {
+  newPooledTransactionHashes: [68],
+  bareTransactionHashes: [66, 67],
+  getNodeData: [66],
+  nodeData: [66],
+};
 
-const KINDS: ReadonlyMap<number, MessageKind> = new Map(
-  Object.entries(CODES).map(([kind, code]) => [code, kind as MessageKind]),
-);
+/** The kinds of a version's messages, by code; the codes missing in between are no messages of it. */
+export function kindsOf(version: EthVersion): readonly (MessageKind | undefined)[] {
+  const kinds: (MessageKind | undefined)[] = [];
+  for (const [name, code] of Object.entries(CODES)) {
+    const kind = name as MessageKind;
+    if (VERSIONS_OF[kind]?.includes(version) !== false) kinds[code] = kind;
+  }
+  return kinds;
+}
 
-export function kindOfCode(code: number): MessageKind | undefined {
-  return KINDS.get(code);
+/** Besu's names of a version's messages, by code (metrics.md#peers-and-network). */
+export function messageNamesOf(version: EthVersion): readonly (string | undefined)[] {
+  return kindsOf(version).map((kind) => kind && nameOf(kind));
+}
+
+function nameOf(kind: MessageKind): string {
+  if (kind === "bareTransactionHashes") return nameOf("newPooledTransactionHashes");
+  return `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
 }
 
 /** The handshake message of eth (p2p.md#status-and-fork-id). */
@@ -80,7 +100,8 @@ interface WithRequestId {
 
 /**
  * What each message says. For a new one, add it here; the compiler then asks for its entries in CODES, in
- * MESSAGE_FORMATS (messageFormats.ts) and in the handlers (messageHandlers.ts).
+ * MESSAGE_FORMATS (messageFormats.ts) and in the handlers (messageHandlers.ts). A kind that not every version has also
+ * needs an entry in VERSIONS_OF.
  */
 interface MessageContents {
   readonly status: { readonly status: Status };
@@ -92,8 +113,13 @@ interface MessageContents {
   readonly blockBodies: WithRequestId & { readonly bodies: readonly Body[] };
   readonly newBlock: { readonly block: Block; readonly totalDifficulty: bigint };
   readonly newPooledTransactionHashes: { readonly announcements: readonly TransactionAnnouncement[] };
+  /** The NewPooledTransactionHashes of eth/66 and eth/67. */
+  readonly bareTransactionHashes: { readonly hashes: readonly Hash[] };
   readonly getPooledTransactions: WithRequestId & { readonly hashes: readonly Hash[] };
   readonly pooledTransactions: WithRequestId & { readonly transactions: readonly Transaction[] };
+  readonly getNodeData: WithRequestId & { readonly hashes: readonly Hash[] };
+  /** State trie nodes and code; this node has none to give, and asks for none. */
+  readonly nodeData: WithRequestId & { readonly nodes: readonly Uint8Array[] };
   readonly getReceipts: WithRequestId & { readonly hashes: readonly Hash[] };
   readonly receipts: WithRequestId & { readonly receipts: readonly (readonly BareReceipt[])[] };
 }

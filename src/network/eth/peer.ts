@@ -30,6 +30,8 @@ export interface EthPeer {
   readonly key: string;
   /** Address of the node key; the validator's address, if it is a validator. */
   readonly address: Address;
+  /** The negotiated version of eth, over the connection that `send` uses. */
+  readonly version: number;
   /** Its Status; undefined before it arrived. */
   readonly status: Status | undefined;
   /**
@@ -117,6 +119,10 @@ class Peer implements PeerRecord {
         else this.penalise();
       },
     });
+  }
+
+  get version(): number {
+    return this.connections.version;
   }
 
   get isMaintained(): boolean {

@@ -1,5 +1,6 @@
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
+import { LATEST_ETH_VERSION } from "./messages.ts";
 
 /** The connections of one peer: one, or two for some seconds after both ends dialed (p2p.md#connection-policy). */
 export interface PeerConnections {
@@ -9,6 +10,8 @@ export interface PeerConnections {
   readonly isTrusted: boolean;
   /** Bytes received over all of them so far. */
   readonly receivedBytes: number;
+  /** The negotiated version of eth over the connection that `send` uses. */
+  readonly version: number;
   open(session: Session): void;
   close(session: Session): void;
   /** Status was exchanged over this connection; before, nothing else is sent over it. */
@@ -50,6 +53,9 @@ export function createPeerConnections(): PeerConnections {
     },
     get receivedBytes() {
       return [...sessions.keys()].reduce((sum, { receivedBytes }) => sum + receivedBytes, 0);
+    },
+    get version() {
+      return preferred()?.version ?? LATEST_ETH_VERSION;
     },
     open: (session) => void sessions.set(session, { isGreeted: false }),
     close: (session) => void sessions.delete(session),

@@ -6,17 +6,17 @@ import type { Transaction } from "../../types/transaction.ts";
 import type { SubProtocol } from "../subProtocol.ts";
 import { createBlockGossip } from "./blockGossip.ts";
 import { createImpliedHeights } from "./impliedHeights.ts";
-import { createMessageHandlers } from "./messageHandlers.ts";
-import { ETH_MESSAGE_CODES, ETH_VERSION, kindOfCode, MESSAGE_NAMES } from "./messages.ts";
-import type { EthPeer } from "./peer.ts";
-import { createPeers } from "./peers.ts";
+import { createMessageHandlers, type MessageHandlers } from "./messageHandlers.ts";
+import { ETH_MESSAGE_CODES, ETH_VERSIONS, type EthVersion, kindsOf, messageNamesOf } from "./messages.ts";
+import type { EthPeer, PeerRecord } from "./peer.ts";
+import { createPeers, type Peers } from "./peers.ts";
 import type { AnnouncedBlock, EthChain, EthIdentity, EthPool } from "./ports.ts";
 import { createRequestServer } from "./serve.ts";
-import { createStatusExchange } from "./statusExchange.ts";
+import { createStatusExchange, type StatusExchange } from "./statusExchange.ts";
 import { createTransactionGossip } from "./transactionGossip.ts";
 
 /**
- * The eth protocol, version 68 (p2p.md#eth-messages).
+ * The eth protocol, versions 66 to 68 (p2p.md#eth-messages).
  *
  *     session opens ──> statusExchange.ts ──> a peer of peers.ts
  *     its messages ──> messageHandlers.ts ┬─ blocks ──> blockGossip.ts ──> onBlock
@@ -29,7 +29,8 @@ import { createTransactionGossip } from "./transactionGossip.ts";
  * transactions (the pool), admitting peers (the peer table).
  */
 export interface Eth {
-  readonly protocol: SubProtocol;
+  /** One for each version, ascending; a connection has the highest that both ends have. */
+  readonly protocols: readonly SubProtocol[];
   /** Peers with a completed Status exchange, in order of arrival. */
   readonly peers: readonly EthPeer[];
   /** Sends a valid block to every peer not known to have it; `totalDifficulty` includes its own difficulty. */
@@ -75,35 +76,16 @@ export function createEth(parts: EthParts): Eth {
   });
   const handlers = createMessageHandlers({ pool, blocks, transactions, requestServer });
 
-  const protocol: SubProtocol = {
-    name: "eth",
-    version: ETH_VERSION,
-    messageCodes: ETH_MESSAGE_CODES,
-    messageNames: MESSAGE_NAMES,
-    hasGreeting: true,
-    onOpen(session) {
-      peers.open(session);
-      statusExchange.begin(session);
-    },
-    onMessage(session, code, payload) {
-      const peer = peers.of(session);
-      if (peer === undefined) return;
-      const kind = kindOfCode(code);
-      if (!peer.connections.isGreeted(session)) statusExchange.receive(peer, session, kind, payload);
-      else if (kind !== undefined) handlers[kind](peer, session, payload);
-      else session.disconnect("breachOfProtocol", `eth/68 has no message 0x${code.toString(16)}`);
-    },
-    onClose(session) {
-      const gone = peers.close(session);
-      if (gone === undefined) return;
-      requestServer.forget(gone);
-      transactions.forget(gone);
-      onPeersChanged();
-    },
-  };
+  function forget(gone: PeerRecord): void {
+    requestServer.forget(gone);
+    transactions.forget(gone);
+    onPeersChanged();
+  }
 
   return {
-    protocol,
+    protocols: ETH_VERSIONS.map((version) =>
+      createVersion(version, { peers, statusExchange, handlers, onGone: forget }),
+    ),
     get peers() {
       return peers.greeted();
     },
@@ -114,6 +96,46 @@ export function createEth(parts: EthParts): Eth {
       transactions.close();
       impliedHeights.close();
       peers.closeRequests();
+    },
+  };
+}
+
+/** One version of the protocol; a peer may have connections of different versions. */
+function createVersion(
+  version: EthVersion,
+  parts: {
+    readonly peers: Peers;
+    readonly statusExchange: StatusExchange;
+    readonly handlers: MessageHandlers;
+    /** The peer's last connection has ended. */
+    readonly onGone: (peer: PeerRecord) => void;
+  },
+): SubProtocol {
+  const { peers, statusExchange, handlers } = parts;
+  const kinds = kindsOf(version);
+
+  return {
+    name: "eth",
+    version,
+    messageCodes: ETH_MESSAGE_CODES,
+    messageNames: messageNamesOf(version),
+    hasGreeting: true,
+    isExpected: true,
+    onOpen(session) {
+      peers.open(session);
+      statusExchange.begin(session);
+    },
+    onMessage(session, code, payload) {
+      const peer = peers.of(session);
+      if (peer === undefined) return;
+      const kind = kinds[code];
+      if (!peer.connections.isGreeted(session)) statusExchange.receive(peer, session, kind, payload);
+      else if (kind !== undefined) handlers[kind](peer, session, payload);
+      else session.disconnect("breachOfProtocol", `eth/${version} has no message 0x${code.toString(16)}`);
+    },
+    onClose(session) {
+      const gone = peers.close(session);
+      if (gone !== undefined) parts.onGone(gone);
     },
   };
 }

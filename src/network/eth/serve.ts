@@ -19,7 +19,12 @@ import { createRequestQueue } from "./requestQueue.ts";
 import { encodeReceipts, withRequestId } from "./wireWriter.ts";
 
 /** The kinds of messages that are requests to this node. */
-export type RequestKind = "getBlockHeaders" | "getBlockBodies" | "getPooledTransactions" | "getReceipts";
+export type RequestKind =
+  | "getBlockHeaders"
+  | "getBlockBodies"
+  | "getPooledTransactions"
+  | "getNodeData"
+  | "getReceipts";
 export type EthRequest = MessageOf<RequestKind>;
 
 /** What is served to peers. */
@@ -79,6 +84,9 @@ export function respondTo(
           encodeReceipts(receipts),
         ),
       );
+    case "getNodeData":
+      // State nodes are not stored by their hashes; a node that syncs fast finds them elsewhere.
+      return response(CODES.nodeData, []);
     case "getPooledTransactions":
       return response(
         CODES.pooledTransactions,

@@ -3,7 +3,7 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString, readRlp } from "../../primitives/rlp.ts";
 import type { NamedHeader } from "../../types/block.ts";
-import { ETH_VERSION, type Status } from "./messages.ts";
+import type { Status } from "./messages.ts";
 import type { EthChain, EthIdentity } from "./ports.ts";
 import { hashOf, scalarOf, tupleOf } from "./wireReader.ts";
 import { encodeScalar } from "./wireWriter.ts";
@@ -14,10 +14,17 @@ import { encodeScalar } from "./wireWriter.ts";
  */
 export type StatusErrorCode = "otherNetwork" | "otherForks" | "otherGenesis";
 
-/** This node's Status at this head; the peer requests the head's header at once, so it must be available. */
-export function ownStatus({ networkId, forkIds }: EthIdentity, { genesis, head }: EthChain): Status {
+/**
+ * This node's Status at this head, on a connection of this version; the peer requests the head's header at once, so it
+ * must be available.
+ */
+export function ownStatus(
+  { networkId, forkIds }: EthIdentity,
+  { genesis, head }: EthChain,
+  protocolVersion: number,
+): Status {
   return {
-    protocolVersion: ETH_VERSION,
+    protocolVersion,
     networkId,
     totalDifficulty: head.totalDifficulty,
     headHash: head.hash,

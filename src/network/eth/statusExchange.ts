@@ -67,7 +67,8 @@ export function createStatusExchange(parts: {
 
   return {
     begin(session) {
-      session.send(CODES.status, encodeMessage({ kind: "status", status: ownStatus(identity, chain) }));
+      const status = ownStatus(identity, chain, session.version);
+      session.send(CODES.status, encodeMessage({ kind: "status", status }));
     },
     receive(peer, session, kind, payload) {
       if (kind !== "status") {

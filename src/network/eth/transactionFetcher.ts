@@ -19,7 +19,7 @@ import type { TransactionIntake } from "./transactionIntake.ts";
  * waits is bounded per peer.
  */
 export interface TransactionFetcher {
-  receiveAnnounced(peer: EthPeer, announcements: readonly TransactionAnnouncement[]): void;
+  receiveAnnounced(peer: EthPeer, announcements: readonly Pick<TransactionAnnouncement, "hash">[]): void;
   close(): void;
 }
 
@@ -48,7 +48,7 @@ class Fetcher implements TransactionFetcher {
     this.parts = parts;
   }
 
-  receiveAnnounced(peer: EthPeer, announcements: readonly TransactionAnnouncement[]): void {
+  receiveAnnounced(peer: EthPeer, announcements: readonly Pick<TransactionAnnouncement, "hash">[]): void {
     const { pool, intake } = this.parts;
     if (!pool.isOpen || peer.transactionScore.isIgnored) return;
     for (const { hash } of announcements) {

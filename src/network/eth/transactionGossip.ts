@@ -28,7 +28,7 @@ export interface TransactionGossip {
   sendPool(peer: EthPeer): void;
   /** A message of unsolicited transactions arrived. */
   receive(peer: EthPeer, payload: Uint8Array): void;
-  receiveAnnounced(peer: EthPeer, announcements: readonly TransactionAnnouncement[]): void;
+  receiveAnnounced(peer: EthPeer, announcements: readonly Pick<TransactionAnnouncement, "hash">[]): void;
   /** The peer is gone. */
   forget(peer: EthPeer): void;
   close(): void;

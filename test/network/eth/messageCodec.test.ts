@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage, readNewBlock } from "../../../src/network/eth/messageCodec.ts";
-import { CODES, type EthMessage } from "../../../src/network/eth/messages.ts";
+import {
+  CODES,
+  ETH_VERSIONS,
+  type EthMessage,
+  type EthVersion,
+  messageNamesOf,
+} from "../../../src/network/eth/messages.ts";
 import { hashFromHex } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
@@ -19,8 +25,8 @@ import { payloadOf, type RecordedEth, recordedTraffic } from "./recordedTraffic.
 
 const SEED = Number(process.env["IBEX_SEED"] ?? 20_240_731);
 
-function decoded(code: number, payload: Uint8Array): EthMessage {
-  const message = decodeByCode(code, payload);
+function decoded(code: number, payload: Uint8Array, version?: EthVersion): EthMessage {
+  const message = decodeByCode(code, payload, version);
   if (!message.ok) throw new Error(message.error.message);
   return message.value;
 }
@@ -61,10 +67,12 @@ describeWithVectors("recorded eth messages", () => {
     expect(kinds).toContain("Receipts");
     for (const [index, { rlp }] of cases.entries()) {
       const kind = kinds[index] ?? "";
-      const code = Object.entries(CODES).find(([name]) => name.toLowerCase() === kind.toLowerCase())?.[1];
-      // GetNodeData and NodeData are no part of eth/68.
-      if (code === undefined) expect(kind).toContain("NodeData");
-      else expect(toHex(encodeMessage(decoded(code, hexToBytes(rlp))))).toBe(rlp);
+      for (const version of ETH_VERSIONS) {
+        const code = messageNamesOf(version).indexOf(kind);
+        // GetNodeData and NodeData are no part of eth/67.
+        if (code === -1) expect([version > 66, kind]).toEqual([true, expect.stringContaining("NodeData")]);
+        else expect(toHex(encodeMessage(decoded(code, hexToBytes(rlp), version)))).toBe(rlp);
+      }
     }
   });
 
@@ -151,6 +159,31 @@ describe("eth messages of the specification", () => {
     expect(facts(read)).toMatchObject({ sizes: [0x65] });
   });
 
+  it("an announcement of eth/66 and eth/67 is a flat list of hashes", () => {
+    const bytes = `0xf842${[1, 2].map((digit) => `a0${"00".repeat(31)}0${digit}`).join("")}`;
+    for (const version of [66, 67] as const) {
+      const read = decoded(CODES.bareTransactionHashes, hexToBytes(bytes), version);
+      expect(read).toMatchObject({ kind: "bareTransactionHashes", hashes: { length: 2 } });
+      expect(toHex(encodeMessage(read))).toBe(bytes);
+      expect(messageNamesOf(version)[CODES.bareTransactionHashes]).toBe("NewPooledTransactionHashes");
+      for (const malformed of [`0xe19f${"11".repeat(31)}80`, "0xe900c58400000065e1a0", "0x80"])
+        expect(decodeByCode(8, hexToBytes(malformed), version)).toMatchObject({
+          error: { code: "malformed" },
+        });
+    }
+  });
+
+  it("4,096 hashes are read, one more is not", () => {
+    const hash = hashFromHex(`0x${"11".repeat(32)}`);
+    for (const [count, isRead] of [
+      [4_096, true],
+      [4_097, false],
+    ] as const) {
+      const message = { kind: "bareTransactionHashes", hashes: new Array(count).fill(hash) } as const;
+      expect(decodeByCode(8, encodeMessage(message), 66).ok).toBe(isRead);
+    }
+  });
+
   it("the flat list of eth/66 is no announcement of eth/68", () => {
     const flat = hexToBytes(`0xe1a0${"11".repeat(32)}`);
     expect(decodeByCode(CODES.newPooledTransactionHashes, flat)).toMatchObject({
@@ -160,7 +193,12 @@ describe("eth messages of the specification", () => {
 
   it("codes removed from the protocol are unknown", () => {
     for (const code of [0x0b, 0x0c, 0x0d, 0x0e, 0x11]) {
-      expect(decodeByCode(code, Uint8Array.of(0xc0))).toMatchObject({ error: { code: "unknownCode" } });
+      for (const version of ETH_VERSIONS) {
+        if (version === 66 && (code === 0x0d || code === 0x0e)) continue;
+        expect(decodeByCode(code, Uint8Array.of(0xc0), version)).toMatchObject({
+          error: { code: "unknownCode" },
+        });
+      }
     }
   });
 
@@ -171,10 +209,11 @@ describe("eth messages of the specification", () => {
     for (const code of Object.values(CODES)) {
       for (const payload of [nested, flat]) {
         const counted = countedBytes(payload);
-        expect(decodeByCode(code, counted.bytes).ok, String(code)).toBe(false);
+        for (const version of ETH_VERSIONS)
+          expect(decodeByCode(code, counted.bytes, version).ok, String(code)).toBe(false);
         // A transaction is copied whole before it is decoded, once.
-        const copied = code === CODES.transactions ? payload.length : 0;
-        expect(counted.reads - copied, String(code)).toBeLessThan(100);
+        const copied = code === CODES.transactions ? ETH_VERSIONS.length * payload.length : 0;
+        expect(counted.reads - copied, String(code)).toBeLessThan(ETH_VERSIONS.length * 100);
       }
     }
   });

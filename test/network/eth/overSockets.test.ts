@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
+import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
+import { CODES } from "../../../src/network/eth/messages.ts";
 import type { AnnouncedBlock } from "../../../src/network/eth/ports.ts";
 import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
 import { createLogger } from "../../../src/observability/logger.ts";
@@ -20,8 +22,8 @@ describeWithVectors(
       const ahead = anEth();
       const behind = anEth();
       behind.chain.moveHead(700);
-      const one = await startToy(1, { protocols: [ahead.eth.protocol] });
-      await startToy(2, { protocols: [behind.eth.protocol], maintained: [one.address] });
+      const one = await startToy(1, { protocols: ahead.eth.protocols });
+      await startToy(2, { protocols: behind.eth.protocols, maintained: [one.address] });
       await until(() => behind.eth.peers[0]?.height === 717n && ahead.eth.peers[0]?.height === 700n);
 
       const headers = await behind.eth.peers[0]?.requestHeaders({
@@ -43,9 +45,39 @@ describeWithVectors(
       expect(one.network.peerCount).toBe(1);
     });
 
+    it.each([66, 67] as const)("do so when one of them speaks eth/%i alone", async (only) => {
+      const newer = anEth();
+      const older = anEth();
+      older.chain.moveHead(700);
+      const one = await startToy(only, { protocols: newer.eth.protocols });
+      await startToy(only + 2, {
+        protocols: older.eth.protocols.filter(({ version }) => version === only),
+        maintained: [one.address],
+      });
+      await until(() => older.eth.peers[0]?.height === 717n && newer.eth.peers[0]?.height === 700n);
+      expect(newer.eth.peers[0]).toMatchObject({ version: only, status: { protocolVersion: only } });
+      const hash = newer.chain.blocks[701]?.hash;
+      if (hash === undefined) throw new Error("no such block");
+      expect(await older.eth.peers[0]?.requestBodies([hash])).toMatchObject({ value: { length: 1 } });
+
+      // The first is announced by hash and requested, the second goes the other way in full.
+      const [announced, sent] = [aTransaction({ nonce: 1n }), aTransaction({ nonce: 2n })];
+      newer.pool.put(announced);
+      const [receiver] = newer.eth.peers;
+      receiver?.send(
+        CODES.newPooledTransactionHashes,
+        encodeMessage({ kind: "bareTransactionHashes", hashes: [announced.hash] }),
+      );
+      older.eth.announceTransactions([sent]);
+      await until(() => older.pool.offered.length === 1 && newer.pool.offered.length === 1);
+      expect(older.pool.offered[0]?.hash).toEqual(announced.hash);
+      expect(newer.pool.offered[0]?.hash).toEqual(sent.hash);
+      expect(one.network.peerCount).toBe(1);
+    });
+
     it("disconnect when they are on different networks", async () => {
-      const one = await startToy(3, { protocols: [anEth(1n).eth.protocol] });
-      const two = await startToy(4, { protocols: [anEth(2n).eth.protocol], maintained: [one.address] });
+      const one = await startToy(3, { protocols: anEth(1n).eth.protocols });
+      const two = await startToy(4, { protocols: anEth(2n).eth.protocols, maintained: [one.address] });
       await until(() => two.network.disconnects.some(({ reason }) => reason === "subprotocolTriggered"));
       expect(two.network.peerCount).toBe(0);
     });

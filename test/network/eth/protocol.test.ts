@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
 import type { EthMessage } from "../../../src/network/eth/messages.ts";
 import { CODES } from "../../../src/network/eth/messages.ts";
 import { createPeer } from "../../../src/network/eth/peer.ts";
@@ -50,6 +51,22 @@ describeWithVectors("a new peer", () => {
     expect(end.last("blockHeaders")).toMatchObject({ requestId: 77n, headers: [{ number: 717n }] });
   });
 
+  it.each([66, 67, 68] as const)("is greeted with the version of the connection: eth/%i", async (version) => {
+    const toy = createToyEth();
+    const end = await toy.connectReady(1, { version });
+    expect(end.last("status").status.protocolVersion).toBe(version);
+    expect(toy.eth.peers).toMatchObject([{ version, height: 717n }]);
+  });
+
+  it("gets an empty answer to its request for state nodes over eth/66", async () => {
+    const toy = createToyEth();
+    const end = await toy.connectReady(1, { version: 66 });
+    end.send({ kind: "getNodeData", requestId: 9n, hashes: [toy.chain.head.header.stateRoot] });
+    await settled();
+    expect(end.last("nodeData")).toEqual({ kind: "nodeData", requestId: 9n, nodes: [] });
+    expect(end.reason).toBeUndefined();
+  });
+
   it("is disconnected when its first message is not Status", () => {
     const end = createToyEth().connect(1);
     end.send({ kind: "transactions", transactions: [] });
@@ -99,7 +116,7 @@ describeWithVectors("a new peer", () => {
     );
     lasting.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.head.header] });
     await settled();
-    toy.eth.protocol.onClose(losing.session, "alreadyConnected");
+    losing.close("alreadyConnected");
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([717n]);
     expect(lasting.reason).toBeUndefined();
   });
@@ -124,6 +141,20 @@ describeWithVectors("a peer that breaks the rules", () => {
     for (const [number, code] of [CODES.newBlock, CODES.getBlockBodies, 0x0d, CODES.blockHeaders].entries()) {
       const end = await toy.connectReady(number + 2);
       end.sendBytes(code, Uint8Array.of(0xc1, 0xc0));
+      expect(end.reason, String(code)).toBe("breachOfProtocol");
+    }
+  });
+
+  it.each([
+    [66, 0x0b, CODES.nodeData],
+    [67, CODES.getNodeData, CODES.nodeData],
+    [68, CODES.getNodeData, CODES.nodeData],
+  ] as const)("sends what eth/%i does not have: it is disconnected", async (version, ...codes) => {
+    const payload = encodeMessage({ kind: "getNodeData", requestId: 1n, hashes: [] });
+    const toy = createToyEth();
+    for (const [number, code] of codes.entries()) {
+      const end = await toy.connectReady(number + 1, { version });
+      end.sendBytes(code, payload);
       expect(end.reason, String(code)).toBe("breachOfProtocol");
     }
   });

@@ -24,11 +24,13 @@ describeWithVectors("Status messages", () => {
       if (!read.ok || read.value.kind !== "status") throw new Error("a Status expected");
       expect(checkStatus(read.value.status, identity, chain).ok).toBe(true);
       chain.moveHead(Number(read.value.status.totalDifficulty) - 1);
-      expect(toHex(encodeMessage({ kind: "status", status: ownStatus(identity, chain) }))).toBe(message.data);
+      expect(toHex(encodeMessage({ kind: "status", status: ownStatus(identity, chain, 68) }))).toBe(
+        message.data,
+      );
     }
   });
 
-  const ours = ownStatus(identity, chain);
+  const ours = ownStatus(identity, chain, 68);
   const foreign = asHash(new Uint8Array(32).fill(7));
   const cases: readonly (readonly [what: string, change: Partial<Status>, code: string | undefined])[] = [
     ["another network", { networkId: 1n }, "otherNetwork"],

@@ -1,6 +1,6 @@
 import { createForkIds } from "../../../src/chainspec/forkId.ts";
 import { encodeMessage } from "../../../src/network/eth/messageCodec.ts";
-import type { EthMessage, MessageKind } from "../../../src/network/eth/messages.ts";
+import type { EthMessage, EthVersion, MessageKind } from "../../../src/network/eth/messages.ts";
 import { CODES } from "../../../src/network/eth/messages.ts";
 import type { AnnouncedBlock, EthPool } from "../../../src/network/eth/ports.ts";
 import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
@@ -46,9 +46,15 @@ export interface ToyEth {
   readonly clock: HandClock;
   readonly blocks: AnnouncedBlock[];
   /** Opens a session and returns its remote end; equal numbers are the same peer. */
-  connect(number: number, change?: { readonly isLasting?: boolean }): RemotePeer;
+  connect(number: number, change?: ConnectionChoices): RemotePeer;
   /** As connect, with Status exchanged and the head returned. */
-  connectReady(number: number): Promise<RemotePeer>;
+  connectReady(number: number, change?: ConnectionChoices): Promise<RemotePeer>;
+}
+
+interface ConnectionChoices {
+  readonly isLasting?: boolean;
+  /** Of eth; 68 unless given. */
+  readonly version?: EthVersion;
 }
 
 export interface RemotePeer {
@@ -64,6 +70,8 @@ export interface RemotePeer {
   sendPart(bytes: number): void;
   /** Sends back our own Status. */
   sendStatus(): void;
+  /** This node learns that the connection has ended. */
+  close(why: DisconnectReason): void;
   last<K extends MessageKind>(kind: K): Extract<EthMessage, { kind: K }>;
 }
 
@@ -92,9 +100,9 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     pool,
     clock,
     blocks: announced,
-    connect: (number, { isLasting = true } = {}) => createRemotePeer(eth, number, isLasting),
-    async connectReady(number) {
-      const end = toy.connect(number);
+    connect: (number, change) => createRemotePeer(eth, number, change),
+    async connectReady(number, change) {
+      const end = toy.connect(number, change);
       end.sendStatus();
       const { requestId } = end.last("getBlockHeaders");
       end.send({ kind: "blockHeaders", requestId, headers: [chain.head.header] });
@@ -105,7 +113,13 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
   return toy;
 }
 
-function createRemotePeer(eth: Eth, number: number, isLasting: boolean): RemotePeer {
+function createRemotePeer(
+  eth: Eth,
+  number: number,
+  { isLasting = true, version = 68 }: ConnectionChoices = {},
+): RemotePeer {
+  const protocol = eth.protocols.find((one) => one.version === version);
+  if (protocol === undefined) throw new Error(`eth/${version} is not spoken`);
   const { nodeId } = identity(number);
   const received: EthMessage[] = [];
   let reason: DisconnectReason | undefined;
@@ -116,7 +130,7 @@ function createRemotePeer(eth: Eth, number: number, isLasting: boolean): RemoteP
     nodeId,
     address: addressOfPublicKey(nodeId),
     hello: { p2pVersion: 5, clientId: "toy", capabilities: [], listenPort: 0, nodeId },
-    version: 68,
+    version,
     isInbound: false,
     remote: { host: "127.0.0.1", port: 1 },
     isLasting,
@@ -127,7 +141,7 @@ function createRemotePeer(eth: Eth, number: number, isLasting: boolean): RemoteP
     },
     send(code, payload) {
       if (reason !== undefined) return false;
-      const read = decodeByCode(code, payload);
+      const read = decodeByCode(code, payload, version);
       if (!read.ok) throw new Error(`we sent a malformed message: ${read.error.message}`);
       received.push(read.value);
       return true;
@@ -135,7 +149,7 @@ function createRemotePeer(eth: Eth, number: number, isLasting: boolean): RemoteP
     disconnect(why) {
       if (reason !== undefined) return;
       reason = why;
-      eth.protocol.onClose(session, why);
+      protocol.onClose(session, why);
     },
     greeted() {
       isGreeted = true;
@@ -159,11 +173,12 @@ function createRemotePeer(eth: Eth, number: number, isLasting: boolean): RemoteP
     },
     send: (message) => end.sendBytes(CODES[message.kind], encodeMessage(message)),
     sendBytes(code, payload) {
-      if (reason === undefined) eth.protocol.onMessage(session, code, payload);
+      if (reason === undefined) protocol.onMessage(session, code, payload);
     },
     sendPart(bytes) {
       receivedBytes += bytes;
     },
+    close: (why) => protocol.onClose(session, why),
     sendStatus: () => end.send(end.last("status")),
     last(kind) {
       const found = received.findLast((message) => message.kind === kind);
@@ -171,7 +186,7 @@ function createRemotePeer(eth: Eth, number: number, isLasting: boolean): RemoteP
       return found as ReturnType<typeof end.last<typeof kind>>;
     },
   };
-  eth.protocol.onOpen(session);
+  protocol.onOpen(session);
   return end;
 }
 

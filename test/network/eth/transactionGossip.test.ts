@@ -45,6 +45,35 @@ describeWithVectors("transactions", () => {
     expect(ends.map(hashesOnly)).toEqual([[], [toHex(transaction.hash)], [toHex(transaction.hash)]]);
   });
 
+  it("are announced by hash alone to peers of eth/66 and eth/67, with type and size to others", async () => {
+    const toy = createToyEth();
+    const ends: RemotePeer[] = [];
+    for (const version of [68, 66, 67, 68] as const)
+      ends.push(await toy.connectReady(ends.length + 1, { version }));
+    ends[0]?.send({ kind: "transactions", transactions: [transaction] });
+    toy.eth.announceTransactions([transaction]);
+    toy.clock.advanceBy(20);
+    const announced = ends.map(({ received }) => received.filter(({ kind }) => kind.endsWith("Hashes")));
+    const bare = [{ kind: "bareTransactionHashes", hashes: [transaction.hash] }];
+    const detailed = [{ kind: "newPooledTransactionHashes", announcements: [announcementOf(transaction)] }];
+    expect(announced).toEqual([[], bare, bare, detailed]);
+  });
+
+  it("announced by hash alone are requested, from peers of any version", async () => {
+    const toy = createToyEth();
+    const older = await toy.connectReady(1, { version: 66 });
+    const newer = await toy.connectReady(2);
+    older.send({ kind: "bareTransactionHashes", hashes: [transaction.hash, other.hash] });
+    newer.send({ kind: "newPooledTransactionHashes", announcements: [announcementOf(other)] });
+    toy.clock.advanceBy(500);
+    expect(asked(older)).toEqual([toHex(transaction.hash), toHex(other.hash)]);
+    expect(asked(newer)).toEqual([]);
+    const { requestId } = older.last("getPooledTransactions");
+    older.send({ kind: "pooledTransactions", requestId, transactions: [transaction, other] });
+    await settled();
+    expect(toy.pool.offered).toHaveLength(2);
+  });
+
   it("go in full to about the square root of many peers, and by hash to the rest", async () => {
     const { toy, ends } = await withPeers(10);
     toy.eth.announceTransactions([transaction]);
