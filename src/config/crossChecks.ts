@@ -4,6 +4,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { parseTreeUrl } from "../network/discovery/treeUrl.ts";
 import { type Diagnostics, report } from "./diagnostics.ts";
 import { enodeSyntaxProblem, isNamed, showEnode } from "./enode.ts";
+import { missingNat } from "./natSettings.ts";
 import { longestSpelling, OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import { findWarnings, isSwitchedOn } from "./optionWarnings.ts";
 import { poolWarnings } from "./poolSettings.ts";
@@ -151,6 +152,9 @@ function peerProblems(options: ResolvedOptions): string[] {
       ),
     );
   }
+  const missing = values["p2p-enabled"] ? missingNat(values) : undefined;
+  if (missing !== undefined && !values["Xnat-method-fallback-enabled"])
+    problems.push(report(options, missing, "nat-method", "Xnat-method-fallback-enabled"));
   const listensOn = values["p2p-interface"];
   if (values["p2p-enabled"] && sourceOf("p2p-interface").kind !== "default" && !isOurAddress(listensOn)) {
     problems.push(

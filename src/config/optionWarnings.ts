@@ -1,5 +1,6 @@
 import { EMPTY_METRIC_CATEGORIES } from "../observability/categories.ts";
 import { whyUnsupported } from "./apiGroups.ts";
+import { missingNat } from "./natSettings.ts";
 import { OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
@@ -117,6 +118,15 @@ function* specialCases(options: ResolvedOptions): Generator<SpecialCase> {
     !values["discovery-enabled"]
   ) {
     yield { name: "bootnodes", warning: "Discovery disabled: bootnodes will be ignored." };
+  }
+  const missing = values["p2p-enabled"] ? missingNat(values) : undefined;
+  if (missing !== undefined)
+    yield { name: "nat-method", warning: `${missing} Until then --p2p-host is announced.` };
+  if (values["nat-method"] === "AUTO" && !values["Xnat-method-fallback-enabled"]) {
+    yield {
+      name: "Xnat-method-fallback-enabled",
+      warning: "--Xnat-method-fallback-enabled=false has no effect with --nat-method=AUTO.",
+    };
   }
   const mayBeKubernetes = values["nat-method"] === "KUBERNETES" || values["nat-method"] === "AUTO";
   if (isGiven("Xnat-kube-service-name") && !mayBeKubernetes) {

@@ -1,6 +1,8 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { parseTreeUrl } from "../network/discovery/treeUrl.ts";
 import { type Enode, parseEnode } from "./enode.ts";
+import type { Environment } from "./environment.ts";
+import { natSettings } from "./natSettings.ts";
 import type { OptionValues } from "./options.ts";
 import type { DiscoverySettings, PeerSettings } from "./settings.ts";
 
@@ -11,7 +13,7 @@ import type { DiscoverySettings, PeerSettings } from "./settings.ts";
 export function peerSettings(
   values: OptionValues,
   spec: ChainSpec,
-  staticNodes: readonly Enode[],
+  { staticNodes, environment }: { readonly staticNodes: readonly Enode[]; readonly environment: Environment },
 ): PeerSettings | undefined {
   if (!values["p2p-enabled"]) return undefined;
   const isDiscovering = values["discovery-enabled"];
@@ -20,6 +22,7 @@ export function peerSettings(
     host: values["p2p-interface"],
     port: values["p2p-port"],
     advertisedHost: values["p2p-host"],
+    nat: natSettings(values, environment),
     maxInbound: values["remote-connections-limit-enabled"]
       ? Math.round(values["max-peers"] * inboundShare)
       : undefined,

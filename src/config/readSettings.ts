@@ -75,7 +75,10 @@ export function readSettings(sources: ConfigSources): Result<Settings, "badConfi
   return ok({
     ...assembled,
     nodeKey: isDevelopmentNetwork ? { ...nodeKey, initialKey: DEV_VALIDATOR_KEY } : nodeKey,
-    peers: peerSettings(options.values, genesis.value.spec, staticNodes.nodes),
+    peers: peerSettings(options.values, genesis.value.spec, {
+      staticNodes: staticNodes.nodes,
+      environment: sources.environment,
+    }),
     isDevelopmentNetwork,
     logging: logging.settings,
     notes: poolNotes(options, genesis.value.spec),

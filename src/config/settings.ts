@@ -7,6 +7,7 @@ import type { Address } from "../primitives/address.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
 import type { Enode } from "./enode.ts";
+import type { NatSettings } from "./natSettings.ts";
 
 /** The node's complete configuration: read once, checked as a whole, never changed. Paths are absolute. */
 export interface Settings {
@@ -62,6 +63,7 @@ export interface PeerSettings {
   readonly port: number;
   /** Address in our enode URL. */
   readonly advertisedHost: string;
+  readonly nat: NatSettings;
   /** Largest number of inbound connections; undefined for no separate limit. */
   readonly maxInbound: number | undefined;
   /** Nodes that the node stays connected with. */

@@ -43,6 +43,8 @@ import { createUnreachablePeers, type UnreachablePeers } from "./unreachablePeer
 export interface Network {
   /** Where peers reach this node; undefined when it does not listen. */
   readonly endpoint: Remote | undefined;
+  /** The port that others call; it differs from the endpoint's where ports are forwarded. */
+  readonly advertisedPort: number;
   /** UDP port of discovery; undefined when it is off. */
   readonly discoveryPort: number | undefined;
   /** Nodes that discovery knows and that listen for connections. */
@@ -68,6 +70,8 @@ export interface NetworkSettings {
   /** Listen address; port 0 picks any free port. */
   readonly host: string;
   readonly port: number;
+  /** The port that others call, for the one that is listened on; absent when it is the same. */
+  readonly advertisedPortOf?: (port: number) => number;
   readonly limits: PeerLimits;
   /** Nodes to stay connected with; they are admitted beyond the limits and never denied. */
   readonly maintained: readonly NodeAddress[];
@@ -143,7 +147,7 @@ class PeerToPeerNetwork implements Network {
     this.hello = ownHello({
       clientId: settings.clientId,
       capabilities: parts.protocols.map(({ name, version }) => ({ name, version })),
-      listenPort: listener.endpoint.port,
+      listenPort: this.advertisedPort,
       nodeId,
     });
     this.pending = createPendingConnections(clock);
@@ -189,6 +193,11 @@ class PeerToPeerNetwork implements Network {
 
   get endpoint(): Remote {
     return this.listener.endpoint;
+  }
+
+  get advertisedPort(): number {
+    const { port } = this.endpoint;
+    return this.settings.advertisedPortOf?.(port) ?? port;
   }
 
   get discoveryPort(): number | undefined {
@@ -258,7 +267,7 @@ class PeerToPeerNetwork implements Network {
     const { discovery } = this.settings;
     if (discovery === undefined || datagrams === undefined) return undefined;
     return beginDiscovery(
-      { ...discovery, privateKey: this.settings.key.privateKey, port: this.endpoint.port },
+      { ...discovery, privateKey: this.settings.key.privateKey, port: this.advertisedPort },
       {
         ...this.parts,
         datagrams,

@@ -50,7 +50,7 @@ export interface PeerDiscoveryParts {
   readonly logger: Logger;
 }
 
-/** Begins to search over the UDP port, which has the same number as the TCP port. */
+/** Begins to search over the UDP port. `port` is the number under which others reach it, and the TCP port. */
 export function beginDiscovery(
   search: DiscoverySearch & { readonly privateKey: Uint8Array; readonly port: number },
   { datagrams, clock, chance, isPermitted, wantsPeers, onNode, traffic, logger }: PeerDiscoveryParts,

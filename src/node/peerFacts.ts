@@ -21,8 +21,10 @@ export function peerToPeerFacts(
   { advertisedHost, allowsHostNames }: PeerFactsSettings,
   { nodeId, headOf }: { readonly nodeId: Uint8Array; readonly headOf: FindPeerHead },
 ): PeerToPeerFacts {
-  const { endpoint, discoveryPort } = network;
-  const advertised = { host: advertisedHost, port: endpoint?.port, discoveryPort };
+  const { endpoint, advertisedPort } = network;
+  const discoveryPort = network.discoveryPort === undefined ? undefined : advertisedPort;
+  const port = endpoint === undefined ? undefined : advertisedPort;
+  const advertised = { host: advertisedHost, port, discoveryPort };
   return {
     isListening: endpoint !== undefined,
     get peerCount() {

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from "node:net";
 import type { ForkId } from "../chainspec/forkId.ts";
 import { isOurAddress } from "../config/crossChecks.ts";
 import { type Enode, parseEnode } from "../config/enode.ts";
-import type { Settings } from "../config/settings.ts";
+import type { PeerSettings, Settings } from "../config/settings.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import { keepKnownNodes, openKnownNodesFile } from "../network/discovery/knownNodes.ts";
 import type { NodeContact } from "../network/discovery/packets.ts";
@@ -16,6 +16,7 @@ import { type Clock, systemClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
+import { findAdvertisedAddress, reportAddress } from "./advertisedAddress.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import { dialAddress, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
@@ -50,7 +51,7 @@ export interface PeerForks {
 
 /** Listens for peers and dials the maintained ones; undefined when --p2p-enabled is false. */
 export async function openPeers(
-  { peers, maxPeers, clientVersion, permissions: { allowsHostNames } }: Settings,
+  { peers, maxPeers, clientVersion, isDevelopmentNetwork, permissions: { allowsHostNames } }: Settings,
   {
     key,
     protocols,
@@ -71,17 +72,19 @@ export async function openPeers(
   const knownNodes = openKnownNodesFile(knownNodesFile);
   const isInside = subnetCheck(peers.subnets);
   const isPermitted = (node: NodeAddress): boolean => isInside(node.host) && isListed(node, permissions);
+  const address = await findAdvertisedAddress(peers, { logger });
   const created = await createNetwork(
     {
       key: { privateKey: key.privateKey, nodeId: key.publicKey },
       clientId: clientVersion,
       host: peers.host,
       port: peers.port,
+      advertisedPortOf: address.portOf,
       limits: { maxPeers, maxInbound: peers.maxInbound },
       maintained: peers.maintained.flatMap((node) => dialAddress(node) ?? []),
       bannedIds: peers.bannedIds,
       discovery: peers.discovery && {
-        advertisedIp: isIP(peers.advertisedHost) === 0 ? UNSPECIFIED_IP : peers.advertisedHost,
+        advertisedIp: isIP(address.host) === 0 ? UNSPECIFIED_IP : address.host,
         bootnodes: [...peers.discovery.bootnodes.flatMap(contactsOf), ...knownNodes.read()],
         dnsList: peers.discovery.dnsList,
         forkId: forks.own,
@@ -96,7 +99,8 @@ export async function openPeers(
       logger,
       isPermitted,
       isOwnAddress: (node, { port }) =>
-        node.tcpPort === port && (node.host === peers.advertisedHost || isOurAddress(node.host)),
+        (node.tcpPort === port && isOurAddress(node.host)) ||
+        (node.tcpPort === address.portOf(port) && node.host === address.host),
       isValidator,
       traffic: counters.traffic,
       onPeerConnected: counters.connected,
@@ -104,15 +108,13 @@ export async function openPeers(
     },
   );
   if (!created.ok) return created;
-  if (peers.maintained.length === 0 && peers.discovery?.dnsList === undefined) {
-    logger.warn(
-      {},
-      peers.discovery === undefined
-        ? "no peers are configured, and discovery is off: list them in static-nodes.json, or others must call this node"
-        : "no bootnodes are configured: this node has peers once it is called, or when they are named with --bootnodes",
-    );
-  }
   const network = created.value;
+  const advertised = { advertisedHost: address.host, allowsHostNames };
+  const facts = peerToPeerFacts(network, advertised, { nodeId: key.publicKey, headOf });
+  warnOfNoPeers(peers, logger);
+  const isFound = peers.discovery !== undefined && !isDevelopmentNetwork;
+  if (facts.enode !== undefined)
+    reportAddress(facts.enode, { ...address, listensOn: peers.host, isFound, logger });
   const keeper =
     peers.discovery && keepKnownNodes(knownNodes, { nodes: () => network.discoveredNodes, clock });
   return ok({
@@ -121,8 +123,18 @@ export async function openPeers(
       keeper?.close();
       await network.close();
     },
-    facts: peerToPeerFacts(network, { ...peers, allowsHostNames }, { nodeId: key.publicKey, headOf }),
+    facts,
   });
+}
+
+function warnOfNoPeers({ maintained, discovery }: PeerSettings, logger: Logger): void {
+  if (maintained.length > 0 || discovery?.dnsList !== undefined) return;
+  logger.warn(
+    {},
+    discovery === undefined
+      ? "no peers are configured, and discovery is off: list them in static-nodes.json, or others must call this node"
+      : "no bootnodes are configured: this node has peers once it is called, or when they are named with --bootnodes",
+  );
 }
 
 /** Where a bootnode answers; none when it is named by a host name, or takes no part in discovery. */

@@ -73,6 +73,10 @@ describe("options of peers", () => {
       ["--discovery-dns-url=enrtree://ABC@nodes.example.org"],
       "Invalid value for option '--discovery-dns-url': 'enrtree://ABC@nodes.example.org' is not an enrtree URL: expected enrtree://<public key in base32>@<domain>",
     ],
+    [
+      ["--nat-method=kubernetes", "--Xnat-method-fallback-enabled=false"],
+      "--nat-method=KUBERNETES is not supported: this node does not ask Kubernetes for the address of a service. Set --p2p-host",
+    ],
     [["--Xdns-update-enabled"], "The --Xdns-update-enabled option needs --Xdns-enabled to be true"],
     [
       ["--static-nodes-file=absent.json"],
@@ -105,10 +109,22 @@ describe("options of peers", () => {
     ],
     [
       ["--Xnat-kube-service-name=node", "--nat-method=NONE"],
+      ["--Xnat-kube-service-name has no effect in this node: --nat-method is neither KUBERNETES nor AUTO."],
+    ],
+    [
+      ["--nat-method=UPNP"],
       [
-        "--nat-method has no effect in this node: this part of peer-to-peer networking is not implemented.",
-        "--Xnat-kube-service-name has no effect in this node: --nat-method is neither KUBERNETES nor AUTO.",
+        "--nat-method=UPNP is not supported: this node does not ask a router to forward ports. Set --p2p-host to the address at which others reach this node, forward --p2p-port (TCP and UDP) to it under the same number, and set --nat-method=NONE. Until then --p2p-host is announced.",
       ],
+    ],
+    [
+      ["--nat-method=UPNP", "--p2p-enabled=false"],
+      ["nat-method has been ignored because --p2p-enabled was not defined on the command line."],
+    ],
+    [["--nat-method=DOCKER"], []],
+    [
+      ["--Xnat-method-fallback-enabled=false"],
+      ["--Xnat-method-fallback-enabled=false has no effect with --nat-method=AUTO."],
     ],
     [
       ["--ethstats-contact=me"],
@@ -172,11 +188,24 @@ describe("options of peers", () => {
     ]);
   });
 
+  it("take the ports of a container's host from the environment, and Kubernetes for none", () => {
+    const nat = (environment: Record<string, string>, ...args: string[]) =>
+      settings({ args: [DEV_GENESIS, ...args], environment }).peers?.nat;
+    const ports = { HOST_PORT_30303: "40404", HOST_PORT_8545: "x", HOST_PORT_1: "70000" };
+    expect(nat(ports, "--nat-method=docker")).toEqual({
+      method: "DOCKER",
+      hostPorts: new Map([[30303, 40404]]),
+    });
+    expect(nat({ KUBERNETES_SERVICE_HOST: "10.0.0.1" })?.method).toBe("NONE");
+    expect(nat({}, "--nat-method=UPNP")?.method).toBe("NONE");
+  });
+
   it("become settings", () => {
     expect(settings({ args: [DEV_GENESIS] }).peers).toEqual({
       host: "0.0.0.0",
       port: 30303,
       advertisedHost: "127.0.0.1",
+      nat: { method: "AUTO", hostPorts: new Map() },
       maxInbound: 15,
       maintained: [],
       discovery: { bootnodes: [], checksForkId: true },

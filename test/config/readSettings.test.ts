@@ -368,8 +368,18 @@ describe("warnings", () => {
   it.each<[Given, readonly string[]]>([
     [{ options: ["p2p-enabled=false", "discovery-enabled=false", "miner-enabled=false"] }, []],
     [
-      { options: ["p2p-enabled=true", "max-peers=30", "nat-method=none", "tx-pool=SEQUENCED"] },
-      ["--nat-method has no effect in this node: this part of peer-to-peer networking is not implemented."],
+      {
+        options: [
+          "p2p-enabled=true",
+          "max-peers=30",
+          "random-peer-priority-enabled=true",
+          "nat-method=none",
+          "tx-pool=SEQUENCED",
+        ],
+      },
+      [
+        "--random-peer-priority-enabled has no effect in this node: this part of peer-to-peer networking is not implemented.",
+      ],
     ],
     [{ options: ["metrics-enabled=false", "tx-pool-enable-save-restore=false"] }, []],
     [

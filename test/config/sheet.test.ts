@@ -82,6 +82,7 @@ const HONOURED = [
   "Xmetrics-idle-timeout",
   "discovery-dns-url",
   "Xp2p-dns-discovery-server",
+  "Xnat-method-fallback-enabled",
 ];
 
 function readRows(sheet: string): readonly Row[] {

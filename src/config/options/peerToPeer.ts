@@ -102,10 +102,10 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "Subnets that peers must be in.",
   }),
   "nat-method": option({
-    ...withoutEffect,
+    ...dependent,
     type: choiceType(["UPNP", "UPNPP2PONLY", "DOCKER", "KUBERNETES", "AUTO", "NONE"]),
     default: "AUTO",
-    help: "How the announced address is found.",
+    help: "How the announced address is found: DOCKER (HOST_IP), NONE (p2p-host), or AUTO.",
   }),
   "static-nodes-file": option({
     group,

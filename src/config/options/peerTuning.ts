@@ -46,7 +46,13 @@ const CONNECTION_OPTIONS = {
     "besu",
     "Kubernetes service that provides the external address.",
   ),
-  "Xnat-method-fallback-enabled": noEffect.switched(true, "Continue without NAT when its method fails."),
+  "Xnat-method-fallback-enabled": option({
+    group,
+    type: switchType,
+    default: true,
+    isHidden: true,
+    help: "Continue without NAT when its method fails.",
+  }),
   "Xeth-max-message-size": noEffect.valued(bytesType, 10_485_760, "Size limit of a peer's message."),
   "Xewp-max-get-headers": noEffect.valued(
     countType,
