@@ -3,7 +3,7 @@ import { keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import type { Account } from "../types/account.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
-import { ACCOUNT_TRIE } from "./stagedState.ts";
+import { ACCOUNT_TRIE } from "./stateWriter.ts";
 import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
 import { EMPTY_TRIE, type TrieRoot } from "./trie/trieRoot.ts";

@@ -5,7 +5,7 @@ import { KEY_PREFIXES, prefixRange } from "../storage/keys.ts";
 import { accountKey, parseSlotKey, slotKey } from "../storage/stateKeys.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { encodeFlatAccount } from "./flatAccount.ts";
-import { ACCOUNT_TRIE } from "./stagedState.ts";
+import { ACCOUNT_TRIE } from "./stateWriter.ts";
 import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
 import { PageReader } from "./trie/pageReader.ts";
 import { NO_STORAGE } from "./trie/storedNode.ts";

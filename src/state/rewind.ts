@@ -12,8 +12,8 @@ import {
 } from "../storage/stateKeys.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { encodeFlatAccount } from "./flatAccount.ts";
-import { ACCOUNT_TRIE } from "./stagedState.ts";
 import { encodeStateHead, readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
+import { ACCOUNT_TRIE } from "./stateWriter.ts";
 import { findLeaf, type TrieSource } from "./trie/findLeaf.ts";
 import { PageReader } from "./trie/pageReader.ts";
 import { NO_STORAGE } from "./trie/storedNode.ts";

@@ -1,35 +1,28 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
 import { type Hash, keccak256 } from "../primitives/hash.ts";
-import { concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
+import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { atOnce, type Steps } from "../primitives/steps.ts";
-import { checksumOf, SEAL_BYTES, sealEntry, writeUint32 } from "../storage/checksum.ts";
 import type { Batch } from "../storage/database.ts";
-import {
-  accountKey,
-  codeKey,
-  deletedLeavesKey,
-  STATE_HEAD_KEY,
-  slotKey,
-  stateRecordKey,
-} from "../storage/stateKeys.ts";
 import type { Account } from "../types/account.ts";
 import { encodeAccountLeaf, encodeSlotValue } from "./accountLeaf.ts";
 import { ByteArena } from "./byteArena.ts";
 import { encodeFlatAccount, type FlatAccount } from "./flatAccount.ts";
 import type { FlatColumn, OverwrittenEntries } from "./flatColumn.ts";
-import { putPreimage } from "./preimages.ts";
 import type { AccountChange, StateChanges } from "./stateChanges.ts";
-import { encodeStateHead, encodeStateRecord, type StateRecord } from "./stateRecord.ts";
+import type { StateRecord } from "./stateRecord.ts";
+import {
+  ACCOUNT_TRIE,
+  type AccountLeafChange,
+  type SlotLeafChange,
+  writeStateInSteps,
+} from "./stateWriter.ts";
 import type { NewPage } from "./trie/headNodes.ts";
 import type { NodeReader } from "./trie/pageReader.ts";
 import { findChange, sortChanges } from "./trie/sortChanges.ts";
 import { NO_STORAGE, type StoragePointer, VERSION_LIMIT } from "./trie/storedNode.ts";
 import { EMPTY_TRIE, isEmptyTrie, type TrieRoot } from "./trie/trieRoot.ts";
 import { type TrieChange, updateTrieInSteps } from "./trie/updateTrie.ts";
-
-/** The id of the account trie; storage tries count from 1. */
-export const ACCOUNT_TRIE = 0;
 
 /** The state that a stage builds on, and the readers for it. */
 export interface StageBase {
@@ -61,22 +54,6 @@ export function* stageInSteps(base: StageBase, changes: StateChanges, number: nu
 /** Work per step: less than a millisecond when the entries are in memory. */
 const STEP_ACCOUNTS = 64;
 const STEP_SLOTS = 128;
-const STEP_WRITES = 128;
-
-interface AccountLeafChange extends TrieChange {
-  readonly key: Hash;
-  readonly address: Address;
-  readonly before: FlatAccount | undefined;
-  /** The new flat entry; empty when the account is deleted. */
-  readonly after: Uint8Array;
-}
-
-interface SlotLeafChange extends TrieChange {
-  readonly key: Hash;
-  readonly slot: Uint8Array;
-  readonly before: Uint8Array;
-  readonly after: Uint8Array;
-}
 
 /**
  * A StagedState (worldState.ts): a derived state that is not committed yet. Cleared storage keeps its trie (old blocks
@@ -134,28 +111,11 @@ export class Staged implements OverwrittenEntries {
   }
 
   *writeInSteps(batch: Batch): Steps<void> {
-    const { version } = this;
-    for (const { key, page } of this.pages) batch.put(key, page);
-    writeDeletedLeaves(batch, version, ACCOUNT_TRIE, this.accounts);
-    for (const [index, { key, address, after, existed }] of this.accounts.entries()) {
-      if (index % STEP_WRITES === 0) yield;
-      this.writeEntry(batch, accountKey(key), after);
-      if (!existed) putPreimage(batch, key, address);
-    }
-    for (const [trieId, slots] of this.storages) {
-      yield;
-      writeDeletedLeaves(batch, version, trieId, slots);
-      for (const [index, { key, slot, after, existed }] of slots.entries()) {
-        if (index > 0 && index % STEP_WRITES === 0) yield;
-        this.writeEntry(batch, slotKey(trieId, key), after);
-        if (!existed) putPreimage(batch, key, slot);
-      }
-    }
-    for (const { codeHash, code } of this.code) batch.put(codeKey(codeHash), code);
-    batch.put(stateRecordKey(version), encodeStateRecord(version, this.record));
-    batch.put(STATE_HEAD_KEY, encodeStateHead({ number: version, epoch: this.base.epoch }));
+    const { version, record, pages, accounts, storages, code, arena } = this;
+    const { epoch, entries } = this.base;
+    yield* writeStateInSteps(batch, { version, epoch, record, pages, accounts, storages, code }, arena);
     // Last, because reads need the previous values from memory only once the batch is being written.
-    this.base.entries.hold(this);
+    entries.hold(this);
   }
 
   /** Updates the column with the entries, once this state is the head's. */
@@ -217,17 +177,6 @@ export class Staged implements OverwrittenEntries {
     return isEmptyTrie(root) ? STORAGE_EMPTY : { root, storage: { trieId, version: root.version } };
   }
 
-  private writeEntry(batch: Batch, key: Uint8Array, value: Uint8Array): void {
-    if (value.length === 0) {
-      batch.delete(key);
-      return;
-    }
-    const sealed = this.arena.allocate(value.length + SEAL_BYTES);
-    sealed.set(value);
-    writeUint32(sealed, value.length, checksumOf(key, value));
-    batch.put(key, sealed);
-  }
-
   /** Sorts the leaves, as updateTrie and findChange require. */
   private updateTrie(trieId: number, root: TrieRoot, leaves: TrieChange[]): Steps<TrieRoot> {
     sortChanges(leaves);
@@ -235,19 +184,6 @@ export class Staged implements OverwrittenEntries {
     const { version, arena } = this;
     return updateTrieInSteps({ trieId, version, reader: this.base.reader, sink, arena }, root, leaves);
   }
-}
-
-/** Lists the deleted leaves, so that a rewind knows which entries to restore. */
-function writeDeletedLeaves(
-  batch: Batch,
-  version: number,
-  trieId: number,
-  leaves: readonly TrieChange[],
-): void {
-  const deleted = leaves.filter(({ value }) => value === undefined);
-  if (deleted.length === 0) return;
-  const key = deletedLeavesKey(version, trieId);
-  batch.put(key, sealEntry(key, concatBytes(...deleted.map((leaf) => leaf.key))));
 }
 
 interface StagedStorage {

@@ -7,8 +7,8 @@ import { accountKey, parseSlotKey, parseTrieKey, slotKey, trieKeysFrom } from ".
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { createCodeReader } from "./codeReader.ts";
 import { encodeFlatAccount } from "./flatAccount.ts";
-import { ACCOUNT_TRIE } from "./stagedState.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
+import { ACCOUNT_TRIE } from "./stateWriter.ts";
 import { PageReader } from "./trie/pageReader.ts";
 import { NO_STORAGE } from "./trie/storedNode.ts";
 import { newTrieLeaves, type TrieLeaf, trieLeaves } from "./trie/trieLeaves.ts";

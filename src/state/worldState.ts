@@ -11,7 +11,7 @@ import { createOverlay, type Overlay } from "./overlay.ts";
 import type { AccountProof } from "./proof.ts";
 import { rebuildFlat } from "./rebuildFlat.ts";
 import { rewindState } from "./rewind.ts";
-import { ACCOUNT_TRIE, Staged, stageInSteps, storageOf } from "./stagedState.ts";
+import { Staged, stageInSteps, storageOf } from "./stagedState.ts";
 import type { StateChanges } from "./stateChanges.ts";
 import {
   createStateHistory,
@@ -21,6 +21,7 @@ import {
 } from "./stateHistory.ts";
 import type { StateReader } from "./stateReader.ts";
 import { readStateHead, readStateRecord, type StateRecord } from "./stateRecord.ts";
+import { ACCOUNT_TRIE } from "./stateWriter.ts";
 import { findLeaf } from "./trie/findLeaf.ts";
 import { HeadNodes } from "./trie/headNodes.ts";
 import { EMPTY_TRIE } from "./trie/trieRoot.ts";
