@@ -23,7 +23,7 @@ export interface CatchUpParts {
 }
 
 export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchUp {
-  const { chain, choice, target, canImport } = context;
+  const { chain, choice, progress, canImport } = context;
   const isKnown = (hash: Hash): boolean => chain.headerByHash(hash) !== undefined;
   const probe = createHeadProbe({
     head: () => chain.head,
@@ -50,12 +50,12 @@ export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchU
       while (canImport()) {
         const peer = chooseOrProbe();
         if (peer !== undefined) {
-          if (choice.isTrusted(peer)) target.change(peer);
+          if (choice.isTrusted(peer)) progress.changePeer(peer);
           await fetchRange(context, peer);
           parts.onRangeEnded();
           continue;
         }
-        target.change(undefined);
+        progress.changePeer(undefined);
         if (probe.count === 0) return;
         parts.onWaiting();
         await probe.next();

@@ -2,7 +2,7 @@ import type { Clock } from "../primitives/clock.ts";
 import type { PeerChoice } from "./peerChoice.ts";
 import type { PeerReports } from "./peerReports.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
-import type { SyncTarget } from "./syncTarget.ts";
+import type { SyncProgress } from "./syncProgress.ts";
 
 /** What the parts of sync share. */
 export interface SyncContext {
@@ -10,7 +10,7 @@ export interface SyncContext {
   readonly chain: SyncChain;
   readonly clock: Clock;
   readonly choice: PeerChoice;
-  readonly target: SyncTarget;
+  readonly progress: SyncProgress;
   readonly reports: PeerReports;
   readonly isClosed: () => boolean;
   /** False after close, and during the pause that follows a local failure. */

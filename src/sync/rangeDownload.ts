@@ -56,7 +56,7 @@ async function importBlocks(
   peer: SyncPeer,
   { links, budget }: { readonly links: readonly Link[]; readonly budget: RequestBudget },
 ): Promise<boolean> {
-  const { chain, target, reports, isClosed } = context;
+  const { chain, progress, reports, isClosed } = context;
   const blocks = downloadBlocks(peer, links);
   for (;;) {
     const next = await budget.wait(blocks.next());
@@ -74,8 +74,8 @@ async function importBlocks(
     if (number <= chain.head.header.number) continue;
     const imported = await chain.importBlock(block);
     if (imported.ok) {
-      target.change(peer);
-      target.noteFetched();
+      progress.changePeer(peer);
+      progress.noteFetched();
       continue;
     }
     if (chain.head.header.number < number) {
@@ -108,9 +108,9 @@ function failPeer(context: SyncContext, peer: SyncPeer, error: CodedError<Downlo
   context.reports.downloadFailed(peer, error);
 }
 
-function backOff({ choice, target }: SyncContext, peer: SyncPeer): void {
+function backOff({ choice, progress }: SyncContext, peer: SyncPeer): void {
   choice.backOff(peer);
-  target.noteFailure();
+  progress.noteFailure();
 }
 
 const TOO_SLOW: Result<never, DownloadErrorCode> = err({

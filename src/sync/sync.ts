@@ -9,7 +9,7 @@ import { createPeerChoice } from "./peerChoice.ts";
 import { createPeerReports } from "./peerReports.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 import { createRetrySchedule } from "./retrySchedule.ts";
-import { createSyncTarget, type SyncStatus } from "./syncTarget.ts";
+import { createSyncProgress, type SyncStatus } from "./syncProgress.ts";
 
 /**
  * Syncs the chain from peers (p2p.md#full-sync, p2p.md#block-propagation).
@@ -60,9 +60,9 @@ export function createSync(parts: SyncParts): Sync {
     retry: wake,
   });
   const { isClosed, canImport, pause, scheduleRetry } = schedule;
-  const target = createSyncTarget({ chain, logger, onChanged: () => parts.onStatusChanged?.() });
+  const progress = createSyncProgress({ chain, logger, onChanged: () => parts.onStatusChanged?.() });
   const reports = createPeerReports({ peers, chain, clock, logger, onLocalFailure: pause });
-  const context: SyncContext = { peers, chain, clock, choice, target, reports, isClosed, canImport };
+  const context: SyncContext = { peers, chain, clock, choice, progress, reports, isClosed, canImport };
   const onFailure = reports.failed;
   const announced = createAnnouncedBlocks(context);
   const announcedTask = createCoalescedTask({
@@ -81,7 +81,7 @@ export function createSync(parts: SyncParts): Sync {
     isClosed,
     onFailure,
     onEnd() {
-      target.change(undefined);
+      progress.changePeer(undefined);
       scheduleRetry();
     },
   });
@@ -98,10 +98,10 @@ export function createSync(parts: SyncParts): Sync {
       if (announced.add(offered)) wake();
     },
     get isInSync() {
-      return target.isInSync;
+      return progress.isInSync;
     },
     get status() {
-      return target.status;
+      return progress.status;
     },
     async close() {
       schedule.close();

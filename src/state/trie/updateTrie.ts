@@ -3,9 +3,9 @@ import { compareBytes } from "../../primitives/hex.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import { BranchFrame } from "./branchFrame.ts";
 import { divergenceDepth, nibbleAt } from "./nibbles.ts";
-import { NodeWriter, type TrieUpdate } from "./nodeWriter.ts";
 import type { ExtensionNode, LeafNode, OpenNode } from "./openNode.ts";
 import { openBranch, readLeaf, takeApart } from "./openStored.ts";
+import { PageBuilder, type TrieUpdate } from "./pageBuilder.ts";
 import { rootNode, type StoragePointer, type StoredNode } from "./storedNode.ts";
 import { isEmptyTrie, type TrieRoot } from "./trieRoot.ts";
 
@@ -32,7 +32,7 @@ export function updateTrie(update: TrieUpdate, root: TrieRoot, changes: readonly
   if (first === undefined) return root;
   const updater = new Updater(update);
   const open = updater.change(baseOf(root), 0, changes, 0, changes.length);
-  return updater.writer.seal(open, first.key);
+  return updater.builder.seal(open, first.key);
 }
 
 /** As updateTrie, for any number of changes. All versions reachable from the root must stay readable until the end. */
@@ -44,7 +44,7 @@ export function* updateTrieInSteps(
   if (changes.length <= STEP_CHANGES) return updateTrie(update, root, changes);
   const updater = new Updater(update);
   const open = yield* updater.changeInSteps(baseOf(root), 0, changes, 0, changes.length);
-  return updater.writer.seal(open, changeAt(changes, 0).key);
+  return updater.builder.seal(open, changeAt(changes, 0).key);
 }
 
 /** Changes per step: less than a millisecond when the nodes are in memory. */
@@ -68,12 +68,12 @@ interface PendingBranch {
 
 class Updater {
   private readonly update: TrieUpdate;
-  readonly writer: NodeWriter;
+  readonly builder: PageBuilder;
   private readonly frames: BranchFrame[] = [];
 
   constructor(update: TrieUpdate) {
     this.update = update;
-    this.writer = new NodeWriter(update);
+    this.builder = new PageBuilder(update);
   }
 
   /** Applies changes[from..until), whose keys all pass through `base` at `depth`. */
@@ -218,7 +218,7 @@ class Updater {
 
   private changeBranch(pending: PendingBranch): OpenNode | undefined {
     const { frame, depth, changes, from, until } = pending;
-    const base = this.writer.length;
+    const base = this.builder.length;
     for (let at = from; at < until; ) {
       const nibble = nibbleAt(changeAt(changes, at).key, depth);
       const end = endOfNibble(changes, at, until, depth);
@@ -230,7 +230,7 @@ class Updater {
 
   private *changeBranchInSteps(pending: PendingBranch): Steps<OpenNode | undefined> {
     const { frame, depth, changes, from, until } = pending;
-    const base = this.writer.length;
+    const base = this.builder.length;
     for (let at = from; at < until; ) {
       const nibble = nibbleAt(changeAt(changes, at).key, depth);
       const end = endOfNibble(changes, at, until, depth);
@@ -248,8 +248,8 @@ class Updater {
 
   private leave(pending: PendingBranch, base: number): OpenNode | undefined {
     const { frame, depth, changes, from, leadFrom, leadKey } = pending;
-    const node = this.writer.closeBranch(frame, depth, changeAt(changes, from).key, base);
-    return this.writer.lead(node, leadFrom, depth, leadKey);
+    const node = this.builder.closeBranch(frame, depth, changeAt(changes, from).key, base);
+    return this.builder.lead(node, leadFrom, depth, leadKey);
   }
 
   private frame(depth: number): BranchFrame {

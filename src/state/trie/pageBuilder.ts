@@ -22,7 +22,7 @@ export interface TrieUpdate extends NodeSource {
 }
 
 /** Builds the new nodes of one update, children before parents, and hands their pages to the sink. */
-export class NodeWriter {
+export class PageBuilder {
   private readonly update: TrieUpdate;
   private readonly stack: PageStack;
 

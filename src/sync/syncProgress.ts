@@ -3,12 +3,12 @@ import { IN_SYNC_DISTANCE } from "./limits.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
 
 /** The peer with which the node catches up, and how far it has come. */
-export interface SyncTarget {
+export interface SyncProgress {
   /** False while more than five blocks were fetched, and their peer has more than five more. */
   readonly isInSync: boolean;
   readonly status: SyncStatus | undefined;
   /** Sets the peer; undefined when the node does not catch up with anybody. */
-  change(peer: SyncPeer | undefined): void;
+  changePeer(peer: SyncPeer | undefined): void;
   /** A block of a range was imported. */
   noteFetched(): void;
   /** A download failed: the heights that peers claim are unproven again. */
@@ -22,12 +22,12 @@ export interface SyncStatus {
   readonly highestBlock: bigint;
 }
 
-export function createSyncTarget(parts: {
+export function createSyncProgress(parts: {
   readonly chain: Pick<SyncChain, "head">;
   readonly logger: Logger;
   /** `status` or `isInSync` may have changed. */
   readonly onChanged: () => void;
-}): SyncTarget {
+}): SyncProgress {
   const { chain, logger, onChanged } = parts;
   const headNumber = (): bigint => chain.head.header.number;
   let target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
@@ -50,7 +50,7 @@ export function createSyncTarget(parts: {
         highestBlock: isAhead ? height : currentBlock,
       };
     },
-    change(peer) {
+    changePeer(peer) {
       if (target?.peer === peer) return;
       const startingBlock = target?.startingBlock ?? headNumber();
       if (peer === undefined) {
