@@ -56,10 +56,10 @@ describe("the running program", IN_REAL_TIME, () => {
   });
 
   it("logs each warning of its configuration once", async () => {
-    const node = await startNodeProcess({ options: ["--nat-method=NONE"] });
+    const node = await startNodeProcess({ options: ["--random-peer-priority-enabled"] });
     await node.stop();
     const warning =
-      "--nat-method has no effect in this node: this part of peer-to-peer networking is not implemented.";
+      "--random-peer-priority-enabled has no effect in this node: this part of peer-to-peer networking is not implemented.";
     expect(node.output().split(warning)).toHaveLength(2);
   });
 });

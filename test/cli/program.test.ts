@@ -60,7 +60,10 @@ describe("the program", () => {
 
 describe("validate-config", () => {
   it("begins with the text that scripts look for, and exits with 0", () => {
-    const file = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nnat-method="NONE"\n`);
+    const file = writeToml(
+      "good.toml",
+      `genesis-file="${DEV_GENESIS_FILE}"\nrandom-peer-priority-enabled=true\n`,
+    );
     expect(ibex("validate-config", `--config-file=${file}`)).toEqual({
       status: 0,
       stdout:
@@ -109,11 +112,18 @@ describe("validate-config", () => {
   });
 
   it("prints JSON with --json", () => {
-    const good = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nnat-method="NONE"\n`);
+    const good = writeToml(
+      "good.toml",
+      `genesis-file="${DEV_GENESIS_FILE}"\nrandom-peer-priority-enabled=true\n`,
+    );
     const valid = ibex("validate-config", `--config-file=${good}`, "--json");
     expect({ ...valid, stdout: JSON.parse(valid.stdout) as unknown }).toEqual({
       status: 0,
-      stdout: { valid: true, problems: [], warnings: [expect.stringContaining("--nat-method")] },
+      stdout: {
+        valid: true,
+        problems: [],
+        warnings: [expect.stringContaining("--random-peer-priority-enabled")],
+      },
       stderr: "",
     });
     const bad = writeToml("port.toml", `genesis-file="${DEV_GENESIS_FILE}"\nrpc-http-port="x"\n`);
