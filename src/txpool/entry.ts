@@ -19,6 +19,6 @@ export interface PooledEntry extends PoolEntry {
   readonly key: string;
   /** Hex of the sender. */
   readonly senderKey: string;
-  /** Eviction score; only evictionOrder.ts reads and writes it. */
+  /** Eviction score; only eviction.ts reads and writes it. */
   evictionScore: number;
 }

@@ -4,7 +4,7 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { PooledEntry } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
 import type { PoolEventEmitter, RemovalCause, SubPool } from "./events.ts";
-import { createEvictionOrder, type EvictionOrder } from "./evictionOrder.ts";
+import { createEvictionOrder, type EvictionOrder, hasRoom, makeRoom } from "./eviction.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import { type Arrival, openSelection, type Selection, type SelectionConfig } from "./ordering.ts";
 import type { PoolChainView, PoolHeadChange } from "./ports.ts";
@@ -87,7 +87,7 @@ export class PoolEntries {
     this.#newestArrival = this.#newestArrival.next;
     const subPool = subPoolOf(queue, entry);
     if (replaced !== undefined) this.#emitter.removed({ entry: replaced, cause: "replaced", subPool });
-    if (this.#makeRoom(entry)) this.#emitter.added(entry, subPool);
+    if (this.#evictFor(entry)) this.#emitter.added(entry, subPool);
   }
 
   remove(entry: PooledEntry, cause: RemovalCause, reason?: string): void {
@@ -141,20 +141,15 @@ export class PoolEntries {
     }
   }
 
-  /**
-   * Evicts entries until the pool is within its limits again. An incoming transaction larger than the whole pool is
-   * evicted alone. False when the incoming one was evicted.
-   */
-  #makeRoom(incoming: PooledEntry): boolean {
-    const { maxTransactions, maxBytes } = this.#limits;
-    const isOversized = incoming.transaction.raw.length > maxBytes;
-    let stays = true;
-    while (this.#store.size > maxTransactions || this.#store.bytes > maxBytes) {
-      const entry = isOversized ? incoming : expectDefined(this.#eviction.worst(), "an entry of a full pool");
-      if (entry === incoming) stays = false;
-      this.remove(entry, entry === incoming ? "poolFull" : "evicted");
-    }
-    return stays;
+  /** False when the pool is full and the incoming entry itself was evicted. */
+  #evictFor(incoming: PooledEntry): boolean {
+    if (hasRoom(this.#store, this.#limits)) return true;
+    return makeRoom(incoming, {
+      pool: this.#store,
+      limits: this.#limits,
+      order: this.#eviction,
+      evict: (entry) => this.remove(entry, entry === incoming ? "poolFull" : "evicted"),
+    });
   }
 }
 

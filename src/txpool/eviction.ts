@@ -1,6 +1,8 @@
+import { expectDefined } from "../primitives/assert.ts";
 import { effectivePriorityFee } from "../types/transaction.ts";
 import type { PooledEntry } from "./entry.ts";
 import { Heap } from "./heap.ts";
+import type { TxPoolLimits } from "./limits.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
 /** Finds the entry that a full pool evicts. Costs nothing until it is first asked. */
@@ -19,6 +21,38 @@ export interface EvictionOrder {
    * demand.
    */
   invalidate(): void;
+}
+
+type PoolSize = Readonly<Record<"size" | "bytes", number>>;
+type PoolSizeLimits = Pick<TxPoolLimits, "maxTransactions" | "maxBytes">;
+
+/** Whether the pool is within its limits. */
+export function hasRoom({ size, bytes }: PoolSize, { maxTransactions, maxBytes }: PoolSizeLimits): boolean {
+  return size <= maxTransactions && bytes <= maxBytes;
+}
+
+/**
+ * Evicts entries until the pool is within its limits again. An incoming transaction larger than the whole pool is
+ * evicted alone. False when the incoming one was evicted.
+ */
+export function makeRoom(
+  incoming: PooledEntry,
+  parts: {
+    readonly pool: PoolSize;
+    readonly limits: PoolSizeLimits;
+    readonly order: Pick<EvictionOrder, "worst">;
+    readonly evict: (entry: PooledEntry) => void;
+  },
+): boolean {
+  const { pool, limits, order, evict } = parts;
+  const isOversized = incoming.transaction.raw.length > limits.maxBytes;
+  let stays = true;
+  while (!hasRoom(pool, limits)) {
+    const entry = isOversized ? incoming : expectDefined(order.worst(), "an entry of a full pool");
+    if (entry === incoming) stays = false;
+    evict(entry);
+  }
+  return stays;
 }
 
 /** A queue's last entry at some time; stale candidates are skipped. */
