@@ -68,7 +68,7 @@ describe("validate-config", () => {
       status: 0,
       stdout:
         "TOML config file is valid on basic inspection. The rules between its options and its genesis file are checked too.\n" +
-        "Warning: --nat-method has no effect in this node: this part of peer-to-peer networking is not implemented.\n",
+        "Warning: --random-peer-priority-enabled has no effect in this node: this part of peer-to-peer networking is not implemented.\n",
       stderr: "",
     });
   });
