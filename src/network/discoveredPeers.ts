@@ -4,6 +4,7 @@ import type { Clock } from "../primitives/clock.ts";
 import type { DialCandidates, NodeAddress } from "./dialer.ts";
 import {
   LONGEST_DISCOVERED_REDIAL_MS,
+  MAX_DISCOVERED_FAILURES,
   MAX_DISCOVERED_PEERS,
   SHORTEST_DISCOVERED_REDIAL_MS,
   STEADY_CONNECTION_MS,
@@ -11,7 +12,8 @@ import {
 
 /**
  * The nodes that discovery found (p2p.md#connection-policy): they are dialed once they are known, and again while there
- * is room for more peers, at most every 30 s, and less often the more dials failed.
+ * is room for more peers, at most every 30 s, and less often the more dials failed. A node that was dialed eight times in
+ * vain, an hour, is forgotten until discovery finds that it still answers there.
  */
 export interface DiscoveredPeers extends DialCandidates {
   /** A node has been found, or has another address. */
@@ -24,6 +26,8 @@ interface Candidate {
   isWaiting: boolean;
   waitMs: number;
   dueMs: number;
+  /** Dials in a row that failed. */
+  failures: number;
 }
 
 export function createDiscoveredPeers(parts: {
@@ -34,8 +38,10 @@ export function createDiscoveredPeers(parts: {
   readonly hasRoom: () => boolean;
   /** Whether the node is dialed anyway, or is connected. */
   readonly isKnown: (nodeId: Uint8Array) => boolean;
+  /** Whether the operator's lists still permit it. */
+  readonly isPermitted: (node: NodeAddress) => boolean;
 }): DiscoveredPeers {
-  const { clock, chance, hasRoom, isKnown } = parts;
+  const { clock, chance, hasRoom, isKnown, isPermitted } = parts;
   const candidates = new Map<string, Candidate>();
 
   return {
@@ -49,7 +55,7 @@ export function createDiscoveredPeers(parts: {
       const nowMs = clock.nowMs();
       for (const one of candidates.values()) {
         if (!one.isWaiting || one.dueMs > nowMs) continue;
-        if (isKnown(one.node.nodeId)) {
+        if (isKnown(one.node.nodeId) || !isPermitted(one.node)) {
           one.dueMs = nowMs + LONGEST_DISCOVERED_REDIAL_MS;
           continue;
         }
@@ -70,6 +76,7 @@ export function createDiscoveredPeers(parts: {
         isWaiting: true,
         waitMs: SHORTEST_DISCOVERED_REDIAL_MS,
         dueMs,
+        failures: 0,
       });
       dropOldest(candidates, MAX_DISCOVERED_PEERS);
     },
@@ -80,6 +87,11 @@ export function createDiscoveredPeers(parts: {
     disconnected(nodeId, _reason, lastedMs) {
       const one = candidates.get(toKey(nodeId));
       if (one === undefined) return;
+      one.failures = lastedMs > 0 ? 0 : one.failures + 1;
+      if (one.failures >= MAX_DISCOVERED_FAILURES) {
+        candidates.delete(toKey(nodeId));
+        return;
+      }
       if (lastedMs >= STEADY_CONNECTION_MS) one.waitMs = SHORTEST_DISCOVERED_REDIAL_MS;
       one.isWaiting = true;
       one.dueMs = clock.nowMs() + one.waitMs * (1 + chance() / 2);

@@ -86,6 +86,8 @@ export const STEADY_CONNECTION_MS = 30_000;
 /** Between dials of a node that discovery found (p2p.md#connection-policy); doubles up to the longest. */
 export const SHORTEST_DISCOVERED_REDIAL_MS = 30_000;
 export const LONGEST_DISCOVERED_REDIAL_MS = 10 * 60_000;
+/** Dials of such a node that may fail in a row. */
+export const MAX_DISCOVERED_FAILURES = 8;
 /** Most nodes of discovery that are remembered to be dialed. */
 export const MAX_DISCOVERED_PEERS = 1024;
 /** Most dials at the same time. */

@@ -156,6 +156,7 @@ class PeerToPeerNetwork implements Network {
     this.discovered = createDiscoveredPeers({
       ...parts,
       hasRoom: () => this.hasRoom(),
+      isPermitted: (node) => this.isPermitted(node),
       isKnown: (id) => this.maintained.has(id) || this.table.has(id),
     });
     this.dialer = createDialer({
@@ -271,8 +272,7 @@ class PeerToPeerNetwork implements Network {
       {
         ...this.parts,
         datagrams,
-        isPermitted: (node) =>
-          !this.banList.isDenied(node.nodeId) && (this.parts.isPermitted?.(node) ?? true),
+        isPermitted: (node) => this.isPermitted(node),
         wantsPeers: () => this.hasRoom(),
         onNode: (node) => {
           this.discovered.offer(node);
@@ -280,6 +280,10 @@ class PeerToPeerNetwork implements Network {
         },
       },
     );
+  }
+
+  private isPermitted(node: NodeAddress): boolean {
+    return !this.banList.isDenied(node.nodeId) && (this.parts.isPermitted?.(node) ?? true);
   }
 
   private isTrusted(nodeId: Uint8Array): boolean {

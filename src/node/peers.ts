@@ -71,7 +71,8 @@ export async function openPeers(
   const { createNetwork } = await import("../network/network.ts");
   const knownNodes = openKnownNodesFile(knownNodesFile);
   const isInside = subnetCheck(peers.subnets);
-  const isPermitted = (node: NodeAddress): boolean => isInside(node.host) && isListed(node, permissions);
+  const isListed = listCheck(permissions);
+  const isPermitted = (node: NodeAddress): boolean => isInside(node.host) && isListed(node);
   const address = await findAdvertisedAddress(peers, { logger });
   const created = await createNetwork(
     {
@@ -150,14 +151,23 @@ const UNSPECIFIED_IP = "0.0.0.0";
 /**
  * Compares node id, address and listening port, but not the discovery port (p2p.md#connection-policy).
  */
-function isListed({ nodeId, host, tcpPort }: NodeAddress, { nodes }: Permissions): boolean {
-  if (nodes === undefined) return true;
-  return nodes.items.some((item) => {
-    const listed = parseEnode(item);
-    if (!listed.ok) return false;
-    const { value } = listed;
-    return equalBytes(value.nodeId, nodeId) && value.host === host && value.tcpPort === tcpPort;
-  });
+function listCheck({ nodes }: Permissions): (node: NodeAddress) => boolean {
+  if (nodes === undefined) return () => true;
+  let items: readonly string[] = [];
+  let listed: readonly Enode[] = [];
+  return ({ nodeId, host, tcpPort }) => {
+    // Discovery asks for each datagram, so the list is parsed only when it has changed.
+    if (items !== nodes.items) {
+      items = nodes.items;
+      listed = items.flatMap((item) => {
+        const parsed = parseEnode(item);
+        return parsed.ok ? [parsed.value] : [];
+      });
+    }
+    return listed.some(
+      (one) => one.tcpPort === tcpPort && one.host === host && equalBytes(one.nodeId, nodeId),
+    );
+  };
 }
 
 function subnetCheck(subnets: readonly string[]): (host: string) => boolean {

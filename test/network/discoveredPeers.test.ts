@@ -13,12 +13,14 @@ function node(at: number): NodeAddress {
 function setUp(room: { left: number } = { left: 10 }) {
   const clock = createHandClock(0);
   const known = new Set<number>();
+  const unlisted = new Set<string>();
   const dials: [number, string][] = [];
   const discovered = createDiscoveredPeers({
     clock,
     chance: () => 0,
     hasRoom: () => room.left > 0,
     isKnown: (nodeId) => known.has(nodeId[0] ?? 0),
+    isPermitted: ({ host }) => !unlisted.has(host),
   });
   const maintained = createMaintainedPeers({ clock, chance: () => 0.5 });
   const dialer = createDialer({
@@ -26,7 +28,7 @@ function setUp(room: { left: number } = { left: 10 }) {
     candidates: joinCandidates([maintained, discovered]),
     dial: ({ host }) => void dials.push([clock.nowMs(), host]),
   });
-  return { clock, known, dials, discovered, maintained, dialer };
+  return { clock, known, unlisted, dials, discovered, maintained, dialer };
 }
 
 describe("nodes that discovery found", () => {
@@ -35,12 +37,33 @@ describe("nodes that discovery found", () => {
     discovered.offer(node(1));
     dialer.reschedule();
     clock.advanceBy(0);
-    for (let at = 0; at < 8; at++) {
+    for (let at = 0; at < 7; at++) {
       dialer.disconnected(node(1).nodeId, "tcpError", 0);
       clock.advanceBy(15 * MINUTE_MS - (clock.nowMs() % (15 * MINUTE_MS)));
     }
     const waits = dials.slice(1).map(([atMs], at) => atMs - (at === 0 ? 0 : 15 * MINUTE_MS * at));
-    expect(waits.map((ms) => ms / MINUTE_MS)).toEqual([0.5, 1, 2, 4, 8, 10, 10, 10]);
+    expect(waits.map((ms) => ms / MINUTE_MS)).toEqual([0.5, 1, 2, 4, 8, 10, 10]);
+
+    // The eighth failure ends it, until it is found again.
+    dialer.disconnected(node(1).nodeId, "tcpError", 0);
+    clock.advanceBy(60 * MINUTE_MS);
+    expect(dials).toHaveLength(8);
+    discovered.offer(node(1));
+    dialer.reschedule();
+    clock.advanceBy(0);
+    expect(dials).toHaveLength(9);
+  });
+
+  it("are not dialed while the operator's lists do not permit them", () => {
+    const { clock, unlisted, dials, discovered, dialer } = setUp();
+    unlisted.add(node(1).host);
+    discovered.offer(node(1));
+    dialer.reschedule();
+    clock.advanceBy(5 * MINUTE_MS);
+    expect(dials).toEqual([]);
+    unlisted.clear();
+    clock.advanceBy(5 * MINUTE_MS);
+    expect(dials).toHaveLength(1);
   });
 
   it("are dialed again after 30 s when a connection lasted", () => {
