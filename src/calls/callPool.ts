@@ -1,6 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { SimulationResult, Simulator } from "../execution/callRequest.ts";
-import type { StateQuery, StateQueryResult, StateQueryRunner } from "../execution/stateQuery.ts";
+import type { SimulationResult, Simulator } from "../execution/simulation/callRequest.ts";
+import type { StateQuery, StateQueryResult, StateQueryRunner } from "../execution/simulation/stateQuery.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";

@@ -1,9 +1,9 @@
 import { workerData } from "node:worker_threads";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
-import type { SimulationJob, SimulationResult } from "../execution/callRequest.ts";
-import { runSimulation } from "../execution/runSimulation.ts";
-import type { StateQuery, StateQueryResult } from "../execution/stateQuery.ts";
+import type { SimulationJob, SimulationResult } from "../execution/simulation/callRequest.ts";
+import { runSimulation } from "../execution/simulation/runSimulation.ts";
+import type { StateQuery, StateQueryResult } from "../execution/simulation/stateQuery.ts";
 import { createStateHistory } from "../state/stateHistory.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";

@@ -2,8 +2,12 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { blockRules } from "../execution/blockRules.ts";
 import { MemoryExhausted } from "../execution/memoryBudget.ts";
 import { replayStart } from "../execution/replayStart.ts";
-import { simulateBlocks } from "../execution/simulateBlocks.ts";
-import type { StateQuery, StateQueryResult, TransactionPosition } from "../execution/stateQuery.ts";
+import { simulateBlocks } from "../execution/simulation/simulateBlocks.ts";
+import type {
+  StateQuery,
+  StateQueryResult,
+  TransactionPosition,
+} from "../execution/simulation/stateQuery.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";

@@ -14,13 +14,13 @@ import type { StagedState } from "../state/worldState.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
-import { measureFinishing } from "./calibration.ts";
-import { type CandidateTiming, createCandidateTiming } from "./candidateTiming.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
-import { createSlowTransactions, type SlowTransactions } from "./slowTransactions.ts";
-import { type BlockTimeBudget, createBlockTimeBudget } from "./timeBudget.ts";
-import type { BlockTiming } from "./timingFilter.ts";
+import { measureFinishing } from "./timing/calibration.ts";
+import { type CandidateTiming, createCandidateTiming } from "./timing/candidateTiming.ts";
+import { createSlowTransactions, type SlowTransactions } from "./timing/slowTransactions.ts";
+import { type BlockTimeBudget, createBlockTimeBudget } from "./timing/timeBudget.ts";
+import type { BlockTiming } from "./timing/timingFilter.ts";
 import { type UnsealedBlock, unsealedBlock } from "./unsealedBlock.ts";
 
 /** Source of the transactions of our blocks: the pool. */

@@ -24,7 +24,7 @@ import { createExecutedBlocks } from "./executedBlocks.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { createImporter, type Importer } from "./importBlock.ts";
 import type { RecoverSealers, RecoverSenders } from "./signerRecovery.ts";
-import type { BlockTiming } from "./timingFilter.ts";
+import type { BlockTiming } from "./timing/timingFilter.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Chain } from "../chain/createChain.ts";
-import type { BlockTiming } from "../chain/timingFilter.ts";
+import type { BlockTiming } from "../chain/timing/timingFilter.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { crc32c } from "../storage/crc32c.ts";

@@ -1,8 +1,8 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import type { Simulator } from "../execution/callRequest.ts";
-import type { StateQueryRunner } from "../execution/stateQuery.ts";
+import type { Simulator } from "../execution/simulation/callRequest.ts";
+import type { StateQueryRunner } from "../execution/simulation/stateQuery.ts";
 import type { FindLogs } from "../logs/findLogs.ts";
 import type { LogIndex } from "../logs/logIndex.ts";
 import type { LogLevel, LogModule } from "../observability/logger.ts";

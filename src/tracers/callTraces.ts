@@ -1,8 +1,13 @@
 import { blockRules } from "../execution/blockRules.ts";
-import type { CallRequest, Overrides } from "../execution/callRequest.ts";
-import { overridden } from "../execution/overrides.ts";
 import { replayStart } from "../execution/replayStart.ts";
-import { contextRules, overlayOf, simulateOn, type YieldingCallContext } from "../execution/simulate.ts";
+import type { CallRequest, Overrides } from "../execution/simulation/callRequest.ts";
+import { overridden } from "../execution/simulation/overrides.ts";
+import {
+  contextRules,
+  overlayOf,
+  simulateOn,
+  type YieldingCallContext,
+} from "../execution/simulation/simulate.ts";
 import { memoryBounded } from "../execution/yieldPolicy.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";

@@ -1,4 +1,4 @@
-import type { CallRequest, Overrides } from "../execution/callRequest.ts";
+import type { CallRequest, Overrides } from "../execution/simulation/callRequest.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Requester } from "../primitives/requester.ts";
 import type { CallFramesConfig } from "./callFrames.ts";

@@ -1,7 +1,7 @@
 import { queryState } from "../../src/calls/queryState.ts";
 import type { ChainReader } from "../../src/chain/chain.ts";
-import { runSimulation } from "../../src/execution/runSimulation.ts";
-import type { StateQuery, StateQueryResult } from "../../src/execution/stateQuery.ts";
+import { runSimulation } from "../../src/execution/simulation/runSimulation.ts";
+import type { StateQuery, StateQueryResult } from "../../src/execution/simulation/stateQuery.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import type { RpcPorts } from "../../src/rpc/ports.ts";
 import { createStateHistory } from "../../src/state/stateHistory.ts";

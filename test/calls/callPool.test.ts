@@ -12,7 +12,7 @@ import {
 } from "../../src/calls/callPool.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import type { CallRequest, SimulationResult } from "../../src/execution/callRequest.ts";
+import type { CallRequest, SimulationResult } from "../../src/execution/simulation/callRequest.ts";
 import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { systemClock } from "../../src/primitives/clock.ts";

@@ -16,7 +16,7 @@ import { CHAIN_ID, prepareNetwork } from "./validatorNetwork.ts";
 
 /*
  * Endless code against four validators in processes of their own: in their pools, and in the proposals of one of them.
- * test/chain/slowTransactions.test.ts and stoppedValidation.test.ts cover this in the daily run.
+ * test/chain/timing/slowTransactions.test.ts and stoppedValidation.test.ts cover this in the daily run.
  */
 
 /** An endless transaction without a fee, which anyone can send where gas is free. */

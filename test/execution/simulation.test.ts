@@ -6,9 +6,9 @@ import {
   type SimulationResult,
   SLOT_LENGTH,
   type TouchedSlots,
-} from "../../src/execution/callRequest.ts";
-import { runSimulation } from "../../src/execution/runSimulation.ts";
-import type { CallContext } from "../../src/execution/simulate.ts";
+} from "../../src/execution/simulation/callRequest.ts";
+import { runSimulation } from "../../src/execution/simulation/runSimulation.ts";
+import type { CallContext } from "../../src/execution/simulation/simulate.ts";
 import { memoryBounded } from "../../src/execution/yieldPolicy.ts";
 import { asHash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";

@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { isInterpreterLoaded } from "../../execution/blockSession.ts";
-import type { SimulationJob, SimulationResult, Simulator } from "../../execution/callRequest.ts";
-import { runSimulation } from "../../execution/runSimulation.ts";
-import type { CallContext } from "../../execution/simulate.ts";
+import type { SimulationJob, SimulationResult, Simulator } from "../../execution/simulation/callRequest.ts";
+import { runSimulation } from "../../execution/simulation/runSimulation.ts";
+import type { CallContext } from "../../execution/simulation/simulate.ts";
 import { deadlineOnly } from "../../execution/yieldPolicy.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Requester } from "../../primitives/requester.ts";

@@ -1,4 +1,4 @@
-import type { Overrides, SimulationJob } from "../../execution/callRequest.ts";
+import type { Overrides, SimulationJob } from "../../execution/simulation/callRequest.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 
 /** Whether the work before the first instruction of a job takes some tenths of a millisecond at most. */

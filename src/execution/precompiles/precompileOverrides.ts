@@ -2,7 +2,7 @@ import type { ForkName } from "../../chainspec/forks.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
-import type { AccountOverride } from "../callRequest.ts";
+import type { AccountOverride } from "../simulation/callRequest.ts";
 import { precompileKeys } from "./addresses.ts";
 
 /** Precompiled contracts by address, after overrides: key of the address, key of the contract's own address. */

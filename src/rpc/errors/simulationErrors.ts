@@ -1,5 +1,5 @@
-import type { SimulationErrorCode, SimulationResult } from "../../execution/callRequest.ts";
 import { decodeErrorText, isErrorText } from "../../execution/revertText.ts";
+import type { SimulationErrorCode, SimulationResult } from "../../execution/simulation/callRequest.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { ERRORS, RpcError, withDetail } from "./errors.ts";

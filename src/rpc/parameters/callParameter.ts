@@ -1,4 +1,4 @@
-import type { CallRequest } from "../../execution/callRequest.ts";
+import type { CallRequest } from "../../execution/simulation/callRequest.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import type { AccessListEntry, Authorization, SentTransaction } from "../../types/transaction.ts";

@@ -1,4 +1,4 @@
-import type { AccountOverride, BlockOverride, Overrides } from "../../execution/callRequest.ts";
+import type { AccountOverride, BlockOverride, Overrides } from "../../execution/simulation/callRequest.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { bigintToBytes, bytesToBigint } from "../../primitives/quantity.ts";
 import { ERRORS, RpcError } from "../errors/errors.ts";

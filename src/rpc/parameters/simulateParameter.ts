@@ -1,4 +1,4 @@
-import type { BlockRequest, BlockStateCalls } from "../../execution/blockStateCalls.ts";
+import type { BlockRequest, BlockStateCalls } from "../../execution/simulation/blockStateCalls.ts";
 import type { RpcError } from "../errors/errors.ts";
 import { BOOLEAN, CALL, listOf, OBJECT } from "../schemas.ts";
 import { decodeCall } from "./callParameter.ts";

@@ -1,4 +1,4 @@
-import type { AccountOverride, BlockOverride } from "../../execution/callRequest.ts";
+import type { AccountOverride, BlockOverride } from "../../execution/simulation/callRequest.ts";
 import type { ParityTypes } from "../../tracers/parityTrace.ts";
 import type { DebugStyle } from "../../tracers/traceJob.ts";
 import type { RpcError } from "../errors/errors.ts";

@@ -10,7 +10,7 @@ import { createInlineCalls, type HeadChain } from "../../../src/calls/inline/inl
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../../src/execution/blockSession.ts";
-import type { CallRequest, SimulationJob, Simulator } from "../../../src/execution/callRequest.ts";
+import type { CallRequest, SimulationJob, Simulator } from "../../../src/execution/simulation/callRequest.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";

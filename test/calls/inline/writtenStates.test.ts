@@ -5,7 +5,7 @@ import type { Chain } from "../../../src/chain/createChain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../../src/execution/blockSession.ts";
-import type { SimulationResult } from "../../../src/execution/callRequest.ts";
+import type { SimulationResult } from "../../../src/execution/simulation/callRequest.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";

@@ -1,8 +1,8 @@
 import { RLP } from "@ethereumjs/rlp";
 import { beforeAll, describe, expect, it } from "vitest";
 import { DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
-import type { CallRequest } from "../../../src/execution/callRequest.ts";
-import { transactionOfCall } from "../../../src/execution/simulatedTransaction.ts";
+import type { CallRequest } from "../../../src/execution/simulation/callRequest.ts";
+import { transactionOfCall } from "../../../src/execution/simulation/simulatedTransaction.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";

@@ -2,7 +2,11 @@ import { RLP } from "@ethereumjs/rlp";
 import { beforeAll, describe, expect, it } from "vitest";
 import { queryState } from "../../../src/calls/queryState.ts";
 import { DEV_VALIDATOR_KEY } from "../../../src/config/devNetwork.ts";
-import type { StateQuery, StateQueryResult, StateQueryRunner } from "../../../src/execution/stateQuery.ts";
+import type {
+  StateQuery,
+  StateQueryResult,
+  StateQueryRunner,
+} from "../../../src/execution/simulation/stateQuery.ts";
 import type { Address } from "../../../src/primitives/address.ts";
 import { keccak256 } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";

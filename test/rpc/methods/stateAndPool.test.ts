@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ChainReader } from "../../../src/chain/chain.ts";
-import type { SimulationJob, SimulationResult } from "../../../src/execution/callRequest.ts";
+import type { SimulationJob, SimulationResult } from "../../../src/execution/simulation/callRequest.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { addressFromHex } from "../../../src/primitives/address.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";

@@ -1,4 +1,4 @@
-import type { StateQueryError } from "../../../execution/stateQuery.ts";
+import type { StateQueryError } from "../../../execution/simulation/stateQuery.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { assertNever } from "../../../primitives/assert.ts";
 import { ZERO_HASH } from "../../../primitives/hash.ts";

@@ -1,4 +1,4 @@
-import { SLOT_LENGTH, type TouchedSlots } from "../../../execution/callRequest.ts";
+import { SLOT_LENGTH, type TouchedSlots } from "../../../execution/simulation/callRequest.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { estimateError } from "../../errors/simulationErrors.ts";

@@ -1,5 +1,5 @@
-import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulateBlocks.ts";
-import type { BlocksErrorCode } from "../../../execution/simulatedBlocksError.ts";
+import type { SimulatedBlock, SimulatedCall } from "../../../execution/simulation/simulateBlocks.ts";
+import type { BlocksErrorCode } from "../../../execution/simulation/simulatedBlocksError.ts";
 import { logItemsJson } from "../../../logs/logResult.ts";
 import { assertNever } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";

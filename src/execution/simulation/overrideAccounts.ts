@@ -1,7 +1,7 @@
-import type { Overlay } from "../state/overlay.ts";
-import { EMPTY_ACCOUNT } from "../types/account.ts";
+import type { Overlay } from "../../state/overlay.ts";
+import { EMPTY_ACCOUNT } from "../../types/account.ts";
+import { clearIfEmpty } from "../emptyAccounts.ts";
 import type { AccountOverride } from "./callRequest.ts";
-import { clearIfEmpty } from "./emptyAccounts.ts";
 
 /** Applies account overrides to an overlay, as if they were part of the state before. */
 export function overrideAccounts(overlay: Overlay, overrides: readonly AccountOverride[]): void {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createCandidateTiming } from "../../src/chain/candidateTiming.ts";
-import type { Block } from "../../src/types/block.ts";
-import { aTransaction } from "../builders/aTransaction.ts";
-import { aGenesisHead } from "../builders/toyChain.ts";
+import { createCandidateTiming } from "../../../src/chain/timing/candidateTiming.ts";
+import type { Block } from "../../../src/types/block.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { aGenesisHead } from "../../builders/toyChain.ts";
 
 function aRun() {
   const learnt: [of: "ours" | "others", transactions: number, finishMs: number][] = [];

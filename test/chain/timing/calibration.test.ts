@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { measureFinishing } from "../../src/chain/calibration.ts";
-import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
-import { systemClock } from "../../src/primitives/clock.ts";
-import { toHex } from "../../src/primitives/hex.ts";
-import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { aChain } from "../builders/aChain.ts";
-import { theRules } from "../execution/context.ts";
+import { measureFinishing } from "../../../src/chain/timing/calibration.ts";
+import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
+import { systemClock } from "../../../src/primitives/clock.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
+import { aChain } from "../../builders/aChain.ts";
+import { theRules } from "../../execution/context.ts";
 
 const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
 const signal = { aborted: false };

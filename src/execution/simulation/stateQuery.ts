@@ -1,7 +1,7 @@
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Requester } from "../primitives/requester.ts";
-import type { Account } from "../types/account.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Requester } from "../../primitives/requester.ts";
+import type { Account } from "../../types/account.ts";
 import type { BlockStateCalls } from "./blockStateCalls.ts";
 import type { BlocksAnswer } from "./simulateBlocks.ts";
 

@@ -1,5 +1,5 @@
-import type { TransactionSource } from "../execution/buildBlock.ts";
-import type { SentTransaction } from "../types/transaction.ts";
+import type { TransactionSource } from "../../execution/buildBlock.ts";
+import type { SentTransaction } from "../../types/transaction.ts";
 
 /**
  * A source that ends as soon as one more transaction would make the block late, but yields at least one. Also reports the

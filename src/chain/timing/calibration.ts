@@ -1,22 +1,22 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { BlockRules } from "../execution/blockRules.ts";
-import { executeBlock } from "../execution/executeBlock.ts";
-import { createYieldPolicy, type StopSignal } from "../execution/yieldPolicy.ts";
-import { type Address, asAddress } from "../primitives/address.ts";
-import { expectDefined } from "../primitives/assert.ts";
-import type { Clock } from "../primitives/clock.ts";
-import { keccak256 } from "../primitives/hash.ts";
-import { EMPTY_BYTES } from "../primitives/hex.ts";
-import { bigintToBytes, bigintToFixedBytes } from "../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
-import type { Overlay } from "../state/overlay.ts";
-import type { StagedState } from "../state/worldState.ts";
-import { createBatch } from "../storage/batch.ts";
-import { EMPTY_ACCOUNT } from "../types/account.ts";
-import { rootOfList } from "../types/listRoot.ts";
-import { encodeReceipt } from "../types/receipt.ts";
-import { decodeTransaction, type SentTransaction, withSender } from "../types/transaction.ts";
-import { TRANSACTION_GAS } from "../types/transactionCount.ts";
+import type { BlockRules } from "../../execution/blockRules.ts";
+import { executeBlock } from "../../execution/executeBlock.ts";
+import { createYieldPolicy, type StopSignal } from "../../execution/yieldPolicy.ts";
+import { type Address, asAddress } from "../../primitives/address.ts";
+import { expectDefined } from "../../primitives/assert.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { keccak256 } from "../../primitives/hash.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import { bigintToBytes, bigintToFixedBytes } from "../../primitives/quantity.ts";
+import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
+import type { Overlay } from "../../state/overlay.ts";
+import type { StagedState } from "../../state/worldState.ts";
+import { createBatch } from "../../storage/batch.ts";
+import { EMPTY_ACCOUNT } from "../../types/account.ts";
+import { rootOfList } from "../../types/listRoot.ts";
+import { encodeReceipt } from "../../types/receipt.ts";
+import { decodeTransaction, type SentTransaction, withSender } from "../../types/transaction.ts";
+import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
 
 /** Gives the calibration private overlays of the head. */
 export interface CalibrationParts {

@@ -1,10 +1,10 @@
-import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { keccak256 } from "../primitives/hash.ts";
-import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
-import { bigintToBytes } from "../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString } from "../primitives/rlp.ts";
-import type { Header } from "../types/header.ts";
-import type { AccessListEntry, Authorization, SentTransaction } from "../types/transaction.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
+import { keccak256 } from "../../primitives/hash.ts";
+import { concatBytes, EMPTY_BYTES } from "../../primitives/hex.ts";
+import { bigintToBytes } from "../../primitives/quantity.ts";
+import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
+import type { Header } from "../../types/header.ts";
+import type { AccessListEntry, Authorization, SentTransaction } from "../../types/transaction.ts";
 import { type CallRequest, transactionTypeOf } from "./callRequest.ts";
 
 /** The transaction that a call represents: unsigned, with zeros for the signature. */

@@ -1,8 +1,8 @@
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Requester } from "../primitives/requester.ts";
-import type { Header } from "../types/header.ts";
-import type { AccessListEntry, Authorization, TransactionType } from "../types/transaction.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Requester } from "../../primitives/requester.ts";
+import type { Header } from "../../types/header.ts";
+import type { AccessListEntry, Authorization, TransactionType } from "../../types/transaction.ts";
 
 /**
  * A simulated call: eth_call, eth_estimateGas, eth_createAccessList (json-rpc.md#call-object).

@@ -1,38 +1,38 @@
-import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { AssertionFailed } from "../primitives/assert.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { EMPTY_BYTES } from "../primitives/hex.ts";
-import type { CodedError } from "../primitives/result.ts";
-import { createOverlay, type Overlay } from "../state/overlay.ts";
-import type { StateReader } from "../state/stateReader.ts";
-import { EMPTY_ACCOUNT } from "../types/account.ts";
-import type { Header } from "../types/header.ts";
-import { effectiveGasPrice } from "../types/transaction.ts";
-import type { BlockContext } from "./blockContext.ts";
-import { type BlockRules, blockRules } from "./blockRules.ts";
-import { type BlockSession, openSession } from "./blockSession.ts";
-import {
-  type AccountOverride,
-  type CallRequest,
-  type SimulationErrorCode,
-  transactionTypeOf,
-} from "./callRequest.ts";
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
+import { AssertionFailed } from "../../primitives/assert.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import type { CodedError } from "../../primitives/result.ts";
+import { createOverlay, type Overlay } from "../../state/overlay.ts";
+import type { StateReader } from "../../state/stateReader.ts";
+import { EMPTY_ACCOUNT } from "../../types/account.ts";
+import type { Header } from "../../types/header.ts";
+import { effectiveGasPrice } from "../../types/transaction.ts";
+import type { BlockContext } from "../blockContext.ts";
+import { type BlockRules, blockRules } from "../blockRules.ts";
+import { type BlockSession, openSession } from "../blockSession.ts";
 import {
   blobGasOf,
   checkForm,
   checkFunds,
   type Executable,
   type TransactionCheckErrorCode,
-} from "./checkTransaction.ts";
-import type { Observed } from "./evm.ts";
-import type { ExecutionObserver } from "./observer.ts";
+} from "../checkTransaction.ts";
+import type { Observed } from "../evm.ts";
+import type { ExecutionObserver } from "../observer.ts";
+import type { PrecompileOverrides } from "../precompiles/precompileOverrides.ts";
+import { runTransaction } from "../runTransaction.ts";
+import type { TransactionResult } from "../transactionResult.ts";
+import { runsNoCode, transfer } from "../transfer.ts";
+import { memoryBounded, type YieldPolicy } from "../yieldPolicy.ts";
+import {
+  type AccountOverride,
+  type CallRequest,
+  type SimulationErrorCode,
+  transactionTypeOf,
+} from "./callRequest.ts";
 import { overrideAccounts } from "./overrideAccounts.ts";
-import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
-import { runTransaction } from "./runTransaction.ts";
-import type { TransactionResult } from "./transactionResult.ts";
-import { runsNoCode, transfer } from "./transfer.ts";
-import { memoryBounded, type YieldPolicy } from "./yieldPolicy.ts";
 
 /**
  * Where a call is simulated: on the state after a block, with that same block's header as the current one

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFinishingTime } from "../../src/chain/finishingTime.ts";
-import { generator } from "../storage/random.ts";
+import { createFinishingTime } from "../../../src/chain/timing/finishingTime.ts";
+import { generator } from "../../storage/random.ts";
 
 describe("the estimate of the time to finish a block", () => {
   it("separates the two parts by noisy blocks of different sizes", () => {

@@ -1,18 +1,23 @@
-import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { EMPTY_LIST_HASH, type Hash, keccak256, ZERO_HASH } from "../primitives/hash.ts";
-import { EMPTY_BYTES } from "../primitives/hex.ts";
-import { smaller } from "../primitives/quantity.ts";
-import { BranchTooLarge, type StateBranch } from "../state/branch.ts";
-import type { Overlay } from "../state/overlay.ts";
-import type { NamedBlock } from "../types/block.ts";
-import { encodeHeader, type Header } from "../types/header.ts";
-import { rootOfList } from "../types/listRoot.ts";
-import type { Log } from "../types/log.ts";
-import { encodeReceipt, type Receipt } from "../types/receipt.ts";
-import type { SentTransaction } from "../types/transaction.ts";
-import { nextBaseFee } from "./baseFee.ts";
-import { BlockReceipts } from "./blockReceipts.ts";
-import { openSession } from "./blockSession.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
+import { EMPTY_LIST_HASH, type Hash, keccak256, ZERO_HASH } from "../../primitives/hash.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import { smaller } from "../../primitives/quantity.ts";
+import { BranchTooLarge, type StateBranch } from "../../state/branch.ts";
+import type { Overlay } from "../../state/overlay.ts";
+import type { NamedBlock } from "../../types/block.ts";
+import { encodeHeader, type Header } from "../../types/header.ts";
+import { rootOfList } from "../../types/listRoot.ts";
+import type { Log } from "../../types/log.ts";
+import { encodeReceipt, type Receipt } from "../../types/receipt.ts";
+import type { SentTransaction } from "../../types/transaction.ts";
+import { nextBaseFee } from "../baseFee.ts";
+import { BlockReceipts } from "../blockReceipts.ts";
+import { openSession } from "../blockSession.ts";
+import { beginBlock, endBlock } from "../executeBlock.ts";
+import { MemoryExhausted } from "../memoryBudget.ts";
+import type { TransactionResult } from "../transactionResult.ts";
+import { TransferObserver } from "../transferLogs.ts";
+import { memoryBounded } from "../yieldPolicy.ts";
 import {
   type BlockStateCall,
   type BlockStateCalls,
@@ -20,8 +25,6 @@ import {
   planBlocks,
 } from "./blockStateCalls.ts";
 import type { CallRequest } from "./callRequest.ts";
-import { beginBlock, endBlock } from "./executeBlock.ts";
-import { MemoryExhausted } from "./memoryBudget.ts";
 import { precompilesOf } from "./overrides.ts";
 import {
   type CallContext,
@@ -32,9 +35,6 @@ import {
 } from "./simulate.ts";
 import { BlocksError, type BlocksErrorCode } from "./simulatedBlocksError.ts";
 import { transactionOfCall } from "./simulatedTransaction.ts";
-import type { TransactionResult } from "./transactionResult.ts";
-import { TransferObserver } from "./transferLogs.ts";
-import { memoryBounded } from "./yieldPolicy.ts";
 
 export interface SimulatedBlock extends NamedBlock<SentTransaction> {
   readonly receipts: readonly Receipt[];

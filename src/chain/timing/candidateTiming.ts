@@ -1,4 +1,4 @@
-import type { Block } from "../types/block.ts";
+import type { Block } from "../../types/block.ts";
 import type { BlockTimeBudget } from "./timeBudget.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { dropOldest } from "../primitives/boundedCache.ts";
-import { toKey } from "../primitives/byteKey.ts";
-import type { SentTransaction } from "../types/transaction.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import type { SentTransaction } from "../../types/transaction.ts";
 
 /** Senders of whom a transaction was stopped lately, after a whole try. */
 export interface SuspectSenders {

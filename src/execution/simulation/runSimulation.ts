@@ -1,9 +1,9 @@
-import { assertNever } from "../primitives/assert.ts";
+import { assertNever } from "../../primitives/assert.ts";
+import { MemoryExhausted } from "../memoryBudget.ts";
 import { createAccessList } from "./accessList.ts";
 import { call } from "./call.ts";
 import type { SimulationJob, SimulationResult } from "./callRequest.ts";
 import { estimateGas } from "./estimateGas.ts";
-import { MemoryExhausted } from "./memoryBudget.ts";
 import { overridden } from "./overrides.ts";
 import type { CallContext } from "./simulate.ts";
 

@@ -1,4 +1,4 @@
-import type { Header } from "../types/header.ts";
+import type { Header } from "../../types/header.ts";
 import type { CallRequest, SimulationResult } from "./callRequest.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 

@@ -1,7 +1,7 @@
-import type { TimeLimits } from "../execution/buildBlock.ts";
-import type { Logger } from "../observability/logger.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { SentTransaction } from "../types/transaction.ts";
+import type { TimeLimits } from "../../execution/buildBlock.ts";
+import type { Logger } from "../../observability/logger.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { SentTransaction } from "../../types/transaction.ts";
 import { createStoppedTransactions, type StoppedTransactions } from "./stoppedTransactions.ts";
 import { createSuspectSenders, type SuspectSenders } from "./suspectSenders.ts";
 

@@ -1,6 +1,6 @@
+import { nothingObserved, type Observed } from "../evm.ts";
 import { toSimulationResult } from "./call.ts";
 import type { CallRequest, SimulationResult } from "./callRequest.ts";
-import { nothingObserved, type Observed } from "./evm.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 
 /**

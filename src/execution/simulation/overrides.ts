@@ -1,10 +1,10 @@
-import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { forkAt } from "../chainspec/forks.ts";
-import { ZERO_HASH } from "../primitives/hash.ts";
-import { ok, type Result } from "../primitives/result.ts";
-import type { Header } from "../types/header.ts";
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import { forkAt } from "../../chainspec/forks.ts";
+import { ZERO_HASH } from "../../primitives/hash.ts";
+import { ok, type Result } from "../../primitives/result.ts";
+import type { Header } from "../../types/header.ts";
+import { overridePrecompiles, type PrecompileOverrides } from "../precompiles/precompileOverrides.ts";
 import type { AccountOverride, BlockOverride, Overrides } from "./callRequest.ts";
-import { overridePrecompiles, type PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
 import type { CallContext } from "./simulate.ts";
 
 /** Applies the caller's overrides to a call context. */

@@ -1,4 +1,4 @@
-import type { TransactionSource } from "../execution/buildBlock.ts";
+import type { TransactionSource } from "../../execution/buildBlock.ts";
 import { createFinishingTime } from "./finishingTime.ts";
 import { createTimedSource, type SourceClocks, type TimedSource } from "./timedSource.ts";
 import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createSlowTransactions } from "../../src/chain/slowTransactions.ts";
-import { MAX_SET_ASIDE } from "../../src/chain/stoppedTransactions.ts";
-import { loadInterpreter } from "../../src/execution/blockSession.ts";
-import { type BuiltBlock, buildBlock } from "../../src/execution/buildBlock.ts";
-import { type Logger, silentLogger } from "../../src/observability/logger.ts";
-import { toDigits, toHex } from "../../src/primitives/hex.ts";
-import type { SentTransaction } from "../../src/types/transaction.ts";
-import { aPool } from "../builders/aPool.ts";
-import { aTransaction } from "../builders/aTransaction.ts";
-import { account, accountFromSeed } from "../builders/testAccounts.ts";
-import { anOverlay, contractAt, ETHER, slotOf, theRules } from "../execution/context.ts";
+import { createSlowTransactions } from "../../../src/chain/timing/slowTransactions.ts";
+import { MAX_SET_ASIDE } from "../../../src/chain/timing/stoppedTransactions.ts";
+import { loadInterpreter } from "../../../src/execution/blockSession.ts";
+import { type BuiltBlock, buildBlock } from "../../../src/execution/buildBlock.ts";
+import { type Logger, silentLogger } from "../../../src/observability/logger.ts";
+import { toDigits, toHex } from "../../../src/primitives/hex.ts";
+import type { SentTransaction } from "../../../src/types/transaction.ts";
+import { aPool } from "../../builders/aPool.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { account, accountFromSeed } from "../../builders/testAccounts.ts";
+import { anOverlay, contractAt, ETHER, slotOf, theRules } from "../../execution/context.ts";
 
 const ENDLESS = contractAt(1);
 /** Writes a slot, then calls ENDLESS with all its gas. */

@@ -1,8 +1,8 @@
-import type { Logger } from "../observability/logger.ts";
-import { dropOldest } from "../primitives/boundedCache.ts";
-import { toKey } from "../primitives/byteKey.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { SentTransaction } from "../types/transaction.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { SentTransaction } from "../../types/transaction.ts";
 
 /** Records of transactions that were stopped while a block was built, with their tries; decides when one is dropped. */
 export interface StoppedTransactions {

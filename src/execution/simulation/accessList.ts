@@ -1,11 +1,11 @@
-import { asAddress } from "../primitives/address.ts";
-import { bytesOfKey, toKey } from "../primitives/byteKey.ts";
-import { asHash } from "../primitives/hash.ts";
-import type { AccessListEntry } from "../types/transaction.ts";
+import { asAddress } from "../../primitives/address.ts";
+import { bytesOfKey, toKey } from "../../primitives/byteKey.ts";
+import { asHash } from "../../primitives/hash.ts";
+import type { AccessListEntry } from "../../types/transaction.ts";
+import { nothingObserved, type Observed } from "../evm.ts";
 import { toSimulationResult } from "./call.ts";
 import { type CallRequest, type SimulationResult, SLOT_LENGTH, type TouchedSlots } from "./callRequest.ts";
 import { forEstimate, hasSucceeded, inflatedGas } from "./estimateGas.ts";
-import { nothingObserved, type Observed } from "./evm.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createBlockTimeBudget } from "../../src/chain/timeBudget.ts";
-import { aTransaction } from "../builders/aTransaction.ts";
+import { createBlockTimeBudget } from "../../../src/chain/timing/timeBudget.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
 
 const transaction = aTransaction();
 const endless = { next: () => transaction, skipSender: () => undefined };

@@ -1,6 +1,6 @@
-import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { parametersAt } from "../chainspec/ibftParameters.ts";
-import type { Header } from "../types/header.ts";
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import { parametersAt } from "../../chainspec/ibftParameters.ts";
+import type { Header } from "../../types/header.ts";
 import type { AccountOverride, BlockOverride, CallRequest } from "./callRequest.ts";
 import { BlocksError } from "./simulatedBlocksError.ts";
 
