@@ -33,8 +33,8 @@ const NUMBERS = {
 };
 
 const SUITES = [
-  "test/chain/logScan",
-  "test/chain/tracePool",
+  "test/calls/tracePool",
+  "test/cluster/discovery",
   "test/cluster/durability",
   "test/cluster/anvil",
   "test/cluster/badConfiguration",
@@ -64,9 +64,13 @@ const SUITES = [
   "test/cluster/smallDisk",
   "test/cluster/syncing",
   "test/cluster/web3",
+  "test/execution/modexp",
   "test/execution/oracle",
   "test/execution/precompiles",
-  "test/network/junk",
+  "test/execution/transientSlots",
+  "test/logs/logScan",
+  "test/network/discovery",
+  "test/network/malformedInput",
   "test/network/slowLink",
   "test/primitives/workerTermination",
   "test/rpc/methods/recordedAnswers",

@@ -237,3 +237,13 @@ function findCircles(edges: ReadonlyMap<string, readonly string[]>): string[] {
   for (const path of edges.keys()) visit(path, []);
   return circles;
 }
+
+it("each suite of the long run has a file", () => {
+  const script = readFileSync(join(root, "scripts", "longTests.mjs"), "utf8");
+  const suites = /const SUITES = \[([^\]]*)\]/.exec(script)?.[1]?.match(/test\/[^"]+/g) ?? [];
+  const tests = readdirSync(join(root, "test"), { recursive: true })
+    .map((path) => `test/${String(path)}`)
+    .filter((path) => path.endsWith(".test.ts"));
+  expect(suites.length).toBeGreaterThan(40);
+  expect(suites.filter((suite) => !tests.some((path) => path.startsWith(suite)))).toEqual([]);
+});
