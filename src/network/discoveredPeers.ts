@@ -9,6 +9,7 @@ import {
   SHORTEST_DISCOVERED_REDIAL_MS,
   STEADY_CONNECTION_MS,
 } from "./limits.ts";
+import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
 /**
  * The nodes that discovery found (p2p.md#connection-policy): they are dialed once they are known, and again while there
@@ -30,7 +31,7 @@ interface Candidate {
   failures: number;
 }
 
-export function createDiscoveredPeers(parts: {
+export interface DiscoveredPeersParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** 0 to 1. */
   readonly chance: () => number;
@@ -40,64 +41,77 @@ export function createDiscoveredPeers(parts: {
   readonly isKnown: (nodeId: Uint8Array) => boolean;
   /** Whether the operator's lists still permit it. */
   readonly isPermitted: (node: NodeAddress) => boolean;
-}): DiscoveredPeers {
-  const { clock, chance, hasRoom, isKnown, isPermitted } = parts;
-  const candidates = new Map<string, Candidate>();
+}
 
-  return {
-    get nextDueMs() {
-      if (!hasRoom()) return undefined;
-      const waiting = [...candidates.values()].filter(({ isWaiting }) => isWaiting);
-      return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ dueMs }) => dueMs));
-    },
-    take() {
-      if (!hasRoom()) return undefined;
-      const nowMs = clock.nowMs();
-      for (const one of candidates.values()) {
-        if (!one.isWaiting || one.dueMs > nowMs) continue;
-        if (isKnown(one.node.nodeId) || !isPermitted(one.node)) {
-          one.dueMs = nowMs + LONGEST_DISCOVERED_REDIAL_MS;
-          continue;
-        }
-        one.isWaiting = false;
-        return one.node;
+export function createDiscoveredPeers(parts: DiscoveredPeersParts): DiscoveredPeers {
+  return new FoundNodes(parts);
+}
+
+class FoundNodes implements DiscoveredPeers {
+  private readonly parts: DiscoveredPeersParts;
+  private readonly candidates = new Map<string, Candidate>();
+
+  constructor(parts: DiscoveredPeersParts) {
+    this.parts = parts;
+  }
+
+  get nextDueMs(): number | undefined {
+    if (!this.parts.hasRoom()) return undefined;
+    const waiting = [...this.candidates.values()].filter(({ isWaiting }) => isWaiting);
+    return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ dueMs }) => dueMs));
+  }
+
+  take(): NodeAddress | undefined {
+    const { clock, hasRoom, isKnown, isPermitted } = this.parts;
+    if (!hasRoom()) return undefined;
+    const nowMs = clock.nowMs();
+    for (const one of this.candidates.values()) {
+      if (!one.isWaiting || one.dueMs > nowMs) continue;
+      if (isKnown(one.node.nodeId) || !isPermitted(one.node)) {
+        one.dueMs = nowMs + LONGEST_DISCOVERED_REDIAL_MS;
+        continue;
       }
-      return undefined;
-    },
-    offer(node) {
-      const known = candidates.get(toKey(node.nodeId));
-      if (known !== undefined) {
-        known.node = node;
-        return;
-      }
-      const dueMs = clock.nowMs();
-      candidates.set(toKey(node.nodeId), {
-        node,
-        isWaiting: true,
-        waitMs: SHORTEST_DISCOVERED_REDIAL_MS,
-        dueMs,
-        failures: 0,
-      });
-      dropOldest(candidates, MAX_DISCOVERED_PEERS);
-    },
-    connected(nodeId) {
-      const one = candidates.get(toKey(nodeId));
-      if (one !== undefined) one.isWaiting = false;
-    },
-    disconnected(nodeId, _reason, lastedMs) {
-      const one = candidates.get(toKey(nodeId));
-      if (one === undefined) return;
-      one.failures = lastedMs > 0 ? 0 : one.failures + 1;
-      if (one.failures >= MAX_DISCOVERED_FAILURES) {
-        candidates.delete(toKey(nodeId));
-        return;
-      }
-      if (lastedMs >= STEADY_CONNECTION_MS) one.waitMs = SHORTEST_DISCOVERED_REDIAL_MS;
-      one.isWaiting = true;
-      one.dueMs = clock.nowMs() + one.waitMs * (1 + chance() / 2);
-      one.waitMs = Math.min(one.waitMs * 2, LONGEST_DISCOVERED_REDIAL_MS);
-    },
-  };
+      one.isWaiting = false;
+      return one.node;
+    }
+    return undefined;
+  }
+
+  offer(node: NodeAddress): void {
+    const known = this.candidates.get(toKey(node.nodeId));
+    if (known !== undefined) {
+      known.node = node;
+      return;
+    }
+    this.candidates.set(toKey(node.nodeId), {
+      node,
+      isWaiting: true,
+      waitMs: SHORTEST_DISCOVERED_REDIAL_MS,
+      dueMs: this.parts.clock.nowMs(),
+      failures: 0,
+    });
+    dropOldest(this.candidates, MAX_DISCOVERED_PEERS);
+  }
+
+  connected(nodeId: Uint8Array): void {
+    const one = this.candidates.get(toKey(nodeId));
+    if (one !== undefined) one.isWaiting = false;
+  }
+
+  disconnected(nodeId: Uint8Array, _reason: DisconnectReason, lastedMs: number): void {
+    const { clock, chance } = this.parts;
+    const one = this.candidates.get(toKey(nodeId));
+    if (one === undefined) return;
+    one.failures = lastedMs > 0 ? 0 : one.failures + 1;
+    if (one.failures >= MAX_DISCOVERED_FAILURES) {
+      this.candidates.delete(toKey(nodeId));
+      return;
+    }
+    if (lastedMs >= STEADY_CONNECTION_MS) one.waitMs = SHORTEST_DISCOVERED_REDIAL_MS;
+    one.isWaiting = true;
+    one.dueMs = clock.nowMs() + one.waitMs * (1 + chance() / 2);
+    one.waitMs = Math.min(one.waitMs * 2, LONGEST_DISCOVERED_REDIAL_MS);
+  }
 }
 
 /** Several sources of nodes to dial, the first before the others. */

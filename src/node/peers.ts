@@ -4,9 +4,10 @@ import { isOurAddress } from "../config/crossChecks.ts";
 import { type Enode, parseEnode } from "../config/enode.ts";
 import type { PeerSettings, Settings } from "../config/settings.ts";
 import type { NodeAddress } from "../network/dialer.ts";
-import { keepKnownNodes, openKnownNodesFile } from "../network/discovery/knownNodes.ts";
+import { type KnownNodesFile, keepKnownNodes, openKnownNodesFile } from "../network/discovery/knownNodes.ts";
 import type { NodeContact } from "../network/discovery/packets.ts";
 import type { Network } from "../network/network.ts";
+import type { DiscoverySearch } from "../network/peerDiscovery.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
@@ -16,7 +17,7 @@ import { type Clock, systemClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
-import { findAdvertisedAddress, reportAddress } from "./advertisedAddress.ts";
+import { type AdvertisedAddress, findAdvertisedAddress, reportAddress } from "./advertisedAddress.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import { dialAddress, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
@@ -84,14 +85,7 @@ export async function openPeers(
       limits: { maxPeers, maxInbound: peers.maxInbound },
       maintained: peers.maintained.flatMap((node) => dialAddress(node) ?? []),
       bannedIds: peers.bannedIds,
-      discovery: peers.discovery && {
-        advertisedIp: isIP(address.host) === 0 ? UNSPECIFIED_IP : address.host,
-        bootnodes: [...peers.discovery.bootnodes.flatMap(contactsOf), ...knownNodes.read()],
-        dnsList: peers.discovery.dnsList,
-        forkId: forks.own,
-        isCompatible: (forkId) => peers.discovery?.checksForkId === false || forks.isCompatible(forkId),
-        epochMs: () => systemClock.nowMs(),
-      },
+      discovery: discoverySearch(peers.discovery, { address, knownNodes, forks }),
     },
     {
       protocols,
@@ -116,16 +110,40 @@ export async function openPeers(
   const isFound = peers.discovery !== undefined && !isDevelopmentNetwork;
   if (facts.enode !== undefined)
     reportAddress(facts.enode, { ...address, listensOn: peers.host, isFound, logger });
-  const keeper =
-    peers.discovery && keepKnownNodes(knownNodes, { nodes: () => network.discoveredNodes, clock });
-  return ok({
-    network,
-    async close() {
-      keeper?.close();
-      await network.close();
-    },
-    facts,
-  });
+  return ok({ network, facts, close: closing(network, peers.discovery && knownNodes, clock) });
+}
+
+function discoverySearch(
+  settings: PeerSettings["discovery"],
+  parts: {
+    readonly address: AdvertisedAddress;
+    readonly knownNodes: KnownNodesFile;
+    readonly forks: PeerForks;
+  },
+): DiscoverySearch | undefined {
+  if (settings === undefined) return undefined;
+  const { address, knownNodes, forks } = parts;
+  return {
+    advertisedIp: isIP(address.host) === 0 ? UNSPECIFIED_IP : address.host,
+    bootnodes: [...settings.bootnodes.flatMap(contactsOf), ...knownNodes.read()],
+    dnsList: settings.dnsList,
+    forkId: forks.own,
+    isCompatible: (forkId) => !settings.checksForkId || forks.isCompatible(forkId),
+    epochMs: () => systemClock.nowMs(),
+  };
+}
+
+/** Keeps the found nodes in the file, if there is one, until the network is closed. */
+function closing(
+  network: Network,
+  knownNodes: KnownNodesFile | undefined,
+  clock: Clock,
+): () => Promise<void> {
+  const keeper = knownNodes && keepKnownNodes(knownNodes, { nodes: () => network.discoveredNodes, clock });
+  return async () => {
+    keeper?.close();
+    await network.close();
+  };
 }
 
 function warnOfNoPeers({ maintained, discovery }: PeerSettings, logger: Logger): void {
