@@ -1,4 +1,5 @@
 import type { Clock } from "../primitives/clock.ts";
+import { createTokenBucket } from "../primitives/tokenBucket.ts";
 import { CONNECTION_BURST, CONNECTIONS_PER_SECOND, MAX_PENDING_CONNECTIONS } from "./limits.ts";
 import type { Connection } from "./rlpx/connection.ts";
 
@@ -18,9 +19,13 @@ export interface PendingConnections {
 export function createPendingConnections(clock: Pick<Clock, "nowMs">): PendingConnections {
   /** Oldest first. */
   const pending = new Set<Connection>();
-  const rate = createRateLimit(clock);
+  const rate = createTokenBucket(RATE, clock.nowMs());
   return {
-    admit: () => rate.take(),
+    admit() {
+      if (rate.refill(clock.nowMs()) < 1) return false;
+      rate.spend(1);
+      return true;
+    },
     takeSurplus() {
       const [oldest] = pending;
       if (oldest === undefined || pending.size < MAX_PENDING_CONNECTIONS) return undefined;
@@ -33,19 +38,5 @@ export function createPendingConnections(clock: Pick<Clock, "nowMs">): PendingCo
   };
 }
 
-/** Token bucket: CONNECTIONS_PER_SECOND on average, CONNECTION_BURST at once for when many nodes start together. */
-function createRateLimit(clock: Pick<Clock, "nowMs">): { take(): boolean } {
-  let tokens = CONNECTION_BURST;
-  let filledMs = clock.nowMs();
-  return {
-    take() {
-      const nowMs = clock.nowMs();
-      const gained = (Math.max(nowMs - filledMs, 0) / 1000) * CONNECTIONS_PER_SECOND;
-      tokens = Math.min(tokens + gained, CONNECTION_BURST);
-      filledMs = nowMs;
-      if (tokens < 1) return false;
-      tokens--;
-      return true;
-    },
-  };
-}
+/** When many nodes start together, a burst of them comes at once. */
+const RATE = { capacity: CONNECTION_BURST, perMs: CONNECTIONS_PER_SECOND / 1000, maxDebt: 0 };

@@ -1,4 +1,5 @@
 import type { Clock } from "../../primitives/clock.ts";
+import { createTokenBucket } from "../../primitives/tokenBucket.ts";
 import {
   HIGHEST_TRANSACTION_SCORE,
   IGNORED_MESSAGE_SCORE,
@@ -34,26 +35,24 @@ export interface TransactionScore {
 }
 
 export function createTransactionScore(clock: Pick<Clock, "nowMs">): TransactionScore {
-  let score = 0;
-  let countedMs = clock.nowMs();
+  /** Holds what is missing to the highest score. */
+  const left = createTokenBucket(LEAK, clock.nowMs());
 
   function add(change: number): void {
-    const nowMs = clock.nowMs();
-    const leaked = (Math.max(nowMs - countedMs, 0) / 1000) * SCORE_LEAK_PER_SECOND;
-    countedMs = nowMs;
-    score = Math.min(Math.max(0, score - leaked) + change, HIGHEST_TRANSACTION_SCORE);
-    score = Math.max(score, 0);
+    left.refill(clock.nowMs());
+    left.spend(change);
   }
 
   return {
     note: ({ accepted, rejected }) => add(rejected - accepted),
     noteIgnored: () => add(IGNORED_MESSAGE_SCORE),
     get isIgnored() {
-      add(0);
-      return score >= IGNORED_SCORE;
+      return HIGHEST_TRANSACTION_SCORE - left.refill(clock.nowMs()) >= IGNORED_SCORE;
     },
     get isAtLimit() {
-      return score >= HIGHEST_TRANSACTION_SCORE;
+      return left.left <= 0;
     },
   };
 }
+
+const LEAK = { capacity: HIGHEST_TRANSACTION_SCORE, perMs: SCORE_LEAK_PER_SECOND / 1000, maxDebt: 0 };
