@@ -1,18 +1,21 @@
 import type { ForkId } from "../../chainspec/forkId.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { dropOldest } from "../../primitives/boundedCache.ts";
-import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import { createBonds } from "./bonds.ts";
 import { createDatagramLimits } from "./datagramLimits.ts";
-import { type Endpoint, isLocal, isRelayable, plainIp } from "./endpoint.ts";
+import { createDelays } from "./delays.ts";
+import { type Endpoint, isRelayable, plainIp } from "./endpoint.ts";
 import { lookUp } from "./lookup.ts";
-import { type NodeRecord, signNodeRecord } from "./nodeRecord.ts";
+import type { NodeRecord } from "./nodeRecord.ts";
 import { BUCKET_SIZE, createNodeTable } from "./nodeTable.ts";
+import { createOwnRecord } from "./ownRecord.ts";
 import { decodePacket, encodePacket, type NodeContact, type Packet, type PacketKind } from "./packets.ts";
+import { createPingLimits, type NodeSource } from "./pingLimits.ts";
 import { createDiscoveryRequests, isAt, type Request } from "./requests.ts";
-import { respond } from "./responder.ts";
+import { type ResponderParts, respond } from "./responder.ts";
 
 /**
  * Finds other nodes over UDP, and lets them find this one (discovery v4, p2p.md#discovery-v4).
@@ -78,17 +81,8 @@ export interface DiscoveryParts {
 const EXPIRATION_SECONDS = 60n;
 /** How long a node that has answered our ping gets to ping us, so that it serves us. */
 const THEIR_PING_MS = 500;
-/** A node without an answer is not pinged again before that. */
-const REPEAT_PING_MS = 10_000;
-const MAX_RECENT_PINGS = 4096;
-const MAX_INCOMPATIBLE = 4096;
-/**
- * Requests at the same time, beyond which a node is not pinged: one that called, so that a flood of calls in the name of
- * others does not keep out those that look-ups find, and one that was named. The operator's bootnodes always are.
- */
-const MAX_PENDING = { called: 64, named: 128, bootnode: Number.POSITIVE_INFINITY } as const;
-/** Requests to one address at the same time: it may be a victim's. Local ones are exempt, where whole networks share one. */
-const MAX_PENDING_AT_ADDRESS = 8;
+/** Nodes that are remembered as on another chain, and as having missed pings: more than any table holds. */
+const MAX_NOTED = 4096;
 /** A node of the table that misses so many pings in a row is removed. */
 const MAX_MISSED_PINGS = 3;
 const REVALIDATE_MS = 10_000;
@@ -110,16 +104,16 @@ class DiscoveryV4 implements Discovery {
   private readonly bonds;
   private readonly limits;
   private readonly requests;
-  /** When nodes were last pinged, by id and address: a wrong address does not keep the right one waiting. */
-  private readonly pinged = new Map<string, number>();
+  private readonly pingLimits;
+  private readonly ownRecord;
+  private readonly delays;
+  private readonly responder: ResponderParts;
   /** Pings in a row that nodes of the table did not answer, by id. */
   private readonly missed = new Map<string, number>();
   /** Nodes of the table that are on another chain, by id. */
   private readonly incompatible = new Set<string>();
-  private readonly timers = new Set<Timer>();
   /** Addresses of the table's nodes and of bootnodes: a flood from others does not keep their datagrams out. */
   private knownIps: ReadonlySet<string> = new Set();
-  private ownRecord: NodeRecord | undefined;
   private lastSearchMs = Number.NEGATIVE_INFINITY;
   private searchPeriodMs = SEARCH_MS;
   private isSearching = false;
@@ -138,6 +132,18 @@ class DiscoveryV4 implements Discovery {
       clock: parts.clock,
       send: (node, request) => this.ask(node, request),
     });
+    this.pingLimits = createPingLimits(parts.clock, this.requests);
+    this.ownRecord = createOwnRecord({ ...parts, privateKey: settings.privateKey });
+    this.delays = createDelays(parts.clock);
+    this.responder = {
+      bonds: this.bonds,
+      table: this.table,
+      record: this.ownRecord,
+      now: () => this.nowSeconds(),
+      expiration: () => this.expiration(),
+      send: (reply, to) => void this.send(reply, to),
+      onPinged: (node) => this.greet(node),
+    };
   }
 
   get nodes(): readonly NodeContact[] {
@@ -145,15 +151,7 @@ class DiscoveryV4 implements Discovery {
   }
 
   get record(): NodeRecord {
-    const endpoint = this.parts.endpoint();
-    const forkId = this.parts.forkId();
-    const old = this.ownRecord;
-    if (old !== undefined && isSame(old, endpoint, forkId)) return old;
-    // Time grows from run to run, so nothing has to be stored.
-    const nowMs = BigInt(Math.floor(this.parts.epochMs()));
-    const sequence = old === undefined || nowMs > old.sequence ? nowMs : old.sequence + 1n;
-    this.ownRecord = signNodeRecord({ sequence, endpoint, forkId }, this.settings.privateKey);
-    return this.ownRecord;
+    return this.ownRecord();
   }
 
   start(): void {
@@ -168,7 +166,7 @@ class DiscoveryV4 implements Discovery {
 
   close(): void {
     this.isClosed = true;
-    for (const timer of this.timers) timer.cancel();
+    this.delays.close();
     this.requests.close();
   }
 
@@ -193,15 +191,7 @@ class DiscoveryV4 implements Discovery {
       if (packet.kind === "pong") this.bonds.noteProof(nodeId, from.ip);
       return undefined;
     }
-    const outcome = respond(received.value, from, {
-      bonds: this.bonds,
-      table: this.table,
-      record: () => this.record,
-      now: () => this.nowSeconds(),
-      expiration: () => this.nowSeconds() + EXPIRATION_SECONDS,
-      send: (reply, to) => void this.send(reply, to),
-      onPinged: (node) => this.greet(node),
-    });
+    const outcome = respond(received.value, from, this.responder);
     return outcome === "answered" ? undefined : outcome;
   }
 
@@ -215,12 +205,12 @@ class DiscoveryV4 implements Discovery {
   }
 
   /** Whether the node proves its endpoint now, or has proved it before; it is in the table then, if there is room. */
-  private async bond(node: NodeContact, source: keyof typeof MAX_PENDING): Promise<boolean> {
+  private async bond(node: NodeContact, source: NodeSource): Promise<boolean> {
     if (this.isClosed || equalBytes(node.nodeId, this.ownId)) return false;
     const known = this.table.get(node.nodeId);
     if (known !== undefined && isAt(known, node) && this.bonds.isProven(node.nodeId, node.ip)) return true;
-    if (!this.mayPing(node, source) || !this.parts.isPermitted(node)) return false;
-    this.notePing(node);
+    if (!this.pingLimits.mayPing(node, source) || !this.parts.isPermitted(node)) return false;
+    this.pingLimits.notePing(node);
     const pong = await this.requests.ping(node);
     if (pong === undefined || this.isClosed) return false;
     this.missed.delete(toHex(node.nodeId));
@@ -240,13 +230,13 @@ class DiscoveryV4 implements Discovery {
     const id = toHex(node.nodeId);
     if (record?.forkId === undefined || this.parts.isCompatible(record.forkId)) this.incompatible.delete(id);
     else this.incompatible.add(id);
-    dropOldest(this.incompatible, MAX_INCOMPATIBLE);
+    dropOldest(this.incompatible, MAX_NOTED);
     if (!this.isClosed && this.isDialable(node)) this.parts.onNode(node);
   }
 
   /** A node that has not pinged us does not serve us; it pings us when our ping surprised it. */
   private async untilKnown({ nodeId, ip }: NodeContact): Promise<void> {
-    if (!this.isClosed && !this.bonds.knowsUs(nodeId, ip)) await this.delay(THEIR_PING_MS);
+    if (!this.isClosed && !this.bonds.knowsUs(nodeId, ip)) await this.delays.wait(THEIR_PING_MS);
   }
 
   private async findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined> {
@@ -301,6 +291,7 @@ class DiscoveryV4 implements Discovery {
     }
     const missed = (this.missed.get(id) ?? 0) + 1;
     this.missed.set(id, missed);
+    dropOldest(this.missed, MAX_NOTED);
     if (missed < MAX_MISSED_PINGS) return;
     this.missed.delete(id);
     this.incompatible.delete(id);
@@ -309,29 +300,12 @@ class DiscoveryV4 implements Discovery {
     this.parts.logger.debug({ node: id.slice(0, 18), host: node.ip }, "a node does not answer any more");
   }
 
-  private mayPing(node: NodeContact, source: keyof typeof MAX_PENDING): boolean {
-    const { clock } = this.parts;
-    const lastMs = this.pinged.get(placeOf(node));
-    if (lastMs !== undefined && clock.nowMs() < lastMs + REPEAT_PING_MS) return false;
-    if (this.requests.pending >= MAX_PENDING[source]) return false;
-    return (
-      source === "bootnode" || isLocal(node.ip) || this.requests.pendingAt(node.ip) < MAX_PENDING_AT_ADDRESS
-    );
-  }
-
-  private notePing(node: NodeContact): void {
-    const place = placeOf(node);
-    this.pinged.delete(place);
-    this.pinged.set(place, this.parts.clock.nowMs());
-    dropOldest(this.pinged, MAX_RECENT_PINGS);
-  }
-
   private isDialable(node: NodeContact): boolean {
     return node.tcpPort > 0 && !this.incompatible.has(toHex(node.nodeId)) && this.parts.isPermitted(node);
   }
 
   private ask(node: NodeContact, request: Request): Uint8Array {
-    const expiration = this.nowSeconds() + EXPIRATION_SECONDS;
+    const expiration = this.expiration();
     if (request.kind !== "ping") return this.send({ ...request, expiration }, node);
     const { sequence: recordSequence } = this.record;
     return this.send(
@@ -348,6 +322,10 @@ class DiscoveryV4 implements Discovery {
     return hash;
   }
 
+  private expiration(): bigint {
+    return this.nowSeconds() + EXPIRATION_SECONDS;
+  }
+
   private nowSeconds(): bigint {
     return BigInt(Math.floor(this.parts.epochMs() / 1000));
   }
@@ -357,36 +335,9 @@ class DiscoveryV4 implements Discovery {
   }
 
   private every(periodMs: number, run: () => Promise<void>): void {
-    void this.delay(periodMs).then(() => {
+    void this.delays.wait(periodMs).then(() => {
       void run();
       this.every(periodMs, run);
     });
   }
-
-  /** Does not resolve any more once this is closed: what waits for it ends with it. */
-  private delay(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const { clock } = this.parts;
-      const timer = clock.at(clock.nowMs() + waitMs, () => {
-        this.timers.delete(timer);
-        resolve();
-      });
-      this.timers.add(timer);
-    });
-  }
-}
-
-function placeOf({ nodeId, ip }: NodeContact): string {
-  return `${toHex(nodeId)} ${ip}`;
-}
-
-function isSame(record: NodeRecord, endpoint: Endpoint, forkId: ForkId): boolean {
-  const { endpoint: at, forkId: of } = record;
-  return (
-    at?.ip === endpoint.ip &&
-    at.udpPort === endpoint.udpPort &&
-    at.tcpPort === endpoint.tcpPort &&
-    of?.checksum === forkId.checksum &&
-    of.next === forkId.next
-  );
 }

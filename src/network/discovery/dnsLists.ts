@@ -1,7 +1,8 @@
 import type { ForkId } from "../../chainspec/forkId.ts";
 import type { Logger } from "../../observability/logger.ts";
-import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { Clock } from "../../primitives/clock.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
+import { createDelays, type Delays } from "./delays.ts";
 import { readEntry, readRoot, type TreeErrorCode, type TreeRoot } from "./dnsEntries.ts";
 import type { NodeRecord } from "./nodeRecord.ts";
 import type { NodeContact } from "./packets.ts";
@@ -82,18 +83,19 @@ export function followDnsList(tree: TreeUrl, parts: DnsListsParts): DnsLists {
 class DnsReader implements DnsLists {
   private readonly parts: DnsListsParts;
   private readonly lists: List[] = [];
-  private readonly timers = new Set<Timer>();
+  private readonly delays: Delays;
   private isClosed = false;
 
   constructor(tree: TreeUrl, parts: DnsListsParts) {
     this.parts = parts;
+    this.delays = createDelays(parts.clock);
     this.add(tree);
     void this.follow();
   }
 
   close(): void {
     this.isClosed = true;
-    for (const timer of this.timers) timer.cancel();
+    this.delays.close();
     this.parts.server.close();
   }
 
@@ -101,7 +103,7 @@ class DnsReader implements DnsLists {
     while (!this.isClosed) {
       // Links are added to the end meanwhile.
       for (const list of this.lists) if (!this.isClosed) await this.read(list);
-      await this.delay(READ_MS);
+      await this.delays.wait(READ_MS);
     }
   }
 
@@ -182,7 +184,7 @@ class DnsReader implements DnsLists {
     const left = [...nodes];
     while (left.length > 0 && !this.isClosed && this.parts.wantsPeers()) {
       this.parts.onNode(this.takeAny(left));
-      await this.delay(STEP_MS);
+      await this.delays.wait(STEP_MS);
     }
   }
 
@@ -211,9 +213,9 @@ class DnsReader implements DnsLists {
 
   /** Undefined when there was no answer in time. */
   private async ask(list: List, name: string): Promise<readonly string[] | undefined> {
-    await this.delay(STEP_MS);
+    await this.delays.wait(STEP_MS);
     try {
-      const texts = await Promise.race([this.parts.server.texts(name), this.delay(ANSWER_MS)]);
+      const texts = await Promise.race([this.parts.server.texts(name), this.delays.wait(ANSWER_MS)]);
       if (texts !== undefined) return texts.slice(0, MAX_TEXTS);
       this.complain(list, "noAnswer", "the name server does not answer");
     } catch (error) {
@@ -237,17 +239,5 @@ class DnsReader implements DnsLists {
     const [taken] = items.splice(at, 1);
     if (taken === undefined) throw new RangeError("nothing to take");
     return taken;
-  }
-
-  /** Does not resolve any more once this is closed: what waits for it ends with it. */
-  private delay(waitMs: number): Promise<undefined> {
-    return new Promise((resolve) => {
-      const { clock } = this.parts;
-      const timer = clock.at(clock.nowMs() + waitMs, () => {
-        this.timers.delete(timer);
-        resolve(undefined);
-      });
-      this.timers.add(timer);
-    });
   }
 }

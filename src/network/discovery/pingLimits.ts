@@ -1,0 +1,58 @@
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { isLocal } from "./endpoint.ts";
+import type { NodeContact } from "./packets.ts";
+import type { DiscoveryRequests } from "./requests.ts";
+
+/** Who brought a node that is to be pinged: itself, another node or a list, or the operator. */
+export type NodeSource = "called" | "named" | "bootnode";
+
+/** Whether a node may be pinged now: an address may be a victim's, and a flood names as many as it likes. */
+export interface PingLimits {
+  mayPing(node: NodeContact, source: NodeSource): boolean;
+  notePing(node: NodeContact): void;
+}
+
+/** A node without an answer is not pinged again before that. */
+const REPEAT_PING_MS = 10_000;
+const MAX_RECENT_PINGS = 4096;
+/**
+ * Requests at the same time, beyond which a node is not pinged: one that called, so that a flood of calls in the name of
+ * others does not keep out those that look-ups find, and one that was named. The operator's bootnodes always are.
+ */
+const MAX_PENDING: Readonly<Record<NodeSource, number>> = {
+  called: 64,
+  named: 128,
+  bootnode: Number.POSITIVE_INFINITY,
+};
+/** Requests to one address at the same time. Local ones are exempt, where whole networks share one. */
+const MAX_PENDING_AT_ADDRESS = 8;
+
+export function createPingLimits(
+  { nowMs }: Pick<Clock, "nowMs">,
+  requests: Pick<DiscoveryRequests, "pending" | "pendingAt">,
+): PingLimits {
+  /** When nodes were last pinged, by id and address: a wrong address does not keep the right one waiting. */
+  const pinged = new Map<string, number>();
+  return {
+    mayPing(node, source) {
+      const lastMs = pinged.get(placeOf(node));
+      if (lastMs !== undefined && nowMs() < lastMs + REPEAT_PING_MS) return false;
+      if (requests.pending >= MAX_PENDING[source]) return false;
+      return (
+        source === "bootnode" || isLocal(node.ip) || requests.pendingAt(node.ip) < MAX_PENDING_AT_ADDRESS
+      );
+    },
+    notePing(node) {
+      const place = placeOf(node);
+      pinged.delete(place);
+      pinged.set(place, nowMs());
+      dropOldest(pinged, MAX_RECENT_PINGS);
+    },
+  };
+}
+
+function placeOf({ nodeId, ip }: NodeContact): string {
+  return `${toHex(nodeId)} ${ip}`;
+}
