@@ -8,6 +8,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { larger } from "../primitives/quantity.ts";
 import type { StateReader } from "../state/stateReader.ts";
+import type { Header } from "../types/header.ts";
 import type { Transaction } from "../types/transaction.ts";
 import type { Chain } from "./createChain.ts";
 
@@ -81,13 +82,22 @@ interface NextBlock {
 
 /** Forks may activate by time, so the next block depends on the clock as well as on the head. */
 function deriveNextBlock(spec: ChainSpec, { head }: Pick<Chain, "head">, nowMs: number): NextBlock {
-  const nowSeconds = BigInt(Math.floor(nowMs / 1000));
-  const timestamp = larger(nowSeconds, head.header.timestamp + 1n);
+  const timestamp = nextTimestamp(head.header, nowMs);
   const rules = rulesOf(forkAt(spec.forks, head.header.number + 1n, timestamp));
   return {
     baseFeePerGas: nextBaseFee(spec, head.header, timestamp),
     rules: transactionRules(spec, rules),
   };
+}
+
+/** Seconds of the block after `header` if it were made now. */
+function nextTimestamp({ timestamp }: Header, nowMs: number): bigint {
+  return larger(BigInt(Math.floor(nowMs / 1000)), timestamp + 1n);
+}
+
+/** Base fee of the block after `header` if it were made now, wei; undefined before London. */
+export function baseFeeAfter(header: Header, spec: ChainSpec, nowMs: number): bigint | undefined {
+  return nextBaseFee(spec, header, nextTimestamp(header, nowMs));
 }
 
 function transactionRules(spec: ChainSpec, rules: Rules): NextBlockRules {

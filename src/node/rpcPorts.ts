@@ -1,15 +1,12 @@
 import { createInlineCalls } from "../calls/inline/inlineCalls.ts";
+import { baseFeeAfter } from "../chain/nextBlockView.ts";
 import { createChainRewinder } from "../chain/rewindAndReplay.ts";
-import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Settings } from "../config/settings.ts";
-import { nextBaseFee } from "../execution/baseFee.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
-import { type Clock, durationClock } from "../primitives/clock.ts";
-import { larger } from "../primitives/quantity.ts";
+import { durationClock } from "../primitives/clock.ts";
 import type { RpcPorts, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
 import { createSubmission } from "../txpool/submission.ts";
 import type { TxPool } from "../txpool/txPool.ts";
-import type { NamedHeader } from "../types/block.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
@@ -49,7 +46,7 @@ export function createRpcPorts(
     settings: rpcSettings(settings, pool),
     network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },
     prove: (number, address, slots) => world.prove(number, address, slots),
-    nextBaseFeePerGas: () => baseFeeAfter(chain.head, spec, clock),
+    nextBaseFeePerGas: () => baseFeeAfter(chain.head.header, spec, clock.nowMs()),
     isMining: () => engine.status().mode === "validating",
     isPausedByDisk: () => pauseReasons.reasons.includes("diskAlmostFull"),
     syncStatus: () => peering.sync.status,
@@ -88,10 +85,4 @@ function rpcSettings(
     },
     poolMaxSize: rpc.poolMaxSize,
   };
-}
-
-/** Base fee of the block after the head, wei, if it were made now; undefined before London. */
-function baseFeeAfter({ header }: NamedHeader, spec: ChainSpec, clock: Clock): bigint | undefined {
-  const nowSeconds = BigInt(Math.floor(clock.nowMs() / 1000));
-  return nextBaseFee(spec, header, larger(nowSeconds, header.timestamp + 1n));
 }
