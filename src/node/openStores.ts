@@ -63,6 +63,11 @@ export async function openStores(
   const { database, headMarker } = stored;
   const recovery = createRecoveryPool({
     ...DEFAULT_RECOVERY_SETTINGS,
+    onDeath: (error, deaths) =>
+      logger.warn(
+        { error, deaths },
+        "a thread for signatures ended in the middle of its work, which the main thread has done; another one starts",
+      ),
     onFailure: (error) =>
       logger.error(
         { error },

@@ -39,6 +39,11 @@ export interface RecoverySettings {
   readonly waitingLimit: number;
   /** Told why when no worker can run any more: items are recovered on this thread until one can. */
   readonly onFailure?: (error: Error) => void;
+  /**
+   * Told that a worker ended in the middle of its batches, with the number of times so far: 1, 2, 4, 8 and so on, so that
+   * workers that end again and again do not fill the log.
+   */
+  readonly onDeath?: (error: Error, deaths: number) => void;
   /** File of the workers; another one in tests. */
   readonly entry?: URL;
 }
@@ -75,6 +80,8 @@ class WorkerRecoveryPool implements RecoveryPool {
   };
   private isScheduled = false;
   private isClosed = false;
+  /** Times that a worker ended in the middle of its batches. */
+  private deaths = 0;
 
   constructor(settings: RecoverySettings) {
     this.settings = settings;
@@ -181,10 +188,16 @@ class WorkerRecoveryPool implements RecoveryPool {
 
   /** Recovers the batches of a worker that died on this thread: blocks and transactions need their senders even then. */
   private recoverBatchesOf({ batches }: WorkerSlot, error: Error): void {
+    if (batches.length > 0) this.tellDeath(error);
     for (const shares of batches.splice(0)) accept(shares, recoverHere(itemsOf(shares)));
     this.answerOldest();
     if (failureOfAll(this.threads) !== undefined) this.settings.onFailure?.(error);
     this.sendAll();
+  }
+
+  private tellDeath(error: Error): void {
+    this.deaths++;
+    if (Number.isInteger(Math.log2(this.deaths))) this.settings.onDeath?.(error, this.deaths);
   }
 
   private answerOldest(): void {

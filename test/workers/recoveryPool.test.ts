@@ -113,6 +113,24 @@ describe("the recovery pool", () => {
     await broken.close();
   });
 
+  it("answers when every worker ends in the middle of its batches, and tells so ever more rarely", async () => {
+    const told: string[] = [];
+    const dying = createRecoveryPool({
+      threads: 1,
+      waitingLimit: 100_000,
+      entry: new URL(
+        "data:text/javascript,import { parentPort as port } from 'node:worker_threads';" +
+          "port.postMessage('ready'); port.on('message', () => { throw new Error('out of memory'); });",
+      ),
+      onDeath: ({ message }, deaths) => told.push(`${deaths}: ${message}`),
+    });
+    const item = signedBy(1);
+    const expected = recoverAddress(item.digest, item.signature);
+    for (let times = 1; times <= 5; times++) expect(await dying.recoverMany([item])).toEqual([expected]);
+    expect(told).toEqual(["1: out of memory", "2: out of memory", "4: out of memory"]);
+    await dying.close();
+  });
+
   it("rejects waiting and later requests when it is closed", async () => {
     const other = createRecoveryPool({ threads: 1, waitingLimit: 100_000 });
     const waiting = other.recoverMany([signedBy(1)]);
