@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -46,19 +45,6 @@ describe("a node with discovery off", IN_REAL_TIME, () => {
     expect(enode).toMatch(/\?discport=0$/);
     expect(ports).toEqual({ listener: port });
     expect(readFileSync(join(node.dataPath, "besu.ports"), "utf8")).not.toContain("discovery=");
-    expect(await node.stop()).toBe(0);
-  });
-});
-
-/** go-ethereum's tool: go install -ldflags=-checklinkname=0 github.com/ethereum/go-ethereum/cmd/devp2p@v1.14.7 */
-const TOOL = process.env["DEVP2P_TOOL"];
-
-describe("go-ethereum's public suite of discovery v4", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
-  it.skipIf(TOOL === undefined)("passes (skipped unless DEVP2P_TOOL is the path of its devp2p)", async () => {
-    const node = await fullNode(temporaryFolder(), await freePort(), []);
-    const { enode } = await node.rpc<{ readonly enode: string }>("admin_nodeInfo");
-    const { stdout } = spawnSync(TOOL ?? "", ["discv4", "test", "--remote", enode], { encoding: "utf8" });
-    expect(stdout).toContain("14/14 tests passed");
     expect(await node.stop()).toBe(0);
   });
 });

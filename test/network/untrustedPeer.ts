@@ -38,10 +38,14 @@ export function connectUntrusted(
     | undefined;
   let initiator: Extract<ReturnType<typeof createInitiator>, { ok: true }>["value"] | undefined;
   let onHandshake: () => void = () => undefined;
-  let onHello: () => void = () => undefined;
   let settle: (reason: DisconnectReason | "closed") => void = () => undefined;
   const disconnected = new Promise<DisconnectReason | "closed">((resolve) => {
     settle = resolve;
+  });
+  let onHello: () => void = () => undefined;
+  // The node's Hello may come in one chunk with its ack.
+  const hasHello = new Promise<void>((resolve) => {
+    onHello = resolve;
   });
 
   socket.on("data", (chunk) => {
@@ -87,11 +91,8 @@ export function connectUntrusted(
     },
     async open(hello = encodeHello(untrustedHello(own))) {
       await peer.handshake();
-      const isDone = new Promise<void>((resolve) => {
-        onHello = resolve;
-      });
       peer.write(peer.frame(concatBytes(Uint8Array.of(0x80), hello)));
-      await Promise.race([isDone, disconnected]);
+      await Promise.race([hasHello, disconnected]);
     },
     send: (id, payload) => peer.write(peer.frame(concatBytes(Uint8Array.of(id), compressSnappy(payload)))),
     disconnected,

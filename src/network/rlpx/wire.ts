@@ -17,11 +17,12 @@ import { uncompressSnappy } from "./snappy.ts";
  * One end of an RLPx connection as a state machine over bytes (p2p.md#rlpx-handshake), without socket or clock.
  *
  *     initiator:  auth ──> (ack) Hello ──> (Hello) open
- *     responder:  (auth) ack ──> (anything) Hello ──> (Hello) open
+ *     responder:  (auth) ack Hello ──> (Hello) open
  *
- * Invariants: each packet is one write, and so is each frame no longer than a piece; a responder sends Hello only after
- * the initiator's first frame, as Besu does; nothing is read after `broken` or `disconnected`. Bytes may arrive in any
- * portions. The handshake is in keyExchange.ts; outgoing messages are queued until `next` takes them (messageWriter.ts).
+ * Invariants: each packet is one write, and so is each frame no longer than a piece; either end sends Hello as soon as it
+ * has the keys, and nothing but Hello or Disconnect before the other's; nothing is read after `broken` or
+ * `disconnected`. Bytes may arrive in any portions. The handshake is in keyExchange.ts; outgoing messages are queued
+ * until `next` takes them (messageWriter.ts).
  */
 export interface Wire {
   /** Sends auth as the initiator; no effect for a responder. */
@@ -104,7 +105,6 @@ class RlpxWire implements Wire {
   private remoteId: Uint8Array | undefined;
   private stage: Stage;
   private isProven = false;
-  private isHelloSent = false;
   /** The peer's Hello was read. */
   private isHelloReceived = false;
 
@@ -160,7 +160,7 @@ class RlpxWire implements Wire {
     const { kind } = this.stage;
     const canSpeak = kind === "hello" || kind === "open";
     // A peer that has read this node's Hello expects compression, unless its own says otherwise.
-    if (kind === "hello" && this.isHelloSent && !this.isHelloReceived) this.writer.isCompressed = true;
+    if (kind === "hello" && !this.isHelloReceived) this.writer.isCompressed = true;
     this.stopReading();
     this.writer.dropWaiting();
     if (canSpeak) this.sendBase(DISCONNECT, encodeDisconnect(reason));
@@ -191,12 +191,6 @@ class RlpxWire implements Wire {
     this.events.queued();
   }
 
-  private sendHello(): void {
-    if (this.isHelloSent) return;
-    this.isHelloSent = true;
-    this.sendBase(HELLO, encodeHello(this.hello));
-  }
-
   /** Reads one packet or frame; true when another may follow. */
   private readNext(): boolean {
     const { stage } = this;
@@ -204,8 +198,6 @@ class RlpxWire implements Wire {
       case "handshake":
         return this.readHandshake(stage.exchange);
       case "hello": {
-        if (this.queue.length === 0) return false;
-        this.sendHello();
         const message = this.readMessage(stage.reader, MAX_HELLO_BYTES);
         return message !== undefined && this.receiveFirst(message, stage.reader);
       }
@@ -228,7 +220,7 @@ class RlpxWire implements Wire {
     if (ack !== undefined) this.events.write(ack);
     this.writer.start(createFrameWriter(secrets));
     this.stage = { kind: "hello", reader: createFrameReader(secrets) };
-    if (ack === undefined) this.sendHello();
+    this.sendBase(HELLO, encodeHello(this.hello));
     return true;
   }
 
