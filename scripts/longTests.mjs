@@ -79,7 +79,7 @@ const SUITES = [
   "test/rpc/server/slowReaders",
   "test/state",
   "test/storage/damage",
-  "test/storage/groupedCommits",
+  "test/chain/bulk",
   "test/txpool/lifetime",
   "test/txpool/model",
   "test/simulation/network",

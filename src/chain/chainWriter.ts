@@ -1,6 +1,6 @@
 import { inSteps, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
-import { assert } from "../primitives/assert.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { StagedState } from "../state/worldState.ts";
 import { createBatch } from "../storage/batch.ts";
@@ -17,6 +17,8 @@ export interface ChainWriter {
   readonly head: NamedHeader;
   /** Commits the block that follows the head, with its staged state. */
   commit(block: StoredBlock, staged: StagedState, yieldPolicy: YieldPolicy): Promise<void>;
+  /** Moves the head to the last of these blocks, which a bulk import has just made durable. */
+  follow(blocks: readonly StoredBlock[]): void;
   /** Removes every block above `number`; a long rewind takes several durable steps. */
   rewind(number: bigint): Promise<void>;
   onHeadChanged(listener: (change: HeadChange) => void): () => void;
@@ -68,6 +70,13 @@ export function createChainWriter(
       blocks.remember(block);
       const { header, hash, totalDifficulty } = block;
       move({ head: { header, hash, totalDifficulty }, added: [block], removed: [] });
+    },
+    follow(added) {
+      const { header, hash, totalDifficulty } = expectDefined(added.at(-1), "a block that was imported");
+      headMarker.record({ number: header.number, hash });
+      world.reload(header.number);
+      for (const block of added) blocks.remember(block);
+      move({ head: { header, hash, totalDifficulty }, added, removed: [] });
     },
     async rewind(number) {
       assert(number >= 0n && number <= head.header.number, "a rewind leads to a block of the chain");

@@ -7,6 +7,7 @@ import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { createMutex, type Mutex } from "../primitives/mutex.ts";
 import { ok, type Result } from "../primitives/result.ts";
+import { recoverAddress } from "../primitives/secp256k1.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
@@ -15,6 +16,9 @@ import type { Header } from "../types/header.ts";
 import { type BadBlocks, createBadBlocks } from "./badBlocks.ts";
 import type { BlockErrorCode } from "./blockError.ts";
 import { type BlockExecution, type BlockProduction, createBlockExecution } from "./blockExecution.ts";
+import { type BulkImport, beginBulkImport } from "./bulk/bulkImport.ts";
+import { createHeaderRun, type HeaderRun } from "./bulk/headerRun.ts";
+import { GROUP_LIMITS, type GroupLimits } from "./bulk/limits.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
 import type { ChainStores } from "./chainStores.ts";
@@ -23,7 +27,7 @@ import { checkStoredRules } from "./checkStoredRules.ts";
 import { createExecutedBlocks } from "./executedBlocks.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { createImporter, type Importer } from "./importBlock.ts";
-import type { RecoverSealers, RecoverSenders } from "./signerRecovery.ts";
+import type { RecoverSealers, RecoverSenders, RecoverSigners } from "./signerRecovery.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
@@ -57,6 +61,10 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   checkNextHeader(header: Header): Promise<Result<void, BlockErrorCode>>;
   /** Validates a block that follows the head by every rule, and commits it. */
   importBlock(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
+  /** Validates headers ahead of their bodies, from a block of the chain on. */
+  headerRun(from: NamedHeader): HeaderRun;
+  /** Begins to import many blocks, once no other move of the head is under way; none is possible until it is closed. */
+  bulkImport(limits?: GroupLimits): Promise<BulkImport>;
   /** Invalid blocks and proposals since the start, oldest first; bounded, so early ones may be missing. */
   badBlocks(): readonly NamedBlock[];
   /** Removes every block above `number`, durably. A long rewind takes several steps; a crash may leave some done. */
@@ -76,6 +84,8 @@ export interface ChainParts {
   readonly recoverSenders: RecoverSenders;
   /** Runs on this thread unless given. */
   readonly recoverSealers?: RecoverSealers;
+  /** Recovers the signers of many blocks. Runs on this thread unless given. */
+  readonly recoverSigners?: RecoverSigners;
   readonly production: BlockProduction;
   /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
   readonly cpuMs?: () => number;
@@ -117,9 +127,46 @@ export async function createChain(
   });
   const candidates = createCandidates(settings, { ...blockParts, importer, headerByNumber });
   const reads = readsOf(stores, genesis, writer, validators);
+  const bulk = bulkOf(parts, { genesis, writer, validators, badBlocks, mutex });
   return ok(
-    chainOf({ stores, writer, validators, execution, importer, candidates, badBlocks, reads, mutex }),
+    chainOf({ stores, writer, validators, execution, importer, candidates, badBlocks, reads, mutex, bulk }),
   );
+}
+
+type Bulk = Pick<Chain, "headerRun" | "bulkImport">;
+
+/** Imports of many blocks, which hold the mutex from their begin to their end. */
+function bulkOf(
+  { spec, stores, clock, production, recoverSigners = recoverSignersHere, logger }: ChainParts,
+  {
+    genesis,
+    writer,
+    validators,
+    badBlocks,
+    mutex,
+  }: Pick<OpenedParts, "writer" | "validators" | "badBlocks" | "mutex"> & { readonly genesis: NamedHeader },
+): Bulk {
+  const { database } = stores;
+  const begin = (limits: GroupLimits, onClosed: () => void): BulkImport =>
+    beginBulkImport({
+      ...{ spec, database, genesis, clock, production, recoverSigners, badBlocks, logger, limits, onClosed },
+      isOthersTurn: () => mutex.isAwaited,
+      onDurable(blocks) {
+        for (const block of blocks) validators.remember(block, block.tally);
+        writer.follow(blocks);
+      },
+    });
+  return {
+    headerRun: (from) =>
+      createHeaderRun({ ...from, tally: validators.after(from) }, { spec, clock, recoverSigners }),
+    bulkImport: (limits = GROUP_LIMITS) =>
+      new Promise((resolve, reject) => {
+        const held = mutex.runExclusive(
+          () => new Promise<void>((onClosed) => resolve(begin(limits, onClosed))),
+        );
+        held.catch(reject);
+      }),
+  };
 }
 
 interface OpenedParts {
@@ -132,6 +179,7 @@ interface OpenedParts {
   readonly badBlocks: BadBlocks;
   readonly reads: Omit<ChainReader, "head">;
   readonly mutex: Mutex;
+  readonly bulk: Bulk;
 }
 
 function chainOf({ stores, writer, validators, execution, importer, ...parts }: OpenedParts): Chain {
@@ -159,6 +207,7 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
   return {
     ...parts.reads,
     ...parts.candidates,
+    ...parts.bulk,
     get head() {
       return writer.head;
     },
@@ -188,6 +237,9 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
 
 const recoverSealersHere: RecoverSealers = (header, extra) =>
   recoverSealers(sealDigest(header, extra), extra.seals);
+
+const recoverSignersHere: RecoverSigners = async (items) =>
+  items.map(({ digest, signature }) => recoverAddress(digest, signature));
 
 function readsOf(
   { blocks, world }: ChainStores,

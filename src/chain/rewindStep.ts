@@ -52,7 +52,7 @@ export async function rewindStep(
   } finally {
     reads.release();
   }
-  world.rewound(stop);
+  world.reload(stop);
   blocks.forgetAbove(stop);
   move({ head: target, added: [], removed });
 }

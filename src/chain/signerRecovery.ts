@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
 import type { ExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import type { Transaction } from "../types/transaction.ts";
@@ -13,3 +14,6 @@ export type RecoverSealers = (
   header: Header,
   extra: ExtraData,
 ) => Promise<readonly (Address | undefined)[]> | readonly (Address | undefined)[];
+
+/** Recovers the signers of any digests in bulk; undefined where a signature is invalid. */
+export type RecoverSigners = (items: readonly RecoveryItem[]) => Promise<readonly (Address | undefined)[]>;

@@ -13,6 +13,8 @@ import { isSnapshotBlock, putTallySnapshot, readTallySnapshot } from "./tallySna
 export interface ValidatorSets {
   /** `block` must be stored, or follow a stored one. */
   after(block: NamedHeader): VoteTally;
+  /** Keeps the tally after a stored block that the caller derived already. */
+  remember(block: NamedHeader, tally: VoteTally): void;
   /** Adds a tally snapshot to the batch of each SNAPSHOT_PERIOD-th block, so that a start finds the set quickly. */
   writeSnapshot(batch: Batch, block: NamedHeader): void;
 }
@@ -62,6 +64,7 @@ export function createValidatorSets(parts: ValidatorSetParts): ValidatorSets {
 
   return {
     after,
+    remember,
     writeSnapshot(batch, block) {
       const { number } = block.header;
       if (isSnapshotBlock(number)) putTallySnapshot(batch, { number, hash: block.hash }, after(block));

@@ -66,6 +66,13 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
     );
   }
 
+  /** Blocks of a bulk import: sync tells its progress at the level "info". */
+  function logGroup(blocks: readonly StoredBlock[]): void {
+    const [from, to] = [blocks[0]?.header.number, blocks.at(-1)?.header.number];
+    const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0);
+    logger.debug({ blocks: blocks.length, transactions }, `Imported #${from} to #${to}`);
+  }
+
   return {
     started(number) {
       if (first?.number !== number || first.isImport)
@@ -75,11 +82,13 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
       if (first?.number !== number) first = { number, atMs: clock.nowMs(), isImport: true };
     },
     headChanged({ head, added, removed }) {
-      for (const block of added) {
-        const tookMs = ageOf(block.header);
-        if (tookMs !== undefined && first?.isImport === false) decisions?.with().observe(tookMs / 1000);
-        if (logger.isEnabled("info")) logBlock(block, tookMs);
-      }
+      if (added.length > 1) logGroup(added);
+      else
+        for (const block of added) {
+          const tookMs = ageOf(block.header);
+          if (tookMs !== undefined && first?.isImport === false) decisions?.with().observe(tookMs / 1000);
+          if (logger.isEnabled("info")) logBlock(block, tookMs);
+        }
       headAtMs = clock.nowMs();
       if (removed.length > 0)
         logger.warn({ blocks: removed.length, head: head.header.number }, "blocks removed");

@@ -52,6 +52,7 @@ export async function openChainAndPool(
     stores,
     clock,
     recoverSenders: withKnownSenders(recoverAs("urgent"), (hash) => pool.pool.get(hash)?.transaction.sender),
+    recoverSigners: (items) => recovery.recoverMany(items, "urgent"),
     production: controls.production,
     cpuMs: () => {
       const { user, system } = process.cpuUsage();

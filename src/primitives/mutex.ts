@@ -4,13 +4,23 @@
  */
 export interface Mutex {
   runExclusive<T>(work: () => Promise<T>): Promise<T>;
+  /** Whether work waits for the work in progress. */
+  readonly isAwaited: boolean;
 }
 
 export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve();
+  /** Work in progress, and work that waits. */
+  let unfinished = 0;
   return {
+    get isAwaited() {
+      return unfinished > 1;
+    },
     runExclusive(work) {
-      const result = last.then(work, work);
+      unfinished++;
+      const result = last.then(work).finally(() => {
+        unfinished--;
+      });
       last = result.catch(() => undefined);
       return result;
     },

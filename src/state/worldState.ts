@@ -88,11 +88,11 @@ export interface WorldState {
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
   /**
    * Adds to `batch` the operations that make the state after block `number` the newest again. Reads must not see the
-   * batch (Database.freeze) before `rewound`, which the caller calls once it is durable.
+   * batch (Database.freeze) before `reload`, which the caller calls once it is durable.
    */
   rewind(number: bigint, batch: Batch): Promise<void>;
-  /** Clears the caches after a durable rewind to block `number`. */
-  rewound(number: bigint): void;
+  /** Clears the caches after a durable write by others that made block `number` the head: a rewind, a bulk import. */
+  reload(number: bigint): void;
   /** Rebuilds the head's flat column from its tries, which serve reads meanwhile. Nothing may be committed before. */
   rebuildHead(): Promise<void>;
 }
@@ -213,12 +213,12 @@ class StoredWorldState implements WorldState {
     await rewindState(this.database, Number(number), batch);
   }
 
-  rewound(number: bigint): void {
+  reload(number: bigint): void {
     this.flat.forget();
     this.nodes.forget();
     this.prepared = undefined;
     this.loadHead();
-    assert(this.number === Number(number), "the database was rewound to this block");
+    assert(this.number === Number(number), "this block is the head of the database");
   }
 
   async rebuildHead(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { BlockProduction } from "../../src/chain/blockExecution.ts";
 import { type Chain, createChain } from "../../src/chain/createChain.ts";
-import type { RecoverSenders } from "../../src/chain/signerRecovery.ts";
+import type { RecoverSenders, RecoverSigners } from "../../src/chain/signerRecovery.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
@@ -27,6 +27,7 @@ export interface ChainChoices {
   readonly logger?: Logger;
   /** On this thread unless given. */
   readonly recoverSenders?: RecoverSenders;
+  readonly recoverSigners?: RecoverSigners;
 }
 
 /** The real chain over its real stores, in memory unless a database is given. */
@@ -53,6 +54,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
       stores: { database, blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }), world, headMarker },
       clock: choices.clock ?? systemClock,
       recoverSenders: choices.recoverSenders ?? recoverSendersHere,
+      ...(choices.recoverSigners !== undefined && { recoverSigners: choices.recoverSigners }),
       production: {
         selectionTimePercent: 75,
         minOccupancyRatio: 0.8,

@@ -369,7 +369,7 @@ class Node {
     const batch = createBatch();
     await this.world.rewind(BigInt(number), batch);
     await this.database.write(batch);
-    this.world.rewound(BigInt(number));
+    this.world.reload(BigInt(number));
     this.states = this.states.slice(0, number + 1);
   }
 

@@ -9,9 +9,8 @@ import { ok, type Result } from "../../primitives/result.ts";
 import { createWorldState } from "../../state/worldState.ts";
 import { type BlockStoreLimits, createBlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
-import { groupCommits } from "../../storage/groupedCommits.ts";
+import { recoveryItemOf } from "../../types/transaction.ts";
 import { createRecoveryPool } from "../../workers/recoveryPool.ts";
-import { createSignerPrefetch, type SignerPrefetch } from "./signerPrefetch.ts";
 
 /** Imported blocks are not read again, except for the hashes of the newest 256 by BLOCKHASH. */
 const IMPORT_STORE_LIMITS: BlockStoreLimits = { headers: 1024, transactions: 0 };
@@ -19,10 +18,7 @@ const IMPORT_STORE_LIMITS: BlockStoreLimits = { headers: 1024, transactions: 0 }
 /** The chain of a data folder, opened only to import many blocks. */
 export interface ImportChain {
   readonly chain: Chain;
-  readonly prefetch: SignerPrefetch;
-  /** Makes the imported blocks durable. */
-  flush(): Promise<void>;
-  /** Flushes and releases the folder. */
+  /** Releases the folder. */
   close(): Promise<void>;
 }
 
@@ -43,18 +39,12 @@ export async function openImportChain(
     ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
   });
   const recovery = createRecoveryPool();
-  const grouped = groupCommits({ ...stored, clock });
   const close = async (): Promise<void> => {
-    try {
-      await grouped.flush();
-    } finally {
-      await recovery.close();
-      await stored.close();
-    }
+    await recovery.close();
+    await stored.close();
   };
   try {
-    const { database, headMarker } = grouped;
-    const prefetch = createSignerPrefetch(recovery);
+    const { database, headMarker } = stored;
     const opened = await createChain(
       { builder: asAddress(new Uint8Array(20)), vanity: settings.blockProduction.vanity },
       {
@@ -66,8 +56,8 @@ export async function openImportChain(
           world: createWorldState({ database }),
         },
         clock,
-        recoverSenders: prefetch.recoverSenders,
-        recoverSealers: prefetch.recoverSealers,
+        recoverSenders: (transactions) => recovery.recoverMany(transactions.map(recoveryItemOf)),
+        recoverSigners: (items) => recovery.recoverMany(items),
         production: { ...settings.blockProduction, keepsRevertReasons: settings.keepsRevertReasons },
         logger: logger.child("chain"),
       },
@@ -76,7 +66,7 @@ export async function openImportChain(
       await close();
       return opened;
     }
-    return ok({ chain: opened.value, prefetch, flush: () => grouped.flush(), close });
+    return ok({ chain: opened.value, close });
   } catch (error) {
     await close();
     throw error;

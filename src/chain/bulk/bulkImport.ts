@@ -1,0 +1,212 @@
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import {
+  createYieldPolicy,
+  NEVER_STOPPED,
+  type YieldPolicy,
+  yieldIfDue,
+} from "../../execution/yieldPolicy.ts";
+import type { Logger } from "../../observability/logger.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import { ok, type Result } from "../../primitives/result.ts";
+import { createWorldState } from "../../state/worldState.ts";
+import { createBlockStore } from "../../storage/blocks/blockStore.ts";
+import type { Database } from "../../storage/database.ts";
+import { type GroupedCommits, groupCommits } from "../../storage/groupedCommits.ts";
+import { type Block, type Body, type NamedHeader, type StoredBlock, sizeOfBlock } from "../../types/block.ts";
+import { recoveryItemOf, type Transaction } from "../../types/transaction.ts";
+import type { BadBlocks } from "../badBlocks.ts";
+import { type BlockErrorCode, notAfterHead } from "../blockError.ts";
+import { type BlockProduction, createBlockExecution } from "../blockExecution.ts";
+import { type BodyValidator, createBodyValidator } from "../bodyValidator.ts";
+import { type ChainWriter, createChainWriter } from "../chainWriter.ts";
+import { createExecutedBlocks, type ExecutedBlock } from "../executedBlocks.ts";
+import type { RecoverSigners } from "../signerRecovery.ts";
+import { isSnapshotBlock, putTallySnapshot } from "../tallySnapshot.ts";
+import type { CheckedHeader } from "./headerRun.ts";
+import { type GroupLimits, TIP_STORE_LIMITS } from "./limits.ts";
+
+/** A block whose header was checked. */
+export interface CheckedBlock {
+  readonly header: CheckedHeader;
+  readonly body: Body;
+}
+
+/** A checked block whose senders are being recovered. */
+export interface PreparedBlock extends CheckedBlock {
+  readonly senders: Promise<readonly (Address | undefined)[]>;
+}
+
+/**
+ * Imports many blocks. They are executed ahead of the head on stores of its own, and committed in groups, each with one
+ * synced write:
+ *
+ *     importBlock ──> validated, executed on the tip ──> gathered ──(blocks, bytes or ms)──> durable ──> the head moves
+ *
+ * Readers of the chain see the old head, and none of the blocks after it, until a group is durable; then the head moves to
+ * its last block, in one change with all of its blocks. Nothing else moves the head until `close`, so an import that has no
+ * next block must be closed soon.
+ */
+export interface BulkImport {
+  /** The newest imported block, which may not be durable yet. */
+  readonly tip: NamedHeader;
+  /** Whether others wait to move the head. */
+  readonly isOthersTurn: boolean;
+  /** Begins to recover the senders, on worker threads, of a block that will be imported soon. */
+  prepare(block: CheckedBlock): PreparedBlock;
+  /** Validates the body of the block after the tip, executes it and commits it in a group. One call at a time. */
+  importBlock(block: PreparedBlock): Promise<Result<NamedHeader, BlockErrorCode>>;
+  /** Makes all imported blocks durable, moves the head, and lets others move it again. */
+  close(): Promise<void>;
+}
+
+export interface BulkImportParts {
+  readonly spec: ChainSpec;
+  readonly database: Database;
+  readonly genesis: NamedHeader;
+  readonly clock: Clock;
+  readonly production: BlockProduction;
+  readonly recoverSigners: RecoverSigners;
+  readonly badBlocks: BadBlocks;
+  readonly logger: Logger;
+  readonly limits: GroupLimits;
+  /** Blocks became durable: the last one is to be the head. Called in the turn in which readers see them first. */
+  readonly onDurable: (blocks: readonly ImportedBlock[]) => void;
+  readonly isOthersTurn: () => boolean;
+  /** Called once when the import is closed. */
+  readonly onClosed: () => void;
+}
+
+/** A committed block, and the votes after it. */
+export interface ImportedBlock extends StoredBlock {
+  readonly tally: CheckedHeader["tally"];
+}
+
+/** Begins an import on the head. The caller must hold the mutex until `onClosed`. */
+export function beginBulkImport(parts: BulkImportParts): BulkImport {
+  return new GroupedImport(parts);
+}
+
+class GroupedImport implements BulkImport {
+  private readonly parts: BulkImportParts;
+  private readonly grouped: GroupedCommits;
+  private readonly writer: ChainWriter;
+  private readonly bodies: BodyValidator;
+  private readonly yieldPolicy: YieldPolicy;
+  /** The block that is being imported. */
+  private current: PreparedBlock | undefined;
+  private gathered: ImportedBlock[] = [];
+  private gatheredTransactions = 0;
+  private groupSinceMs: number;
+  /** Set when a commit broke off: what was gathered since the last group may lack parts, and is dropped. */
+  private isBroken = false;
+
+  constructor(parts: BulkImportParts) {
+    this.parts = parts;
+    const { clock } = parts;
+    this.grouped = groupCommits(parts.database);
+    this.groupSinceMs = clock.nowMs();
+    this.yieldPolicy = createYieldPolicy(clock);
+    const { database } = this.grouped;
+    const stores = {
+      database,
+      blocks: createBlockStore(TIP_STORE_LIMITS, { database }),
+      world: createWorldState({ database }),
+      // The head is marked when it is durable.
+      headMarker: { record: () => undefined, lower: () => undefined },
+    };
+    this.writer = createChainWriter(stores, parts.genesis, {
+      logger: parts.logger,
+      alsoWrite: (batch, { header: { number }, hash }) => {
+        if (isSnapshotBlock(number) && this.current !== undefined)
+          putTallySnapshot(batch, { number, hash }, this.current.header.tally);
+      },
+    });
+    const executedBlocks = createExecutedBlocks();
+    this.writer.onHeadChanged(() => executedBlocks.clear());
+    this.bodies = createBodyValidator({
+      clock,
+      writer: this.writer,
+      execution: createBlockExecution({ ...parts, stores }),
+      executedBlocks,
+      recoverSenders: () => this.current?.senders ?? Promise.resolve([]),
+    });
+  }
+
+  get tip(): NamedHeader {
+    return this.writer.head;
+  }
+
+  get isOthersTurn(): boolean {
+    return this.parts.isOthersTurn();
+  }
+
+  prepare({ header, body }: CheckedBlock): PreparedBlock {
+    const senders = this.sendersOf(body.transactions);
+    // The import of the block reports a failure, if the block is still imported.
+    senders.catch(() => undefined);
+    return { header, body, senders };
+  }
+
+  async importBlock(prepared: PreparedBlock): Promise<Result<NamedHeader, BlockErrorCode>> {
+    const { header, hash } = prepared.header;
+    const { tip } = this;
+    if (!equalBytes(header.parentHash, tip.hash)) return notAfterHead(header, tip);
+    this.current = prepared;
+    const block: Block = { header, ...prepared.body };
+    const executed = await this.bodies.validate(block, hash, tip, NEVER_STOPPED);
+    if (!executed.ok) {
+      if (executed.error.fault === "peer") this.parts.badBlocks.keep({ ...block, hash });
+      return executed;
+    }
+    await this.commit(prepared, executed.value);
+    if (this.isGroupFull()) await this.beginGroup();
+    await yieldIfDue(this.yieldPolicy);
+    return ok(this.tip);
+  }
+
+  async close(): Promise<void> {
+    try {
+      if (!this.isBroken) await this.beginGroup();
+      await this.grouped.settled();
+    } finally {
+      this.parts.onClosed();
+    }
+  }
+
+  private async sendersOf(transactions: readonly Transaction[]): Promise<readonly (Address | undefined)[]> {
+    return transactions.length === 0 ? [] : this.parts.recoverSigners(transactions.map(recoveryItemOf));
+  }
+
+  private async commit({ header }: PreparedBlock, executed: ExecutedBlock): Promise<void> {
+    const { block, receipts, staged } = executed;
+    const { totalDifficulty, tally } = header;
+    const stored = { ...block, receipts, totalDifficulty, size: sizeOfBlock(block) };
+    this.isBroken = true;
+    await this.writer.commit(stored, staged, createYieldPolicy(this.parts.clock));
+    this.isBroken = false;
+    this.gathered.push({ ...stored, tally });
+    this.gatheredTransactions += block.transactions.length;
+  }
+
+  private isGroupFull(): boolean {
+    const { clock, limits } = this.parts;
+    return (
+      this.gathered.length >= limits.blocks ||
+      this.gatheredTransactions >= limits.transactions ||
+      this.grouped.gatheredBytes >= limits.bytes ||
+      clock.nowMs() - this.groupSinceMs >= limits.ms
+    );
+  }
+
+  /** Begins to write what was gathered, once the group before is durable. */
+  private async beginGroup(): Promise<void> {
+    const blocks = this.gathered;
+    if (blocks.length === 0) return;
+    this.gathered = [];
+    this.gatheredTransactions = 0;
+    await this.grouped.beginGroup(() => this.parts.onDurable(blocks));
+    this.groupSinceMs = this.parts.clock.nowMs();
+  }
+}

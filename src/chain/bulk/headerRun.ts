@@ -1,0 +1,124 @@
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import { createYieldPolicy, yieldIfDue } from "../../execution/yieldPolicy.ts";
+import { checkSealers } from "../../ibft/sealRules.ts";
+import { tallyAfter, type VoteTally } from "../../ibft/validatorVotes.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import type { RecoveryItem } from "../../primitives/recoveryBatch.ts";
+import type { CodedError, Result } from "../../primitives/result.ts";
+import type { NamedHeader } from "../../types/block.ts";
+import { sealDigest } from "../../types/blockHash.ts";
+import type { Header } from "../../types/header.ts";
+import type { BlockErrorCode } from "../blockError.ts";
+import { checkHeader } from "../headerRules.ts";
+import { decodeAndHash } from "../headerValidator.ts";
+import type { RecoverSigners } from "../signerRecovery.ts";
+
+/** A header that passed every rule on top of the checked header before it, seals included. Only a header run makes one. */
+export interface CheckedHeader extends NamedHeader {
+  readonly __brand: "checked header";
+  /** The validator set after this block, and the outstanding votes. */
+  readonly tally: VoteTally;
+}
+
+/**
+ * Validates headers ahead of their bodies, from a block of the chain on: rules and validator set follow from headers alone
+ * (ibft2.md#header-rules, ibft2.md#validator-set). A header with a quorum of seals needs no trust in the peer that sent it.
+ */
+export interface HeaderRun {
+  /** The newest header that passed; at first the block that the run begins after. */
+  readonly last: NamedHeader;
+  /**
+   * Validates the headers that follow `last`, in order; the seals of all are recovered in one batch. Those before the
+   * first invalid one pass. One call at a time.
+   */
+  extend(headers: readonly Header[]): Promise<CheckedHeaders>;
+}
+
+export interface CheckedHeaders {
+  readonly checked: readonly CheckedHeader[];
+  /** Why the header after these is invalid, if one is. */
+  readonly error?: CodedError<BlockErrorCode>;
+}
+
+export interface HeaderRunParts {
+  readonly spec: ChainSpec;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly recoverSigners: RecoverSigners;
+}
+
+/** Begins a run after `from`, a block of the chain with the tally after it. */
+export function createHeaderRun(
+  from: NamedHeader & { readonly tally: VoteTally },
+  parts: HeaderRunParts,
+): HeaderRun {
+  let last: NamedHeader & { readonly tally: VoteTally } = from;
+  return {
+    get last() {
+      return last;
+    },
+    async extend(headers) {
+      const yieldPolicy = createYieldPolicy(parts.clock);
+      const awaiting: SealedHeader[] = [];
+      let parent = last;
+      let error: CodedError<BlockErrorCode> | undefined;
+      for (const header of headers) {
+        const sealed = checkAllButSeals(parts, parent, header);
+        if (!sealed.ok) {
+          error = sealed.error;
+          break;
+        }
+        awaiting.push(sealed.value);
+        parent = sealed.value.header;
+        await yieldIfDue(yieldPolicy);
+      }
+      const passed = await checkSeals(parts, awaiting);
+      last = passed.checked.at(-1) ?? last;
+      const first = passed.error ?? error;
+      return first === undefined ? passed : { ...passed, error: first };
+    },
+  };
+}
+
+/** A header that passed all rules but that of the seals. */
+interface SealedHeader {
+  readonly header: CheckedHeader;
+  /** The validators that may have sealed it. */
+  readonly validators: VoteTally["validators"];
+  readonly seals: readonly RecoveryItem[];
+}
+
+function checkAllButSeals(
+  { spec, clock }: HeaderRunParts,
+  parent: NamedHeader & { readonly tally: VoteTally },
+  header: Header,
+): Result<SealedHeader, BlockErrorCode> {
+  const decoded = decodeAndHash(header);
+  if (!decoded.ok) return decoded;
+  const { extra, hash } = decoded.value;
+  const { validators } = parent.tally;
+  const checked = checkHeader(spec, parent, decoded.value, validators, clock.nowMs());
+  if (!checked.ok) return checked;
+  const digest = sealDigest(header, extra);
+  // With one seal more than there are validators, one is certainly invalid: no need to recover the rest.
+  const seals = extra.seals.slice(0, validators.length + 1).map((signature) => ({ digest, signature }));
+  const tally = tallyAfter(parent.tally, { header, extra }, spec.ibft);
+  const totalDifficulty = parent.totalDifficulty + header.difficulty;
+  const named = { header, hash, totalDifficulty, tally };
+  return { ok: true, value: { header: named as CheckedHeader, validators, seals } };
+}
+
+async function checkSeals(
+  { recoverSigners }: HeaderRunParts,
+  headers: readonly SealedHeader[],
+): Promise<CheckedHeaders> {
+  const sealers = await recoverSigners(headers.flatMap(({ seals }) => seals));
+  const checked: CheckedHeader[] = [];
+  let at = 0;
+  for (const { header, validators, seals } of headers) {
+    const result = checkSealers(sealers.slice(at, at + seals.length), validators);
+    if (!result.ok) return { checked, error: result.error };
+    at += seals.length;
+    checked.push(header);
+  }
+  return { checked };
+}

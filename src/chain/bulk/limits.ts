@@ -1,0 +1,22 @@
+import type { BlockStoreLimits } from "../../storage/blocks/blockStore.ts";
+
+/** Bounds of one group of a bulk import, whichever is reached first. */
+export interface GroupLimits {
+  readonly bytes: number;
+  readonly ms: number;
+  readonly blocks: number;
+  readonly transactions: number;
+}
+
+export const GROUP_LIMITS: GroupLimits = {
+  /** Fits LevelDB's write buffer. */
+  bytes: 8 * 1024 * 1024,
+  /** What a kill may cost, and how far the head lags behind. */
+  ms: 500,
+  /** Those who hear of a new head go through all of its blocks and transactions in one turn. */
+  blocks: 256,
+  transactions: 4096,
+};
+
+/** Imported blocks are not read again, except for the hashes of the newest 256 by BLOCKHASH. */
+export const TIP_STORE_LIMITS: BlockStoreLimits = { headers: 1024, transactions: 0 };
