@@ -24,14 +24,14 @@ export interface HostilePeer {
   readonly isOpen: Promise<boolean>;
   /** Like isOpen, after the exchange of Status. */
   readonly isIntroduced: Promise<boolean>;
-  /** Like isIntroduced, after the head probe. */
+  /** Like isIntroduced, once the node has returned the header of its head. */
   readonly isGreeted: Promise<boolean>;
   /** Sends a message; `id` counts from 0 over all protocols. */
   send(id: number, payload: Uint8Array): void;
   say(message: EthMessage): void;
   /** The bytes that `send` would write, without writing them; nothing else can be sent afterwards. */
   encode(id: number, payload: Uint8Array): Uint8Array;
-  /** The header of the node's head, from its head probe. */
+  /** The header of the node's head when the connection was opened. */
   readonly shown: () => Header;
   /** The node's disconnect reason, or that it closed the connection without one. */
   readonly dismissal: Promise<DisconnectReason | "hung up">;
@@ -42,8 +42,7 @@ export interface Disguise {
   readonly hello?: Partial<Hello>;
   /** Changes the Status; undefined sends none. By default it equals the node's own Status. */
   readonly status?: (theirs: Status) => Status | undefined;
-  readonly showsHead?: boolean;
-  /** Called for each message of eth, the exchange of Status and the head probe included. */
+  /** Called for each message of eth, Status and the header of the node's head included. */
   readonly onEth?: (code: number, payload: Uint8Array) => void;
 }
 
@@ -91,14 +90,10 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
         const code = id - ETH;
         disguise.onEth?.(code, payload);
         if (code === CODES.status) introduce(payload);
-        // Answers the node's head probe with the node's own head.
-        else if (code === CODES.getBlockHeaders && shown === undefined && disguise.showsHead !== false)
-          wire.send(ETH + CODES.getBlockHeaders, payload);
         else if (code === CODES.blockHeaders && shown === undefined) {
           const answer = decodeMessage("blockHeaders", payload);
           if (!answer.ok) throw new Error("unreadable headers");
           shown = answer.value.headers[0];
-          wire.send(ETH + CODES.blockHeaders, payload);
           greeted.resolve(true);
         }
       },
@@ -111,8 +106,13 @@ export function callAsHostile(address: NodeAddress, own: Identity, disguise: Dis
   function introduce(payload: Uint8Array): void {
     const message = decodeMessage("status", payload);
     if (!message.ok) throw new Error("the node's Status is unreadable");
-    const status = (disguise.status ?? ((theirs) => theirs))(message.value.status);
-    if (status !== undefined) peer.say({ kind: "status", status });
+    const theirs = message.value.status;
+    const status = disguise.status === undefined ? theirs : disguise.status(theirs);
+    if (status !== undefined) {
+      peer.say({ kind: "status", status });
+      const query = { start: { hash: theirs.headHash }, max: 1, skip: 0, isReverse: false };
+      peer.say({ kind: "getBlockHeaders", requestId: 1n, query });
+    }
     introduced.resolve(true);
   }
 

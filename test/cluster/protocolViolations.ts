@@ -18,7 +18,7 @@ import { pause } from "./nodeProcess.ts";
 /** Behaviour for which a peer is disconnected. */
 export interface Violation {
   readonly disguise?: (context: AttackContext) => Disguise;
-  /** When it happens: after the exchange of Hello, of Status, or after the head probe. */
+  /** When it happens: after the exchange of Hello, of Status, or of the node's head. */
   readonly when: "open" | "introduced" | "greeted";
   readonly act?: (peer: HostilePeer, context: AttackContext) => Promise<void> | void;
   /** The disconnect reason. */
@@ -170,12 +170,12 @@ export const SLOW_VIOLATIONS: Readonly<Record<string, Violation>> = {
     isBanned: false,
   },
   "does not answer the head probe": {
-    disguise: () => ({ showsHead: false }),
+    disguise: () => ({ status: (theirs) => ({ ...theirs, headHash: hashOf("a head ahead") }) }),
     when: "open",
     ...USELESS,
   },
   "answers the head probe byte by byte": {
-    disguise: () => ({ showsHead: false }),
+    disguise: () => ({ status: (theirs) => ({ ...theirs, headHash: hashOf("a head ahead") }) }),
     when: "introduced",
     async act(peer) {
       const answer = peer.encode(ETH + CODES.blockHeaders, concatBytes(...manyHashes(20)));

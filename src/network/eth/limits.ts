@@ -7,8 +7,9 @@ const MIB = 1024 * KIB;
 
 /** Longest accepted payload of a message, by its content. */
 export const MAX_STATUS_BYTES = 256;
-export const MAX_HASH_LIST_BYTES = 64 * KIB;
-export const MAX_ANNOUNCEMENT_BYTES = 256 * KIB;
+export const MAX_BLOCK_ANNOUNCEMENTS_BYTES = 64 * KIB;
+/** Announcements of transactions, and requests by hashes. */
+export const MAX_HASH_LIST_BYTES = 256 * KIB;
 /**
  * Longest response (p2p.md#requests-and-limits), and longest message of unsolicited transactions, of which 1 MiB is
  * usual.
@@ -19,8 +20,11 @@ export const MAX_BLOCK_BYTES = 16 * MIB;
 /** A header with a hundred validators and their seals takes 9 KiB. */
 export const MAX_HEADER_BYTES = 256 * KIB;
 
-/** Most entries of a message. */
-export const MAX_REQUESTED_HASHES = 1_024;
+/**
+ * Most entries of a message. Who was told of the whole pool may ask for as many transactions as were announced at once;
+ * of a request no more hashes are kept than are served.
+ */
+export const MAX_REQUESTED_HASHES = 4_096;
 export const MAX_BLOCK_ANNOUNCEMENTS = 1_024;
 /** Longest list of transaction hashes sent or accepted (p2p.md#transaction-gossip). */
 export const MAX_TRANSACTION_ANNOUNCEMENTS = 4_096;

@@ -9,7 +9,7 @@ import {
 } from "./announcements.ts";
 import { encodeHeaderQuery, readHeaderQuery } from "./headerQuery.ts";
 import {
-  MAX_ANNOUNCEMENT_BYTES,
+  MAX_BLOCK_ANNOUNCEMENTS_BYTES,
   MAX_BLOCK_BYTES,
   MAX_CONTENT_BYTES,
   MAX_HASH_LIST_BYTES,
@@ -18,6 +18,7 @@ import {
   MAX_SERVED_HEADERS,
   MAX_SERVED_NODES,
   MAX_SERVED_RECEIPTS,
+  MAX_SERVED_TRANSACTIONS,
   MAX_STATUS_BYTES,
   MAX_TRANSACTION_ANNOUNCEMENTS,
   MAX_TRANSACTIONS,
@@ -26,7 +27,7 @@ import {
 import type { MessageKind, MessageOf } from "./messages.ts";
 import { readBlock, readBodies, readHeaders, readReceipts, readTransactions } from "./payloadReaders.ts";
 import { encodeStatus, readStatus } from "./status.ts";
-import { hashesOf, membersOf, stringOf, withoutRequestId } from "./wireReader.ts";
+import { firstHashesOf, hashesOf, membersOf, stringOf, withoutRequestId } from "./wireReader.ts";
 import { encodeHashes, encodeReceipts, encodeScalar, withRequestId } from "./wireWriter.ts";
 
 /** How one kind of message is written and read. */
@@ -50,7 +51,7 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
     decode: (payload) => ({ kind: "status", status: readStatus(payload) }),
   },
   newBlockHashes: {
-    longest: MAX_HASH_LIST_BYTES,
+    longest: MAX_BLOCK_ANNOUNCEMENTS_BYTES,
     encode: ({ blocks }) => encodeBlockAnnouncements(blocks),
     decode: (payload) => ({ kind: "newBlockHashes", blocks: readBlockAnnouncements(payload) }),
   },
@@ -78,7 +79,7 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
       return { kind: "blockHeaders", requestId, headers: readHeaders(body, MAX_SERVED_HEADERS) };
     },
   },
-  getBlockBodies: requestByHashes("getBlockBodies"),
+  getBlockBodies: requestByHashes("getBlockBodies", MAX_SERVED_BODIES),
   blockBodies: {
     longest: MAX_BLOCK_BYTES,
     encode: ({ requestId, bodies }) => withRequestId(requestId, encodeRlpList(bodies.map(encodeBody))),
@@ -94,7 +95,7 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
     decode: (payload) => ({ kind: "newBlock", ...readBlock(payload) }),
   },
   newPooledTransactionHashes: {
-    longest: MAX_ANNOUNCEMENT_BYTES,
+    longest: MAX_HASH_LIST_BYTES,
     encode: ({ announcements }) => encodeTransactionAnnouncements(announcements),
     decode: (payload) => ({
       kind: "newPooledTransactionHashes",
@@ -102,14 +103,14 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
     }),
   },
   bareTransactionHashes: {
-    longest: MAX_ANNOUNCEMENT_BYTES,
+    longest: MAX_HASH_LIST_BYTES,
     encode: ({ hashes }) => encodeHashes(hashes),
     decode: (payload) => ({
       kind: "bareTransactionHashes",
       hashes: hashesOf(payload, MAX_TRANSACTION_ANNOUNCEMENTS),
     }),
   },
-  getPooledTransactions: requestByHashes("getPooledTransactions"),
+  getPooledTransactions: requestByHashes("getPooledTransactions", MAX_SERVED_TRANSACTIONS),
   pooledTransactions: {
     longest: MAX_CONTENT_BYTES,
     encode: ({ requestId, transactions }) => withRequestId(requestId, encodeTransactions(transactions)),
@@ -119,7 +120,7 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
       return { kind: "pooledTransactions", requestId, transactions };
     },
   },
-  getNodeData: requestByHashes("getNodeData"),
+  getNodeData: requestByHashes("getNodeData", MAX_SERVED_NODES),
   nodeData: {
     longest: MAX_CONTENT_BYTES,
     encode: ({ requestId, nodes }) => withRequestId(requestId, encodeRlpList(nodes.map(encodeRlpString))),
@@ -128,7 +129,7 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
       return { kind: "nodeData", requestId, nodes: membersOf(body, MAX_SERVED_NODES).map(stringOf) };
     },
   },
-  getReceipts: requestByHashes("getReceipts"),
+  getReceipts: requestByHashes("getReceipts", MAX_SERVED_RECEIPTS),
   receipts: {
     longest: MAX_BLOCK_BYTES,
     encode: ({ requestId, receipts }) =>
@@ -142,13 +143,13 @@ export const MESSAGE_FORMATS: { readonly [Kind in MessageKind]: MessageFormat<Ki
 
 type KindByHashes = "getBlockBodies" | "getPooledTransactions" | "getNodeData" | "getReceipts";
 
-function requestByHashes<Kind extends KindByHashes>(kind: Kind): MessageFormat<Kind> {
+function requestByHashes<Kind extends KindByHashes>(kind: Kind, most: number): MessageFormat<Kind> {
   return {
     longest: MAX_HASH_LIST_BYTES,
     encode: ({ requestId, hashes }) => withRequestId(requestId, encodeHashes(hashes)),
     decode(payload) {
       const { requestId, body } = withoutRequestId(payload);
-      return { kind, requestId, hashes: hashesOf(body, MAX_REQUESTED_HASHES) };
+      return { kind, requestId, hashes: firstHashesOf(body, { limit: MAX_REQUESTED_HASHES, most }) };
     },
   };
 }

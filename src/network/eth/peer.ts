@@ -39,7 +39,7 @@ export interface EthPeer {
    * (p2p.md#block-propagation).
    */
   readonly best: { readonly hash: Hash; readonly totalDifficulty: bigint } | undefined;
-  /** Highest block that it should have; undefined until it has returned the header of its head. */
+  /** Highest block that it should have; undefined until this node has the header of its head, or got it. */
   readonly height: bigint | undefined;
   /** The operator configured it as a peer. */
   readonly isMaintained: boolean;

@@ -11,7 +11,8 @@ import { checkStatus, ownStatus } from "./status.ts";
 /**
  * The handshake of each session (p2p.md#status-and-fork-id).
  *
- *     session opens ── Status out ── Status in, checked ── its head's header requested ──> a peer to sync from
+ *     session opens ── Status out ── Status in, checked ─┬─ its head is ours, too ─────────────┬─> a peer to sync from
+ *                                                        └─ else its head's header is requested ┘
  *
  * Invariant: nothing but Status is accepted from a session before it is greeted.
  */
@@ -43,7 +44,9 @@ export function createStatusExchange(parts: {
     if (peer.status !== undefined) return;
     peer.status = status;
     peer.best = { hash: status.headHash, totalDifficulty: status.totalDifficulty };
-    void requestHead(peer, status);
+    const known = chain.headerByHash(status.headHash);
+    if (known === undefined) void requestHead(peer, status);
+    else noteHeight(peer, known.header.number);
     parts.onGreeted(peer);
   }
 
@@ -57,11 +60,12 @@ export function createStatusExchange(parts: {
       peer.disconnect("uselessPeer", "it did not return the header of its head");
       return;
     }
-    peer.height = header.number;
-    logger.debug(
-      { peer: peer.key.slice(0, 16), height: header.number },
-      "peer returned the header of its head",
-    );
+    noteHeight(peer, header.number);
+  }
+
+  function noteHeight(peer: PeerRecord, height: bigint): void {
+    peer.height = height;
+    logger.debug({ peer: peer.key.slice(0, 16), height }, "the height of a peer's head is known");
     parts.onPeersChanged();
   }
 

@@ -44,6 +44,21 @@ export function hashesOf(list: Uint8Array, limit: number): Hash[] {
   return membersOf(list, limit).map(hashOf);
 }
 
+/** The first hashes, at most `most`, of a list of at most `limit`; copied, so that the rest of the list can be freed. */
+export function firstHashesOf(
+  list: Uint8Array,
+  { limit, most }: { readonly limit: number; readonly most: number },
+): Hash[] {
+  const hashes: Hash[] = [];
+  let count = 0;
+  for (const { start, until } of rlpMembers(list)) {
+    if (count++ === limit) throw new RangeError(`a list of more than ${limit}`);
+    const hash = hashOf(list.subarray(start, until));
+    if (hashes.length < most) hashes.push(asHash(Uint8Array.from(hash)));
+  }
+  return hashes;
+}
+
 /** The parts of [request id, body], the shape of every request and response; the body is not read. */
 export function withoutRequestId(payload: Uint8Array): {
   readonly requestId: bigint;

@@ -4,27 +4,48 @@ import type { EthMessage } from "../../../src/network/eth/messages.ts";
 import { CODES } from "../../../src/network/eth/messages.ts";
 import { createPeer } from "../../../src/network/eth/peer.ts";
 import { EMPTY_CODE_HASH } from "../../../src/primitives/hash.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
 import { encodeRlpList } from "../../../src/primitives/rlp.ts";
+import type { NamedHeader } from "../../../src/types/block.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
 import { describeWithVectors } from "../../vectors.ts";
-import { createToyEth, type RemotePeer, settled } from "./toyEth.ts";
+import { createToyEth, type RemotePeer, settled, type ToyEth } from "./toyEth.ts";
 
 const kinds = ({ received }: RemotePeer): string[] => received.map(({ kind }) => kind);
 
+/** Our node is at block 710; the peers' head is block 717. */
+function behind(): { readonly toy: ToyEth; readonly theirs: NamedHeader } {
+  const toy = createToyEth();
+  const theirs = toy.chain.head;
+  toy.chain.moveHead(710);
+  return { toy, theirs };
+}
+
 describeWithVectors("a new peer", () => {
   it("gets our Status at once, and a request for the header of its head", async () => {
-    const toy = createToyEth();
+    const { toy, theirs } = behind();
     const end = toy.connect(1);
     expect(kinds(end)).toEqual(["status"]);
-    end.sendStatus();
+    end.sendStatus(theirs.hash);
     expect(end.isGreeted).toBe(true);
     expect(end.last("getBlockHeaders")).toMatchObject({
       requestId: 1n,
-      query: { start: { hash: toy.chain.head.hash }, max: 1, skip: 0, isReverse: false },
+      query: { start: { hash: theirs.hash }, max: 1, skip: 0, isReverse: false },
     });
-    end.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.head.header] });
+    expect(toy.eth.peers.map(({ height }) => height)).toEqual([undefined]);
+    end.send({ kind: "blockHeaders", requestId: 1n, headers: [theirs.header] });
     await settled();
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([717n]);
+  });
+
+  it.each([717n, 300n])("is not asked for a header that we have: block %i", (number) => {
+    const toy = createToyEth();
+    const end = toy.connect(1);
+    end.sendStatus(toy.chain.headerByNumber(number)?.hash);
+    expect(kinds(end)).toEqual(["status"]);
+    expect(end.isGreeted).toBe(true);
+    expect(toy.eth.peers.map(({ height }) => height)).toEqual([number]);
   });
 
   it("has its earlier input processed, though the only connection left has no Status yet", () => {
@@ -58,6 +79,24 @@ describeWithVectors("a new peer", () => {
     expect(toy.eth.peers).toMatchObject([{ version, height: 717n }]);
   });
 
+  it("may ask for more transactions than are served, and gets the first of them", async () => {
+    const toy = createToyEth();
+    const end = await toy.connectReady(1);
+    const pooled = Array.from({ length: 300 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
+    for (const transaction of pooled) toy.pool.put(transaction);
+    const unknown = Array.from({ length: 4_096 - 300 }, () => EMPTY_CODE_HASH);
+    const hashes = [...pooled.map(({ hash }) => hash), ...unknown];
+    end.send({ kind: "getPooledTransactions", requestId: 5n, hashes });
+    await settled();
+    const { requestId, transactions } = end.last("pooledTransactions");
+    expect(requestId).toBe(5n);
+    expect(transactions.map(({ hash }) => toHex(hash))).toEqual(
+      pooled.slice(0, 256).map(({ hash }) => toHex(hash)),
+    );
+    end.send({ kind: "getPooledTransactions", requestId: 6n, hashes: [...hashes, EMPTY_CODE_HASH] });
+    expect(end.reason).toBe("breachOfProtocol");
+  });
+
   it("gets an empty answer to its request for state nodes over eth/66", async () => {
     const toy = createToyEth();
     const end = await toy.connectReady(1, { version: 66 });
@@ -88,9 +127,9 @@ describeWithVectors("a new peer", () => {
   });
 
   it("is disconnected when it does not return its head within 5 s, or returns another", async () => {
-    const toy = createToyEth();
+    const { toy, theirs } = behind();
     const silent = toy.connect(1);
-    silent.sendStatus();
+    silent.sendStatus(theirs.hash);
     toy.clock.advanceBy(4_999);
     await settled();
     expect(silent.reason).toBeUndefined();
@@ -99,22 +138,22 @@ describeWithVectors("a new peer", () => {
     expect(silent.reason).toBe("uselessPeer");
 
     const useless = toy.connect(2);
-    useless.sendStatus();
+    useless.sendStatus(theirs.hash);
     useless.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.genesis.header] });
     await settled();
     expect(useless.reason).toBe("uselessPeer");
   });
 
   it("is one peer over two crossing connections, whichever responds", async () => {
-    const toy = createToyEth();
+    const { toy, theirs } = behind();
     const losing = toy.connect(1, { isLasting: false });
     const lasting = toy.connect(1);
-    losing.sendStatus();
-    lasting.sendStatus();
+    losing.sendStatus(theirs.hash);
+    lasting.sendStatus(theirs.hash);
     expect([...kinds(losing), ...kinds(lasting)].filter((kind) => kind === "getBlockHeaders")).toHaveLength(
       1,
     );
-    lasting.send({ kind: "blockHeaders", requestId: 1n, headers: [toy.chain.head.header] });
+    lasting.send({ kind: "blockHeaders", requestId: 1n, headers: [theirs.header] });
     await settled();
     losing.close("alreadyConnected");
     expect(toy.eth.peers.map(({ height }) => height)).toEqual([717n]);
@@ -160,10 +199,10 @@ describeWithVectors("a peer that breaks the rules", () => {
   });
 
   it("returns more than requested: it is disconnected", async () => {
-    const toy = createToyEth();
+    const { toy, theirs } = behind();
     const end = toy.connect(1);
-    end.sendStatus();
-    const { header } = toy.chain.head;
+    end.sendStatus(theirs.hash);
+    const { header } = theirs;
     end.send({ kind: "blockHeaders", requestId: 1n, headers: [header, header] });
     await settled();
     expect(end.reason).toBe("breachOfProtocol");

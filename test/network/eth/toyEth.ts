@@ -7,6 +7,7 @@ import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
 import type { DisconnectReason } from "../../../src/network/rlpx/disconnectReason.ts";
 import type { Session } from "../../../src/network/subProtocol.ts";
 import { createLogger } from "../../../src/observability/logger.ts";
+import type { Hash } from "../../../src/primitives/hash.ts";
 import { toDigits } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
@@ -47,7 +48,7 @@ export interface ToyEth {
   readonly blocks: AnnouncedBlock[];
   /** Opens a session and returns its remote end; equal numbers are the same peer. */
   connect(number: number, change?: ConnectionChoices): RemotePeer;
-  /** As connect, with Status exchanged and the head returned. */
+  /** As connect, with Status exchanged; both have the same head. */
   connectReady(number: number, change?: ConnectionChoices): Promise<RemotePeer>;
 }
 
@@ -68,8 +69,8 @@ export interface RemotePeer {
   sendBytes(code: number, payload: Uint8Array): void;
   /** Receives part of an incomplete message. */
   sendPart(bytes: number): void;
-  /** Sends back our own Status. */
-  sendStatus(): void;
+  /** Sends back our own Status, or one with another head. */
+  sendStatus(headHash?: Hash): void;
   /** This node learns that the connection has ended. */
   close(why: DisconnectReason): void;
   last<K extends MessageKind>(kind: K): Extract<EthMessage, { kind: K }>;
@@ -104,8 +105,6 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     async connectReady(number, change) {
       const end = toy.connect(number, change);
       end.sendStatus();
-      const { requestId } = end.last("getBlockHeaders");
-      end.send({ kind: "blockHeaders", requestId, headers: [chain.head.header] });
       await settled();
       return end;
     },
@@ -179,7 +178,10 @@ function createRemotePeer(
       receivedBytes += bytes;
     },
     close: (why) => protocol.onClose(session, why),
-    sendStatus: () => end.send(end.last("status")),
+    sendStatus(headHash) {
+      const { status } = end.last("status");
+      end.send({ kind: "status", status: { ...status, headHash: headHash ?? status.headHash } });
+    },
     last(kind) {
       const found = received.findLast((message) => message.kind === kind);
       if (found === undefined) throw new Error(`no ${kind} was sent`);
