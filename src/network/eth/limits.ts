@@ -105,6 +105,13 @@ export const MAX_REJECTED_OF_MESSAGE = 128;
 export const IGNORED_SCORE = 1_024;
 export const HIGHEST_TRANSACTION_SCORE = 2_048;
 export const SCORE_LEAK_PER_SECOND = 64;
+/**
+ * Share of a rejected transaction that one counts which was announced and never came: it may have been mined meanwhile,
+ * with a full block of others.
+ */
+export const UNDELIVERED_WEIGHT = 1 / 16;
+/** Largest difference between the announced and the delivered size, in bytes, as in go-ethereum. */
+export const MAX_SIZE_DIFFERENCE = 8;
 /** Score of a transactions message from an ignored peer. */
 export const IGNORED_MESSAGE_SCORE = 64;
 /** Time of another thread for recovering one sender: some 45 µs and the hand-over. */

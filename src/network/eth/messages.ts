@@ -93,6 +93,9 @@ export interface TransactionAnnouncement {
   readonly hash: Hash;
 }
 
+/** As it was announced: before eth/68 there are hashes alone. */
+export type AnnouncedTransaction = Pick<TransactionAnnouncement, "hash"> & Partial<TransactionAnnouncement>;
+
 interface WithRequestId {
   /** Chosen by the requester, and repeated in the response. */
   readonly requestId: bigint;

@@ -90,15 +90,25 @@ export function* readTransactionsOneByOne(
   }
 }
 
+/** A transaction that was requested. */
+export interface DeliveredTransaction {
+  readonly transaction: Transaction;
+  /** Bytes of its encoding, blobs included: what announcements call its size. */
+  readonly size: number;
+}
+
 /** As readTransactions, yielding to the event loop between slices. */
-export async function readTransactionsInSlices(list: Uint8Array, limit: number): Promise<Transaction[]> {
-  const transactions: Transaction[] = [];
+export async function readTransactionsInSlices(
+  list: Uint8Array,
+  limit: number,
+): Promise<DeliveredTransaction[]> {
+  const delivered: DeliveredTransaction[] = [];
   const slicer = createSlicer();
   for (const part of membersOf(list, limit)) {
     await slicer.yieldAfter(part.length);
-    transactions.push(readTransaction(part));
+    delivered.push({ transaction: readTransaction(part), size: canonicalBytes(part).length });
   }
-  return transactions;
+  return delivered;
 }
 
 /** Yields to the event loop once a slice's bytes were read. */

@@ -7,14 +7,18 @@ import { larger, smaller } from "../../primitives/quantity.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import type { Body } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import type { Transaction } from "../../types/transaction.ts";
 import { maxTransactionsAfter } from "../../types/transactionCount.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
 import { encodeHeaderQuery } from "./headerQuery.ts";
 import { MAX_CLAIMED_LEAD, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
-import type { HeaderQuery, Status } from "./messages.ts";
-import { readBodiesInSlices, readHeaders, readTransactionsInSlices } from "./payloadReaders.ts";
+import type { AnnouncedTransaction, HeaderQuery, Status } from "./messages.ts";
+import {
+  type DeliveredTransaction,
+  readBodiesInSlices,
+  readHeaders,
+  readTransactionsInSlices,
+} from "./payloadReaders.ts";
 import { createPeerConnections, type PeerConnections } from "./peerConnections.ts";
 import type { EthChain } from "./ports.ts";
 import { createRequests, type RequestErrorCode, type Requests, type ResponseKind } from "./requests.ts";
@@ -45,12 +49,14 @@ export interface EthPeer {
   readonly isMaintained: boolean;
   readonly knownBlocks: KnownHashes;
   readonly knownTransactions: KnownHashes;
-  /** Announced by the peer and not requested yet. */
-  readonly announced: Map<string, Hash>;
+  /** Announced by the peer and not requested yet, by hash. */
+  readonly announced: Map<string, AnnouncedTransaction>;
   /** An error means no valid response; a malformed response has already ended the connection. */
   requestHeaders(query: HeaderQuery): Promise<Result<readonly Header[], ResponseErrorCode>>;
   requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], ResponseErrorCode>>;
-  requestTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], ResponseErrorCode>>;
+  requestTransactions(
+    hashes: readonly Hash[],
+  ): Promise<Result<readonly DeliveredTransaction[], ResponseErrorCode>>;
   /** Sends over the lasting connection; false when there is none. */
   send(code: number, payload: Uint8Array): boolean;
   /** Does work that the peer's input caused, within the peer's time budget. */
@@ -100,7 +106,7 @@ class Peer implements PeerRecord {
   readonly knownBlocks = createKnownHashes(MAX_KNOWN_BLOCKS);
   readonly knownTransactions = createKnownHashes(MAX_KNOWN_TRANSACTIONS);
   readonly sentBlocks = createKnownHashes(MAX_KNOWN_BLOCKS);
-  readonly announced = new Map<string, Hash>();
+  readonly announced = new Map<string, AnnouncedTransaction>();
   readonly transactionScore: TransactionScore;
   private readonly chain: PeerParts["chain"];
 
@@ -145,7 +151,9 @@ class Peer implements PeerRecord {
     );
   }
 
-  requestTransactions(hashes: readonly Hash[]): Promise<Result<readonly Transaction[], ResponseErrorCode>> {
+  requestTransactions(
+    hashes: readonly Hash[],
+  ): Promise<Result<readonly DeliveredTransaction[], ResponseErrorCode>> {
     return this.request("pooledTransactions", encodeHashes(hashes), (list) =>
       readTransactionsInSlices(list, hashes.length),
     );

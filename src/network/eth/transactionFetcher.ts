@@ -1,13 +1,15 @@
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
-import type { Hash } from "../../primitives/hash.ts";
+import type { Transaction } from "../../types/transaction.ts";
 import {
   FETCH_INTERVAL_MS,
   MAX_ANNOUNCED_TRANSACTIONS,
   MAX_FETCHED_TRANSACTIONS,
   MAX_FETCHES_OF_PEER,
+  MAX_SIZE_DIFFERENCE,
 } from "./limits.ts";
-import type { TransactionAnnouncement } from "./messages.ts";
+import type { AnnouncedTransaction } from "./messages.ts";
+import type { DeliveredTransaction } from "./payloadReaders.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import type { TransactionIntake } from "./transactionIntake.ts";
@@ -16,10 +18,10 @@ import type { TransactionIntake } from "./transactionIntake.ts";
  * Requests the transactions that peers announce by hash, every 500 ms (p2p.md#transaction-gossip).
  *
  * Invariants: a transaction is requested from one peer at a time, and after a failure from another, or again; what
- * waits is bounded per peer.
+ * waits is bounded per peer; what is delivered is what was announced, and what never comes counts against the peer.
  */
 export interface TransactionFetcher {
-  receiveAnnounced(peer: EthPeer, announcements: readonly Pick<TransactionAnnouncement, "hash">[]): void;
+  receiveAnnounced(peer: EthPeer, announcements: readonly AnnouncedTransaction[]): void;
   close(): void;
 }
 
@@ -27,7 +29,7 @@ export interface TransactionFetcherParts {
   readonly peers: () => readonly EthPeer[];
   readonly pool: Pick<EthPool, "isOpen">;
   readonly clock: Clock;
-  readonly intake: Pick<TransactionIntake, "isKnown" | "take">;
+  readonly intake: Pick<TransactionIntake, "isKnown" | "take" | "noteUndelivered">;
 }
 
 export function createTransactionFetcher(parts: TransactionFetcherParts): TransactionFetcher {
@@ -48,13 +50,13 @@ class Fetcher implements TransactionFetcher {
     this.parts = parts;
   }
 
-  receiveAnnounced(peer: EthPeer, announcements: readonly Pick<TransactionAnnouncement, "hash">[]): void {
+  receiveAnnounced(peer: EthPeer, announcements: readonly AnnouncedTransaction[]): void {
     const { pool, intake } = this.parts;
     if (!pool.isOpen || peer.transactionScore.isIgnored) return;
-    for (const { hash } of announcements) {
+    for (const announcement of announcements) {
       if (peer.announced.size >= MAX_ANNOUNCED_TRANSACTIONS) break;
-      const key = toKey(hash);
-      if (!intake.isKnown(key, hash)) peer.announced.set(key, hash);
+      const key = toKey(announcement.hash);
+      if (!intake.isKnown(key, announcement.hash)) peer.announced.set(key, announcement);
     }
     this.schedule();
   }
@@ -92,37 +94,56 @@ class Fetcher implements TransactionFetcher {
     }
   }
 
-  /** The next hashes to request from a peer that announced them. */
-  private takeMissing(peer: EthPeer): readonly Hash[] {
-    const wanted: Hash[] = [];
-    for (const [key, hash] of peer.announced) {
+  /** The next transactions to request from a peer that announced them. */
+  private takeMissing(peer: EthPeer): readonly AnnouncedTransaction[] {
+    const wanted: AnnouncedTransaction[] = [];
+    for (const [key, announced] of peer.announced) {
       if (wanted.length === MAX_FETCHED_TRANSACTIONS) break;
       // Requested from another peer: if that fails, this one will be asked.
       if (this.inFlight.has(key)) continue;
       peer.announced.delete(key);
-      if (!this.parts.intake.isKnown(key, hash)) wanted.push(hash);
+      if (!this.parts.intake.isKnown(key, announced.hash)) wanted.push(announced);
     }
     return wanted;
   }
 
-  private async fetch(peer: EthPeer, wanted: readonly Hash[]): Promise<boolean> {
-    const keys = wanted.map(toKey);
-    for (const key of keys) this.inFlight.add(key);
+  private async fetch(peer: EthPeer, wanted: readonly AnnouncedTransaction[]): Promise<boolean> {
+    const asked = new Map(wanted.map((announced) => [toKey(announced.hash), announced]));
+    for (const key of asked.keys()) this.inFlight.add(key);
     this.countRequest(peer, 1);
-    const response = await peer.requestTransactions(wanted);
+    const response = await peer.requestTransactions(wanted.map(({ hash }) => hash));
     this.countRequest(peer, -1);
-    for (const key of keys) this.inFlight.delete(key);
+    for (const key of asked.keys()) this.inFlight.delete(key);
     if (!response.ok) {
       if (response.error.code !== "busy") this.lateResponders.add(peer);
       this.putBack(peer, wanted);
       return false;
     }
     this.lateResponders.delete(peer);
-    const asked = new Set(keys);
-    await this.parts.intake.take(
-      peer,
-      response.value.filter(({ hash }) => asked.has(toKey(hash))),
-    );
+    return this.accept(peer, asked, response.value);
+  }
+
+  /** False when the peer is disconnected: what it delivered is not what it announced. */
+  private async accept(
+    peer: EthPeer,
+    asked: Map<string, AnnouncedTransaction>,
+    delivered: readonly DeliveredTransaction[],
+  ): Promise<boolean> {
+    const { intake } = this.parts;
+    const transactions: Transaction[] = [];
+    for (const one of delivered) {
+      const key = toKey(one.transaction.hash);
+      const announced = asked.get(key);
+      if (announced === undefined) continue;
+      asked.delete(key);
+      if (!isAsAnnounced(one, announced)) {
+        peer.disconnect("uselessPeer", "it announced a transaction with another type or size");
+        return false;
+      }
+      transactions.push(one.transaction);
+    }
+    if (asked.size > 0) intake.noteUndelivered(peer, asked.size);
+    await intake.take(peer, transactions);
     return true;
   }
 
@@ -131,10 +152,20 @@ class Fetcher implements TransactionFetcher {
   }
 
   /** No other peer may have announced these hashes. A peer that never responds is disconnected after some requests. */
-  private putBack(peer: EthPeer, wanted: readonly Hash[]): void {
-    for (const hash of wanted) {
-      if (peer.announced.size < MAX_ANNOUNCED_TRANSACTIONS) peer.announced.set(toKey(hash), hash);
+  private putBack(peer: EthPeer, wanted: readonly AnnouncedTransaction[]): void {
+    for (const announced of wanted) {
+      if (peer.announced.size < MAX_ANNOUNCED_TRANSACTIONS)
+        peer.announced.set(toKey(announced.hash), announced);
     }
     this.schedule();
   }
+}
+
+/** Clients count a few bytes more or fewer, those of the encoding around the transaction. */
+function isAsAnnounced(
+  { transaction, size }: DeliveredTransaction,
+  announced: AnnouncedTransaction,
+): boolean {
+  if (announced.type !== undefined && announced.type !== transaction.type) return false;
+  return announced.size === undefined || Math.abs(announced.size - size) <= MAX_SIZE_DIFFERENCE;
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import { createGossipQueue } from "./gossipQueue.ts";
 import { openTransactions } from "./messageCodec.ts";
-import type { TransactionAnnouncement } from "./messages.ts";
+import type { AnnouncedTransaction } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { createTransactionAnnouncer } from "./transactionAnnouncer.ts";
@@ -28,7 +28,7 @@ export interface TransactionGossip {
   sendPool(peer: EthPeer): void;
   /** A message of unsolicited transactions arrived. */
   receive(peer: EthPeer, payload: Uint8Array): void;
-  receiveAnnounced(peer: EthPeer, announcements: readonly Pick<TransactionAnnouncement, "hash">[]): void;
+  receiveAnnounced(peer: EthPeer, announcements: readonly AnnouncedTransaction[]): void;
   /** The peer is gone. */
   forget(peer: EthPeer): void;
   close(): void;

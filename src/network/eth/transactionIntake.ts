@@ -3,7 +3,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Transaction } from "../../types/transaction.ts";
-import { MAX_OFFERED_TRANSACTIONS, RECOVERY_MS, REOFFER_AFTER_MS } from "./limits.ts";
+import { MAX_OFFERED_TRANSACTIONS, RECOVERY_MS, REOFFER_AFTER_MS, UNDELIVERED_WEIGHT } from "./limits.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
@@ -16,6 +16,8 @@ export interface TransactionIntake {
   /** True for a transaction of the pool, and for one that was offered lately. */
   isKnown(key: string, hash: Hash): boolean;
   take(peer: EthPeer, transactions: readonly Transaction[]): ValidationCounts | Promise<ValidationCounts>;
+  /** The peer answered without so many transactions that it had announced. */
+  noteUndelivered(peer: EthPeer, count: number): void;
   /** Transactions arrived from an ignored peer. */
   noteIgnored(peer: EthPeer): void;
 }
@@ -55,6 +57,9 @@ export function createTransactionIntake(parts: {
       if (validating instanceof Promise) return validating.then((counts) => record(peer, counts));
       return record(peer, validating);
     },
+    noteUndelivered(peer, count) {
+      record(peer, { accepted: 0, rejected: count * UNDELIVERED_WEIGHT });
+    },
     noteIgnored(peer) {
       peer.transactionScore.noteIgnored();
       disconnectIfUseless(peer);
@@ -72,5 +77,5 @@ function record(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
 
 function disconnectIfUseless(peer: EthPeer): void {
   if (peer.transactionScore.isAtLimit && !peer.isTrusted)
-    peer.disconnect("uselessPeer", "too many of its transactions were rejected");
+    peer.disconnect("uselessPeer", "too many of its transactions were rejected, or never came");
 }

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
+import { asHash } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -23,6 +25,8 @@ const hashesOnly = ({ received }: RemotePeer): string[] =>
 const asked = ({ received }: RemotePeer): string[] =>
   received.flatMap((message) => (message.kind === "getPooledTransactions" ? message.hashes.map(toHex) : []));
 const announcementOf = ({ type, hash, raw }: Transaction) => ({ type, hash, size: raw.length });
+
+const randomHash = () => asHash(randomBytes(32));
 
 describeWithVectors("transactions", () => {
   const transaction = aTransaction({ nonce: 1n });
@@ -193,6 +197,57 @@ describeWithVectors("transactions", () => {
       }
     }
     expect(toy.pool.offered).toHaveLength(2_000);
+  });
+
+  it.each([
+    ["another type", { type: 1 }],
+    ["nine bytes more", { size: transaction.raw.length + 9 }],
+    ["nine bytes fewer", { size: transaction.raw.length - 9 }],
+  ])("that were announced with %s end the connection, and are not offered to the pool", async (_, change) => {
+    const { toy, ends } = await withPeers(1);
+    const announcements = [{ ...announcementOf(transaction), ...change }, announcementOf(other)];
+    ends[0]?.send({ kind: "newPooledTransactionHashes", announcements });
+    toy.clock.advanceBy(500);
+    ends[0]?.send({ kind: "pooledTransactions", requestId: 1n, transactions: [other, transaction] });
+    await settled();
+    expect(ends[0]?.reason).toBe("uselessPeer");
+    expect(toy.pool.offered).toEqual([]);
+  });
+
+  it("may differ from the announced size by a few bytes", async () => {
+    const { toy, ends } = await withPeers(1);
+    const announcements = [
+      { ...announcementOf(transaction), size: transaction.raw.length + 8 },
+      { ...announcementOf(other), size: other.raw.length - 8 },
+    ];
+    ends[0]?.send({ kind: "newPooledTransactionHashes", announcements });
+    toy.clock.advanceBy(500);
+    ends[0]?.send({ kind: "pooledTransactions", requestId: 1n, transactions: [transaction, other] });
+    await settled();
+    expect(ends[0]?.reason).toBeUndefined();
+    expect(toy.pool.offered).toHaveLength(2);
+  });
+
+  it("that are announced and never come are asked for less and less, in the end a thousand a second", async () => {
+    const { toy, ends } = await withPeers(1);
+    const [end] = ends as [RemotePeer];
+    let undelivered = 0;
+    for (let round = 0; round < 60; round++) {
+      const announcements = Array.from({ length: 4_096 }, () => ({ type: 2, size: 110, hash: randomHash() }));
+      end.send({ kind: "newPooledTransactionHashes", announcements });
+      toy.clock.advanceBy(500);
+      for (const message of end.received) {
+        if (message.kind !== "getPooledTransactions") continue;
+        undelivered += message.hashes.length;
+        end.send({ kind: "pooledTransactions", requestId: message.requestId, transactions: [] });
+        await settled();
+      }
+      end.received.length = 0;
+    }
+    // Those of some full blocks are forgiven: they may have been mined before they were fetched.
+    expect(undelivered).toBeGreaterThan(16_384);
+    expect(undelivered).toBeLessThan(16_384 + 30 * 1_024 + 4_096);
+    expect(end.reason).toBeUndefined();
   });
 
   it("that were not requested are ignored in a response", async () => {
