@@ -1,8 +1,15 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { IN_REAL_TIME } from "../realTime.ts";
-import { HAS_DEVP2P_TOOL, runDevp2pTool, SKIPPED_WITHOUT_TOOL } from "./devp2pTool.ts";
+import {
+  HAS_DEVP2P_TOOL,
+  runDevp2pTool,
+  SKIPPED_WITHOUT_CHAIN,
+  SKIPPED_WITHOUT_TOOL,
+  SUITE_CHAIN,
+} from "./devp2pTool.ts";
 import { freePort, type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
+import { startSuiteNode } from "./suiteNode.ts";
 
 const GENESIS = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
 
@@ -23,6 +30,54 @@ describe("a node, asked by go-ethereum's devp2p", { ...IN_REAL_TIME, timeout: 12
       expect(await node.stop()).toBe(0);
     },
   );
+});
+
+/** All cases of the suite of eth/67 and eth/68. */
+const ETH_CASES = [
+  "Status",
+  "GetBlockHeaders",
+  "SimultaneousRequests",
+  "SameRequestID",
+  "ZeroRequestID",
+  "GetBlockBodies",
+  "MaliciousHandshake",
+  "MaliciousStatus",
+  "LargeTxRequest",
+  "Transaction",
+  "InvalidTxs",
+  "NewPooledTxs",
+  "BlobViolations",
+];
+
+/**
+ * Cases that do not pass, with what the suite says. InvalidTxs sends transactions with the nonces, the price and the tip of
+ * pooled ones, and expects none to be relayed. The tip is zero, since the price is the base fee; raised by the price bump
+ * of ten per cent zero is zero, so they replace the pooled ones, as in Besu 24.7 (json-rpc.md#eth_sendrawtransaction).
+ */
+const EXPECTED_FAILURES: Readonly<Record<string, RegExp>> = { InvalidTxs: /received bad tx/ };
+
+describe("a node that holds the chain of go-ethereum's suite", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+  const isHere = HAS_DEVP2P_TOOL && SUITE_CHAIN !== undefined;
+  it.skipIf(!isHere)(`passes the public suite of eth: rlpx eth-test ${SKIPPED_WITHOUT_CHAIN}`, async () => {
+    const chain = SUITE_CHAIN ?? "";
+    const node = await startSuiteNode(chain);
+    const output = await runDevp2pTool([
+      ...["rlpx", "eth-test", "--chain", chain, "--node", node.enode],
+      ...["--engineapi", node.engineUrl, "--jwtsecret", `0x${"11".repeat(32)}`],
+    ]);
+    await node.close();
+    const outcomes = [...output.matchAll(/^-- RUN (\w+)\n(.*?)^-- (OK|FAIL) /gms)];
+    expect(outcomes.map(([, name]) => name)).toEqual(ETH_CASES);
+    for (const [, name = "", said, outcome] of outcomes) {
+      const expected = EXPECTED_FAILURES[name];
+      expect({ name, outcome, said }).toMatchObject({
+        name,
+        outcome: expected === undefined ? "OK" : "FAIL",
+        said: expect.stringMatching(expected ?? /^/),
+      });
+    }
+    expect(new Set(node.posted)).toEqual(new Set(["engine_forkchoiceUpdatedV3"]));
+  });
 });
 
 async function discoverableNode(): Promise<{ readonly node: NodeProcess; readonly enode: string }> {
