@@ -340,6 +340,7 @@ class PeerToPeerNetwork implements Network {
         },
         message: (id, payload) => table.receive(connection, id, payload),
         base: (direction, id) => traffic?.passed(baseMessage(direction, id)),
+        broken: () => traffic?.inputRefused("badFrame", 1),
         ended(disconnect) {
           if (pending.remove(connection)) traffic?.inboundRefused("handshake");
           table.end(connection, disconnect);

@@ -71,6 +71,7 @@ export function beginDiscovery(
       onNode: (node) => onNode(addressOf(node)),
       onPacket: (direction, kind) => traffic?.discovered(direction, kind),
       onDropped: (reason) => traffic?.datagramDropped(reason),
+      onRefused: (reason, count) => traffic?.nodeRefused(reason, count),
       logger,
     },
   );

@@ -20,10 +20,60 @@ export type AdmissionErrorCause =
   | "connected"
   | "peers";
 
-/** Counters of messages, refused connections and datagrams. */
+/** What a connected peer did in vain, or should not have done (p2p.md#abuse). */
+export type InputRefusal =
+  /** A frame that is forged, too long, or unpacks to no message. */
+  | "badFrame"
+  /** A message of eth that is malformed, longer than its kind may be, or out of place. */
+  | "malformed"
+  /** A response that no request asked for. */
+  | "unsolicitedResponse"
+  /** A response with the id of no request, while others are open. */
+  | "wrongRequestId"
+  /** A response after its request was given up. */
+  | "lateResponse"
+  /** A request that got no response in time. */
+  | "noResponse"
+  /** A request beyond those that may wait. */
+  | "tooManyRequests"
+  /** The peer did not return the header of the head that it named. */
+  | "falseHead"
+  /** A transaction that was announced, and is missing in the response. */
+  | "undelivered"
+  /** A transaction with another type or size than it was announced with. */
+  | "falseAnnouncement"
+  /** An announced transaction beyond those that may wait. */
+  | "tooManyAnnouncements"
+  /** A message of transactions beyond those that may wait. */
+  | "tooManyTransactions"
+  /** Transactions or announcements of a peer that is ignored for a while. */
+  | "ignored"
+  /** An announced block far from the head, or one that is not of such a chain. */
+  | "strayBlock"
+  /** A block that breaks a rule. */
+  | "invalidBlock"
+  /** Blocks that the peer claims to have, and did not give, or not in time. */
+  | "missingBlocks";
+
+/** Why a node that proved its endpoint, or was named by another, does not enter the table of discovery. */
+export type NodeRefusal =
+  /** Its subnet has all the places that it may have. */
+  | "subnet"
+  /** Its bucket is full. */
+  | "bucket"
+  /** An address that the one who named it cannot know, or none at all. */
+  | "address"
+  /** More than a response may name. */
+  | "surplus"
+  /** Too many nodes are being pinged. */
+  | "crowded";
+
+/** Counters of messages, refused connections, datagrams, and what peers and nodes did in vain. */
 export interface Traffic {
   passed(message: PassingMessage): void;
   inboundRefused(cause: AdmissionErrorCause): void;
+  inputRefused(reason: InputRefusal, count: number): void;
+  nodeRefused(reason: NodeRefusal, count: number): void;
   /** A packet of discovery was sent, or was read. */
   discovered(direction: PassingMessage["direction"], kind: PacketKind): void;
   /** A datagram was dropped unread or unanswered, for this reason. */

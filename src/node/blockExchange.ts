@@ -5,6 +5,7 @@ import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import { createEth, type Eth } from "../network/eth/protocol.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
+import type { InputRefusal } from "../network/traffic.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
@@ -40,6 +41,8 @@ export interface BlockExchangeParts {
   readonly recoverSenders: RecoverSenders;
   readonly clock: Clock;
   readonly logger: { readonly network: Logger; readonly sync: Logger };
+  /** A peer did something in vain, so many times. */
+  readonly onRefused?: (reason: InputRefusal, count: number) => void;
   /** Called when the import of a block of this number begins. */
   readonly onImportStarted: (number: bigint) => void;
   /** The node may be in sync now, or no longer; called before the listeners. */
@@ -49,7 +52,7 @@ export interface BlockExchangeParts {
 }
 
 export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
-  const { spec, chain, pool, clock, logger } = parts;
+  const { spec, chain, pool, clock, logger, onRefused } = parts;
   const listeners = new Set<(status: Sync["status"]) => void>();
   let hasBegun = false;
   const eth = createEth({
@@ -62,6 +65,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
     clock,
     chance: parts.chance ?? Math.random,
     logger: logger.network,
+    onRefused,
     onBlock(announced) {
       if (hasBegun) sync.offer(announced);
     },
@@ -75,6 +79,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
     isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
     clock,
     logger: logger.sync,
+    onRefused: (reason) => onRefused?.(reason, 1),
     onStatusChanged() {
       parts.onSyncChanged();
       for (const listener of [...listeners]) listener(sync.status);

@@ -8,11 +8,12 @@ import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { connectConsensus } from "./consensus.ts";
+import { createPeerCounters } from "./metrics/networkMetrics.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createPauseReasons, type PauseReasons } from "./pauseReasons.ts";
 import { createPeering, type Peering } from "./peering.ts";
-import { openPeers, type PeerForks, type Peers } from "./peers.ts";
+import { openPeers, type PeerForks, type Peers, type PeersParts } from "./peers.ts";
 
 /** Consensus, not yet started, and the peer-to-peer network. */
 export interface Conductors {
@@ -45,6 +46,7 @@ export async function openNetwork(
     pending: () => pool.statistics.pending,
     metrics,
   });
+  const counters = createPeerCounters(metrics);
   const peering = createPeering({
     spec,
     networkId,
@@ -60,6 +62,7 @@ export async function openNetwork(
       sync: logger.child("sync"),
     },
     metrics,
+    onRefused: (reason, count) => counters.traffic?.inputRefused(reason, count),
     onImportStarted: blockLog.importStarted,
   });
   onStop(() => peering.close());
@@ -78,7 +81,7 @@ export async function openNetwork(
   });
   onStop(() => engine.stop());
   chain.onHeadChanged(blockLog.headChanged);
-  const peers = await openPort(context, stores, chainAndPool, peering);
+  const peers = await openPort(context, stores, chainAndPool, { ...peering, counters });
   if (!peers.ok) return peers;
   const { network, facts: peerToPeer } = peers.value ?? {};
   return ok({ engine, peering, pauseReasons: createPauseReasons(engine), network, peerToPeer });
@@ -86,10 +89,10 @@ export async function openNetwork(
 
 /** Opens the peer-to-peer port; undefined when peer-to-peer is off. */
 async function openPort(
-  { settings, logger, metrics, onStop }: OpenContext,
+  { settings, logger, onStop }: OpenContext,
   { key, directory }: Stores,
   { chain, permissions }: ChainAndPool,
-  { protocols, headOf }: Peering,
+  { protocols, headOf, counters }: Pick<Peering, "protocols" | "headOf"> & Pick<PeersParts, "counters">,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const peers = await openPeers(settings, {
     key,
@@ -101,7 +104,7 @@ async function openPort(
     knownNodesFile: directory.knownNodesFile,
     clock: durationClock,
     logger: logger.child("network"),
-    metrics,
+    counters,
   });
   if (!peers.ok || peers.value === undefined) return peers;
   const { network, close } = peers.value;

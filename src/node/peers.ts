@@ -10,7 +10,6 @@ import type { Network } from "../network/network.ts";
 import type { DiscoverySearch } from "../network/peerDiscovery.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Metrics } from "../observability/registry.ts";
 import type { Permissions } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
@@ -18,7 +17,7 @@ import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
 import { type AdvertisedAddress, findAdvertisedAddress, reportAddress } from "./advertisedAddress.ts";
-import { createPeerCounters } from "./metrics/networkMetrics.ts";
+import type { PeerCounters } from "./metrics/networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import { dialAddress, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
 
@@ -40,8 +39,7 @@ export interface PeersParts {
   readonly knownNodesFile: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Undefined when metrics are off. */
-  readonly metrics: Metrics | undefined;
+  readonly counters: PeerCounters;
 }
 
 /** What nodes say about the forks of their chain. */
@@ -63,10 +61,9 @@ export async function openPeers(
     knownNodesFile,
     clock,
     logger,
-    metrics,
+    counters,
   }: PeersParts,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
-  const counters = createPeerCounters(metrics);
   if (peers === undefined) return ok(undefined);
   // Loading the network takes a fifth of a second, which a node without peers saves.
   const { createNetwork } = await import("../network/network.ts");

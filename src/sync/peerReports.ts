@@ -9,6 +9,8 @@ import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 /** Logs what went wrong, and disconnects or penalises the peer if it is at fault. */
 export interface PeerReports {
   downloadFailed(peer: SyncPeer, error: CodedError<DownloadErrorCode>): void;
+  /** The peer gave fewer blocks than it claims to have. */
+  cameShort(): void;
   /** A block that was requested from the peer could not be imported. */
   blockRefused(peer: SyncPeer, block: Block, error: CodedError): void;
   /** The work of sync threw an error. */
@@ -22,10 +24,11 @@ export function createPeerReports(parts: {
   readonly chain: Pick<SyncChain, "head">;
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
+  readonly onRefused: (reason: "invalidBlock" | "missingBlocks") => void;
   /** An import failed for a local reason, or an error was thrown. */
   readonly onLocalFailure: () => void;
 }): PeerReports {
-  const { chain, clock, logger } = parts;
+  const { chain, clock, logger, onRefused } = parts;
   const headNumber = (): bigint => chain.head.header.number;
   const genesisMismatch = createGenesisMismatchDetector({
     peerKeys: () => parts.peers().map(({ key }) => key),
@@ -39,6 +42,7 @@ export function createPeerReports(parts: {
       const facts = { peer: shortKey(peer.key), head: headNumber(), message };
       switch (code) {
         case "invalid":
+          onRefused("invalidBlock");
           genesisMismatch.noteInvalidBlock(peer.key);
           logger.warn(facts, "peer sent invalid blocks; disconnecting it");
           peer.disconnect("breachOfProtocol", message);
@@ -47,9 +51,11 @@ export function createPeerReports(parts: {
           logger.warn(facts, "peer is on another branch of the chain");
           return;
         default:
+          onRefused("missingBlocks");
           logger.debug(facts, "sync with a peer failed");
       }
     },
+    cameShort: () => onRefused("missingBlocks"),
     blockRefused(peer, { header }, { code, fault, message }) {
       const facts = { peer: shortKey(peer.key), number: header.number, code, message };
       if (fault !== "peer") {
@@ -58,6 +64,7 @@ export function createPeerReports(parts: {
       } else if (code === NOT_DUE) {
         logger.warn(facts, "a peer's block is ahead of the local clock");
       } else {
+        onRefused("invalidBlock");
         genesisMismatch.noteInvalidBlock(peer.key);
         logger.warn(facts, "peer sent an invalid block; disconnecting it");
         peer.disconnect("breachOfProtocol", message);
@@ -71,6 +78,7 @@ export function createPeerReports(parts: {
       const { code, message } = error;
       logger.debug({ number: header.number, peer: shortKey(key), code, message }, "announced block refused");
       const peer = parts.peers().find((one) => one.key === key);
+      if (code === "malformed" || isProvenFault(error)) onRefused("invalidBlock");
       if (code === "malformed") peer?.disconnect("breachOfProtocol", message);
       // No breach of the protocol (p2p.md#block-propagation), but a peer that continues is useless.
       else if (isProvenFault(error)) peer?.penalise();

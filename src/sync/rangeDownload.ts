@@ -32,8 +32,12 @@ export async function fetchRange(context: SyncContext, peer: SyncPeer): Promise<
   if (!isComplete) return;
   const count = links.value.length;
   const isShort = count < RANGE_HEADERS && before + BigInt(count) < claimed;
-  if (chain.head.header.number > before && !isShort) choice.noteDelivered(peer);
-  else backOff(context, peer);
+  if (chain.head.header.number > before && !isShort) {
+    choice.noteDelivered(peer);
+    return;
+  }
+  if (isShort) context.reports.cameShort();
+  backOff(context, peer);
 }
 
 /** The headers of the range, linked to the head; the first of them is validated. */

@@ -47,6 +47,8 @@ export interface SyncParts {
   readonly isValidator?: (address: Address) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** A peer sent an invalid block, or did not give blocks that it claims to have, or not in time. */
+  readonly onRefused?: (reason: "invalidBlock" | "missingBlocks") => void;
   /** `status` or `isInSync` may have changed. */
   readonly onStatusChanged?: () => void;
 }
@@ -61,7 +63,8 @@ export function createSync(parts: SyncParts): Sync {
   });
   const { isClosed, canImport, pause, scheduleRetry } = schedule;
   const progress = createSyncProgress({ chain, logger, onChanged: () => parts.onStatusChanged?.() });
-  const reports = createPeerReports({ peers, chain, clock, logger, onLocalFailure: pause });
+  const { onRefused = () => undefined } = parts;
+  const reports = createPeerReports({ peers, chain, clock, logger, onRefused, onLocalFailure: pause });
   const context: SyncContext = { peers, chain, clock, choice, progress, reports, isClosed, canImport };
   const onFailure = reports.failed;
   const announced = createAnnouncedBlocks(context);

@@ -96,6 +96,14 @@ describe("a peer is disconnected with the reason, and banned or not, when it", (
   });
 });
 
+it("what those peers did is counted in the metrics, by reason", async () => {
+  const families = parseExposition(await metricsText());
+  const refused = (reason: string): number =>
+    sampleValue(families, "p2p_input_refused_total", { reason }) ?? 0;
+  for (const reason of ["badFrame", "malformed", "unsolicitedResponse"])
+    expect(refused(reason), reason).toBeGreaterThan(0);
+});
+
 describe("blocks keep their period, and memory its size, under", IN_REAL_TIME, () => {
   const alone = EACH_SECONDS > 0 ? Object.entries(ATTACKS) : [];
   it.each(alone)("%s", (_, attack) => withstand([attack], EACH_SECONDS), 60_000 + EACH_SECONDS * 1000);
@@ -139,9 +147,7 @@ describe("blocks keep their period, and memory its size, under", IN_REAL_TIME, (
 });
 
 itIfThorough("disconnects, refusals and messages are counted in the metrics", async () => {
-  const { metrics } = await node.rpc<{ metrics: { host: string; port: string } }>("net_services");
-  const text = await (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
-  const families = parseExposition(text);
+  const families = parseExposition(await metricsText());
   const count = (name: string, labels: Readonly<Record<string, string>>): number =>
     sampleValue(families, name, labels) ?? 0;
   const disconnected = (disconnectReason: string): number =>
@@ -165,6 +171,11 @@ itIfThorough("disconnects, refusals and messages are counted in the metrics", as
   expect(count("bft_messages_received_total", { type, validator: otherValidator })).toBeGreaterThan(0);
   expect(count("bft_validator_last_seen_seconds", { validator: otherValidator })).toBeLessThan(10);
 });
+
+async function metricsText(): Promise<string> {
+  const { metrics } = await node.rpc<{ metrics: { host: string; port: string } }>("net_services");
+  return (await fetch(`http://${metrics.host}:${metrics.port}/metrics`)).text();
+}
 
 async function highestResidentMb(isOver: () => boolean): Promise<number> {
   let highest = 0;

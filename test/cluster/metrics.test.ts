@@ -145,6 +145,8 @@ const ANNOUNCED: readonly Row[] = [
   ["besu_peers_disconnected_total", "counter"],
   ["besu_network_p2p_messages_inbound_total", "counter"],
   ["p2p_inbound_refused_total", "counter"],
+  ["p2p_input_refused_total", "counter"],
+  ["p2p_nodes_refused_total", "counter"],
   ["bft_messages_received_total", "counter"],
   ["bft_validator_last_seen_seconds", "gauge"],
   ["bft_expected_proposer_missed_total", "counter"],

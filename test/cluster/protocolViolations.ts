@@ -85,6 +85,14 @@ export const VIOLATIONS: Readonly<Record<string, Violation>> = {
     act: (peer) => peer.send(ETH, Uint8Array.of(0xc1, 0x44)),
     ...OTHER_CHAIN,
   },
+  "changes a bit of a frame": {
+    when: "greeted",
+    act(peer) {
+      const frame = peer.encode(ETH + CODES.transactions, concatBytes(...manyHashes(3)));
+      peer.socket.write(frame.map((byte, index) => (index === 40 ? byte ^ 1 : byte)));
+    },
+    ...BREACH,
+  },
   "sends an answer without a request": {
     when: "greeted",
     act: (peer) => peer.say({ kind: "blockHeaders", requestId: 77n, headers: [] }),

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { AdmissionErrorCause, Traffic } from "../../src/network/traffic.ts";
+import type { AdmissionErrorCause, InputRefusal, Traffic } from "../../src/network/traffic.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { identity } from "./identities.ts";
 import { closeAfterEach, createToy, startToy, until } from "./toyNetwork.ts";
-import { connectUntrusted } from "./untrustedPeer.ts";
+import { connectUntrusted, type UntrustedPeer } from "./untrustedPeer.ts";
 
 closeAfterEach();
 
@@ -13,12 +13,15 @@ it(
   async () => {
     const counted = new Map<string, number>();
     const refused: AdmissionErrorCause[] = [];
+    const inputs: InputRefusal[] = [];
     const traffic: Traffic = {
       passed({ direction, protocol, name, code }) {
         const key = `${direction} ${protocol} ${name} ${code}`;
         counted.set(key, (counted.get(key) ?? 0) + 1);
       },
       inboundRefused: (cause) => void refused.push(cause),
+      inputRefused: (reason) => void inputs.push(reason),
+      nodeRefused: () => undefined,
       discovered: () => undefined,
       datagramDropped: () => undefined,
     };
@@ -37,6 +40,7 @@ it(
     await malformed.disconnected;
     await until(() => refused.length === 2);
     expect(refused.sort()).toEqual(["denied", "handshake"]);
+    expect(inputs).toEqual([]);
     expect(Object.fromEntries(counted)).toEqual({
       "inbound Wire Hello 0": 2,
       "outbound Wire Hello 0": 2,
@@ -47,3 +51,27 @@ it(
     });
   },
 );
+
+it.each([
+  ["a frame that is forged", (peer: UntrustedPeer) => peer.write(new Uint8Array(64).fill(7))],
+  [
+    "a message that unpacks to far more than it has",
+    (peer: UntrustedPeer) => peer.write(peer.frame(Uint8Array.of(0x10, 0xfe, 0xff, 0xff, 0x07, 0x00, 0xaa))),
+  ],
+])("%s is counted once", IN_REAL_TIME, async (_, act) => {
+  const inputs: InputRefusal[] = [];
+  const traffic: Traffic = {
+    passed: () => undefined,
+    inboundRefused: () => undefined,
+    inputRefused: (reason) => void inputs.push(reason),
+    nodeRefused: () => undefined,
+    discovered: () => undefined,
+    datagramDropped: () => undefined,
+  };
+  const node = await startToy(1, { traffic });
+  const peer = connectUntrusted(node, identity(103));
+  await peer.open();
+  act(peer);
+  expect(await peer.disconnected).toBe("breachOfProtocol");
+  expect(inputs).toEqual(["badFrame"]);
+});

@@ -79,6 +79,7 @@ describeWithVectors("a node behind its peers", () => {
     await caughtUp(node);
     expect(node.head.header.number).toBe(HEAD);
     expect(bad.disconnectDetail).toBeUndefined();
+    expect(node.refused).toEqual(["missingBlocks"]);
   });
 
   const invalidData: readonly (readonly [what: string, ways: Partial<ToyPeerBehaviour>])[] = [
@@ -109,6 +110,7 @@ describeWithVectors("a node behind its peers", () => {
       await caughtUp(node);
       expect(faulty.disconnectDetail).toBeDefined();
       expect(node.head.header.number).toBe(HEAD);
+      expect(node.refused).toEqual(["invalidBlock"]);
     },
   );
 
@@ -307,6 +309,7 @@ describeWithVectors("a node behind its peers", () => {
     await caughtUp(node);
     expect(node.head.header.number).toBe(HEAD);
     expect(stingy.headerRequests.map(({ max }) => max)).toEqual([1, 200]);
+    expect(node.refused).toEqual(["missingBlocks"]);
   });
 
   it("turns from a slow peer to one that connects in the meantime", async () => {
@@ -516,6 +519,7 @@ describeWithVectors("announced blocks", () => {
     });
     await node.settle();
     expect([opened, faulty.penalties, node.imported]).toEqual([0, 1, []]);
+    expect(node.refused).toEqual(["invalidBlock"]);
   });
 
   it("disconnect their peer when they are malformed", async () => {
@@ -528,6 +532,7 @@ describeWithVectors("announced blocks", () => {
     });
     await node.settle();
     expect(faulty.disconnectDetail).toBe("nonsense");
+    expect(node.refused).toEqual(["invalidBlock"]);
   });
 
   it("wait up to forty per peer", async () => {

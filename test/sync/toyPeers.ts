@@ -86,6 +86,8 @@ export interface ToyNode {
   moveHead(number: number): void;
   readonly head: NamedHeader;
   readonly imported: bigint[];
+  /** What peers did in vain. */
+  readonly refused: string[];
   /** Its connected peers. */
   peers: ToyPeer[];
   /** Makes the import of these blocks fail. */
@@ -105,6 +107,7 @@ export function aNode(
   const clock = createHandClock(1_000_000);
   let number = head;
   const imported: bigint[] = [];
+  const refused: string[] = [];
   const known = new Map(source.blocks.map((block) => [toDigits(block.hash), block]));
   const headerAt = (at: number): NamedHeader => {
     const header = source.headerByNumber(BigInt(at));
@@ -150,6 +153,7 @@ export function aNode(
       isValidator: (address) => validators.some((validator) => equalBytes(validator, address)),
       clock,
       logger,
+      onRefused: (reason) => void refused.push(reason),
     }),
     clock,
     moveHead(to) {
@@ -159,6 +163,7 @@ export function aNode(
       return chain.head;
     },
     imported,
+    refused,
     peers: [],
     refuse: () => undefined,
     // A macrotask after all immediate responses.

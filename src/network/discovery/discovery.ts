@@ -4,6 +4,7 @@ import { dropOldest } from "../../primitives/boundedCache.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
+import type { NodeRefusal } from "../traffic.ts";
 import { createBonds } from "./bonds.ts";
 import { createDatagramLimits } from "./datagramLimits.ts";
 import { createDelays } from "./delays.ts";
@@ -74,6 +75,8 @@ export interface DiscoveryParts {
   readonly onPacket?: (direction: "inbound" | "outbound", kind: PacketKind) => void;
   /** A datagram was dropped, for this reason. */
   readonly onDropped?: (reason: string) => void;
+  /** So many nodes were not taken, for this reason. */
+  readonly onRefused?: (reason: NodeRefusal, count: number) => void;
   readonly logger: Logger;
 }
 
@@ -125,14 +128,16 @@ class DiscoveryV4 implements Discovery {
     this.settings = { ...settings, bootnodes };
     this.parts = parts;
     this.ownId = curve.publicKey(settings.privateKey);
-    this.table = createNodeTable(this.ownId);
+    const refuse = (reason: NodeRefusal, count = 1): void => parts.onRefused?.(reason, count);
+    this.table = createNodeTable(this.ownId, refuse);
     this.bonds = createBonds(parts.clock);
     this.limits = createDatagramLimits(parts.clock);
     this.requests = createDiscoveryRequests({
       clock: parts.clock,
       send: (node, request) => this.ask(node, request),
+      onSurplus: (count) => refuse("surplus", count),
     });
-    this.pingLimits = createPingLimits(parts.clock, this.requests);
+    this.pingLimits = createPingLimits(parts.clock, this.requests, () => refuse("crowded"));
     this.ownRecord = createOwnRecord({ ...parts, privateKey: settings.privateKey });
     this.delays = createDelays(parts.clock);
     this.responder = {
@@ -248,6 +253,8 @@ class DiscoveryV4 implements Discovery {
     const usable = named
       ?.filter((one) => this.isUsable(one, node.ip))
       .map((one) => this.table.get(one.nodeId) ?? one);
+    const useless = named?.filter((one) => !isRelayable(one.ip, node.ip)).length ?? 0;
+    if (useless > 0) this.parts.onRefused?.("address", useless);
     // Those that are not asked in this search must prove themselves, too, before they are dialled or named.
     for (const one of usable ?? []) void this.bond(one, "named");
     return usable;

@@ -31,8 +31,12 @@ export const BUCKET_SIZE = 16;
 const MAX_OF_SUBNET = { inBucket: 8, inTable: 32 } as const;
 const MAX_REPLACEMENTS = 8;
 
-export function createNodeTable(ownId: Uint8Array): NodeTable {
-  return new Table(ownId);
+/** `onRefused` is called when there is no room for a node, for this reason. */
+export function createNodeTable(
+  ownId: Uint8Array,
+  onRefused: (reason: "subnet" | "bucket") => void = () => undefined,
+): NodeTable {
+  return new Table(ownId, onRefused);
 }
 
 interface Entry {
@@ -49,10 +53,12 @@ interface Bucket {
 class Table implements NodeTable {
   private readonly ownId: Uint8Array;
   private readonly ownKey: Uint8Array;
+  private readonly onRefused: (reason: "subnet" | "bucket") => void;
   private readonly buckets = new Map<number, Bucket>();
 
-  constructor(ownId: Uint8Array) {
+  constructor(ownId: Uint8Array, onRefused: (reason: "subnet" | "bucket") => void) {
     this.ownId = ownId;
+    this.onRefused = onRefused;
     this.ownKey = keccak256(ownId);
   }
 
@@ -76,7 +82,9 @@ class Table implements NodeTable {
     const bucket = this.bucketFor(entry.key);
     const others = bucket.entries.filter((one) => !isOf(node.nodeId)(one));
     bucket.replacements = bucket.replacements.filter((one) => !isOf(node.nodeId)(one));
-    if (others.length === BUCKET_SIZE || !this.fits(node, others)) {
+    const isFull = others.length === BUCKET_SIZE;
+    if (isFull || !this.fits(node, others)) {
+      this.onRefused(isFull ? "bucket" : "subnet");
       bucket.entries = others;
       bucket.replacements = [entry, ...bucket.replacements].slice(0, MAX_REPLACEMENTS);
       return false;

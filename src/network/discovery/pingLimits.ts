@@ -10,6 +10,7 @@ export type NodeSource = "called" | "named" | "bootnode";
 
 /** Whether a node may be pinged now: an address may be a victim's, and a flood names as many as it likes. */
 export interface PingLimits {
+  /** Not when it was pinged just now, nor while too many are. */
   mayPing(node: NodeContact, source: NodeSource): boolean;
   notePing(node: NodeContact): void;
 }
@@ -32,6 +33,7 @@ const MAX_PENDING_AT_ADDRESS = 8;
 export function createPingLimits(
   { nowMs }: Pick<Clock, "nowMs">,
   requests: Pick<DiscoveryRequests, "pending" | "pendingAt">,
+  onCrowded: () => void,
 ): PingLimits {
   /** When nodes were last pinged, by id and address: a wrong address does not keep the right one waiting. */
   const pinged = new Map<string, number>();
@@ -39,10 +41,11 @@ export function createPingLimits(
     mayPing(node, source) {
       const lastMs = pinged.get(placeOf(node));
       if (lastMs !== undefined && nowMs() < lastMs + REPEAT_PING_MS) return false;
-      if (requests.pending >= MAX_PENDING[source]) return false;
-      return (
-        source === "bootnode" || isLocal(node.ip) || requests.pendingAt(node.ip) < MAX_PENDING_AT_ADDRESS
-      );
+      const isExempt = source === "bootnode" || isLocal(node.ip);
+      const isFree = isExempt || requests.pendingAt(node.ip) < MAX_PENDING_AT_ADDRESS;
+      if (isFree && requests.pending < MAX_PENDING[source]) return true;
+      onCrowded();
+      return false;
     },
     notePing(node) {
       const place = placeOf(node);

@@ -32,6 +32,8 @@ export interface DiscoveryRequestParts {
   readonly clock: Clock;
   /** Sends a request and returns its hash. */
   readonly send: (node: NodeContact, request: Request) => Uint8Array;
+  /** A response named so many nodes too many. */
+  readonly onSurplus: (count: number) => void;
 }
 
 export type Request =
@@ -65,6 +67,7 @@ const RESPONSE_OF = { ping: "pong", findNode: "neighbors", recordRequest: "recor
 class Requests implements DiscoveryRequests {
   private readonly clock: Clock;
   private readonly send: DiscoveryRequestParts["send"];
+  private readonly onSurplus: DiscoveryRequestParts["onSurplus"];
   /** By the kind of the response and the node's id. */
   private readonly waiting = new Map<string, Waiting>();
   private readonly pings = new Map<
@@ -72,9 +75,10 @@ class Requests implements DiscoveryRequests {
     { readonly node: NodeContact; readonly asked: Promise<Pong | undefined> }
   >();
 
-  constructor({ clock, send }: DiscoveryRequestParts) {
+  constructor({ clock, send, onSurplus }: DiscoveryRequestParts) {
     this.clock = clock;
     this.send = send;
+    this.onSurplus = onSurplus;
   }
 
   get pending(): number {
@@ -117,7 +121,9 @@ class Requests implements DiscoveryRequests {
           take: (packet) => {
             if (packet.kind !== "neighbors") return false;
             const isFirst = nodes === undefined;
-            nodes = [...(nodes ?? []), ...packet.nodes].slice(0, MAX_NODES_TAKEN);
+            const named = [...(nodes ?? []), ...packet.nodes];
+            if (named.length > MAX_NODES_TAKEN) this.onSurplus(named.length - MAX_NODES_TAKEN);
+            nodes = named.slice(0, MAX_NODES_TAKEN);
             if (nodes.length === MAX_NODES_TAKEN) return true;
             if (isFirst && waiting !== undefined) {
               waiting.timer.cancel();

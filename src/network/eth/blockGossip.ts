@@ -1,5 +1,4 @@
 import { toKey } from "../../primitives/byteKey.ts";
-import type { Hash } from "../../primitives/hash.ts";
 import type { Block } from "../../types/block.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Session } from "../subProtocol.ts";
@@ -41,10 +40,9 @@ export function createBlockGossip(parts: BlockGossipParts): BlockGossip {
   const { chain, pool } = parts;
   const headNumber = (): bigint => chain.head.header.number;
 
-  function isWanted(hash: Hash, number: bigint): boolean {
+  function isNear(number: bigint): boolean {
     const above = number - headNumber();
-    if (above < -OLDEST_ANNOUNCED_BLOCK || above > NEWEST_ANNOUNCED_BLOCK) return false;
-    return chain.headerByHash(hash) === undefined;
+    return above >= -OLDEST_ANNOUNCED_BLOCK && above <= NEWEST_ANNOUNCED_BLOCK;
   }
 
   return {
@@ -52,6 +50,7 @@ export function createBlockGossip(parts: BlockGossipParts): BlockGossip {
     receive(peer, session, payload) {
       const opened = openNewBlock(payload);
       if (!opened.ok) {
+        peer.noteRefused("malformed");
         session.disconnect("breachOfProtocol", opened.error.message);
         return;
       }
@@ -59,6 +58,7 @@ export function createBlockGossip(parts: BlockGossipParts): BlockGossip {
       const hash = hashOfHeader(header);
       // The block cannot belong to this chain, but that is no breach of the protocol (p2p.md#block-propagation).
       if (!hash.ok) {
+        peer.noteRefused("strayBlock");
         peer.penalise();
         return;
       }
@@ -67,7 +67,8 @@ export function createBlockGossip(parts: BlockGossipParts): BlockGossip {
       peer.raiseBest({ hash: parentHash, totalDifficulty: totalDifficulty - difficulty });
       if (number > 0n) peer.raiseHeight(number - 1n, headNumber());
       parts.onPeersChanged();
-      if (!isWanted(hash.value, number)) return;
+      if (!isNear(number)) peer.noteRefused("strayBlock");
+      if (!isNear(number) || chain.headerByHash(hash.value) !== undefined) return;
       parts.onBlock({
         header,
         hash: hash.value,

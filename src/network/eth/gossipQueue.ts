@@ -37,6 +37,8 @@ export interface GossipQueueParts<Peer> {
     transactions: readonly Transaction[],
   ) => ValidationCounts | Promise<ValidationCounts>;
   readonly onBreach: (peer: Peer, detail: string) => void;
+  /** A message was dropped, because too much waits. */
+  readonly onDropped: (peer: Peer) => void;
 }
 
 export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQueue<Peer> {
@@ -86,7 +88,10 @@ export function createGossipQueue<Peer>(parts: GossipQueueParts<Peer>): GossipQu
       const bytes = payload.length;
       const isFull =
         queue.bytes + bytes > MAX_UNREAD_PEER_BYTES || unreadBytes + bytes > MAX_UNREAD_GOSSIP_BYTES;
-      if (known !== undefined && isFull) return;
+      if (known !== undefined && isFull) {
+        parts.onDropped(peer);
+        return;
+      }
       queue.push(payload);
       unreadBytes += bytes;
       if (known !== undefined) return;

@@ -59,9 +59,9 @@ export function createMessageHandlers(parts: {
     blockBodies: response("blockBodies"),
     pooledTransactions: response("pooledTransactions"),
     // This node never requests state nodes.
-    nodeData: (_, session) => session.disconnect("breachOfProtocol", "unsolicited nodeData"),
+    nodeData: (peer, session) => refuseUnsolicited(peer, session, "nodeData"),
     // Nor receipts, and 16 MiB of them take a second to decode.
-    receipts: (_, session) => session.disconnect("breachOfProtocol", "unsolicited receipts"),
+    receipts: (peer, session) => refuseUnsolicited(peer, session, "receipts"),
   };
 }
 
@@ -73,8 +73,18 @@ function decoded<Kind extends MessageKind>(
   return (peer, session, payload) => {
     const message = decodeMessage(kind, payload);
     if (message.ok) handle(peer, session, message.value);
-    else session.disconnect("breachOfProtocol", message.error.message);
+    else refuseMalformed(peer, session, message.error.message);
   };
+}
+
+function refuseMalformed(peer: PeerRecord, session: Session, detail: string): void {
+  peer.noteRefused("malformed");
+  session.disconnect("breachOfProtocol", detail);
+}
+
+function refuseUnsolicited(peer: PeerRecord, session: Session, kind: MessageKind): void {
+  peer.noteRefused("unsolicitedResponse");
+  session.disconnect("breachOfProtocol", `unsolicited ${kind}`);
 }
 
 /** Hands the undecoded response to the request that it belongs to. */
@@ -82,11 +92,15 @@ function response(kind: ResponseKind): MessageHandler {
   return (peer, session, payload) => {
     const opened = openResponse(kind, payload);
     if (!opened.ok) {
-      session.disconnect("breachOfProtocol", opened.error.message);
+      refuseMalformed(peer, session, opened.error.message);
       return;
     }
     const status = peer.requests.receive(kind, opened.value.requestId, opened.value.body);
-    if (status === "unmatched") session.penalise();
-    if (status === "unsolicited") session.disconnect("breachOfProtocol", `unsolicited ${kind}`);
+    if (status === "late") peer.noteRefused("lateResponse");
+    if (status === "unsolicited") refuseUnsolicited(peer, session, kind);
+    if (status === "unmatched") {
+      peer.noteRefused("wrongRequestId");
+      session.penalise();
+    }
   };
 }

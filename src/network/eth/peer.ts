@@ -10,6 +10,7 @@ import type { Header } from "../../types/header.ts";
 import { maxTransactionsAfter } from "../../types/transactionCount.ts";
 import type { DisconnectReason } from "../rlpx/disconnectReason.ts";
 import type { Session } from "../subProtocol.ts";
+import type { InputRefusal } from "../traffic.ts";
 import { encodeHeaderQuery } from "./headerQuery.ts";
 import { MAX_CLAIMED_LEAD, MAX_KNOWN_BLOCKS, MAX_KNOWN_TRANSACTIONS } from "./limits.ts";
 import type { AnnouncedTransaction, HeaderQuery, Status } from "./messages.ts";
@@ -66,6 +67,8 @@ export interface EthPeer {
   readonly transactionScore: TransactionScore;
   reward(): void;
   penalise(): void;
+  /** Counts what the peer did in vain; once unless `count` says otherwise. */
+  noteRefused(reason: InputRefusal, count?: number): void;
   disconnect(reason: DisconnectReason, detail: string): void;
 }
 
@@ -88,6 +91,7 @@ export interface PeerParts {
   readonly clock: Clock;
   /** Its head bounds the transactions of a requested body. */
   readonly chain: Pick<EthChain, "head">;
+  readonly onRefused?: ((reason: InputRefusal, count: number) => void) | undefined;
 }
 
 export function createPeer(id: Pick<Session, "nodeId" | "address">, parts: PeerParts): PeerRecord {
@@ -109,18 +113,21 @@ class Peer implements PeerRecord {
   readonly announced = new Map<string, AnnouncedTransaction>();
   readonly transactionScore: TransactionScore;
   private readonly chain: PeerParts["chain"];
+  private readonly onRefused: PeerParts["onRefused"];
 
   constructor({ nodeId, address }: Pick<Session, "nodeId" | "address">, parts: PeerParts) {
     this.nodeId = nodeId;
     this.key = toDigits(nodeId);
     this.address = address;
     this.chain = parts.chain;
+    this.onRefused = parts.onRefused;
     this.transactionScore = createTransactionScore(parts.clock);
     this.requests = createRequests({
       clock: parts.clock,
       send: (code, payload) => this.send(code, payload),
       receivedBytes: () => this.connections.receivedBytes,
       onTimeout: (isRepeated) => {
+        this.noteRefused("noResponse");
         if (isRepeated) this.disconnect("timeout", "it does not respond to requests");
         else this.penalise();
       },
@@ -179,6 +186,10 @@ class Peer implements PeerRecord {
     this.connections.penalise();
   }
 
+  noteRefused(reason: InputRefusal, count = 1): void {
+    this.onRefused?.(reason, count);
+  }
+
   disconnect(reason: DisconnectReason, detail: string): void {
     this.connections.disconnect(reason, detail);
   }
@@ -213,6 +224,7 @@ class Peer implements PeerRecord {
       return ok(items);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
+      this.noteRefused("malformed");
       this.disconnect("breachOfProtocol", `${kind}: ${error.message}`);
       return err({ code: "badAnswer", fault: "peer", message: error.message });
     }

@@ -4,6 +4,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { Block } from "../../types/block.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import type { SubProtocol } from "../subProtocol.ts";
+import type { InputRefusal } from "../traffic.ts";
 import { createBlockGossip } from "./blockGossip.ts";
 import { createImpliedHeights } from "./impliedHeights.ts";
 import { createMessageHandlers, type MessageHandlers } from "./messageHandlers.ts";
@@ -54,6 +55,8 @@ export interface EthParts {
   readonly onBlock: (announced: AnnouncedBlock) => void;
   /** A peer came, left, or has a greater height. */
   readonly onPeersChanged: () => void;
+  /** A peer did something in vain, so many times. */
+  readonly onRefused?: ((reason: InputRefusal, count: number) => void) | undefined;
   /** Runs work after pending I/O; setImmediate unless given. */
   readonly defer?: (action: () => void) => void;
 }
@@ -131,7 +134,10 @@ function createVersion(
       const kind = kinds[code];
       if (!peer.connections.isGreeted(session)) statusExchange.receive(peer, session, kind, payload);
       else if (kind !== undefined) handlers[kind](peer, session, payload);
-      else session.disconnect("breachOfProtocol", `eth/${version} has no message 0x${code.toString(16)}`);
+      else {
+        peer.noteRefused("malformed");
+        session.disconnect("breachOfProtocol", `eth/${version} has no message 0x${code.toString(16)}`);
+      }
     },
     onClose(session) {
       const gone = peers.close(session);

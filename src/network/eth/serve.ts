@@ -50,7 +50,9 @@ export function createRequestServer(parts: ServedParts): RequestServer {
         // The requesting connection may be the one of two that ended.
         if (!session.send(code, payload)) peer.send(code, payload);
       });
-      if (!isTaken) session.disconnect("uselessPeer", "too many queued requests");
+      if (isTaken) return;
+      peer.noteRefused("tooManyRequests");
+      session.disconnect("uselessPeer", "too many queued requests");
     },
     forget: (peer) => queue.forget(peer),
   };

@@ -57,6 +57,7 @@ export function createStatusExchange(parts: {
     const [header] = response.ok ? response.value : [];
     const hash = header === undefined ? undefined : hashOfHeader(header);
     if (header === undefined || !hash?.ok || !equalBytes(hash.value, headHash)) {
+      peer.noteRefused("falseHead");
       peer.disconnect("uselessPeer", "it did not return the header of its head");
       return;
     }
@@ -76,12 +77,17 @@ export function createStatusExchange(parts: {
     },
     receive(peer, session, kind, payload) {
       if (kind !== "status") {
+        peer.noteRefused("malformed");
         session.disconnect("breachOfProtocol", "a message before Status");
         return;
       }
       const message = decodeMessage(kind, payload);
-      if (message.ok) greet(peer, session, message.value.status);
-      else session.disconnect("subprotocolTriggered", message.error.message);
+      if (message.ok) {
+        greet(peer, session, message.value.status);
+        return;
+      }
+      peer.noteRefused("malformed");
+      session.disconnect("subprotocolTriggered", message.error.message);
     },
   };
 }

@@ -52,9 +52,16 @@ class Fetcher implements TransactionFetcher {
 
   receiveAnnounced(peer: EthPeer, announcements: readonly AnnouncedTransaction[]): void {
     const { pool, intake } = this.parts;
-    if (!pool.isOpen || peer.transactionScore.isIgnored) return;
-    for (const announcement of announcements) {
-      if (peer.announced.size >= MAX_ANNOUNCED_TRANSACTIONS) break;
+    if (!pool.isOpen) return;
+    if (peer.transactionScore.isIgnored) {
+      peer.noteRefused("ignored");
+      return;
+    }
+    for (const [index, announcement] of announcements.entries()) {
+      if (peer.announced.size >= MAX_ANNOUNCED_TRANSACTIONS) {
+        peer.noteRefused("tooManyAnnouncements", announcements.length - index);
+        break;
+      }
       const key = toKey(announcement.hash);
       if (!intake.isKnown(key, announcement.hash)) peer.announced.set(key, announcement);
     }
@@ -137,6 +144,7 @@ class Fetcher implements TransactionFetcher {
       if (announced === undefined) continue;
       asked.delete(key);
       if (!isAsAnnounced(one, announced)) {
+        peer.noteRefused("falseAnnouncement");
         peer.disconnect("uselessPeer", "it announced a transaction with another type or size");
         return false;
       }

@@ -55,7 +55,11 @@ export function createTransactionGossip(parts: {
     open: openTransactions,
     // The pool may have been closed since the message arrived.
     validate: (peer, transactions) => (pool.isOpen ? intake.take(peer, transactions) : NO_COUNTS),
-    onBreach: (peer, detail) => peer.disconnect("breachOfProtocol", detail),
+    onBreach(peer, detail) {
+      peer.noteRefused("malformed");
+      peer.disconnect("breachOfProtocol", detail);
+    },
+    onDropped: (peer) => peer.noteRefused("tooManyTransactions"),
   });
 
   return {

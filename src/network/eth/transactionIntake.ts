@@ -58,9 +58,11 @@ export function createTransactionIntake(parts: {
       return record(peer, validating);
     },
     noteUndelivered(peer, count) {
+      peer.noteRefused("undelivered", count);
       record(peer, { accepted: 0, rejected: count * UNDELIVERED_WEIGHT });
     },
     noteIgnored(peer) {
+      peer.noteRefused("ignored");
       peer.transactionScore.noteIgnored();
       disconnectIfUseless(peer);
     },

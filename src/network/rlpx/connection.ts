@@ -50,6 +50,8 @@ export interface ConnectionEvents {
   message(id: number, payload: Uint8Array): void;
   /** A message of the base protocol was received or sent. */
   base?(direction: "inbound" | "outbound", id: number): void;
+  /** The peer of an open connection broke the protocol; `ended` follows. */
+  broken?(): void;
   /** Called once; only `released` follows. */
   ended(disconnect: Disconnect): void;
   /** Called once; the socket is closed. */
@@ -233,7 +235,10 @@ class SocketConnection implements Connection, BudgetedConnection {
         socket.end();
         this.closeLater();
       },
-      broken: (reason, detail) => this.disconnect(reason, detail),
+      broken: (reason, detail) => {
+        if (this.isOpen) events.broken?.();
+        this.disconnect(reason, detail);
+      },
     };
   }
 

@@ -34,11 +34,14 @@ export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): vo
 }
 
 /** Counters of connections and messages; they exist even when peer-to-peer networking is off. */
-export function createPeerCounters(metrics: Metrics | undefined): {
+export interface PeerCounters {
   readonly connected: () => void;
   readonly disconnected: (disconnect: Disconnect) => void;
+  /** Undefined when metrics are off. */
   readonly traffic: Traffic | undefined;
-} {
+}
+
+export function createPeerCounters(metrics: Metrics | undefined): PeerCounters {
   const connected = metrics?.counter({
     category: "PEERS",
     name: "connected_total",
@@ -74,6 +77,20 @@ function createTrafficCounters(metrics: Metrics): Traffic {
     help: "Inbound connections that were refused, by reason",
     labels: ["reason"],
   });
+  const input = metrics.counter({
+    category: "NETWORK",
+    prefix: "p2p_",
+    name: "input_refused_total",
+    help: "What connected peers did in vain or should not have done, by reason",
+    labels: ["reason"],
+  });
+  const nodes = metrics.counter({
+    category: "NETWORK",
+    prefix: "p2p_",
+    name: "nodes_refused_total",
+    help: "Nodes that discovery did not take into its table, by reason",
+    labels: ["reason"],
+  });
   const packets = (direction: "inbound" | "outbound") =>
     metrics.counter({
       category: "NETWORK",
@@ -93,6 +110,8 @@ function createTrafficCounters(metrics: Metrics): Traffic {
     passed: ({ direction, protocol, name, code }) =>
       counters[direction].with(protocol, name, code === undefined ? "" : String(code)).increment(),
     inboundRefused: (cause) => refused.with(cause).increment(),
+    inputRefused: (reason, count) => input.with(reason).increment(count),
+    nodeRefused: (reason, count) => nodes.with(reason).increment(count),
     discovered: (direction, kind) => discovery[direction].with(PACKET_LABELS[kind]).increment(),
     datagramDropped: (reason) => dropped.with(reason).increment(),
   };

@@ -24,6 +24,8 @@ export interface TestNode extends Identity {
   readonly dialledAt: Map<string, number>;
   /** Reasons why it dropped datagrams. */
   readonly dropped: string[];
+  /** How many nodes it did not take, by reason. */
+  readonly refused: Map<string, number>;
   /** Kinds of the packets that it sent. */
   readonly sent: Packet["kind"][];
   stop(): void;
@@ -99,6 +101,7 @@ export function createDatagramNetwork(seed: number): DatagramNetwork {
       const dialled = new Set<string>();
       const dialledAt = new Map<string, number>();
       const dropped: string[] = [];
+      const refused = new Map<string, number>();
       const kinds: Packet["kind"][] = [];
       const discovery = createDiscovery(
         { privateKey: key, bootnodes },
@@ -120,6 +123,7 @@ export function createDatagramNetwork(seed: number): DatagramNetwork {
             if (direction === "outbound") kinds.push(kind);
           },
           onDropped: (reason) => void dropped.push(reason),
+          onRefused: (reason, count) => refused.set(reason, (refused.get(reason) ?? 0) + count),
           logger: logger.child("network"),
           ...parts,
         },
@@ -133,6 +137,7 @@ export function createDatagramNetwork(seed: number): DatagramNetwork {
         dialled,
         dialledAt,
         dropped,
+        refused,
         sent: kinds,
         stop() {
           discovery.close();

@@ -314,6 +314,7 @@ describe("under abuse", () => {
       if (at > 300 && at % 4 === 0) await network.run(20);
     }
     expect(node.discovery.nodes).toHaveLength(9);
+    expect(node.refused.get("crowded")).toBeGreaterThan(100);
   });
 
   it("neighbors that come bit by bit do not hold a search for ever", async () => {
@@ -379,7 +380,36 @@ describe("under abuse", () => {
     const count = (of: Packet["kind"]): number => node.sent.filter((kind) => kind === of).length;
     // Sixteen nodes of each answer, and one that is verified every ten seconds.
     expect(count("ping")).toBeLessThanOrEqual(16 * count("findNode") + 3 * 60 + 10);
+    // Two packets of twelve answer a question, of which eight nodes are too many; the others are not expected any more.
+    expect(node.refused.get("surplus")).toBe(8 * count("findNode"));
+    expect(node.dropped.filter((reason) => reason === "unrequested").length).toBeGreaterThan(1_000);
     expect(node.discovery.nodes).toHaveLength(1);
+  });
+
+  it("named nodes at addresses that the sender cannot know are not pinged", async () => {
+    const network = createDatagramNetwork(17);
+    const node = network.addNode();
+    const outsider = network.addOutsider("8.8.8.8");
+    await bond(network, outsider, node);
+    const nodes = ["127.0.0.1", "10.9.9.9", "0.0.0.0"].map((ip, at) => ({
+      nodeId: new Uint8Array(64).fill(at + 5),
+      ip,
+      udpPort: 1,
+      tcpPort: 1,
+    }));
+    let asked = 0;
+    for (let second = 0; second < 60; second++) {
+      await network.run(1000);
+      for (const { packet, hash } of outsider.received.splice(0)) {
+        if (packet.kind === "ping") say(network, outsider, node, pong(network, node, hash));
+        if (packet.kind !== "findNode") continue;
+        asked += 1;
+        say(network, outsider, node, { kind: "neighbors", nodes, expiration: later(network) });
+      }
+    }
+    expect(asked).toBeGreaterThan(0);
+    expect(node.refused.get("address")).toBe(3 * asked);
+    for (const { ip } of nodes) expect(network.sentTo(ip).datagrams).toBe(0);
   });
 
   it("neighbors fit into one datagram", async () => {

@@ -13,11 +13,13 @@ const OWN_ID = new Uint8Array(64).fill(1);
 
 describe("the table of nodes", () => {
   it("keeps a full bucket as it is, and fills a place that becomes free from the newest others", () => {
-    const table = createNodeTable(OWN_ID);
+    const refused: string[] = [];
+    const table = createNodeTable(OWN_ID, (reason) => refused.push(reason));
     const [first, ...others] = atDistance(256, BUCKET_SIZE + 2);
     if (first === undefined) throw new Error("no node");
     const accepted = [first, ...others].map((node) => table.see(node));
     expect(accepted).toEqual([...new Array(BUCKET_SIZE).fill(true), false, false]);
+    expect(refused).toEqual(["bucket", "bucket"]);
     table.remove(first.nodeId);
     expect(table.size).toBe(BUCKET_SIZE);
     expect(table.get(others.at(-1)?.nodeId ?? OWN_ID)).toBeDefined();
@@ -60,9 +62,12 @@ describe("the table of nodes", () => {
   });
 
   it("holds a bounded number of one operator's public addresses", () => {
-    const table = createNodeTable(OWN_ID);
+    const refused: string[] = [];
+    const table = createNodeTable(OWN_ID, (reason) => refused.push(reason));
     for (let at = 0; at < 5000; at++) table.see({ ...nodeOf(at), ip: `8.8.8.${at % 250}` });
     expect(table.size).toBe(32);
+    expect(refused).toHaveLength(5000 - 32);
+    expect(new Set(refused)).toEqual(new Set(["subnet"]));
     expect(table.nodes.every((node) => table.see(node))).toBe(true);
   });
 

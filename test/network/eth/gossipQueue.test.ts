@@ -23,6 +23,7 @@ function aQueue({ acceptedShare = 1 }: { readonly acceptedShare?: number } = {})
   let pending: (() => void)[] = [];
   const validated: string[] = [];
   const breaches: string[] = [];
+  const dropped: string[] = [];
   const queue = createGossipQueue<string>({
     defer: (runScheduled) => scheduled.push(runScheduled),
     inShare: (_, work) => work(),
@@ -34,12 +35,14 @@ function aQueue({ acceptedShare = 1 }: { readonly acceptedShare?: number } = {})
         pending.push(() => resolve({ accepted: accepted, rejected: transactions.length - accepted }));
       });
     },
+    onDropped: (peer) => void dropped.push(peer),
     onBreach: (peer, detail) => breaches.push(`${peer}: ${detail}`),
   });
   return {
     ...queue,
     validated: validated,
     breaches,
+    dropped,
     total: (peer: string) =>
       validated
         .filter((one) => one.startsWith(peer))

@@ -6,6 +6,7 @@ import type { AnnouncedBlock, EthPool } from "../../../src/network/eth/ports.ts"
 import { createEth, type Eth } from "../../../src/network/eth/protocol.ts";
 import type { DisconnectReason } from "../../../src/network/rlpx/disconnectReason.ts";
 import type { Session } from "../../../src/network/subProtocol.ts";
+import type { InputRefusal } from "../../../src/network/traffic.ts";
 import { createLogger } from "../../../src/observability/logger.ts";
 import type { Hash } from "../../../src/primitives/hash.ts";
 import { toDigits } from "../../../src/primitives/hex.ts";
@@ -46,6 +47,8 @@ export interface ToyEth {
   readonly pool: ToyPool;
   readonly clock: HandClock;
   readonly blocks: AnnouncedBlock[];
+  /** What peers did in vain, and how often. */
+  readonly refused: Partial<Record<InputRefusal, number>>;
   /** Opens a session and returns its remote end; equal numbers are the same peer. */
   connect(number: number, change?: ConnectionChoices): RemotePeer;
   /** As connect, with Status exchanged; both have the same head. */
@@ -81,6 +84,7 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
   const pool = createToyPool();
   const clock = createHandClock(1_000_000);
   const announced: AnnouncedBlock[] = [];
+  const refused: ToyEth["refused"] = {};
   const eth = createEth({
     identity: {
       networkId: network === "net1" ? 7171n : 7772n,
@@ -94,6 +98,9 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     logger: createLogger({ level: "OFF", moduleLevels: {}, format: "json", isColored: false }),
     onBlock: (block) => void announced.push(block),
     onPeersChanged: () => undefined,
+    onRefused(reason, count) {
+      refused[reason] = (refused[reason] ?? 0) + count;
+    },
   });
   const toy: ToyEth = {
     eth,
@@ -101,6 +108,7 @@ export function createToyEth(network: "net1" | "net2" = "net2"): ToyEth {
     pool,
     clock,
     blocks: announced,
+    refused,
     connect: (number, change) => createRemotePeer(eth, number, change),
     async connectReady(number, change) {
       const end = toy.connect(number, change);
