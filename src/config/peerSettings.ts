@@ -26,6 +26,7 @@ export function peerSettings(
     maxInbound: values["remote-connections-limit-enabled"]
       ? Math.round(values["max-peers"] * inboundShare)
       : undefined,
+    hasRandomPriority: values["random-peer-priority-enabled"],
     maintained: [...staticNodes, ...(isDiscovering ? bootnodes(values, spec) : [])],
     discovery: isDiscovering
       ? {

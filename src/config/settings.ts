@@ -66,6 +66,8 @@ export interface PeerSettings {
   readonly nat: NatSettings;
   /** Largest number of inbound connections; undefined for no separate limit. */
   readonly maxInbound: number | undefined;
+  /** Whether peers have random priorities when there are too many. */
+  readonly hasRandomPriority: boolean;
   /** Nodes that the node stays connected with. */
   readonly maintained: readonly Enode[];
   readonly bannedIds: readonly Uint8Array[];

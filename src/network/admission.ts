@@ -19,13 +19,13 @@ export interface ConnectionRequest {
   /** Open connections to the same node id. */
   readonly known: readonly OpenConnection[];
   readonly peerCount: number;
-  /** Peers with an inbound connection. */
+  /** Peers with an inbound connection that are not maintained. */
   readonly inboundCount: number;
 }
 
 export interface PeerLimits {
   readonly maxPeers: number;
-  /** Most peers with an inbound connection; undefined for no separate limit. */
+  /** Most peers with an inbound connection, maintained ones apart; undefined for no separate limit. */
   readonly maxInbound: number | undefined;
 }
 

@@ -78,6 +78,9 @@ export const DENYLIST_LIMIT = 500;
 /** Most remembered disconnects. */
 export const MAX_REMEMBERED_DISCONNECTS = 500;
 
+/** Peers beyond the largest number, which displace others if they complete their handshakes. */
+export const MAX_CHALLENGERS = 8;
+
 /** First delay before a maintained peer is redialed; doubles up to the longest. */
 export const FIRST_REDIAL_MS = 1_000;
 export const LONGEST_REDIAL_MS = 30_000;

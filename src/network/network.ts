@@ -16,6 +16,7 @@ import { MAX_SPARE_SOCKETS } from "./limits.ts";
 import { type Listener, listen } from "./listener.ts";
 import { createMaintainedPeers, type MaintainedPeers } from "./maintainedPeers.ts";
 import { beginDiscovery, type DiscoverySearch, type PeerDiscovery } from "./peerDiscovery.ts";
+import { createPeerPriority } from "./peerPriority.ts";
 import { createPeerTable, type PeerTable } from "./peerTable.ts";
 import { createPendingConnections, type PendingConnections } from "./pendingConnections.ts";
 import { createReadingTime, type ReadingTime } from "./readingTime.ts";
@@ -73,6 +74,8 @@ export interface NetworkSettings {
   /** The port that others call, for the one that is listened on; absent when it is the same. */
   readonly advertisedPortOf?: (port: number) => number;
   readonly limits: PeerLimits;
+  /** Whether peers have random priorities, so that late ones may displace early ones. */
+  readonly hasRandomPriority?: boolean;
   /** Nodes to stay connected with; they are admitted beyond the limits and never denied. */
   readonly maintained: readonly NodeAddress[];
   readonly bannedIds: readonly Uint8Array[];
@@ -171,7 +174,11 @@ class PeerToPeerNetwork implements Network {
       () => clock.nowMs(),
     );
     this.table = createPeerTable(
-      { ownId: nodeId, limits: settings.limits },
+      {
+        ownId: nodeId,
+        limits: settings.limits,
+        priority: settings.hasRandomPriority === true ? createPeerPriority(parts.chance) : undefined,
+      },
       {
         ...parts,
         isMaintained: (id) => this.maintained.has(id),

@@ -9,12 +9,12 @@ import {
   createConnectedPeer,
   isReady,
   type Link,
-  lastingLink,
   type PeerView,
   viewOf,
 } from "./connectedPeer.ts";
 import type { Dialer, NodeAddress } from "./dialer.ts";
-import { GREETING_TIMEOUT_MS } from "./limits.ts";
+import { GREETING_TIMEOUT_MS, MAX_CHALLENGERS } from "./limits.ts";
+import { type PeerPriority, type PrioritizedPeer, prioritized } from "./peerPriority.ts";
 import { type Agreed, agreeCapabilities } from "./rlpx/capabilities.ts";
 import type { Connection } from "./rlpx/connection.ts";
 import type { Disconnect, DisconnectReason } from "./rlpx/disconnectReason.ts";
@@ -49,6 +49,8 @@ export interface PeerTable {
 export interface PeerTableSettings {
   readonly ownId: Uint8Array;
   readonly limits: PeerLimits;
+  /** Who gives way when there are too many peers; undefined when those who come late do. */
+  readonly priority: PeerPriority | undefined;
 }
 
 export interface PeerTableParts {
@@ -161,9 +163,9 @@ class ConnectedPeerTable implements PeerTable {
 
   private refuse(connection: Connection, hello: Hello): AdmissionError | undefined {
     const { nodeId } = hello;
-    const peers = [...this.byId.values()];
+    const peers = prioritized(this.byId.values(), this.parts.isMaintained);
     const known = [...(this.find(nodeId)?.links ?? [])];
-    return refuseConnection(
+    const refusal = refuseConnection(
       {
         ownId: this.settings.ownId,
         nodeId,
@@ -173,11 +175,24 @@ class ConnectedPeerTable implements PeerTable {
         isPermitted: this.isPermitted(connection, hello),
         known: known.map((link) => ({ isInbound: link.connection.isInbound, openedMs: link.openedMs })),
         peerCount: peers.length,
-        inboundCount: peers.filter((peer) => lastingLink(peer).connection.isInbound).length,
+        inboundCount: peers.filter(({ isInbound, isMaintained }) => isInbound && !isMaintained).length,
       },
       this.settings.limits,
       this.parts.clock.nowMs(),
     );
+    return refusal?.cause === "peers" && this.mayChallenge(connection, nodeId) ? undefined : refusal;
+  }
+
+  /** Whether a peer for which there is no room would displace another one, once it has completed its handshakes. */
+  private mayChallenge({ isInbound }: Connection, nodeId: Uint8Array): boolean {
+    const { priority, limits } = this.settings;
+    if (priority === undefined || this.byId.size >= limits.maxPeers + MAX_CHALLENGERS) return false;
+    const newcomer = { nodeId, isInbound, isMaintained: false };
+    return !priority.surplus([...this.ready, newcomer], limits).includes(newcomer);
+  }
+
+  private get ready(): readonly PrioritizedPeer[] {
+    return prioritized([...this.byId.values()].filter(isReady), this.parts.isMaintained);
   }
 
   private isPermitted(connection: Connection, { nodeId, listenPort }: Hello): boolean {
@@ -244,7 +259,10 @@ class ConnectedPeerTable implements PeerTable {
   }
 
   private noteReady({ nodeId }: ConnectedPeer): void {
+    const { priority, limits } = this.settings;
     this.parts.unreachablePeers.connected(nodeId);
+    for (const { nodeId: displaced } of priority?.surplus(this.ready, limits) ?? [])
+      this.disconnectPeer(displaced, "tooManyPeers");
   }
 
   private announce({ peer, connection, hello }: Link): void {

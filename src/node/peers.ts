@@ -80,6 +80,7 @@ export async function openPeers(
       port: peers.port,
       advertisedPortOf: address.portOf,
       limits: { maxPeers, maxInbound: peers.maxInbound },
+      hasRandomPriority: peers.hasRandomPriority,
       maintained: peers.maintained.flatMap((node) => dialAddress(node) ?? []),
       bannedIds: peers.bannedIds,
       discovery: discoverySearch(peers.discovery, { address, knownNodes, forks }),

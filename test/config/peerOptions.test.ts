@@ -207,6 +207,7 @@ describe("options of peers", () => {
       advertisedHost: "127.0.0.1",
       nat: { method: "AUTO", hostPorts: new Map() },
       maxInbound: 15,
+      hasRandomPriority: false,
       maintained: [],
       discovery: { bootnodes: [], checksForkId: true },
       bannedIds: [],

@@ -377,9 +377,7 @@ describe("warnings", () => {
           "tx-pool=SEQUENCED",
         ],
       },
-      [
-        "--random-peer-priority-enabled has no effect in this node: this part of peer-to-peer networking is not implemented.",
-      ],
+      [],
     ],
     [{ options: ["metrics-enabled=false", "tx-pool-enable-save-restore=false"] }, []],
     [
@@ -487,14 +485,14 @@ describe("invalid settings are refused with all problems at once", () => {
         "--network option and --genesis-file option can't be used at the same time. (--network is given on the command line; --genesis-file is given on the command line)",
       ],
     ],
-    [
-      { options: ["sync-mode=SNAP"] },
+    ...["SNAP", "X_SNAP"].map((mode): [Given, readonly string[]] => [
+      { options: [`sync-mode=${mode}`] },
       ["Snap sync can't be used with BFT networks (--sync-mode is given on the command line)"],
-    ],
-    [
-      { options: ["sync-mode=X_CHECKPOINT"] },
+    ]),
+    ...["CHECKPOINT", "X_CHECKPOINT"].map((mode): [Given, readonly string[]] => [
+      { options: [`sync-mode=${mode}`] },
       ["Checkpoint sync can't be used with BFT networks (--sync-mode is given on the command line)"],
-    ],
+    ]),
     [
       { options: ["block-txs-selection-max-time=5000"] },
       [

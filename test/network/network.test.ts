@@ -155,6 +155,32 @@ describe("a node refuses a peer", IN_REAL_TIME, () => {
     await until(() => host.network.peerCount === 2);
   });
 
+  it("for one of higher priority, where priorities are random", async () => {
+    const limits = { maxPeers: 2, maxInbound: undefined };
+    const host = await startToy(1, { limits, hasRandomPriority: true });
+    // The toy's dice draw 128 for each byte of the secret.
+    const rankOf = (number: number): Uint8Array => identity(number).nodeId.map((byte) => byte ^ 128);
+    const [best = 0, second = 0, third = 0, last = 0] = [2, 3, 4, 5].toSorted((a, b) =>
+      Buffer.compare(rankOf(a), rankOf(b)),
+    );
+    const join = async (number: number): Promise<ToyNode> => {
+      const node = await startToy(number);
+      node.network.addPeer(host.address);
+      return node;
+    };
+    const early = [await join(third), await join(second)];
+    await until(() => host.network.peerCount === 2);
+    const refused = await join(last);
+    await until(() => refused.network.disconnects.length === 1);
+    expect(refused.network.disconnects).toMatchObject([{ reason: "tooManyPeers", by: "them" }]);
+    expect(early.map(({ network }) => network.peerCount)).toEqual([1, 1]);
+
+    const late = await join(best);
+    await until(() => early[0]?.network.disconnects.length === 1);
+    expect(early[0]?.network.disconnects).toMatchObject([{ reason: "tooManyPeers", by: "them" }]);
+    expect([host, late, early[1]].map((node) => node?.network.peerCount)).toEqual([2, 1, 1]);
+  });
+
   it("with its own id", async () => {
     const { logger, lines } = loggedLines("WARN");
     const host = await startToy(1, { logger });

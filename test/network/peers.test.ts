@@ -3,6 +3,7 @@ import { type ConnectionRequest, refuseConnection } from "../../src/network/admi
 import { createBanList } from "../../src/network/banList.ts";
 import { createDialer, type NodeAddress } from "../../src/network/dialer.ts";
 import { createMaintainedPeers } from "../../src/network/maintainedPeers.ts";
+import { createPeerPriority, type PrioritizedPeer } from "../../src/network/peerPriority.ts";
 import { createPeerScore } from "../../src/network/peerScore.ts";
 import type { Disconnect } from "../../src/network/rlpx/disconnectReason.ts";
 import { isLastingDirection } from "../../src/network/simultaneousConnect.ts";
@@ -59,6 +60,34 @@ describe("admission", () => {
     expect(isLastingDirection(LOW, HIGH, { isInbound: true })).toBe(false);
     expect(isLastingDirection(HIGH, LOW, { isInbound: true })).toBe(true);
     expect(isLastingDirection(HIGH, LOW, { isInbound: false })).toBe(false);
+  });
+});
+
+describe("random priorities", () => {
+  const peer = (first: number, traits: Partial<PrioritizedPeer> = {}): PrioritizedPeer => ({
+    nodeId: new Uint8Array(64).fill(first),
+    isInbound: true,
+    isMaintained: false,
+    ...traits,
+  });
+  const surplus = (peers: readonly PrioritizedPeer[], maxPeers: number, maxInbound?: number, chance = 0) =>
+    createPeerPriority(() => chance)
+      .surplus(peers, { maxPeers, maxInbound })
+      .map(({ nodeId }) => nodeId[0]);
+
+  it("let the lowest ones give way, of inbound connections first, and no maintained peer", () => {
+    expect(surplus([peer(3), peer(1), peer(2)], 3)).toEqual([]);
+    expect(surplus([peer(3), peer(1), peer(2)], 2)).toEqual([3]);
+    expect(surplus([peer(3, { isMaintained: true }), peer(1), peer(2)], 2)).toEqual([2]);
+    expect(surplus([peer(9, { isMaintained: true }), peer(8, { isMaintained: true })], 1)).toEqual([]);
+    expect(surplus([peer(4, { isInbound: false }), peer(1), peer(2), peer(3)], 4, 2)).toEqual([3]);
+    expect(surplus([peer(4, { isInbound: false }), peer(1), peer(2), peer(3)], 2, 2)).toEqual([3, 4]);
+  });
+
+  it("differ from node to node", () => {
+    const peers = [peer(1), peer(2), peer(3)];
+    expect([0, 3 / 256, 1].map((chance) => surplus(peers, 2, undefined, chance))).toEqual([[3], [1], [1]]);
+    expect(surplus(peers, 2, undefined, 2 / 256)).toEqual([1]);
   });
 });
 

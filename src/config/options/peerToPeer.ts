@@ -83,10 +83,11 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "Largest share of inbound connections.",
   }),
   "random-peer-priority-enabled": option({
-    ...withoutEffect,
+    ...dependent,
     type: switchType,
     default: false,
-    help: "Give peers random priorities.",
+    isMetBy: false,
+    help: "When there are too many peers, disconnect random ones instead of refusing late ones.",
   }),
   "banned-node-ids": option({
     ...dependent,
