@@ -38,7 +38,7 @@ const RECIPIENT = "0x00000000000000000000000000000000c0ffee00";
 
 /**
  * One validator under `perSecond` transfers a second, while peers come and go for `seconds`: six that speak eth and stay for
- * seconds, one that leaves in the middle of the handshake, a real node that is restarted, and strangers that ping over UDP.
+ * seconds, one that leaves in the middle of the handshake, a real node that is restarted, and outsiders that ping over UDP.
  * Prints what the node holds over time: flat lines show that it forgets those who left.
  */
 export async function measureChurn(seconds: number, perSecond: number): Promise<void> {
@@ -54,7 +54,7 @@ export async function measureChurn(seconds: number, perSecond: number): Promise<
   const work = [
     ...Array.from({ length: VISITORS }, () => visit(address, isOver, counts)),
     leaveEarly(address, isOver, counts),
-    pingAsStrangers(address, isOver),
+    pingAsOutsiders(address, isOver),
     restartFollower(folder, enode, isOver, counts),
     sendTransfers(client, perSecond, isOver, counts),
   ];
@@ -69,7 +69,7 @@ export async function measureChurn(seconds: number, perSecond: number): Promise<
 }
 
 interface Counts {
-  /** Peers that got as far as the node's head probe, and those that were turned away. */
+  /** Peers that got as far as the node's head probe, and those that were refused. */
   greeted: number;
   refused: number;
   halfOpen: number;
@@ -131,7 +131,7 @@ async function leaveEarly(address: NodeAddress, isOver: () => boolean, counts: C
   }
 }
 
-async function pingAsStrangers(address: NodeAddress, isOver: () => boolean): Promise<void> {
+async function pingAsOutsiders(address: NodeAddress, isOver: () => boolean): Promise<void> {
   const socket = createSocket("udp4");
   while (!isOver()) {
     const endpoint = { ip: "127.0.0.1", udpPort: address.tcpPort, tcpPort: address.tcpPort };
@@ -247,9 +247,21 @@ function readOrEmpty(file: string): string {
 
 /** Means over six equal parts of the time, and the difference between the last part and the second one. */
 function printSamples(samples: readonly Sample[]): void {
-  const names = ["residentMb", "heapMb", "externalMb", "timers", "handles", "files", "sockets", "threads"] as const;
+  const names = [
+    "residentMb",
+    "heapMb",
+    "externalMb",
+    "timers",
+    "handles",
+    "files",
+    "sockets",
+    "threads",
+  ] as const;
   const parts = Array.from({ length: PARTS }, (_, part) =>
-    samples.slice(Math.floor((part * samples.length) / PARTS), Math.floor(((part + 1) * samples.length) / PARTS)),
+    samples.slice(
+      Math.floor((part * samples.length) / PARTS),
+      Math.floor(((part + 1) * samples.length) / PARTS),
+    ),
   );
   console.log(`\nwhat the node holds, means over ${PARTS} parts of the time`);
   for (const name of names) {

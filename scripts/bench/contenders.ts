@@ -17,6 +17,7 @@ export interface Contender {
   /** Milliseconds from spawn to the first JSON-RPC answer. */
   readonly firstAnswerMs: number;
   readonly dataPath: string | undefined;
+  readonly pid: number | undefined;
   /** Resident memory of the process, MB. */
   residentMb(): number;
   /** CPU seconds (user and system) that the process has used. */
@@ -45,11 +46,14 @@ export async function startIbex(
   };
 }
 
-/** Starts the program in a folder on free ports; its log goes to `logFile`, if given. */
+/**
+ * Starts the program in a folder on free ports; its log goes to `logFile`, if given. `nodeOptions` are for Node.js itself.
+ */
 export async function startProgram(
   dataPath: string,
   options: readonly string[],
   logFile?: string,
+  nodeOptions: readonly string[] = [],
 ): Promise<Contender> {
   const [port, wsPort] = [await freePort(), await freePort()];
   const profileFolder = process.env["BENCH_PROFILE"];
@@ -57,6 +61,7 @@ export async function startProgram(
   const ports = [`--rpc-http-port=${port}`, `--rpc-ws-port=${wsPort}`];
   const words = [
     ...runtimeOptions,
+    ...nodeOptions,
     join(root, "dist", "main.js"),
     `--data-path=${dataPath}`,
     ...ports,
@@ -115,6 +120,7 @@ async function start(
     port,
     wsPort,
     dataPath,
+    pid: child.pid,
     firstAnswerMs: performance.now() - startedAtMs,
     residentMb: () => Number(/VmRSS:\s+(\d+)/.exec(readProc(child, "status"))?.[1] ?? 0) / 1024,
     cpuSeconds: () => {

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256]`: measures this node beside
+ * holds blockHolds churn] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { measureAttacks } from "./attacks/run.ts";
 import { measureBlockHolds } from "./blockHolds.ts";
 import { measureBursts, measureValidatorBursts } from "./burst.ts";
+import { measureChurn } from "./churn.ts";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
 import { measureExecution } from "./execution/run.ts";
 import { measureHostile } from "./hostile.ts";
@@ -39,6 +40,7 @@ const PARTS = [
   "worst",
   "holds",
   "blockHolds",
+  "churn",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -61,7 +63,7 @@ if (unknown !== undefined) {
 const seconds = Number(options.seconds);
 const rate = options.rate === undefined ? undefined : Number(options.rate);
 /** Run only by name: the chain for log queries alone takes minutes to write, and attacks take long. */
-const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst", "holds", "blockHolds"]);
+const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst", "holds", "blockHolds", "churn"]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can process, so that the sender never runs out. */
@@ -84,6 +86,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   worst: () => measureWorst({ seed: Number(options.seed), seconds, gas: Number(options.gas) }),
   holds: () => measureHolds(Number(options.memory)),
   blockHolds: measureBlockHolds,
+  churn: () => measureChurn(seconds, rate ?? 50),
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();
