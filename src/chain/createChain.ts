@@ -16,7 +16,13 @@ import type { Header } from "../types/header.ts";
 import { type BadBlocks, createBadBlocks } from "./badBlocks.ts";
 import type { BlockErrorCode } from "./blockError.ts";
 import { type BlockExecution, type BlockProduction, createBlockExecution } from "./blockExecution.ts";
-import { type BulkImport, beginBulkImport } from "./bulk/bulkImport.ts";
+import {
+  type BulkImport,
+  beginBulkImport,
+  type CheckedBlock,
+  type PreparedBlock,
+  prepareBlock,
+} from "./bulk/bulkImport.ts";
 import { createHeaderRun, type HeaderRun } from "./bulk/headerRun.ts";
 import { GROUP_LIMITS, type GroupLimits } from "./bulk/limits.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
@@ -63,6 +69,8 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   importBlock(block: Block): Promise<Result<NamedHeader, BlockErrorCode>>;
   /** Validates headers ahead of their bodies, from a block of the chain on. */
   headerRun(from: NamedHeader): HeaderRun;
+  /** Begins to recover the senders of a block that will be imported soon. */
+  prepareBlock(block: CheckedBlock): PreparedBlock;
   /** Begins to import many blocks, once no other move of the head is under way; none is possible until it is closed. */
   bulkImport(limits?: GroupLimits): Promise<BulkImport>;
   /** Invalid blocks and proposals since the start, oldest first; bounded, so early ones may be missing. */
@@ -133,7 +141,7 @@ export async function createChain(
   );
 }
 
-type Bulk = Pick<Chain, "headerRun" | "bulkImport">;
+type Bulk = Pick<Chain, "headerRun" | "prepareBlock" | "bulkImport">;
 
 /** Imports of many blocks, which hold the mutex from their begin to their end. */
 function bulkOf(
@@ -149,7 +157,7 @@ function bulkOf(
   const { database } = stores;
   const begin = (limits: GroupLimits, onClosed: () => void): BulkImport =>
     beginBulkImport({
-      ...{ spec, database, genesis, clock, production, recoverSigners, badBlocks, logger, limits, onClosed },
+      ...{ spec, database, genesis, clock, production, badBlocks, logger, limits, onClosed },
       isOthersTurn: () => mutex.isAwaited,
       onDurable(blocks) {
         for (const block of blocks) validators.remember(block, block.tally);
@@ -159,6 +167,7 @@ function bulkOf(
   return {
     headerRun: (from) =>
       createHeaderRun({ ...from, tally: validators.after(from) }, { spec, clock, recoverSigners }),
+    prepareBlock: (block) => prepareBlock(block, recoverSigners),
     bulkImport: (limits = GROUP_LIMITS) =>
       new Promise((resolve, reject) => {
         const held = mutex.runExclusive(

@@ -1,8 +1,10 @@
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
+import { type BulkSync, createBulkSync } from "./bulk/bulkSync.ts";
 import type { SyncContext } from "./context.ts";
 import type { DownloadErrorCode } from "./download.ts";
 import { createHeadProbe, type ProbedBlock } from "./headProbe.ts";
+import { BULK_DISTANCE } from "./limits.ts";
 import type { SyncPeer } from "./ports.ts";
 import { checkHeaderAfter, fetchRange } from "./rangeDownload.ts";
 
@@ -33,6 +35,8 @@ export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchU
     onFailure: parts.onFailure,
   });
 
+  let bulk: BulkSync | undefined;
+
   /** The peer to fetch a range from: a proven one, or the only one that claims to be ahead. */
   function chooseOrProbe(): SyncPeer | undefined {
     const peers = context.peers();
@@ -45,13 +49,25 @@ export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchU
     return undefined;
   }
 
+  /** Far behind a trusted peer, downloads from several at once; else one range from this peer. */
+  async function fetch(peer: SyncPeer): Promise<void> {
+    const missing = (peer.height ?? 0n) - chain.head.header.number;
+    if (missing <= BULK_DISTANCE || !choice.isTrusted(peer)) return fetchRange(context, peer);
+    bulk = createBulkSync(context);
+    try {
+      await bulk.run();
+    } finally {
+      bulk = undefined;
+    }
+  }
+
   return {
     async run() {
       while (canImport()) {
         const peer = chooseOrProbe();
         if (peer !== undefined) {
           if (choice.isTrusted(peer)) progress.changePeer(peer);
-          await fetchRange(context, peer);
+          await fetch(peer);
           parts.onRangeEnded();
           continue;
         }
@@ -61,7 +77,10 @@ export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchU
         await probe.next();
       }
     },
-    notify: () => probe.notify(),
+    notify() {
+      probe.notify();
+      bulk?.wake();
+    },
   };
 }
 

@@ -75,7 +75,7 @@ async function askBodies(
 ): Promise<Result<ReadonlyMap<string, Body>, DownloadErrorCode>> {
   const response = await peer.requestBodies(wanted.map(({ hash }) => hash));
   if (!response.ok) return noResponse(response.error.message);
-  const matched = matchBodies(wanted, response.value);
+  const matched = await matchBodies(wanted, response.value);
   return matched.ok ? matched : invalid(matched.error.message);
 }
 

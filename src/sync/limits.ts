@@ -4,6 +4,30 @@
 export const RANGE_HEADERS = 200;
 /** Bodies per request: downloaded bodies wait for their import in memory. */
 export const BATCH_BODIES = 64;
+/** Blocks that a peer must be ahead for a bulk import; fewer are imported one by one. */
+export const BULK_DISTANCE = 32n;
+/** Checked headers whose blocks are not imported yet: about 3 KB each. */
+export const MAX_HEADERS_AHEAD = 2_048;
+/** Of these, the blocks whose bodies may be requested or waiting. */
+export const MAX_BLOCKS_AHEAD = 1_024;
+/** Memory of downloaded bodies that wait for their import, those of open requests estimated by their gas. */
+export const MAX_WAITING_BODY_BYTES = 64 * 1024 * 1024;
+/** Bodies of one request, and their memory as estimated by their gas: a peer's response ends at some MiB anyway. */
+export const MAX_BODIES_OF_REQUEST = 128;
+export const MAX_BYTES_OF_REQUEST = 4 * 1024 * 1024;
+/** Bodies and memory of the request by which an unknown peer shows that it delivers, and such requests at a time. */
+export const MAX_BODIES_OF_SAMPLE = 16;
+export const MAX_BYTES_OF_SAMPLE = 512 * 1024;
+export const MAX_SAMPLE_REQUESTS = 4;
+/** Body requests that are open at the same time; one to each peer. */
+export const MAX_BODY_REQUESTS = 8;
+/** A bulk import without a next block is closed after this time, so that others can move the head. */
+export const STARVED_MS = 100;
+/** Interval of the checks for body requests that are late. */
+export const LATE_CHECK_MS = 500;
+/** Interval of the progress in the log. */
+export const PROGRESS_INTERVAL_MS = 5_000;
+
 /** Largest distance to the best peer at which the node counts as in sync (p2p.md#full-sync). */
 export const IN_SYNC_DISTANCE = 5n;
 

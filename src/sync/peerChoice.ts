@@ -20,6 +20,12 @@ export interface PeerChoice {
   noteProven(peer: SyncPeer): void;
   /** The peer delivered a whole range, or all that it claimed to have. */
   noteDelivered(peer: SyncPeer): void;
+  /** The peer delivered bodies, which prove nothing about its height. */
+  noteServed(peer: SyncPeer): void;
+  /** Whether the peer may be relied on for bodies: it is trusted, or has delivered some. */
+  isServing(peer: SyncPeer): boolean;
+  /** All peers that may be asked for a block above `number`, the best first. */
+  available(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[];
   /** The best peer to ask for a range above `number`. */
   choose(peers: readonly SyncPeer[], number: bigint): SyncPeer | undefined;
   /** False for a peer whose height is only a claim. */
@@ -42,9 +48,11 @@ interface PeerStanding {
   readonly untilMs: number;
   readonly isProven: boolean;
   readonly hasDelivered: boolean;
+  /** Bodies. */
+  readonly hasServed: boolean;
 }
 
-const NEW: PeerStanding = { failures: 0, untilMs: 0, isProven: false, hasDelivered: false };
+const NEW: PeerStanding = { failures: 0, untilMs: 0, isProven: false, hasDelivered: false, hasServed: false };
 
 export function createPeerChoice(
   nowMs: () => number,
@@ -66,7 +74,7 @@ class RankedPeers implements PeerChoice {
   backOff(peer: SyncPeer): void {
     const { failures } = this.#standingOf(peer);
     const untilMs = this.#nowMs() + Math.min(FIRST_BACK_OFF_MS * 2 ** failures, LONGEST_BACK_OFF_MS);
-    this.#set(peer, { failures: failures + 1, untilMs, isProven: false });
+    this.#set(peer, { failures: failures + 1, untilMs, isProven: false, hasServed: false });
   }
 
   noteProven(peer: SyncPeer): void {
@@ -75,6 +83,20 @@ class RankedPeers implements PeerChoice {
 
   noteDelivered(peer: SyncPeer): void {
     this.#set(peer, { failures: 0, untilMs: 0, hasDelivered: true });
+  }
+
+  noteServed(peer: SyncPeer): void {
+    this.#set(peer, { failures: 0, hasServed: true });
+  }
+
+  isServing(peer: SyncPeer): boolean {
+    return this.isTrusted(peer) || this.#standingOf(peer).hasServed;
+  }
+
+  available(peers: readonly SyncPeer[], number: bigint): readonly SyncPeer[] {
+    return peers
+      .filter((peer) => this.#isAvailable(peer, number))
+      .sort((one, other) => Number(this.#isBetter(other, one)) - Number(this.#isBetter(one, other)));
   }
 
   choose(peers: readonly SyncPeer[], number: bigint): SyncPeer | undefined {

@@ -12,7 +12,7 @@ export interface PeerReports {
   /** The peer gave fewer blocks than it claims to have. */
   cameShort(): void;
   /** A block that was requested from the peer could not be imported. */
-  blockRefused(peer: SyncPeer, block: Block, error: CodedError): void;
+  blockRefused(peer: SyncPeer, block: Pick<Block, "header">, error: CodedError): void;
   /** The work of sync threw an error. */
   failed(error: unknown): void;
   /** A block that a peer announced could not be imported. */

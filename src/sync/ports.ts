@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Result } from "../primitives/result.ts";
+import type { CodedError, Result } from "../primitives/result.ts";
 import type { Block, Body, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 
@@ -22,8 +22,8 @@ export interface SyncPeer {
   /** Configured by the operator: asked before other peers. */
   readonly isMaintained: boolean;
   requestHeaders(query: RangeQuery): Promise<Result<readonly Header[]>>;
-  /** The bodies that it has, in any order. */
-  requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[]>>;
+  /** The bodies that it has, in any order, of at most so many transactions each; by the head's gas limit when absent. */
+  requestBodies(hashes: readonly Hash[], maxTransactions?: number): Promise<Result<readonly Body[]>>;
   penalise(): void;
   disconnect(reason: "breachOfProtocol" | "uselessPeer", detail: string): void;
 }
@@ -39,6 +39,46 @@ export interface SyncChain {
    * head.
    */
   importBlock(block: Block): Promise<Result<NamedHeader>>;
+  /** Validates headers ahead of their bodies, from a block of the chain on. */
+  headerRun(from: NamedHeader): HeaderRun;
+  /** Begins to recover the senders of a block that will be imported soon. */
+  prepareBlock(block: { readonly header: CheckedHeader; readonly body: Body }): PreparedBlock;
+  /** Begins to import many blocks; nothing else moves the head until it is closed. */
+  bulkImport(): Promise<BulkImport>;
+}
+
+/** A header that passed every rule on top of the checked header before it, seals included. */
+export interface CheckedHeader extends NamedHeader {
+  readonly __brand: "checked header";
+}
+
+export interface HeaderRun {
+  /** The newest header that passed; at first the block that the run begins after. */
+  readonly last: NamedHeader;
+  /** Validates the headers that follow `last`, up to the first invalid one. One call at a time. */
+  extend(headers: readonly Header[]): Promise<{
+    readonly checked: readonly CheckedHeader[];
+    /** Why the header after these is invalid, if one is. */
+    readonly error?: CodedError;
+  }>;
+}
+
+/** A block whose senders are being recovered. */
+export interface PreparedBlock {
+  readonly header: CheckedHeader;
+  readonly body: Body;
+}
+
+/** Executes blocks ahead of the head, which moves when a group of them is durable. */
+export interface BulkImport {
+  /** The newest imported block, which may not be durable yet. */
+  readonly tip: NamedHeader;
+  /** Whether others wait to move the head. */
+  readonly isOthersTurn: boolean;
+  /** Fails when the block is invalid or does not follow the tip. One call at a time. */
+  importBlock(block: PreparedBlock): Promise<Result<NamedHeader>>;
+  /** Makes all imported blocks durable, moves the head, and lets others move it again. */
+  close(): Promise<void>;
 }
 
 /** A block announced by a peer. */

@@ -1,11 +1,12 @@
 import { expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { type CodedError, err, ok, type Result } from "../primitives/result.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SyncContext } from "./context.ts";
 import { type DownloadErrorCode, downloadBlocks, downloadHeaders } from "./download.ts";
 import { RANGE_HEADERS, REQUEST_BUDGET_PER_BLOCK_MS } from "./limits.ts";
+import { backOff, failPeer, TOO_SLOW } from "./peerFailure.ts";
 import { isProvenFault } from "./peerReports.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
 import { createRequestBudget, type RequestBudget } from "./requestBudget.ts";
@@ -47,7 +48,7 @@ async function fetchHeaders(
   budget: RequestBudget,
 ): Promise<Result<readonly Link[], DownloadErrorCode>> {
   const parent = chain.head;
-  const links = (await budget.wait(downloadHeaders(peer, parent, RANGE_HEADERS))) ?? TOO_SLOW;
+  const links = (await budget.wait(downloadHeaders(peer, parent, RANGE_HEADERS))) ?? err(TOO_SLOW);
   if (!links.ok) return links;
   const first = expectDefined(links.value[0], "the requested header");
   const checked = await checkHeaderAfter(chain, parent, first.header);
@@ -66,7 +67,7 @@ async function importBlocks(
     const next = await budget.wait(blocks.next());
     if (isClosed()) return false;
     if (next?.done) return true;
-    const given = next?.value ?? TOO_SLOW;
+    const given = next?.value ?? err(TOO_SLOW);
     if (!given.ok) {
       failPeer(context, peer, given.error);
       return false;
@@ -79,7 +80,7 @@ async function importBlocks(
     const imported = await chain.importBlock(block);
     if (imported.ok) {
       progress.changePeer(peer);
-      progress.noteFetched();
+      progress.noteFetched(block.transactions.length);
       continue;
     }
     if (chain.head.header.number < number) {
@@ -106,19 +107,3 @@ export async function checkHeaderAfter(
   const code = isProvenFault(checked.error) ? "invalid" : "noResponse";
   return err({ code, fault: "peer", message: checked.error.message });
 }
-
-function failPeer(context: SyncContext, peer: SyncPeer, error: CodedError<DownloadErrorCode>): void {
-  backOff(context, peer);
-  context.reports.downloadFailed(peer, error);
-}
-
-function backOff({ choice, progress }: SyncContext, peer: SyncPeer): void {
-  choice.backOff(peer);
-  progress.noteFailure();
-}
-
-const TOO_SLOW: Result<never, DownloadErrorCode> = err({
-  code: "noResponse",
-  fault: "peer",
-  message: "it is too slow, and another peer may be faster",
-});

@@ -1,11 +1,13 @@
 import { toKey } from "../primitives/byteKey.ts";
+import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
+import type { Steps } from "../primitives/steps.ts";
 import type { Body } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
-import { rootOfList } from "../types/listRoot.ts";
+import { rootOfTransactionsInSteps } from "../types/listRoot.ts";
 
 /** A header with its chain hash, as part of a run of headers. */
 export interface Link {
@@ -58,16 +60,18 @@ export function emptyBodyOf({ transactionsRoot, ommersHash }: Header): Body | un
 
 /**
  * Bodies by the keys of their transactions roots; they come in any order, some missing. Fails when one belongs to none
- * of the headers.
+ * of the headers. Yields, since the roots of full blocks take tens of milliseconds.
  */
-export function matchBodies(
+export async function matchBodies(
   wanted: readonly Link[],
   bodies: readonly Body[],
-): Result<ReadonlyMap<string, Body>, "foreignBody"> {
+): Promise<Result<ReadonlyMap<string, Body>, "foreignBody">> {
   const roots = new Set(wanted.map(({ header }) => rootKey(header)));
   const matched = new Map<string, Body>();
+  const slice = new EventLoopSlice();
   for (const body of bodies) {
-    const key = toKey(rootOfList(body.transactions.map(({ raw }) => raw)));
+    const root = await inSlices(rootOfTransactionsInSteps(body.transactions), slice);
+    const key = toKey(root);
     if (!roots.has(key) || body.ommers.length > 0) {
       return err({
         code: "foreignBody",
@@ -78,6 +82,14 @@ export function matchBodies(
     matched.set(key, body);
   }
   return ok(matched);
+}
+
+async function inSlices<T>(steps: Steps<T>, slice: EventLoopSlice): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (slice.isOver) await slice.yield();
+  }
 }
 
 export function rootKey({ transactionsRoot }: Header): string {

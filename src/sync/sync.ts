@@ -16,7 +16,8 @@ import { createSyncProgress, type SyncStatus } from "./syncProgress.ts";
  *
  *     NewBlock ──> announcedBlocks.ts ── its parent is the head ────────────────┐
  *     peers that claim more ── headProbe.ts: the next block ──> peerChoice.ts   │
- *     the best peer ── rangeDownload.ts: headers, linked ── bodies, by root ────┴──> importBlock, one after another
+ *     near: the best peer ── rangeDownload.ts: headers, linked ── bodies ───────┴──> importBlock, one after another
+ *     far:  one peer's headers, the bodies of several ── bulk/bulkSync.ts ─────────> bulk import, in groups
  *
  * catchUp.ts decides which of them is next, retrySchedule.ts when, and peerReports.ts who is to blame.
  *
@@ -25,7 +26,7 @@ import { createSyncProgress, type SyncStatus } from "./syncProgress.ts";
  * backed off, longer each time, and another is asked; a peer that sent invalid data is disconnected; whatever peers
  * claim, blocks enter the chain only through `importBlock`, and the node counts as behind only for blocks that it
  * received. Consensus may move the head at any time: duplicate and late blocks are ignored. Not done here: validating
- * blocks (chain), limits of messages (network). Ranges are not downloaded in parallel yet.
+ * blocks (chain), limits of messages (network).
  */
 export interface Sync {
   /** Checks for work: a peer connected or has a greater height, or the head moved. */
@@ -62,7 +63,7 @@ export function createSync(parts: SyncParts): Sync {
     retry: wake,
   });
   const { isClosed, canImport, pause, scheduleRetry } = schedule;
-  const progress = createSyncProgress({ chain, logger, onChanged: () => parts.onStatusChanged?.() });
+  const progress = createSyncProgress({ chain, clock, logger, onChanged: () => parts.onStatusChanged?.() });
   const { onRefused = () => undefined } = parts;
   const reports = createPeerReports({ peers, chain, clock, logger, onRefused, onLocalFailure: pause });
   const context: SyncContext = { peers, chain, clock, choice, progress, reports, isClosed, canImport };

@@ -28,13 +28,13 @@ describeWithVectors("a run of headers and its bodies", () => {
     expect(code([first, { ...second, extraData: new Uint8Array(40) }])).toBe("brokenChain");
   });
 
-  it("needs bodies only for non-empty blocks, and finds them by root", () => {
+  it("needs bodies only for non-empty blocks, and finds them by root", async () => {
     const linked = linkHeaders(genesis, headers);
     if (!linked.ok) throw new Error(linked.error.message);
     const full = linked.value.filter(({ header }) => emptyBodyOf(header) === undefined);
     const bodies = blocks.filter(({ transactions }) => transactions.length > 0);
     expect(full).toHaveLength(bodies.length);
-    expect(matchBodies(full, [...bodies].reverse())).toMatchObject({ value: { size: bodies.length } });
-    expect(matchBodies(full.slice(1), bodies)).toMatchObject({ error: { code: "foreignBody" } });
+    expect(await matchBodies(full, [...bodies].reverse())).toMatchObject({ value: { size: bodies.length } });
+    expect(await matchBodies(full.slice(1), bodies)).toMatchObject({ error: { code: "foreignBody" } });
   });
 });

@@ -2,8 +2,8 @@ import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
-import { err, ok, type Result } from "../../src/primitives/result.ts";
-import type { RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
+import { type CodedError, err, ok, type Result } from "../../src/primitives/result.ts";
+import type { CheckedHeader, RangeQuery, SyncChain, SyncPeer } from "../../src/sync/ports.ts";
 import { createSync, type Sync } from "../../src/sync/sync.ts";
 import type { Block, Body, NamedHeader } from "../../src/types/block.ts";
 import type { Header } from "../../src/types/header.ts";
@@ -145,7 +145,48 @@ export function aNode(
       imported.push(header.number);
       return ok(headerAt(number));
     },
+    headerRun(from) {
+      let last = from;
+      return {
+        get last() {
+          return last;
+        },
+        async extend(headers) {
+          const checked: CheckedHeader[] = [];
+          for (const header of headers) {
+            const error = headerError(header, last);
+            if (error !== undefined) return { checked, error };
+            last = headerAt(Number(header.number));
+            checked.push({ ...last, header } as CheckedHeader);
+          }
+          return { checked };
+        },
+      };
+    },
+    prepareBlock: (block) => block,
+    async bulkImport() {
+      return {
+        get tip() {
+          return headerAt(number);
+        },
+        isOthersTurn: false,
+        importBlock: ({ header: { header }, body }) => chain.importBlock({ header, ...body }),
+        close: async () => undefined,
+      };
+    },
   };
+  /** The rules of a toy: a header is that of the recorded chain. */
+  function headerError(header: Header, last: NamedHeader): CodedError | undefined {
+    const refuse = (code: string): CodedError => ({ code, fault: "peer", message: "invalid" });
+    if (!equalBytes(header.parentHash, last.hash)) return refuse("wrongParent");
+    if (header.number !== last.header.number + 1n) return refuse("wrongNumber");
+    const recorded = source.headerByNumber(header.number)?.header;
+    const isRecorded =
+      recorded !== undefined &&
+      equalBytes(header.stateRoot, recorded.stateRoot) &&
+      equalBytes(header.transactionsRoot, recorded.transactionsRoot);
+    return isRecorded ? undefined : refuse("sealerNotValidator");
+  }
   const node: ToyNode = {
     sync: createSync({
       peers: () => node.peers.filter(({ disconnectDetail }) => disconnectDetail === undefined),

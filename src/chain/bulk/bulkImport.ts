@@ -15,7 +15,7 @@ import { createBlockStore } from "../../storage/blocks/blockStore.ts";
 import type { Database } from "../../storage/database.ts";
 import { type GroupedCommits, groupCommits } from "../../storage/groupedCommits.ts";
 import { type Block, type Body, type NamedHeader, type StoredBlock, sizeOfBlock } from "../../types/block.ts";
-import { recoveryItemOf, type Transaction } from "../../types/transaction.ts";
+import { recoveryItemOf } from "../../types/transaction.ts";
 import type { BadBlocks } from "../badBlocks.ts";
 import { type BlockErrorCode, notAfterHead } from "../blockError.ts";
 import { type BlockProduction, createBlockExecution } from "../blockExecution.ts";
@@ -53,8 +53,6 @@ export interface BulkImport {
   readonly tip: NamedHeader;
   /** Whether others wait to move the head. */
   readonly isOthersTurn: boolean;
-  /** Begins to recover the senders, on worker threads, of a block that will be imported soon. */
-  prepare(block: CheckedBlock): PreparedBlock;
   /** Validates the body of the block after the tip, executes it and commits it in a group. One call at a time. */
   importBlock(block: PreparedBlock): Promise<Result<NamedHeader, BlockErrorCode>>;
   /** Makes all imported blocks durable, moves the head, and lets others move it again. */
@@ -67,7 +65,6 @@ export interface BulkImportParts {
   readonly genesis: NamedHeader;
   readonly clock: Clock;
   readonly production: BlockProduction;
-  readonly recoverSigners: RecoverSigners;
   readonly badBlocks: BadBlocks;
   readonly logger: Logger;
   readonly limits: GroupLimits;
@@ -81,6 +78,16 @@ export interface BulkImportParts {
 /** A committed block, and the votes after it. */
 export interface ImportedBlock extends StoredBlock {
   readonly tally: CheckedHeader["tally"];
+}
+
+/** Begins to recover the senders, on worker threads, of a block that will be imported soon. */
+export function prepareBlock({ header, body }: CheckedBlock, recoverSigners: RecoverSigners): PreparedBlock {
+  const { transactions } = body;
+  const senders =
+    transactions.length === 0 ? Promise.resolve([]) : recoverSigners(transactions.map(recoveryItemOf));
+  // The import of the block reports a failure, if the block is still imported.
+  senders.catch(() => undefined);
+  return { header, body, senders };
 }
 
 /** Begins an import on the head. The caller must hold the mutex until `onClosed`. */
@@ -142,13 +149,6 @@ class GroupedImport implements BulkImport {
     return this.parts.isOthersTurn();
   }
 
-  prepare({ header, body }: CheckedBlock): PreparedBlock {
-    const senders = this.sendersOf(body.transactions);
-    // The import of the block reports a failure, if the block is still imported.
-    senders.catch(() => undefined);
-    return { header, body, senders };
-  }
-
   async importBlock(prepared: PreparedBlock): Promise<Result<NamedHeader, BlockErrorCode>> {
     const { header, hash } = prepared.header;
     const { tip } = this;
@@ -173,10 +173,6 @@ class GroupedImport implements BulkImport {
     } finally {
       this.parts.onClosed();
     }
-  }
-
-  private async sendersOf(transactions: readonly Transaction[]): Promise<readonly (Address | undefined)[]> {
-    return transactions.length === 0 ? [] : this.parts.recoverSigners(transactions.map(recoveryItemOf));
   }
 
   private async commit({ header }: PreparedBlock, executed: ExecutedBlock): Promise<void> {

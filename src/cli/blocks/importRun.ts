@@ -195,7 +195,7 @@ export class ImportRun {
       const waiting = expectDefined(batch[index], "the block of a header");
       const { transactions, ommers, withdrawals } = waiting.block;
       const body = { transactions, ommers, ...(withdrawals !== undefined && { withdrawals }) };
-      return { ...waiting, prepared: bulk.prepare({ header, body }) };
+      return { ...waiting, prepared: this.chain.prepareBlock({ header, body }) };
     });
   }
 

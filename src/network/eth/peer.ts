@@ -54,7 +54,11 @@ export interface EthPeer {
   readonly announced: Map<string, AnnouncedTransaction>;
   /** An error means no valid response; a malformed response has already ended the connection. */
   requestHeaders(query: HeaderQuery): Promise<Result<readonly Header[], ResponseErrorCode>>;
-  requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], ResponseErrorCode>>;
+  /** Bodies of at most so many transactions each; as many as the head's gas limit allows when absent. */
+  requestBodies(
+    hashes: readonly Hash[],
+    maxTransactions?: number,
+  ): Promise<Result<readonly Body[], ResponseErrorCode>>;
   requestTransactions(
     hashes: readonly Hash[],
   ): Promise<Result<readonly DeliveredTransaction[], ResponseErrorCode>>;
@@ -152,9 +156,12 @@ class Peer implements PeerRecord {
     );
   }
 
-  requestBodies(hashes: readonly Hash[]): Promise<Result<readonly Body[], ResponseErrorCode>> {
+  requestBodies(
+    hashes: readonly Hash[],
+    maxTransactions = maxTransactionsAfter(this.chain.head.header),
+  ): Promise<Result<readonly Body[], ResponseErrorCode>> {
     return this.request("blockBodies", encodeHashes(hashes), (list) =>
-      readBodiesInSlices(list, { limit: hashes.length, most: maxTransactionsAfter(this.chain.head.header) }),
+      readBodiesInSlices(list, { limit: hashes.length, most: maxTransactions }),
     );
   }
 

@@ -66,7 +66,7 @@ async function importAll(
   const results: Result<NamedHeader>[] = [];
   for (const [index, header] of checked.entries()) {
     const { header: _, ...body } = expectDefined(some[index], "a block");
-    results.push(await bulk.importBlock(bulk.prepare({ header, body })));
+    results.push(await bulk.importBlock(chain.prepareBlock({ header, body })));
   }
   return results;
 }
