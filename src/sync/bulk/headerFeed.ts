@@ -66,9 +66,12 @@ export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Pr
     const following = from + BigInt(headers.length);
     if (isWhole && (peer.height ?? 0n) >= following) ahead = request(peer, following);
     const { checked, error } = await run.extend(headers);
-    if (error === undefined && isWhole) choice.noteDelivered(peer);
-    else if (error === undefined) backOff(context, peer);
-    else failPeer(context, peer, faultOf(error, checked.length === 0));
+    if (error !== undefined) failPeer(context, peer, faultOf(error, checked.length === 0));
+    else if (isWhole) choice.noteDelivered(peer);
+    else {
+      context.reports.cameShort();
+      backOff(context, peer);
+    }
     return checked;
   }
 
