@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
-import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
+import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
+import { forgottenAt } from "../ibft/lostVotes.ts";
 import { openNodeKey } from "../node/nodeKey.ts";
 import { silentLogger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
@@ -63,10 +64,9 @@ interface StoppedNode {
 
 async function decide(request: ForgetVotesRequest, node: StoppedNode, io: ProcessIo): Promise<number> {
   const { votesFile, head } = node;
-  if (!existsSync(votesFile)) return nothingToForget(`There is no vote log ${votesFile}`, io);
-  const record = await readVoteLog(votesFile, request);
-  if (record === undefined) return nothingToForget(`The vote log ${votesFile} is empty`, io);
+  const record = existsSync(votesFile) ? await readVoteLog(votesFile, request) : undefined;
   if (record === "unreadable") return moveAside(node, head.header.number + 1n, io);
+  if (record === undefined || record.doubt !== undefined) return decideOnLost(request, node, io);
   const { height, round } = record;
   if (height <= head.header.number)
     return nothingToForget(
@@ -76,9 +76,8 @@ async function decide(request: ForgetVotesRequest, node: StoppedNode, io: Proces
   const { heads, problems } = await gatherHeads(request);
   const objections = [...problems, ...findObjections(node, record, heads)];
   if (objections.length > 0 && !request.isForced) {
-    const lines = objections.map((objection) => `  ${objection}`).join("\n");
     return reportFailure(
-      `The vote log of height ${height}, round ${round}, is kept:\n${lines}\n` +
+      `The vote log of height ${height}, round ${round}, is kept:\n${linesOf(objections)}\n` +
         "--force forgets it anyway, which risks two different blocks of that height. See docs/operating.md, " +
         "When the chain stands.",
       io,
@@ -90,6 +89,42 @@ async function decide(request: ForgetVotesRequest, node: StoppedNode, io: Proces
 }
 
 /**
+ * Lets a validator vote that is silent because its votes are lost. It may have sealed a block of this height; seals that
+ * have not become a block are in the memory of running validators alone, so all have to be stopped (ibft2.md#lost-votes).
+ */
+async function decideOnLost(request: ForgetVotesRequest, node: StoppedNode, io: ProcessIo): Promise<number> {
+  const { number } = node.head.header;
+  const { validators, self, votesFile } = node;
+  if (number === 0n)
+    return nothingToForget(`There are no votes in ${votesFile}, and the chain has no block yet`, io);
+  if (validators.length === 1 && includesBytes(validators, self))
+    return nothingToForget(`There are no votes in ${votesFile}, and this is the only validator`, io);
+  const { heads, running, problems } = await gatherHeads(request);
+  const objections = [
+    ...problems,
+    ...findHeadObjections(node, heads),
+    ...running.map(
+      ({ validator }) =>
+        `${toHex(validator)}: runs, and may hold votes that this node has lost: stop all validators first, and give ` +
+        "their newest blocks with --heads (ibex database info)",
+    ),
+  ];
+  if (objections.length > 0 && !request.isForced) {
+    return reportFailure(
+      `The votes of this node are lost, and it stays silent at height ${number + 1n}:\n${linesOf(objections)}\n` +
+        "--force lets it vote anyway, which risks two different blocks of that height. See docs/operating.md, Lost votes.",
+      io,
+      EXIT.failed,
+    );
+  }
+  for (const objection of objections) io.print(`Overruled by --force: ${objection}\n`);
+  return moveAside(node, number + 1n, io);
+}
+
+const linesOf = (objections: readonly string[]): string =>
+  objections.map((objection) => `  ${objection}`).join("\n");
+
+/**
  * Reasons against forgetting the vote log, one per line; empty when it is as safe as a restart of Besu.
  *
  * A validator that forgets its votes could help to commit a second block of a height. If every validator's head is the
@@ -98,14 +133,12 @@ async function decide(request: ForgetVotesRequest, node: StoppedNode, io: Proces
  * height: it can replay old RoundChanges (test/scenarios/forgottenVotes.test.ts).
  */
 function findObjections(
-  { head, validators, self }: Omit<StoppedNode, "votesFile">,
+  node: StoppedNode,
   { height, round, digest, prepared }: LastSignedState,
   heads: readonly ValidatorHead[],
 ): readonly string[] {
   const objections: string[] = [];
-  const { number } = head.header;
-  if (!includesBytes(validators, self))
-    objections.push(`this node, ${toHex(self)}, is not a validator at that height`);
+  const { number } = node.head.header;
   if (height !== number + 1n)
     objections.push(
       `this node's newest block is ${number}: it lags behind its own votes and must catch up first`,
@@ -118,6 +151,18 @@ function findObjections(
   } else if (digest !== undefined) {
     objections.push(`this node voted for a block in round ${round}`);
   }
+  return [...objections, ...findHeadObjections(node, heads)];
+}
+
+/** Reasons against it in what the validators have as their newest block. */
+function findHeadObjections(
+  { head, validators, self }: StoppedNode,
+  heads: readonly ValidatorHead[],
+): readonly string[] {
+  const objections: string[] = [];
+  const { number } = head.header;
+  if (!includesBytes(validators, self))
+    objections.push(`this node, ${toHex(self)}, is not a validator at that height`);
   for (const validator of validators) {
     if (equalBytes(validator, self)) continue;
     const theirs = heads.filter((each) => equalBytes(each.validator, validator));
@@ -137,11 +182,15 @@ function findObjections(
 
 async function gatherHeads({ heads, urls }: ForgetVotesRequest): Promise<{
   readonly heads: readonly ValidatorHead[];
+  /** Those that answered. */
+  readonly running: readonly ValidatorHead[];
   readonly problems: readonly string[];
 }> {
   const answers = await Promise.all(urls.map(fetchHead));
+  const running = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   return {
-    heads: [...heads, ...answers.flatMap((answer) => (answer.ok ? [answer.value] : []))],
+    heads: [...heads, ...running],
+    running,
     problems: answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])),
   };
 }
@@ -167,11 +216,16 @@ async function readVoteLog(
   }
 }
 
-function moveAside({ votesFile }: StoppedNode, height: bigint, io: ProcessIo): number {
+/** Leaves a record that says so, because a validator without a record is silent. */
+async function moveAside({ votesFile }: StoppedNode, height: bigint, io: ProcessIo): Promise<number> {
   const copy = freeName(`${votesFile}.height-${height}`);
-  setVoteLogAside(votesFile, copy);
+  const isThere = existsSync(votesFile);
+  if (isThere) setVoteLogAside(votesFile, copy);
+  const log = await openVoteLog(votesFile);
+  await log.write(encodeLastSigned(forgottenAt(height)));
+  await log.close();
   io.print(
-    `The votes of height ${height} are forgotten; the vote log is kept as ${copy}.\n` +
+    `The votes of height ${height} are forgotten${isThere ? `; the vote log is kept as ${copy}` : ""}.\n` +
       "Start this node: it begins in round 0. Do the same on every other Ibex validator, and restart Besu validators.\n" +
       `A Byzantine validator that kept old messages could still cause a fork: check that all have the same block ${height}.\n`,
   );

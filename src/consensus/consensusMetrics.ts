@@ -1,3 +1,4 @@
+import { DOUBT_REASONS } from "../ibft/lastSigned.ts";
 import { MESSAGE_ERRORS } from "../ibft/messageRules.ts";
 import type { Effect, Input } from "../ibft/state.ts";
 import { quorum } from "../ibft/validatorSet.ts";
@@ -105,6 +106,18 @@ export function showConsensus(
   );
   gauge("validators", "Number of validators", ({ validators }) => validators.length);
   gauge("quorum", "Validators that must agree", ({ validators }) => quorum(validators.length));
+  metrics.gauges(
+    {
+      category: "BFT",
+      name: "silent",
+      help: "1 while this validator is silent because its key may have signed what its record lacks, by reason",
+      labels: ["reason"],
+    },
+    function* () {
+      const { silence, isValidator } = status();
+      for (const reason of DOUBT_REASONS) yield [[reason], isValidator && silence?.reason === reason ? 1 : 0];
+    },
+  );
   metrics.gauges(
     {
       category: "BFT",

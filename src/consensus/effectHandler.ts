@@ -208,12 +208,13 @@ class EffectRunner implements EffectHandler {
     const { author, payload } = first.signed;
     const { height, round, kind } = payload;
     if (!this.reportedEquivocations.add(`${toKey(author)} ${height} ${round} ${kind}`)) return;
-    this.parts.logger.warn(
-      { author, height, round, kind },
-      "a validator has signed two different blocks in one round",
-    );
+    this.parts.logger.warn({ author, height, round, kind }, DOUBLE_VOTE);
   }
 }
+
+const DOUBLE_VOTE =
+  "a validator has signed two different blocks in one round: two nodes run with its key, or it lies. More than f such " +
+  "validators of 3f + 1 can fork the chain. Stop one of the two nodes, or vote the validator out";
 
 /** Each author, height, round and kind is logged once, however often a faulty validator repeats itself. */
 const EQUIVOCATIONS_REMEMBERED = 1_000;

@@ -1,5 +1,6 @@
 import { withRound } from "../ibft/candidate.ts";
 import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
+import { isSealSought, lastKnownHeight } from "../ibft/lostVotes.ts";
 import type { Authored } from "../ibft/message.ts";
 import { type Input, type Rules, type State, UNSTARTED } from "../ibft/state.ts";
 import { type Step, step } from "../ibft/stateMachine.ts";
@@ -12,6 +13,7 @@ import { createPausedMessages, type PausedMessages } from "./buffers/pausedMessa
 import { createEffectHandler, type EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
 import { createMonitor, type Monitor } from "./monitor/monitor.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
+import type { OwnSeals } from "./ports.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
 
 /**
@@ -54,6 +56,8 @@ export interface EngineSettings {
 }
 
 export interface EngineParts extends EffectHandlerParts {
+  /** Shows votes that the vote log lacks; absent where blocks have no seals. */
+  readonly ownSeals?: OwnSeals;
   /** Called once, when the engine has stopped because of an error. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -108,12 +112,17 @@ class ConsensusEngine implements Engine {
     const record = readRecord(voteLog.read(), head);
     if (record !== undefined) warnIfBound(logger, record, head);
     this.isStarted = true;
-    this.post({ kind: "started", head, ...(record !== undefined && { record }) });
+    const isSealedAbove = record !== undefined && this.isSealedAbove(record, head);
+    this.post({ kind: "started", head, ...(record !== undefined && { record }), isSealedAbove });
   };
 
   readonly headAdvanced = (head: Head): void => {
     // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
-    if (this.isStarted) this.post({ kind: "headAdvanced", head });
+    if (!this.isStarted) return;
+    const { number } = head.header;
+    const isSought = isSealSought(this.state, this.rules.self, number);
+    const isSealedByUs = isSought && this.parts.ownSeals?.isIn(number) === true;
+    this.post({ kind: "headAdvanced", head, isSealedByUs });
   };
 
   readonly receive = (message: Authored, waitedMs = 0): void => {
@@ -160,6 +169,16 @@ class ConsensusEngine implements Engine {
     await this.effectHandler.settled();
   };
 
+  /** Whether one of the first blocks above the record, or of the newest ones, has a seal of ours. */
+  private isSealedAbove(record: LastSignedState, { header }: Head): boolean {
+    const { ownSeals } = this.parts;
+    const height = lastKnownHeight(record);
+    if (ownSeals === undefined) return false;
+    for (let above = 1n; above <= SEALED_BLOCKS_SOUGHT && height + above <= header.number; above++)
+      if (ownSeals.isIn(height + above) || ownSeals.isIn(header.number + 1n - above)) return true;
+    return false;
+  }
+
   private async apply(input: Input): Promise<void> {
     const before = this.state;
     const { state, effects } = this.stateMachine(this.rules, before, this.parts.clock.nowMs(), input);
@@ -181,6 +200,9 @@ class ConsensusEngine implements Engine {
     this.fail(new Error("consensus cannot keep up: its mailbox is full of its own inputs"));
   }
 }
+
+/** At each end of the blocks above the record, at the start: a few milliseconds. */
+const SEALED_BLOCKS_SOUGHT = 8n;
 
 /** Queue slots beyond those for messages, for heads, timers and results: only a few are ever pending. */
 const OWN_INPUTS_LIMIT = 256;

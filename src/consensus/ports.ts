@@ -47,6 +47,11 @@ export interface VoteLog {
   write(bytes: Uint8Array): Promise<void>;
 }
 
+/** Looks for our commit seal in the blocks of our chain. */
+export interface OwnSeals {
+  isIn(number: bigint): boolean;
+}
+
 /** Sends our messages to the reachable validators; delivery is not guaranteed. */
 export interface Outbox {
   multicast(message: Authored, validators: readonly Address[]): void;

@@ -23,20 +23,43 @@ export interface LastSignedState {
   readonly digest: Digest | undefined;
   /** The block prepared last at this height; every further RoundChange includes it. */
   readonly prepared: PreparedBlock | undefined;
+  /** Set while our key may have signed what this record lacks: we are silent (lostVotes.ts). */
+  readonly doubt?: Doubt;
+  /** The height whose votes the operator had this node forget: what is heard of them raises no doubt. */
+  readonly forgotten?: bigint;
 }
+
+/** Until when we are silent, because we may have voted for what we do not know. */
+export interface Doubt {
+  readonly reason: DoubtReason;
+  /** The highest height, as far as we know, in which we may have voted. */
+  readonly upTo: bigint;
+  /** Seconds; every block of this time or later is past what our key had signed when the doubt began. */
+  readonly untilTimestamp: bigint;
+}
+
+/** There was no record; the record is older than our votes; our key signs elsewhere since our start. */
+export const DOUBT_REASONS = ["missing", "old", "ownKey"] as const;
+
+export type DoubtReason = (typeof DOUBT_REASONS)[number];
 
 /**
  * Our own disk format, never on the wire: RLP of [version, height, round, digest | "", prepared | ""], where prepared is
  * [block, proposer's signature and address, [each Prepare's signature and address]]. The signed payloads follow from the
- * block's number, round and digest. The block is encoded as one string, because it can be large.
+ * block's number, round and digest. The block is encoded as one string, because it can be large. Version 2 adds
+ * [reason, upTo, untilTimestamp] | "" for the doubt, and the forgotten height or 0; it is written only where there is one
+ * of them, so that an earlier release reads all other records.
  */
-export function encodeLastSigned({ height, round, digest, prepared }: LastSignedState): Uint8Array {
+export function encodeLastSigned(record: LastSignedState): Uint8Array {
+  const { height, round, digest, prepared, doubt, forgotten } = record;
+  const isPlain = doubt === undefined && forgotten === undefined;
   return encodeRlpList([
-    encodeRlpString(bigintToBytes(FORMAT_VERSION)),
-    encodeRlpString(bigintToBytes(height)),
-    encodeRlpString(bigintToBytes(BigInt(round))),
+    encodeNumber(isPlain ? PLAIN_VERSION : FORMAT_VERSION),
+    encodeNumber(height),
+    encodeNumber(BigInt(round)),
     encodeRlpString(digest ?? EMPTY_BYTES),
     prepared === undefined ? encodeRlpString(EMPTY_BYTES) : encodePrepared(prepared),
+    ...(isPlain ? [] : [encodeDoubt(doubt), encodeNumber(forgotten ?? 0n)]),
   ]);
 }
 
@@ -45,15 +68,22 @@ export type LastSignedErrorCode = "unknownVoteLogVersion" | "damagedVoteLog";
 /** Decodes what encodeLastSigned wrote. The vote log has checksums, so an error means a bug or another version. */
 export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, LastSignedErrorCode> {
   try {
-    const [version, height, round, digest, prepared] = listOf(readRlp(bytes, RECORD_DEPTH), 5);
-    if (bytesToBigint(bytesOf(version)) !== FORMAT_VERSION) {
-      return refuse("unknownVoteLogVersion", `version ${bytesToBigint(bytesOf(version))}`);
+    const items = listOf(readRlp(bytes, RECORD_DEPTH));
+    const version = numberOf(items[0]);
+    if (version !== PLAIN_VERSION && version !== FORMAT_VERSION) {
+      return refuse("unknownVoteLogVersion", `version ${version}`);
     }
+    const [, height, round, digest, prepared, doubt, forgotten] = listOf(
+      readRlp(bytes, RECORD_DEPTH),
+      version === PLAIN_VERSION ? 5 : 7,
+    );
     const record: LastSignedState = {
-      height: bytesToBigint(bytesOf(height)),
-      round: Number(bytesToBigint(bytesOf(round))),
+      height: numberOf(height),
+      round: Number(numberOf(round)),
       digest: bytesOf(digest).length === 0 ? undefined : (asHash(bytesOf(digest)) as Digest),
       prepared: prepared instanceof Uint8Array ? undefined : decodePrepared(prepared),
+      ...(doubt !== undefined && !(doubt instanceof Uint8Array) && { doubt: decodeDoubt(doubt) }),
+      ...(forgotten !== undefined && numberOf(forgotten) > 0n && { forgotten: numberOf(forgotten) }),
     };
     const preparedHeight = record.prepared?.candidate.header.number ?? record.height;
     return preparedHeight === record.height
@@ -64,7 +94,8 @@ export function decodeLastSigned(bytes: Uint8Array): Result<LastSignedState, Las
   }
 }
 
-const FORMAT_VERSION = 1n;
+const PLAIN_VERSION = 1n;
+const FORMAT_VERSION = 2n;
 /** The record, what is prepared, its Prepares, a signer. */
 const RECORD_DEPTH = 4;
 
@@ -75,6 +106,27 @@ function encodePrepared({ certificate, candidate }: PreparedBlock): Uint8Array {
     encodeSigner(certificate.proposal),
     encodeRlpList(certificate.prepares.map(encodeSigner)),
   ]);
+}
+
+function encodeDoubt(doubt: Doubt | undefined): Uint8Array {
+  if (doubt === undefined) return encodeRlpString(EMPTY_BYTES);
+  const reason = BigInt(DOUBT_REASONS.indexOf(doubt.reason));
+  return encodeRlpList([reason, doubt.upTo, doubt.untilTimestamp].map(encodeNumber));
+}
+
+function decodeDoubt(items: RlpItem): Doubt {
+  const [code, upTo, untilTimestamp] = listOf(items, 3);
+  const reason = DOUBT_REASONS[Number(numberOf(code))];
+  if (reason === undefined) throw new RangeError("not a reason of doubt");
+  return { reason, upTo: numberOf(upTo), untilTimestamp: numberOf(untilTimestamp) };
+}
+
+function encodeNumber(value: bigint): Uint8Array {
+  return encodeRlpString(bigintToBytes(value));
+}
+
+function numberOf(item: RlpItem | undefined): bigint {
+  return bytesToBigint(bytesOf(item));
 }
 
 function encodeSigner({ signature, author }: Signed<Payload>): Uint8Array {

@@ -25,14 +25,19 @@ export interface State {
   readonly head: Head | undefined;
   /** What we signed last, at whatever height. */
   readonly lastSigned: LastSignedState | undefined;
+  readonly startedAtMs: number;
+  /** True while the chain is at genesis since a start without a record (lostVotes.ts). */
+  readonly isNewborn: boolean;
   readonly isPaused: boolean;
-  /** Undefined while we only follow: not a validator, paused, or bound by a vote signed for a later height. */
+  /** Undefined while we only follow: not a validator, paused, in doubt, or bound by a vote signed for a later height. */
   readonly height: Height | undefined;
 }
 
 export const UNSTARTED: State = {
   head: undefined,
   lastSigned: undefined,
+  startedAtMs: 0,
+  isNewborn: false,
   isPaused: false,
   height: undefined,
 };
@@ -82,8 +87,13 @@ export function isPrepared({ prepared, round }: Height): boolean {
 
 /** All inputs of the state machine. A result or timer names its round; it is ignored when we have left that round. */
 export type Input =
-  /** The node starts, with what we signed before the restart. */
-  | { readonly kind: "started"; readonly head: Head; readonly record?: LastSignedState }
+  /** The node starts, with what we signed before the restart, and whether a block above that has a seal of ours. */
+  | {
+      readonly kind: "started";
+      readonly head: Head;
+      readonly record?: LastSignedState;
+      readonly isSealedAbove?: boolean;
+    }
   /** Decoded, signers already recovered. */
   | { readonly kind: "message"; readonly message: Authored }
   | { readonly kind: "blockTimer" | "roundTimer"; readonly id: RoundId }
@@ -95,7 +105,7 @@ export type Input =
       readonly sound: boolean;
     }
   /** Through our own commit or through sync. */
-  | { readonly kind: "headAdvanced"; readonly head: Head }
+  | { readonly kind: "headAdvanced"; readonly head: Head; readonly isSealedByUs?: boolean }
   /** From the operator: neither propose nor vote until resumed. */
   | { readonly kind: "paused" | "resumed" };
 

@@ -1,5 +1,7 @@
 import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import type { LastSignedState } from "./lastSigned.ts";
+import { recordAtHead, recordAtOwnMessage, stateAtStart } from "./lostVotes.ts";
 import type { Authored, RoundId } from "./message.ts";
 import { findMessageError } from "./messageRules.ts";
 import {
@@ -15,7 +17,7 @@ import {
 import { onRoundChange, onRoundTimeout, requestRound } from "./roundChange.ts";
 import type { Effect, Input, Rules, State } from "./state.ts";
 import { TransitionBuilder } from "./transitionBuilder.ts";
-import { type Head, isProposer, validatorSetAfter } from "./validatorSet.ts";
+import { isProposer, validatorSetAfter } from "./validatorSet.ts";
 import { isValidator } from "./validatorVotes.ts";
 
 /**
@@ -29,6 +31,7 @@ import { isValidator } from "./validatorVotes.ts";
  *   effect, and is durable before any other effect is performed (lastSigned.ts, transitionBuilder.ts);
  * - rounds never go back within a height, and heights rise with the head only;
  * - the block prepared in one round goes into the RoundChange for the next;
+ * - while our key may have signed what our record lacks, we sign nothing (lostVotes.ts);
  * - everything kept is bounded per height, round and author (messageSet.ts).
  *
  * Other parts decide whether a block is valid (execution) and who the validators are (validatorVotes.ts over the chain),
@@ -60,11 +63,15 @@ function take(transition: TransitionBuilder, input: Input): void {
   switch (input.kind) {
     case "started":
       assert(transition.state.head === undefined, "the state machine starts once");
-      transition.changeState({ head: input.head, lastSigned: input.record });
+      transition.changeState({
+        head: input.head,
+        startedAtMs: transition.nowMs,
+        ...stateAtStart(transition.rules, input, transition.nowMs),
+      });
       beginHeight(transition);
       break;
     case "headAdvanced":
-      onHeadAdvanced(transition, input.head);
+      onHeadAdvanced(transition, input);
       break;
     case "paused":
       onPaused(transition);
@@ -93,10 +100,15 @@ function take(transition: TransitionBuilder, input: Input): void {
 }
 
 /** Heights rise by commits alone: the current head, or one below it, changes nothing (ibft2.md#heights). */
-function onHeadAdvanced(transition: TransitionBuilder, head: Head): void {
-  const known = expectDefined(transition.state.head, "the head at the start");
+function onHeadAdvanced(
+  transition: TransitionBuilder,
+  input: Extract<Input, { kind: "headAdvanced" }>,
+): void {
+  const { rules, state, nowMs } = transition;
+  const { head } = input;
+  const known = expectDefined(state.head, "the head at the start");
   if (head.header.number <= known.header.number) return;
-  transition.changeState({ head });
+  transition.changeState({ head, isNewborn: false, lastSigned: recordAtHead(rules, state, input, nowMs) });
   beginHeight(transition);
 }
 
@@ -111,6 +123,7 @@ function beginHeight(transition: TransitionBuilder): void {
   transition.changeState({ height: undefined });
   if (head === undefined || isPaused || !isValidator(head.tally, rules.self)) return;
   const validatorSet = validatorSetAfter(head);
+  if (lastSigned?.doubt !== undefined) return;
   if (lastSigned !== undefined && lastSigned.height > validatorSet.height) return;
   const signed = lastSigned?.height === validatorSet.height ? lastSigned : undefined;
   transition.changeState({
@@ -143,8 +156,11 @@ function onResumed(transition: TransitionBuilder): void {
   if (transition.state.height === undefined) beginHeight(transition);
 }
 
-/** Ignores messages of other heights, and our own messages that others relay back. */
+/** Ignores messages of other heights, and our own messages that others relay back if we can have sent them. */
 function onMessage(transition: TransitionBuilder, message: Authored): void {
+  const { rules, state, nowMs } = transition;
+  const lastSigned = recordAtOwnMessage(rules, state, message, nowMs);
+  if (lastSigned !== state.lastSigned) onDoubt(transition, lastSigned);
   const { height } = transition.state;
   if (height === undefined || height.decision !== undefined) return;
   if (message.signed.payload.height !== height.validatorSet.height) return;
@@ -154,6 +170,12 @@ function onMessage(transition: TransitionBuilder, message: Authored): void {
   else if (message.kind === "proposal") onProposal(transition, message);
   else if (message.kind === "roundChange") onRoundChange(transition, message);
   else onVote(transition, message);
+}
+
+/** A decided block is still committed: its quorum may include our seal. */
+function onDoubt(transition: TransitionBuilder, lastSigned: LastSignedState | undefined): void {
+  const { height } = transition.state;
+  transition.changeState({ lastSigned, height: height?.decision === undefined ? undefined : height });
 }
 
 function isCurrent({ state }: TransitionBuilder, id: RoundId): boolean {

@@ -67,6 +67,10 @@ export class TransitionBuilder {
         if (record.prepared === prepared) return;
       }
     }
-    this.changeState({ lastSigned: { height, round, digest, prepared } });
+    assert(record?.doubt === undefined, "never vote in doubt about earlier votes");
+    const { forgotten } = record ?? {};
+    this.changeState({
+      lastSigned: { height, round, digest, prepared, ...(forgotten === height && { forgotten }) },
+    });
   }
 }

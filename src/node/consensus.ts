@@ -3,14 +3,25 @@ import type { Chain } from "../chain/createChain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { declareConsensusMetrics, showConsensus } from "../consensus/consensusMetrics.ts";
 import { createEngine, type Engine } from "../consensus/engine.ts";
-import type { CandidateBuilder, CandidateChecker, Committer, Outbox, VoteLog } from "../consensus/ports.ts";
+import type {
+  CandidateBuilder,
+  CandidateChecker,
+  Committer,
+  Outbox,
+  OwnSeals,
+  VoteLog,
+} from "../consensus/ports.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
+import { recoverAddress } from "../primitives/secp256k1.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
+import { sealDigest } from "../types/blockHash.ts";
+import { decodeExtraData } from "../types/extraData.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
 export interface ConsensusParts {
@@ -40,6 +51,7 @@ export function connectConsensus(parts: ConsensusParts): Engine {
       builder: builderOn(parts, fail),
       checker: checkerOn(parts, fail),
       committer: committerOn(parts, fail),
+      ownSeals: ownSealsOn(parts),
       voteLog,
       outbox,
       clock,
@@ -120,6 +132,21 @@ function committerOn({ chain, logger }: ConsensusParts, fail: Fail): Committer {
           "an agreed block could not be committed",
         );
       return committed.ok;
+    },
+  };
+}
+
+function ownSealsOn({ chain, key }: ConsensusParts): OwnSeals {
+  return {
+    isIn(number) {
+      const header = chain.headerByNumber(number)?.header;
+      const extra = header && decodeExtraData(header.extraData);
+      if (header === undefined || extra?.ok !== true) return false;
+      const digest = sealDigest(header, extra.value);
+      return extra.value.seals.some((seal) => {
+        const sealer = recoverAddress(digest, seal);
+        return sealer !== undefined && equalBytes(sealer, key.address);
+      });
     },
   };
 }

@@ -158,6 +158,6 @@ function unusableVoteLog({ voteFile }: DataDirectory, error: string): Result<nev
     fault: "local",
     message:
       `The vote log ${voteFile} cannot be used: ${error}. Restore the file that belongs to this chain; or, if this ` +
-      `node has never voted on it, delete ${voteFile} and ${voteFile}.mark.`,
+      `node has never voted on it, delete ${voteFile} and ${voteFile}.mark: it is then silent for a while.`,
   });
 }

@@ -11,6 +11,10 @@ export interface RpcConsensusStatus {
   readonly quorum: number;
   /** Undefined when this node does not take part in consensus. */
   readonly round: RpcRoundStatus | undefined;
+  /** Set while this validator is silent because it may have signed what its record lacks. */
+  readonly silence:
+    | { readonly reason: string; readonly upTo: bigint; readonly untilTimestamp: bigint }
+    | undefined;
   readonly members: readonly RpcMemberStatus[];
   readonly head:
     | {

@@ -3,20 +3,33 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { sealedHeader } from "../../src/ibft/candidate.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
+import { forgottenAt, nothingAbove } from "../../src/ibft/lostVotes.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { sign } from "../../src/primitives/secp256k1.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
+import { encodeBlock } from "../../src/types/block.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { encodeExtraData } from "../../src/types/extraData.ts";
+import { aChain } from "../builders/aChain.ts";
+import { createHandClock } from "../builders/handClock.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 import { aCandidate, aGenesisHead } from "../builders/toyChain.ts";
+import { runProgram } from "../cluster/nodeProcess.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { ibexHere } from "./program.ts";
 
 const KEYS = [1, 2, 3, 4].map(accountFromSeed);
+const IN_DOUBT: LastSignedState = {
+  ...nothingAbove(0n),
+  doubt: { reason: "missing", upTo: 2n, untilTimestamp: 9n },
+};
+const FORGOTTEN = ["votes.log", "votes.log.height-1", "votes.log.mark"];
 const [SELF, ...OTHERS] = KEYS.map(({ address }) => address) as [Address, Address, Address, Address];
 /** The state in a stuck network: the node requested round 8 of block 1, and saw no proposal in it. */
 const ROUND_CHANGE_SENT: LastSignedState = { height: 1n, round: 8, digest: undefined, prepared: undefined };
@@ -26,9 +39,10 @@ describe("ibex validator forget-votes", () => {
     const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     const { exitCode, output } = await node.forget(`--heads=${node.headsOf(OTHERS)}`);
     expect(output).toContain("The votes of height 1 are forgotten");
+    expect(await node.record()).toEqual(forgottenAt(1n));
     expect(output).toContain("A Byzantine validator that kept old messages could still cause a fork");
     expect(exitCode).toBe(0);
-    expect(node.files()).toEqual(["votes.log.height-1"]);
+    expect(node.files()).toEqual(FORGOTTEN);
     const copy = await openVoteLog(join(node.dataPath, "votes.log.height-1"));
     onTestFinished(() => copy.close());
     expect(decodeLastSigned(copy.read() ?? new Uint8Array())).toMatchObject({
@@ -41,7 +55,7 @@ describe("ibex validator forget-votes", () => {
     const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     const urls = await Promise.all(OTHERS.map((address) => aRunningValidator(address, node.head)));
     expect((await node.forget(`--heads-from=${urls.join()}`)).exitCode).toBe(0);
-    expect(node.files()).toEqual(["votes.log.height-1"]);
+    expect(node.files()).toEqual(FORGOTTEN);
   });
 
   it("refuses when a validator's head is unknown or differs, and names it and any URL that does not answer", async () => {
@@ -63,7 +77,7 @@ describe("ibex validator forget-votes", () => {
     const forced = await node.forget(`--heads=${heads}`, `--heads-from=${urls.join()}`, "--force");
     expect(forced.exitCode).toBe(0);
     expect(forced.output).toContain(`Overruled by --force: ${fourth}: its newest block is not given\n`);
-    expect(node.files()).toEqual(["votes.log.height-1"]);
+    expect(node.files()).toEqual(FORGOTTEN);
   });
 
   it("refuses when a block was voted for or prepared, or when the chain lags behind the votes", async () => {
@@ -98,6 +112,33 @@ describe("ibex validator forget-votes", () => {
     }
   });
 
+  it.each([
+    ["there is no record", undefined],
+    ["the record is in doubt", IN_DOUBT],
+  ])(
+    "lets a validator vote again whose votes are lost, where all are stopped with the same block: %s",
+    async (_, record) => {
+      const node = await aStoppedValidator(record, 1);
+      const running = await aRunningValidator(OTHERS[0] ?? SELF, node.head);
+      const refused = await node.forget(
+        `--heads=${node.headsOf(OTHERS.slice(1))}`,
+        `--heads-from=${running}`,
+      );
+      expect(refused.exitCode).toBe(1);
+      expect(refused.errors).toContain("The votes of this node are lost, and it stays silent at height 2:\n");
+      expect(refused.errors).toContain(
+        `  ${toHex(OTHERS[0] ?? SELF)}: runs, and may hold votes that this node has lost`,
+      );
+      const incomplete = await node.forget(`--heads=${node.headsOf(OTHERS.slice(1))}`);
+      expect(incomplete.errors).toContain(`  ${toHex(OTHERS[0] ?? SELF)}: its newest block is not given\n`);
+      expect(incomplete.exitCode).toBe(1);
+      const { exitCode, output } = await node.forget(`--heads=${node.headsOf(OTHERS)}`);
+      expect(output).toContain("The votes of height 2 are forgotten");
+      expect(exitCode).toBe(0);
+      expect(await node.record()).toEqual(forgottenAt(2n));
+    },
+  );
+
   it("refuses with 2 while the node runs, and in a folder without a validator", async () => {
     const node = await aStoppedValidator(ROUND_CHANGE_SENT);
     await node.forget();
@@ -121,7 +162,7 @@ describe("ibex validator forget-votes", () => {
     expect(errors).toContain("is damaged");
     expect(exitCode).toBe(74);
     expect((await node.forget("--force")).exitCode).toBe(0);
-    expect(node.files()).toEqual(["votes.log.height-1"]);
+    expect(node.files()).toEqual(FORGOTTEN);
   });
 
   it("refuses an intact but undecodable vote log with 74, and moves it aside when forced", async () => {
@@ -133,7 +174,7 @@ describe("ibex validator forget-votes", () => {
     expect(errors).toMatch(/votes\.log is unusable: .* --force moves it aside\.\n/);
     expect(exitCode).toBe(74);
     expect((await node.forget("--force")).exitCode).toBe(0);
-    expect(node.files()).toEqual(["votes.log.height-1"]);
+    expect(node.files()).toEqual(FORGOTTEN);
   });
 });
 
@@ -142,8 +183,8 @@ interface HeadOverRpc {
   readonly hash: Hex;
 }
 
-/** One of four validators, on the genesis block. */
-async function aStoppedValidator(record: LastSignedState | undefined) {
+/** One of four validators, on the genesis block or on block 1. */
+async function aStoppedValidator(record: LastSignedState | undefined, blocks: 0 | 1 = 0) {
   const dataPath = temporaryFolder();
   const genesisFile = join(temporaryFolder(), "genesis.json");
   writeFileSync(genesisFile, GENESIS);
@@ -156,6 +197,11 @@ async function aStoppedValidator(record: LastSignedState | undefined) {
   }
   const options = [`--data-path=${dataPath}`, `--genesis-file=${genesisFile}`];
   const forget = (...words: string[]) => ibexHere(["validator", "forget-votes", ...options, ...words]);
+  if (blocks === 1) {
+    const file = join(temporaryFolder(), "blocks");
+    writeFileSync(file, await aSealedBlock());
+    expect(await runProgram([...options, "blocks", "import", `--from=${file}`]).exit).toBe(0);
+  }
   // The first run stores the genesis block.
   if (record !== undefined) await forget();
   const info = await ibexHere(["database", "info", `--data-path=${dataPath}`]);
@@ -163,14 +209,39 @@ async function aStoppedValidator(record: LastSignedState | undefined) {
   return {
     dataPath,
     forget,
-    head: { number: "0x0", hash } satisfies HeadOverRpc,
+    head: { number: `0x${blocks}`, hash } satisfies HeadOverRpc,
     headsOf: (validators: readonly Address[]) =>
-      validators.map((validator) => `${toHex(validator)}=0:${hash}`).join(),
+      validators.map((validator) => `${toHex(validator)}=${blocks}:${hash}`).join(),
+    record: async () => {
+      const store = await openVoteLog(join(dataPath, "votes.log"));
+      const decoded = decodeLastSigned(store.read() ?? new Uint8Array());
+      await store.close();
+      return decoded.ok ? decoded.value : decoded.error;
+    },
     files: () =>
       readdirSync(dataPath)
         .filter((name) => name.startsWith("votes"))
         .sort(),
   };
+}
+
+async function aSealedBlock(): Promise<Uint8Array> {
+  const clock = createHandClock(1_700_000_000_000);
+  const { chain } = await aChain({
+    genesis: GENESIS,
+    database: createMemoryDatabase(),
+    clock,
+    builder: SELF,
+  });
+  const supply = {
+    select: () => ({ next: () => undefined, skipSender: () => undefined }),
+    drop: () => undefined,
+  };
+  const built = await chain.build({ parent: chain.head, round: 0, timestamp: 1_700_000_000n }, supply);
+  if (!built.ok) throw new Error(built.error.message);
+  const candidate = built.value;
+  const seals = KEYS.slice(1).map(({ privateKey }) => sign(candidate.digest, privateKey));
+  return encodeBlock({ header: sealedHeader(candidate, seals), transactions: [], ommers: [] });
 }
 
 /** A server with only the JSON-RPC methods that are requested. */

@@ -4,6 +4,8 @@ import { createMessageRouter, type MessageRouter } from "../../src/consensus/rou
 import { declareMessageRouterMetrics, VALIDATION_RESULTS } from "../../src/consensus/router/routerMetrics.ts";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { type Encoded, encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
+import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
+import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type {
   Authored,
   Commit,
@@ -170,12 +172,15 @@ export interface Edge {
   read(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>;
 }
 
+/** The tests sign with its key too: what it hears of that raises no doubt. */
+export const NO_VOTES = encodeLastSigned(forgottenAt(1n));
+
 /** Validator d at height 1, round 0, half a second before a may propose; the only real node of the network. */
 export async function anEdge(): Promise<Edge> {
   const clock = createHandClock(START_S * 1000 + 500);
   const schedule = aSchedule();
   const registry = aRegistry();
-  const disk: ToyDisk = { heads: [PARENT], votes: undefined };
+  const disk: ToyDisk = { heads: [PARENT], votes: NO_VOTES };
   const observed: Observed = { messages: [], commits: [] };
   const failures: unknown[] = [];
   const news: string[] = [];

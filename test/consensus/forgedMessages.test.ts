@@ -14,6 +14,7 @@ import {
   commit,
   countedAt,
   decideX,
+  NO_VOTES,
   PARENT,
   prepare,
   prepared,
@@ -316,7 +317,7 @@ describe("a forged message, by its bytes and with real keys", () => {
     const before = printed(edge.state());
     expect(await edge.hear(message())).toBe(outcome);
     expect(printed(edge.state())).toBe(before);
-    expect([edge.observed.messages, edge.disk.votes, edge.failures]).toEqual([[], undefined, []]);
+    expect([edge.observed.messages, edge.disk.votes, edge.failures]).toEqual([[], NO_VOTES, []]);
     const [result = "", error] = outcome.split(", ");
     expect(await edge.read("messages_validated_total", { result })).toBe(1);
     if (error !== undefined) expect(await edge.read("messages_rejected_total", { error })).toBe(1);

@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { createCandidate } from "../../src/ibft/candidate.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
+import { forgottenAt, nothingAbove } from "../../src/ibft/lostVotes.ts";
 import type { PreparedBlock } from "../../src/ibft/message.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
+import { toHex } from "../../src/primitives/hex.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { aCandidate, aGenesisHead, tokenSignature, toyAddress, toyAddresses } from "../builders/toyChain.ts";
@@ -22,16 +24,36 @@ describe("a record of the vote log", () => {
       record: { height: 1n, round: 70_000, digest, prepared: aPreparedBlock(3) },
     },
     { title: "a lone validator's", record: { height: 1n, round: 3, digest, prepared: aPreparedBlock(0) } },
+    {
+      title: "a doubt",
+      record: {
+        ...nothingAbove(7n),
+        doubt: { reason: "ownKey", upTo: 2n ** 60n, untilTimestamp: 1_700_000_000n },
+      },
+    },
+    {
+      title: "a doubt about a later height than that of a prepared block",
+      record: {
+        ...{ height: 1n, round: 3, digest, prepared: aPreparedBlock(1) },
+        doubt: { reason: "missing", upTo: 9n, untilTimestamp: 5n },
+      },
+    },
+    { title: "a forgotten height", record: forgottenAt(1n) },
   ])("is read back as it was written: $title", ({ record }) => {
     expect(decodeLastSigned(encodeLastSigned(record))).toEqual({ ok: true, value: record });
   });
 
   it("is refused when another version wrote it", () => {
     const bytes = encodeLastSigned({ height: 1n, round: 1, digest: undefined, prepared: undefined });
-    bytes[1] = 2;
+    bytes[1] = 3;
     expect(decodeLastSigned(bytes)).toMatchObject({
       error: { code: "unknownVoteLogVersion", fault: "local" },
     });
+  });
+
+  it("is written as earlier releases read it unless there is a doubt or a forgotten height", () => {
+    expect(toHex(encodeLastSigned(nothingAbove(7n)))).toBe("0xc50107808080");
+    expect(toHex(encodeLastSigned(forgottenAt(8n))).slice(0, 8)).toBe("0xc70207");
   });
 
   it("is refused, not misread, wherever it is cut short", () => {

@@ -1,5 +1,6 @@
 import { type Candidate, candidateOfBlock, withRound } from "../../src/ibft/candidate.ts";
 import { encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
+import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { type Effect, type Input, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
@@ -225,7 +226,7 @@ export function openRecording(network: Network): Recording {
 
     const [first] = timelineOf(height).events;
     nowMs = Math.max(Number(parent.header.timestamp) * 1000, (first?.atMs ?? 0) - 60_000);
-    tell({ kind: "started", head: parent });
+    tell({ kind: "started", head: parent, record: forgottenAt(BigInt(height)) });
     return {
       said,
       take,

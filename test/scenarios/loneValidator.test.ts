@@ -266,6 +266,7 @@ describe("a follower", () => {
         1.0 hears proposal 1/0 by a: X@0
         1.0 round timer 1/0
         1.0 head X
+            record 1/0 nothing
       `),
     );
   });

@@ -31,6 +31,8 @@ export interface Stage {
   /** Sets the clock, without any input. */
   at(seconds: number): void;
   start(record?: LastSignedState): void;
+  /** Starts where one of the first blocks above the record has our seal. */
+  startSealedAbove(record: LastSignedState): void;
   /** Restarts on the same head with nothing but the vote log. */
   restart(): void;
   pause(): void;
@@ -40,7 +42,9 @@ export interface Stage {
   built(block: string, round: number): void;
   checked(block: string, round: number, result: "valid" | "invalid"): void;
   hear(message: Authored): void;
-  headAdvanced(block: string): void;
+  headAdvanced(block: string, isSealedByUs?: boolean): void;
+  /** Goes on from the head of that many blocks, one a second, before the start. */
+  growChain(blocks: number): void;
   /** Announces the current head once more. */
   repeatHead(): void;
   /** The candidate of that name on the present head, in round 0; made when first named. */
@@ -126,7 +130,7 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
       case "recordVote": {
         const { prepared, digest } = effect.record;
         const block = prepared === undefined ? "" : `, prepared ${nameOf(prepared.candidate)}`;
-        return `record ${place(effect.record)} ${nameOfDigest(digest)}${block}`;
+        return `record ${place(effect.record)} ${nameOfDigest(digest)}${block}${describeDoubt(effect.record)}`;
       }
       case "multicast":
         return `say ${describeMessage(effect.message)}`;
@@ -180,6 +184,8 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
     at(seconds) {
       nowMs = seconds * 1000;
     },
+    startSealedAbove: (record) =>
+      tell("started, sealed above", { kind: "started", head, record, isSealedAbove: true }),
     start: (record) => tell("started", { kind: "started", head, ...(record !== undefined && { record }) }),
     restart() {
       const { lastSigned: record } = state;
@@ -211,9 +217,16 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
       tell(`${name}@${round} is ${result}`, input);
     },
     hear: (message) => tell(`hears ${describeMessage(message)}`, { kind: "message", message }),
-    headAdvanced(name) {
+    headAdvanced(name, isSealedByUs = false) {
       head = headOf(head, block(name), schedule);
-      tell(`head ${name}`, { kind: "headAdvanced", head });
+      tell(`head ${name}${isSealedByUs ? ", sealed by us" : ""}`, {
+        kind: "headAdvanced",
+        head,
+        isSealedByUs,
+      });
+    },
+    growChain(count) {
+      for (let at = 0; at < count; at++) head = headOf(head, aCandidate(head), schedule);
     },
     repeatHead: () => tell("the same head", { kind: "headAdvanced", head }),
     block,
@@ -257,6 +270,12 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
       };
     },
   };
+}
+
+function describeDoubt({ doubt, forgotten }: LastSignedState): string {
+  if (forgotten !== undefined) return `, ${forgotten} forgotten`;
+  if (doubt === undefined) return "";
+  return `, silent (${doubt.reason}) up to ${doubt.upTo} and to second ${doubt.untilTimestamp}`;
 }
 
 /** A transcript as a scenario states it: indentation of the source removed. */

@@ -37,6 +37,8 @@ export interface Checkers {
   onMulticast(message: Authored): void;
   /** Every block that an honest node adds to its chain. */
   onBlock(parent: Head, block: SealedBlock): void;
+  /** An honest validator may contradict what it said up to that height: it cannot know better. */
+  excuse(author: Address, upTo: bigint): void;
   /** Messages of honest validators are never rejected nor reported. */
   onRefusal(effect: Extract<Effect, { kind: "rejectMessage" | "reportDoubleVote" }>): void;
 }
@@ -55,6 +57,8 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
   const agreed = new Map<bigint, string>();
   /** By author, kind, height and round. */
   const promised = new Map<string, string>();
+  /** By author: the height up to which contradictions are excused. */
+  const excused = new Map<string, bigint>();
   /** Blocks built by honest validators. */
   const built = new Set<string>();
   /** Paused nodes. */
@@ -70,8 +74,13 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
     if (count > limit) check(false, "bounds", `${count} ${what}, where ${limit} may be`);
   }
 
+  function isExcused(author: Address, height: bigint): boolean {
+    return (excused.get(toDigits(author)) ?? -1n) >= height;
+  }
+
   /** One digest per author, kind, height and round; the seal in a block counts as a Commit. */
   function checkDigest(author: Address, kind: string, height: bigint, round: number, about: string): void {
+    if (isExcused(author, height)) return;
     const place = `${toDigits(author)} ${kind} ${height}/${round}`;
     const known = promised.get(place) ?? about;
     check(known === about, "promise", `two ${kind}s of one validator in ${height}/${round}`);
@@ -87,12 +96,13 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
     );
   }
 
-  /** A paused node emits no effects except the commit of a decided block. */
+  /** A paused node emits no effects except the commit of a decided block, and may record that nothing is in doubt. */
   function checkPause(node: number, { kind }: Input, effects: readonly Effect[]): void {
     if (kind === "paused") held.add(node);
     if (kind === "resumed" || kind === "started") held.delete(node);
     if (!held.has(node)) return;
-    const isStill = effects.every(({ kind: asked }) => asked === "commitBlock" || asked === "setRoundTimer");
+    const still: readonly Effect["kind"][] = ["commitBlock", "setRoundTimer", "recordVote"];
+    const isStill = effects.every(({ kind: asked }) => still.includes(asked));
     check(isStill, "order", "a node that is held back takes part");
   }
 
@@ -135,6 +145,7 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       const { kind, signed } = message;
       const { author } = signed;
       const { height, round } = signed.payload;
+      if (isExcused(author, height)) return;
       const last = lastSent.get(toDigits(author)) ?? { height: -1n, round: 0, preparedRound: -1 };
       const isSameHeight = last.height === height;
       check(height >= last.height, "promise", `a word in ${height} after one in ${last.height}`);
@@ -183,8 +194,14 @@ export function createCheckers({ nowMs, isHonest, blindTo }: CheckerParts): Chec
       }
     },
 
+    excuse(author, upTo) {
+      excused.set(toDigits(author), upTo);
+    },
+
     onRefusal(effect) {
       if (effect.kind === "reportDoubleVote") {
+        const { signed: first } = effect.first;
+        if (isExcused(first.author, first.payload.height)) return;
         check(false, "promise", "an honest validator is reported");
         return;
       }

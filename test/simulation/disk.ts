@@ -12,6 +12,8 @@ export interface VoteDisk {
   cutPower(): void;
   /** The record that a node finds when it starts now. */
   read(): Uint8Array | undefined;
+  /** Puts another record in its place: an older one, or none. */
+  replace(record: Uint8Array | undefined): void;
 }
 
 export function createVoteDisk(random: Random): VoteDisk {
@@ -31,5 +33,9 @@ export function createVoteDisk(random: Random): VoteDisk {
       else durable = written;
     },
     read: () => written,
+    replace(record) {
+      written = record;
+      durable = record;
+    },
   };
 }

@@ -2,6 +2,8 @@ import type { HeadChange } from "../../src/chain/chain.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
+import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
+import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import type { SubProtocol } from "../../src/network/subProtocol.ts";
 import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
@@ -162,7 +164,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
           peering.outbox.multicast(message, validators);
         },
       },
-      voteLog: parts.forgetsVotes ? { ...voteLog, read: () => undefined } : voteLog,
+      voteLog: parts.forgetsVotes ? { ...voteLog, read: () => forgottenAfter(chain) } : voteLog,
       clock,
       logger,
       onFailure(error) {
@@ -229,9 +231,13 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
   return node;
 }
 
+function forgottenAfter({ head }: Chain): Uint8Array {
+  return encodeLastSigned(forgottenAt(head.header.number + 1n));
+}
+
 /** All nodes are honest, but with different clocks a block may seem to come too early. */
 function reportsEquivocation(message: string, facts: object): boolean {
-  if (message === "a validator has signed two different blocks in one round") return true;
+  if (message.startsWith("a validator has signed two different blocks in one round")) return true;
   const isEarly = "code" in facts && facts.code === "timestampInFuture";
   return message === "a proposed block is invalid" && !isEarly;
 }

@@ -125,7 +125,7 @@ describe("the simulator catches validators that", () => {
     ["take turns from the round, not from the block", COUNTS_TURNS_BY_ROUND, "progress", 80],
     ["count an author twice", COUNTS_AUTHORS_TWICE, "evidence", 20],
     ["take any seal for its bearer's", TRUSTS_SEALS, "evidence", 20],
-    ["believe a proposer without proof", BELIEVES_PROPOSERS, "evidence", 20],
+    ["believe a proposer without proof", BELIEVES_PROPOSERS, "evidence", 60],
     ["accept any prepared certificate of a RoundChange", BELIEVES_ROUND_CHANGES, "evidence", 60],
     ["believe who is named as a block's builder", BELIEVES_BUILDERS, "evidence", 40, FOUR_WITH_RUTHLESS],
     ["accept invalid blocks", TAKES_UNSOUND_BLOCKS, "evidence", 40, FOUR_WITH_RUTHLESS],

@@ -1,3 +1,5 @@
+import type { Doubt, LastSignedState } from "../../src/ibft/lastSigned.ts";
+import { forgottenAt, nothingAbove } from "../../src/ibft/lostVotes.ts";
 import { addMessage, findMessage } from "../../src/ibft/messageSet.ts";
 import type { Height, Input, State } from "../../src/ibft/state.ts";
 import { type Step, step, type Transition } from "../../src/ibft/stateMachine.ts";
@@ -13,7 +15,37 @@ const IGNORED_CERTIFICATE_ERRORS: readonly string[] = [
 
 /** State machines with one broken rule, made by wrapping the step function; the state machine itself has no switches. */
 
-export const FORGETS_VOTES: Sabotage = { remember: () => undefined };
+/** Without a record, it takes part as if its votes had been forgotten on purpose. */
+const TAKES_PART_ANYWAY: Step = (rules, state, nowMs, input) =>
+  step(
+    rules,
+    state,
+    nowMs,
+    input.kind === "started" && input.record === undefined
+      ? { ...input, record: forgottenAt(input.head.header.number + 1n) }
+      : input,
+  );
+
+export const NEEDS_NO_RECORD: Sabotage = { machine: TAKES_PART_ANYWAY };
+
+/** Does not see that blocks above its record have its seal. */
+export const OVERLOOKS_OWN_SEALS: Sabotage = { overlooksOwnSeals: true };
+
+/** Silent in the height in which it may have voted by its own chain, but not until blocks are newer than its start. */
+export const LOOKS_AT_NO_TIME: Sabotage = {
+  machine: doubting((doubt) => ({ ...doubt, untilTimestamp: 0n })),
+};
+
+/** Silent only until the next restart. */
+export const FORGETS_DOUBTS: Sabotage = {
+  overlooksOwnSeals: true,
+  remember(record) {
+    const { doubt: _forgotten, ...kept } = record ?? nothingAbove(0n);
+    return record && kept;
+  },
+};
+
+export const FORGETS_VOTES: Sabotage = { remember: () => undefined, machine: TAKES_PART_ANYWAY };
 
 export const FORGETS_PREPARED_OVER_RESTARTS: Sabotage = {
   remember: (record) => record && { ...record, prepared: undefined },
@@ -62,7 +94,7 @@ export const STAYS_FOR_EVER: Sabotage = {
 export const AS_BESU: Sabotage = {
   remember: () => undefined,
   repeatsNothing: true,
-  machine: spoiled(onItsOwn),
+  machine: spoiled(onItsOwn, TAKES_PART_ANYWAY),
 };
 
 /** One request for a later round makes all join: a Byzantine validator can mislead them. */
@@ -202,10 +234,29 @@ function capped(machine: Step): Step {
   };
 }
 
-/** A state machine whose state is changed after every step. */
-function spoiled(change: (height: Height) => Height): Step {
+/** A state machine with changed doubts. */
+function doubting(change: (doubt: Doubt) => Doubt): Step {
+  const changed = (record: LastSignedState): LastSignedState =>
+    record.doubt === undefined ? record : { ...record, doubt: change(record.doubt) };
   return (rules, state, nowMs, input) => {
-    const transition = step(rules, state, nowMs, input);
+    const { state: after, effects } = step(rules, state, nowMs, input);
+    const { lastSigned } = after;
+    return {
+      state:
+        lastSigned === state.lastSigned || lastSigned === undefined
+          ? after
+          : { ...after, lastSigned: changed(lastSigned) },
+      effects: effects.map((effect) =>
+        effect.kind === "recordVote" ? { ...effect, record: changed(effect.record) } : effect,
+      ),
+    };
+  };
+}
+
+/** A state machine whose state is changed after every step. */
+function spoiled(change: (height: Height) => Height, machine: Step = step): Step {
+  return (rules, state, nowMs, input) => {
+    const transition = machine(rules, state, nowMs, input);
     const { height } = transition.state;
     return height === undefined ? transition : withHeight(transition, change(height));
   };

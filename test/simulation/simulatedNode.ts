@@ -11,6 +11,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
+import { isTokenOf } from "../builders/toyChain.ts";
 import type { Agenda } from "./agenda.ts";
 import { createVoteDisk } from "./disk.ts";
 import type { Random } from "./random.ts";
@@ -41,6 +42,10 @@ export interface SimulatedNode {
   /** Ends its process without a restart. */
   stop(): void;
   setClock(skewMs: number): void;
+  /** Its record as it is now, to be put back later. */
+  readonly record: Uint8Array | undefined;
+  /** For a node that is down: another record, and a chain of no more than these blocks. */
+  restore(record: Uint8Array | undefined, blocks?: number): void;
 }
 
 /** What sabotage may change: the state machine, a node's vote log, and when votes are sent. */
@@ -58,6 +63,8 @@ export interface Sabotage {
   readonly cancelsNothing?: boolean;
   /** Accepts blocks of others with any seals. */
   readonly importsUnsealed?: boolean;
+  /** Looks for its seal in no block. */
+  readonly overlooksOwnSeals?: boolean;
 }
 
 export interface NodeParts {
@@ -146,6 +153,13 @@ export function createNode(
     setClock(newSkewMs) {
       skewMs = newSkewMs;
     },
+    get record() {
+      return disk.read();
+    },
+    restore(record, blocks) {
+      disk.replace(record);
+      if (blocks !== undefined) node.chain.splice(blocks);
+    },
   };
 
   /** One run of its engine. The process may end before any external effect. */
@@ -185,6 +199,9 @@ export function createNode(
             if (mayAct()) parts.multicast(node, message, validators);
           },
         },
+        ...(sabotage.overlooksOwnSeals !== true && {
+          ownSeals: { isIn: (number: bigint) => isSealedBy(rules.self, node.chain[Number(number)]) },
+        }),
         clock: clockOfThisRun(),
         logger: silentLogger,
         onFailure: (error) => {
@@ -251,6 +268,10 @@ export function createNode(
 const NEVER = new Promise<never>(() => undefined);
 
 const NOBODY = { pause: () => undefined, resume: () => undefined };
+
+function isSealedBy(self: Address, block: SealedBlock | undefined): boolean {
+  return block?.seals.some((seal) => isTokenOf(seal, self, block.candidate.digest)) === true;
+}
 
 function remembered(bytes: Uint8Array | undefined, { remember }: Sabotage): Uint8Array | undefined {
   if (remember === undefined) return bytes;

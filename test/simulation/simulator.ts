@@ -45,6 +45,8 @@ export interface SimulatedNetwork {
   /** Highest block that any honest node has committed. */
   readonly height: number;
   readonly figures: Readonly<NetworkFigures>;
+  /** A node may contradict what it said up to that height. */
+  excuse(node: SimulatedNode, upTo: bigint): void;
   /** Ends the faulty phase: links heal, crashed nodes restart, clocks are corrected. */
   calm(): void;
 }
@@ -334,6 +336,7 @@ export function createNetwork(
     get height() {
       return height;
     },
+    excuse: ({ rules }, upTo) => checkers.excuse(rules.self, upTo),
     calm() {
       tell?.(
         () => "THE FAULTY PHASE IS OVER: links are whole, the crashed return, clocks are set",

@@ -11,9 +11,9 @@ export const VALIDATOR_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "validator forget-votes",
     help:
-      "Let a stopped validator begin in round 0 again, when its network is stuck in a late round. Refused unless every " +
-      "other validator has the same newest block and no block was prepared after it. The vote log is kept as a copy. " +
-      "First read docs/operating.md, When the chain stands.",
+      "Let a stopped validator begin in round 0 again, when its network is stuck in a late round, or vote again when its " +
+      "votes are lost. Refused unless every other validator has the same newest block and no block was prepared after " +
+      "it. The vote log is kept as a copy. First read docs/operating.md, When the chain stands.",
     options: {
       "heads-from": {
         type: listType(URL_TYPE, "<URL,...>"),

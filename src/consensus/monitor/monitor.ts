@@ -8,13 +8,14 @@ import type { Clock, Timer } from "../../primitives/clock.ts";
 import { createClockSkew } from "./clockSkew.ts";
 import { describeFailedRound } from "./failedRound.ts";
 import { createLiveness, type Member } from "./liveness.ts";
+import { createSilenceLog } from "./silence.ts";
 import { describeStall } from "./stall.ts";
 import type { ConsensusStatus } from "./status.ts";
 import { logValidatorVotes } from "./validatorSetLog.ts";
 
 /**
  * Observes consensus for the operator: which validators are present, why a round failed, how long the chain has stalled and
- * which validators it waits for, whose clock differs. It makes no decisions.
+ * which validators it waits for, whose clock differs, and why this node is silent. It makes no decisions.
  */
 export interface Monitor {
   /** To be called for each message; it arrived `waitedMs` ago. */
@@ -37,6 +38,7 @@ export interface MonitorParts {
 export function createMonitor({ rules, clock, logger, status, onTurnMissed }: MonitorParts): Monitor {
   const liveness = createLiveness(rules.self);
   const skew = createClockSkew(rules.self);
+  const silence = createSilenceLog(logger, rules.self);
   const stall = createStallWarnings({ clock, logger, status });
   const isWarned = createWarningLimit();
   let hasEnded = false;
@@ -75,6 +77,7 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
     },
     stepped(before, after, input) {
       if (hasEnded) return;
+      silence.stepped(before, after, clock.nowMs());
       const { head } = after;
       if (head !== undefined && head !== before.head) onHead(head, before.head);
       else onFailedRound(before, after, input);

@@ -1,3 +1,4 @@
+import type { Doubt } from "../../ibft/lastSigned.ts";
 import { commitsFor, preparesFor, roundChangesIn } from "../../ibft/messageSet.ts";
 import { type Height, isPrepared, type Rules, type State } from "../../ibft/state.ts";
 import { proposerAt, quorum } from "../../ibft/validatorSet.ts";
@@ -18,6 +19,8 @@ export interface ConsensusStatus {
   readonly height: bigint | undefined;
   /** Undefined while we only follow. */
   readonly round: RoundStatus | undefined;
+  /** Set while we are silent because our key may have signed what our record lacks. */
+  readonly silence: Doubt | undefined;
   /** Our address, whether or not it is a validator's. */
   readonly self: Address;
   readonly isValidator: boolean;
@@ -56,9 +59,17 @@ export interface VotesStatus {
 
 /**
  * `validating`: we propose and vote; `following`: our key is not a validator's; `paused`: by the operator; `bound`: we
- * voted at a later height than the chain has, so we wait until it is there; `failed`: stopped by an error.
+ * voted at a later height than the chain has, so we wait until it is there; `silent`: our key may have signed what our
+ * record lacks; `failed`: stopped by an error.
  */
-export type ConsensusMode = "notStarted" | "validating" | "following" | "paused" | "bound" | "failed";
+export type ConsensusMode =
+  | "notStarted"
+  | "validating"
+  | "following"
+  | "paused"
+  | "bound"
+  | "silent"
+  | "failed";
 
 export interface RoundStatus {
   readonly number: number;
@@ -92,6 +103,7 @@ export function describeStatus(state: State, parts: StatusParts): ConsensusStatu
     validators,
     height: next,
     round: height === undefined ? undefined : describeRound(height),
+    silence: state.lastSigned?.doubt,
     self: rules.self,
     isValidator: head !== undefined && isValidator(head.tally, rules.self),
     quorum: quorum(validators.length),
@@ -119,11 +131,12 @@ export function epochBlockFrom(epochLength: bigint, number: bigint): bigint {
   return ((number + epochLength - 1n) / epochLength) * epochLength;
 }
 
-function modeOf({ head, height, isPaused }: State, self: Address): ConsensusMode {
+function modeOf({ head, height, lastSigned, isPaused }: State, self: Address): ConsensusMode {
   if (head === undefined) return "notStarted";
   if (isPaused) return "paused";
   if (height !== undefined) return "validating";
-  return isValidator(head.tally, self) ? "bound" : "following";
+  if (!isValidator(head.tally, self)) return "following";
+  return lastSigned?.doubt === undefined ? "bound" : "silent";
 }
 
 function describeRound(height: Height): RoundStatus {

@@ -222,7 +222,7 @@ function refuseLoss(found: Found, markerFile: MarkerFile, path: string): void {
 function lostVotes(path: string, why: string): DamagedData {
   return new DamagedData(
     `The vote log ${path} is damaged: ${why}. A validator that forgot a vote could contradict it, so this node does ` +
-      "not start. Restore the file from a backup made since; or, if this node is no validator, or the network is past " +
-      `the height at which it stopped, delete ${path} and ${path}.mark.`,
+      `not start. Delete ${path} and ${path}.mark: the validator is then silent until the network is past the height in ` +
+      "which it may have voted (docs/operating.md, Lost votes).",
   );
 }

@@ -28,6 +28,7 @@ const STATUS: RpcConsensusStatus = {
     commits: [a],
     roundChanges: [{ author: b, round: 2 }],
   },
+  silence: undefined,
   members: [
     { address: a, isPresent: true, missedTurns: 0, connections: 0, lastHeard: undefined },
     {
@@ -58,6 +59,15 @@ function ask(status: RpcConsensusStatus): Promise<unknown> {
 }
 
 describe("ibft_status", () => {
+  it("tells why a validator is silent, and until when", async () => {
+    const silence = { reason: "missing", upTo: 81n, untilTimestamp: 1_700_000_095n };
+    expect(await ask({ ...STATUS, mode: "silent", round: undefined, silence })).toMatchObject({
+      mode: "silent",
+      silence: { reason: "missing", upToHeight: "0x51", untilTimestamp: "0x6553f15f" },
+    });
+    expect(await ask({ ...STATUS, isValidator: false, silence })).toMatchObject({ silence: null });
+  });
+
   it("shows what an operator needs when the chain stands", async () => {
     expect(await ask(STATUS)).toEqual({
       mode: "validating",
@@ -74,6 +84,7 @@ describe("ibft_status", () => {
         commits: [toHex(a)],
         roundChanges: [{ address: toHex(b), round: "0x2" }],
       },
+      silence: null,
       quorum: "0x2",
       missing: [toHex(c)],
       validators: [

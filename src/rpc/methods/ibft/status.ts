@@ -17,7 +17,7 @@ export const ibftStatus = defineMethod({
 });
 
 function show(status: RpcConsensusStatus, nowMs: number): Json {
-  const { mode, self, isValidator, height, quorum, round, members, head, votes } = status;
+  const { mode, self, isValidator, height, quorum, round, silence, members, head, votes } = status;
   const isTakingPart = round !== undefined;
   return {
     mode,
@@ -25,6 +25,14 @@ function show(status: RpcConsensusStatus, nowMs: number): Json {
     isValidator,
     height: quantityOrNull(height),
     ...showRound(round, nowMs),
+    silence:
+      silence === undefined || !isValidator
+        ? null
+        : {
+            reason: silence.reason,
+            upToHeight: toQuantity(silence.upTo),
+            untilTimestamp: toQuantity(silence.untilTimestamp),
+          },
     quorum: toQuantity(quorum),
     missing: isTakingPart ? members.filter(({ isPresent }) => !isPresent).map(addressOf) : null,
     validators: members.map((member) => showMember(member, status, nowMs)),

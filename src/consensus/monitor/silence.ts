@@ -1,0 +1,79 @@
+import type { Doubt, DoubtReason } from "../../ibft/lastSigned.ts";
+import type { State } from "../../ibft/state.ts";
+import { isValidator } from "../../ibft/validatorVotes.ts";
+import type { Facts, Logger } from "../../observability/logger.ts";
+import type { Address } from "../../primitives/address.ts";
+import { toHex } from "../../primitives/hex.ts";
+
+/**
+ * Tells the operator that this validator is silent because it may have signed what its record lacks, why, for how long and
+ * what to do; and when it takes part again (ibft2.md#lost-votes).
+ */
+export interface SilenceLog {
+  /** To be called after each step of the state machine. */
+  stepped(before: State, after: State, nowMs: number): void;
+}
+
+export function createSilenceLog(logger: Logger, self: Address): SilenceLog {
+  let told: { readonly reason: DoubtReason; readonly atMs: number } | undefined;
+
+  function tell(doubt: Doubt, { head }: State, nowMs: number): void {
+    if (told?.reason === doubt.reason && nowMs - told.atMs < REPEAT_MS) return;
+    told = { reason: doubt.reason, atMs: nowMs };
+    const facts: Facts = {
+      reason: doubt.reason,
+      number: head?.header.number,
+      upToHeight: doubt.upTo,
+      untilTimestamp: doubt.untilTimestamp,
+    };
+    const level = doubt.reason === "ownKey" ? "error" : "warn";
+    logger[level](facts, `${CAUSES[doubt.reason](toHex(self))} ${describeEnd(doubt)}`);
+  }
+
+  return {
+    stepped(before, after, nowMs) {
+      const doubt = after.lastSigned?.doubt;
+      if (doubt === before.lastSigned?.doubt) return;
+      if (after.head === undefined || !isValidator(after.head.tally, self)) return;
+      if (doubt !== undefined) {
+        tell(doubt, after, nowMs);
+      } else if (told !== undefined) {
+        told = undefined;
+        logger.info(
+          { height: after.head.header.number + 1n },
+          "this node proposes and votes again: the network is past every height in which it may have voted",
+        );
+      }
+    },
+  };
+}
+
+/** Until when a validator is silent, in a sentence. */
+export function describeEnd({ upTo, untilTimestamp }: Doubt): string {
+  const time = new Date(Number(untilTimestamp) * 1000).toISOString().slice(0, 19);
+  return `It neither proposes nor votes until the network is past height ${upTo} and has made a block after ${time}Z.`;
+}
+
+/** Where it is told in short why a validator is silent. */
+export const SHORT_CAUSES: Readonly<Record<DoubtReason, string>> = {
+  missing: "this node has no record of its votes",
+  old: "this node's record of its votes is older than its votes",
+  ownKey: "another node runs with this node's key",
+};
+
+const CAUSES: Readonly<Record<DoubtReason, (self: string) => string>> = {
+  missing: (self) =>
+    `the validator ${self} has no record of its votes, although its chain has blocks: votes.log is lost, or this is a copy ` +
+    "of its key, or it never ran. To vote again where it may have voted could fork the chain. Nothing is to be done " +
+    "while the other validators are a quorum; if this key runs on another machine too, stop one of them.",
+  old: (self) =>
+    `the record of votes of the validator ${self} is older than its votes: the network shows votes of this key that it ` +
+    "lacks. Was an old copy of votes.log or of the data folder restored, or does this key run on another machine too? To " +
+    "vote again where it may have voted could fork the chain.",
+  ownKey: (self) =>
+    `TWO NODES RUN WITH THE KEY of the validator ${self}: the network shows votes of this key that this node did not sign. ` +
+    "Two nodes with one key can vote for two different blocks of one height, as a lying validator does, and can fork the " +
+    "chain. Stop one of them at once.",
+};
+
+const REPEAT_MS = 30_000;
