@@ -2,7 +2,7 @@ import { withRound } from "../ibft/candidate.ts";
 import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import { isSealSought, lastKnownHeight } from "../ibft/lostVotes.ts";
 import type { Authored } from "../ibft/message.ts";
-import { type Input, type Rules, type State, UNSTARTED } from "../ibft/state.ts";
+import { type Input, type OwnSeal, type Rules, type State, UNSTARTED } from "../ibft/state.ts";
 import { type Step, step } from "../ibft/stateMachine.ts";
 import type { Head } from "../ibft/validatorSet.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -119,10 +119,8 @@ class ConsensusEngine implements Engine {
   readonly headAdvanced = (head: Head): void => {
     // Peers may deliver blocks while the node is still opening; `start` gets the newest head.
     if (!this.isStarted) return;
-    const { number } = head.header;
-    const isSought = isSealSought(this.state, this.rules.self, number);
-    const isSealedByUs = isSought && this.parts.ownSeals?.isIn(number) === true;
-    this.post({ kind: "headAdvanced", head, isSealedByUs });
+    const ownSeal = this.findOwnSeal(head.header.number);
+    this.post({ kind: "headAdvanced", head, ...(ownSeal && { ownSeal }) });
   };
 
   readonly receive = (message: Authored, waitedMs = 0): void => {
@@ -175,8 +173,22 @@ class ConsensusEngine implements Engine {
     const height = lastKnownHeight(record);
     if (ownSeals === undefined) return false;
     for (let above = 1n; above <= SEALED_BLOCKS_SOUGHT && height + above <= header.number; above++)
-      if (ownSeals.isIn(height + above) || ownSeals.isIn(header.number + 1n - above)) return true;
+      if (ownSeals.find(height + above) ?? ownSeals.find(header.number + 1n - above)) return true;
     return false;
+  }
+
+  /** Looks for a seal of ours in the new blocks, of which a node that catches up gets many at a time: the newest first. */
+  private findOwnSeal(newest: bigint): OwnSeal | undefined {
+    const { ownSeals } = this.parts;
+    const known = this.state.head?.header.number ?? newest;
+    let looks = 0;
+    for (let number = newest; number > known && looks < SEAL_LOOKS; number--) {
+      if (!isSealSought(this.state, this.rules.self, number)) continue;
+      looks++;
+      const found = ownSeals?.find(number);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   private async apply(input: Input): Promise<void> {
@@ -203,6 +215,9 @@ class ConsensusEngine implements Engine {
 
 /** At each end of the blocks above the record, at the start: a few milliseconds. */
 const SEALED_BLOCKS_SOUGHT = 8n;
+
+/** At each new head. */
+const SEAL_LOOKS = 64;
 
 /** Queue slots beyond those for messages, for heads, timers and results: only a few are ever pending. */
 const OWN_INPUTS_LIMIT = 256;

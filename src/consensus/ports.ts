@@ -1,5 +1,6 @@
 import type { Candidate } from "../ibft/candidate.ts";
 import type { Authored } from "../ibft/message.ts";
+import type { OwnSeal } from "../ibft/state.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -49,7 +50,8 @@ export interface VoteLog {
 
 /** Looks for our commit seal in the blocks of our chain. */
 export interface OwnSeals {
-  isIn(number: bigint): boolean;
+  /** The block of that number if it has our seal. */
+  find(number: bigint): OwnSeal | undefined;
 }
 
 /** Sends our messages to the reachable validators; delivery is not guaranteed. */

@@ -21,7 +21,7 @@ import { isValidator } from "./validatorVotes.ts";
  */
 
 /** Seconds that a head must be newer than the moment of the doubt: the clocks of two validators and the rounding differ. */
-export const DOUBT_SECONDS = 5n;
+const DOUBT_SECONDS = 5n;
 
 /** When our own messages or seals appeared: a second node may run with our key, and is heard from only now and then. */
 const OWN_KEY_DOUBT_SECONDS = 10n;
@@ -64,7 +64,7 @@ export function stateAtStart(
 export function recordAtHead(
   rules: Rules,
   state: State,
-  { head, isSealedByUs }: Extract<Input, { kind: "headAdvanced" }>,
+  { head, ownSeal }: Extract<Input, { kind: "headAdvanced" }>,
   nowMs: number,
 ): LastSignedState | undefined {
   const { lastSigned, isNewborn, startedAtMs } = state;
@@ -74,11 +74,12 @@ export function recordAtHead(
     return withDoubt(lastSigned ?? nothingAbove(0n), head, "missing", startedAtMs);
   const record = lastSigned ?? nothingAbove(number);
   const { doubt } = record;
-  const isUnknown = isSealedByUs === true && number > lastKnownHeight(record);
-  if (doubt === undefined) return isUnknown ? withDoubt(record, head, freshness(state, head), nowMs) : record;
+  const unknown = ownSeal !== undefined && ownSeal.number > lastKnownHeight(record) ? ownSeal : undefined;
+  if (doubt === undefined)
+    return unknown ? withDoubt(record, head, freshness(state, unknown.timestamp), nowMs) : record;
   if (!isPast(doubt, head)) return record;
   // What we signed before the doubt began is older than this block: another node with our key has sealed it.
-  return isUnknown ? withDoubt(record, head, "ownKey", nowMs) : withoutDoubt(record, head);
+  return unknown?.number === number ? withDoubt(record, head, "ownKey", nowMs) : withoutDoubt(record, head);
 }
 
 /**
@@ -102,9 +103,13 @@ export function recordAtOwnMessage(
   if (highest === 0n) return lastSigned;
   const upTo = larger(highest, record.doubt?.upTo ?? 0n);
   // In a doubt about the same heights this is nothing new, unless the height began after our start.
-  if (record.doubt !== undefined && upTo === record.doubt.upTo && freshness(state, head) === "old")
+  if (
+    record.doubt !== undefined &&
+    upTo === record.doubt.upTo &&
+    freshness(state, head.header.timestamp) === "old"
+  )
     return record;
-  const { doubt, ...rest } = withDoubt(record, head, freshness(state, head), nowMs);
+  const { doubt, ...rest } = withDoubt(record, head, freshness(state, head.header.timestamp), nowMs);
   return { ...rest, doubt: { ...doubt, upTo: larger(upTo, doubt.upTo) } };
 }
 
@@ -164,9 +169,9 @@ function isBornWith(schedule: IbftSchedule, { header }: Head, startedAtMs: numbe
   return firstBlock + BIRTH_SECONDS >= BigInt(Math.floor(startedAtMs / 1000));
 }
 
-/** Whether what we hear of ourselves at the height after `head` may stem from before our start. */
-function freshness({ startedAtMs }: State, { header }: Head): "old" | "ownKey" {
-  return header.timestamp >= BigInt(Math.ceil(startedAtMs / 1000)) + DOUBT_SECONDS ? "ownKey" : "old";
+/** Whether what our key signed after a block of that time, or for it, may stem from before our start. */
+function freshness({ startedAtMs }: State, timestamp: bigint): "old" | "ownKey" {
+  return timestamp >= BigInt(Math.ceil(startedAtMs / 1000)) + DOUBT_SECONDS ? "ownKey" : "old";
 }
 
 function isExplained(record: LastSignedState, payload: Payload): boolean {

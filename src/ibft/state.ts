@@ -105,9 +105,16 @@ export type Input =
       readonly sound: boolean;
     }
   /** Through our own commit or through sync. */
-  | { readonly kind: "headAdvanced"; readonly head: Head; readonly isSealedByUs?: boolean }
+  | { readonly kind: "headAdvanced"; readonly head: Head; readonly ownSeal?: OwnSeal }
   /** From the operator: neither propose nor vote until resumed. */
   | { readonly kind: "paused" | "resumed" };
+
+/** A block with a commit seal of our key. */
+export interface OwnSeal {
+  readonly number: bigint;
+  /** Seconds. */
+  readonly timestamp: bigint;
+}
 
 /** All effects of the state machine, to be performed in order. Timers are never cancelled; late ones are ignored. */
 export type Effect =

@@ -138,15 +138,16 @@ function committerOn({ chain, logger }: ConsensusParts, fail: Fail): Committer {
 
 function ownSealsOn({ chain, key }: ConsensusParts): OwnSeals {
   return {
-    isIn(number) {
+    find(number) {
       const header = chain.headerByNumber(number)?.header;
       const extra = header && decodeExtraData(header.extraData);
-      if (header === undefined || extra?.ok !== true) return false;
+      if (header === undefined || extra?.ok !== true) return undefined;
       const digest = sealDigest(header, extra.value);
-      return extra.value.seals.some((seal) => {
+      const isOurs = extra.value.seals.some((seal) => {
         const sealer = recoverAddress(digest, seal);
         return sealer !== undefined && equalBytes(sealer, key.address);
       });
+      return isOurs ? { number, timestamp: header.timestamp } : undefined;
     },
   };
 }

@@ -219,11 +219,9 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
     hear: (message) => tell(`hears ${describeMessage(message)}`, { kind: "message", message }),
     headAdvanced(name, isSealedByUs = false) {
       head = headOf(head, block(name), schedule);
-      tell(`head ${name}${isSealedByUs ? ", sealed by us" : ""}`, {
-        kind: "headAdvanced",
-        head,
-        isSealedByUs,
-      });
+      const ownSeal = { number: head.header.number, timestamp: head.header.timestamp };
+      const input: Input = { kind: "headAdvanced", head, ...(isSealedByUs && { ownSeal }) };
+      tell(`head ${name}${isSealedByUs ? ", sealed by us" : ""}`, input);
     },
     growChain(count) {
       for (let at = 0; at < count; at++) head = headOf(head, aCandidate(head), schedule);

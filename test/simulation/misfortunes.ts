@@ -21,7 +21,7 @@ import { createNetwork, type NetworkParts, type SimulatedNetwork } from "./simul
  * "wiped" takes clocks that are right to two seconds. No more than f may be restored or Byzantine at a time: the restored
  * are excused for what they cannot know, and there is still no fork.
  */
-export const MISFORTUNES = ["lost", "old", "wiped", "restored"] as const;
+const MISFORTUNES = ["lost", "old", "wiped", "restored"] as const;
 
 export type Misfortune = (typeof MISFORTUNES)[number];
 

@@ -3,7 +3,7 @@ import type { BuildOrder } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { type Input, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { type Input, type OwnSeal, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import type { Step, Transition } from "../../src/ibft/stateMachine.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
@@ -200,7 +200,7 @@ export function createNode(
           },
         },
         ...(sabotage.overlooksOwnSeals !== true && {
-          ownSeals: { isIn: (number: bigint) => isSealedBy(rules.self, node.chain[Number(number)]) },
+          ownSeals: { find: (number: bigint) => sealOf(rules.self, node.chain[Number(number)]) },
         }),
         clock: clockOfThisRun(),
         logger: silentLogger,
@@ -269,8 +269,9 @@ const NEVER = new Promise<never>(() => undefined);
 
 const NOBODY = { pause: () => undefined, resume: () => undefined };
 
-function isSealedBy(self: Address, block: SealedBlock | undefined): boolean {
-  return block?.seals.some((seal) => isTokenOf(seal, self, block.candidate.digest)) === true;
+function sealOf(self: Address, block: SealedBlock | undefined): OwnSeal | undefined {
+  const isSealed = block?.seals.some((seal) => isTokenOf(seal, self, block.candidate.digest)) === true;
+  return isSealed ? block.head.header : undefined;
 }
 
 function remembered(bytes: Uint8Array | undefined, { remember }: Sabotage): Uint8Array | undefined {
