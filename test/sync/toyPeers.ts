@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
@@ -102,10 +103,17 @@ export function aNode(
   {
     validators = [],
     logger = silentLogger,
-  }: { readonly validators?: readonly Address[]; readonly logger?: Logger } = {},
+    groupBlocks = 1,
+  }: {
+    readonly validators?: readonly Address[];
+    readonly logger?: Logger;
+    /** Blocks of a bulk import that become the head together. */
+    readonly groupBlocks?: number;
+  } = {},
 ): ToyNode {
   const clock = createHandClock(1_000_000);
   let number = head;
+  let isBulkOpen = false;
   const imported: bigint[] = [];
   const refused: string[] = [];
   const known = new Map(source.blocks.map((block) => [toDigits(block.hash), block]));
@@ -130,19 +138,9 @@ export function aNode(
       return isValid ? ok(undefined) : err({ code: "wrongValidators", fault: "peer", message: "invalid" });
     },
     async importBlock(block) {
-      const { header, transactions } = block;
-      const refusal = node.refuse(block);
-      if (refusal !== undefined) return refusal;
-      const parent = headerAt(number);
-      if (header.number !== BigInt(number + 1) || !equalBytes(header.parentHash, parent.hash))
-        return err({ code: "notAfterHead", fault: "local", message: "it does not follow the head" });
-      const isComplete = equalBytes(rootOfList(transactions.map(({ raw }) => raw)), header.transactionsRoot);
-      const isValid =
-        isComplete &&
-        equalBytes(header.stateRoot, source.blocks[number + 1]?.header.stateRoot ?? header.stateRoot);
-      if (!isValid) return err({ code: "wrongStateRoot", fault: "peer", message: "invalid" });
+      const result = await importOn(number, block);
+      if (!result.ok) return result;
       number++;
-      imported.push(header.number);
       return ok(headerAt(number));
     },
     headerRun(from) {
@@ -165,16 +163,41 @@ export function aNode(
     },
     prepareBlock: (block) => block,
     async bulkImport() {
+      expect(isBulkOpen, "one bulk import at a time").toBe(false);
+      isBulkOpen = true;
+      let tip = number;
       return {
         get tip() {
-          return headerAt(number);
+          return headerAt(tip);
         },
         isOthersTurn: false,
-        importBlock: ({ header: { header }, body }) => chain.importBlock({ header, ...body }),
-        close: async () => undefined,
+        async importBlock({ header: { header }, body }) {
+          const imported = await importOn(tip, { header, ...body });
+          if (!imported.ok) return imported;
+          tip++;
+          if (tip - number >= groupBlocks) number = tip;
+          return ok(headerAt(tip));
+        },
+        async close() {
+          number = tip;
+          isBulkOpen = false;
+        },
       };
     },
   };
+  async function importOn(at: number, block: Block): Promise<Result<void>> {
+    const { header, transactions } = block;
+    const refusal = node.refuse(block);
+    if (refusal !== undefined) return refusal;
+    if (header.number !== BigInt(at + 1) || !equalBytes(header.parentHash, headerAt(at).hash))
+      return err({ code: "notAfterHead", fault: "local", message: "it does not follow the head" });
+    const isComplete = equalBytes(rootOfList(transactions.map(({ raw }) => raw)), header.transactionsRoot);
+    const isValid =
+      isComplete && equalBytes(header.stateRoot, source.blocks[at + 1]?.header.stateRoot ?? header.stateRoot);
+    if (!isValid) return err({ code: "wrongStateRoot", fault: "peer", message: "invalid" });
+    imported.push(header.number);
+    return ok(undefined);
+  }
   /** The rules of a toy: a header is that of the recorded chain. */
   function headerError(header: Header, last: NamedHeader): CodedError | undefined {
     const refuse = (code: string): CodedError => ({ code, fault: "peer", message: "invalid" });
