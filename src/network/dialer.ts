@@ -26,6 +26,21 @@ export interface DialCandidates {
   disconnected(nodeId: Uint8Array, reason: DisconnectReason, lastedMs: number): void;
 }
 
+/** When a candidate is to be dialed. */
+export interface DialTime {
+  /** False while it is being dialed, or connected. */
+  isWaiting: boolean;
+  dueMs: number;
+}
+
+/** When the first of those that wait is due; undefined when none waits. */
+export function earliestDueMs(candidates: Iterable<DialTime>): number | undefined {
+  let earliestMs: number | undefined;
+  for (const { isWaiting, dueMs } of candidates)
+    if (isWaiting && (earliestMs === undefined || dueMs < earliestMs)) earliestMs = dueMs;
+  return earliestMs;
+}
+
 /** Dials the candidates that are due, a bounded number at the same time. */
 export interface Dialer extends Pick<DialCandidates, "connected" | "disconnected"> {
   /** To be called when a candidate came or went. */

@@ -1,7 +1,7 @@
 import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { DialCandidates, NodeAddress } from "./dialer.ts";
+import { type DialCandidates, type DialTime, earliestDueMs, type NodeAddress } from "./dialer.ts";
 import {
   LONGEST_DISCOVERED_REDIAL_MS,
   MAX_DISCOVERED_FAILURES,
@@ -21,12 +21,9 @@ export interface DiscoveredPeers extends DialCandidates {
   offer(node: NodeAddress): void;
 }
 
-interface Candidate {
+interface Candidate extends DialTime {
   node: NodeAddress;
-  /** False while it is being dialed, or connected. */
-  isWaiting: boolean;
   waitMs: number;
-  dueMs: number;
   /** Dials in a row that failed. */
   failures: number;
 }
@@ -57,8 +54,7 @@ class FoundNodes implements DiscoveredPeers {
 
   get nextDueMs(): number | undefined {
     if (!this.parts.hasRoom()) return undefined;
-    const waiting = [...this.candidates.values()].filter(({ isWaiting }) => isWaiting);
-    return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ dueMs }) => dueMs));
+    return earliestDueMs(this.candidates.values());
   }
 
   take(): NodeAddress | undefined {

@@ -1,6 +1,6 @@
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
-import type { DialCandidates, NodeAddress } from "./dialer.ts";
+import { type DialCandidates, type DialTime, earliestDueMs, type NodeAddress } from "./dialer.ts";
 import { FIRST_REDIAL_MS, LONGEST_REDIAL_MS, STEADY_CONNECTION_MS } from "./limits.ts";
 import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
 
@@ -17,12 +17,9 @@ export interface MaintainedPeers extends DialCandidates {
   has(nodeId: Uint8Array): boolean;
 }
 
-interface Target {
+interface Target extends DialTime {
   readonly node: NodeAddress;
-  /** False while it is being dialed, or connected. */
-  isWaiting: boolean;
   waitMs: number;
-  dueMs: number;
 }
 
 export function createMaintainedPeers(parts: {
@@ -35,8 +32,7 @@ export function createMaintainedPeers(parts: {
 
   return {
     get nextDueMs() {
-      const waiting = [...targets.values()].filter(({ isWaiting }) => isWaiting);
-      return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ dueMs }) => dueMs));
+      return earliestDueMs(targets.values());
     },
     take() {
       const nowMs = clock.nowMs();

@@ -10,11 +10,12 @@ import { type BanList, createBanList, type RememberedDisconnect } from "./banLis
 import type { PeerView } from "./connectedPeer.ts";
 import { createDialer, type Dialer, type NodeAddress } from "./dialer.ts";
 import { createDiscoveredPeers, type DiscoveredPeers, joinCandidates } from "./discoveredPeers.ts";
-import { type DatagramPort, openDatagramPort } from "./discovery/datagramPort.ts";
+import type { DatagramPort } from "./discovery/datagramPort.ts";
 import type { NodeContact } from "./discovery/packets.ts";
 import { MAX_SPARE_SOCKETS } from "./limits.ts";
-import { type Listener, listen } from "./listener.ts";
+import type { Listener } from "./listener.ts";
 import { createMaintainedPeers, type MaintainedPeers } from "./maintainedPeers.ts";
+import { type OpenPorts, openPorts } from "./openPorts.ts";
 import { beginDiscovery, type DiscoverySearch, type PeerDiscovery } from "./peerDiscovery.ts";
 import { createPeerPriority } from "./peerPriority.ts";
 import { createPeerTable, type PeerTable } from "./peerTable.ts";
@@ -106,15 +107,8 @@ export async function createNetwork(
   settings: NetworkSettings,
   parts: NetworkParts,
 ): Promise<Result<Network, "addressInUse" | "cannotListen">> {
-  const listening = await listen(settings);
-  if (!listening.ok) return listening;
-  const listener = listening.value;
-  if (settings.discovery === undefined)
-    return ok(new PeerToPeerNetwork(settings, parts, { listener, datagrams: undefined }));
-  const opened = await openDatagramPort({ address: settings.host, port: listener.endpoint.port });
-  if (opened.ok) return ok(new PeerToPeerNetwork(settings, parts, { listener, datagrams: opened.value }));
-  await listener.close();
-  return opened;
+  const opened = await openPorts(settings, { hasDatagrams: settings.discovery !== undefined });
+  return opened.ok ? ok(new PeerToPeerNetwork(settings, parts, opened.value)) : opened;
 }
 
 class PeerToPeerNetwork implements Network {
@@ -137,11 +131,7 @@ class PeerToPeerNetwork implements Network {
   private readonly discovery: PeerDiscovery | undefined;
   private isClosing = false;
 
-  constructor(
-    settings: NetworkSettings,
-    parts: NetworkParts,
-    { listener, datagrams }: { readonly listener: Listener; readonly datagrams: DatagramPort | undefined },
-  ) {
+  constructor(settings: NetworkSettings, parts: NetworkParts, { listener, datagrams }: OpenPorts) {
     const { clock, logger } = parts;
     const { nodeId } = settings.key;
     this.settings = settings;

@@ -5,6 +5,7 @@ import type { NodeAddress } from "./dialer.ts";
 import type { DatagramPort } from "./discovery/datagramPort.ts";
 import { createDiscovery } from "./discovery/discovery.ts";
 import { followDnsList } from "./discovery/dnsLists.ts";
+import { followNamedNodes, type NamedNode } from "./discovery/namedNodes.ts";
 import { openNameServer } from "./discovery/nameServer.ts";
 import type { NodeContact } from "./discovery/packets.ts";
 import type { TreeUrl } from "./discovery/treeUrl.ts";
@@ -16,6 +17,10 @@ export interface DiscoverySearch {
   readonly advertisedIp: string;
   /** Nodes to ask first: bootnodes, and those known from earlier runs. */
   readonly bootnodes: readonly NodeContact[];
+  /** Bootnodes that are named by host names. */
+  readonly namedBootnodes?: readonly NamedNode[];
+  /** The IP address of a host name; undefined when it has none. */
+  readonly resolve: (host: string) => Promise<string | undefined>;
   /** A list of nodes in DNS, read in addition. */
   readonly dnsList?: DnsListSource | undefined;
   readonly forkId: () => ForkId;
@@ -88,11 +93,17 @@ export function beginDiscovery(
       onNode: (node) => discovery.offer(node),
       logger,
     });
+  const named = followNamedNodes(search.namedBootnodes ?? [], {
+    clock,
+    resolve: search.resolve,
+    onNode: (node) => discovery.offer(node),
+  });
   return {
     get nodes() {
       return discovery.nodes;
     },
     close() {
+      named.close();
       lists?.close();
       discovery.close();
     },

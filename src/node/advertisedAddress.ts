@@ -43,7 +43,7 @@ export async function findAdvertisedAddress(
   return { ...asGiven, portOf };
 }
 
-/** Says in the log what others are told, and warns when that cannot be right. */
+/** Says in the log what others are told, and what to set where the enode URL is of no use to other machines. */
 export function reportAddress(
   enode: string,
   {
@@ -62,7 +62,10 @@ export function reportAddress(
 ): void {
   logger.info({ enode, source }, "others reach this node here");
   if (isFound && LOOPBACK.includes(host) && UNSPECIFIED.includes(listensOn)) {
-    logger.warn({}, `advertised address is ${host}: other machines cannot reach ${enode}; set p2p-host`);
+    logger.info(
+      { host },
+      "this enode URL works on this machine only: nodes that discovery finds see the address that this node's datagrams come from, but an enode URL for bootnodes or static nodes needs --p2p-host",
+    );
   }
 }
 
@@ -78,14 +81,20 @@ const HOST: HostFacts = {
       return false;
     }
   },
-  async addressOf(name) {
-    const found = lookup(name).then(
-      ({ address }) => address,
-      () => undefined,
-    );
-    return await Promise.race([found, after(LOOKUP_MS)]);
-  },
+  addressOf: (name) => addressOf(name),
 };
+
+/**
+ * The IP address of a host name, of this family if one is given; undefined when there is none, or no name server answers in
+ * time.
+ */
+export async function addressOf(name: string, family: 0 | 4 = 0): Promise<string | undefined> {
+  const found = lookup(name, { family }).then(
+    ({ address }) => address,
+    () => undefined,
+  );
+  return await Promise.race([found, after(LOOKUP_MS)]);
+}
 
 /** A start does not wait longer for a name server that does not answer. */
 const LOOKUP_MS = 2000;

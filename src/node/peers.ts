@@ -1,10 +1,11 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 import type { ForkId } from "../chainspec/forkId.ts";
 import { isOurAddress } from "../config/crossChecks.ts";
-import { type Enode, parseEnode } from "../config/enode.ts";
+import { type Enode, isNamed, parseEnode } from "../config/enode.ts";
 import type { PeerSettings, Settings } from "../config/settings.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import { type KnownNodesFile, keepKnownNodes, openKnownNodesFile } from "../network/discovery/knownNodes.ts";
+import type { NamedNode } from "../network/discovery/namedNodes.ts";
 import type { NodeContact } from "../network/discovery/packets.ts";
 import type { Network } from "../network/network.ts";
 import type { DiscoverySearch } from "../network/peerDiscovery.ts";
@@ -16,7 +17,12 @@ import { type Clock, systemClock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { PeerToPeerFacts } from "../rpc/ports.ts";
-import { type AdvertisedAddress, findAdvertisedAddress, reportAddress } from "./advertisedAddress.ts";
+import {
+  type AdvertisedAddress,
+  addressOf,
+  findAdvertisedAddress,
+  reportAddress,
+} from "./advertisedAddress.ts";
 import type { PeerCounters } from "./metrics/networkMetrics.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import { dialAddress, type FindPeerHead, peerToPeerFacts } from "./peerFacts.ts";
@@ -83,7 +89,7 @@ export async function openPeers(
       hasRandomPriority: peers.hasRandomPriority,
       maintained: peers.maintained.flatMap((node) => dialAddress(node) ?? []),
       bannedIds: peers.bannedIds,
-      discovery: discoverySearch(peers.discovery, { address, knownNodes, forks }),
+      discovery: discoverySearch(peers.discovery, { address, knownNodes, forks, listensOn: peers.host }),
     },
     {
       protocols,
@@ -117,6 +123,8 @@ function discoverySearch(
     readonly address: AdvertisedAddress;
     readonly knownNodes: KnownNodesFile;
     readonly forks: PeerForks;
+    /** Address of the socket. */
+    readonly listensOn: string;
   },
 ): DiscoverySearch | undefined {
   if (settings === undefined) return undefined;
@@ -124,6 +132,9 @@ function discoverySearch(
   return {
     advertisedIp: isIP(address.host) === 0 ? UNSPECIFIED_IP : address.host,
     bootnodes: [...settings.bootnodes.flatMap(contactsOf), ...knownNodes.read()],
+    namedBootnodes: settings.bootnodes.flatMap(namedContactsOf),
+    // A socket of IPv4 sends nothing to addresses of IPv6.
+    resolve: (host) => addressOf(host, isIPv6(parts.listensOn) ? 0 : 4),
     dnsList: settings.dnsList,
     forkId: forks.own,
     isCompatible: (forkId) => !settings.checksForkId || forks.isCompatible(forkId),
@@ -155,10 +166,16 @@ function warnOfNoPeers({ maintained, discovery }: PeerSettings, logger: Logger):
 }
 
 /** Where a bootnode answers; none when it is named by a host name, or takes no part in discovery. */
-function contactsOf({ nodeId, host, tcpPort, udpPort }: Enode): readonly NodeContact[] {
-  return udpPort === undefined || isIP(host) === 0
-    ? []
-    : [{ nodeId, ip: host, udpPort, tcpPort: tcpPort ?? 0 }];
+function contactsOf(node: Enode): readonly NodeContact[] {
+  return isNamed(node) ? [] : portsOf(node).map((ports) => ({ ...ports, ip: node.host }));
+}
+
+function namedContactsOf(node: Enode): readonly NamedNode[] {
+  return isNamed(node) ? portsOf(node).map((ports) => ({ ...ports, host: node.host })) : [];
+}
+
+function portsOf({ nodeId, tcpPort, udpPort }: Enode): readonly Omit<NodeContact, "ip">[] {
+  return udpPort === undefined ? [] : [{ nodeId, udpPort, tcpPort: tcpPort ?? 0 }];
 }
 
 /** Others see where this node's datagrams come from. */

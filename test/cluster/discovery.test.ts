@@ -35,6 +35,18 @@ describe("nodes that are told of one bootnode alone", { ...IN_REAL_TIME, timeout
   });
 });
 
+describe("a bootnode that is named by its host name", IN_REAL_TIME, () => {
+  it("leads to other nodes", async () => {
+    const bootnode = await fullNode(temporaryFolder(), await freePort(), []);
+    const { enode } = await bootnode.rpc<{ readonly enode: string }>("admin_nodeInfo");
+    const named = [`--bootnodes=${enode.replace("127.0.0.1", "localhost")}`, "--Xdns-enabled"];
+    const first = await fullNode(temporaryFolder(), await freePort(), named);
+    const second = await fullNode(temporaryFolder(), await freePort(), named);
+    await untilPeers([bootnode, first, second], 2);
+    for (const node of [bootnode, first, second]) expect(await node.stop()).toBe(0);
+  });
+});
+
 describe("a node with discovery off", IN_REAL_TIME, () => {
   it("shows that others cannot find it, and leaves the UDP port alone", async () => {
     const port = await freePort();

@@ -32,7 +32,7 @@ describe("the announced address", () => {
     ["127.0.0.1", "0.0.0.0", false, 0],
     ["192.0.2.7", "0.0.0.0", true, 0],
   ])(
-    "%s of a node that listens on %s (to be found: %s) gives %i warnings",
+    "%s of a node that listens on %s (to be found: %s) gives %i hints",
     (host, listensOn, isFound, count) => {
       const { logger, lines } = loggedLines();
       const enode = `enode://ab@${host}:30303`;
@@ -40,7 +40,7 @@ describe("the announced address", () => {
       expect(lines[0]).toMatchObject({ level: "INFO", enode, source: "p2p-host" });
       expect(lines.slice(1).map(({ level, message }) => `${level} ${message}`)).toEqual(
         Array<string>(count).fill(
-          `WARN advertised address is ${host}: other machines cannot reach ${enode}; set p2p-host`,
+          "INFO this enode URL works on this machine only: nodes that discovery finds see the address that this node's datagrams come from, but an enode URL for bootnodes or static nodes needs --p2p-host",
         ),
       );
     },

@@ -40,7 +40,13 @@ const CONNECTION_OPTIONS = {
     isHidden: true,
     help: "Allow host names in enode URLs.",
   }),
-  "Xdns-update-enabled": noEffect.switched(false, "Resolve those names repeatedly."),
+  "Xdns-update-enabled": option({
+    group,
+    type: switchType,
+    default: false,
+    isHidden: true,
+    help: "Resolve those names repeatedly, which this node always does.",
+  }),
   "Xnat-kube-service-name": noEffect.valued(
     nameType,
     "besu",

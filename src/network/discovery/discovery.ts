@@ -6,6 +6,7 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { curve } from "../../primitives/secp256k1.ts";
 import type { NodeRefusal } from "../traffic.ts";
 import { createBonds } from "./bonds.ts";
+import { createClockCheck } from "./clockCheck.ts";
 import { createDatagramLimits } from "./datagramLimits.ts";
 import { createDelays } from "./delays.ts";
 import { type Endpoint, isRelayable, plainIp } from "./endpoint.ts";
@@ -13,10 +14,17 @@ import { lookUp } from "./lookup.ts";
 import type { NodeRecord } from "./nodeRecord.ts";
 import { BUCKET_SIZE, createNodeTable } from "./nodeTable.ts";
 import { createOwnRecord } from "./ownRecord.ts";
-import { decodePacket, encodePacket, type NodeContact, type Packet, type PacketKind } from "./packets.ts";
+import {
+  decodePacket,
+  encodePacket,
+  type NodeContact,
+  type Packet,
+  type PacketKind,
+  type ReceivedPacket,
+} from "./packets.ts";
 import { createPingLimits, type NodeSource } from "./pingLimits.ts";
 import { createDiscoveryRequests, isAt, type Request } from "./requests.ts";
-import { type ResponderParts, respond } from "./responder.ts";
+import { pinger, type ResponderParts, respond } from "./responder.ts";
 
 /**
  * Finds other nodes over UDP, and lets them find this one (discovery v4, p2p.md#discovery-v4).
@@ -108,6 +116,7 @@ class DiscoveryV4 implements Discovery {
   private readonly limits;
   private readonly requests;
   private readonly pingLimits;
+  private readonly clockCheck;
   private readonly ownRecord;
   private readonly delays;
   private readonly responder: ResponderParts;
@@ -138,6 +147,10 @@ class DiscoveryV4 implements Discovery {
       onSurplus: (count) => refuse("surplus", count),
     });
     this.pingLimits = createPingLimits(parts.clock, this.requests, () => refuse("crowded"));
+    this.clockCheck = createClockCheck({
+      ...parts,
+      isTrusted: (nodeId) => bootnodes.some((node) => equalBytes(node.nodeId, nodeId)),
+    });
     this.ownRecord = createOwnRecord({ ...parts, privateKey: settings.privateKey });
     this.delays = createDelays(parts.clock);
     this.responder = {
@@ -166,7 +179,15 @@ class DiscoveryV4 implements Discovery {
   }
 
   offer(node: NodeContact): void {
-    if (this.isUsable(node, node.ip)) void this.bond(this.table.get(node.nodeId) ?? node, "named");
+    if (this.isUsable(node, node.ip)) void this.tryOffered(node);
+  }
+
+  /** The first node of an empty table is asked for others at once: the search at the start had nobody to ask. */
+  private async tryOffered(node: NodeContact): Promise<void> {
+    const isFirst = this.table.size === 0;
+    if (!(await this.bond(this.table.get(node.nodeId) ?? node, "named")) || !isFirst) return;
+    this.lastSearchMs = Number.NEGATIVE_INFINITY;
+    await this.search();
   }
 
   close(): void {
@@ -191,13 +212,22 @@ class DiscoveryV4 implements Discovery {
     const { packet, nodeId } = received.value;
     if (equalBytes(nodeId, this.ownId)) return "own";
     this.parts.onPacket?.("inbound", packet.kind);
+    this.clockCheck.note(received.value);
     if (this.requests.receive(received.value, from.ip)) {
       // At once, because the next datagram may build on it.
       if (packet.kind === "pong") this.bonds.noteProof(nodeId, from.ip);
       return undefined;
     }
+    // As Besu, quietly: a pong would tell the node to stay in touch.
+    if (!this.parts.isPermitted(this.senderOf(received.value, from))) return "notPermitted";
     const outcome = respond(received.value, from, this.responder);
     return outcome === "answered" ? undefined : outcome;
+  }
+
+  private senderOf({ packet, nodeId }: ReceivedPacket, from: Endpoint): NodeContact {
+    if (packet.kind === "ping") return pinger(packet, from, nodeId);
+    const tcpPort = this.bonds.tcpPortOf(nodeId, from.ip) ?? this.table.get(nodeId)?.tcpPort;
+    return { ...from, nodeId, tcpPort: tcpPort ?? from.tcpPort };
   }
 
   /** A node has pinged us. */

@@ -28,8 +28,7 @@ export function respond(
 ): ResponseOutcome {
   if (packet.kind === "ping") {
     if (hasExpired(packet, parts.now())) return "expired";
-    // Besu takes the TCP port from here, too. The address of the datagram is the one that can be proved.
-    const node = { ...from, tcpPort: packet.from?.tcpPort ?? from.udpPort, nodeId };
+    const node = pinger(packet, from, nodeId);
     const { sequence: recordSequence } = parts.record();
     const to = { ...from, tcpPort: node.tcpPort };
     parts.send({ kind: "pong", to, pingHash: hash, expiration: parts.expiration(), recordSequence }, from);
@@ -50,6 +49,15 @@ export function respond(
     .slice(0, MAX_NEIGHBORS);
   parts.send({ kind: "neighbors", nodes, expiration: parts.expiration() }, from);
   return "answered";
+}
+
+/** Besu takes the TCP port from the ping, too. The address of the datagram is the one that can be proved. */
+export function pinger(
+  ping: Extract<Packet, { kind: "ping" }>,
+  from: Endpoint,
+  nodeId: Uint8Array,
+): NodeContact {
+  return { ...from, tcpPort: ping.from?.tcpPort ?? from.udpPort, nodeId };
 }
 
 /** As go-ethereum, which reads the time as a signed number of 64 bits: one beyond those is long past. */

@@ -55,6 +55,23 @@ describe("nodes that know one bootnode", () => {
     expect(node.discovery.nodes).toEqual([]);
   });
 
+  it("do not answer them either", async () => {
+    const network = createDatagramNetwork(3);
+    const banned = network.addOutsider();
+    const isPermitted = ({ ip, tcpPort }: { readonly ip: string; readonly tcpPort: number }): boolean =>
+      ip !== banned.contact.ip || tcpPort !== banned.contact.tcpPort;
+    const node = network.addNode({ parts: { isPermitted } });
+    say(network, banned, node, ping(network, banned, node));
+    await network.run(1000);
+    expect(banned.received).toEqual([]);
+    expect(node.dropped).toEqual(["notPermitted"]);
+    // At another port, which is part of the lists, it is answered.
+    const moved = { ...banned.contact, tcpPort: 1 };
+    say(network, banned, node, { ...ping(network, banned, node), from: moved });
+    await network.run(1000);
+    expect(banned.received).not.toEqual([]);
+  });
+
   it("are searched for now and then only, once no more connections are wanted", async () => {
     const network = createDatagramNetwork(4);
     const bootnode = network.addNode({ parts: { wantsPeers: () => false } });

@@ -1,0 +1,85 @@
+import type { Logger } from "../../observability/logger.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { toHex } from "../../primitives/hex.ts";
+import type { Packet, ReceivedPacket } from "./packets.ts";
+
+/**
+ * Compares the expirations of packets with this node's time of day, and warns when most senders disagree with it: packets
+ * then expire on their way, and discovery finds nobody without any other sign (p2p.md#packets).
+ */
+export interface ClockCheck {
+  note(received: ReceivedPacket): void;
+}
+
+export interface ClockCheckParts {
+  readonly clock: Pick<Clock, "nowMs">;
+  /** Milliseconds since 1970. */
+  readonly epochMs: () => number;
+  /** Whether the operator named the node: it counts as much as several others. */
+  readonly isTrusted: (nodeId: Uint8Array) => boolean;
+  readonly logger: Logger;
+}
+
+/**
+ * How long packets are valid from when they are sent, as Besu and this node write them; go-ethereum writes 20. One that has
+ * expired on arrival, or is valid for twice as long, tells of a wrong clock.
+ */
+const LIFE_SECONDS = 60;
+/** Senders that must disagree, of which a trusted one counts as so many: anyone can make up ids. */
+const ENOUGH_SENDERS = 3;
+/** Senders whose last packet is remembered. */
+const MAX_SENDERS = 64;
+const REPEAT_WARNING_MS = 60 * 60_000;
+
+export function createClockCheck(parts: ClockCheckParts): ClockCheck {
+  /** How far each sender's clock seems to be ahead of ours, seconds, by id; the latest last. */
+  const senders = new Map<string, { readonly aheadSeconds: number; readonly weight: number }>();
+  let warnedMs: number | undefined;
+
+  function note({ packet, nodeId }: ReceivedPacket): void {
+    const expiration = expirationOf(packet);
+    if (expiration === undefined) return;
+    const id = toHex(nodeId);
+    senders.delete(id);
+    senders.set(id, {
+      aheadSeconds: Number(expiration) - LIFE_SECONDS - parts.epochMs() / 1000,
+      weight: parts.isTrusted(nodeId) ? ENOUGH_SENDERS : 1,
+    });
+    dropOldest(senders, MAX_SENDERS);
+    review();
+  }
+
+  function review(): void {
+    const all = [...senders.values()];
+    const isWrong = (difference: number): boolean => Math.abs(difference) > LIFE_SECONDS;
+    const wrong = all.filter(({ aheadSeconds }) => isWrong(aheadSeconds));
+    const right = all.filter(({ aheadSeconds }) => !isWrong(aheadSeconds));
+    if (weightOf(wrong) < ENOUGH_SENDERS || weightOf(wrong) <= weightOf(right)) return;
+    const nowMs = parts.clock.nowMs();
+    if (warnedMs !== undefined && nowMs < warnedMs + REPEAT_WARNING_MS) return;
+    warnedMs = nowMs;
+    const differences = wrong.map(({ aheadSeconds }) => aheadSeconds).toSorted((a, b) => a - b);
+    const median = Math.round(differences[differences.length >> 1] ?? 0);
+    parts.logger.warn(
+      { seconds: -median, nodes: wrong.length },
+      `this node's clock seems to be ${Math.abs(median)} s ${median > 0 ? "behind" : "ahead"}: packets of discovery expire, so that it neither finds nodes nor is found; set the time (NTP)`,
+    );
+  }
+
+  return { note };
+}
+
+function weightOf(senders: readonly { readonly weight: number }[]): number {
+  return senders.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+/** Undefined for a packet without one, or of a time that no clock shows. */
+function expirationOf(packet: Packet): bigint | undefined {
+  if (!("expiration" in packet)) return undefined;
+  const { expiration } = packet;
+  return expiration > 0n && expiration < LATEST_TIME ? expiration : undefined;
+}
+
+/** The year 2255: expirations beyond are made up, or in milliseconds. */
+const LATEST_TIME = 9_000_000_000n;

@@ -1,0 +1,43 @@
+import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { NodeContact } from "./packets.ts";
+
+/** A node that is named by a host name, as --Xdns-enabled allows. */
+export interface NamedNode extends Omit<NodeContact, "ip"> {
+  readonly host: string;
+}
+
+export interface NamedNodesParts {
+  readonly clock: Clock;
+  /** The IP address of a host name; undefined when it has none, or no name server answers. */
+  readonly resolve: (host: string) => Promise<string | undefined>;
+  readonly onNode: (node: NodeContact) => void;
+}
+
+/** A name may get another address, and a lost node is found again. */
+const RESOLVE_AGAIN_MS = 60_000;
+
+/** Resolves the names at once and every minute, one after the other, and hands on where the nodes are. */
+export function followNamedNodes(
+  nodes: readonly NamedNode[],
+  { clock, resolve, onNode }: NamedNodesParts,
+): { close(): void } {
+  let isClosed = false;
+  let timer: Timer | undefined;
+
+  async function resolveAll(): Promise<void> {
+    for (const { host, ...node } of nodes) {
+      const ip = await resolve(host);
+      if (isClosed) return;
+      if (ip !== undefined) onNode({ ...node, ip });
+    }
+    timer = clock.at(clock.nowMs() + RESOLVE_AGAIN_MS, () => void resolveAll());
+  }
+
+  if (nodes.length > 0) void resolveAll();
+  return {
+    close() {
+      isClosed = true;
+      timer?.cancel();
+    },
+  };
+}
