@@ -8,7 +8,7 @@ import {
   rlpListSize,
   rlpMembers,
 } from "../primitives/rlp.ts";
-import { atOnce } from "../primitives/steps.ts";
+import { atOnce, type Steps } from "../primitives/steps.ts";
 import { decodeHeader, encodeHeader, type Header } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
@@ -16,6 +16,7 @@ import {
   decodeBodyTransaction,
   decodeTransaction,
   encodeBodyTransaction,
+  encodeRawBodyTransaction,
   type FindTransaction,
   type SentTransaction,
   type Transaction,
@@ -54,6 +55,13 @@ export interface StoredBlock extends NamedBlock<SentTransaction> {
   readonly receipts: readonly Receipt[];
   /** Length in bytes of the block's RLP: the `size` of JSON-RPC. */
   readonly size: number;
+  /**
+   * What encodeBody gives, from the disk in steps; absent when the block is in memory. The steps fail when the block is
+   * removed meanwhile.
+   */
+  bodyInSteps?(): Steps<Uint8Array>;
+  /** The receipts, likewise. */
+  receiptsInSteps?(): Steps<readonly Receipt[]>;
 }
 
 /** [header, [transactions], [ommers] (, [withdrawals])], as on the wire and in block files. */
@@ -83,6 +91,16 @@ const OBJECT_BYTES = 1024;
 /** Like encodeBlock, without the header: the form in which peers request bodies. */
 export function encodeBody(body: Body): Uint8Array {
   return encodeRlpList(bodyParts(body));
+}
+
+/** Like encodeBody, from the transactions' canonical encodings. */
+export function encodeRawBody(
+  raws: readonly Uint8Array[],
+  { ommers, withdrawals }: Pick<Block, "ommers" | "withdrawals">,
+): Uint8Array {
+  const parts = [encodeRlpList(raws.map(encodeRawBodyTransaction)), encodeOmmers(ommers)];
+  if (withdrawals !== undefined) parts.push(encodeWithdrawals(withdrawals));
+  return encodeRlpList(parts);
 }
 
 function bodyParts({ transactions, ommers, withdrawals }: Body): Uint8Array[] {

@@ -107,6 +107,11 @@ export function encodeBodyTransaction(transaction: Transaction): Uint8Array {
   return transaction.type === 0 ? transaction.raw : encodeRlpString(transaction.raw);
 }
 
+/** Like encodeBodyTransaction, from the canonical encoding: a legacy transaction's is a list. */
+export function encodeRawBodyTransaction(raw: Uint8Array): Uint8Array {
+  return (raw[0] ?? 0) >= 0xc0 ? raw : encodeRlpString(raw);
+}
+
 /** Length in bytes of encodeBodyTransaction's result. */
 export function bodyTransactionSize({ type, raw }: Transaction): number {
   return type === 0 ? raw.length : rlpStringSize(raw);

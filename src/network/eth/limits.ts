@@ -55,6 +55,10 @@ export const MAX_SERVED_TRANSACTIONS = 256;
  * slow reader costs little.
  */
 export const SERVED_BYTES = 2 * MIB;
+/** Steps of a request that are served in one event-loop slice: some ms. */
+export const STEPS_PER_SLICE = 8;
+/** Items of a response that are collected in one step: headers and transactions. */
+export const STEP_ITEMS = 64;
 /** Most queued requests of one peer; a peer that exceeds it is disconnected as useless. */
 export const MAX_WAITING_REQUESTS = 64;
 

@@ -1,6 +1,7 @@
 import type { ForkIds } from "../../chainspec/forkId.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Result } from "../../primitives/result.ts";
+import type { Steps } from "../../primitives/steps.ts";
 import type { Block, NamedBlock, NamedHeader } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { BareReceipt } from "../../types/receipt.ts";
@@ -13,7 +14,14 @@ export interface EthChain {
   readonly head: NamedHeader;
   headerByNumber(number: bigint): NamedHeader | undefined;
   headerByHash(hash: Hash): NamedHeader | undefined;
-  blockByHash(hash: Hash): (NamedBlock & { readonly receipts: readonly BareReceipt[] }) | undefined;
+  blockByHash(hash: Hash): ServedBlock | undefined;
+}
+
+/** A block with its receipts; what is not in memory is read in steps, which fail when it is removed meanwhile. */
+export interface ServedBlock extends NamedBlock {
+  readonly receipts: readonly BareReceipt[];
+  bodyInSteps?(): Steps<Uint8Array>;
+  receiptsInSteps?(): Steps<readonly BareReceipt[]>;
 }
 
 /** The transaction pool as peers use it. */

@@ -1,6 +1,7 @@
 import { assertNever } from "../../primitives/assert.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { encodeRlpList } from "../../primitives/rlp.ts";
+import type { Steps } from "../../primitives/steps.ts";
 import { encodeBody, type NamedHeader } from "../../types/block.ts";
 import { encodeHeader } from "../../types/header.ts";
 import { encodeBodyTransaction } from "../../types/transaction.ts";
@@ -11,12 +12,13 @@ import {
   MAX_SERVED_RECEIPTS,
   MAX_SERVED_TRANSACTIONS,
   SERVED_BYTES,
+  STEP_ITEMS,
 } from "./limits.ts";
 import { CODES, type HeaderQuery, type MessageOf } from "./messages.ts";
 import type { PeerRecord } from "./peer.ts";
-import type { EthChain, EthPool } from "./ports.ts";
+import type { EthChain, EthPool, ServedBlock } from "./ports.ts";
 import { createRequestQueue } from "./requestQueue.ts";
-import { encodeReceipts, withRequestId } from "./wireWriter.ts";
+import { encodeReceiptsInSteps, withRequestId } from "./wireWriter.ts";
 
 /** The kinds of messages that are requests to this node. */
 export type RequestKind =
@@ -41,16 +43,17 @@ export interface RequestServer {
 }
 
 export function createRequestServer(parts: ServedParts): RequestServer {
-  const queue = createRequestQueue<PeerRecord>();
+  const queue = createRequestQueue<PeerRecord>((peer, work) => peer.inShare(work));
+
+  function* serve(peer: PeerRecord, session: Session, request: EthRequest): Steps<void> {
+    const { code, payload } = yield* respondTo(request, parts);
+    // The requesting connection may be the one of two that ended.
+    if (!session.send(code, payload)) peer.send(code, payload);
+  }
 
   return {
     receive(peer, session, request) {
-      const isTaken = queue.enqueue(peer, () => {
-        const { code, payload } = respondTo(request, parts);
-        // The requesting connection may be the one of two that ended.
-        if (!session.send(code, payload)) peer.send(code, payload);
-      });
-      if (isTaken) return;
+      if (queue.enqueue(peer, serve(peer, session, request))) return;
       peer.noteRefused("tooManyRequests");
       session.disconnect("uselessPeer", "too many queued requests");
     },
@@ -58,48 +61,93 @@ export function createRequestServer(parts: ServedParts): RequestServer {
   };
 }
 
+interface Response {
+  readonly code: number;
+  readonly payload: Uint8Array;
+}
+
 /**
  * The response to a peer's request, with the items that this node has (p2p.md#requests-and-limits): every request gets
  * exactly one.
  */
-export function respondTo(
-  request: EthRequest,
-  { chain, pool }: ServedParts,
-): { readonly code: number; readonly payload: Uint8Array } {
-  const response = (code: number, items: Iterable<Uint8Array>): { code: number; payload: Uint8Array } => ({
-    code,
-    payload: withRequestId(request.requestId, encodeRlpList(upToSize(items))),
-  });
-  const blockByHash = (hash: Hash): ReturnType<EthChain["blockByHash"]> => chain.blockByHash(hash);
+export function* respondTo(request: EthRequest, { chain, pool }: ServedParts): Steps<Response> {
   switch (request.kind) {
     case "getBlockHeaders":
-      return response(CODES.blockHeaders, encoded(headersFor(request.query, chain), encodeNamed));
+      return yield* respond(request, CODES.blockHeaders, encodedHeaders(request.query, chain));
     case "getBlockBodies":
-      return response(
-        CODES.blockBodies,
-        found(request.hashes.slice(0, MAX_SERVED_BODIES), blockByHash, encodeBody),
-      );
+      return yield* respond(request, CODES.blockBodies, bodies(request.hashes, chain));
     case "getReceipts":
-      return response(
-        CODES.receipts,
-        found(request.hashes.slice(0, MAX_SERVED_RECEIPTS), blockByHash, ({ receipts }) =>
-          encodeReceipts(receipts),
-        ),
-      );
+      return yield* respond(request, CODES.receipts, receiptLists(request.hashes, chain));
     case "getNodeData":
       // State nodes are not stored by their hashes; a node that syncs fast finds them elsewhere.
-      return response(CODES.nodeData, []);
+      return yield* respond(request, CODES.nodeData, []);
     case "getPooledTransactions":
-      return response(
-        CODES.pooledTransactions,
-        found(
-          request.hashes.slice(0, MAX_SERVED_TRANSACTIONS),
-          (hash) => pool.get(hash),
-          encodeBodyTransaction,
-        ),
-      );
+      return yield* respond(request, CODES.pooledTransactions, pooled(request.hashes, pool));
     default:
       return assertNever(request);
+  }
+}
+
+/** Items that are there at once, or are read in steps; undefined for what this node does not have. */
+type Items = Iterable<Uint8Array | undefined | Steps<Uint8Array | undefined>>;
+
+/** Collects items up to the size of a response. */
+function* respond({ requestId }: EthRequest, code: number, items: Items): Steps<Response> {
+  const taken: Uint8Array[] = [];
+  let bytes = 0;
+  let count = 0;
+  for (const item of items) {
+    const isReady = item === undefined || item instanceof Uint8Array;
+    const part = isReady ? item : yield* item;
+    if (!isReady || ++count % STEP_ITEMS === 0) yield;
+    if (part === undefined) continue;
+    taken.push(part);
+    bytes += part.length;
+    if (bytes >= SERVED_BYTES) break;
+  }
+  return { code, payload: withRequestId(requestId, encodeRlpList(taken)) };
+}
+
+function* encodedHeaders(query: HeaderQuery, chain: EthChain): Generator<Uint8Array> {
+  for (const { header } of headersFor(query, chain)) yield encodeHeader(header);
+}
+
+function* bodies(hashes: readonly Hash[], chain: EthChain): Generator<Steps<Uint8Array | undefined>> {
+  for (const hash of hashes.slice(0, MAX_SERVED_BODIES))
+    yield whileStored(hash, chain, function* (block) {
+      return block.bodyInSteps === undefined ? encodeBody(block) : yield* block.bodyInSteps();
+    });
+}
+
+function* receiptLists(hashes: readonly Hash[], chain: EthChain): Generator<Steps<Uint8Array | undefined>> {
+  for (const hash of hashes.slice(0, MAX_SERVED_RECEIPTS))
+    yield whileStored(hash, chain, function* (block) {
+      const receipts = block.receiptsInSteps === undefined ? block.receipts : yield* block.receiptsInSteps();
+      return yield* encodeReceiptsInSteps(receipts);
+    });
+}
+
+function* pooled(hashes: readonly Hash[], pool: EthPool): Generator<Uint8Array | undefined> {
+  for (const hash of hashes.slice(0, MAX_SERVED_TRANSACTIONS)) {
+    const transaction = pool.get(hash);
+    yield transaction && encodeBodyTransaction(transaction);
+  }
+}
+
+/** What `read` gives of a block; undefined when it is not stored, or is removed between two steps. */
+function* whileStored(
+  hash: Hash,
+  chain: EthChain,
+  read: (block: ServedBlock) => Steps<Uint8Array>,
+): Steps<Uint8Array | undefined> {
+  const block = chain.blockByHash(hash);
+  if (block === undefined) return undefined;
+  const steps = read(block);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    yield;
+    if (chain.headerByHash(hash) === undefined) return undefined;
   }
 }
 
@@ -116,35 +164,4 @@ function* headersFor({ start, max, skip, isReverse }: HeaderQuery, chain: EthCha
     if (--left === 0 || next < 0n) return;
     header = chain.headerByNumber(next);
   }
-}
-
-function encodeNamed({ header }: NamedHeader): Uint8Array {
-  return encodeHeader(header);
-}
-
-/** In the requested order, without unknown items. */
-function* found<T>(
-  hashes: readonly Hash[],
-  find: (hash: Hash) => T | undefined,
-  encode: (item: T) => Uint8Array,
-): Generator<Uint8Array> {
-  for (const hash of hashes) {
-    const item = find(hash);
-    if (item !== undefined) yield encode(item);
-  }
-}
-
-function* encoded<T>(items: Iterable<T>, encode: (item: T) => Uint8Array): Generator<Uint8Array> {
-  for (const item of items) yield encode(item);
-}
-
-function upToSize(items: Iterable<Uint8Array>): Uint8Array[] {
-  const taken: Uint8Array[] = [];
-  let bytes = 0;
-  for (const item of items) {
-    taken.push(item);
-    bytes += item.length;
-    if (bytes >= SERVED_BYTES) break;
-  }
-  return taken;
 }

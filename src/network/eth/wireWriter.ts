@@ -1,7 +1,8 @@
 import type { Hash } from "../../primitives/hash.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
 import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
-import { type BareReceipt, encodeReceipt } from "../../types/receipt.ts";
+import { atOnce, type Steps } from "../../primitives/steps.ts";
+import { type BareReceipt, encodeReceiptInSteps } from "../../types/receipt.ts";
 
 /** RLP writers for parts of messages. */
 
@@ -20,9 +21,18 @@ export function encodeScalar(value: bigint): Uint8Array {
 
 /** The receipts of one block as encoded in a response. */
 export function encodeReceipts(receipts: readonly BareReceipt[]): Uint8Array {
-  return encodeRlpList(
-    receipts.map((receipt) =>
-      receipt.type === 0 ? encodeReceipt(receipt) : encodeRlpString(encodeReceipt(receipt)),
-    ),
-  );
+  return atOnce(encodeReceiptsInSteps(receipts));
 }
+
+export function* encodeReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for (const [index, receipt] of receipts.entries()) {
+    if (index > 0 && index % STEP_RECEIPTS === 0) yield;
+    const encoded = yield* encodeReceiptInSteps(receipt);
+    parts.push(receipt.type === 0 ? encoded : encodeRlpString(encoded));
+  }
+  return encodeRlpList(parts);
+}
+
+/** Receipts encoded in a step: half a millisecond. */
+const STEP_RECEIPTS = 128;

@@ -50,6 +50,25 @@ export function readTransactions(
   return transactions;
 }
 
+/** The encodings of all transactions of a block that has `count` of them, undecoded; a chunk is a step. */
+export function* readRawTransactionsInSteps(
+  database: Database,
+  number: bigint,
+  count: number,
+): Steps<readonly Uint8Array[]> {
+  const raws: Uint8Array[] = [];
+  for (let chunk = 0; chunk < chunksOf(count); chunk++) {
+    if (chunk > 0) yield;
+    const reader = readChunk(database, number, chunk);
+    const inChunk = Math.min(CHUNK_TRANSACTIONS, count - raws.length);
+    for (let at = 0; at < inChunk; at++) {
+      reader.skip(SENDER_BYTES);
+      raws.push(reader.sized());
+    }
+  }
+  return raws;
+}
+
 /** Transaction `index` of a block that has more than `index` of them. */
 export function readTransaction(database: Database, number: bigint, index: number): SentTransaction {
   const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));

@@ -1,7 +1,7 @@
 import { asAddress } from "../../primitives/address.ts";
 import { asHash } from "../../primitives/hash.ts";
 import type { Steps } from "../../primitives/steps.ts";
-import { bloomOfLogs, EMPTY_BLOOM, STEP_LOGS } from "../../types/bloom.ts";
+import { bloomOfLogs, bloomOfLogsInSteps, EMPTY_BLOOM, STEP_LOGS } from "../../types/bloom.ts";
 import type { Log } from "../../types/log.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { TransactionType } from "../../types/transaction.ts";
@@ -43,6 +43,33 @@ export function readReceipts(database: Database, number: bigint, count: number):
     reader.number();
     const inChunk = Math.min(CHUNK_TRANSACTIONS, count - receipts.length);
     for (let at = 0; at < inChunk; at++) receipts.push(readReceiptFields(reader));
+  }
+  return receipts;
+}
+
+/** Like readReceipts, in steps of a chunk, or of so many logs. */
+export function* readReceiptsInSteps(
+  database: Database,
+  number: bigint,
+  count: number,
+): Steps<readonly Receipt[]> {
+  const receipts: Receipt[] = [];
+  for (let chunk = 0; chunk < chunksOf(count); chunk++) {
+    if (chunk > 0) yield;
+    const reader = readChunk(database, number, chunk);
+    reader.number();
+    const inChunk = Math.min(CHUNK_TRANSACTIONS, count - receipts.length);
+    for (let at = 0; at < inChunk; at++) {
+      const head = readReceiptHead(reader);
+      const logs: Log[] = [];
+      for (let log = 0; log < head.logCount; log++) {
+        if (log > 0 && log % STEP_LOGS === 0) yield;
+        logs.push(readLog(reader));
+      }
+      // On first access it would be derived at once.
+      const bloom = logs.length > STEP_LOGS ? yield* bloomOfLogsInSteps(logs) : undefined;
+      receipts.push(completeReceipt(reader, head, logs, bloom));
+    }
   }
   return receipts;
 }
@@ -91,6 +118,19 @@ function* writeReceipt(writer: RecordWriter, receipt: Receipt): Steps<void> {
 }
 
 function readReceiptFields(reader: RecordReader): Receipt {
+  const head = readReceiptHead(reader);
+  const logs: Log[] = [];
+  for (let at = 0; at < head.logCount; at++) logs.push(readLog(reader));
+  return completeReceipt(reader, head, logs);
+}
+
+/** What is stored in front of a receipt's logs. */
+interface ReceiptHead extends Pick<Receipt, "outcome" | "cumulativeGasUsed" | "gasUsed"> {
+  readonly flags: number;
+  readonly logCount: number;
+}
+
+function readReceiptHead(reader: RecordReader): ReceiptHead {
   const flags = reader.byte();
   const outcome =
     (flags & HAS_STATE_ROOT) !== 0
@@ -98,12 +138,19 @@ function readReceiptFields(reader: RecordReader): Receipt {
       : { status: (flags & SUCCEEDED) !== 0 ? (1 as const) : (0 as const) };
   const cumulativeGasUsed = BigInt(reader.number());
   const gasUsed = BigInt(reader.number());
-  const count = reader.number();
-  const logs: Log[] = [];
-  for (let at = 0; at < count; at++) logs.push(readLog(reader));
+  return { flags, outcome, cumulativeGasUsed, gasUsed, logCount: reader.number() };
+}
+
+/** Reads what is stored behind the logs. */
+function completeReceipt(
+  reader: RecordReader,
+  { flags, outcome, cumulativeGasUsed, gasUsed }: ReceiptHead,
+  logs: readonly Log[],
+  bloom?: Uint8Array,
+): Receipt {
   const type = (flags & TYPE_MASK) as TransactionType;
   const revertReason = (flags & HAS_REVERT_REASON) === 0 ? undefined : reader.sized();
-  return new DerivingReceipt({ type, outcome, cumulativeGasUsed, gasUsed, logs }, revertReason);
+  return new DerivingReceipt({ type, outcome, cumulativeGasUsed, gasUsed, logs }, revertReason, bloom);
 }
 
 function readLog(reader: RecordReader): Log {
@@ -122,7 +169,12 @@ class DerivingReceipt implements Receipt {
   declare readonly revertReason?: Uint8Array;
   #logsBloom: Uint8Array | undefined;
 
-  constructor(fields: Omit<Receipt, "logsBloom" | "revertReason">, revertReason: Uint8Array | undefined) {
+  constructor(
+    fields: Omit<Receipt, "logsBloom" | "revertReason">,
+    revertReason: Uint8Array | undefined,
+    bloom: Uint8Array | undefined,
+  ) {
+    this.#logsBloom = bloom;
     this.type = fields.type;
     this.outcome = fields.outcome;
     this.cumulativeGasUsed = fields.cumulativeGasUsed;

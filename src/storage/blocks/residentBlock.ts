@@ -1,11 +1,12 @@
 import { expectDefined } from "../../primitives/assert.ts";
-import type { StoredBlock } from "../../types/block.ts";
+import type { Steps } from "../../primitives/steps.ts";
+import { encodeBody, encodeRawBody, type StoredBlock } from "../../types/block.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import type { Database } from "../database.ts";
-import { readTransaction, readTransactions } from "./bodyStore.ts";
+import { readRawTransactionsInSteps, readTransaction, readTransactions } from "./bodyStore.ts";
 import type { HeaderRecord } from "./headerStore.ts";
-import { type PlacedReceipt, readReceipt, readReceipts } from "./receiptStore.ts";
+import { type PlacedReceipt, readReceipt, readReceipts, readReceiptsInSteps } from "./receiptStore.ts";
 
 /**
  * A block in memory. A block that was just committed is fully decoded; one from the disk reads all its transactions,
@@ -76,6 +77,21 @@ class BlockOnDisk implements StoredBlock {
 
   get receipts(): readonly Receipt[] {
     this.#receipts ??= readReceipts(this.#database, this.header.number, this.#transactionCount);
+    return this.#receipts;
+  }
+
+  *bodyInSteps(): Steps<Uint8Array> {
+    if (this.#transactions !== undefined) return encodeBody(this);
+    const { number } = this.header;
+    return encodeRawBody(
+      yield* readRawTransactionsInSteps(this.#database, number, this.#transactionCount),
+      this,
+    );
+  }
+
+  *receiptsInSteps(): Steps<readonly Receipt[]> {
+    const { number } = this.header;
+    this.#receipts ??= yield* readReceiptsInSteps(this.#database, number, this.#transactionCount);
     return this.#receipts;
   }
 

@@ -273,6 +273,21 @@ describeWithVectors("a peer that breaks the rules", () => {
     expect(greedy.reason).toBe("uselessPeer");
   });
 
+  it("asks for what takes long: it waits for the time that its peer has", async () => {
+    const toy = createToyEth();
+    const end = await toy.connectReady(1);
+    const held: (() => void)[] = [];
+    Object.assign(end.session.share, { take: (work: () => void) => held.push(work) });
+    end.send({ kind: "getBlockBodies", requestId: 7n, hashes: [toy.chain.head.hash] });
+    await settled();
+    expect(kinds(end)).not.toContain("blockBodies");
+    for (let slice = 0; held.length > 0 && slice < 10; slice++) {
+      held.shift()?.();
+      await settled();
+    }
+    expect(end.last("blockBodies").requestId).toBe(7n);
+  });
+
   it("has at most five open requests", async () => {
     const toy = createToyEth();
     await toy.connectReady(1);

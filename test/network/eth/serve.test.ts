@@ -1,10 +1,11 @@
 import { expect, it } from "vitest";
 import type { EthMessage, HeaderQuery } from "../../../src/network/eth/messages.ts";
 import type { EthChain, EthPool } from "../../../src/network/eth/ports.ts";
-import { type EthRequest, respondTo } from "../../../src/network/eth/serve.ts";
+import { type EthRequest, respondTo, type ServedParts } from "../../../src/network/eth/serve.ts";
 import { asHash, type Hash } from "../../../src/primitives/hash.ts";
 import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
-import type { NamedHeader } from "../../../src/types/block.ts";
+import { atOnce, type Steps } from "../../../src/primitives/steps.ts";
+import { encodeBody, type NamedHeader } from "../../../src/types/block.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { encodeReceipt } from "../../../src/types/receipt.ts";
@@ -13,6 +14,8 @@ import { type RecordedChain, recordedChain } from "../../builders/recordedChain.
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 import { decodeByCode } from "./decodeByCode.ts";
 import { payloadOf, recordedPairs, recordedTraffic } from "./recordedTraffic.ts";
+
+const answerTo = (request: EthRequest, parts: ServedParts) => atOnce(respondTo(request, parts));
 
 describeWithVectors("responses to peers, over recorded chains", () => {
   for (const network of ["net1", "net2"] as const) {
@@ -28,7 +31,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
         const isMined = (response.decoded["txs"] as unknown[] | undefined)?.length === 0;
         const pool = poolOf(isMined ? [] : transactions);
         const recorded = headersOf(response.code, payloadOf(response));
-        const { code, payload } = respondTo(requestOf(request.code, payloadOf(request)), {
+        const { code, payload } = answerTo(requestOf(request.code, payloadOf(request)), {
           chain: asSealedFor(recorded, chain),
           pool,
         });
@@ -41,7 +44,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
   const chain = recordedChain("net2");
   const pool = poolOf([]);
   const numbers = (query: HeaderQuery): number[] => {
-    const response = respondTo({ kind: "getBlockHeaders", requestId: 1n, query }, { chain, pool });
+    const response = answerTo({ kind: "getBlockHeaders", requestId: 1n, query }, { chain, pool });
     const read = decodeByCode(response.code, response.payload);
     if (!read.ok || read.value.kind !== "blockHeaders") throw new Error("headers expected");
     return read.value.headers.map(({ number }) => Number(number));
@@ -78,7 +81,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
 
   it("have at most 128 bodies, without the unknown ones", () => {
     const hashes = [unknownHash, ...Array.from({ length: 200 }, (_, number) => hashAt(number))];
-    const { payload, code } = respondTo({ kind: "getBlockBodies", requestId: 9n, hashes }, { chain, pool });
+    const { payload, code } = answerTo({ kind: "getBlockBodies", requestId: 9n, hashes }, { chain, pool });
     expect(decodeByCode(code, payload)).toMatchObject({
       value: { requestId: 9n, bodies: { length: 127 } },
     });
@@ -92,7 +95,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
       requestId: 3n,
       hashes: [unknownHash, ...busy.map(hashAt)],
     };
-    const response = respondTo(requestOf, { chain, pool });
+    const response = answerTo(requestOf, { chain, pool });
     const read = decodeByCode(response.code, response.payload);
     if (!read.ok || read.value.kind !== "receipts") throw new Error("receipts expected");
     expect(read.value.receipts.map((block) => block.map((receipt) => toHex(encodeReceipt(receipt))))).toEqual(
@@ -100,10 +103,43 @@ describeWithVectors("responses to peers, over recorded chains", () => {
     );
   });
 
+  it.each(["getBlockBodies", "getReceipts"] as const)(
+    "leave a block out that is removed while it is read: %s",
+    (kind) => {
+      const block = chain.blocks[300];
+      if (block === undefined) throw new Error("no such block");
+      let isStored = true;
+      function* inSteps<T>(whole: T): Steps<T> {
+        if (!isStored) throw new Error("it is read although it is gone");
+        yield;
+        if (!isStored) throw new Error("it is read although it is gone");
+        return whole;
+      }
+      const served = {
+        ...block,
+        bodyInSteps: () => inSteps(encodeBody(block)),
+        receiptsInSteps: () => inSteps(block.receipts),
+      };
+      const shrinking: EthChain = {
+        ...chain,
+        blockByHash: () => (isStored ? served : undefined),
+        headerByHash: () => (isStored ? served : undefined),
+      };
+      const request: EthRequest = { kind, requestId: 1n, hashes: [served.hash, served.hash] };
+      const whole = answerTo(request, { chain: shrinking, pool });
+      const steps = respondTo(request, { chain: shrinking, pool });
+      steps.next();
+      isStored = false;
+      const rest = atOnce(steps);
+      expect(whole.payload.length).toBeGreaterThan(rest.payload.length);
+      expect(toHex(rest.payload)).toBe("0xc201c0");
+    },
+  );
+
   it("end with the item that reaches the size served", () => {
     const large = { ...aLargeTransaction, raw: new Uint8Array(1_500_000).fill(0xc0) };
     const hashes = Array.from({ length: 5 }, () => unknownHash);
-    const { payload } = respondTo(
+    const { payload } = answerTo(
       { kind: "getPooledTransactions", requestId: 1n, hashes },
       { chain, pool: { ...pool, get: () => large } },
     );

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { expectDefined } from "../../../src/primitives/assert.ts";
 import { asHash } from "../../../src/primitives/hash.ts";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { atOnce } from "../../../src/primitives/steps.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
 import {
   BLOCK_STORE_LIMITS,
@@ -9,7 +12,7 @@ import {
 import { DamagedData, type Database } from "../../../src/storage/database.ts";
 import { bodyKey, headerKey, metaKey, receiptsKey, transactionKey } from "../../../src/storage/keys.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
-import type { StoredBlock } from "../../../src/types/block.ts";
+import { encodeBody, type StoredBlock } from "../../../src/types/block.ts";
 import { bloomOfLogs } from "../../../src/types/bloom.ts";
 import { digestOf } from "../../builders/batchDigest.ts";
 import { countSteps } from "../../primitives/countSteps.ts";
@@ -68,6 +71,37 @@ describe("the block store", () => {
     // Three chunks of transactions and of receipts, 10,000 logs, 300 entries of the index.
     expect(pauses).toBe(3 + 3 + 39 + 1);
     expect(digestOf(sliced)).toBe(digestOf(whole));
+  });
+
+  it("reads bodies and receipts in steps as at once", async () => {
+    const long = aStoredChain({ seed: 4, blocks: 1, transactions: 300 }).at(-1) as StoredBlock;
+    const [log] = long.receipts.flatMap(({ logs }) => logs);
+    if (log === undefined) throw new Error("some transaction logs");
+    const logs = new Array<typeof log>(1_000).fill(log);
+    const receipts = long.receipts.map((receipt, index) =>
+      index === 200 ? { ...receipt, logs, logsBloom: bloomOfLogs(logs) } : receipt,
+    );
+    const database = await databaseWith([{ ...long, receipts }]);
+    const read = (): StoredBlock => expectDefined(storeOver(database).blockByHash(long.hash), "the block");
+    const bodyOf = (block: StoredBlock) => expectDefined(block.bodyInSteps?.(), "a block on disk");
+    const receiptsOf = (block: StoredBlock) => expectDefined(block.receiptsInSteps?.(), "a block on disk");
+    const withBlooms = (list: StoredBlock["receipts"]) =>
+      list.map((receipt) => ({ ...receipt, logsBloom: receipt.logsBloom }));
+
+    const body = countSteps(bodyOf(read()));
+    expect(toHex(body.result)).toBe(toHex(encodeBody(long)));
+    const fromSteps = countSteps(receiptsOf(read()));
+    expect(withBlooms(fromSteps.result)).toEqual(withBlooms(read().receipts));
+    // Three chunks; and for the receipts 1,000 logs, which are read, and put into a bloom.
+    expect([body.pauses, fromSteps.pauses]).toEqual([2, 2 + 3 + 3]);
+
+    const block = read();
+    expect(atOnce(receiptsOf(block))).toBe(block.receipts);
+    expect(block.transactions).toHaveLength(300);
+    expect(countSteps(bodyOf(block))).toMatchObject({ pauses: 0 });
+    const store = storeOver(database);
+    store.remember(long);
+    expect(store.blockByHash(long.hash)?.bodyInSteps).toBeUndefined();
   });
 
   it("finds each transaction by hash, with its receipt and the index of its first log", async () => {
