@@ -2,7 +2,12 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import { createAnnouncementBatch, type PendingAnnouncement } from "./announcementBatch.ts";
-import { ANNOUNCE_DELAY_MS, MAX_COLLECTED_TRANSACTIONS, SMALL_NETWORK_PEERS } from "./limits.ts";
+import {
+  ANNOUNCE_DELAY_MS,
+  MAX_COLLECTED_TRANSACTIONS,
+  MAX_TRANSACTION_ANNOUNCEMENTS,
+  SMALL_NETWORK_PEERS,
+} from "./limits.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 
@@ -10,7 +15,7 @@ import type { EthPool } from "./ports.ts";
 export interface TransactionAnnouncer {
   /** To be called for each addition to the pool, local or remote. */
   announce(transactions: readonly Transaction[]): void;
-  /** Announces the whole pool, by hashes, to a new peer. */
+  /** Announces the whole pool, by hashes, to a new peer: a message at a time, within the peer's time budget. */
   sendPool(peer: EthPeer): void;
   close(): void;
 }
@@ -27,6 +32,8 @@ export function createTransactionAnnouncer(parts: {
   readonly clock: Clock;
   /** 0 to 1. */
   readonly chance: () => number;
+  /** Runs work after pending I/O. */
+  readonly defer: (action: () => void) => void;
 }): TransactionAnnouncer {
   const { pool, clock } = parts;
   let collected: PendingAnnouncement[] = [];
@@ -52,9 +59,16 @@ export function createTransactionAnnouncer(parts: {
     },
     sendPool(peer) {
       if (!pool.isOpen) return;
-      const pending: PendingAnnouncement[] = [];
-      addPending(pending, pool.transactions());
-      createAnnouncementBatch(pending).sendHashes(peer);
+      const transactions = pool.transactions()[Symbol.iterator]();
+      function sendSlice(): void {
+        const slice = take(transactions, MAX_TRANSACTION_ANNOUNCEMENTS);
+        if (slice.length === 0) return;
+        const pending: PendingAnnouncement[] = [];
+        addPending(pending, slice);
+        createAnnouncementBatch(pending).sendHashes(peer);
+        parts.defer(() => peer.inShare(sendSlice));
+      }
+      sendSlice();
     },
     close: () => timer?.cancel(),
   };
@@ -64,6 +78,16 @@ function addPending(pending: PendingAnnouncement[], transactions: Iterable<Trans
   for (const transaction of transactions) {
     if (transaction.type !== BLOB_TYPE) pending.push({ key: toKey(transaction.hash), transaction });
   }
+}
+
+function take<T>(items: Iterator<T>, most: number): readonly T[] {
+  const taken: T[] = [];
+  while (taken.length < most) {
+    const { done, value } = items.next();
+    if (done === true) break;
+    taken.push(value);
+  }
+  return taken;
 }
 
 /** Sends full copies to the first of all peers, whether they have the transactions or not, and hashes to the rest. */
