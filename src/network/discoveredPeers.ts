@@ -1,11 +1,16 @@
+import { isIP } from "node:net";
 import { dropOldest } from "../primitives/boundedCache.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type DialCandidates, type DialTime, earliestDueMs, type NodeAddress } from "./dialer.ts";
+import { isLocal, subnetOf } from "./discovery/endpoint.ts";
 import {
   LONGEST_DISCOVERED_REDIAL_MS,
   MAX_DISCOVERED_FAILURES,
+  MAX_DISCOVERED_IN_SUBNET,
   MAX_DISCOVERED_PEERS,
+  PROVEN_CONNECTION_MS,
+  PROVEN_PLACES_SHARE,
   SHORTEST_DISCOVERED_REDIAL_MS,
   STEADY_CONNECTION_MS,
 } from "./limits.ts";
@@ -15,8 +20,13 @@ import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
  * The nodes that discovery found (p2p.md#connection-policy): they are dialed once they are known, and again while there
  * is room for more peers, at most every 30 s, and less often the more dials failed. A node that was dialed eight times in
  * vain, an hour, is forgotten until discovery finds that it still answers there.
+ *
+ * Anyone can run many nodes: of one public subnet only a few are dialed, and places are kept for nodes whose connections
+ * have lasted before, as long as these may come back.
  */
 export interface DiscoveredPeers extends DialCandidates {
+  /** Whether a connection with the node has lasted, in this run or an earlier one. */
+  isProven(nodeId: Uint8Array): boolean;
   /** A node has been found, or has another address. */
   offer(node: NodeAddress): void;
 }
@@ -26,14 +36,20 @@ interface Candidate extends DialTime {
   waitMs: number;
   /** Dials in a row that failed. */
   failures: number;
+  isProven: boolean;
+  /** Undefined while it is not connected. */
+  connectedMs: number | undefined;
 }
 
 export interface DiscoveredPeersParts {
   readonly clock: Pick<Clock, "nowMs">;
   /** 0 to 1. */
   readonly chance: () => number;
-  /** Whether another peer may be connected. */
-  readonly hasRoom: () => boolean;
+  /** How many more peers may be connected. */
+  readonly room: () => number;
+  readonly maxPeers: number;
+  /** Nodes whose connections lasted in earlier runs. */
+  readonly provenIds: readonly Uint8Array[];
   /** Whether the node is dialed anyway, or is connected. */
   readonly isKnown: (nodeId: Uint8Array) => boolean;
   /** Whether the operator's lists still permit it. */
@@ -47,30 +63,64 @@ export function createDiscoveredPeers(parts: DiscoveredPeersParts): DiscoveredPe
 class FoundNodes implements DiscoveredPeers {
   private readonly parts: DiscoveredPeersParts;
   private readonly candidates = new Map<string, Candidate>();
+  private readonly provenBefore: ReadonlySet<string>;
 
   constructor(parts: DiscoveredPeersParts) {
     this.parts = parts;
+    this.provenBefore = new Set(parts.provenIds.map(toKey));
   }
 
   get nextDueMs(): number | undefined {
-    if (!this.parts.hasRoom()) return undefined;
-    return earliestDueMs(this.candidates.values());
+    return earliestDueMs(this.eligible());
   }
 
   take(): NodeAddress | undefined {
-    const { clock, hasRoom, isKnown, isPermitted } = this.parts;
-    if (!hasRoom()) return undefined;
+    const { clock, isKnown, isPermitted } = this.parts;
     const nowMs = clock.nowMs();
-    for (const one of this.candidates.values()) {
-      if (!one.isWaiting || one.dueMs > nowMs) continue;
+    const due = this.eligible().filter(({ isWaiting, dueMs }) => isWaiting && dueMs <= nowMs);
+    const subnets = this.takenPerSubnet();
+    for (const one of [...due.filter(isProven), ...due.filter((other) => !isProven(other))]) {
       if (isKnown(one.node.nodeId) || !isPermitted(one.node)) {
         one.dueMs = nowMs + LONGEST_DISCOVERED_REDIAL_MS;
+        continue;
+      }
+      if ((subnets.get(publicSubnetOf(one.node)) ?? 0) >= MAX_DISCOVERED_IN_SUBNET) {
+        one.dueMs = nowMs + SHORTEST_DISCOVERED_REDIAL_MS;
         continue;
       }
       one.isWaiting = false;
       return one.node;
     }
     return undefined;
+  }
+
+  isProven(nodeId: Uint8Array): boolean {
+    const one = this.candidates.get(toKey(nodeId));
+    if (one?.isProven === true) return true;
+    return (
+      one?.connectedMs !== undefined && this.parts.clock.nowMs() - one.connectedMs >= PROVEN_CONNECTION_MS
+    );
+  }
+
+  /** Those that there is room for: the last places are kept for proven nodes. */
+  private eligible(): readonly Candidate[] {
+    const all = [...this.candidates.values()];
+    const { room, maxPeers, isKnown } = this.parts;
+    const awaited = all.filter((one) => one.isProven && !isKnown(one.node.nodeId)).length;
+    const kept = Math.min(awaited, Math.floor(maxPeers * PROVEN_PLACES_SHARE));
+    const free = room();
+    if (free > kept) return all;
+    return free > 0 ? all.filter(isProven) : [];
+  }
+
+  /** Nodes that are dialed or connected, by public subnet. */
+  private takenPerSubnet(): ReadonlyMap<string | undefined, number> {
+    const taken = new Map<string | undefined, number>();
+    for (const { node, isWaiting } of this.candidates.values()) {
+      const subnet = isWaiting ? undefined : publicSubnetOf(node);
+      if (subnet !== undefined) taken.set(subnet, (taken.get(subnet) ?? 0) + 1);
+    }
+    return taken;
   }
 
   offer(node: NodeAddress): void {
@@ -85,19 +135,25 @@ class FoundNodes implements DiscoveredPeers {
       waitMs: SHORTEST_DISCOVERED_REDIAL_MS,
       dueMs: this.parts.clock.nowMs(),
       failures: 0,
+      isProven: this.provenBefore.has(toKey(node.nodeId)),
+      connectedMs: this.parts.isKnown(node.nodeId) ? this.parts.clock.nowMs() : undefined,
     });
     dropOldest(this.candidates, MAX_DISCOVERED_PEERS);
   }
 
   connected(nodeId: Uint8Array): void {
     const one = this.candidates.get(toKey(nodeId));
-    if (one !== undefined) one.isWaiting = false;
+    if (one === undefined) return;
+    one.isWaiting = false;
+    one.connectedMs ??= this.parts.clock.nowMs();
   }
 
   disconnected(nodeId: Uint8Array, _reason: DisconnectReason, lastedMs: number): void {
     const { clock, chance } = this.parts;
     const one = this.candidates.get(toKey(nodeId));
     if (one === undefined) return;
+    one.connectedMs = undefined;
+    if (lastedMs >= PROVEN_CONNECTION_MS) one.isProven = true;
     one.failures = lastedMs > 0 ? 0 : one.failures + 1;
     if (one.failures >= MAX_DISCOVERED_FAILURES) {
       this.candidates.delete(toKey(nodeId));
@@ -108,6 +164,15 @@ class FoundNodes implements DiscoveredPeers {
     one.dueMs = clock.nowMs() + one.waitMs * (1 + chance() / 2);
     one.waitMs = Math.min(one.waitMs * 2, LONGEST_DISCOVERED_REDIAL_MS);
   }
+}
+
+function isProven(candidate: Candidate): boolean {
+  return candidate.isProven;
+}
+
+/** Undefined for a local address, where a whole network may share one. */
+function publicSubnetOf({ host }: NodeAddress): string | undefined {
+  return isIP(host) === 0 || isLocal(host) ? undefined : subnetOf(host);
 }
 
 /** Several sources of nodes to dial, the first before the others. */

@@ -93,6 +93,12 @@ export const LONGEST_DISCOVERED_REDIAL_MS = 10 * 60_000;
 export const MAX_DISCOVERED_FAILURES = 8;
 /** Most nodes of discovery that are remembered to be dialed. */
 export const MAX_DISCOVERED_PEERS = 1024;
+/** Nodes of discovery in one public subnet that are dialed or connected, so that one operator cannot surround a node. */
+export const MAX_DISCOVERED_IN_SUBNET = 5;
+/** A node whose connection lasted this long is preferred later, in the next run too. */
+export const PROVEN_CONNECTION_MS = 10 * 60_000;
+/** Share of the peers' places that is kept for such nodes while they are away. */
+export const PROVEN_PLACES_SHARE = 0.2;
 /** Most dials at the same time. */
 export const MAX_CONCURRENT_DIALS = 16;
 

@@ -11,7 +11,7 @@ import type { PeerView } from "./connectedPeer.ts";
 import { createDialer, type Dialer, type NodeAddress } from "./dialer.ts";
 import { createDiscoveredPeers, type DiscoveredPeers, joinCandidates } from "./discoveredPeers.ts";
 import type { DatagramPort } from "./discovery/datagramPort.ts";
-import type { NodeContact } from "./discovery/packets.ts";
+import type { KnownNode } from "./discovery/knownNodes.ts";
 import { MAX_SPARE_SOCKETS } from "./limits.ts";
 import type { Listener } from "./listener.ts";
 import { createMaintainedPeers, type MaintainedPeers } from "./maintainedPeers.ts";
@@ -49,8 +49,8 @@ export interface Network {
   readonly advertisedPort: number;
   /** UDP port of discovery; undefined when it is off. */
   readonly discoveryPort: number | undefined;
-  /** Nodes that discovery knows and that listen for connections. */
-  readonly discoveredNodes: readonly NodeContact[];
+  /** Nodes that discovery knows and that listen for connections; those whose connections have lasted first. */
+  readonly discoveredNodes: readonly KnownNode[];
   /** Peers whose protocols have all completed their handshake. */
   readonly peerCount: number;
   readonly peers: readonly PeerView[];
@@ -148,7 +148,9 @@ class PeerToPeerNetwork implements Network {
     this.maintained = createMaintainedPeers(parts);
     this.discovered = createDiscoveredPeers({
       ...parts,
-      hasRoom: () => this.hasRoom(),
+      room: () => this.room,
+      maxPeers: settings.limits.maxPeers,
+      provenIds: settings.discovery?.provenIds ?? [],
       isPermitted: (node) => this.isPermitted(node),
       isKnown: (id) => this.maintained.has(id) || this.table.has(id),
     });
@@ -202,8 +204,12 @@ class PeerToPeerNetwork implements Network {
     return this.discovery === undefined ? undefined : this.endpoint.port;
   }
 
-  get discoveredNodes(): readonly NodeContact[] {
-    return this.discovery?.nodes ?? [];
+  get discoveredNodes(): readonly KnownNode[] {
+    const nodes = (this.discovery?.nodes ?? []).map((node) => ({
+      ...node,
+      isProven: this.discovered.isProven(node.nodeId),
+    }));
+    return nodes.toSorted((a, b) => Number(b.isProven) - Number(a.isProven));
   }
 
   get peerCount(): number {
@@ -257,8 +263,9 @@ class PeerToPeerNetwork implements Network {
     this.readingTime.close();
   }
 
-  private hasRoom(): boolean {
-    return this.table.peers.length < this.settings.limits.maxPeers;
+  /** How many more peers there may be. */
+  private get room(): number {
+    return this.settings.limits.maxPeers - this.table.peers.length;
   }
 
   private beginDiscovery(datagrams: DatagramPort | undefined): PeerDiscovery | undefined {
@@ -270,7 +277,7 @@ class PeerToPeerNetwork implements Network {
         ...this.parts,
         datagrams,
         isPermitted: (node) => this.isPermitted(node),
-        wantsPeers: () => this.hasRoom(),
+        wantsPeers: () => this.room > 0,
         onNode: (node) => {
           this.discovered.offer(node);
           this.dialer.reschedule();

@@ -17,6 +17,8 @@ export interface DiscoverySearch {
   readonly advertisedIp: string;
   /** Nodes to ask first: bootnodes, and those known from earlier runs. */
   readonly bootnodes: readonly NodeContact[];
+  /** Nodes whose connections lasted in earlier runs: places are kept for them. */
+  readonly provenIds?: readonly Uint8Array[];
   /** Bootnodes that are named by host names. */
   readonly namedBootnodes?: readonly NamedNode[];
   /** The IP address of a host name; undefined when it has none. */

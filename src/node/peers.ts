@@ -129,9 +129,11 @@ function discoverySearch(
 ): DiscoverySearch | undefined {
   if (settings === undefined) return undefined;
   const { address, knownNodes, forks } = parts;
+  const known = knownNodes.read();
   return {
     advertisedIp: isIP(address.host) === 0 ? UNSPECIFIED_IP : address.host,
-    bootnodes: [...settings.bootnodes.flatMap(contactsOf), ...knownNodes.read()],
+    bootnodes: [...settings.bootnodes.flatMap(contactsOf), ...known],
+    provenIds: known.filter(({ isProven }) => isProven).map(({ nodeId }) => nodeId),
     namedBootnodes: settings.bootnodes.flatMap(namedContactsOf),
     // A socket of IPv4 sends nothing to addresses of IPv6.
     resolve: (host) => addressOf(host, isIPv6(parts.listensOn) ? 0 : 4),

@@ -10,7 +10,7 @@ function node(at: number): NodeAddress {
   return { nodeId: new Uint8Array(64).fill(at), host: `10.0.0.${at}`, tcpPort: 30303 };
 }
 
-function setUp(room: { left: number } = { left: 10 }) {
+function setUp(room: { left: number } = { left: 10 }, provenIds: readonly Uint8Array[] = []) {
   const clock = createHandClock(0);
   const known = new Set<number>();
   const unlisted = new Set<string>();
@@ -18,7 +18,9 @@ function setUp(room: { left: number } = { left: 10 }) {
   const discovered = createDiscoveredPeers({
     clock,
     chance: () => 0,
-    hasRoom: () => room.left > 0,
+    room: () => room.left,
+    maxPeers: 25,
+    provenIds,
     isKnown: (nodeId) => known.has(nodeId[0] ?? 0),
     isPermitted: ({ host }) => !unlisted.has(host),
   });
@@ -105,6 +107,78 @@ describe("nodes that discovery found", () => {
     discovered.offer({ ...node(1), host: "10.9.9.9" });
     clock.advanceBy(10 * MINUTE_MS);
     expect(dials.map(([, host]) => host)).toEqual(["10.9.9.9"]);
+  });
+
+  it("are dialed in other subnets once five of one public subnet are", () => {
+    const { clock, dials, discovered, dialer } = setUp({ left: 25 });
+    for (let at = 1; at <= 7; at++) discovered.offer({ ...node(at), host: `198.51.7.${at}` });
+    discovered.offer({ ...node(8), host: "198.51.8.1" });
+    for (let at = 9; at <= 15; at++) discovered.offer(node(at));
+    dialer.reschedule();
+    clock.advanceBy(0);
+    const inSubnet = () => dials.filter(([, host]) => host.startsWith("198.51.7.")).length;
+    expect([inSubnet(), dials.length]).toEqual([5, 13]);
+    for (const at of [1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15]) dialer.connected(node(at).nodeId);
+    clock.advanceBy(9.75 * MINUTE_MS);
+    expect([inSubnet(), dials.length]).toEqual([5, 13]);
+    // One that goes makes way for another one; it is itself tried later.
+    dialer.disconnected(node(1).nodeId, "clientQuitting", MINUTE_MS);
+    clock.advanceBy(29_999);
+    expect(dials.slice(13).map(([, host]) => host)).toEqual(["198.51.7.6"]);
+  });
+
+  it("leave a fifth of the places to those that were good before, while these may come back", () => {
+    const room = { left: 6 };
+    const good = [201, 202, 203].map(node);
+    const { clock, known, dials, discovered, dialer } = setUp(
+      room,
+      good.map(({ nodeId }) => nodeId),
+    );
+    const connect = (at: number): void => {
+      room.left -= 1;
+      dialer.connected(node(at).nodeId);
+    };
+    for (const one of good) discovered.offer(one);
+    dialer.reschedule();
+    clock.advanceBy(0);
+    expect(dials.map(([, host]) => host)).toEqual(good.map(({ host }) => host));
+    for (const { nodeId } of good) dialer.disconnected(nodeId, "tcpError", 0);
+
+    for (let at = 1; at <= 6; at++) discovered.offer(node(at));
+    for (let at = 1; at <= 3; at++) {
+      expect(discovered.take()?.host).toBe(`10.0.0.${at}`);
+      connect(at);
+    }
+    expect(discovered.take()).toBeUndefined();
+    expect(discovered.nextDueMs).toBe(30_000);
+    clock.advanceBy(30_000);
+    expect(dials.slice(3).map(([, host]) => host)).toEqual(good.map(({ host }) => host));
+    known.add(201);
+    connect(201);
+    for (const at of [202, 203]) dialer.disconnected(node(at).nodeId, "tcpError", 0);
+    expect(discovered.take()).toBeUndefined();
+
+    // Forgotten after eight dials, they keep no place.
+    for (let failure = 0; failure < 6; failure++)
+      for (const at of [202, 203]) dialer.disconnected(node(at).nodeId, "tcpError", 0);
+    expect(discovered.take()?.host).toBe("10.0.0.4");
+  });
+
+  it("are good once a connection has lasted ten minutes", () => {
+    const { clock, discovered, dialer } = setUp();
+    for (const at of [1, 2]) {
+      discovered.offer(node(at));
+      dialer.connected(node(at).nodeId);
+    }
+    const proven = () => [1, 2].map((at) => discovered.isProven(node(at).nodeId));
+    clock.advanceBy(10 * MINUTE_MS - 1);
+    dialer.disconnected(node(2).nodeId, "clientQuitting", 10 * MINUTE_MS - 1);
+    expect(proven()).toEqual([false, false]);
+    clock.advanceBy(1);
+    expect(proven()).toEqual([true, false]);
+    dialer.disconnected(node(1).nodeId, "clientQuitting", 10 * MINUTE_MS);
+    expect(proven()).toEqual([true, false]);
+    dialer.stop();
   });
 
   it("are remembered up to a number of them", () => {

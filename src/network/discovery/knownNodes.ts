@@ -10,9 +10,14 @@ import type { NodeContact } from "./packets.ts";
  * left as it is.
  */
 export interface KnownNodesFile {
-  read(): readonly NodeContact[];
+  read(): readonly KnownNode[];
   /** Replaces the file; the first nodes count most. False when it cannot be written. */
-  write(nodes: readonly NodeContact[]): boolean;
+  write(nodes: readonly KnownNode[]): boolean;
+}
+
+export interface KnownNode extends NodeContact {
+  /** Whether a connection with the node has lasted. */
+  readonly isProven: boolean;
 }
 
 /** More than a table of a small network holds; as many are pinged at the next start. */
@@ -48,7 +53,7 @@ export function openKnownNodesFile(path: string): KnownNodesFile {
 /** Writes the nodes every few minutes, and when it is closed, unless there are none. */
 export function keepKnownNodes(
   file: KnownNodesFile,
-  { nodes, clock }: { readonly nodes: () => readonly NodeContact[]; readonly clock: Clock },
+  { nodes, clock }: { readonly nodes: () => readonly KnownNode[]; readonly clock: Clock },
 ): { close(): void } {
   let timer = clock.at(clock.nowMs() + SAVE_MS, saveAgain);
   function save(): void {
@@ -69,12 +74,14 @@ export function keepKnownNodes(
 
 const SAVE_MS = 5 * 60_000;
 
-function contactOf(item: unknown): NodeContact | undefined {
+function contactOf(item: unknown): KnownNode | undefined {
   if (typeof item !== "object" || item === null) return undefined;
-  const { nodeId, ip, udpPort, tcpPort } = item as Readonly<Record<string, unknown>>;
+  const { nodeId, ip, udpPort, tcpPort, isProven } = item as Readonly<Record<string, unknown>>;
   const id = typeof nodeId === "string" ? parseHex(nodeId) : undefined;
   if (id?.length !== 64 || typeof ip !== "string" || isIP(ip) === 0) return undefined;
-  return isPort(udpPort) && isPort(tcpPort) ? { nodeId: id, ip, udpPort, tcpPort } : undefined;
+  return isPort(udpPort) && isPort(tcpPort)
+    ? { nodeId: id, ip, udpPort, tcpPort, isProven: isProven === true }
+    : undefined;
 }
 
 function isPort(value: unknown): value is number {

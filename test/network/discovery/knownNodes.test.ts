@@ -1,17 +1,21 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { keepKnownNodes, openKnownNodesFile } from "../../../src/network/discovery/knownNodes.ts";
-import type { NodeContact } from "../../../src/network/discovery/packets.ts";
+import {
+  type KnownNode,
+  keepKnownNodes,
+  openKnownNodesFile,
+} from "../../../src/network/discovery/knownNodes.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { temporaryFolder } from "../../storage/temporaryFolder.ts";
 
-function nodes(count: number): readonly NodeContact[] {
+function nodes(count: number): readonly KnownNode[] {
   return Array.from({ length: count }, (_, at) => ({
     nodeId: new Uint8Array(64).fill(at),
     ip: at % 2 === 0 ? `10.0.0.${at}` : "2001:db9::1",
     udpPort: 30303,
     tcpPort: 30304,
+    isProven: at % 3 === 0,
   }));
 }
 
@@ -32,7 +36,7 @@ it.each([
   [`[{"nodeId": "0x${"01".repeat(64)}", "ip": "1.2.3.4", "udpPort": 70000, "tcpPort": 1}]`, []],
   [
     `[{}, {"nodeId": "0x${"01".repeat(64)}", "ip": "1.2.3.4", "udpPort": 1, "tcpPort": 2}]`,
-    [{ nodeId: new Uint8Array(64).fill(1), ip: "1.2.3.4", udpPort: 1, tcpPort: 2 }],
+    [{ nodeId: new Uint8Array(64).fill(1), ip: "1.2.3.4", udpPort: 1, tcpPort: 2, isProven: false }],
   ],
 ])("of %s, what can be used is", (text, expected) => {
   const path = join(temporaryFolder(), "known-nodes.json");
