@@ -8,7 +8,7 @@ import {
   type EthVersion,
   messageNamesOf,
 } from "../../../src/network/eth/messages.ts";
-import { hashFromHex } from "../../../src/primitives/hash.ts";
+import { asHash, hashFromHex } from "../../../src/primitives/hash.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../../src/primitives/quantity.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
@@ -139,6 +139,19 @@ describe("eth messages of the specification", () => {
     } as const;
     expect(toHex(encodeMessage(question))).toBe(bytes);
     expect(decoded(CODES.getBlockHeaders, hexToBytes(bytes))).toEqual(question);
+  });
+
+  it.each([
+    ["getBlockBodies", 128],
+    ["getPooledTransactions", 256],
+    ["getReceipts", 256],
+  ] as const)("a %s keeps the hashes that are served, apart from the message", (kind, most) => {
+    const hashes = Array.from({ length: 4_096 }, (_, digit) => asHash(bigintToFixedBytes(BigInt(digit), 32)));
+    const payload = encodeMessage({ kind, requestId: 1n, hashes });
+    const read = decoded(CODES[kind], payload);
+    expect(read).toEqual({ kind, requestId: 1n, hashes: hashes.slice(0, most) });
+    const kept = "hashes" in read ? read.hashes : [];
+    expect(kept.some(({ buffer }) => buffer === payload.buffer)).toBe(false);
   });
 
   it("an announcement of three transactions", () => {
