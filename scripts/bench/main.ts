@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256]`: measures this node beside
+ * holds blockHolds churn sync] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -18,6 +18,7 @@ import { measureLogs } from "./logs.ts";
 import { measureMixed } from "./mixed.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
+import { measureSync } from "./sync.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import { measureValidators } from "./validators.ts";
 import type { WorkloadKind } from "./workload.ts";
@@ -41,6 +42,7 @@ const PARTS = [
   "holds",
   "blockHolds",
   "churn",
+  "sync",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -53,6 +55,7 @@ const { values: options, positionals: asked } = parseArgs({
     seed: { type: "string", default: "1" },
     gas: { type: "string", default: "30000000" },
     memory: { type: "string", default: "256" },
+    peers: { type: "string", default: "1" },
   },
 });
 const unknown = asked.find((word) => !PARTS.some((part) => part === word));
@@ -63,7 +66,15 @@ if (unknown !== undefined) {
 const seconds = Number(options.seconds);
 const rate = options.rate === undefined ? undefined : Number(options.rate);
 /** Run only by name: the chain for log queries alone takes minutes to write, and attacks take long. */
-const ON_REQUEST: ReadonlySet<Part> = new Set(["logs", "attacks", "worst", "holds", "blockHolds", "churn"]);
+const ON_REQUEST: ReadonlySet<Part> = new Set([
+  "logs",
+  "attacks",
+  "worst",
+  "holds",
+  "blockHolds",
+  "churn",
+  "sync",
+]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can process, so that the sender never runs out. */
@@ -87,6 +98,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   holds: () => measureHolds(Number(options.memory)),
   blockHolds: measureBlockHolds,
   churn: () => measureChurn(seconds, rate ?? 50),
+  sync: () => measureSync(Number(options.peers)),
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();

@@ -1,4 +1,5 @@
 import type { BlockProduction } from "../../src/chain/blockExecution.ts";
+import type { CandidateSettings } from "../../src/chain/candidates.ts";
 import { type Chain, createChain } from "../../src/chain/createChain.ts";
 import type { RecoverSenders, RecoverSigners } from "../../src/chain/signerRecovery.ts";
 import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
@@ -24,6 +25,8 @@ export interface ChainChoices {
   readonly production?: Partial<BlockProduction>;
   /** Account that builds blocks. */
   readonly builder?: Uint8Array;
+  /** Instead of `builder`; may be changed between blocks. */
+  readonly candidates?: CandidateSettings;
   readonly logger?: Logger;
   /** On this thread unless given. */
   readonly recoverSenders?: RecoverSenders;
@@ -45,7 +48,7 @@ export async function aChain(choices: ChainChoices): Promise<TestChain> {
   const headMarker = await verifyChain(database, choices.markerFile ?? createMemoryMarkerFile());
   const world = createWorldState({ database });
   const opened = await createChain(
-    {
+    choices.candidates ?? {
       builder: (choices.builder ?? account(0).address) as Chain["head"]["header"]["coinbase"],
       vanity: new Uint8Array(32),
     },
