@@ -33,7 +33,7 @@ const SERVERS = 3;
 const CHAIN_ID = 1337n;
 
 itIfThorough(
-  `a new node syncs ${BLOCKS} blocks from ${SERVERS} nodes and a liar, killed ${KILLS} times (IBEX_SEED=${SEED})`,
+  `a new node syncs ${BLOCKS} blocks from ${SERVERS} nodes and a lying peer, killed ${KILLS} times (IBEX_SEED=${SEED})`,
   async () => {
     const random = generator(SEED);
     const folder = temporaryFolder();
@@ -46,10 +46,10 @@ itIfThorough(
       seed: SEED,
       spread: "varied",
     });
-    const liar = await startLiar(made, folder, random);
+    const lyingPeer = await startLyingPeer(made, folder, random);
     const servers = await startServers(made, folder);
     const enodes = await Promise.all(servers.map((server) => server.rpc<string>("net_enode")));
-    const start = () => startNode(made, join(folder, "fresh"), [liar, ...enodes]);
+    const start = () => startNode(made, join(folder, "fresh"), [lyingPeer, ...enodes]);
 
     let fresh = await start();
     let shown = 0;
@@ -120,8 +120,8 @@ function receiptsOf(node: NodeProcess, number: number): Promise<unknown> {
  * Starts a peer that has the chain and lies: about its height, by seals that are another block's, bodies that lack a
  * transaction, and blocks that it does not have after all. Returns its enode URL.
  */
-async function startLiar(made: MadeChain, folder: string, random: Random): Promise<string> {
-  const path = join(folder, "liar");
+async function startLyingPeer(made: MadeChain, folder: string, random: Random): Promise<string> {
+  const path = join(folder, "lying");
   cpSync(made.dataPath, path, { recursive: true });
   const database = await openLevelDatabase({ path: join(path, "chain") });
   const { chain, spec } = await aChain({ genesis: readFileSync(made.genesisFile, "utf8"), database });
