@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type MadeChain, makeChain } from "../../test/builders/madeChain.ts";
 import { type Contender, freePort, startProgram } from "./contenders.ts";
+import { type DiskBytes, diskBytesOf } from "./diskBytes.ts";
 import { createRpcClient } from "./httpClient.ts";
 import { pause } from "./pause.ts";
 
@@ -30,6 +31,7 @@ export async function measureSync(peers: number): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), "ibex-sync-"));
     const made = await makeChain({ folder, validators: 4, seed: 1, spread: "even", ...workload });
     printRun(workload, made, await syncFrom(made, folder, peers));
+    printBytes(workload, made, await diskBytesOf(join(folder, "fresh")));
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -120,4 +122,12 @@ function printRun({ name, blocks }: Workload, { transactions, gasUsed }: MadeCha
   );
   console.log(`CPU of the peers         ${((100 * peersCpuSeconds) / cpuSeconds).toFixed(0)} % of that`);
   console.log(`largest memory, MB       ${peak.toFixed(0)}`);
+}
+
+function printBytes({ blocks }: Workload, { transactions }: MadeChain, { files, kinds }: DiskBytes): void {
+  const [count, unit] = transactions > 1_000 ? [transactions, "transaction"] : [blocks, "block"];
+  const parts = kinds
+    .filter(([, bytes]) => bytes / count >= 1)
+    .map(([kind, bytes]) => `${kind} ${(bytes / count).toFixed(0)}`);
+  console.log(`bytes on disk per ${unit}  ${(files / count).toFixed(0)}: ${parts.join(", ")}`);
 }

@@ -1,0 +1,26 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { KEY_PREFIXES } from "../../src/storage/keys.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+
+/** Bytes of a node's database: all files, and keys with values by their kind (KEY_PREFIXES), the largest first. */
+export interface DiskBytes {
+  readonly files: number;
+  readonly kinds: readonly (readonly [kind: string, bytes: number])[];
+}
+
+/** Measures the database of a node that is not running. */
+export async function diskBytesOf(dataPath: string): Promise<DiskBytes> {
+  const path = join(dataPath, "chain");
+  const files = readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
+  const names = new Map<number, string>(Object.entries(KEY_PREFIXES).map(([name, prefix]) => [prefix, name]));
+  const bytes = new Map<string, number>();
+  const database = await openLevelDatabase({ path });
+  const all = { from: Uint8Array.of(0), until: Uint8Array.of(0xff) };
+  for await (const [key, value] of database.range(all)) {
+    const kind = names.get(key[0] ?? 0) ?? "other";
+    bytes.set(kind, (bytes.get(kind) ?? 0) + key.length + value.length);
+  }
+  await database.close();
+  return { files, kinds: [...bytes].sort(([, one], [, other]) => other - one) };
+}
