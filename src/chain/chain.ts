@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateReader } from "../state/stateReader.ts";
+import type { HistoryStart } from "../storage/historyStart.ts";
 import type { NamedHeader, StoredBlock } from "../types/block.ts";
 import type { Log } from "../types/log.ts";
 import type { Receipt } from "../types/receipt.ts";
@@ -10,6 +11,8 @@ import type { SentTransaction } from "../types/transaction.ts";
 export interface ChainReader {
   readonly genesis: NamedHeader;
   readonly head: NamedHeader;
+  /** Where headers, and where blocks with their states, begin: 0 unless the chain was imported from a snapshot. */
+  readonly historyStart: HistoryStart;
   headerByNumber(number: bigint): NamedHeader | undefined;
   headerByHash(hash: Hash): NamedHeader | undefined;
   blockByNumber(number: bigint): StoredBlock | undefined;

@@ -9,6 +9,7 @@ import { createMutex, type Mutex } from "../primitives/mutex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
 import { missing } from "../storage/checksum.ts";
+import { readHistoryStart } from "../storage/historyStart.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
@@ -75,7 +76,7 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   bulkImport(limits?: GroupLimits): Promise<BulkImport>;
   /** Invalid blocks and proposals since the start, oldest first; bounded, so early ones may be missing. */
   badBlocks(): readonly NamedBlock[];
-  /** Removes every block above `number`, durably. A long rewind takes several steps; a crash may leave some done. */
+  /** Removes every block above `number`, durably; `number` must not lie before the start of the blocks. A long rewind takes several steps; a crash may leave some done. */
   rewind(number: bigint): Promise<void>;
   /** Removes a stored block with all above it, and imports it again by every rule. */
   replayBlock(number: bigint): Promise<Result<NamedHeader, BlockErrorCode>>;
@@ -251,13 +252,15 @@ const recoverSignersHere: RecoverSigners = async (items) =>
   items.map(({ digest, signature }) => recoverAddress(digest, signature));
 
 function readsOf(
-  { blocks, world }: ChainStores,
+  { database, blocks, world }: ChainStores,
   genesis: NamedHeader,
   writer: ChainWriter,
   validators: ValidatorSets,
 ): Omit<ChainReader, "head"> {
+  const historyStart = readHistoryStart(database);
   return {
     genesis,
+    historyStart,
     headerByNumber: (number) => blocks.header(number),
     headerByHash: (hash) => blocks.headerByHash(hash),
     blockByNumber: (number) => blocks.block(number),
@@ -272,8 +275,8 @@ function readsOf(
     stateAt(number) {
       const newest = writer.head.header.number;
       const state = number === newest ? world.head : world.at(number);
-      // Every state up to the head is stored, so an absent one is damage.
-      if (state === undefined && number >= 0n && number < newest)
+      // Every state from the start of the history up to the head is stored, so an absent one is damage.
+      if (state === undefined && number >= historyStart.blocks && number < newest)
         throw missing(`the state of block ${number}`);
       return state;
     },

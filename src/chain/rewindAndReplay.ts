@@ -14,10 +14,13 @@ export interface ChainRewinder {
   resyncWorldState(): Promise<Result<void, RewindErrorCode>>;
 }
 
-export type RewindErrorCode = "busy" | "validating" | "onlyValidator" | "notReplayed";
+export type RewindErrorCode = "busy" | "validating" | "onlyValidator" | "notStored" | "notReplayed";
 
 export interface ChainRewinderParts {
-  readonly chain: Pick<Chain, "head" | "tallyAfter" | "rewind" | "replayBlock" | "rebuildState">;
+  readonly chain: Pick<
+    Chain,
+    "head" | "historyStart" | "tallyAfter" | "rewind" | "replayBlock" | "rebuildState"
+  >;
   /** The node's own address, which may be a validator's. */
   readonly self: Address;
   /** True while the operator has stopped this node as a validator (miner_stop), and it is in no round. */
@@ -59,13 +62,13 @@ export function createChainRewinder(parts: ChainRewinderParts): ChainRewinder {
 
   return {
     async setHead(number) {
-      const refused = refusalOfOnlyValidator(parts) ?? refusal();
+      const refused = refusalOfOnlyValidator(parts) ?? refusalBelow(parts, number) ?? refusal();
       if (refused !== undefined) return refused;
       await perform("debug_setHead", () => chain.rewind(number));
       return ok(undefined);
     },
     async replayBlock(number) {
-      const refused = refusalOfOnlyValidator(parts) ?? refusal();
+      const refused = refusalOfOnlyValidator(parts) ?? refusalBelow(parts, number - 1n) ?? refusal();
       if (refused !== undefined) return refused;
       const replayed = await perform("debug_replayBlock", () => chain.replayBlock(number));
       return replayed.ok ? ok(undefined) : refuse("notReplayed", replayed.error.message);
@@ -90,6 +93,18 @@ function refusalOfOnlyValidator({
   return refuse(
     "onlyValidator",
     "this node is the only validator: its votes bind it to its blocks, and no other node could restore them",
+  );
+}
+
+/** A chain that was imported from a snapshot has no state below the snapshot's block. */
+function refusalBelow(
+  { chain: { historyStart } }: ChainRewinderParts,
+  number: bigint,
+): Result<never, RewindErrorCode> | undefined {
+  if (number >= historyStart.blocks) return undefined;
+  return refuse(
+    "notStored",
+    `this node's history begins with the snapshot of block ${historyStart.blocks}, so it has no state of block ${number}`,
   );
 }
 

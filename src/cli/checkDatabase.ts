@@ -5,6 +5,7 @@ import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskError } from "../storage/database.ts";
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
 import { openHeadMarker } from "../storage/headMarker.ts";
+import { readHistoryStart } from "../storage/historyStart.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
 import { openLevelDatabase, refuseLockedFolder } from "../storage/leveldb/levelDatabase.ts";
 import { findLevelDamage } from "../storage/leveldb/levelFiles.ts";
@@ -50,7 +51,7 @@ async function checkContents(paths: DatabasePaths, report: Report, progress: Che
   try {
     await report.damageIn(() => checkSchema(database));
     await report.damageIn(() => checkHeadMarker(database, paths.headFile));
-    const blocks = headOf(database) + 1;
+    const blocks = headOf(database) + 1 - firstHeaderOf(database);
     progress.begin("Checking every entry", bytesIn(paths.chain));
     const tally = new EntryTally(database, progress);
     for await (const damage of findDamagedEntries(tally.database)) report.add(damage);
@@ -91,6 +92,16 @@ function headOf(database: Database): number {
   } catch (error) {
     if (!(error instanceof DamagedData)) throw error;
     return -1;
+  }
+}
+
+/** Number of the first header after genesis that must be there; 0 also when the record of it cannot be read. */
+function firstHeaderOf(database: Database): number {
+  try {
+    return Number(readHistoryStart(database).headers);
+  } catch (error) {
+    if (!(error instanceof DamagedData)) throw error;
+    return 0;
   }
 }
 

@@ -1,6 +1,7 @@
 import { toHex } from "../primitives/hex.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
+import { readHistoryStart } from "../storage/historyStart.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
 import { bytesIn, type DatabasePaths } from "./databasePaths.ts";
@@ -20,6 +21,10 @@ export async function printDatabaseInfo(
       print(`schema version: ${schema === "ours" ? SCHEMA_VERSION : "none, the database is empty"}`);
       print(`head number: ${head === undefined ? "none" : head.number}`);
       print(`head hash: ${head === undefined ? "none" : toHex(head.hash)}`);
+      const { headers, blocks } = readHistoryStart(database);
+      print(
+        `history begins: ${blocks === 0n ? "with genesis" : `with block ${blocks}, headers with ${headers}`}`,
+      );
       print(`bytes on disk: ${bytesIn(paths.chain)}`);
       return EXIT.ok;
     } finally {

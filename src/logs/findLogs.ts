@@ -16,7 +16,9 @@ export type FoundLogs =
   /** The requester is gone. */
   | { readonly kind: "abandoned" }
   /** Too many searches wait, and this requester has the most of them. */
-  | { readonly kind: "busy" };
+  | { readonly kind: "busy" }
+  /** The range has blocks without stored receipts, before the start of the history. */
+  | { readonly kind: "notStored" };
 
 /**
  * Searches on this thread, block by block, and writes the logs as they are found; yields in between. For a few blocks, or

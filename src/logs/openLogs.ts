@@ -1,6 +1,7 @@
 import type { ChainReader } from "../chain/chain.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
+import { smaller } from "../primitives/quantity.ts";
 import type { BlockStore } from "../storage/blocks/blockStore.ts";
 import { createLogFinder, type FindLogs } from "./findLogs.ts";
 import { createLogIndex, type LogIndex } from "./logIndex.ts";
@@ -66,13 +67,24 @@ export function openLogs(
 
   return {
     index,
-    find(criteria, range, requester) {
+    async find(criteria, range, requester) {
+      if (lacksBlocks(chain, range)) return { kind: "notStored" };
       return (isQuick(criteria, range) ? findInline : search.find)(criteria, range, requester);
     },
     async close() {
       await Promise.all([index.close(), search.close()]);
     },
   };
+}
+
+/** Whether a range has blocks before the start of the history: an empty list would say that they have no logs. */
+function lacksBlocks(
+  { historyStart, head }: Pick<ChainReader, "historyStart" | "head">,
+  { from, to }: BlockRange,
+): boolean {
+  // The genesis block has no logs.
+  const first = from > 1n ? from : 1n;
+  return first < historyStart.blocks && first <= smaller(to, head.header.number);
 }
 
 /** Lets the more urgent parts of a start run first. */

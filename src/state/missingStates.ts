@@ -2,17 +2,19 @@ import { equalBytes } from "../primitives/hex.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database } from "../storage/database.ts";
+import { readHistoryStart, WHOLE_HISTORY } from "../storage/historyStart.ts";
 import { readStateHead, readStateRecord } from "./stateRecord.ts";
 
 /**
- * Reports the blocks up to the head that lack their state, adjacent ones together, and those whose state root differs
+ * Reports the blocks from the start of the history up to the head that lack their state, adjacent ones together, and those whose state root differs
  * from their header's. The checks of entries and of blocks report what cannot be read at all.
  */
 export function* findBlocksWithoutState(database: Database): Generator<string> {
   const head = ifReadable(() => readHead(database));
   if (head === undefined) return;
   let first: bigint | undefined;
-  for (let number = 0n; number <= head.number; number++) {
+  const { blocks: start } = ifReadable(() => readHistoryStart(database)) ?? WHOLE_HISTORY;
+  for (let number = start; number <= head.number; number++) {
     const state = stateOf(database, number);
     if (state === "missing") {
       first ??= number;

@@ -2,6 +2,7 @@ import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { missing } from "../storage/checksum.ts";
 import type { Database } from "../storage/database.ts";
+import { readHistoryStart } from "../storage/historyStart.ts";
 import { decodeAccount, decodeSlotValue } from "./accountLeaf.ts";
 import { createStateBranch, type StateBranch } from "./branch.ts";
 import { createCodeReader } from "./codeReader.ts";
@@ -76,8 +77,9 @@ export function createStateHistory(
       epoch = head.epoch;
     }
     const record = readStateRecord(database, Number(number));
-    if (record === undefined) throw missing(`the state record of block ${number}`);
-    return record;
+    if (record !== undefined) return record;
+    if (number < readHistoryStart(database).blocks) return undefined;
+    throw missing(`the state record of block ${number}`);
   }
 
   const rootAt = (number: bigint): TrieRoot | undefined => recordAt(number)?.root;

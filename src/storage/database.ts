@@ -54,6 +54,11 @@ export class FolderInUse extends DiskError {
   override name = "FolderInUse";
 }
 
+/** The import of a snapshot was stopped, so the database is neither empty nor a chain. */
+export class UnfinishedImport extends DiskError {
+  override name = "UnfinishedImport";
+}
+
 /** Bytes on disk differ from what was written. The message says where, what, and what to run. They are never used. */
 export class DamagedData extends Error {
   override name = "DamagedData";

@@ -1,10 +1,11 @@
 import { keccak256 } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
-import { readHeader } from "./blocks/headerStore.ts";
+import { isHeaderAlone, readHeader } from "./blocks/headerStore.ts";
 import { verifyCommit } from "./blocks/verifyNewest.ts";
 import { openEntry } from "./checksum.ts";
 import { readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
+import { type HistoryStart, readHistoryStart, WHOLE_HISTORY } from "./historyStart.ts";
 import { KEY_PREFIXES, type KeyPrefix, prefixRange } from "./keys.ts";
 
 /**
@@ -49,14 +50,24 @@ export async function* findDamagedBlocks(
     head = readHead(database);
   });
   if (head === undefined) return;
+  let start: HistoryStart = WHOLE_HISTORY;
+  yield* damageIn(async () => {
+    start = readHistoryStart(database);
+  });
   let expected: Uint8Array | undefined = head.hash;
   for (let number = head.number; number >= 0n; number--) {
+    if (number > 0n && number < start.headers) {
+      // Between the genesis block and the headers that came with a snapshot there is nothing.
+      number = 0n;
+      expected = undefined;
+    }
     let header: ReturnType<typeof readHeader>;
     yield* damageIn(async () => {
       header = readHeader(database, number);
-      if (header !== undefined) await verifyCommit(database, header);
+      if (header !== undefined && !isHeaderAlone(header)) await verifyCommit(database, header);
     });
     if (header === undefined) yield `Block ${number} is missing or unreadable.`;
+    else if (isHeaderAlone(header) && number >= start.blocks) yield `Block ${number} lacks its body.`;
     else if (expected !== undefined && !equalBytes(header.hash, expected))
       yield `Block ${number} is not the parent that block ${number + 1n} names.`;
     expected = header?.header.parentHash;

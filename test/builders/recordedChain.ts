@@ -4,6 +4,7 @@ import { asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits } from "../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../src/primitives/quantity.ts";
+import { WHOLE_HISTORY } from "../../src/storage/historyStart.ts";
 import { decodeBlock, type NamedHeader, type StoredBlock } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
 import type { Log } from "../../src/types/log.ts";
@@ -64,6 +65,7 @@ export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
     get head() {
       return must(headers[head]);
     },
+    historyStart: WHOLE_HISTORY,
     headerByNumber: (number) => known(headers, Number(number)),
     headerByHash: (hash) => known(headers, numberByHash.get(toDigits(hash))),
     blockByNumber: (number) => known(blocks, Number(number)),

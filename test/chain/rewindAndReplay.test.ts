@@ -6,6 +6,7 @@ import {
 } from "../../src/chain/rewindAndReplay.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { ok } from "../../src/primitives/result.ts";
+import { type HistoryStart, WHOLE_HISTORY } from "../../src/storage/historyStart.ts";
 import { aGenesisHead, toyAddress } from "../builders/toyChain.ts";
 
 interface Run {
@@ -17,12 +18,21 @@ interface Run {
 }
 
 /** The rewinder of validator 0, or of a follower where that is none of `validators`. */
-function aRun({ validators, isStopped = false }: { validators: number[]; isStopped?: boolean }): Run {
+function aRun({
+  validators,
+  isStopped = false,
+  historyStart = WHOLE_HISTORY,
+}: {
+  validators: number[];
+  isStopped?: boolean;
+  historyStart?: HistoryStart;
+}): Run {
   const asked: string[] = [];
   const head = aGenesisHead(validators.map(toyAddress));
   let finish = (): void => undefined;
   const chain: ChainRewinderParts["chain"] = {
     head,
+    historyStart,
     tallyAfter: () => head.tally,
     rewind(number) {
       asked.push(`rewind to ${number}`);
@@ -53,6 +63,18 @@ async function codesOf({ setHead, replayBlock, resyncWorldState }: ChainRewinder
 }
 
 describe("rewinding and replaying", () => {
+  it("is refused below the block of a snapshot, whose parent's state is not stored", async () => {
+    const historyStart = { headers: 40n, blocks: 300n };
+    const { rewinder, asked } = aRun({ validators: [1], historyStart });
+    const refused = [await rewinder.setHead(299n), await rewinder.replayBlock(300n)];
+    expect(refused.map((result) => (result.ok ? "done" : result.error.code))).toEqual([
+      "notStored",
+      "notStored",
+    ]);
+    expect(asked).toEqual([]);
+    expect((await rewinder.replayBlock(301n)).ok).toBe(true);
+  });
+
   it("is refused to the only validator, which may only rebuild the state once it is stopped", async () => {
     const running = aRun({ validators: [0] });
     expect(await codesOf(running.rewinder)).toEqual(["onlyValidator", "onlyValidator", "validating"]);

@@ -8,7 +8,7 @@ export async function ibexHere(args: readonly string[], io: Partial<ProcessIo> =
   let errors = "";
   const exitCode = await run(args, {
     environment: {},
-    workingDirectory: temporaryFolder(),
+    workingDirectory: io.workingDirectory ?? temporaryFolder(),
     processId: process.pid,
     isTerminal: false,
     print: (text) => {

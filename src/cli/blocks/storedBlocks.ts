@@ -1,11 +1,13 @@
 import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
+import type { Database } from "../../storage/database.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { findDatabase } from "../databasePaths.ts";
 
 /** The blocks of a stopped node. */
 export interface StoredBlocks {
   readonly blocks: BlockStore;
+  readonly database: Database;
   readonly head: NamedHeader;
   close(): Promise<void>;
 }
@@ -19,7 +21,7 @@ export async function openStoredBlocks(dataPath: string): Promise<StoredBlocks |
   try {
     const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database: stored.database });
     const head = blocks.head();
-    if (head !== undefined) return { blocks, head, close: () => stored.close() };
+    if (head !== undefined) return { blocks, database: stored.database, head, close: () => stored.close() };
     await stored.close();
     return undefined;
   } catch (error) {

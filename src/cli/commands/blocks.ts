@@ -7,6 +7,7 @@ import { messageOf } from "../../primitives/errorMessage.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import type { BlockStore } from "../../storage/blocks/blockStore.ts";
 import { isDiskAtFault } from "../../storage/diskErrors.ts";
+import { readHistoryStart } from "../../storage/historyStart.ts";
 import { reportDiskErrors, reportFailure, reportOpenError } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
@@ -139,6 +140,13 @@ async function exportTo({ values, io, raw }: Invocation<ExportValues>): Promise<
       if (startBlock >= after)
         return reportFailure(
           `Block ${startBlock} is above the newest block, ${after - 1n}.`,
+          io,
+          EXIT.failed,
+        );
+      const begin = readHistoryStart(stored.database).blocks;
+      if (startBlock < begin)
+        return reportFailure(
+          `This node has no blocks before block ${begin}, of the snapshot that it was made from: give --start-block=${begin}.`,
           io,
           EXIT.failed,
         );

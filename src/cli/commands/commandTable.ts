@@ -5,6 +5,7 @@ import { NOT_APPLICABLE } from "./notApplicable.ts";
 import { OPERATOR_COMMANDS } from "./operator.ts";
 import { PUBLIC_KEY_COMMANDS } from "./publicKey.ts";
 import { RLP_COMMANDS } from "./rlp.ts";
+import { SNAPSHOT_COMMANDS } from "./snapshot.ts";
 import { VALIDATE_CONFIG } from "./validateConfig.ts";
 import { VALIDATOR_COMMANDS } from "./validator.ts";
 
@@ -14,6 +15,7 @@ import { VALIDATOR_COMMANDS } from "./validator.ts";
 export const COMMANDS: readonly Command[] = [
   VALIDATE_CONFIG,
   ...BLOCKS_COMMANDS,
+  ...SNAPSHOT_COMMANDS,
   ...OPERATOR_COMMANDS,
   ...RLP_COMMANDS,
   ...PUBLIC_KEY_COMMANDS,

@@ -36,6 +36,8 @@ export const ERRORS = {
   unknownBlock: new RpcError(-39001, "Unknown block"),
   blockNotFound: new RpcError(-32000, "Block not found"),
   parentBlockNotFound: new RpcError(-32000, "Parent block not found"),
+  /** Not in Besu; the code of execution-apis for what a node has not, because its history begins later. */
+  historyNotStored: new RpcError(4444, "Pruned history unavailable"),
   worldStateUnavailable: new RpcError(-32000, "World state unavailable"),
   accountNotFound: new RpcError(-32000, "Account not found"),
   invalidInput: new RpcError(-32000, "Invalid input"),

@@ -58,7 +58,9 @@ export function createFeeHistoryReader(parts: {
     const headers: NamedHeader[] = [];
     const slice = new EventLoopSlice();
     const first = newest - BigInt(blockCount) + 1n;
-    for (let number = first < 0n ? 0n : first; number <= newest; number++) {
+    const start = chain.historyStart.blocks;
+    // The rewards of a block follow from its body, so the answer begins where bodies do.
+    for (let number = first < start ? start : first; number <= newest; number++) {
       const named = chain.headerByNumber(number);
       if (named !== undefined) headers.push(named);
       if (slice.isOver) await slice.yield();

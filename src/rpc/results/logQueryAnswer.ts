@@ -22,6 +22,8 @@ export function logQueryAnswer(result: FoundLogs): RawJson | JsonPieces | RpcErr
       return ERRORS.internalError;
     case "busy":
       return BUSY;
+    case "notStored":
+      return ERRORS.historyNotStored;
     default:
       return assertNever(result);
   }

@@ -8,9 +8,17 @@ import type { SentTransaction } from "../../types/transaction.ts";
 import { damaged, missing } from "../checksum.ts";
 import { type HeadPointer, putCommitRecord, putHead, readHead } from "../commitRecord.ts";
 import type { Batch, Database } from "../database.ts";
+import { readHistoryStart } from "../historyStart.ts";
 import { commitKey } from "../keys.ts";
 import { deleteTransactions, putTransactionsInSteps, readTransactions } from "./bodyStore.ts";
-import { deleteHeader, type HeaderRecord, putHeader, readBlockNumber, readHeader } from "./headerStore.ts";
+import {
+  deleteHeader,
+  type HeaderRecord,
+  isHeaderAlone,
+  putHeader,
+  readBlockNumber,
+  readHeader,
+} from "./headerStore.ts";
 import { deleteReceipts, type PlacedReceipt, putReceiptsInSteps } from "./receiptStore.ts";
 import { type ResidentBlock, residentFromDisk, residentFromMemory } from "./residentBlock.ts";
 import { deleteTransactionPlace, putTransactionPlace, readTransactionPlace } from "./transactionIndex.ts";
@@ -23,7 +31,7 @@ import { deleteTransactionPlace, putTransactionPlace, readTransactionPlace } fro
  *   read:    number -> cache -> database; hash -> index entry -> number
  *
  * Invariants: every value read has passed its checksum; a block up to the head that cannot be found is damage, never an
- * absent block; nothing is cached before it is durable. The chain decides what to commit and moves the head.
+ * absent block, unless it lies before the start of the history (historyStart.ts); nothing is cached before it is durable. The chain decides what to commit and moves the head.
  */
 export interface BlockStore {
   /** Adds everything that the database stores of a block to its one batch. */
@@ -44,7 +52,10 @@ export interface BlockStore {
   head(): NamedHeader | undefined;
   header(number: bigint): NamedHeader | undefined;
   headerByHash(hash: Hash): NamedHeader | undefined;
-  /** Reads transactions and receipts on first access: the header's fields cost no more than the header. */
+  /**
+   * Reads transactions and receipts on first access: the header's fields cost no more than the header. Undefined also where
+   * only the header is stored.
+   */
   block(number: bigint): StoredBlock | undefined;
   blockByHash(hash: Hash): StoredBlock | undefined;
   /** Whether the receipts of a block are in memory: reading those of a full block takes a tenth of a second. */
@@ -162,12 +173,12 @@ class CachingBlockStore implements BlockStore {
 
   block(number: bigint): StoredBlock | undefined {
     const record = this.record(number);
-    return record === undefined ? undefined : this.resident(record).block;
+    return record === undefined ? undefined : this.blockOf(record);
   }
 
   blockByHash(hash: Hash): StoredBlock | undefined {
     const number = readBlockNumber(this.database, hash);
-    return number === undefined ? undefined : this.resident(this.recordNamed(number, hash)).block;
+    return number === undefined ? undefined : this.blockOf(this.recordNamed(number, hash));
   }
 
   hasReceiptsInMemory(number: bigint): boolean {
@@ -210,8 +221,9 @@ class CachingBlockStore implements BlockStore {
     const head = this.headPointer();
     if (head === undefined || number > head.number) return undefined;
     const record = readHeader(this.database, number);
-    if (record === undefined) throw missing(`block ${number}`);
-    return record;
+    if (record !== undefined) return record;
+    if (number > 0n && number < readHistoryStart(this.database).headers) return undefined;
+    throw missing(`block ${number}`);
   }
 
   /** The header that an index entry refers to. */
@@ -221,6 +233,11 @@ class CachingBlockStore implements BlockStore {
     if (!equalBytes(record.hash, hash))
       throw damaged(`the index entry of block ${toHex(hash)}`, `block ${number} has another hash`);
     return record;
+  }
+
+  /** Undefined for a header without its block. */
+  private blockOf(record: HeaderRecord): StoredBlock | undefined {
+    return isHeaderAlone(record) ? undefined : this.resident(record).block;
   }
 
   private resident(record: HeaderRecord): ResidentBlock {

@@ -35,6 +35,16 @@ export function putHeader(batch: Batch, block: StoredBlock): void {
   batch.put(numberKey, sealEntry(numberKey, bigintToBytes(number)));
 }
 
+/** As putHeader, for a header without its block: readers know it by its size of 0, which no block has. */
+export function putHeaderAlone(batch: Batch, { header, hash, totalDifficulty }: NamedHeader): void {
+  putHeader(batch, { header, hash, totalDifficulty, size: 0, transactions: [], receipts: [], ommers: [] });
+}
+
+/** Whether only the header of a block is stored, as below the block of an imported snapshot. */
+export function isHeaderAlone({ size }: HeaderRecord): boolean {
+  return size === 0;
+}
+
 export function deleteHeader(batch: Batch, { header, hash }: NamedHeader): void {
   batch.delete(headerKey(header.number));
   batch.delete(blockNumberKey(hash));

@@ -14,6 +14,7 @@ import { syncFolder } from "../../primitives/syncFolder.ts";
 import { BLOOM_BYTES } from "../../types/bloom.ts";
 import { readBlooms, readHeader } from "../blocks/headerStore.ts";
 import type { Database } from "../database.ts";
+import { readHistoryStart } from "../historyStart.ts";
 import {
   CHUNK_BLOCKS,
   CHUNK_BYTES,
@@ -87,15 +88,24 @@ export function createBloomFileWriter(folder: string, database: Database): Bloom
     syncFolder(folder);
   }
 
+  /** Whether headers of a segment lie before the start of the history: it gets no file, its headers are searched. */
+  function isCut(segment: number): boolean {
+    return BigInt(segment * SEGMENT_BLOCKS) < readHistoryStart(database).headers;
+  }
+
   return {
     async complete(segment, onProgress) {
-      if (isFull(segment)) return false;
+      if (isCut(segment) || isFull(segment)) return false;
       const isBegun = readSums(current)?.segment === segment;
       if (isPast(segment) && !isBegun) await writeWhole(segment, onProgress);
       else await extend(segment, onProgress);
       return true;
     },
     async rewrite(segment, onProgress) {
+      if (isCut(segment)) {
+        removeNamed(folder, String(segment));
+        return;
+      }
       if (readSums(current)?.segment === segment) removeNamed(folder, CURRENT);
       if (isPast(segment)) await writeWhole(segment, onProgress);
       else await extend(segment, onProgress);

@@ -4,6 +4,7 @@ import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { createStateHistory } from "../../../src/state/stateHistory.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import { vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "./blockFile.ts";
 import { openForeignChain } from "./foreignChain.ts";
@@ -38,6 +39,7 @@ export async function readForeignChain(name: string): Promise<ForeignReader> {
     get head() {
       return head();
     },
+    historyStart: WHOLE_HISTORY,
     headerByNumber: (number) => blocks.header(number),
     headerByHash: (hash) => blocks.headerByHash(hash),
     blockByNumber: (number) => blocks.block(number),

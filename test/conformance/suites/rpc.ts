@@ -9,6 +9,7 @@ import { NAMESPACES } from "../../../src/rpc/method.ts";
 import { METHODS } from "../../../src/rpc/methods/registry.ts";
 import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { BLOCK_STORE_LIMITS, createBlockStore } from "../../../src/storage/blocks/blockStore.ts";
+import { WHOLE_HISTORY } from "../../../src/storage/historyStart.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
 import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
 import { aCaller } from "../../builders/aCaller.ts";
@@ -186,6 +187,7 @@ function readerOf({ database, world, genesis, head }: ForeignChain): ChainReader
   return {
     genesis,
     head,
+    historyStart: WHOLE_HISTORY,
     headerByNumber: (number) => blocks.header(number),
     headerByHash: (hash) => blocks.headerByHash(hash),
     blockByNumber: (number) => blocks.block(number),

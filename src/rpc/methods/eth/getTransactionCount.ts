@@ -1,5 +1,5 @@
 import { larger, toQuantity } from "../../../primitives/quantity.ts";
-import { RpcError } from "../../errors/errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
@@ -18,7 +18,10 @@ export const ethGetTransactionCount = defineMethod({
   run([address, choice], { backend: { chain, pool } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
-    const nonce = chain.stateAt(found.header.number)?.account(address)?.nonce ?? 0n;
+    const { number } = found.header;
+    // Besu answers 0 where it has no state.
+    if (number < chain.historyStart.blocks) return ERRORS.worldStateUnavailable;
+    const nonce = chain.stateAt(number)?.account(address)?.nonce ?? 0n;
     if (choice !== "pending") return toQuantity(nonce);
     const next = pool.nextNonce(address);
     return toQuantity(larger(next, nonce));

@@ -25,6 +25,7 @@ export const ibftGetSignerMetrics = defineMethod({
     const { chain } = context.backend;
     const range = rangeOf(chain, from, to);
     if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
+    if (range.from > 0n && range.from < chain.historyStart.headers) return ERRORS.historyNotStored;
     if (range.from >= range.to) return ERRORS.invalidParams;
     return (await countProposals(chain, range, () => context.isAbandoned())).map(
       ({ address, count, last }) => ({

@@ -1,0 +1,217 @@
+import { deriveGenesisBlock } from "../../chain/genesisBlock.ts";
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import { isEpochBlock } from "../../ibft/validatorVotes.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { expectDefined } from "../../primitives/assert.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { EMPTY_CODE_HASH, type Hash } from "../../primitives/hash.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { createCodeReader } from "../../state/codeReader.ts";
+import { stateLeaves } from "../../state/stateLeaves.ts";
+import type { BlockStore } from "../../storage/blocks/blockStore.ts";
+import { RecordWriter } from "../../storage/blocks/byteRecord.ts";
+import type { Database } from "../../storage/database.ts";
+import { readHistoryStart } from "../../storage/historyStart.ts";
+import { encodeBlock, type NamedHeader, type StoredBlock } from "../../types/block.ts";
+import { encodeHeader } from "../../types/header.ts";
+import { encodeReceipt } from "../../types/receipt.ts";
+import {
+  ANCESTORS,
+  FIRST_SNAPSHOT,
+  HEADERS_PER_FRAME,
+  REMEMBERED_CODES,
+  STATE_FRAME_BYTES,
+} from "./limits.ts";
+import { encodeBegin, encodeEnd, encodeItems, type StateItem, writeStateItem } from "./records.ts";
+import { createSnapshotFile, type SnapshotWriter } from "./snapshotFile.ts";
+import { createSnapshotProgress, type SnapshotProgress } from "./snapshotProgress.ts";
+
+export interface SnapshotExport {
+  readonly spec: ChainSpec;
+  readonly database: Database;
+  readonly blocks: BlockStore;
+  /** Number of the block whose state is exported. */
+  readonly number: bigint;
+  /** File to write; it must not be in use by others. */
+  readonly path: string;
+  readonly logger: Logger;
+  readonly isTerminal: boolean;
+  isStopped(): boolean;
+}
+
+export interface ExportedSnapshot {
+  readonly block: NamedHeader;
+  readonly accounts: number;
+  readonly slots: number;
+  readonly bytes: number;
+}
+
+/** `tooEarly`: no snapshot of that block is possible or useful; `notStored`: this node lacks the block or its state. */
+export type ExportErrorCode = "tooEarly" | "notStored";
+
+/**
+ * `ibex snapshot export`: writes a file from which `ibex snapshot import` makes the same state (snapshotFile.ts):
+ *
+ *   begin -> headers from the last epoch block that has 256 blocks after it -> the block and its receipts
+ *   -> the state in the order of its tries, with code -> end
+ *
+ * Every trie node read is verified against its hash. Returns undefined when it was stopped. Throws errors of the file
+ * system, DiskError and DamagedData.
+ */
+export async function exportSnapshot(
+  request: SnapshotExport,
+): Promise<Result<ExportedSnapshot | undefined, ExportErrorCode>> {
+  const { spec, database, blocks, number, path } = request;
+  if (number < FIRST_SNAPSHOT)
+    return refuse(
+      "tooEarly",
+      `A snapshot of block ${number} would spare nothing: let the node fetch the chain.`,
+    );
+  const block = number < readHistoryStart(database).blocks ? undefined : blocks.block(number);
+  if (block === undefined)
+    return refuse("notStored", `This node does not have the state of block ${number}.`);
+  const genesis = expectDefined(blocks.header(0n), "the genesis block");
+  const firstHeader = firstHeaderOf(spec, number);
+  if (blocks.header(firstHeader) === undefined)
+    return refuse("notStored", `This node does not have the headers from block ${firstHeader} on.`);
+  const { chainId } = spec;
+  const writer = await createSnapshotFile(path);
+  try {
+    await writer.write(
+      "begin",
+      encodeBegin({ genesisHash: genesis.hash, chainId, number, hash: block.hash, firstHeader }),
+    );
+    await writeHeaders(writer, blocks, firstHeader, number);
+    await writer.write("block", encodeBlock(block));
+    await writer.write("receipts", encodeItems(block.receipts.map(encodeReceipt)));
+    const counts = await writeState(request, block, writer);
+    if (counts === undefined) {
+      await writer.abandon();
+      return ok(undefined);
+    }
+    await writer.write("end", encodeEnd(counts));
+    const bytes = await writer.finish();
+    return ok({ block, ...counts, bytes });
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
+}
+
+/** The last epoch block that BLOCKHASH never looks behind; block 1 where there is none but genesis. */
+function firstHeaderOf({ ibft }: Pick<ChainSpec, "ibft">, number: bigint): bigint {
+  for (let first = number - ANCESTORS; first > 1n; first--) if (isEpochBlock(ibft, first)) return first;
+  return 1n;
+}
+
+async function writeHeaders(
+  writer: SnapshotWriter,
+  blocks: BlockStore,
+  first: bigint,
+  last: bigint,
+): Promise<void> {
+  let headers: Uint8Array[] = [];
+  for (let number = first; number <= last; number++) {
+    headers.push(encodeHeader(expectDefined(blocks.header(number), `header ${number}`).header));
+    if (headers.length < HEADERS_PER_FRAME && number < last) continue;
+    await writer.write("headers", encodeItems(headers));
+    headers = [];
+  }
+}
+
+/** Whether the stored chain is that of the genesis file. */
+export function isChainOf(spec: ChainSpec, blocks: BlockStore): boolean {
+  const stored = blocks.header(0n);
+  return stored !== undefined && equalBytes(stored.hash, deriveGenesisBlock(spec).hash);
+}
+
+interface Counts {
+  readonly accounts: number;
+  readonly slots: number;
+  readonly codes: number;
+}
+
+/** Undefined when it was stopped. */
+async function writeState(
+  { database, logger, isTerminal, isStopped }: SnapshotExport,
+  { header }: StoredBlock,
+  writer: SnapshotWriter,
+): Promise<Counts | undefined> {
+  const progress = createSnapshotProgress({ message: "exporting the state", isTerminal }, logger);
+  const items = new StateWriter(writer, progress, isStopped);
+  const codes = createCodeReader(database, CODE_CACHE_BYTES);
+  const written = new Set<string>();
+  for (const { slots, ...account } of stateLeaves(database, Number(header.number))) {
+    const { codeHash } = account.account;
+    if (isNewCode(codeHash, written)) await items.add({ kind: "code", code: codes.code(codeHash) });
+    await items.add({ kind: "account", ...account });
+    for (const slot of slots) {
+      await items.add({ kind: "slot", ...slot });
+      if (items.isStopped) return undefined;
+    }
+    if (items.isStopped) return undefined;
+  }
+  await items.flush();
+  return items.isStopped ? undefined : items.counts;
+}
+
+const CODE_CACHE_BYTES = 1024 * 1024;
+
+function isNewCode(codeHash: Hash, written: Set<string>): boolean {
+  if (equalBytes(codeHash, EMPTY_CODE_HASH)) return false;
+  const key = toKey(codeHash);
+  if (written.has(key)) return false;
+  if (written.size >= REMEMBERED_CODES) written.clear();
+  written.add(key);
+  return true;
+}
+
+/** Gathers items into frames. */
+class StateWriter {
+  readonly counts = { accounts: 0, slots: 0, codes: 0 };
+  /** Whether a stop was requested; asked once a frame. */
+  isStopped = false;
+  private readonly writer: SnapshotWriter;
+  private readonly progress: SnapshotProgress;
+  private readonly askStopped: () => boolean;
+  private record = new RecordWriter(STATE_FRAME_BYTES);
+  private bytes = 0;
+
+  constructor(writer: SnapshotWriter, progress: SnapshotProgress, askStopped: () => boolean) {
+    this.writer = writer;
+    this.progress = progress;
+    this.askStopped = askStopped;
+  }
+
+  /** Returns a promise only when a frame was full, because there are millions of items. */
+  add(item: StateItem): Promise<void> | undefined {
+    writeStateItem(this.record, item);
+    this.bytes += item.kind === "code" ? item.code.length : ITEM_BYTES;
+    this.counts[COUNTED[item.kind]]++;
+    return this.bytes >= STATE_FRAME_BYTES ? this.flush() : undefined;
+  }
+
+  async flush(): Promise<void> {
+    const payload = this.record.finish();
+    this.record = new RecordWriter(STATE_FRAME_BYTES);
+    this.bytes = 0;
+    if (payload.length > 0) await this.writer.write("state", payload);
+    this.progress.advance(this.counts);
+    this.isStopped = this.askStopped();
+  }
+}
+
+/** Approximate bytes of an account or a slot. */
+const ITEM_BYTES = 64;
+
+const COUNTED = { code: "codes", account: "accounts", slot: "slots" } as const;
+
+function refuse(code: ExportErrorCode, message: string): Result<never, ExportErrorCode> {
+  return err({ code, fault: "caller", message });
+}
+
+/** The facts of a finished export, for its log line. */
+export function exportFacts({ block, accounts, slots, bytes }: ExportedSnapshot, file: string) {
+  return { number: block.header.number, hash: toHex(block.hash), accounts, slots, bytes, file };
+}
