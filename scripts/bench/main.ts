@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1]`: measures this node beside
+ * holds blockHolds churn sync propagation mesh] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -15,7 +15,9 @@ import { type Contender, startAnvil, startIbex } from "./contenders.ts";
 import { measureExecution } from "./execution/run.ts";
 import { measureHostile } from "./hostile.ts";
 import { measureLogs } from "./logs.ts";
+import { measureMesh } from "./mesh.ts";
 import { measureMixed } from "./mixed.ts";
+import { measurePropagation } from "./propagation.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
 import { measureSync } from "./sync.ts";
@@ -43,6 +45,8 @@ const PARTS = [
   "blockHolds",
   "churn",
   "sync",
+  "propagation",
+  "mesh",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -74,6 +78,8 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "blockHolds",
   "churn",
   "sync",
+  "propagation",
+  "mesh",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -99,6 +105,8 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   blockHolds: measureBlockHolds,
   churn: () => measureChurn(seconds, rate ?? 50),
   sync: () => measureSync(Number(options.peers)),
+  propagation: () => measurePropagation(seconds, rate ?? 200),
+  mesh: measureMesh,
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();

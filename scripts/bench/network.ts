@@ -9,7 +9,7 @@ import { encodeExtraData } from "../../src/types/extraData.ts";
 import { type Contender, freePort, startProgram } from "./contenders.ts";
 import { createRpcClient } from "./httpClient.ts";
 
-/** Validators on loopback, each in its own process. */
+/** Validators and followers on loopback, each in its own process. */
 export interface ValidatorProcesses {
   readonly nodes: readonly Contender[];
   /** The node's private keys and peer ports, in the order of `nodes`. */
@@ -33,19 +33,26 @@ export interface LoggedBlock {
 const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 
 export interface NetworkSettings {
-  /** Indexes of two nodes that do not know each other. */
-  readonly apart?: readonly [number, number];
+  /** Nodes that are no validators, which come after the validators. */
+  readonly followers?: number;
+  /** Whether two nodes, by index, know each other; by default all do. */
+  readonly areLinked?: (one: number, other: number) => boolean;
 }
 
 /** Starts a network with the development genesis and its own validators. Resolves when all are connected and make blocks. */
 export async function startValidators(
-  count: number,
-  { apart }: NetworkSettings = {},
+  validators: number,
+  { followers = 0, areLinked = () => true }: NetworkSettings = {},
 ): Promise<ValidatorProcesses> {
+  const count = validators + followers;
+  const linksOf = (index: number): readonly number[] =>
+    Array.from({ length: count }, (_, other) => other).filter(
+      (other) => other !== index && areLinked(index, other),
+    );
   const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
   const keys = Array.from({ length: count }, (_, index) => keccak256(Uint8Array.of(index)));
   const genesisFile = join(folder, "genesis.json");
-  writeFileSync(genesisFile, genesisOf(keys));
+  writeFileSync(genesisFile, genesisOf(keys.slice(0, validators)));
   const ports = await Promise.all(keys.map(freePort));
   const enodes = keys.map(
     (key, index) => `enode://${toHex(curve.publicKey(key)).slice(2)}@127.0.0.1:${ports[index]}?discport=0`,
@@ -54,7 +61,7 @@ export async function startValidators(
     const dataPath = join(folder, `${index}`);
     mkdirSync(dataPath);
     writeFileSync(join(dataPath, "key"), toHex(key), { mode: 0o600 });
-    const known = enodes.filter((_, other) => !(apart?.includes(index) && apart.includes(other)));
+    const known = linksOf(index).map((other) => enodes[other]);
     writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(known));
     const options = [
       `--genesis-file=${genesisFile}`,
@@ -69,8 +76,7 @@ export async function startValidators(
     return startProgram(dataPath, options, join(dataPath, "node.log"));
   };
   const nodes = await Promise.all(keys.map(startNode));
-  const peersOf = (index: number): number => count - (apart?.includes(index) ? 2 : 1);
-  await Promise.all(nodes.map((node, index) => untilConnected(node, peersOf(index))));
+  await Promise.all(nodes.map((node, index) => untilConnected(node, linksOf(index).length)));
   return {
     nodes,
     keys,

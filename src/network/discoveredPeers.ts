@@ -25,6 +25,7 @@ import type { DisconnectReason } from "./rlpx/disconnectReason.ts";
  * have lasted before, as long as these may come back.
  */
 export interface DiscoveredPeers extends DialCandidates {
+  addressOf(nodeId: Uint8Array): NodeAddress | undefined;
   /** Whether a connection with the node has lasted, in this run or an earlier one. */
   isProven(nodeId: Uint8Array): boolean;
   /** A node has been found, or has another address. */
@@ -92,6 +93,10 @@ class FoundNodes implements DiscoveredPeers {
       return one.node;
     }
     return undefined;
+  }
+
+  addressOf(nodeId: Uint8Array): NodeAddress | undefined {
+    return this.candidates.get(toKey(nodeId))?.node;
   }
 
   isProven(nodeId: Uint8Array): boolean {

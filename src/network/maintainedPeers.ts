@@ -15,6 +15,7 @@ export interface MaintainedPeers extends DialCandidates {
   /** False when it is not known. */
   remove(nodeId: Uint8Array): boolean;
   has(nodeId: Uint8Array): boolean;
+  addressOf(nodeId: Uint8Array): NodeAddress | undefined;
 }
 
 interface Target extends DialTime {
@@ -51,6 +52,7 @@ export function createMaintainedPeers(parts: {
     },
     remove: (nodeId) => targets.delete(toKey(nodeId)),
     has: (nodeId) => targets.has(toKey(nodeId)),
+    addressOf: (nodeId) => targets.get(toKey(nodeId))?.node,
     connected(nodeId) {
       const one = targets.get(toKey(nodeId));
       if (one !== undefined) one.isWaiting = false;

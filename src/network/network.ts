@@ -53,7 +53,7 @@ export interface Network {
   readonly discoveredNodes: readonly KnownNode[];
   /** Peers whose protocols have all completed their handshake. */
   readonly peerCount: number;
-  readonly peers: readonly PeerView[];
+  readonly peers: readonly NamedPeer[];
   /** Past disconnects, the latest last. */
   readonly disconnects: readonly RememberedDisconnect[];
   /** Stays connected with the node from now on; false when it already did, or the node is this one. */
@@ -64,6 +64,11 @@ export interface Network {
   review(): void;
   /** Sends Disconnect to all peers, and closes every socket. */
   close(): Promise<void>;
+}
+
+/** A peer, and the address by which its enode URL names it: the one that was dialed or found, else what its Hello says. */
+export interface NamedPeer extends PeerView {
+  readonly named: NodeAddress;
 }
 
 export interface NetworkSettings {
@@ -216,8 +221,17 @@ class PeerToPeerNetwork implements Network {
     return this.table.readyCount;
   }
 
-  get peers(): readonly PeerView[] {
-    return this.table.peers;
+  get peers(): readonly NamedPeer[] {
+    return this.table.peers.map((peer) => ({ ...peer, named: this.nameOf(peer) }));
+  }
+
+  private nameOf({ nodeId, isInbound, remote, hello }: PeerView): NodeAddress {
+    const { host, port } = remote;
+    const found = this.discovered.addressOf(nodeId);
+    const isFoundThere = found?.host === host;
+    if (isInbound) return isFoundThere ? found : { nodeId, host, tcpPort: hello.listenPort, udpPort: 0 };
+    const udpPort = this.maintained.addressOf(nodeId)?.udpPort ?? (isFoundThere ? found.udpPort : undefined);
+    return { nodeId, host, tcpPort: port, udpPort: udpPort ?? port };
   }
 
   get disconnects(): readonly RememberedDisconnect[] {

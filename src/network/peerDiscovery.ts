@@ -112,6 +112,6 @@ export function beginDiscovery(
   };
 }
 
-function addressOf({ nodeId, ip, tcpPort }: NodeContact): NodeAddress {
-  return { nodeId, host: ip, tcpPort };
+function addressOf({ nodeId, ip, tcpPort, udpPort }: NodeContact): NodeAddress {
+  return { nodeId, host: ip, tcpPort, udpPort };
 }

@@ -81,6 +81,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
     clock,
     logger: logger.sync,
     onRefused: (reason) => onRefused?.(reason, 1),
+    relay: (block) => eth.broadcastBlock(block, chain.head.totalDifficulty + block.header.difficulty),
     onStatusChanged() {
       parts.onSyncChanged();
       for (const listener of [...listeners]) listener(sync.status);

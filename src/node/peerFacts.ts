@@ -1,7 +1,6 @@
 import { type Enode, isNamed, parseEnode, showEnode } from "../config/enode.ts";
-import type { PeerView } from "../network/connectedPeer.ts";
 import type { NodeAddress } from "../network/dialer.ts";
-import type { Network } from "../network/network.ts";
+import type { NamedPeer, Network } from "../network/network.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import type { EnodeErrorCode, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
 
@@ -59,8 +58,8 @@ export function peerCommands(
 }
 
 /** Address to dial a node; undefined when it does not listen. */
-export function dialAddress({ nodeId, host, tcpPort }: Enode): NodeAddress | undefined {
-  return tcpPort === undefined ? undefined : { nodeId, host, tcpPort };
+export function dialAddress({ nodeId, host, tcpPort, udpPort = 0 }: Enode): NodeAddress | undefined {
+  return tcpPort === undefined ? undefined : { nodeId, host, tcpPort, udpPort };
 }
 
 function readNode(url: string, allowsHostNames: boolean): Result<NodeAddress, EnodeErrorCode> {
@@ -79,15 +78,12 @@ function refuse(code: EnodeErrorCode, message: string): Result<never, EnodeError
   return err({ code, fault: "caller", message });
 }
 
-/**
- * An inbound peer is shown with the port that its Hello announces; its discovery port is unknown (p2p.md#enode-urls).
- */
-function factsOfPeer({ nodeId, hello, remote, local, isInbound }: PeerView, headOf: FindPeerHead): PeerFacts {
-  const port = isInbound ? hello.listenPort : remote.port;
-  const enode = { nodeId, host: remote.host, tcpPort: port, udpPort: isInbound ? undefined : port };
+/** The enode URL names the node where it was dialed or found (p2p.md#enode-urls). */
+function factsOfPeer({ nodeId, hello, remote, local, named }: NamedPeer, headOf: FindPeerHead): PeerFacts {
+  const { host, tcpPort, udpPort = tcpPort } = named;
   return {
     nodeId,
-    enode: showEnode(enode),
+    enode: showEnode({ nodeId, host, tcpPort, udpPort: udpPort === 0 ? undefined : udpPort }),
     clientId: hello.clientId,
     p2pVersion: hello.p2pVersion,
     capabilities: hello.capabilities.map(({ name, version }) => `${name}/${version}`),

@@ -1,9 +1,14 @@
 import type { CodedError } from "../primitives/result.ts";
+import type { Block } from "../types/block.ts";
 import type { SyncContext } from "./context.ts";
 import type { OfferedBlock } from "./ports.ts";
 import { createWaitingBlocks } from "./waitingBlocks.ts";
 
-/** Imports the blocks near the head that peers announce, each once its parent is the head. */
+/**
+ * Imports the blocks near the head that peers announce, each once its parent is the head. A block whose header is valid,
+ * seals included, is relayed before its execution, so that it crosses a line of nodes in the time of their checks
+ * (p2p.md#block-propagation).
+ */
 export interface AnnouncedBlocks {
   /** False when the block is known already. */
   add(offered: OfferedBlock): boolean;
@@ -13,18 +18,18 @@ export interface AnnouncedBlocks {
 
 export function createAnnouncedBlocks(
   context: Pick<SyncContext, "chain" | "reports" | "canImport">,
+  relay: (block: Block) => void,
 ): AnnouncedBlocks {
   const { chain, reports, canImport } = context;
   const waiting = createWaitingBlocks();
 
   /** Imports the block; the error when that fails. */
   async function importErrorOf(offered: OfferedBlock): Promise<CodedError | undefined> {
-    if (offered.isLong) {
-      const checked = await chain.checkNextHeader(offered.header);
-      if (!checked.ok) return checked.error;
-    }
+    const checked = await chain.checkNextHeader(offered.header);
+    if (!checked.ok) return checked.error;
     const block = offered.open();
     if (!block.ok) return block.error;
+    relay(block.value);
     const imported = await chain.importBlock(block.value);
     return imported.ok ? undefined : imported.error;
   }

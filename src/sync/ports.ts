@@ -86,9 +86,7 @@ export interface OfferedBlock {
   readonly header: Header;
   /** Memory that it takes while it waits. */
   readonly bytes: number;
-  /** Decoding its body takes so long that its header must be validated before. */
-  readonly isLong: boolean;
-  /** Decodes its body: `malformed` is a breach of protocol. */
+  /** Decodes its body, which may take long: `malformed` is a breach of protocol. */
   open(): Result<Block, "malformed" | "foreignBody">;
   readonly hash: Hash;
   /** Key of the peer. */

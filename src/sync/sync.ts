@@ -1,6 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
+import type { Block } from "../types/block.ts";
 import { createAnnouncedBlocks } from "./announcedBlocks.ts";
 import { createCatchUp } from "./catchUp.ts";
 import { createCoalescedTask } from "./coalescedTask.ts";
@@ -52,6 +53,8 @@ export interface SyncParts {
   readonly onRefused?: (reason: "invalidBlock" | "missingBlocks") => void;
   /** `status` or `isInSync` may have changed. */
   readonly onStatusChanged?: () => void;
+  /** A peer announced the block that follows the head, and its header is valid, seals included: others may have it. */
+  readonly relay?: (block: Block) => void;
 }
 
 export function createSync(parts: SyncParts): Sync {
@@ -68,7 +71,9 @@ export function createSync(parts: SyncParts): Sync {
   const reports = createPeerReports({ peers, chain, clock, logger, onRefused, onLocalFailure: pause });
   const context: SyncContext = { peers, chain, clock, choice, progress, reports, isClosed, canImport };
   const onFailure = reports.failed;
-  const announced = createAnnouncedBlocks(context);
+  const announced = createAnnouncedBlocks(context, (block) => {
+    if (progress.isInSync) parts.relay?.(block);
+  });
   const announcedTask = createCoalescedTask({
     run: announced.importNext,
     isClosed,

@@ -19,6 +19,13 @@ describe("nodes that are told of one bootnode alone", { ...IN_REAL_TIME, timeout
     const named = [`--bootnodes=${enode}`];
     const nodes = await Promise.all(places.map(({ folder, port }) => fullNode(folder, port, named)));
     await untilPeers(nodes, COUNT);
+    // Callers, too, are named with their discovery ports.
+    const urls = await Promise.all([bootnode, ...nodes].map((node) => node.rpc<string>("net_enode")));
+    await expect
+      .poll(async () =>
+        (await nodes[0]?.rpc<readonly { enode: string }[]>("admin_peers"))?.map((peer) => peer.enode).sort(),
+      )
+      .toEqual(urls.filter((url) => url !== urls[1]).sort());
     const { ports } = await bootnode.rpc<{ readonly ports: unknown }>("admin_nodeInfo");
     const port = Number(new URL(enode).port);
     expect(ports).toEqual({ discovery: port, listener: port });

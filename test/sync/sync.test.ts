@@ -503,7 +503,7 @@ describeWithVectors("announced blocks", () => {
     expect([faulty.penalties, faulty.disconnectDetail]).toEqual([blames, undefined]);
   });
 
-  it("stay undecoded when they are long and their headers invalid", async () => {
+  it("stay undecoded when their headers are invalid", async () => {
     const node = aNode(source, 700);
     const faulty = aPeer("faulty", source, { height: 700n });
     node.peers = [faulty];
@@ -511,14 +511,13 @@ describeWithVectors("announced blocks", () => {
     let opened = 0;
     node.sync.offer({
       ...offered({ ...blockAt(701), header: invalid(header) }, { peer: "faulty" }),
-      isLong: true,
       open() {
         opened++;
         return ok(blockAt(701));
       },
     });
     await node.settle();
-    expect([opened, faulty.penalties, node.imported]).toEqual([0, 1, []]);
+    expect([opened, faulty.penalties, node.imported, node.relayed]).toEqual([0, 1, [], []]);
     expect(node.refused).toEqual(["invalidBlock"]);
   });
 
@@ -532,7 +531,19 @@ describeWithVectors("announced blocks", () => {
     });
     await node.settle();
     expect(faulty.disconnectDetail).toBe("nonsense");
-    expect(node.refused).toEqual(["invalidBlock"]);
+    expect([node.refused, node.relayed]).toEqual([["invalidBlock"], []]);
+  });
+
+  it("are relayed before they are imported, once their headers are valid", async () => {
+    const node = aNode(source, 700);
+    offer(node, 702);
+    offer(node, 701);
+    await node.settle();
+    expect(node.imported).toEqual([701n, 702n]);
+    expect(node.relayed).toEqual([
+      { number: 701n, head: 700n },
+      { number: 702n, head: 701n },
+    ]);
   });
 
   it("wait up to forty per peer", async () => {
@@ -547,7 +558,7 @@ describeWithVectors("announced blocks", () => {
 function offered(block: Block, { peer }: { readonly peer: string }): OfferedBlock {
   const hash = hashOfHeader(block.header);
   if (!hash.ok) throw new Error(hash.error.message);
-  return { header: block.header, hash: hash.value, bytes: 1_000, isLong: false, open: () => ok(block), peer };
+  return { header: block.header, hash: hash.value, bytes: 1_000, open: () => ok(block), peer };
 }
 
 /** The same header with a wrong state root; without transactions, so that no body is missing. */

@@ -92,6 +92,8 @@ export interface ToyNode {
   /** Its connected peers. */
   peers: ToyPeer[];
   /** Makes the import of these blocks fail. */
+  /** Blocks that were relayed, with the head's number at that time. */
+  readonly relayed: readonly { readonly number: bigint; readonly head: bigint }[];
   refuse: (block: Block) => Result<never> | undefined;
   settle(): Promise<void>;
 }
@@ -115,6 +117,7 @@ export function aNode(
   let number = head;
   let isBulkOpen = false;
   const imported: bigint[] = [];
+  const relayed: { number: bigint; head: bigint }[] = [];
   const refused: string[] = [];
   const known = new Map(source.blocks.map((block) => [toDigits(block.hash), block]));
   const headerAt = (at: number): NamedHeader => {
@@ -218,6 +221,7 @@ export function aNode(
       clock,
       logger,
       onRefused: (reason) => void refused.push(reason),
+      relay: ({ header }) => void relayed.push({ number: header.number, head: chain.head.header.number }),
     }),
     clock,
     moveHead(to) {
@@ -227,6 +231,7 @@ export function aNode(
       return chain.head;
     },
     imported,
+    relayed,
     refused,
     peers: [],
     refuse: () => undefined,

@@ -46,7 +46,9 @@ export async function measureAttacks(seconds: number, wanted: string): Promise<v
 }
 
 async function measureAttack(attack: Attack | PreparedAttack, seconds: number): Promise<string> {
-  const network = await startValidators(VALIDATORS, { apart: [ATTACKED, BYZANTINE] });
+  const network = await startValidators(VALIDATORS, {
+    areLinked: (one, other) => !([one, other].includes(ATTACKED) && [one, other].includes(BYZANTINE)),
+  });
   const node = network.nodes[ATTACKED];
   if (node === undefined) throw new Error("no validator");
   const client = createRpcClient(node.port, 64);

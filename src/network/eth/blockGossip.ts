@@ -2,7 +2,7 @@ import { toKey } from "../../primitives/byteKey.ts";
 import type { Block } from "../../types/block.ts";
 import { hashOfHeader } from "../../types/blockHash.ts";
 import type { Session } from "../subProtocol.ts";
-import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK, SMALL_BLOCK_BYTES } from "./limits.ts";
+import { NEWEST_ANNOUNCED_BLOCK, OLDEST_ANNOUNCED_BLOCK } from "./limits.ts";
 import { encodeMessage, openNewBlock, readNewBlock } from "./messageCodec.ts";
 import { type BlockAnnouncement, CODES } from "./messages.ts";
 import type { PeerRecord } from "./peer.ts";
@@ -73,7 +73,6 @@ export function createBlockGossip(parts: BlockGossipParts): BlockGossip {
         header,
         hash: hash.value,
         bytes: payload.length,
-        isLong: payload.length > SMALL_BLOCK_BYTES,
         open: () => readNewBlock(payload, header, (wanted) => pool.get(wanted)),
         peer: peer.key,
       });

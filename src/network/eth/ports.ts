@@ -48,9 +48,7 @@ export interface AnnouncedBlock {
   readonly hash: Hash;
   /** Length of the message, which is kept undecoded. */
   readonly bytes: number;
-  /** Decoding its body can be made arbitrarily slow: the header must be validated before. */
-  readonly isLong: boolean;
-  /** Decodes the body. */
+  /** Decodes the body. That can be made arbitrarily slow: the header must be validated before. */
   open(): Result<Block, BlockErrorCode>;
   /** The peer's node id in hexadecimal digits. */
   readonly peer: string;

@@ -98,6 +98,25 @@ describeWithVectors("admin_peers", () => {
   });
 });
 
+describe("the enode URL of a peer", () => {
+  it.each([
+    ["", undefined],
+    ["?discport=0", 0],
+    ["?discport=30301", 30_301],
+  ])("that was dialed ends with '%s' as the URL that named it", async (suffix, udpPort) => {
+    const [listener, dialer] = [await startToy(1), await startToy(2)];
+    dialer.network.addPeer({ ...listener.address, ...(udpPort !== undefined && { udpPort }) });
+    await until(() => dialer.network.peerCount === 1);
+    const { peers } = peerToPeerFacts(
+      dialer.network,
+      { advertisedHost: "127.0.0.1", allowsHostNames: false },
+      { nodeId: dialer.identity.nodeId, headOf: () => undefined },
+    );
+    const id = toHex(listener.identity.nodeId).slice(2);
+    expect(peers[0]?.enode).toBe(`enode://${id}@127.0.0.1:${listener.address.tcpPort}${suffix}`);
+  });
+});
+
 describeWithVectors("admin_addPeer and admin_removePeer", () => {
   const id = "ab".repeat(64);
   it.each<[what: string, params: readonly unknown[], code: number, message: RegExp]>([
