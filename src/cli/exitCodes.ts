@@ -10,6 +10,10 @@ export const EXIT = {
   failed: 1,
   /** The node could not start as configured: bad options, bad genesis, a port or folder in use. */
   badInput: 2,
+  /** Two nodes were compared, and answers differ without explanation. */
+  differs: 3,
+  /** Two nodes were compared, but not everything that was asked for, because one was away or did not answer. */
+  incomplete: 4,
   /** The disk is full or failing, or the database is damaged (EX_IOERR). */
   disk: 74,
 } as const;

@@ -1,5 +1,6 @@
 import { BLOCKS_COMMANDS } from "./blocks.ts";
 import type { Command } from "./command.ts";
+import { COMPARE } from "./compare.ts";
 import { DATABASE_COMMANDS } from "./database.ts";
 import { NOT_APPLICABLE } from "./notApplicable.ts";
 import { OPERATOR_COMMANDS } from "./operator.ts";
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   ...PUBLIC_KEY_COMMANDS,
   ...DATABASE_COMMANDS,
   ...VALIDATOR_COMMANDS,
+  COMPARE,
   ...NOT_APPLICABLE,
 ];
 

@@ -1,0 +1,114 @@
+import { smaller } from "../../primitives/quantity.ts";
+import type { ProcessIo } from "../processIo.ts";
+import { compareBlock } from "./compareBlock.ts";
+import { type Endpoint, NodeUnreachable } from "./endpoint.ts";
+import type { Roles, Side } from "./findings.ts";
+import { headOf } from "./identity.ts";
+import { COMPARE_LIMITS } from "./limits.ts";
+import type { Stop } from "./stop.ts";
+import type { Tally } from "./tally.ts";
+
+export interface RangeComparison {
+  readonly nodes: Readonly<Record<Side, Endpoint>>;
+  readonly roles: Roles;
+  readonly tally: Tally;
+  readonly stop: Stop;
+  readonly io: ProcessIo;
+  readonly isFollowing: boolean;
+  /** How long a node may be behind, unless both are followed. */
+  readonly giveUpAfterMs: number;
+}
+
+/** Both ends included. */
+export interface BlockRange {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** Compares the blocks of the range, a few at a time, and tells the progress. Waits for a node that is behind. */
+export async function compareRange({ from, to }: BlockRange, comparison: RangeComparison): Promise<void> {
+  const heads = { lower: -1n };
+  const progress = createProgress({ from, to }, comparison);
+  let next = from;
+  const work = async (): Promise<void> => {
+    while (next <= to) {
+      comparison.stop.signal.throwIfAborted();
+      const number = next++;
+      await compareWhenThere(number, heads, comparison);
+      const { tally } = comparison;
+      tally.blocks++;
+      if (tally.newest === undefined || number > tally.newest) tally.newest = number;
+      progress();
+    }
+  };
+  const workUnlessOneFails = (): Promise<void> =>
+    work().catch((error: unknown) => {
+      next = to + 1n;
+      throw error;
+    });
+  const ends = await Promise.allSettled(
+    Array.from({ length: COMPARE_LIMITS.blocksAtOnce }, workUnlessOneFails),
+  );
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
+
+/** The lower one of the nodes' newest blocks; -1 while one does not tell. */
+export async function lowerHead({ nodes }: RangeComparison): Promise<bigint> {
+  const [ours, theirs] = await Promise.all([headOf(nodes.ours), headOf(nodes.theirs)]);
+  if (ours === undefined || theirs === undefined) return -1n;
+  return smaller(ours, theirs);
+}
+
+/** Blocks this close to the head may lack their receipts and indexes for a moment. */
+const NEW_BLOCKS = 8n;
+
+async function compareWhenThere(
+  number: bigint,
+  heads: { lower: bigint },
+  comparison: RangeComparison,
+): Promise<void> {
+  const { nodes, roles, tally, stop, isFollowing, giveUpAfterMs, io } = comparison;
+  const startMs = performance.now();
+  for (let isTold = false; ; isTold = true) {
+    if (number > heads.lower) heads.lower = await lowerHead(comparison);
+    const isThere =
+      number <= heads.lower &&
+      (await compareBlock(number, {
+        ...nodes,
+        roles,
+        templates: () => tally.templates,
+        onFinding: (...finding) => tally.add(...finding),
+        onLeftOut: (requests) => {
+          tally.leftOut += requests;
+        },
+        isNew: () => number > heads.lower - NEW_BLOCKS,
+        sleep: stop.sleep,
+      }));
+    if (isThere) return;
+    heads.lower = -1n;
+    if (!isTold) io.print(`block ${number} is waited for: one of the nodes does not have it\n`);
+    if (!isFollowing && performance.now() - startMs > giveUpAfterMs)
+      throw new NodeUnreachable(`one of the nodes does not have block ${number}`);
+    await stop.sleep(COMPARE_LIMITS.pollMs);
+  }
+}
+
+/** More often on a terminal than in a log file. */
+const TERMINAL_INTERVAL_MS = 1000;
+const LOG_INTERVAL_MS = 5000;
+
+/** Returns a function that prints how far the comparison is, at most once per interval. */
+function createProgress({ from, to }: BlockRange, { tally, io }: RangeComparison): () => void {
+  const intervalMs = io.isTerminal ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS;
+  const total = Number(to - from) + 1;
+  const before = tally.blocks;
+  let last = { atMs: performance.now(), blocks: tally.blocks };
+  return () => {
+    const atMs = performance.now();
+    if (atMs - last.atMs < intervalMs) return;
+    const perSecond = ((1000 * (tally.blocks - last.blocks)) / (atMs - last.atMs)).toFixed(1);
+    const percent = ((100 * (tally.blocks - before)) / total).toFixed(1);
+    io.print(`${percent} % of blocks ${from} to ${to}, ${perSecond} blocks/s: ${tally.summary()}\n`);
+    last = { atMs, blocks: tally.blocks };
+  };
+}

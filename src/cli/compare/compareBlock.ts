@@ -1,0 +1,114 @@
+import { accountsIn, type BlockRequest, contentsOf, quantity, requestsFor } from "./blockContents.ts";
+import { memberOf } from "./differingPlaces.ts";
+import type { Endpoint, RpcAnswer } from "./endpoint.ts";
+import { type Answers, compareAnswers, type Finding, mayBeBehind, type Roles } from "./findings.ts";
+import { COMPARE_LIMITS } from "./limits.ts";
+import type { MethodTemplate } from "./methodTemplates.ts";
+
+export interface BlockComparison {
+  readonly ours: Endpoint;
+  readonly theirs: Endpoint;
+  readonly roles: Roles;
+  /** The methods that both nodes have. */
+  templates(): readonly MethodTemplate[];
+  onFinding(number: bigint, request: BlockRequest, answers: Answers, finding: Finding): void;
+  onLeftOut(requests: number): void;
+  /** True for a block so new that a node may have it before its receipts and indexes can be asked for. */
+  isNew(number: bigint): boolean;
+  sleep(milliseconds: number): Promise<void>;
+}
+
+/**
+ * Compares a block with its transactions, its receipts, and the answers that the templates ask for. Returns false if one
+ * of the nodes does not have the block: the caller waits, because a node that is behind is not wrong. Of a block whose
+ * hashes differ nothing else is asked, because everything else would differ as well.
+ */
+export async function compareBlock(number: bigint, parts: BlockComparison): Promise<boolean> {
+  const request = { method: "eth_getBlockByNumber", params: [quantity(number), true] };
+  const [answers] = await askBoth([request], parts);
+  if (answers === undefined || isNull(answers.ours) || isNull(answers.theirs)) return false;
+  tell(number, request, answers, parts);
+  const [block, theirs] = [resultOf(answers.ours), resultOf(answers.theirs)];
+  if (block === undefined || memberOf(block, "hash") !== memberOf(theirs, "hash")) return true;
+  const contents = contentsOf(number, block);
+  const receipts = await compareAll(
+    number,
+    contents.transactions.map((values, transactionIndex) => ({
+      method: "eth_getTransactionReceipt",
+      params: [values["{transaction}"]],
+      transactionIndex,
+    })),
+    parts,
+  );
+  const { requests, leftOut } = requestsFor(parts.templates(), contents, accountsIn(block, receipts));
+  parts.onLeftOut(leftOut);
+  await compareAll(number, requests, parts);
+  return true;
+}
+
+/** Returns our node's answers. Batch by batch, so that no more than one is kept for each node. */
+async function compareAll(
+  number: bigint,
+  requests: readonly BlockRequest[],
+  parts: BlockComparison,
+): Promise<readonly RpcAnswer[]> {
+  const ours: RpcAnswer[] = [];
+  for (let from = 0; from < requests.length; from += COMPARE_LIMITS.batchRequests) {
+    const batch = requests.slice(from, from + COMPARE_LIMITS.batchRequests);
+    for (const [index, answers] of (await askBoth(batch, parts)).entries()) {
+      const request = batch[index];
+      if (request === undefined) continue;
+      const settled = parts.isNew(number) ? await askAgainIfBehind(request, answers, parts) : answers;
+      tell(number, request, settled, parts);
+      if (request.method === "eth_getTransactionReceipt") ours.push(settled.ours);
+    }
+  }
+  return ours;
+}
+
+async function askBoth(
+  requests: readonly BlockRequest[],
+  parts: BlockComparison,
+): Promise<readonly Answers[]> {
+  const bare = requests.map(({ method, params }) => ({ method, params }));
+  const [ours, theirs] = await Promise.all([parts.ours.ask(bare), parts.theirs.ask(bare)]);
+  return requests.map((_, index) => ({
+    ours: ours[index] ?? NO_ANSWER,
+    theirs: theirs[index] ?? NO_ANSWER,
+  }));
+}
+
+const NO_ANSWER: RpcAnswer = { kind: "unread", reason: "there is no answer" };
+
+async function askAgainIfBehind(
+  request: BlockRequest,
+  answers: Answers,
+  parts: BlockComparison,
+): Promise<Answers> {
+  let latest = answers;
+  for (let tries = 0; tries < COMPARE_LIMITS.askedAgain; tries++) {
+    const finding = compareAnswers(request, latest, parts.roles, request.transactionIndex);
+    if (finding.kind !== "different" || !mayBeBehind(latest)) break;
+    await parts.sleep(COMPARE_LIMITS.pollMs);
+    const [again] = await askBoth([request], parts);
+    latest = again ?? latest;
+  }
+  return latest;
+}
+
+function tell(number: bigint, request: BlockRequest, answers: Answers, parts: BlockComparison): void {
+  parts.onFinding(
+    number,
+    request,
+    answers,
+    compareAnswers(request, answers, parts.roles, request.transactionIndex),
+  );
+}
+
+function resultOf(answer: RpcAnswer): unknown {
+  return answer.kind === "answer" && answer.error === undefined ? answer.result : undefined;
+}
+
+function isNull(answer: RpcAnswer): boolean {
+  return answer.kind === "answer" && answer.error === undefined && answer.result === null;
+}

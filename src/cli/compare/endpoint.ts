@@ -1,0 +1,169 @@
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { memberOf } from "./differingPlaces.ts";
+import { COMPARE_LIMITS } from "./limits.ts";
+import { numberOf, parseAnswer } from "./parseAnswer.ts";
+
+export interface RpcRequest {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** What a node answered, parsed by parseAnswer; or why the answer could not be read. */
+export type RpcAnswer =
+  | { readonly kind: "answer"; readonly result: unknown; readonly error: unknown }
+  | { readonly kind: "unread"; readonly reason: string };
+
+/** A node that is asked over JSON-RPC. Its answers are bounded in bytes and depth. */
+export interface Endpoint {
+  /** The URL without user and password. */
+  readonly name: string;
+  /** One answer for each request, in their order. Throws NodeUnreachable, or the reason of the stop. */
+  ask(requests: readonly RpcRequest[]): Promise<readonly RpcAnswer[]>;
+}
+
+/** A node could not be reached for so long that the comparison is given up. */
+export class NodeUnreachable extends Error {
+  override name = "NodeUnreachable";
+}
+
+/** A body that is too large, too deep, or no JSON: asking again gives the same. */
+class UnreadableBody extends Error {}
+
+export interface EndpointParts {
+  /** How long a node may be away. */
+  readonly giveUpAfterMs: number;
+  readonly stop: AbortSignal;
+  /** Resolves after that time, or throws the reason of the stop. */
+  sleep(milliseconds: number): Promise<void>;
+  readonly nowMs: () => number;
+  /** Called for each request that failed and will be sent again. */
+  onAway(name: string, reason: string): void;
+  onBack(name: string): void;
+}
+
+export function createEndpoint(url: URL, parts: EndpointParts): Endpoint {
+  const target = new URL(url);
+  target.username = "";
+  target.password = "";
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (url.username !== "") {
+    const secret = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers["authorization"] = `Basic ${Buffer.from(secret).toString("base64")}`;
+  }
+  const name = target.href.replace(/\/$/, "");
+  const post = (body: string) => postUntilAnswered(target, { headers, body }, name, parts);
+  return { name, ask: (requests) => askAll(requests, post) };
+}
+
+type Post = (body: string) => Promise<string>;
+
+async function askAll(requests: readonly RpcRequest[], post: Post): Promise<readonly RpcAnswer[]> {
+  const answers: RpcAnswer[] = [];
+  for (let from = 0; from < requests.length; from += COMPARE_LIMITS.batchRequests)
+    answers.push(...(await askBatch(requests.slice(from, from + COMPARE_LIMITS.batchRequests), post)));
+  return answers;
+}
+
+/** A batch that cannot be read as a whole is asked in halves, so that one large answer does not hide the others. */
+async function askBatch(requests: readonly RpcRequest[], post: Post): Promise<readonly RpcAnswer[]> {
+  const bodies = requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+  try {
+    const parsed = parseBody(await post(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)));
+    const answers = bodies.length === 1 ? [parsed] : parsed;
+    if (Array.isArray(answers)) return answersById(answers, requests.length);
+    throw new UnreadableBody("a batch was not answered by a list");
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error;
+    if (requests.length === 1) return [{ kind: "unread", reason: error.message }];
+    const half = Math.ceil(requests.length / 2);
+    return [
+      ...(await askBatch(requests.slice(0, half), post)),
+      ...(await askBatch(requests.slice(half), post)),
+    ];
+  }
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return parseAnswer(text);
+  } catch (error) {
+    throw new UnreadableBody(`the answer is not JSON: ${messageOf(error)}`);
+  }
+}
+
+function answersById(answers: readonly unknown[], count: number): readonly RpcAnswer[] {
+  const byId = new Map(answers.map((each) => [numberOf(memberOf(each, "id")), each]));
+  return Array.from({ length: count }, (_, id): RpcAnswer => {
+    const answer = byId.get(id);
+    const result = memberOf(answer, "result");
+    const error = memberOf(answer, "error");
+    if (result === undefined && error === undefined)
+      return { kind: "unread", reason: "the answer has neither a result nor an error" };
+    return { kind: "answer", result, error };
+  });
+}
+
+interface Message {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+async function postUntilAnswered(
+  url: URL,
+  message: Message,
+  name: string,
+  parts: EndpointParts,
+): Promise<string> {
+  const startMs = parts.nowMs();
+  let backOffMs: number = COMPARE_LIMITS.firstBackOffMs;
+  for (;;) {
+    try {
+      const text = await postOnce(url, message, parts.stop);
+      parts.onBack(name);
+      return text;
+    } catch (error) {
+      parts.stop.throwIfAborted();
+      if (error instanceof UnreadableBody || error instanceof NodeUnreachable) throw error;
+      const reason = messageOf(error);
+      parts.onAway(name, reason);
+      if (parts.nowMs() - startMs + backOffMs > parts.giveUpAfterMs)
+        throw new NodeUnreachable(`${name} does not answer: ${reason}`);
+      await parts.sleep(backOffMs);
+      backOffMs = Math.min(2 * backOffMs, COMPARE_LIMITS.lastBackOffMs);
+    }
+  }
+}
+
+/** Statuses that asking again does not change. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
+
+async function postOnce(url: URL, { headers, body }: Message, stop: AbortSignal): Promise<string> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers,
+    body,
+    redirect: "error",
+    signal: AbortSignal.any([stop, AbortSignal.timeout(COMPARE_LIMITS.requestTimeoutMs)]),
+  }).catch((error: unknown) => {
+    // fetch tells the reason, such as a refused connection, in the cause.
+    throw error instanceof Error && error.cause !== undefined ? error.cause : error;
+  });
+  const text = await readBounded(response);
+  if (REFUSALS.has(response.status))
+    throw new NodeUnreachable(`${url.host} refuses the request with HTTP status ${response.status}`);
+  if (response.status >= 500 || response.status === 429)
+    throw new Error(`it answers with HTTP status ${response.status}`);
+  return text;
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > COMPARE_LIMITS.answerBytes)
+      throw new UnreadableBody(`the answer has more than ${COMPARE_LIMITS.answerBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

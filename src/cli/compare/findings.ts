@@ -1,0 +1,90 @@
+import { type DifferingPlace, differingPlaces } from "./differingPlaces.ts";
+import type { RpcAnswer, RpcRequest } from "./endpoint.ts";
+import { explanationOf } from "./explainedDifferences.ts";
+
+/** Which of the nodes is a Besu and which an Ibex node; undefined when they are of one kind, or of others. */
+export type Roles = "oursIsIbex" | "oursIsBesu" | undefined;
+
+/** What comparing two answers gave. */
+export type Finding =
+  | { readonly kind: "same" }
+  | { readonly kind: "notEnabled"; readonly side: Side }
+  | { readonly kind: "notCompared"; readonly reason: string; readonly side: Side }
+  | { readonly kind: "explained"; readonly row: string }
+  | { readonly kind: "different"; readonly places: readonly DifferingPlace[] };
+
+export type Side = "ours" | "theirs";
+
+export interface Answers {
+  readonly ours: RpcAnswer;
+  readonly theirs: RpcAnswer;
+}
+
+/** Method not found, and Besu's answer for one that no enabled group has. */
+const NOT_ENABLED_CODES: readonly string[] = ["\u0000-32601", "\u0000-32604"];
+
+/** These answer null, or the error below, at a block whose state a node no longer keeps. */
+const READS_STATE = /^eth_(getBalance|getTransactionCount|getCode|getStorageAt|call|getProof)$/;
+const NO_STATE = /world state unavailable/i;
+
+export function compareAnswers(
+  request: RpcRequest,
+  { ours, theirs }: Answers,
+  roles: Roles,
+  transactionIndex: number | undefined,
+): Finding {
+  if (ours.kind === "unread") return { kind: "notCompared", reason: ours.reason, side: "ours" };
+  if (theirs.kind === "unread") return { kind: "notCompared", reason: theirs.reason, side: "theirs" };
+  if (isNotEnabled(ours)) return { kind: "notEnabled", side: "ours" };
+  if (isNotEnabled(theirs)) return { kind: "notEnabled", side: "theirs" };
+  const places = differingPlaces(membersOf(ours), membersOf(theirs));
+  if (places.length === 0) return { kind: "same" };
+  const withoutState = sideWithoutState(request.method, ours, theirs);
+  if (withoutState !== undefined)
+    return { kind: "notCompared", reason: "it no longer has the state of that block", side: withoutState };
+  if (roles === undefined) return { kind: "different", places };
+  const isOursIbex = roles === "oursIsIbex";
+  const row = explanationOf({
+    method: request.method,
+    params: request.params,
+    besu: isOursIbex ? membersOf(theirs) : membersOf(ours),
+    ibex: isOursIbex ? membersOf(ours) : membersOf(theirs),
+    places: isOursIbex
+      ? places
+      : places.map((place) => ({ ...place, ours: place.theirs, theirs: place.ours })),
+    transactionIndex,
+  });
+  return row === undefined ? { kind: "different", places } : { kind: "explained", row };
+}
+
+type Read = Extract<RpcAnswer, { kind: "answer" }>;
+
+/** The members that count: the id and the version of JSON-RPC do not. */
+export function membersOf(answer: RpcAnswer): unknown {
+  if (answer.kind === "unread") return { unread: answer.reason };
+  return answer.error === undefined ? { result: answer.result } : { error: answer.error };
+}
+
+/** True if one node has the answer and the other has none yet, as when it is a moment behind. */
+export function mayBeBehind({ ours, theirs }: Answers): boolean {
+  if (ours.kind === "unread" || theirs.kind === "unread") return false;
+  return isMissing(ours) !== isMissing(theirs);
+}
+
+function isMissing({ result, error }: Read): boolean {
+  return error !== undefined || result === null;
+}
+
+function isNotEnabled({ error }: Read): boolean {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return NOT_ENABLED_CODES.includes(String(code));
+}
+
+function sideWithoutState(method: string, ours: Read, theirs: Read): Side | undefined {
+  if (!READS_STATE.test(method)) return undefined;
+  const lacksState = ({ result, error }: Read): boolean =>
+    (error === undefined && result === null) ||
+    NO_STATE.test(String((Object(error) as { readonly message?: unknown }).message));
+  if (lacksState(ours)) return "ours";
+  return lacksState(theirs) ? "theirs" : undefined;
+}
