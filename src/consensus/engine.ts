@@ -1,11 +1,12 @@
 import { withRound } from "../ibft/candidate.ts";
 import { decodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
-import { isSealSought, lastKnownHeight } from "../ibft/lostVotes.ts";
+import { isListeningDue, isSealSought, lastKnownHeight } from "../ibft/lostVotes.ts";
 import type { Authored } from "../ibft/message.ts";
 import { type Input, type OwnSeal, type Rules, type State, UNSTARTED } from "../ibft/state.ts";
 import { type Step, step } from "../ibft/stateMachine.ts";
 import type { Head } from "../ibft/validatorSet.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import { createMailbox, type Mailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
@@ -43,6 +44,10 @@ export interface Engine {
   /** The operator's proposals for the validator set. */
   readonly proposals: VoteProposals;
   status(): ConsensusStatus;
+  /** Whether this start should listen before it votes (listening.ts). */
+  shouldListen(): boolean;
+  /** The votes and requests of a validator in the round in progress and later ones, as far as they are kept. */
+  saidBy(author: Address): readonly Authored[];
   /** Stops for good because a dependency failed, and reports the error. */
   fail(error: unknown): void;
   /** Stops; resolves when no commit is in progress. */
@@ -90,6 +95,7 @@ class ConsensusEngine implements Engine {
   private readonly mailbox: Mailbox<Input>;
   private state: State = UNSTARTED;
   private isStarted = false;
+  private isListeningDue = false;
   private isStopped = false;
   private isFailed = false;
 
@@ -112,6 +118,7 @@ class ConsensusEngine implements Engine {
     const record = readRecord(voteLog.read(), head);
     if (record !== undefined) warnIfBound(logger, record, head);
     this.isStarted = true;
+    this.isListeningDue = record !== undefined && isListeningDue(this.rules, record, head);
     const isSealedAbove = record !== undefined && this.isSealedAbove(record, head);
     this.post({ kind: "started", head, ...(record !== undefined && { record }), isSealedAbove });
   };
@@ -145,6 +152,11 @@ class ConsensusEngine implements Engine {
     const connected = this.parts.outbox.connected?.();
     return describeStatus(this.state, { rules, isFailed, members: this.monitor.members(), connected });
   };
+
+  readonly shouldListen = (): boolean => this.isListeningDue;
+
+  readonly saidBy = (author: Address): readonly Authored[] =>
+    (this.state.height?.messages ?? []).filter(({ signed }) => equalBytes(signed.author, author));
 
   readonly fail = (error: unknown): void => {
     if (this.isFailed) return;

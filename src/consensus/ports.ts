@@ -48,9 +48,9 @@ export interface VoteLog {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-/** Looks for our commit seal in the blocks of our chain. */
+/** Looks in our chain for blocks that our key has signed. */
 export interface OwnSeals {
-  /** The block of that number if it has our seal. */
+  /** The block of that number if it has our seal, or was decided in a round of which we are the proposer. */
   find(number: bigint): OwnSeal | undefined;
 }
 

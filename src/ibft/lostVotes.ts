@@ -36,6 +36,15 @@ export function isSealSought({ head, lastSigned }: State, self: Address, number:
   return above > 0n && (above <= SEALS_SOUGHT || above % SEALS_SOUGHT === 0n);
 }
 
+/**
+ * Whether a start should listen before its first vote, because its record may be a copy that another node goes on from. A
+ * record of the height in progress binds us anyway.
+ */
+export function isListeningDue({ self }: Rules, record: LastSignedState, { header, tally }: Head): boolean {
+  if (tally.validators.length < 2 || !isValidator(tally, self)) return false;
+  return record.doubt === undefined && lastKnownHeight(record) <= header.number;
+}
+
 /** The height up to which seals of ours raise no doubt. */
 export function lastKnownHeight({ height, forgotten = 0n }: LastSignedState): bigint {
   return larger(height, forgotten);
@@ -97,7 +106,7 @@ export function recordAtOwnMessage(
   const record = lastSigned ?? nothingAbove(head.header.number);
   let highest = 0n;
   for (const { author, payload } of signedIn(message)) {
-    if (payload.height <= head.header.number || !equalBytes(author, rules.self)) continue;
+    if (!equalBytes(author, rules.self)) continue;
     if (!isExplained(record, payload)) highest = larger(highest, payload.height);
   }
   if (highest === 0n) return lastSigned;

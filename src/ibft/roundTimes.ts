@@ -10,6 +10,11 @@ export function roundTimeoutMs(schedule: IbftSchedule, round: number): number {
   return schedule.requestTimeoutSeconds * 1000 * 2 ** round;
 }
 
+/** Least time between the block of that height and its parent. */
+export function blockPeriodMs(schedule: IbftSchedule, height: bigint): number {
+  return parametersAt(schedule, height).blockPeriodSeconds * 1000;
+}
+
 /**
  * Earliest timestamp, in seconds, that the child of `parent` may have: the spacing rule
  * (ibft2.md#header-rules, rule 5).

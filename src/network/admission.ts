@@ -57,7 +57,7 @@ export function refuseConnection(
     if (isSimultaneous) return undefined;
     return {
       cause: "connected",
-      reason: isInbound ? "unknown" : "alreadyConnected",
+      reason: "alreadyConnected",
       detail: "there is a connection already",
     };
   }

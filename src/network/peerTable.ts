@@ -105,8 +105,8 @@ class ConnectedPeerTable implements PeerTable {
     const refusal = this.refuse(connection, hello);
     if (refusal !== undefined) {
       if (connection.isInbound) traffic?.inboundRefused(refusal.cause);
-      // This node never dials itself.
-      if (refusal.cause === "self") sharedKeyWarnings.proven(connection.remote);
+      const known = [...(this.find(hello.nodeId)?.links ?? [])];
+      sharedKeyWarnings.refused(refusal.cause, { connection, hello }, known);
       connection.disconnect(refusal.reason, refusal.detail);
       return;
     }

@@ -123,6 +123,7 @@ function isRuleViolation({ reason, by }: Disconnect): boolean {
  * another key.
  */
 function explain({ reason, by, detail }: Disconnect, isProven: boolean): string {
+  if (by === "them" && reason === "alreadyConnected") return ALREADY_CONNECTED;
   if (by === "them") return `it refused this node (${reason})`;
   if (isProven) return by === "nobody" ? `the connection was lost (${detail})` : detail;
   if (by === "us" && reason === "timeout") return "it does not answer";
@@ -131,3 +132,8 @@ function explain({ reason, by, detail }: Disconnect, isProven: boolean): string 
   if (/\bE(?!CONNRESET|PIPE)[A-Z]{3,}/.test(detail)) return `it cannot be reached (${detail})`;
   return "something listens there, but closes the connection before it has proven its key: it may have another key than its enode URL says";
 }
+
+const ALREADY_CONNECTED =
+  "it refused this node (alreadyConnected). It is connected with another node that has this node's key, or still with the " +
+  "last run of this one. If two nodes run with one key, stop one of the two at once: two validators with one key can split " +
+  "the chain";

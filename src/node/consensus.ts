@@ -11,16 +11,17 @@ import type {
   OwnSeals,
   VoteLog,
 } from "../consensus/ports.ts";
+import { proposerOf } from "../ibft/validatorSet.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
-import { equalBytes } from "../primitives/hex.ts";
+import { equalBytes, includesBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { recoverAddress } from "../primitives/secp256k1.ts";
+import { recoverAddress, type Signature } from "../primitives/secp256k1.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
-import { sealDigest } from "../types/blockHash.ts";
+import { type Digest, sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { NodeKey } from "./nodeKey.ts";
 
@@ -137,16 +138,27 @@ function committerOn({ chain, logger }: ConsensusParts, fail: Fail): Committer {
 }
 
 function ownSealsOn({ chain, key }: ConsensusParts): OwnSeals {
+  const isSealed = (digest: Digest, seals: readonly Signature[]): boolean =>
+    seals.some((seal) => {
+      const sealer = recoverAddress(digest, seal);
+      return sealer !== undefined && equalBytes(sealer, key.address);
+    });
+
+  /** A quorum has sealed only what the proposer of that round has signed. */
+  function isProposed(number: bigint, round: number): boolean {
+    const parent = chain.headerByNumber(number - 1n)?.header;
+    const validators = chain.validatorsFor(number) ?? [];
+    if (parent === undefined || !includesBytes(validators, key.address)) return false;
+    return equalBytes(proposerOf(validators, parent.coinbase, round), key.address);
+  }
+
   return {
     find(number) {
       const header = chain.headerByNumber(number)?.header;
       const extra = header && decodeExtraData(header.extraData);
       if (header === undefined || extra?.ok !== true) return undefined;
-      const digest = sealDigest(header, extra.value);
-      const isOurs = extra.value.seals.some((seal) => {
-        const sealer = recoverAddress(digest, seal);
-        return sealer !== undefined && equalBytes(sealer, key.address);
-      });
+      const { round, seals } = extra.value;
+      const isOurs = isProposed(number, round) || isSealed(sealDigest(header, extra.value), seals);
       return isOurs ? { number, timestamp: header.timestamp } : undefined;
     },
   };

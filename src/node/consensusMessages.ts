@@ -43,6 +43,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     self,
     schedule: spec.ibft,
     carrier: transport,
+    saidBy: (author) => engine().saidBy(author),
     findTransaction: (hash) => pool.get(hash)?.transaction,
     deliver: (message, waitedMs) => engine().receive(message, waitedMs),
     clock,

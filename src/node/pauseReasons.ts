@@ -6,7 +6,7 @@ export interface PauseReasons {
   readonly reasons: readonly PauseReason[];
 }
 
-type PauseReason = "diskAlmostFull" | "catchingUp" | "operator";
+type PauseReason = "diskAlmostFull" | "catchingUp" | "listening" | "operator";
 
 export function createPauseReasons(engine: { pause(): void; resume(): void }): PauseReasons {
   const reasons = new Set<PauseReason>();

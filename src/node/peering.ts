@@ -1,4 +1,5 @@
 import type { Engine } from "../consensus/engine.ts";
+import { listenFirst } from "../consensus/listening.ts";
 import type { Outbox } from "../consensus/ports.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -67,6 +68,7 @@ export function createPeering(parts: PeeringParts): Peering {
     onSyncChanged: (listener) => exchange.onSyncChanged(listener),
     begin(reasons) {
       pauseReasons = reasons;
+      listenFirst({ engine: parts.engine(), hold: reasons, schedule: parts.spec.ibft }, parts.clock);
       messages.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
       chain.onHeadChanged(({ head, added }) => {
         // Resumes consensus before the router delivers the messages buffered for the next height.

@@ -192,6 +192,18 @@ describe("a node refuses a peer", IN_REAL_TIME, () => {
     expect(lines).toMatchObject([{ message: expect.stringMatching(/^another node has this node's key: /) }]);
   });
 
+  it("with the key of a peer that is connected, at another port", async () => {
+    const { logger, lines } = loggedLines("WARN");
+    const host = await startToy(1, { logger });
+    await startToy(2, { maintained: [host.address] });
+    await until(() => host.network.peerCount === 1);
+    const second = { ...helloOf(identity(2)), listenPort: 4_321 };
+    for (const _ of [1, 2])
+      expect(await sendHello(host, identity(2), second).disconnected).toBe("alreadyConnected");
+    expect(lines).toMatchObject([{ message: expect.stringMatching(/^two nodes use the key of 0x/) }]);
+    expect(JSON.stringify(lines)).toContain("127.0.0.1:4321 is refused");
+  });
+
   it("whose Hello names another node id than its key's", async () => {
     const host = await startToy(1);
     const { disconnected } = sendHello(host, identity(2), helloOf(identity(3)));

@@ -46,11 +46,15 @@ describe("admission", () => {
     ["denied", { isDenied: true, isMaintained: true }, "unknown"],
     ["not permitted", { isPermitted: false }, "unknown"],
     ["this node itself", { nodeId: LOW }, "self"],
-    ["a second inbound connection", known(true, 9_000), "unknown"],
+    ["a second inbound connection", known(true, 9_000), "alreadyConnected"],
     ["a second outbound connection", { ...known(false, 9_000), isInbound: false }, "alreadyConnected"],
     ["a crossing inbound connection", known(false, 9_000), undefined],
-    ["an inbound connection long after the outbound one", known(false, -1), "unknown"],
-    ["a third connection", { known: [...known(true, 9_000).known, ...known(false, 9_000).known] }, "unknown"],
+    ["an inbound connection long after the outbound one", known(false, -1), "alreadyConnected"],
+    [
+      "a third connection",
+      { known: [...known(true, 9_000).known, ...known(false, 9_000).known] },
+      "alreadyConnected",
+    ],
   ])("%s", (_, changes, reason) => {
     expect(refuseConnection({ ...request, ...changes }, LIMITS, 10_000)?.reason).toBe(reason);
   });

@@ -1,12 +1,11 @@
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import { quorum, tolerableFaults } from "../../src/ibft/validatorSet.ts";
-import { isTokenOf } from "../builders/toyChain.ts";
 import { Violation } from "./checkers.ts";
 import { createRandom, type Random } from "./random.ts";
 import type { SeedViolation } from "./runSeed.ts";
 import { drawSetting, type Setting } from "./setting.ts";
-import type { SimulatedNode } from "./simulatedNode.ts";
+import { type SimulatedNode, signedBy } from "./simulatedNode.ts";
 import { createNetwork, type NetworkParts, type SimulatedNetwork } from "./simulator.ts";
 
 /**
@@ -199,15 +198,16 @@ function forgetAll({ agenda, excuse }: SimulatedNetwork, honest: readonly Simula
   for (const node of honest) agenda.plan(agenda.nowMs + 2_000 + 100 * node.index, node.boot);
 }
 
-/** Whether one of the blocks in which a start looks has a seal of the node. */
+/** Whether one of the blocks in which a start looks shows that the node has signed it. */
 function showsSeal({ chain, rules }: SimulatedNode, bytes: Uint8Array | undefined): boolean {
   const record = recordOf(bytes);
   if (record === undefined) return false;
-  const above = chain.slice(Number(record.height) + 1);
-  const seen = [...above.slice(0, 8), ...above.slice(-8)];
-  return seen.some(({ seals, candidate }) =>
-    seals.some((seal) => isTokenOf(seal, rules.self, candidate.digest)),
-  );
+  const first = Number(record.height) + 1;
+  const last = chain.length - 1;
+  for (let above = 0; above < 8 && first + above <= last; above++)
+    for (const number of [first + above, last - above])
+      if (signedBy(rules.self, chain[number], chain[number - 1]) !== undefined) return true;
+  return false;
 }
 
 function recordOf(bytes: Uint8Array | undefined): LastSignedState | undefined {

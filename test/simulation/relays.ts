@@ -6,6 +6,7 @@ import type { Rules } from "../../src/ibft/state.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
+import { equalBytes, includesBytes } from "../../src/primitives/hex.ts";
 import type { Checkers } from "./checkers.ts";
 import type { Mesh } from "./mesh.ts";
 import type { SimulatedNode } from "./simulatedNode.ts";
@@ -70,15 +71,17 @@ export function createRelays(parts: RelaysParts): Relays {
       carrier: {
         send(code, payload, { to, except }) {
           const isOwn = except.length === 1;
-          const excluded = except.map(indexOf);
-          for (const address of to) {
-            const index = indexOf(address);
-            const other = nodes[index];
-            if (other?.state === undefined || excluded.includes(index) || !mesh.areLinked(node.index, index))
-              continue;
+          for (const other of nodes) {
+            const { self } = other.rules;
+            if (other.state === undefined || !mesh.areLinked(node.index, other.index)) continue;
+            if (!includesBytes(to, self) || includesBytes(except, self)) continue;
             if (isOwn || parts.passesOn(node)) send(node, other, code, payload);
           }
         },
+      },
+      saidBy(author) {
+        const messages = node.state?.height?.messages ?? [];
+        return messages.filter(({ signed }) => equalBytes(signed.author, author));
       },
       deliver: (message) => parts.deliver(node, message),
       clock: { nowMs: () => node.nowMs },
@@ -125,6 +128,3 @@ export function createRelays(parts: RelaysParts): Relays {
     },
   };
 }
-
-/** Toy addresses count from 1, in their last byte. */
-const indexOf = (address: Address): number => (address[19] ?? 0) - 1;

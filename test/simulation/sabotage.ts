@@ -36,6 +36,16 @@ export const LOOKS_AT_NO_TIME: Sabotage = {
   machine: doubting((doubt) => ({ ...doubt, untilTimestamp: 0n })),
 };
 
+/** Takes part whatever else is signed with its key. */
+export const IGNORES_ITS_KEY: Sabotage = {
+  overlooksOwnSeals: true,
+  listensNever: true,
+  machine: (rules, state, nowMs, input) =>
+    input.kind === "message" && equalBytes(input.message.signed.author, rules.self)
+      ? { state, effects: [] }
+      : TAKES_PART_ANYWAY(rules, state, nowMs, input),
+};
+
 /** Silent only until the next restart. */
 export const FORGETS_DOUBTS: Sabotage = {
   overlooksOwnSeals: true,

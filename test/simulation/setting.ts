@@ -61,6 +61,8 @@ export interface Setting {
   readonly byzantine: number;
   /** Byzantine validators show every fault all the time; else each has its own kinds of faults. */
   readonly isRuthless: boolean;
+  /** The last node has the key of this one. Undefined: each node has its own. */
+  readonly twinOf?: number;
   /** In the faulty phase. */
   readonly conditions: NetworkConditions;
   /** Undefined: all receive each other's messages directly, without message routers. */

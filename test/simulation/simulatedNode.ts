@@ -1,15 +1,17 @@
 import { createEngineFor, type Engine } from "../../src/consensus/engine.ts";
+import { listenFirst } from "../../src/consensus/listening.ts";
 import type { BuildOrder } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored } from "../../src/ibft/message.ts";
 import { type Input, type OwnSeal, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import type { Step, Transition } from "../../src/ibft/stateMachine.ts";
-import type { Head } from "../../src/ibft/validatorSet.ts";
+import { type Head, proposerOf } from "../../src/ibft/validatorSet.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
+import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { isTokenOf } from "../builders/toyChain.ts";
 import type { Agenda } from "./agenda.ts";
@@ -63,6 +65,8 @@ export interface Sabotage {
   readonly cancelsNothing?: boolean;
   /** Accepts blocks of others with any seals. */
   readonly importsUnsealed?: boolean;
+  /** Votes at once after a start. */
+  readonly listensNever?: boolean;
   /** Looks for its seal in no block. */
   readonly overlooksOwnSeals?: boolean;
 }
@@ -76,6 +80,7 @@ export interface NodeParts {
   /** The head on disk. */
   head(node: SimulatedNode): Head;
   afterStep(node: SimulatedNode, before: State, input: Input, transition: Transition): void;
+  connected(node: SimulatedNode): readonly Address[];
   multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
   build(node: SimulatedNode, order: BuildOrder): Promise<Candidate | undefined>;
   check(node: SimulatedNode, candidate: Candidate): Promise<boolean>;
@@ -144,6 +149,8 @@ export function createNode(
       engine = startEngine();
       holds = createPauseReasons(engine);
       engine.start(parts.head(node));
+      if (sabotage.listensNever !== true)
+        listenFirst({ engine, hold: holds, schedule: rules.schedule }, clockOfThisRun());
       onWork();
       parts.onBoot(node);
     },
@@ -198,9 +205,13 @@ export function createNode(
           multicast(message, validators) {
             if (mayAct()) parts.multicast(node, message, validators);
           },
+          connected: () => parts.connected(node),
         },
         ...(sabotage.overlooksOwnSeals !== true && {
-          ownSeals: { find: (number: bigint) => sealOf(rules.self, node.chain[Number(number)]) },
+          ownSeals: {
+            find: (number: bigint) =>
+              signedBy(rules.self, node.chain[Number(number)], node.chain[Number(number) - 1]),
+          },
         }),
         clock: clockOfThisRun(),
         logger: silentLogger,
@@ -269,9 +280,20 @@ const NEVER = new Promise<never>(() => undefined);
 
 const NOBODY = { pause: () => undefined, resume: () => undefined };
 
-function sealOf(self: Address, block: SealedBlock | undefined): OwnSeal | undefined {
-  const isSealed = block?.seals.some((seal) => isTokenOf(seal, self, block.candidate.digest)) === true;
-  return isSealed ? block.head.header : undefined;
+/** As the real node finds it: sealed by it, or decided in a round of which it is the proposer. */
+export function signedBy(
+  self: Address,
+  block: SealedBlock | undefined,
+  parent: SealedBlock | undefined,
+): OwnSeal | undefined {
+  if (block === undefined || parent === undefined) return undefined;
+  const { candidate, seals, head } = block;
+  const { validators } = parent.head.tally;
+  const { coinbase } = parent.head.header;
+  const isProposer = equalBytes(proposerOf(validators, coinbase, candidate.extra.round), self);
+  return isProposer || seals.some((seal) => isTokenOf(seal, self, candidate.digest))
+    ? head.header
+    : undefined;
 }
 
 function remembered(bytes: Uint8Array | undefined, { remember }: Sabotage): Uint8Array | undefined {

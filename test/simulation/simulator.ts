@@ -88,6 +88,8 @@ export function createNetwork(
   const agenda = createAgenda();
   const schedule = { ...aSchedule({ epochLength: 20n }), ...setting.relays?.limits };
   const addresses = toyAddresses(count);
+  const { twinOf } = setting;
+  if (twinOf !== undefined) addresses.splice(count - 1, 1, ...addresses.slice(twinOf, twinOf + 1));
   const genesis = aGenesisHead(addresses.slice(0, setting.validators));
   const byzantineIndexes = drawByzantine(setting, random);
   const byzantineAddresses = addresses.filter((_, index) => byzantineIndexes.has(index));
@@ -130,6 +132,10 @@ export function createNetwork(
         checkers.onTransition(stepped.index, before, input, transition);
         judgeRefusals(transition);
       },
+      connected: (node) =>
+        nodes
+          .filter(({ state, index: other }) => state && mesh.areLinked(node.index, other))
+          .map(({ rules }) => rules.self),
       multicast,
       build,
       check,
@@ -324,7 +330,8 @@ export function createNetwork(
     agenda.runUntil(endMs);
   }
 
-  for (const node of nodes) agenda.plan(about(500), node.boot);
+  for (const node of nodes)
+    if (twinOf === undefined || node.index < count - 1) agenda.plan(about(500), node.boot);
 
   return {
     agenda,

@@ -3,7 +3,7 @@ import type { Rules } from "../../ibft/state.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { includesBytes } from "../../primitives/hex.ts";
+import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 import type { Carrier } from "../ports.ts";
 import type { Keyed } from "./messageReading.ts";
 import { createRelayPaths, RELAY_DELAY_MS } from "./relayPaths.ts";
@@ -154,11 +154,23 @@ class DelayedRelay implements MessageRelay {
       batch.push({ ...relay, to });
       heldBytes += relay.payload.length;
     }
+    for (const relay of this.pending.values()) this.returnToAuthor(relay);
     this.pending.clear();
     if (batch.length === 0) return;
     const id = this.batches++;
     this.delayed.set(id, batch);
     this.later(() => this.relayDelayed(id), this.declinedDelayMs);
+  }
+
+  /**
+   * An author that is connected to us, and has not sent us its message itself by then, may be another node with the same
+   * key: the message tells it so (ibft2.md#lost-votes).
+   */
+  private returnToAuthor({ key, code, payload, message }: Relay): void {
+    const { author, payload: about } = message.signed;
+    if (payload.length > SMALL_BYTES || about.height <= this.decidedUpTo) return;
+    if (this.paths.hasSent(key, author) || equalBytes(author, this.self)) return;
+    this.carrier.send(code, payload, { to: [author], except: [this.self, this.self] });
   }
 
   private relayDelayed(id: number): void {
@@ -187,7 +199,7 @@ class DelayedRelay implements MessageRelay {
 
   /** Sends a copy back twice to the relayers that are not needed for this author's messages. */
   private decline({ key, code, payload }: Keyed): void {
-    if (payload.length > DECLINE_BYTES) return;
+    if (payload.length > SMALL_BYTES) return;
     const to = this.paths.takeRedundant(key);
     if (to.length === 0) return;
     for (let copy = 0; copy < 2; copy++)
@@ -207,5 +219,5 @@ const DELAYED_BYTES_LIMIT = 64 * 1024 * 1024;
 /** Part of round 0's timeout: time to get a declined message from others, with time left in the round afterwards. */
 const DECLINED_DELAY_SHARE = 0.25;
 
-/** Small messages are enough to decline all messages of an author. */
-const DECLINE_BYTES = 1_024;
+/** Small messages are enough to decline all messages of an author, and to tell it of another node with its key. */
+export const SMALL_BYTES = 1_024;

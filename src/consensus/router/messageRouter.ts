@@ -14,7 +14,7 @@ import { createOtherHeights, type OtherHeights } from "../buffers/otherHeights.t
 import type { Carrier } from "../ports.ts";
 import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
 import { createMessageReading, type Keyed, type MessageReading } from "./messageReading.ts";
-import { createMessageRelay, type MessageRelay } from "./messageRelay.ts";
+import { createMessageRelay, type MessageRelay, SMALL_BYTES } from "./messageRelay.ts";
 import type { ReadingShares } from "./readingShares.ts";
 import { isDecodingError, type MessageRouterMetrics, type ValidationResult } from "./routerMetrics.ts";
 import { createSeenMessages, type SeenMessages } from "./seenMessages.ts";
@@ -42,7 +42,8 @@ export interface MessageRouter {
   multicast(message: Authored, validators: readonly Address[]): void;
   /**
    * To be called for a new connection. Sends a validator our last messages of this height again: when several validators
-   * start together, messages sent before they were connected are lost, which would cost a round timeout.
+   * start together, messages sent before they were connected are lost, which would cost a round timeout. Also returns the
+   * validator's own messages of this height, which tell it whether it has lost votes, or its key is in use elsewhere.
    */
   peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void;
   /** Messages buffered for future heights, their bytes, and the round changes of heights too far ahead for that buffer. */
@@ -67,6 +68,8 @@ export interface MessageRouterParts {
   /** Only durations are measured, so any clock will do. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
+  /** What a validator has said at the height in progress; nothing by default. */
+  readonly saidBy?: (author: Address) => readonly Authored[];
   /** Looks up known transactions, so that those of a proposal are not decoded again. */
   readonly findTransaction?: FindTransaction;
   /** Called for a message of a future height: its sender's head may have this number. */
@@ -153,6 +156,10 @@ class Router implements MessageRouter {
     if (this.head === undefined || equalBytes(address, this.parts.self)) return;
     if (!isValidator(this.head.tally, address)) return;
     for (const { code, payload } of this.lastSent.messages) send(code, payload);
+    for (const message of this.parts.saidBy?.(address) ?? []) {
+      const { code, payload } = this.codec.encode(message);
+      if (payload.length <= SMALL_BYTES) send(code, payload);
+    }
   }
 
   get waiting(): MessageRouter["waiting"] {

@@ -37,6 +37,7 @@ function aDesk(
     readonly isOpening?: boolean;
     readonly isPatient?: boolean;
     readonly delayedBytesLimit?: number;
+    readonly saidBy?: (author: Address) => readonly Authored[];
   } = {},
 ) {
   const postponed: (() => void)[] = [];
@@ -68,6 +69,7 @@ function aDesk(
     onAhead: (sender, number) => ahead.push(`${indexOf(sender)} at ${number}`),
     metrics: { received: (result) => results.push(result), relayed: () => undefined },
     ...(change.delayedBytesLimit !== undefined && { delayedBytesLimit: change.delayedBytesLimit }),
+    ...(change.saidBy && { saidBy: change.saidBy }),
     ...(change.isPatient === true && { later: (passOn: () => void) => postponed.push(passOn) }),
   });
   if (change.isOpening !== true) desk.headAdvanced(head);
@@ -154,6 +156,12 @@ describe("a validator that connects", () => {
     expect(tails(desk, 1)).toEqual(tails(desk, 3));
   });
 
+  it("is sent its own messages of this height, which another node with its key may have sent", () => {
+    const { desk } = aDesk({ saidBy: (author) => (indexOf(author) === 1 ? [aMessage(1, 1n, 5)] : []) });
+    expect(tails(desk, 1)).toEqual([tailOf(aMessage(1, 1n, 5))]);
+    expect(tails(desk, 2)).toEqual([]);
+  });
+
   it("is sent nothing of a height that is over; a non-validator is sent nothing at all", () => {
     const { desk, advance } = aDesk();
     desk.multicast(aMessage(0, 1n), ADDRESSES.slice(0, 4));
@@ -168,11 +176,27 @@ describe("received consensus messages", () => {
     const { hear, sent, taken, results } = aDesk();
     const message = aMessage(1, 1n);
     hear(2, message);
-    expect(sent).toEqual([`${tailOf(message)} to 3`]);
+    expect(sent[0]).toEqual(`${tailOf(message)} to 3`);
     expect(taken.map(({ signed }) => signed.payload)).toEqual([message.signed.payload]);
     hear(1, aMessage(1, 1n, 2));
-    expect(sent[1]).toMatch(/ to 23$/);
+    expect(sent.at(-1)).toMatch(/ to 23$/);
     expect(results).toEqual(["taken", "taken"]);
+  });
+
+  it("are returned to an author that did not send them itself: another node may have its key", () => {
+    const { hear, sent, passOn } = aDesk({ isPatient: true });
+    hear(2, aMessage(1, 1n));
+    hear(3, aMessage(3, 1n));
+    passOn();
+    expect(sent.filter((line) => / to 1$/.test(line))).toEqual([`${tailOf(aMessage(1, 1n))} to 1`]);
+    expect(sent.some((line) => / to 3$/.test(line) && line.startsWith(tailOf(aMessage(3, 1n))))).toBe(false);
+  });
+
+  it("are not returned to an author that sends them itself meanwhile", () => {
+    const { hear, sent, passOn } = aDesk({ isPatient: true });
+    for (const sender of [2, 1]) hear(sender, aMessage(1, 1n));
+    passOn();
+    expect(sent.filter((line) => / to 1$/.test(line))).toEqual([]);
   });
 
   it("are delivered and relayed once, by any sender, and sent back twice to redundant relayers", () => {
@@ -335,7 +359,7 @@ describe("consensus messages of future heights", () => {
     expect(ahead).toEqual(["2 at 1", "3 at 2"]);
     expect([sent, taken]).toEqual([[], []]);
     advance();
-    expect(sent).toEqual([`${tailOf(aMessage(1, 2n))} to 3`]);
+    expect(sent[0]).toEqual(`${tailOf(aMessage(1, 2n))} to 3`);
     expect(taken.length).toBe(1);
     advance();
     expect(taken.length).toBe(2);

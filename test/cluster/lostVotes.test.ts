@@ -1,0 +1,158 @@
+import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { curve } from "../../src/primitives/secp256k1.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
+import { hashesOf, heightOf, reach } from "./chainReading.ts";
+import { freePort, type LogLine, logOf, type NodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
+
+const WITHIN_MS = 60_000;
+
+interface Status {
+  readonly mode: string;
+  readonly silence: { readonly reason: string; readonly upToHeight: string } | null;
+}
+
+const statusOf = (node: NodeProcess): Promise<Status> => node.rpc<Status>("ibft_status");
+
+/** The first line of the log with these words. */
+function said(node: NodeProcess, words: RegExp, withinMs = WITHIN_MS): Promise<LogLine> {
+  return until(async () => logOf(node).find(({ message }) => words.test(message)), withinMs, `${words}`);
+}
+
+async function takesPart(node: NodeProcess): Promise<void> {
+  const mode = async () => ((await statusOf(node)).mode === "validating" ? true : undefined);
+  await until(mode, WITHIN_MS, "taking part");
+}
+
+/** Four validators that have made a few blocks. */
+async function fourValidators(): Promise<{ network: ValidatorNetwork; last: Member; nodes: NodeProcess[] }> {
+  const network = await prepareNetwork({ validators: 4 });
+  onTestFinished(network.stopAll);
+  const nodes = [...(await network.startAll())];
+  await reach(nodes, 3, WITHIN_MS);
+  const last = network.members[3];
+  if (last === undefined) throw new Error("there are four");
+  return { network, last, nodes };
+}
+
+async function expectOneChain(nodes: readonly NodeProcess[]): Promise<void> {
+  const height = Math.min(...(await Promise.all(nodes.map(heightOf))));
+  const [first, ...others] = await Promise.all(nodes.map((node) => hashesOf(node, 1, height)));
+  for (const other of others) expect(other).toEqual(first);
+}
+
+describe("a validator", IN_REAL_TIME, () => {
+  it("whose vote log was deleted says why it is silent, and votes again when the network is past the height", async () => {
+    const { network, last, nodes } = await fourValidators();
+    await last.node?.stop();
+    for (const name of ["votes.log", "votes.log.mark"]) rmSync(join(last.dataPath, name));
+    const node = await network.start(last);
+    const line = await said(node, /has no record of its votes/);
+    expect(line).toMatchObject({ level: "WARN", reason: "missing" });
+    expect(line.message).toContain(toHex(last.key.address));
+    const silentUpTo = Number(line["upToHeight"]);
+    const again = await said(node, /^this node proposes and votes again/);
+    expect(Number(again["height"])).toBeGreaterThan(silentUpTo);
+    await takesPart(node);
+    expect((await statusOf(node)).silence).toBeNull();
+    // A restart finds a sound record now.
+    await node.stop();
+    const restarted = await network.start(last);
+    await takesPart(restarted);
+    expect(restarted.output()).not.toContain("has no record");
+    await expectOneChain([...nodes.slice(0, 3), restarted]);
+  }, 120_000);
+
+  itIfThorough(
+    "whose whole folder is an older copy notices it by the seals of its key, and votes again later",
+    async () => {
+      const { network, last, nodes } = await fourValidators();
+      await last.node?.stop();
+      const copy = temporaryFolder();
+      cpSync(last.dataPath, copy, { recursive: true });
+      const later = await network.start(last);
+      await takesPart(later);
+      await reach([later], (await heightOf(later)) + 8, WITHIN_MS);
+      await later.stop();
+      rmSync(last.dataPath, { recursive: true });
+      cpSync(copy, last.dataPath, { recursive: true });
+      const restored = await network.start(last);
+      const line = await said(restored, /record of votes of the validator 0x\w+ is older than its votes/);
+      expect(line).toMatchObject({ level: "WARN", reason: "old" });
+      await said(restored, /^this node proposes and votes again/);
+      await takesPart(restored);
+      await expectOneChain([...nodes.slice(0, 3), restored]);
+    },
+    120_000,
+  );
+});
+
+describe("two nodes with one key", IN_REAL_TIME, () => {
+  it("that know the same peers are told of by those, and the second by its refusals", async () => {
+    const { network, last, nodes } = await fourValidators();
+    const second = await startCopy(network, last);
+    const address = toHex(last.key.address);
+    const third = nodes[0] as NodeProcess;
+    const line = await said(third, /^two nodes use the key of /);
+    expect(line).toMatchObject({ level: "WARN", address });
+    await said(second, /alreadyConnected.*If two nodes run with one key, stop one of the two at once/);
+    await expectOneChain(nodes.slice(0, 3));
+    expect(third.output()).not.toContain("signed two different blocks");
+  }, 120_000);
+
+  itIfThorough(
+    "that know different peers: the second is silent and says so, until the first has stopped",
+    async () => {
+      const { network, last } = await fourValidators();
+      await network.stopAll();
+      const [one, two, three] = network.members as readonly [Member, Member, Member, Member];
+      for (const member of [one, two, three]) knows(member, [one, two, three]);
+      knows(last, [one, two]);
+      const restarted = await Promise.all(network.members.map((member) => network.start(member)));
+      await reach(restarted, (await heightOf(restarted[0] as NodeProcess)) + 3, WITHIN_MS);
+      const second = await startCopy(network, last, [three]);
+      const line = await said(second, /^TWO NODES RUN WITH THE KEY of the validator/);
+      expect(line).toMatchObject({ level: "ERROR", reason: "ownKey" });
+      expect((await statusOf(second)).mode).toBe("silent");
+      const others = restarted.slice(0, 3);
+      await reach([...others, second], (await heightOf(second)) + 5, WITHIN_MS);
+      await expectOneChain([...others, second]);
+      for (const node of others) expect(node.output()).not.toContain("signed two different blocks");
+      await last.node?.stop();
+      await takesPart(second);
+      await expectOneChain([...others, second]);
+    },
+    180_000,
+  );
+});
+
+/** Replaces the static nodes of a member that is down. */
+function knows(member: Member, others: readonly Member[]): void {
+  const enodes = others.map(
+    ({ key, peerPort }) =>
+      `enode://${toHex(curve.publicKey(key.privateKey)).slice(2)}@127.0.0.1:${peerPort}?discport=0`,
+  );
+  writeFileSync(join(member.dataPath, "static-nodes.json"), JSON.stringify(enodes));
+}
+
+/** Stops a validator for a moment, and starts it and a copy of it on another port. */
+async function startCopy(
+  network: ValidatorNetwork,
+  first: Member,
+  knownPeers?: readonly Member[],
+): Promise<NodeProcess> {
+  await first.node?.stop();
+  const dataPath = join(temporaryFolder(), "copy");
+  cpSync(first.dataPath, dataPath, { recursive: true });
+  const again = await network.start(first);
+  await reach([again], (await heightOf(again)) + 2, WITHIN_MS);
+  const copy: Member = { key: first.key, dataPath, peerPort: await freePort(), node: undefined };
+  if (knownPeers !== undefined) knows(copy, knownPeers);
+  const started = await network.start(copy);
+  onTestFinished(() => started.kill());
+  return started;
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { listenFirst } from "../../src/consensus/listening.ts";
+import { describeStatus } from "../../src/consensus/monitor/status.ts";
+import { type State, UNSTARTED } from "../../src/ibft/state.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { aCandidate, aGenesisHead, aSchedule, headOf, toyAddresses, toyRules } from "../builders/toyChain.ts";
+
+const [SELF, ...OTHERS] = toyAddresses(4) as [Address, ...Address[]];
+
+/** A validator that has just started, with the connections and the head that a test gives it. */
+function aStart({ shouldListen = true } = {}) {
+  const clock = createHandClock(0);
+  const schedule = aSchedule();
+  const events: string[] = [];
+  let state: State = { ...UNSTARTED, head: aGenesisHead([SELF, ...OTHERS]) };
+  let connected: readonly Address[] = [];
+  const members = [SELF, ...OTHERS].map((address) => ({
+    ...{ address, lastHeard: undefined, isPresent: false, missedTurns: 0 },
+  }));
+  const rules = toyRules(SELF, schedule);
+  listenFirst(
+    {
+      engine: {
+        shouldListen: () => shouldListen,
+        status: () => describeStatus(state, { rules, isFailed: false, members, connected }),
+      },
+      hold: {
+        pause: () => events.push("listens"),
+        resume: () => events.push(`votes after ${clock.nowMs()} ms`),
+      },
+      schedule,
+    },
+    clock,
+  );
+  return {
+    events,
+    wait: (ms: number) => {
+      for (let past = 0; past < ms; past += 100) clock.advanceBy(100);
+    },
+    connect(count: number) {
+      connected = OTHERS.slice(0, count);
+    },
+    block() {
+      if (state.head !== undefined) state = { ...state, head: headOf(state.head, aCandidate(state.head)) };
+    },
+  };
+}
+
+describe("a validator that starts", () => {
+  it("votes as soon as all others are connected: no second node can be", () => {
+    const { events, connect, wait } = aStart();
+    connect(2);
+    wait(500);
+    connect(3);
+    wait(5_000);
+    expect(events).toEqual(["listens", "votes after 600 ms"]);
+  });
+
+  it("votes when a block of each validator has come without its key", () => {
+    const { events, block, wait } = aStart();
+    for (let number = 1; number <= 4; number++) {
+      wait(1_000);
+      block();
+    }
+    wait(5_000);
+    expect(events).toEqual(["listens", "votes after 4100 ms"]);
+  });
+
+  it("votes when the chain stands, which may need it", () => {
+    const { events, connect, wait } = aStart();
+    connect(2);
+    wait(9_000);
+    expect(events).toEqual(["listens", "votes after 3000 ms"]);
+  });
+
+  it("votes after ten seconds in any case", () => {
+    const { events, block, wait } = aStart();
+    for (let number = 1; number <= 3; number++) {
+      wait(2_900);
+      block();
+    }
+    wait(5_000);
+    expect(events).toEqual(["listens", "votes after 10000 ms"]);
+  });
+
+  it("votes at once where its record binds it, or it is alone", () => {
+    const { events, wait } = aStart({ shouldListen: false });
+    wait(5_000);
+    expect(events).toEqual([]);
+  });
+});
