@@ -92,17 +92,21 @@ describe("a validator", IN_REAL_TIME, () => {
 });
 
 describe("two nodes with one key", IN_REAL_TIME, () => {
-  it("that know the same peers are told of by those, and the second by its refusals", async () => {
-    const { network, last, nodes } = await fourValidators();
-    const second = await startCopy(network, last);
-    const address = toHex(last.key.address);
-    const third = nodes[0] as NodeProcess;
-    const line = await said(third, /^two nodes use the key of /);
-    expect(line).toMatchObject({ level: "WARN", address });
-    await said(second, /alreadyConnected.*If two nodes run with one key, stop one of the two at once/);
-    await expectOneChain(nodes.slice(0, 3));
-    expect(third.output()).not.toContain("signed two different blocks");
-  }, 120_000);
+  itIfThorough(
+    "that know the same peers are told of by those, and the second by its refusals",
+    async () => {
+      const { network, last, nodes } = await fourValidators();
+      const second = await startCopy(network, last);
+      const address = toHex(last.key.address);
+      const third = nodes[0] as NodeProcess;
+      const line = await said(third, /^two nodes use the key of /);
+      expect(line).toMatchObject({ level: "WARN", address });
+      await said(second, /alreadyConnected.*If two nodes run with one key, stop one of the two at once/);
+      await expectOneChain(nodes.slice(0, 3));
+      expect(third.output()).not.toContain("signed two different blocks");
+    },
+    120_000,
+  );
 
   itIfThorough(
     "that know different peers: the second is silent and says so, until the first has stopped",
