@@ -1,6 +1,7 @@
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import { type BulkSync, createBulkSync } from "./bulk/bulkSync.ts";
+import { createPeerPaces } from "./bulk/peerPace.ts";
 import type { SyncContext } from "./context.ts";
 import type { DownloadErrorCode } from "./download.ts";
 import { createHeadProbe, type ProbedBlock } from "./headProbe.ts";
@@ -35,6 +36,7 @@ export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchU
     onFailure: parts.onFailure,
   });
 
+  const paces = createPeerPaces(context.limits);
   let bulk: BulkSync | undefined;
 
   /** The peer to fetch a range from: a proven one, or the only one that claims to be ahead. */
@@ -53,7 +55,7 @@ export function createCatchUp(context: SyncContext, parts: CatchUpParts): CatchU
   async function fetch(peer: SyncPeer): Promise<void> {
     const missing = (peer.height ?? 0n) - chain.head.header.number;
     if (missing <= BULK_DISTANCE || !choice.isTrusted(peer)) return fetchRange(context, peer);
-    bulk = createBulkSync(context);
+    bulk = createBulkSync(context, paces);
     try {
       await bulk.run();
     } finally {

@@ -1,4 +1,5 @@
 import type { Clock } from "../primitives/clock.ts";
+import type { BulkLimits } from "./limits.ts";
 import type { PeerChoice } from "./peerChoice.ts";
 import type { PeerReports } from "./peerReports.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
@@ -12,6 +13,7 @@ export interface SyncContext {
   readonly choice: PeerChoice;
   readonly progress: SyncProgress;
   readonly reports: PeerReports;
+  readonly limits: BulkLimits;
   readonly isClosed: () => boolean;
   /** False after close, and during the pause that follows a local failure. */
   readonly canImport: () => boolean;

@@ -6,21 +6,54 @@ export const RANGE_HEADERS = 200;
 export const BATCH_BODIES = 64;
 /** Blocks that a peer must be ahead for a bulk import; fewer are imported one by one. */
 export const BULK_DISTANCE = 32n;
-/** Checked headers whose blocks are not imported yet: about 3 KB each. */
-export const MAX_HEADERS_AHEAD = 2_048;
-/** Of these, the blocks whose bodies may be requested or waiting. */
-export const MAX_BLOCKS_AHEAD = 1_024;
-/** Memory of downloaded bodies that wait for their import, those of open requests estimated by their gas. */
-export const MAX_WAITING_BODY_BYTES = 64 * 1024 * 1024;
-/** Bodies of one request, and their memory as estimated by their gas: a peer's response ends at some MiB anyway. */
-export const MAX_BODIES_OF_REQUEST = 128;
-export const MAX_BYTES_OF_REQUEST = 4 * 1024 * 1024;
-/** Bodies and memory of the request by which an unknown peer shows that it delivers, and such requests at a time. */
-export const MAX_BODIES_OF_SAMPLE = 16;
-export const MAX_BYTES_OF_SAMPLE = 512 * 1024;
-export const MAX_SAMPLE_REQUESTS = 4;
-/** Body requests that are open at the same time; one to each peer. */
-export const MAX_BODY_REQUESTS = 8;
+/** Bounds of a bulk download. */
+export interface BulkLimits {
+  /** Checked headers whose blocks are not imported yet, and their memory; a range more may be under way. */
+  readonly headers: number;
+  readonly headerBytes: number;
+  /** Of these, the blocks whose bodies may be requested or waiting. */
+  readonly blocks: number;
+  /** Memory of downloaded bodies that wait for their import, those of open requests estimated by their gas. */
+  readonly bodyBytes: number;
+  /** Bodies of one request, and their memory as estimated by their gas: at first, and at least and at most. */
+  readonly bodiesOfRequest: number;
+  readonly firstBytesOfRequest: number;
+  readonly leastBytesOfRequest: number;
+  readonly mostBytesOfRequest: number;
+  /** Bodies and memory of the request by which an unknown peer shows that it delivers, and such requests at a time. */
+  readonly bodiesOfSample: number;
+  readonly bytesOfSample: number;
+  readonly sampleRequests: number;
+  /** Body requests that are open at the same time, of one peer and of all. */
+  readonly requestsOfPeer: number;
+  readonly requests: number;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const BULK_LIMITS: BulkLimits = {
+  headers: 2_048,
+  headerBytes: 16 * MIB,
+  blocks: 1_024,
+  bodyBytes: 64 * MIB,
+  /** What a peer serves at most (p2p.md#requests-and-limits), and some MiB. */
+  bodiesOfRequest: 128,
+  firstBytesOfRequest: MIB,
+  leastBytesOfRequest: 16 * KIB,
+  mostBytesOfRequest: 4 * MIB,
+  bodiesOfSample: 16,
+  bytesOfSample: 512 * KIB,
+  sampleRequests: 4,
+  /** The second is on its way while the first is answered. */
+  requestsOfPeer: 2,
+  requests: 12,
+};
+/** A peer that answers sooner, beyond the time of any answer, is asked for more bodies; one that takes longer for less. */
+export const LARGER_REQUEST_MS = 500;
+export const SMALLER_REQUEST_MS = 1_500;
+/** After this time, bodies that the import waits for are requested from a second peer too. */
+export const OVERDUE_MS = 500;
 /** A bulk import without a next block is closed after this time, so that others can move the head. */
 export const STARVED_MS = 100;
 /** Interval of the checks for body requests that are late. */

@@ -6,6 +6,7 @@ import { createAnnouncedBlocks } from "./announcedBlocks.ts";
 import { createCatchUp } from "./catchUp.ts";
 import { createCoalescedTask } from "./coalescedTask.ts";
 import type { SyncContext } from "./context.ts";
+import { BULK_LIMITS, type BulkLimits } from "./limits.ts";
 import { createPeerChoice } from "./peerChoice.ts";
 import { createPeerReports } from "./peerReports.ts";
 import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
@@ -49,6 +50,7 @@ export interface SyncParts {
   readonly isValidator?: (address: Address) => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly limits?: BulkLimits;
   /** A peer sent an invalid block, or did not give blocks that it claims to have, or not in time. */
   readonly onRefused?: (reason: "invalidBlock" | "missingBlocks") => void;
   /** `status` or `isInSync` may have changed. */
@@ -58,7 +60,7 @@ export interface SyncParts {
 }
 
 export function createSync(parts: SyncParts): Sync {
-  const { peers, chain, clock, logger } = parts;
+  const { peers, chain, clock, logger, limits = BULK_LIMITS } = parts;
   const choice = createPeerChoice(clock.nowMs, parts.isValidator ?? (() => false));
   const schedule = createRetrySchedule({
     clock,
@@ -69,7 +71,17 @@ export function createSync(parts: SyncParts): Sync {
   const progress = createSyncProgress({ chain, clock, logger, onChanged: () => parts.onStatusChanged?.() });
   const { onRefused = () => undefined } = parts;
   const reports = createPeerReports({ peers, chain, clock, logger, onRefused, onLocalFailure: pause });
-  const context: SyncContext = { peers, chain, clock, choice, progress, reports, isClosed, canImport };
+  const context: SyncContext = {
+    peers,
+    chain,
+    clock,
+    choice,
+    progress,
+    reports,
+    limits,
+    isClosed,
+    canImport,
+  };
   const onFailure = reports.failed;
   const announced = createAnnouncedBlocks(context, (block) => {
     if (progress.isInSync) parts.relay?.(block);

@@ -1,17 +1,23 @@
 import type { Logger } from "../observability/logger.ts";
-import type { Clock } from "../primitives/clock.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
+import { larger } from "../primitives/quantity.ts";
 import { IN_SYNC_DISTANCE, PROGRESS_INTERVAL_MS } from "./limits.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
 
 /** The peer with which the node catches up, and how far it has come. */
 export interface SyncProgress {
-  /** False while more than five blocks were fetched, and their peer has more than five more. */
+  /**
+   * False while more than five blocks were fetched, and their peer has more than five more; and while more than five
+   * headers after the head are known with their seals.
+   */
   readonly isInSync: boolean;
   readonly status: SyncStatus | undefined;
   /** Sets the peer; undefined when the node does not catch up with anybody. */
   changePeer(peer: SyncPeer | undefined): void;
   /** A fetched block of so many transactions was imported. */
   noteFetched(transactions: number): void;
+  /** Number of the newest header whose seals were checked, by a download that goes on; undefined when there is none. */
+  noteChecked(number: bigint | undefined): void;
   /** A download failed: the heights that peers claim are unproven again. */
   noteFailure(): void;
 }
@@ -25,7 +31,7 @@ export interface SyncStatus {
 
 export function createSyncProgress(parts: {
   readonly chain: Pick<SyncChain, "head">;
-  readonly clock: Pick<Clock, "nowMs">;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** `status` or `isInSync` may have changed. */
   readonly onChanged: () => void;
@@ -35,12 +41,14 @@ export function createSyncProgress(parts: {
   let target: { readonly peer: SyncPeer; readonly startingBlock: bigint } | undefined;
   /** Blocks fetched in ranges since the last failed download. */
   let fetched = 0n;
+  let checked = 0n;
   const log = createProgressLog({ clock, logger, head: headNumber, highest: () => target?.peer.height });
 
   return {
     get isInSync() {
-      const isBehind = (target?.peer.height ?? 0n) > headNumber() + IN_SYNC_DISTANCE;
-      return !isBehind || fetched <= IN_SYNC_DISTANCE;
+      const near = headNumber() + IN_SYNC_DISTANCE;
+      const isBehind = fetched > IN_SYNC_DISTANCE && (target?.peer.height ?? 0n) > near;
+      return !isBehind && checked <= near;
     },
     get status() {
       if (target === undefined) return undefined;
@@ -58,6 +66,7 @@ export function createSyncProgress(parts: {
       const startingBlock = target?.startingBlock ?? headNumber();
       if (target === undefined) log.begin();
       if (peer === undefined) {
+        log.end();
         if (headNumber() > startingBlock)
           logger.info({ from: startingBlock, to: headNumber() }, "caught up with peers");
       } else if (target === undefined) {
@@ -72,6 +81,10 @@ export function createSyncProgress(parts: {
       log.note(transactions);
       if (fetched === IN_SYNC_DISTANCE + 1n) onChanged();
     },
+    noteChecked(number) {
+      checked = number ?? 0n;
+      onChanged();
+    },
     noteFailure() {
       fetched = 0n;
       onChanged();
@@ -79,48 +92,60 @@ export function createSyncProgress(parts: {
   };
 }
 
-/** Logs the progress at most once per interval: how far, how fast, how long still. */
+/** Logs the progress once per interval: how far, how fast, how long still. */
 interface ProgressLog {
   begin(): void;
+  end(): void;
   /** A block of so many transactions was imported. */
   note(transactions: number): void;
 }
 
 function createProgressLog(parts: {
-  readonly clock: Pick<Clock, "nowMs">;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly head: () => bigint;
   readonly highest: () => bigint | undefined;
 }): ProgressLog {
   const { clock, logger } = parts;
-  let since = { atMs: clock.nowMs(), blocks: 0, transactions: 0 };
+  let since = { atMs: 0, blocks: 0, transactions: 0 };
+  let timer: Timer | undefined;
 
   function begin(): void {
     since = { atMs: clock.nowMs(), blocks: 0, transactions: 0 };
+    timer?.cancel();
+    timer = clock.at(since.atMs + PROGRESS_INTERVAL_MS, () => {
+      logSpeed();
+      begin();
+    });
+  }
+
+  function logSpeed(): void {
+    const seconds = (clock.nowMs() - since.atMs) / 1000;
+    const number = parts.head();
+    const highest = larger(parts.highest() ?? number, number);
+    if (highest === 0n || seconds <= 0) return;
+    const blocksPerSecond = since.blocks / seconds;
+    const left = Number(highest - number);
+    logger.info(
+      {
+        number,
+        highest,
+        percent: Number((number * 1000n) / highest) / 10,
+        blocksPerSecond: Number(blocksPerSecond.toFixed(1)),
+        transactionsPerSecond: Math.round(since.transactions / seconds),
+        // Nobody can tell while no block comes.
+        ...(blocksPerSecond > 0 && { secondsLeft: Math.round(left / blocksPerSecond) }),
+      },
+      "catching up with peers",
+    );
   }
 
   return {
     begin,
+    end: () => timer?.cancel(),
     note(transactions) {
       since.blocks++;
       since.transactions += transactions;
-      const seconds = (clock.nowMs() - since.atMs) / 1000;
-      const highest = parts.highest();
-      if (seconds * 1000 < PROGRESS_INTERVAL_MS || highest === undefined || highest === 0n) return;
-      const number = parts.head();
-      const blocksPerSecond = since.blocks / seconds;
-      logger.info(
-        {
-          number,
-          highest,
-          percent: Number((number * 1000n) / highest) / 10,
-          blocksPerSecond: Number(blocksPerSecond.toFixed(1)),
-          transactionsPerSecond: Math.round(since.transactions / seconds),
-          secondsLeft: Math.max(0, Math.round(Number(highest - number) / blocksPerSecond)),
-        },
-        "catching up with peers",
-      );
-      begin();
     },
   };
 }

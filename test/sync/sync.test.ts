@@ -253,6 +253,54 @@ describeWithVectors("a node behind its peers", () => {
     ]);
   });
 
+  it("stays out of sync while sealed headers show how far behind it is, whatever peers fail meanwhile", async () => {
+    const node = aNode(source, 100);
+    const failing = aPeer("failing", source, { isMaintained: true, bodies: () => silence });
+    node.peers = [failing, aPeer("good", source, { isMaintained: true })];
+    const states = new Map<bigint, boolean>();
+    node.refuse = ({ header: { number } }) => {
+      states.set(number - 1n, node.sync.isInSync);
+      return undefined;
+    };
+    await caughtUp(node);
+    expect(failing.bodyRequests).not.toEqual([]);
+    expect([...states].filter(([number, isInSync]) => isInSync !== number >= HEAD - 5n)).toEqual([]);
+    expect([states.size, node.sync.isInSync]).toEqual([617, true]);
+  });
+
+  it("logs how far it is every five seconds, also while no block comes", async () => {
+    const { logger, lines } = loggedLines("INFO");
+    const node = aNode(source, 100, { logger });
+    const answers: (() => void)[] = [];
+    const slow = aPeer("slow", source, {
+      isMaintained: true,
+      bodies: (honest) => new Promise((resolve) => void answers.push(() => resolve(ok(honest)))),
+    });
+    node.peers = [slow];
+    await caughtUp(node);
+    const head = node.head.header.number;
+    for (let interval = 0; interval < 2; interval++) {
+      node.clock.advanceBy(5_000);
+      await node.settle();
+    }
+    const progress = lines.filter((line) => "percent" in line);
+    expect(progress).toHaveLength(2);
+    expect(progress[1]).toMatchObject({
+      number: Number(head),
+      highest: 717,
+      blocksPerSecond: 0,
+      transactionsPerSecond: 0,
+    });
+    expect(progress[1]).not.toHaveProperty("secondsLeft");
+    for (let round = 0; node.head.header.number < HEAD && round < 100; round++) {
+      for (const answer of answers.splice(0)) answer();
+      await node.settle();
+    }
+    node.clock.advanceBy(60_000);
+    expect(lines.filter((line) => "percent" in line)).toHaveLength(2);
+    expect(lines.at(-1)).toMatchObject({ message: "caught up with peers", from: 100, to: 717 });
+  });
+
   it("is in sync whatever a peer claims, until the peer has proven it", async () => {
     const node = aNode(source, 717);
     const seen: boolean[] = [];

@@ -1,14 +1,6 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import { type Body, memoryOfBlock } from "../../types/block.ts";
-import {
-  MAX_BLOCKS_AHEAD,
-  MAX_BODIES_OF_REQUEST,
-  MAX_BODIES_OF_SAMPLE,
-  MAX_BYTES_OF_REQUEST,
-  MAX_BYTES_OF_SAMPLE,
-  MAX_HEADERS_AHEAD,
-  MAX_WAITING_BODY_BYTES,
-} from "../limits.ts";
+import type { BulkLimits } from "../limits.ts";
 import type { CheckedHeader, PreparedBlock, SyncPeer } from "../ports.ts";
 import { emptyBodyOf } from "../segment.ts";
 
@@ -21,6 +13,8 @@ export interface PendingBlock {
   prepared: PreparedBlock | undefined;
   /** Open requests for its body, samples apart. */
   requests: number;
+  /** When the newest of these was sent. */
+  requestedMs: number;
   isSampled: boolean;
   /** It left the window. */
   isDone: boolean;
@@ -36,12 +30,16 @@ export interface BlockWindow {
   readonly front: PendingBlock | undefined;
   readonly isFull: boolean;
   add(headers: readonly CheckedHeader[], source: SyncPeer): void;
-  /** Blocks to request together from a peer of this height, in order; none when bodies enough are on their way. */
-  toRequest(height: bigint): readonly PendingBlock[];
+  /** Number of the newest checked header. */
+  readonly newest: bigint | undefined;
+  /** Blocks to request together from a peer, in order; none when bodies enough are on their way. */
+  toRequest(load: RequestLoad): readonly PendingBlock[];
+  /** The first missing blocks, when they were requested once, before `sinceMs`: another peer may be faster. */
+  overdue(sinceMs: number, load: RequestLoad): readonly PendingBlock[];
   /** A few blocks for a peer that has delivered nothing so far: nobody waits for them, and others may be asked as well. */
   forSample(height: bigint): readonly PendingBlock[];
   /** A request for these blocks began. */
-  requested(blocks: readonly PendingBlock[]): void;
+  requested(blocks: readonly PendingBlock[], nowMs: number): void;
   /** It ended, or is not waited for any more. */
   released(blocks: readonly PendingBlock[]): void;
   /** The body has arrived. */
@@ -50,21 +48,30 @@ export interface BlockWindow {
   shift(): void;
 }
 
-export function createBlockWindow(prepare: Prepare): BlockWindow {
-  return new PendingBlocks(prepare);
+/** What one peer can be asked for: blocks up to its height, of so much memory together. */
+export interface RequestLoad {
+  readonly height: bigint;
+  readonly bytes: number;
+}
+
+export function createBlockWindow(limits: BulkLimits, prepare: Prepare): BlockWindow {
+  return new PendingBlocks(limits, prepare);
 }
 
 type Prepare = (block: { readonly header: CheckedHeader; readonly body: Body }) => PreparedBlock;
 
 class PendingBlocks implements BlockWindow {
+  readonly #limits: BulkLimits;
   readonly #prepare: Prepare;
   #blocks: (PendingBlock | undefined)[] = [];
   /** Blocks before this index are imported. */
   #begin = 0;
   /** Memory of the bodies that wait or are requested. */
   #bytes = 0;
+  #headerBytes = 0;
 
-  constructor(prepare: Prepare) {
+  constructor(limits: BulkLimits, prepare: Prepare) {
+    this.#limits = limits;
     this.#prepare = prepare;
   }
 
@@ -73,7 +80,12 @@ class PendingBlocks implements BlockWindow {
   }
 
   get isFull(): boolean {
-    return this.#blocks.length - this.#begin >= MAX_HEADERS_AHEAD;
+    const { headers, headerBytes } = this.#limits;
+    return this.#blocks.length - this.#begin >= headers || this.#headerBytes >= headerBytes;
+  }
+
+  get newest(): bigint | undefined {
+    return this.#blocks.at(-1)?.header.header.number;
   }
 
   add(headers: readonly CheckedHeader[], source: SyncPeer): void {
@@ -81,23 +93,41 @@ class PendingBlocks implements BlockWindow {
       const empty = emptyBodyOf(header.header);
       const prepared = empty && this.#prepare({ header, body: empty });
       const bytes = empty === undefined ? estimatedBytes(header) : 0;
-      this.#blocks.push({ header, source, prepared, requests: 0, isSampled: false, isDone: false, bytes });
+      this.#headerBytes += memoryOfHeader(header);
+      const state = { requests: 0, requestedMs: 0, isSampled: false, isDone: false };
+      this.#blocks.push({ header, source, prepared, bytes, ...state });
     }
   }
 
-  toRequest(height: bigint): readonly PendingBlock[] {
+  toRequest({ height, bytes }: RequestLoad): readonly PendingBlock[] {
+    const { blocks, bodiesOfRequest, bodyBytes } = this.#limits;
     const chosen: PendingBlock[] = [];
     let ofRequest = 0;
-    const until = Math.min(this.#blocks.length, this.#begin + MAX_BLOCKS_AHEAD);
+    const until = Math.min(this.#blocks.length, this.#begin + blocks);
     for (let index = this.#begin; index < until; index++) {
       const block = expectDefined(this.#blocks[index], "a block of the window");
       if (!isAwaited(block)) continue;
-      if (block.header.header.number > height || chosen.length >= MAX_BODIES_OF_REQUEST) break;
-      const isTooMuch =
-        ofRequest + block.bytes > MAX_BYTES_OF_REQUEST ||
-        this.#bytes + ofRequest + block.bytes > MAX_WAITING_BODY_BYTES;
+      if (block.header.header.number > height || chosen.length >= bodiesOfRequest) break;
+      const isRoom = this.#bytes + ofRequest + block.bytes <= bodyBytes;
       // The first block is always requested, so that the import goes on.
-      if (isTooMuch && (chosen.length > 0 || index > this.#begin)) break;
+      if (!isRoom && index > this.#begin) break;
+      if (chosen.length > 0 && ofRequest + block.bytes > bytes) break;
+      chosen.push(block);
+      ofRequest += block.bytes;
+    }
+    return chosen;
+  }
+
+  overdue(sinceMs: number, { height, bytes }: RequestLoad): readonly PendingBlock[] {
+    const chosen: PendingBlock[] = [];
+    let ofRequest = 0;
+    for (let index = this.#begin; index < this.#blocks.length; index++) {
+      const block = expectDefined(this.#blocks[index], "a block of the window");
+      if (block.prepared !== undefined) continue;
+      const isOverdue = block.requests === 1 && block.requestedMs <= sinceMs;
+      if (!isOverdue || block.header.header.number > height) break;
+      if (chosen.length > 0 && ofRequest + block.bytes > bytes) break;
+      if (chosen.length >= this.#limits.bodiesOfRequest) break;
       chosen.push(block);
       ofRequest += block.bytes;
     }
@@ -110,8 +140,8 @@ class PendingBlocks implements BlockWindow {
     for (let index = this.#blocks.length - 1; index >= this.#begin; index--) {
       const block = expectDefined(this.#blocks[index], "a block of the window");
       if (!isAwaited(block) || block.isSampled || block.header.header.number > height) continue;
-      if (chosen.length >= MAX_BODIES_OF_SAMPLE) break;
-      if (chosen.length > 0 && ofSample + block.bytes > MAX_BYTES_OF_SAMPLE) break;
+      if (chosen.length >= this.#limits.bodiesOfSample) break;
+      if (chosen.length > 0 && ofSample + block.bytes > this.#limits.bytesOfSample) break;
       chosen.push(block);
       ofSample += block.bytes;
     }
@@ -119,10 +149,11 @@ class PendingBlocks implements BlockWindow {
     return chosen;
   }
 
-  requested(blocks: readonly PendingBlock[]): void {
+  requested(blocks: readonly PendingBlock[], nowMs: number): void {
     for (const block of blocks) {
       if (isAwaited(block)) this.#bytes += block.bytes;
       block.requests++;
+      block.requestedMs = nowMs;
     }
   }
 
@@ -146,6 +177,7 @@ class PendingBlocks implements BlockWindow {
     const { front } = this;
     if (front === undefined) return;
     if (!isAwaited(front)) this.#bytes -= front.bytes;
+    this.#headerBytes -= memoryOfHeader(front.header);
     front.isDone = true;
     this.#blocks[this.#begin++] = undefined;
     if (this.#begin < COMPACTED) return;
@@ -159,6 +191,10 @@ const COMPACTED = 256;
 
 function isAwaited({ prepared, requests }: PendingBlock): boolean {
   return prepared === undefined && requests === 0;
+}
+
+function memoryOfHeader({ header }: CheckedHeader): number {
+  return memoryOfBlock({ header, transactions: [], ommers: [] });
 }
 
 /** A transfer takes some 1.2 KB in memory for 21,000 gas; of calldata, 16 gas is a byte. */

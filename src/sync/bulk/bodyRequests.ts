@@ -1,16 +1,18 @@
 import type { Timer } from "../../primitives/clock.ts";
 import type { SyncContext } from "../context.ts";
 import type { DownloadErrorCode } from "../download.ts";
-import { LATE_CHECK_MS, MAX_BODY_REQUESTS, MAX_SAMPLE_REQUESTS } from "../limits.ts";
+import { LATE_CHECK_MS, OVERDUE_MS } from "../limits.ts";
 import { failPeer, TOO_SLOW } from "../peerFailure.ts";
 import type { SyncPeer } from "../ports.ts";
 import { matchBodies, rootKey } from "../segment.ts";
 import type { BlockWindow, PendingBlock } from "./blockWindow.ts";
+import type { PeerPaces } from "./peerPace.ts";
 
 /**
- * Downloads bodies from several peers at once, one request to each. A peer that is neither trusted nor has delivered any
- * is given a few blocks for which nobody waits. A peer that is late while another one could be asked
- * is backed off, and its blocks are requested from others; its response still counts when it comes after all.
+ * Downloads bodies from several peers at once, a few requests to each. A peer that is neither trusted nor has delivered
+ * any is given a few blocks for which nobody waits. What the import waits for is requested from a second peer before the
+ * first is blamed. A peer that is late while another one could be asked is backed off, and its blocks are requested from
+ * others; its response still counts when it comes after all.
  */
 export interface BodyRequests {
   /** Sends what requests are possible. To be called when headers, peers or room were added. */
@@ -25,12 +27,14 @@ interface OpenRequest {
   readonly blocks: readonly PendingBlock[];
   /** Of a peer that has delivered nothing so far. */
   readonly isSample: boolean;
-  readonly sinceMs: number;
+  /** When it was sent, or the one before it was answered. */
+  sinceMs: number;
 }
 
 export interface BodyRequestsParts {
   readonly context: SyncContext;
   readonly window: BlockWindow;
+  readonly paces: PeerPaces;
   /** A request ended, with or without bodies. */
   readonly onResponse: () => void;
   readonly onFailure: (error: unknown) => void;
@@ -42,7 +46,8 @@ export function createBodyRequests(parts: BodyRequestsParts): BodyRequests {
 
 class OpenRequests implements BodyRequests {
   readonly #parts: BodyRequestsParts;
-  readonly #open = new Map<string, OpenRequest>();
+  /** In the order in which they were sent. */
+  readonly #open = new Set<OpenRequest>();
   #isClosed = false;
   #lateCheck: Timer | undefined;
 
@@ -52,20 +57,14 @@ class OpenRequests implements BodyRequests {
   }
 
   get isIdle(): boolean {
-    return this.#countOpen(false) === 0;
+    return this.#countOpen(({ isSample }) => !isSample) === 0;
   }
 
   send(): void {
-    if (this.#isClosed) return;
-    const { context, window, onFailure } = this.#parts;
-    for (const peer of this.#idlePeers()) {
-      const isSample = !context.choice.isServing(peer);
-      if (this.#countOpen(isSample) >= (isSample ? MAX_SAMPLE_REQUESTS : MAX_BODY_REQUESTS)) continue;
-      const height = peer.height ?? 0n;
-      const blocks = isSample ? window.forSample(height) : window.toRequest(height);
-      if (blocks.length > 0)
-        this.#request({ peer, blocks, isSample, sinceMs: context.clock.nowMs() }).catch(onFailure);
-    }
+    const { context } = this.#parts;
+    // The first requests of all peers go out before the second ones.
+    for (let count = 0; count < context.limits.requestsOfPeer && !this.#isClosed; count++)
+      for (const peer of this.#peersWithOpen(count)) this.#sendTo(peer);
   }
 
   close(): void {
@@ -73,75 +72,111 @@ class OpenRequests implements BodyRequests {
     this.#lateCheck?.cancel();
   }
 
-  /** Peers that can be asked now, the best first. */
-  #idlePeers(): readonly SyncPeer[] {
+  #sendTo(peer: SyncPeer): void {
+    const { context, onFailure } = this.#parts;
+    const { limits } = context;
+    const isSample = !context.choice.isServing(peer);
+    const most = isSample ? limits.sampleRequests : limits.requests;
+    if (this.#countOpen((request) => request.isSample === isSample) >= most) return;
+    if (isSample && this.#parts.paces.unanswered(peer) > 0) return;
+    const blocks = this.#blocksFor(peer, isSample);
+    if (blocks.length === 0) return;
+    this.#request({ peer, blocks, isSample, sinceMs: context.clock.nowMs() }).catch(onFailure);
+  }
+
+  #blocksFor(peer: SyncPeer, isSample: boolean): readonly PendingBlock[] {
     const { context, window } = this.#parts;
+    const height = peer.height ?? 0n;
+    if (isSample) return window.forSample(height);
+    const load = { height, bytes: this.#parts.paces.bytesFor(peer) };
+    const overdue = window.overdue(context.clock.nowMs() - OVERDUE_MS, load);
+    const isAskedAlready = overdue.length > 0 && this.#isAskedFor(peer, overdue[0]);
+    return overdue.length > 0 && !isAskedAlready ? overdue : window.toRequest(load);
+  }
+
+  #isAskedFor(peer: SyncPeer, block: PendingBlock | undefined): boolean {
+    const isOfPeer = (request: OpenRequest): boolean => request.peer === peer;
+    return (
+      block !== undefined && this.#countOpen((each) => isOfPeer(each) && each.blocks.includes(block)) > 0
+    );
+  }
+
+  /** Peers that can be asked now and have so many unanswered requests, the best first. */
+  #peersWithOpen(count: number): readonly SyncPeer[] {
+    const { context, window, paces } = this.#parts;
     const { front } = window;
     if (front === undefined) return [];
     const below = front.header.header.number - 1n;
-    return context.choice.available(context.peers(), below).filter(({ key }) => !this.#open.has(key));
+    return context.choice
+      .available(context.peers(), below)
+      .filter((peer) => paces.unanswered(peer) === count);
   }
 
-  #countOpen(areSamples: boolean): number {
+  #countOpen(isCounted: (request: OpenRequest) => boolean): number {
     let count = 0;
-    for (const { isSample } of this.#open.values()) if (isSample === areSamples) count++;
+    for (const request of this.#open) if (isCounted(request)) count++;
     return count;
   }
 
   async #request(request: OpenRequest): Promise<void> {
-    const { window, onResponse } = this.#parts;
-    this.#open.set(request.peer.key, request);
-    if (!request.isSample) window.requested(request.blocks);
+    const { context, window, onResponse } = this.#parts;
+    this.#open.add(request);
+    if (!request.isSample) window.requested(request.blocks, context.clock.nowMs());
+    let isBusy = false;
     try {
-      await this.#receive(request);
+      isBusy = (await this.#receive(request)) === "busy";
     } finally {
       this.#release(request);
     }
-    this.send();
+    // The next check asks the peer again.
+    if (!isBusy) this.send();
     onResponse();
   }
 
-  async #receive(request: OpenRequest): Promise<void> {
+  async #receive(request: OpenRequest): Promise<"busy" | undefined> {
     const { context, window } = this.#parts;
     const { peer, blocks } = request;
     const headers = blocks.map(({ header }) => header);
-    const response = await peer.requestBodies(
+    const sent = peer.requestBodies(
       headers.map(({ hash }) => hash),
       Math.max(...headers.map(({ header }) => mostTransactions(header.gasUsed))),
     );
-    if (this.#isClosed) return;
+    this.#parts.paces.noteRequest(peer, sent);
+    const response = await sent;
+    if (this.#isClosed) return undefined;
     if (!response.ok) {
+      if (response.error.fault === "local") return "busy";
       this.#blame(request, "noResponse", response.error.message);
-      return;
+      return undefined;
     }
+    const ms = context.clock.nowMs() - request.sinceMs;
+    for (const other of this.#open) if (other.peer === peer) other.sinceMs = context.clock.nowMs();
     const matched = await matchBodies(headers, response.value);
-    if (this.#isClosed) return;
+    if (this.#isClosed) return undefined;
     if (!matched.ok) {
       this.#blame(request, "invalid", matched.error.message);
-      return;
+      return undefined;
     }
     for (const block of blocks) {
       const body = matched.value.get(rootKey(block.header.header));
       if (body !== undefined) window.accept(block, body, peer);
     }
-    if (matched.value.size > 0) context.choice.noteServed(peer);
+    this.#parts.paces.noteResponse(peer, { ms, isWhole: matched.value.size === blocks.length });
+    // A late one does not make up for being late.
+    if (matched.value.size > 0 && this.#open.has(request)) context.choice.noteServed(peer);
     else this.#blame(request, "noResponse", `it has no body of block ${headers[0]?.header.number}`);
+    return undefined;
   }
 
   /** A peer that was late is backed off already; invalid bodies count nevertheless. */
   #blame(request: OpenRequest, code: DownloadErrorCode, message: string): void {
-    if (code === "noResponse" && !this.#isOpen(request)) return;
+    if (code === "noResponse" && !this.#open.has(request)) return;
     failPeer(this.#parts.context, request.peer, { code, fault: "peer", message });
-  }
-
-  #isOpen(request: OpenRequest): boolean {
-    return this.#open.get(request.peer.key) === request;
   }
 
   /** Ends the wait for a request, unless it has ended already. */
   #release(request: OpenRequest): void {
-    if (!this.#isOpen(request)) return;
-    this.#open.delete(request.peer.key);
+    if (!this.#open.delete(request)) return;
     if (!request.isSample) this.#parts.window.released(request.blocks);
     else for (const block of request.blocks) block.isSampled = false;
   }
@@ -157,18 +192,28 @@ class OpenRequests implements BodyRequests {
   #checkLate(): void {
     const { context } = this.#parts;
     const { choice, clock } = context;
-    for (const request of [...this.#open.values()]) {
-      const isLate = clock.nowMs() - request.sinceMs >= choice.requestBudgetMs(request.peer);
-      if (!isLate || !this.#isReplaceable()) continue;
-      this.#release(request);
-      failPeer(context, request.peer, TOO_SLOW);
-    }
+    const late = new Set<SyncPeer>();
+    for (const { peer, sinceMs } of this.#open)
+      if (clock.nowMs() - sinceMs >= choice.requestBudgetMs(peer)) late.add(peer);
+    if (late.size > 0 && this.#isReplaceable(late))
+      for (const peer of late) {
+        this.#releaseAllOf(peer);
+        failPeer(context, peer, TOO_SLOW);
+      }
     this.send();
   }
 
-  /** Whether another peer could be asked now. */
-  #isReplaceable(): boolean {
-    return this.#idlePeers().some((peer) => this.#parts.context.choice.isServing(peer));
+  #releaseAllOf(peer: SyncPeer): void {
+    for (const request of [...this.#open]) if (request.peer === peer) this.#release(request);
+  }
+
+  /** Whether a peer that is not late could be asked. */
+  #isReplaceable(late: ReadonlySet<SyncPeer>): boolean {
+    const { context, window } = this.#parts;
+    const below = (window.front?.header.header.number ?? 0n) - 1n;
+    return context.choice
+      .available(context.peers(), below)
+      .some((peer) => !late.has(peer) && context.choice.isServing(peer));
   }
 }
 

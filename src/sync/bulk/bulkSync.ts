@@ -1,3 +1,4 @@
+import { equalBytes } from "../../primitives/hex.ts";
 import type { CodedError } from "../../primitives/result.ts";
 import type { SyncContext } from "../context.ts";
 import { STARVED_MS } from "../limits.ts";
@@ -6,6 +7,7 @@ import type { BulkImport } from "../ports.ts";
 import { type BlockWindow, createBlockWindow, type PendingBlock } from "./blockWindow.ts";
 import { type BodyRequests, createBodyRequests } from "./bodyRequests.ts";
 import { createHeaderFeed } from "./headerFeed.ts";
+import type { PeerPaces } from "./peerPace.ts";
 import { createSignal, type Signal } from "./signal.ts";
 
 /**
@@ -23,8 +25,8 @@ export interface BulkSync {
   wake(): void;
 }
 
-export function createBulkSync(context: SyncContext): BulkSync {
-  return new ParallelSync(context);
+export function createBulkSync(context: SyncContext, paces: PeerPaces): BulkSync {
+  return new ParallelSync(context, paces);
 }
 
 class ParallelSync implements BulkSync {
@@ -37,11 +39,13 @@ class ParallelSync implements BulkSync {
   #isOver = false;
   #areHeadersOver = false;
   #bulk: BulkImport | undefined;
+  /** Since when the open import has no next block. */
+  #starvedSinceMs: number | undefined;
 
-  constructor(context: SyncContext) {
+  constructor(context: SyncContext, paces: PeerPaces) {
     this.#context = context;
     this.#signal = createSignal(context.clock);
-    this.#window = createBlockWindow((block) => context.chain.prepareBlock(block));
+    this.#window = createBlockWindow(context.limits, (block) => context.chain.prepareBlock(block));
     this.#ended = new Promise((resolve) => {
       this.#end = () => {
         this.#isOver = true;
@@ -52,6 +56,7 @@ class ParallelSync implements BulkSync {
     this.#bodies = createBodyRequests({
       context,
       window: this.#window,
+      paces,
       onResponse: () => this.#signal.notify(),
       onFailure: (error) => {
         context.reports.failed(error);
@@ -65,6 +70,7 @@ class ParallelSync implements BulkSync {
       await Promise.all([this.#feedHeaders().catch(this.#fail), this.#importAll().catch(this.#fail)]);
     } finally {
       this.#bodies.close();
+      this.#context.progress.noteChecked(undefined);
     }
   }
 
@@ -90,6 +96,7 @@ class ParallelSync implements BulkSync {
       if (range === undefined) break;
       if (range.headers.length > 0 && choice.isTrusted(range.peer)) progress.changePeer(range.peer);
       this.#window.add(range.headers, range.peer);
+      progress.noteChecked(this.#window.newest);
       this.#bodies.send();
       this.#signal.notify();
     }
@@ -109,6 +116,9 @@ class ParallelSync implements BulkSync {
           // Consensus, or an announcement, brought it while no bulk import was open.
           this.#window.shift();
           this.#signal.notify();
+        } else if (front !== undefined && !this.#followsTip(front)) {
+          // The chain was rewound.
+          break;
         } else if (front?.prepared !== undefined) {
           if (!(await this.#importNext(front))) break;
         } else if (!(await this.#waitForNext(front))) break;
@@ -124,6 +134,7 @@ class ParallelSync implements BulkSync {
     const { chain, progress } = this.#context;
     const { prepared, header } = block;
     if (prepared === undefined) return false;
+    this.#starvedSinceMs = undefined;
     this.#bulk ??= await chain.bulkImport();
     // The head may have moved until the import began.
     if (header.header.number <= this.#tip) return true;
@@ -144,13 +155,25 @@ class ParallelSync implements BulkSync {
     return (this.#bulk?.tip ?? this.#context.chain.head).header.number;
   }
 
+  #followsTip({ header: { header } }: PendingBlock): boolean {
+    return equalBytes(header.parentHash, (this.#bulk?.tip ?? this.#context.chain.head).hash);
+  }
+
   /** Waits until the next block may be at hand. False when there is none, or nobody delivers it. */
   async #waitForNext(front: PendingBlock | undefined): Promise<boolean> {
     if (front === undefined && this.#areHeadersOver) return false;
     this.#bodies.send();
     if (front !== undefined && front.prepared === undefined && this.#bodies.isIdle) return false;
-    if (this.#bulk === undefined) await this.#signal.wait();
-    else if (!(await this.#signal.wait(STARVED_MS))) await this.#closeImport();
+    if (this.#bulk === undefined) {
+      await this.#signal.wait();
+      return true;
+    }
+    // Bodies of later blocks and new headers do not extend the time.
+    const { clock } = this.#context;
+    this.#starvedSinceMs ??= clock.nowMs();
+    const leftMs = this.#starvedSinceMs + STARVED_MS - clock.nowMs();
+    const hasWaited = leftMs <= 0 || this.#bulk.isOthersTurn;
+    if (hasWaited || !(await this.#signal.wait(leftMs))) await this.#closeImport();
     return true;
   }
 
@@ -162,6 +185,7 @@ class ParallelSync implements BulkSync {
   }
 
   async #closeImport(): Promise<void> {
+    this.#starvedSinceMs = undefined;
     const bulk = this.#bulk;
     this.#bulk = undefined;
     await bulk?.close();
