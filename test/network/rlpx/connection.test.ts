@@ -176,8 +176,11 @@ describe("a connection", IN_REAL_TIME, () => {
     await until(() => bob.socket.bytesRead > 500_000);
     for (let count = 0; bob.disconnects.length === 0 && count < 10; count++) {
       const { bytesRead } = bob.socket;
+      const { length } = alice.received;
       held.release(1_000);
-      await until(() => bob.socket.bytesRead > bytesRead);
+      // Else the sender, whose Ping is held back, would miss its Pong before.
+      bob.connection.send(0x10, Uint8Array.of(1));
+      await until(() => bob.socket.bytesRead > bytesRead && alice.received.length > length);
       clock.advanceBy(5_000);
     }
     expect(bob.disconnects).toMatchObject([
