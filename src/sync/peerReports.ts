@@ -9,6 +9,8 @@ import type { OfferedBlock, SyncChain, SyncPeer } from "./ports.ts";
 /** Logs what went wrong, and disconnects or penalises the peer if it is at fault. */
 export interface PeerReports {
   downloadFailed(peer: SyncPeer, error: CodedError<DownloadErrorCode>): void;
+  /** The chain of a peer on another branch leaves the local one after this block. */
+  branchFound(peer: SyncPeer, number: bigint): void;
   /** The peer gave fewer blocks than it claims to have. */
   cameShort(): void;
   /** A block that was requested from the peer could not be imported. */
@@ -54,6 +56,10 @@ export function createPeerReports(parts: {
           onRefused("missingBlocks");
           logger.debug(facts, "sync with a peer failed");
       }
+    },
+    branchFound(peer, number) {
+      const facts = { peer: shortKey(peer.key), commonAncestor: number, head: headNumber() };
+      logger.warn(facts, "the peer's branch leaves the local chain after this block; committed blocks stay");
     },
     cameShort: () => onRefused("missingBlocks"),
     blockRefused(peer, { header }, { code, fault, message }) {

@@ -154,16 +154,21 @@ describeWithVectors("a node behind its peers", () => {
     }
   });
 
-  it("backs off a peer on another branch", async () => {
-    const node = aNode(source, 100);
+  it("backs off a peer on another branch, keeps its own, and logs where they part", async () => {
+    const { logger, lines } = loggedLines("WARN");
+    const node = aNode(source, 100, { logger });
+    const BRANCH_POINT = 37n;
     const other = aPeer("other", source, {
-      headers: ([first]) => ok(first === undefined ? [] : [withOtherParent(first)]),
+      headers: (honest) =>
+        ok(honest.map((header) => (header.number > BRANCH_POINT ? withOtherParent(header) : header))),
     });
     node.peers = [other];
     await caughtUp(node);
     expect(other.disconnectDetail).toBeUndefined();
-    expect(other.headerRequests).toHaveLength(1);
-    expect(node.sync.isInSync).toBe(true);
+    expect(other.headerRequests.filter(({ start }) => start.number > 100n)).toHaveLength(1);
+    expect(other.headerRequests.length).toBeLessThan(10);
+    expect([node.sync.isInSync, node.imported]).toEqual([true, []]);
+    expect(lines.at(-1)).toMatchObject({ commonAncestor: Number(BRANCH_POINT), head: 100 });
   });
 
   it("retries a peer that returned nothing after 2 s, then 4 s, and at most a minute", async () => {
