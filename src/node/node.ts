@@ -6,7 +6,7 @@ import type { Logger, RootLogger } from "../observability/logger.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { DamagedData, DiskError, FolderInUse } from "../storage/database.ts";
+import { DamagedData, DiskError, FolderInUse, UnfinishedImport } from "../storage/database.ts";
 import { createDiskGuard } from "../storage/diskGuard.ts";
 import { startScrubber } from "../storage/leveldb/scrubber.ts";
 import { startConsensus } from "./consensus.ts";
@@ -47,6 +47,7 @@ export type StartErrorCode =
   | IdentityErrorCode
   | "unusablePermissions"
   | "folderInUse"
+  | "unfinishedImport"
   | "unusableDatabase"
   | "differentGenesis"
   | "addressInUse"
@@ -71,9 +72,14 @@ export async function startNode(
   } catch (error) {
     await closeAll();
     if (!(error instanceof DiskError || error instanceof DamagedData)) throw error;
-    const code = error instanceof FolderInUse ? "folderInUse" : "unusableDatabase";
+    const code = codeOf(error);
     return err({ code, fault: "local", message: error.message });
   }
+}
+
+function codeOf(error: DiskError | DamagedData): StartErrorCode {
+  if (error instanceof FolderInUse) return "folderInUse";
+  return error instanceof UnfinishedImport ? "unfinishedImport" : "unusableDatabase";
 }
 
 /** Logs a failure instead of throwing, so that the others are closed too; the database is among the last. */

@@ -6,6 +6,7 @@ import { concatBytes } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { type Block, encodeBlock } from "../../src/types/block.ts";
+import type { ValidatorVote } from "../../src/types/extraData.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "./aChain.ts";
 import { createHandClock } from "./handClock.ts";
@@ -38,22 +39,26 @@ export async function sealedDevBlocks(
   return blocks;
 }
 
-/** Makes the next block of a chain that the development network's validator alone seals, of just these transactions. */
+/** Makes the next block of a chain, of just these transactions; the development network's validator seals it alone. */
 export async function commitBlock(
   chain: Chain,
   timestamp: bigint,
   body: readonly SentTransaction[],
+  {
+    vote,
+    keys = [DEV_VALIDATOR_KEY],
+  }: { readonly vote?: ValidatorVote; readonly keys?: readonly Uint8Array[] } = {},
 ): Promise<Block> {
   const waiting = [...body];
   const supply = {
     select: () => ({ next: () => waiting.shift(), skipSender: () => undefined }),
     drop: () => undefined,
   };
-  const built = await chain.build({ parent: chain.head, round: 0, timestamp }, supply);
+  const built = await chain.build({ parent: chain.head, round: 0, timestamp, ...(vote && { vote }) }, supply);
   if (!built.ok) throw new Error(built.error.message);
   const candidate = built.value;
   if (candidate.transactions.length !== body.length) throw new Error("a transaction was left out");
-  const seals = [sign(candidate.digest, DEV_VALIDATOR_KEY)];
+  const seals = keys.map((key) => sign(candidate.digest, key));
   const committed = await chain.commit(candidate, seals);
   if (!committed.ok) throw new Error(committed.error.message);
   return { header: sealedHeader(candidate, seals), transactions: candidate.transactions, ommers: [] };

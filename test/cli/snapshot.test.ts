@@ -5,65 +5,52 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SNAPSHOT_VERSION } from "../../src/cli/snapshot/snapshotFile.ts";
-import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import type { VoteTally } from "../../src/ibft/validatorVotes.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
-import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
-import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
+import { toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { putUnfinishedImport } from "../../src/storage/schema.ts";
-import { encodeBlock } from "../../src/types/block.ts";
 import { aChain } from "../builders/aChain.ts";
-import { aTransaction } from "../builders/aTransaction.ts";
-import { createHandClock } from "../builders/handClock.ts";
-import { blockFileOf, commitBlock } from "../builders/sealedChain.ts";
+import { type EpochChain, epochChain } from "../builders/epochChain.ts";
+import { blockFileOf } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
-import { casesOf } from "../thorough.ts";
+import { casesOf, IS_THOROUGH } from "../thorough.ts";
 import { ibexHere } from "./program.ts";
 
-const EPOCH = 20;
 /** The last epoch block with 256 blocks after it is 20, so blocks 1 to 19 are missing from a snapshot. */
+const FIRST_HEADER = 20;
 const HEAD = 290;
 const MORE = 4;
-const START_SECONDS = 1_700_000_000;
 
-/** Returns what the slot has that its input names. */
-const RUNTIME = "600035546000526020" + "6000f3";
-/** Writes two slots, logs, and deploys RUNTIME. */
-const INIT = hexToBytes(`6005600155600760025560aa60006000a16b${RUNTIME.padStart(24, "0")}600052600c6014f3`);
+/** Becomes the second validator, with a vote in block 30. */
+const SECOND = account(2);
+/** One of the two validators votes for it in the last epoch. */
+const WANTED = account(5).address;
 
-/** Genesis file, blocks 0 to HEAD + MORE as RLP, their hashes. */
-let genesis = "";
-const blocks: Uint8Array[] = [];
-const hashes: string[] = [];
+let made: EpochChain;
+let blocks: readonly Uint8Array[] = [];
+let hashes: readonly string[] = [];
 /** A folder with the genesis file, the chain up to HEAD in `data`, and the snapshot of HEAD. */
 let origin = "";
 let snapshot: Uint8Array = new Uint8Array(0);
 
 beforeAll(async () => {
-  const dev = JSON.parse(readFileSync(DEV_GENESIS_FILE, "utf8"));
-  dev.config.ibft2.epochlength = EPOCH;
-  genesis = JSON.stringify(dev);
-  const clock = createHandClock(START_SECONDS * 1000);
-  const { chain } = await aChain({ genesis, clock, builder: addressOfPrivateKey(DEV_VALIDATOR_KEY) });
-  blocks.push(encodeBlock(expectDefined(chain.blockByNumber(0n), "the genesis block")));
-  hashes.push(toHex(chain.genesis.hash));
-  let nonce = 0n;
-  const next = (fields: Partial<Parameters<typeof aTransaction>[0]>) =>
-    aTransaction({ gasPrice: 1000n, gasLimit: 500_000n, nonce: nonce++, ...fields });
-  for (let number = 1; number <= HEAD + MORE; number++) {
-    const timestamp = BigInt(START_SECONDS + number);
-    clock.advanceTo(Number(timestamp) * 1000);
-    const isBusy = number % 50 === 0 || number >= HEAD;
-    const body = isBusy
-      ? [next({ to: undefined, data: INIT, value: 0n }), next({ to: account(3).address })]
-      : [];
-    blocks.push(encodeBlock(await commitBlock(chain, timestamp, body)));
-    hashes.push(toHex(chain.head.hash));
-  }
+  made = await epochChain({
+    head: HEAD + MORE,
+    busyFrom: HEAD,
+    votesIn: (number) =>
+      number === 30
+        ? { recipient: SECOND.address, kind: "add" }
+        : number === 285
+          ? { recipient: WANTED, kind: "add" }
+          : undefined,
+    sealersOf: (number) => (number > 30 ? [SECOND.privateKey] : []),
+  });
+  ({ blocks, hashes } = made);
   origin = mkdtempSync(join(tmpdir(), "ibex-snapshot-"));
-  writeFileSync(join(origin, "genesis.json"), genesis);
+  writeFileSync(join(origin, "genesis.json"), made.genesis);
   writeFileSync(join(origin, "chain.rlp"), blockFileOf(blocks.slice(0, HEAD + 1)));
   expect(await ibexIn(origin, "blocks", "import", "chain.rlp")).toMatchObject({ exitCode: 0, errors: "" });
   const exported = await ibexIn(origin, "snapshot", "export", "--to=snapshot");
@@ -77,7 +64,7 @@ beforeAll(async () => {
 
 function aFolder(files: Readonly<Record<string, Uint8Array>> = {}): string {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, "genesis.json"), genesis);
+  writeFileSync(join(folder, "genesis.json"), made.genesis);
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
   return folder;
 }
@@ -98,6 +85,18 @@ function ibexWith(folder: string, received: Promise<string>, ...args: readonly s
   );
 }
 
+/** Validators and outstanding votes after the head, derived from what is stored. */
+async function tallyIn(folder: string): Promise<VoteTally> {
+  const path = join(folder, "data", "chain");
+  const database = await openLevelDatabase({ path });
+  const { chain } = await aChain({ genesis: made.genesis, database });
+  const tally = chain.tallyAfter(chain.head);
+  await database.close();
+  expect(tally.validators.length).toBe(2);
+  expect(tally.outstanding.map(({ recipient }) => toHex(recipient))).toEqual([toHex(WANTED)]);
+  return tally;
+}
+
 const importInto = (folder: string, hash = hashes[HEAD]) =>
   ibexIn(folder, "snapshot", "import", "--from=snapshot", `--block-hash=${hash}`);
 
@@ -107,8 +106,9 @@ describe("ibex snapshot", () => {
     expect(await importInto(folder)).toEqual({ exitCode: 0, output: "", errors: "" });
     const { output } = await ibexIn(folder, "database", "info");
     expect(output).toContain(`head hash: ${hashes[HEAD]}\n`);
-    expect(output).toContain(`history begins: with block ${HEAD}, headers with ${EPOCH}\n`);
+    expect(output).toContain(`history begins: with block ${HEAD}, headers with ${FIRST_HEADER}\n`);
     expect((await ibexIn(folder, "database", "check")).output).toContain("The database is sound.");
+    expect(await tallyIn(folder)).toEqual(await tallyIn(origin));
     await ibexIn(folder, "snapshot", "export", "--to=again", `--block=${HEAD}`);
     expect(Buffer.compare(readFileSync(join(folder, "again")), snapshot)).toBe(0);
     expect(existsSync(join(folder, "again.part"))).toBe(false);
@@ -131,8 +131,7 @@ describe("ibex snapshot", () => {
     expect([text.exitCode, text.errors]).toEqual([2, expect.stringContaining("'0x12' is not a hash")]);
     const missing = await ibexIn(folder, "snapshot", "import");
     expect(missing.errors).toContain("Missing required options: '--from=<FILE>', '--block-hash=<HASH>'");
-    writeFileSync(join(folder, "genesis.json"), genesis.replace('"chainId": 1337', '"chainId": 4711'));
-    const changed = JSON.parse(genesis);
+    const changed = JSON.parse(made.genesis);
     changed.config.chainId = 4711;
     writeFileSync(join(folder, "genesis.json"), JSON.stringify(changed));
     const otherChain = await importInto(folder);
@@ -181,7 +180,9 @@ describe("ibex snapshot", () => {
   it("refuses a file that is cut off anywhere, with the place, and leaves no chain", async () => {
     const parts = partsOf(snapshot);
     expect(parts.map(({ kind }) => kind)).toEqual([1, 2, 2, 3, 4, 5, 6]);
-    const cuts = parts.flatMap(({ from, until }) => [from, from + 3, until - 1]);
+    const cuts = parts.flatMap(({ from, until }) =>
+      IS_THOROUGH ? [from, from + 3, until - 1] : [until - 1],
+    );
     for (const cut of cuts) {
       const folder = aFolder({ snapshot: snapshot.subarray(0, cut) });
       const refused = await importInto(folder);
@@ -216,7 +217,7 @@ describe("ibex snapshot", () => {
 
   it("refuses a file that was changed and given right checksums", { timeout: 120_000 }, async () => {
     for (const { kind, from, until } of partsOf(snapshot)) {
-      for (let seed = 0; seed < casesOf(9); seed++) {
+      for (let seed = 0; seed < casesOf(6); seed++) {
         const random = createHash("sha256").update(`forge ${kind} ${seed}`).digest();
         const at = from + 5 + (random.readUInt32BE(0) % (until - from - 9));
         const forged = Uint8Array.from(snapshot);
