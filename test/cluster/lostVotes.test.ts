@@ -6,7 +6,15 @@ import { curve } from "../../src/primitives/secp256k1.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { hashesOf, heightOf, reach } from "./chainReading.ts";
-import { freePort, type LogLine, logOf, type NodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+import {
+  freePort,
+  type LogLine,
+  logOf,
+  type NodeProcess,
+  runProgram,
+  temporaryFolder,
+  until,
+} from "./nodeProcess.ts";
 import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
 const WITHIN_MS = 60_000;
@@ -90,6 +98,49 @@ describe("a validator", IN_REAL_TIME, () => {
     120_000,
   );
 });
+
+describe("two of four validators that lose their votes at once", IN_REAL_TIME, () => {
+  itIfThorough(
+    "are too many: both say the safe step, which brings the chain back",
+    async () => {
+      const { network } = await fourValidators();
+      const losers = network.members.slice(2);
+      await Promise.all(losers.map(({ node }) => node?.kill()));
+      for (const { dataPath } of losers)
+        for (const name of ["votes.log", "votes.log.mark"]) rmSync(join(dataPath, name));
+      for (const loser of losers) {
+        const node = await network.start(loser);
+        await said(node, /Too few are left to decide a block\..* stop ALL validators/);
+      }
+      for (const { node } of network.members) await node?.stop();
+      const heads = await Promise.all(network.members.map(headOf));
+      expect(new Set(heads.map(({ hash }) => hash)).size).toBe(1);
+      for (const { key, dataPath } of losers) {
+        const others = heads.filter(({ address }) => address !== toHex(key.address));
+        const words = others.map(({ address, number, hash }) => `${address}=${number}:${hash}`).join();
+        const options = [`--data-path=${dataPath}`, `--genesis-file=${network.genesisFile}`];
+        const forgetting = runProgram([...options, "validator", "forget-votes", `--heads=${words}`]);
+        expect([await forgetting.exit, forgetting.output()]).toEqual([
+          0,
+          expect.stringContaining("are forgotten"),
+        ]);
+      }
+      const again = await network.startAll();
+      await reach(again, Number(heads[0]?.number) + 3, WITHIN_MS);
+      await expectOneChain(again);
+    },
+    180_000,
+  );
+});
+
+/** The newest block of a member that is down. */
+async function headOf({ key, dataPath }: Member) {
+  const info = runProgram([`--data-path=${dataPath}`, "database", "info"]);
+  await info.exit;
+  const found = /head number: (\d+)/.exec(info.output())?.[1] ?? "";
+  const hash = /head hash: (0x\w+)/.exec(info.output())?.[1] ?? "";
+  return { address: toHex(key.address), number: found, hash };
+}
 
 describe("two nodes with one key", IN_REAL_TIME, () => {
   itIfThorough(

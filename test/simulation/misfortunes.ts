@@ -125,8 +125,8 @@ function createFate(network: SimulatedNetwork, setting: Setting, kinds: readonly
         return true;
       case "restored": {
         if (!mayBeRestored.includes(node) || !hasPeerAsFar(node)) return false;
-        const bound = recordOf(node.record)?.height ?? 0n;
-        network.excuse(node, bound > BigInt(node.chain.length) ? bound : BigInt(node.chain.length));
+        // Whatever it may have voted for, in this life or an earlier one.
+        network.excuse(node, BigInt(network.height) + 1n);
         node.restore(copy.record, copy.blocks);
         return true;
       }
@@ -171,6 +171,8 @@ async function awaitBlocks(network: SimulatedNetwork, setting: Setting, fate: Fa
     if (agenda.nowMs - lookedMs < PATIENCE_MS) continue;
     lookedMs = agenda.nowMs;
     if (helpIsDue(honest, setting)) {
+      // One that kept old messages could use them against those that forget: nothing is claimed, and the chain stands.
+      if (setting.byzantine > 0) return;
       forgetAll(network, honest);
       fate.noteForgotten();
     }
@@ -181,7 +183,7 @@ const isSilent = ({ state }: SimulatedNode): boolean => state?.lastSigned?.doubt
 
 /** Fewer than a quorum may speak, and all honest nodes have the same newest block. */
 function helpIsDue(honest: readonly SimulatedNode[], { validators }: Setting): boolean {
-  const speaking = honest.slice(0, validators).filter((node) => !isSilent(node)).length;
+  const speaking = honest.filter((node) => node.index < validators && !isSilent(node)).length;
   const lengths = new Set(honest.map(({ chain }) => chain.length));
   return lengths.size === 1 && speaking < quorum(validators);
 }
