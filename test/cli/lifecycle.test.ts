@@ -56,10 +56,10 @@ describe("the running program", IN_REAL_TIME, () => {
   });
 
   it("logs each warning of its configuration once", async () => {
-    const node = await startNodeProcess({ options: ["--random-peer-priority-enabled"] });
+    const node = await startNodeProcess({ options: ["--kzg-trusted-setup=none.txt"] });
     await node.stop();
     const warning =
-      "--random-peer-priority-enabled has no effect in this node: this part of peer-to-peer networking is not implemented.";
+      "--kzg-trusted-setup has no effect in this node: the setup of the main network is built in.";
     expect(node.output().split(warning)).toHaveLength(2);
   });
 });

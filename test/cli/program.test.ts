@@ -60,15 +60,12 @@ describe("the program", () => {
 
 describe("validate-config", () => {
   it("begins with the text that scripts look for, and exits with 0", () => {
-    const file = writeToml(
-      "good.toml",
-      `genesis-file="${DEV_GENESIS_FILE}"\nrandom-peer-priority-enabled=true\n`,
-    );
+    const file = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nkzg-trusted-setup="none.txt"\n`);
     expect(ibex("validate-config", `--config-file=${file}`)).toEqual({
       status: 0,
       stdout:
         "TOML config file is valid on basic inspection. The rules between its options and its genesis file are checked too.\n" +
-        "Warning: --random-peer-priority-enabled has no effect in this node: this part of peer-to-peer networking is not implemented.\n",
+        "Warning: --kzg-trusted-setup has no effect in this node: the setup of the main network is built in.\n",
       stderr: "",
     });
   });
@@ -112,17 +109,14 @@ describe("validate-config", () => {
   });
 
   it("prints JSON with --json", () => {
-    const good = writeToml(
-      "good.toml",
-      `genesis-file="${DEV_GENESIS_FILE}"\nrandom-peer-priority-enabled=true\n`,
-    );
+    const good = writeToml("good.toml", `genesis-file="${DEV_GENESIS_FILE}"\nkzg-trusted-setup="none.txt"\n`);
     const valid = ibex("validate-config", `--config-file=${good}`, "--json");
     expect({ ...valid, stdout: JSON.parse(valid.stdout) as unknown }).toEqual({
       status: 0,
       stdout: {
         valid: true,
         problems: [],
-        warnings: [expect.stringContaining("--random-peer-priority-enabled")],
+        warnings: [expect.stringContaining("--kzg-trusted-setup")],
       },
       stderr: "",
     });
