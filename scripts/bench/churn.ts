@@ -16,7 +16,9 @@ import { accounts, signDraft } from "./workload.ts";
 /** What the node holds at one time, after a garbage collection. */
 interface Sample {
   readonly atSeconds: number;
-  readonly residentMb: number;
+  /** Resident memory of its own, and mapped files, among them the tables of the database, which the system may take back. */
+  readonly anonymousMb: number;
+  readonly mappedMb: number;
   readonly heapMb: number;
   /** Buffers outside of the heap. */
   readonly externalMb: number;
@@ -83,10 +85,10 @@ function startWatched(folder: string, peerPort: number, everySeconds: number): P
     import { appendFileSync } from "node:fs";
     if (isMainThread) setInterval(() => {
       gc();
-      const { rss, heapUsed, external } = process.memoryUsage();
+      const { heapUsed, external } = process.memoryUsage();
       const active = process.getActiveResourcesInfo();
       const timers = active.filter((name) => name === "Timeout").length;
-      const line = JSON.stringify({ rss, heapUsed, external, timers, handles: active.length - timers });
+      const line = JSON.stringify({ heapUsed, external, timers, handles: active.length - timers });
       appendFileSync(${JSON.stringify(join(folder, "held"))}, line + "\\n");
     }, ${everySeconds * 1000}).unref();`;
   const options = [
@@ -212,19 +214,24 @@ async function takeSamples(
 function sampleOf({ pid }: Contender, folder: string, atSeconds: number): Sample | undefined {
   const last = readOrEmpty(join(folder, "held")).trim().split("\n").at(-1);
   if (last === undefined || last === "") return undefined;
-  const { rss, heapUsed, external, timers, handles } = JSON.parse(last) as Record<string, number>;
+  const { heapUsed, external, timers, handles } = JSON.parse(last) as Record<string, number>;
   const files = readdirSync(`/proc/${pid}/fd`);
+  const status = readOrEmpty(`/proc/${pid}/status`);
+  const statusOf = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
+  const memoryOf = (name: string): number => megabytes(statusOf(name) * 1024);
   const megabytes = (bytes = 0): number => Math.round((bytes / 2 ** 20) * 10) / 10;
   return {
     atSeconds: Math.round(atSeconds),
-    residentMb: megabytes(rss),
+    anonymousMb: memoryOf("RssAnon"),
+    mappedMb: memoryOf("RssFile"),
     heapMb: megabytes(heapUsed),
     externalMb: megabytes(external),
     timers: timers ?? 0,
     handles: handles ?? 0,
     files: files.length,
     sockets: files.filter((file) => isSocket(`/proc/${pid}/fd/${file}`)).length,
-    threads: Number(/^Threads:\s+(\d+)/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? 0),
+    threads: statusOf("Threads"),
   };
 }
 
@@ -248,7 +255,8 @@ function readOrEmpty(file: string): string {
 /** Means over six equal parts of the time, and the difference between the last part and the second one. */
 function printSamples(samples: readonly Sample[]): void {
   const names = [
-    "residentMb",
+    "anonymousMb",
+    "mappedMb",
     "heapMb",
     "externalMb",
     "timers",

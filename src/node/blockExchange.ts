@@ -10,6 +10,7 @@ import type { InputRefusal } from "../network/traffic.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import type { OnProcessed } from "../sync/context.ts";
 import type { SyncChain } from "../sync/ports.ts";
 import { createSync, type Sync } from "../sync/sync.ts";
 import { createPeerPool } from "../txpool/peerTransactions.ts";
@@ -44,6 +45,7 @@ export interface BlockExchangeParts {
   readonly logger: { readonly network: Logger; readonly sync: Logger };
   /** A peer did something in vain, so many times. */
   readonly onRefused?: (reason: InputRefusal, count: number) => void;
+  readonly onProcessed?: OnProcessed;
   /** Called when the import of a block of this number begins. */
   readonly onImportStarted: (number: bigint) => void;
   /** The node may be in sync now, or no longer; called before the listeners. */
@@ -81,6 +83,7 @@ export function createBlockExchange(parts: BlockExchangeParts): BlockExchange {
     clock,
     logger: logger.sync,
     onRefused: (reason) => onRefused?.(reason, 1),
+    ...(parts.onProcessed !== undefined && { onProcessed: parts.onProcessed }),
     relay: (block) => eth.broadcastBlock(block, chain.head.totalDifficulty + block.header.difficulty),
     onStatusChanged() {
       parts.onSyncChanged();

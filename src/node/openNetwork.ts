@@ -63,6 +63,7 @@ export async function openNetwork(
     },
     metrics,
     onRefused: (reason, count) => counters.traffic?.inputRefused(reason, count),
+    onProcessed: counters.syncProcessed,
     onImportStarted: blockLog.importStarted,
   });
   onStop(() => peering.close());

@@ -5,6 +5,13 @@ import type { PeerReports } from "./peerReports.ts";
 import type { SyncChain, SyncPeer } from "./ports.ts";
 import type { SyncProgress } from "./syncProgress.ts";
 
+/** A step of a bulk download took in so many items, or is done with them. */
+export type OnProcessed = (
+  step: "headers" | "bodies" | "importBlock",
+  action: "added" | "removed",
+  count: number,
+) => void;
+
 /** What the parts of sync share. */
 export interface SyncContext {
   readonly peers: () => readonly SyncPeer[];
@@ -14,6 +21,7 @@ export interface SyncContext {
   readonly progress: SyncProgress;
   readonly reports: PeerReports;
   readonly limits: BulkLimits;
+  readonly onProcessed: OnProcessed;
   readonly isClosed: () => boolean;
   /** False after close, and during the pause that follows a local failure. */
   readonly canImport: () => boolean;

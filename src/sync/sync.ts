@@ -5,7 +5,7 @@ import type { Block } from "../types/block.ts";
 import { createAnnouncedBlocks } from "./announcedBlocks.ts";
 import { createCatchUp } from "./catchUp.ts";
 import { createCoalescedTask } from "./coalescedTask.ts";
-import type { SyncContext } from "./context.ts";
+import type { OnProcessed, SyncContext } from "./context.ts";
 import { BULK_LIMITS, type BulkLimits } from "./limits.ts";
 import { createPeerChoice } from "./peerChoice.ts";
 import { createPeerReports } from "./peerReports.ts";
@@ -53,6 +53,7 @@ export interface SyncParts {
   readonly limits?: BulkLimits;
   /** A peer sent an invalid block, or did not give blocks that it claims to have, or not in time. */
   readonly onRefused?: (reason: "invalidBlock" | "missingBlocks") => void;
+  readonly onProcessed?: OnProcessed;
   /** `status` or `isInSync` may have changed. */
   readonly onStatusChanged?: () => void;
   /** A peer announced the block that follows the head, and its header is valid, seals included: others may have it. */
@@ -72,6 +73,7 @@ export function createSync(parts: SyncParts): Sync {
   const { onRefused = () => undefined } = parts;
   const reports = createPeerReports({ peers, chain, clock, logger, onRefused, onLocalFailure: pause });
   const context: SyncContext = {
+    onProcessed: parts.onProcessed ?? (() => undefined),
     peers,
     chain,
     clock,

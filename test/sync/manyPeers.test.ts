@@ -137,6 +137,22 @@ describeWithVectors(`a node far behind a mix of peers (IBEX_SEED=${SEED})`, () =
     expect(asked.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(full + BULK_LIMITS.bodiesOfSample);
   });
 
+  it("counts what each step takes in and is done with", async () => {
+    const node = aNode(source, 0);
+    node.peers = [aPeer("a", source, { isMaintained: true })];
+    node.sync.wake();
+    while (node.head.header.number < BigInt(HEAD)) await node.settle();
+    const full = source.blocks.filter(({ transactions }) => transactions.length > 0).length;
+    expect(node.processed).toEqual({
+      "headers added": HEAD,
+      "headers removed": HEAD,
+      "bodies added": full,
+      "bodies removed": full,
+      "importBlock added": HEAD,
+      "importBlock removed": HEAD,
+    });
+  });
+
   it("closes the bulk import while nobody delivers the next body", async () => {
     const node = aNode(source, 0, { groupBlocks: 1_000 });
     const slow = aPeer("slow", source, { isMaintained: true, bodies: () => new Promise(() => undefined) });

@@ -89,11 +89,13 @@ export interface ToyNode {
   readonly imported: bigint[];
   /** What peers did in vain. */
   readonly refused: string[];
+  /** What the steps of bulk downloads took in and were done with. */
+  readonly processed: Readonly<Record<string, number>>;
   /** Its connected peers. */
   peers: ToyPeer[];
-  /** Makes the import of these blocks fail. */
   /** Blocks that were relayed, with the head's number at that time. */
   readonly relayed: readonly { readonly number: bigint; readonly head: bigint }[];
+  /** Makes the import of these blocks fail. */
   refuse: (block: Block) => Result<never> | undefined;
   settle(): Promise<void>;
 }
@@ -119,6 +121,7 @@ export function aNode(
   const imported: bigint[] = [];
   const relayed: { number: bigint; head: bigint }[] = [];
   const refused: string[] = [];
+  const processed: Record<string, number> = {};
   const known = new Map(source.blocks.map((block) => [toDigits(block.hash), block]));
   const headerAt = (at: number): NamedHeader => {
     const header = source.headerByNumber(BigInt(at));
@@ -221,6 +224,9 @@ export function aNode(
       clock,
       logger,
       onRefused: (reason) => void refused.push(reason),
+      onProcessed(step, action, count) {
+        processed[`${step} ${action}`] = (processed[`${step} ${action}`] ?? 0) + count;
+      },
       relay: ({ header }) => void relayed.push({ number: header.number, head: chain.head.header.number }),
     }),
     clock,
@@ -233,6 +239,7 @@ export function aNode(
     imported,
     relayed,
     refused,
+    processed,
     peers: [],
     refuse: () => undefined,
     // A macrotask after all immediate responses.

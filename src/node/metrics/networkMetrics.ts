@@ -3,6 +3,7 @@ import type { Disconnect, DisconnectReason } from "../../network/rlpx/disconnect
 import type { Traffic } from "../../network/traffic.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import type { SyncStatus } from "../../rpc/ports.ts";
+import type { OnProcessed } from "../../sync/context.ts";
 
 export interface NetworkFacts {
   readonly maxPeers: number;
@@ -37,6 +38,7 @@ export function declareNetworkMetrics(metrics: Metrics, facts: NetworkFacts): vo
 export interface PeerCounters {
   readonly connected: () => void;
   readonly disconnected: (disconnect: Disconnect) => void;
+  readonly syncProcessed: OnProcessed;
   /** Undefined when metrics are off. */
   readonly traffic: Traffic | undefined;
 }
@@ -53,7 +55,14 @@ export function createPeerCounters(metrics: Metrics | undefined): PeerCounters {
     help: "Connections to peers that ended",
     labels: ["initiator", "disconnectReason"],
   });
+  const processed = metrics?.counter({
+    category: "SYNCHRONIZER",
+    name: "chain_download_pipeline_processed_total",
+    help: "Items that a step of a download far behind the head took in or was done with",
+    labels: ["step", "action"],
+  });
   return {
+    syncProcessed: (step, action, count) => processed?.with(step, action).increment(count),
     traffic: metrics && createTrafficCounters(metrics),
     connected: () => connected?.with().increment(),
     disconnected: ({ by, reason }) =>

@@ -121,6 +121,7 @@ class OpenRequests implements BodyRequests {
   async #request(request: OpenRequest): Promise<void> {
     const { context, window, onResponse } = this.#parts;
     this.#open.add(request);
+    context.onProcessed("bodies", "added", request.blocks.length);
     if (!request.isSample) window.requested(request.blocks, context.clock.nowMs());
     let isBusy = false;
     try {
@@ -157,6 +158,7 @@ class OpenRequests implements BodyRequests {
       this.#blame(request, "invalid", matched.error.message);
       return undefined;
     }
+    context.onProcessed("bodies", "removed", matched.value.size);
     for (const block of blocks) {
       const body = matched.value.get(rootKey(block.header.header));
       if (body !== undefined) window.accept(block, body, peer);

@@ -131,19 +131,21 @@ class ParallelSync implements BulkSync {
 
   /** False when the block could not be imported. */
   async #importNext(block: PendingBlock): Promise<boolean> {
-    const { chain, progress } = this.#context;
+    const { chain, progress, onProcessed } = this.#context;
     const { prepared, header } = block;
     if (prepared === undefined) return false;
     this.#starvedSinceMs = undefined;
     this.#bulk ??= await chain.bulkImport();
     // The head may have moved until the import began.
     if (header.header.number <= this.#tip) return true;
+    onProcessed("importBlock", "added", 1);
     const imported = await this.#bulk.importBlock(prepared);
     if (!imported.ok) {
       await this.#closeImport();
       this.#report(block, imported.error);
       return false;
     }
+    onProcessed("importBlock", "removed", 1);
     progress.noteFetched(prepared.body.transactions.length);
     this.#window.shift();
     this.#signal.notify();

@@ -65,7 +65,9 @@ export function createHeaderFeed(context: SyncContext, run: HeaderRun, ended: Pr
     const isWhole = headers.length === max;
     const following = from + BigInt(headers.length);
     if (isWhole && (peer.height ?? 0n) >= following) ahead = request(peer, following);
+    context.onProcessed("headers", "added", headers.length);
     const { checked, error } = await run.extend(headers);
+    context.onProcessed("headers", "removed", checked.length);
     if (error !== undefined) failPeer(context, peer, faultOf(error, checked.length === 0));
     else if (isWhole) choice.noteDelivered(peer);
     else {
