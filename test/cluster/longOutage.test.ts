@@ -1,7 +1,11 @@
-import { existsSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
+import { forgottenAt } from "../../src/ibft/lostVotes.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
+import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { ibexHere } from "../cli/program.ts";
 import { itIfThorough } from "../thorough.ts";
 import { hashesOf, heightOf, reach } from "./chainReading.ts";
@@ -18,7 +22,7 @@ itIfThorough(
   async () => {
     const network = await aStalledNetwork([0, 2]);
     await network.stopAll();
-    for (const { dataPath } of network.members.slice(2)) forgetByHand(dataPath);
+    for (const member of network.members.slice(2)) await forgetLikeBesu(member);
     const backAtMs = Date.now();
     const nodes = await network.startAll();
     const height = Math.max(...(await Promise.all(nodes.map(heightOf))));
@@ -77,9 +81,14 @@ async function aStalledNetwork(running: readonly number[]): Promise<ValidatorNet
   return network;
 }
 
-function forgetByHand(dataPath: string): void {
+/** Besu keeps no votes, and votes at once at the height that its votes of before belong to. */
+async function forgetLikeBesu(member: Member): Promise<void> {
+  const { dataPath } = member;
+  const [, number] = /=(\d+):/.exec(await headOf(member)) ?? [];
   for (const name of ["votes.log", "votes.log.mark"]) rmSync(join(dataPath, name), { force: true });
-  expect(existsSync(join(dataPath, "votes.log"))).toBe(false);
+  const log = await openVoteLog(join(dataPath, "votes.log"));
+  await log.write(encodeLastSigned(forgottenAt(BigInt(expectDefined(number, "the head's number")) + 1n)));
+  await log.close();
 }
 
 async function headOf({ dataPath, key }: Member): Promise<string> {
