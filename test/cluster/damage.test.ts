@@ -129,7 +129,7 @@ function soundRounds({ output }: Pick<RunningProgram, "output">): number {
 }
 
 const SAYS_WHAT_TO_DO =
-  /(damaged|missing|does not match|cannot be).*(ibex database check|delete|Restore|restore|start the node again)/;
+  /(damaged|missing|does not match|cannot be).*(ibex database check|[Dd]elete|[Rr]estore|start the node again)/;
 
 function aCopy(): string {
   const folder = join(temporaryFolder(), "copy");
