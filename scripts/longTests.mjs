@@ -57,6 +57,7 @@ const SUITES = [
   "test/cluster/fuzz",
   "test/cluster/damage",
   "test/cluster/rewind",
+  "test/cluster/faultyValidator",
   "test/cluster/hostilePeers",
   "test/cluster/conditions",
   "test/cluster/fullDisk",

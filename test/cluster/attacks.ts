@@ -58,22 +58,6 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     await untilOver(isOver);
     for (const peer of peers) peer?.socket.destroy();
   },
-  "Proposals of many megabytes for future heights": flood(3, async (peer, { headNumber, validatorKey }) => {
-    const height = BigInt((await headNumber()) + 2 + Math.floor(Math.random() * 8));
-    peer.send(...hugeProposalBy(validatorKey, height, 4 * MIB));
-    await pause(100);
-  }),
-  "a validator's messages for endless rounds": flood(1, async (peer, { headNumber, validatorKey }) => {
-    const height = BigInt(await headNumber()) + 1n;
-    repeat(200, (index) => peer.send(...prepareBy(validatorKey, height, 1 + index)));
-    await pause(200);
-  }),
-  "certificates with thousands of signatures": flood(2, async (peer, { headNumber, validatorKey }) => {
-    const height = BigInt(await headNumber()) + 1n;
-    const [id, payload] = certificateBy(validatorKey, height, 1 + Math.floor(Math.random() * 1e6), 3000);
-    repeat(10, () => peer.send(id, payload));
-    await pause(100);
-  }),
   "blocks without seals": flood(2, async (peer) => {
     const parent = peer.shown();
     const hash = hashOfHeader(parent);
@@ -109,6 +93,26 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     const hashes = Array.from({ length: 128 }, () => largeBlock);
     repeat(10, () => peer.say({ kind: "getBlockBodies", requestId: 1n, hashes }));
     await pause(50);
+  }),
+};
+
+/** By the key of a validator that is faulty, and has no node: one that hears itself falls silent. */
+export const ATTACKS_BY_VALIDATOR: Readonly<Record<string, Attack>> = {
+  "Proposals of many megabytes for future heights": flood(3, async (peer, { headNumber, validatorKey }) => {
+    const height = BigInt((await headNumber()) + 2 + Math.floor(Math.random() * 8));
+    peer.send(...hugeProposalBy(validatorKey, height, 4 * MIB));
+    await pause(100);
+  }),
+  "a validator's messages for endless rounds": flood(1, async (peer, { headNumber, validatorKey }) => {
+    const height = BigInt(await headNumber()) + 1n;
+    repeat(200, (index) => peer.send(...prepareBy(validatorKey, height, 1 + index)));
+    await pause(200);
+  }),
+  "certificates with thousands of signatures": flood(2, async (peer, { headNumber, validatorKey }) => {
+    const height = BigInt(await headNumber()) + 1n;
+    const [id, payload] = certificateBy(validatorKey, height, 1 + Math.floor(Math.random() * 1e6), 3000);
+    repeat(10, () => peer.send(id, payload));
+    await pause(100);
   }),
 };
 

@@ -128,7 +128,7 @@ describe("blocks keep their period, and memory its size, under", IN_REAL_TIME, (
     const blocks = await Promise.all(
       Array.from({ length: last - first + 1 }, (_, index) => roundAndTimeOf(first + index)),
     );
-    expect(blocks.length).toBeGreaterThanOrEqual(seconds - 1);
+    expect(last - first).toBeGreaterThanOrEqual(seconds - 1);
     expect(new Set(blocks.map(({ round }) => round))).toEqual(new Set([0]));
     const gaps = blocks.slice(1).map(({ timestamp }, index) => timestamp - (blocks[index]?.timestamp ?? 0));
     expect(Math.max(...gaps), `seconds between blocks: ${gaps.join()}`).toBeLessThanOrEqual(2);
