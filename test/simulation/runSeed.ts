@@ -12,6 +12,8 @@ const CALM_MS = 60 * 60_000;
 const BLIND_CALM_MS = 60_000;
 /** Blocks that every honest node must add to the highest one at the end of the faulty phase. */
 const CALM_BLOCKS = 5;
+/** Until then every node that came back for the calm phase has ended to listen for its own key (listening.ts). */
+const ALL_HEARD_MS = FAULTY_PHASE_MS + 12_000;
 /** Duration of the fault-free check, and the fewest blocks that it must bring after the one in progress. */
 const HEALTHY_MS = 8_000;
 const HEALTHY_BLOCKS = 5;
@@ -71,6 +73,7 @@ async function awaitBlocks(
 
 /** Without Byzantine validators and faults every block is decided in round 0, one a second. */
 async function checkHealth({ agenda, nodes, runUntil }: SimulatedNetwork): Promise<void> {
+  if (agenda.nowMs < ALL_HEARD_MS) await runUntil(ALL_HEARD_MS);
   const tips = nodes.map(({ chain }) => chain.length);
   // The height in progress may have begun in the faulty phase.
   const first = Math.max(...tips) + 1;
