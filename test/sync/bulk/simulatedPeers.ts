@@ -89,8 +89,8 @@ class Peer implements SimulatedPeer {
     this.#blocks = kind === "otherBranch" ? branchOf(blocks, random.between(1, last), random) : blocks;
     this.#byHash = new Map(this.#blocks.map((block) => [toDigits(block.hash), block]));
     this.#latencyMs = kind === "slow" ? random.between(1_500, 4_500) : random.between(1, 150);
-    // Slower ones time out in the middle of a range of headers.
-    this.#bytesPerMs = random.between(60, 5_000);
+    // A real request lasts while its response arrives, these do not: slower ones never deliver what one request asks for.
+    this.#bytesPerMs = random.between(300, 5_000);
   }
 
   requestHeaders({ start, max }: RangeQuery): Promise<Result<readonly Header[]>> {
