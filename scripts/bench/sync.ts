@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type MadeChain, makeChain } from "../../test/builders/madeChain.ts";
+import { longestPauseMs, watchingPauses } from "../../test/cluster/loopPauses.ts";
 import { type Contender, freePort, startProgram } from "./contenders.ts";
 import { type DiskBytes, diskBytesOf } from "./diskBytes.ts";
 import { createRpcClient } from "./httpClient.ts";
@@ -24,7 +25,7 @@ const LONGEST_MS = 600_000;
 
 /**
  * Syncs a new node from `peers` nodes on this computer, each with the same chain of four validators, and prints its speed,
- * its CPU over all threads (without that of a start), and its largest memory. The CPU of the peers is told apart.
+ * its CPU over all threads (without that of a start), the longest pause of its main thread, and its largest memory. The CPU of the peers is told apart.
  */
 export async function measureSync(peers: number): Promise<void> {
   for (const workload of WORKLOADS) {
@@ -38,6 +39,7 @@ export async function measureSync(peers: number): Promise<void> {
 
 interface SyncRun {
   readonly seconds: number;
+  readonly longestPauseMs: number;
   readonly cpuSeconds: number;
   readonly peersCpuSeconds: number;
   readonly peakMb: number;
@@ -59,10 +61,13 @@ async function syncFrom(made: MadeChain, folder: string, count: number): Promise
   const startCpuSeconds = idle.cpuSeconds();
   await idle.stop();
   const [peersBefore, startedAtMs] = [cpuOf(), performance.now()];
-  const fresh = await startNode(made, join(folder, "fresh"), enodes);
+  const pauseFile = join(folder, "pauses");
+  const fresh = await startNode(made, join(folder, "fresh"), enodes, watchingPauses(pauseFile));
+  const syncingSinceMs = Date.now();
   await untilHead(fresh, made.head);
   const run = {
     seconds: (performance.now() - startedAtMs - fresh.firstAnswerMs) / 1000,
+    longestPauseMs: longestPauseMs(pauseFile, syncingSinceMs, Date.now()),
     cpuSeconds: fresh.cpuSeconds() - startCpuSeconds,
     peersCpuSeconds: cpuOf() - peersBefore,
     peakMb: peakMb(fresh),
@@ -71,10 +76,15 @@ async function syncFrom(made: MadeChain, folder: string, count: number): Promise
   return run;
 }
 
-async function startNode(made: MadeChain, dataPath: string, enodes: readonly string[]): Promise<Contender> {
+async function startNode(
+  made: MadeChain,
+  dataPath: string,
+  enodes: readonly string[],
+  nodeOptions: readonly string[] = [],
+): Promise<Contender> {
   mkdirSync(dataPath, { recursive: true });
   writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
-  return startProgram(dataPath, [
+  const options = [
     `--genesis-file=${made.genesisFile}`,
     `--p2p-port=${await freePort()}`,
     "--p2p-interface=127.0.0.1",
@@ -84,7 +94,8 @@ async function startNode(made: MadeChain, dataPath: string, enodes: readonly str
     "--rpc-http-api=ETH,NET",
     "--min-gas-price=0",
     "--logging=WARN",
-  ]);
+  ];
+  return startProgram(dataPath, options, undefined, nodeOptions);
 }
 
 async function enodeOf({ port }: Contender): Promise<string> {
@@ -121,6 +132,7 @@ function printRun({ name, blocks }: Workload, { transactions, gasUsed }: MadeCha
     `CPU, all threads, us     ${per(blocks)} a block${transactions > 1_000 ? `, ${per(transactions)} a transaction` : ""}`,
   );
   console.log(`CPU of the peers         ${((100 * peersCpuSeconds) / cpuSeconds).toFixed(0)} % of that`);
+  console.log(`main thread held, ms     ${run.longestPauseMs.toFixed(0)} at most`);
   console.log(`largest memory, MB       ${peak.toFixed(0)}`);
 }
 

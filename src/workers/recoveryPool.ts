@@ -53,9 +53,12 @@ export function createRecoveryPool(settings: RecoverySettings = DEFAULT_RECOVERY
   return new WorkerRecoveryPool(settings);
 }
 
-/** Leaves one core to the main thread. */
+/**
+ * Leaves one core to the main thread, but two threads at least: the main thread waits for the seals of a sync, and has
+ * precedence over threads when it works (threadPriority).
+ */
 export const DEFAULT_RECOVERY_SETTINGS: RecoverySettings = {
-  threads: Math.max(1, Math.min(4, availableParallelism() - 1)),
+  threads: Math.max(2, Math.min(4, availableParallelism() - 1)),
   waitingLimit: 100_000,
 };
 
