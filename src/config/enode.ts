@@ -4,6 +4,12 @@ import { parseHex, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
 
+/**
+ * Host names in enode URLs: none, those that a name server knows (--Xdns-enabled), or also those that it may know later
+ * (--Xdns-update-enabled).
+ */
+export type HostNames = "none" | "known" | "any";
+
 /** The parts of an enode URL (p2p.md#enode-urls). */
 export interface Enode {
   /** 64 bytes. */

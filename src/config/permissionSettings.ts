@@ -3,7 +3,7 @@ import { silentLogger } from "../observability/logger.ts";
 import type { AllowlistKind } from "../permissioning/allowlist.ts";
 import { openPermissions, type PermissionSettings } from "../permissioning/permissions.ts";
 import { type Diagnostics, report } from "./diagnostics.ts";
-import { type Enode, isNamed, parseEnode, showEnode } from "./enode.ts";
+import { type Enode, type HostNames, isNamed, parseEnode, showEnode } from "./enode.ts";
 import type { OptionValues } from "./options.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 
@@ -26,7 +26,7 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
   const { values } = options;
   const settings = permissionSettings(values, workingDirectory);
   const opened = openPermissions(settings, {
-    nodeKind: nodeListKind({ allowsHostNames: values["Xdns-enabled"] }),
+    nodeKind: nodeListKind({ hostNames: values["Xdns-enabled"] ? "known" : "none" }),
     logger: silentLogger,
   });
   if (!opened.ok) {
@@ -38,10 +38,10 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
 
 /** Nodes by enode URL, with host names only if --Xdns-enabled. Maintained peers cannot be removed from the list. */
 export function nodeListKind({
-  allowsHostNames,
+  hostNames,
   maintained = [],
 }: {
-  readonly allowsHostNames: boolean;
+  readonly hostNames: HostNames;
   readonly maintained?: readonly Enode[];
 }): AllowlistKind {
   const fixed = new Set(maintained.map(showEnode));
@@ -50,7 +50,7 @@ export function nodeListKind({
     noun: "node",
     normalize(text) {
       const node = parseEnode(text);
-      return node.ok && (allowsHostNames || !isNamed(node.value)) ? showEnode(node.value) : undefined;
+      return node.ok && (hostNames !== "none" || !isNamed(node.value)) ? showEnode(node.value) : undefined;
     },
     isFixed: (item) => fixed.has(item),
   };

@@ -244,7 +244,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: Co
     pool: poolSettings(values),
     permissions: {
       ...permissionSettings(values, workingDirectory),
-      allowsHostNames: values["Xdns-enabled"],
+      hostNames: !values["Xdns-enabled"] ? "none" : values["Xdns-update-enabled"] ? "any" : "known",
     },
     poolFile: values["tx-pool-enable-save-restore"]
       ? resolve(dataPath, values["tx-pool-save-file"])

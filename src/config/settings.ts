@@ -6,7 +6,7 @@ import type { PermissionSettings } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
-import type { Enode } from "./enode.ts";
+import type { Enode, HostNames } from "./enode.ts";
 import type { NatSettings } from "./natSettings.ts";
 
 /** The node's complete configuration: read once, checked as a whole, never changed. Paths are absolute. */
@@ -42,7 +42,7 @@ export interface Settings {
   /** File that keeps the pool over a restart; undefined when it is not kept. */
   readonly poolFile: string | undefined;
   /** The allowlists of accounts and nodes, and whether node URLs may have host names. */
-  readonly permissions: PermissionSettings & { readonly allowsHostNames: boolean };
+  readonly permissions: PermissionSettings & { readonly hostNames: HostNames };
   readonly blockProduction: BlockProductionSettings;
   /** Free space on the data folder's disk below which no blocks are made; 0 for no limit. */
   readonly minFreeDiskBytes: number;

@@ -1,8 +1,9 @@
-import { type Enode, isNamed, parseEnode, showEnode } from "../config/enode.ts";
+import { type Enode, type HostNames, isNamed, parseEnode, showEnode } from "../config/enode.ts";
 import type { NodeAddress } from "../network/dialer.ts";
 import type { NamedPeer, Network } from "../network/network.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import type { EnodeErrorCode, PeerFacts, PeerHead, PeerToPeerFacts } from "../rpc/ports.ts";
+import { addressOf } from "./advertisedAddress.ts";
 
 /** Best block announced by a peer, by its node id. */
 export type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
@@ -10,14 +11,14 @@ export type FindPeerHead = (nodeId: Uint8Array) => PeerHead | undefined;
 export interface PeerFactsSettings {
   /** Address in our enode URL. */
   readonly advertisedHost: string;
-  /** Whether nodes may be named by host names: --Xdns-enabled. */
-  readonly allowsHostNames: boolean;
+  /** Which host names may name a node. */
+  readonly hostNames: HostNames;
 }
 
 /** The network's state for admin_… and net_… methods. */
 export function peerToPeerFacts(
   network: Network,
-  { advertisedHost, allowsHostNames }: PeerFactsSettings,
+  { advertisedHost, hostNames }: PeerFactsSettings,
   { nodeId, headOf }: { readonly nodeId: Uint8Array; readonly headOf: FindPeerHead },
 ): PeerToPeerFacts {
   const { endpoint, advertisedPort } = network;
@@ -35,23 +36,22 @@ export function peerToPeerFacts(
     get peers() {
       return network.peers.filter(({ isReady }) => isReady).map((peer) => factsOfPeer(peer, headOf));
     },
-    ...peerCommands(network, { allowsHostNames }),
+    ...peerCommands(network, { hostNames }),
   };
 }
 
 /** Commands of operators, which name nodes by enode URL. */
 export function peerCommands(
   network: Pick<Network, "addPeer" | "removePeer">,
-  { allowsHostNames }: Pick<PeerFactsSettings, "allowsHostNames">,
+  { hostNames }: Pick<PeerFactsSettings, "hostNames">,
 ): Pick<PeerToPeerFacts, "addPeer" | "removePeer"> {
-  const read = (url: string): Result<NodeAddress, EnodeErrorCode> => readNode(url, allowsHostNames);
   return {
-    addPeer(url) {
-      const node = read(url);
+    async addPeer(url) {
+      const node = await readNode(url, hostNames);
       return node.ok ? ok(network.addPeer(node.value)) : node;
     },
-    removePeer(url) {
-      const node = read(url);
+    async removePeer(url) {
+      const node = await readNode(url, hostNames);
       return node.ok ? ok(network.removePeer(node.value.nodeId)) : node;
     },
   };
@@ -62,14 +62,18 @@ export function dialAddress({ nodeId, host, tcpPort, udpPort = 0 }: Enode): Node
   return tcpPort === undefined ? undefined : { nodeId, host, tcpPort, udpPort };
 }
 
-function readNode(url: string, allowsHostNames: boolean): Result<NodeAddress, EnodeErrorCode> {
+async function readNode(url: string, hostNames: HostNames): Promise<Result<NodeAddress, EnodeErrorCode>> {
   const parsed = parseEnode(url);
   if (!parsed.ok) {
     const [, nodeId = ""] = /^enode:\/\/([^@]+)@/i.exec(url) ?? [];
     const isBadId = nodeId !== "" && !/^[0-9a-fA-F]{128}$/.test(nodeId);
     return refuse(isBadId ? "invalidNodeId" : "malformed", parsed.error.message);
   }
-  if (isNamed(parsed.value) && !allowsHostNames) return refuse("namedHost", "host names are not allowed");
+  if (isNamed(parsed.value)) {
+    if (hostNames === "none") return refuse("namedHost", "host names are not allowed");
+    const isKnown = hostNames === "any" || (await addressOf(parsed.value.host)) !== undefined;
+    if (!isKnown) return refuse("unknownHost", "no name server knows the host name");
+  }
   const node = dialAddress(parsed.value);
   return node === undefined ? refuse("malformed", "the node does not listen") : ok(node);
 }

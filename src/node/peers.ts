@@ -56,7 +56,7 @@ export interface PeerForks {
 
 /** Listens for peers and dials the maintained ones; undefined when --p2p-enabled is false. */
 export async function openPeers(
-  { peers, maxPeers, clientVersion, isDevelopmentNetwork, permissions: { allowsHostNames } }: Settings,
+  { peers, maxPeers, clientVersion, isDevelopmentNetwork, permissions: { hostNames } }: Settings,
   {
     key,
     protocols,
@@ -108,7 +108,7 @@ export async function openPeers(
   );
   if (!created.ok) return created;
   const network = created.value;
-  const advertised = { advertisedHost: address.host, allowsHostNames };
+  const advertised = { advertisedHost: address.host, hostNames };
   const facts = peerToPeerFacts(network, advertised, { nodeId: key.publicKey, headOf });
   warnOfNoPeers(peers, logger);
   const isFound = peers.discovery !== undefined && !isDevelopmentNetwork;

@@ -186,12 +186,12 @@ export interface PeerToPeerFacts {
   /** Peers that have completed their handshakes. */
   readonly peers: readonly PeerFacts[];
   /** Makes the node a maintained peer; false when it was one already, or is this node. */
-  addPeer(enode: string): Result<boolean, EnodeErrorCode>;
+  addPeer(enode: string): Promise<Result<boolean, EnodeErrorCode>>;
   /** Disconnects from the node and stops maintaining it; false when it was not a maintained peer. */
-  removePeer(enode: string): Result<boolean, EnodeErrorCode>;
+  removePeer(enode: string): Promise<Result<boolean, EnodeErrorCode>>;
 }
 
-export type EnodeErrorCode = "invalidNodeId" | "namedHost" | "malformed";
+export type EnodeErrorCode = "invalidNodeId" | "namedHost" | "unknownHost" | "malformed";
 
 export interface PeerFacts {
   /** 64 bytes. */

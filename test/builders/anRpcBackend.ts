@@ -97,8 +97,8 @@ export function aQuietNetwork(): PeerToPeerFacts {
     nodeId: new Uint8Array(64),
     advertised: { host: "127.0.0.1", port: 30303 },
     peers: [],
-    addPeer: () => ok(false),
-    removePeer: () => ok(false),
+    addPeer: async () => ok(false),
+    removePeer: async () => ok(false),
   };
 }
 

@@ -52,7 +52,9 @@ describe("the allowlists", () => {
     write("nodes.toml", `nodes-allowlist=["${NODE.replace("127.0.0.1", "node.example")}"]`);
     const args = [DEV_GENESIS, NODES_ON, "--permissions-nodes-config-file=nodes.toml"];
     expect(problems({ args })).toEqual([expect.stringContaining("Invalid node enode://")]);
-    expect(settings({ args: [...args, "--Xdns-enabled"] }).permissions.allowsHostNames).toBe(true);
+    expect(settings({ args: [...args, "--Xdns-enabled"] }).permissions.hostNames).toBe("known");
+    const later = [...args, "--Xdns-enabled", "--Xdns-update-enabled"];
+    expect(settings({ args: later }).permissions.hostNames).toBe("any");
   });
 
   it("that are named but not enabled give a warning", () => {

@@ -40,7 +40,7 @@ function fileOf(text: string): string {
 function open(path: string, { nodes = false } = {}) {
   return openPermissions(
     { accountsFile: path, nodesFile: nodes ? path : undefined },
-    { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
+    { nodeKind: nodeListKind({ hostNames: "none" }), logger: silentLogger },
   );
 }
 
@@ -59,7 +59,7 @@ describe("a node allowlist", () => {
     const path = fileOf(`nodes-allowlist=["${NODE}"]`);
     const enode = parseEnode(NODE);
     if (!enode.ok) throw new Error(enode.error.message);
-    const nodeKind = nodeListKind({ allowsHostNames: false, maintained: [enode.value] });
+    const nodeKind = nodeListKind({ hostNames: "none", maintained: [enode.value] });
     const permissions = openPermissions(
       { accountsFile: undefined, nodesFile: path },
       { nodeKind, logger: silentLogger },
@@ -89,7 +89,7 @@ describe("an account allowlist", () => {
   it("permits every account when there is no list", () => {
     const result = openPermissions(
       { accountsFile: undefined, nodesFile: undefined },
-      { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
+      { nodeKind: nodeListKind({ hostNames: "none" }), logger: silentLogger },
     );
     expect(result.ok && result.value.isSenderPermitted(addressFromHex(A))).toBe(true);
   });
@@ -267,18 +267,18 @@ describeWithVectors("Besu's permissions files", () => {
   ])("permissioning_config%s.toml has %d nodes", (name, count) => {
     const result = openPermissions(
       { accountsFile: undefined, nodesFile: at(name) },
-      { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
+      { nodeKind: nodeListKind({ hostNames: "none" }), logger: silentLogger },
     );
     expect(result.ok && result.value.nodes?.items).toHaveLength(count);
   });
 
   it("permissioning_config_node_allowlist_with_dns.toml needs host names to be allowed", () => {
-    const named = (allowsHostNames: boolean): boolean =>
+    const named = (hostNames: "none" | "known"): boolean =>
       openPermissions(
         { accountsFile: undefined, nodesFile: at("_node_allowlist_with_dns") },
-        { nodeKind: nodeListKind({ allowsHostNames }), logger: silentLogger },
+        { nodeKind: nodeListKind({ hostNames }), logger: silentLogger },
       ).ok;
-    expect(named(false)).toBe(false);
-    expect(named(true)).toBe(true);
+    expect(named("none")).toBe(false);
+    expect(named("known")).toBe(true);
   });
 });

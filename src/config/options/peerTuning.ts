@@ -45,7 +45,7 @@ const CONNECTION_OPTIONS = {
     type: switchType,
     default: false,
     isHidden: true,
-    help: "Resolve those names repeatedly, which this node always does.",
+    help: "Accept names that cannot be resolved yet. This node always resolves names repeatedly.",
   }),
   "Xnat-kube-service-name": noEffect.valued(
     nameType,

@@ -39,6 +39,7 @@ const OTHER_NAMES: Readonly<Partial<Record<keyof typeof ERRORS, string>>> = {
   peerToPeerNotRunning: "P2P_NETWORK_NOT_RUNNING",
   invalidNodeId: "ENODE_ID_INVALID",
   enodeDnsDisabled: "DNS_NOT_ENABLED",
+  enodeHostUnknown: "CANT_RESOLVE_PEER_ENODE_DNS",
   accountListDisabled: "ACCOUNT_ALLOWLIST_NOT_ENABLED",
   accountListEmpty: "ACCOUNT_ALLOWLIST_EMPTY_ENTRY",
   accountInvalid: "ACCOUNT_ALLOWLIST_INVALID_ENTRY",

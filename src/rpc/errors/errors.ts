@@ -94,6 +94,7 @@ export const ERRORS = {
     "Invalid node ID: node ID must have exactly 128 hexadecimal characters and should not include any '0x' hex prefix.",
   ),
   enodeDnsDisabled: new RpcError(-32100, "Enode DNS support is disabled"),
+  enodeHostUnknown: new RpcError(-32100, "Cannot resolve enode DNS hostname"),
   pluginNotFound: new RpcError(-60000, "Plugin not found"),
 
   // Permissions

@@ -70,7 +70,7 @@ describeWithVectors("admin_peers", () => {
     ] as const) {
       const peerToPeer = peerToPeerFacts(
         self.network,
-        { advertisedHost: "127.0.0.1", allowsHostNames: false },
+        { advertisedHost: "127.0.0.1", hostNames: "none" as const },
         { nodeId: self.identity.nodeId, headOf: () => head },
       );
       const node = await aRecordedNode("net2", 0);
@@ -109,7 +109,7 @@ describe("the enode URL of a peer", () => {
     await until(() => dialer.network.peerCount === 1);
     const { peers } = peerToPeerFacts(
       dialer.network,
-      { advertisedHost: "127.0.0.1", allowsHostNames: false },
+      { advertisedHost: "127.0.0.1", hostNames: "none" as const },
       { nodeId: dialer.identity.nodeId, headOf: () => undefined },
     );
     const id = toHex(listener.identity.nodeId).slice(2);
@@ -135,6 +135,20 @@ describeWithVectors("admin_addPeer and admin_removePeer", () => {
       const answer = await ask(method, params, { ...node, peerToPeer });
       expect(answer).toMatchObject({ error: { code, message: expect.stringMatching(message) } });
     }
+  });
+
+  it("refuse a host name that no name server knows, but not where it may be known later", async () => {
+    const self = await startToy(1);
+    const node = await aRecordedNode("net2", 0);
+    const url = `enode://${id}@nowhere.invalid:1`;
+    const answer = async (method: string, hostNames: "known" | "any") =>
+      await ask(method, [url], { ...node, peerToPeer: factsOf(self, hostNames) });
+    for (const method of ["admin_addPeer", "admin_removePeer"])
+      expect(await answer(method, "known")).toMatchObject({
+        error: { code: -32100, message: "Cannot resolve enode DNS hostname" },
+      });
+    expect(await answer("admin_addPeer", "any")).toMatchObject({ result: true });
+    expect(await answer("admin_removePeer", "any")).toMatchObject({ result: true });
   });
 
   it("connect and disconnect a node, and return true only the first time", async () => {
@@ -193,8 +207,11 @@ async function ask(
   return JSON.parse(reply?.text ?? "null");
 }
 
-function factsOf(self: Awaited<ReturnType<typeof startToy>>): PeerToPeerFacts {
-  const settings = { advertisedHost: "127.0.0.1", allowsHostNames: false };
+function factsOf(
+  self: Awaited<ReturnType<typeof startToy>>,
+  hostNames: "none" | "known" | "any" = "none",
+): PeerToPeerFacts {
+  const settings = { advertisedHost: "127.0.0.1", hostNames };
   return peerToPeerFacts(self.network, settings, { nodeId: self.identity.nodeId, headOf: () => undefined });
 }
 

@@ -342,7 +342,7 @@ function factsOf(network: Network): Partial<RpcPorts> {
         ...aQuietNetwork(),
         peerCount: 3,
         enode: String(answerTo("noparams/net_enode")),
-        ...peerCommands(aDialer(answerTo("admin/nodeInfo") as { id: string }), { allowsHostNames: false }),
+        ...peerCommands(aDialer(answerTo("admin/nodeInfo") as { id: string }), { hostNames: "none" }),
       },
       ethVersion: 68,
       services: () => Object.fromEntries(endpoints),

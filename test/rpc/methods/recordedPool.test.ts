@@ -129,7 +129,7 @@ describeWithVectors("a node with account and node permissions and a sequenced po
     );
     const permissions = openPermissions(
       { accountsFile: file, nodesFile: file },
-      { nodeKind: nodeListKind({ allowsHostNames: false }), logger: silentLogger },
+      { nodeKind: nodeListKind({ hostNames: "none" }), logger: silentLogger },
     );
     if (!permissions.ok) throw new Error(permissions.error.message);
     node = await chainOf("net3");

@@ -11,6 +11,7 @@ import { showEndpoint } from "./nodeInfo.ts";
 const ENODE_ERRORS: Readonly<Record<EnodeErrorCode, RpcError>> = {
   invalidNodeId: ERRORS.invalidNodeId,
   namedHost: ERRORS.enodeDnsDisabled,
+  unknownHost: ERRORS.enodeHostUnknown,
   malformed: ERRORS.parseError,
 };
 
@@ -45,10 +46,10 @@ function changerOf(change: "add" | "remove", summary: string): RpcMethod {
     exactParams: 1,
     result: { name: "isChanged", schema: BOOLEAN },
     ports: ["network"],
-    run([enode], { backend }) {
+    async run([enode], { backend }) {
       const { peerToPeer } = backend.network;
       if (peerToPeer === undefined) return ERRORS.peerToPeerDisabled;
-      const changed = peerToPeer[`${change}Peer`](enode);
+      const changed = await peerToPeer[`${change}Peer`](enode);
       return changed.ok ? changed.value : ENODE_ERRORS[changed.error.code];
     },
   });
