@@ -9,9 +9,9 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Counts of kills under load, power cut seeds, malformed requests, damaged folders, simulated pools, networks with a
- * Byzantine validator, networks of real nodes, untrusted peers, rewinds, and seconds of each attack; restarts of whole
- * networks, blocks that a validator misses, and validators that vote each other in.
+ * Counts of kills under load, power cut seeds, malformed requests, damaged folders, killed migrations, simulated pools,
+ * networks with a Byzantine validator, networks of real nodes, untrusted peers, rewinds, and seconds of each attack; restarts
+ * of whole networks, blocks that a validator misses, and validators that vote each other in.
  */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
@@ -20,6 +20,7 @@ const NUMBERS = {
   IBEX_FUZZ: "20000",
   IBEX_DAMAGES: "100",
   IBEX_IMPORT_KILLS: "12",
+  IBEX_MIGRATION_KILLS: "20",
   IBEX_POOL_LIVES: "2000",
   IBEX_SABOTAGE_SEEDS: "1000",
   IBEX_REAL_WORLDS: "20",
@@ -48,6 +49,7 @@ const SUITES = [
   "test/cluster/longOutage",
   "test/cluster/lostKey",
   "test/cluster/package",
+  "test/cluster/migration",
   "test/cluster/peers",
   "test/cluster/manySubscribers",
   "test/cluster/restart",

@@ -2,15 +2,22 @@
  * Builds dist/ from src/: main.js, a file for each kind of worker thread, and what they share below parts/. A few large
  * files instead of hundreds of small ones, because finding, reading and linking a module costs more at a start than
  * what is in it. Packages stay outside, as npm installs them. Types are checked by `npm run check`, not here.
+ *
+ * Tests build other programs: `--to=FOLDER` writes to an empty folder, `--replace=FILE=OTHER` takes another file in the place
+ * of one of src/.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const src = join(root, "src");
-const dist = join(root, "dist");
+const dist = resolve(argumentNamed("to") ?? join(root, "dist"));
+const [replaced, replacement] =
+  argumentNamed("replace")
+    ?.split("=")
+    .map((path) => resolve(path)) ?? [];
 const parts = join(dist, "parts");
 /** Names the files of the last build. It is written last: newer sources than it mean that dist/ is stale. */
 const built = join(dist, ".built");
@@ -22,6 +29,13 @@ const bundle = await rolldown({
   platform: "node",
   input: Object.fromEntries(entries().map((path) => [basename(path, ".ts"), path])),
   external: (id) => !id.startsWith(".") && !id.startsWith(root),
+  plugins: [
+    {
+      name: "replace",
+      resolveId: (id, importer = root) =>
+        id.startsWith(".") && resolve(dirname(importer), id) === replaced ? replacement : undefined,
+    },
+  ],
 });
 const { output } = await bundle.write({
   dir: dist,
@@ -48,4 +62,8 @@ writeFileSync(built, after.join("\n"));
 function entries() {
   const paths = readdirSync(src, { recursive: true }).map((path) => join(src, path));
   return [join(src, "main.ts"), ...paths.filter((path) => path.endsWith("Worker.ts"))];
+}
+
+function argumentNamed(name) {
+  return process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
 }

@@ -3,6 +3,7 @@ import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { type MigrationPlan, planMigration } from "../storage/migration/planMigration.ts";
 import { checkSchema, SCHEMA_VERSION } from "../storage/schema.ts";
 import { bytesIn, type DatabasePaths } from "./databasePaths.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
@@ -15,9 +16,11 @@ export async function printDatabaseInfo(
   try {
     const database = await openLevelDatabase({ path: paths.chain });
     try {
+      print(`folder: ${paths.chain}`);
+      const plan = await planMigration(database);
+      if (plan !== undefined) return printOutdated(plan, paths, print);
       const schema = await checkSchema(database);
       const head = readHead(database);
-      print(`folder: ${paths.chain}`);
       print(`schema version: ${schema === "ours" ? SCHEMA_VERSION : "none, the database is empty"}`);
       print(`head number: ${head === undefined ? "none" : head.number}`);
       print(`head hash: ${head === undefined ? "none" : toHex(head.hash)}`);
@@ -35,4 +38,16 @@ export async function printDatabaseInfo(
     print(error.message);
     return exitCodeOf(error);
   }
+}
+
+/** What else there is to tell is in a format that this version does not read. */
+function printOutdated(
+  { from, to, isResumed }: MigrationPlan,
+  { chain }: DatabasePaths,
+  print: (line: string) => void,
+): number {
+  print(`schema version: ${from}${isResumed ? ", half migrated" : ""}`);
+  print(`migration needed: to schema version ${to}, by \`ibex database migrate\``);
+  print(`bytes on disk: ${bytesIn(chain)}`);
+  return EXIT.ok;
 }

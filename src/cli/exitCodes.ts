@@ -1,4 +1,4 @@
-import { DamagedData, DiskError, FolderInUse, UnfinishedImport } from "../storage/database.ts";
+import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
 
 /**
  * Exit codes of the process (options.md#exit-codes). Service managers treat anything but 0 as a failure.
@@ -20,6 +20,7 @@ export const EXIT = {
 
 /** The exit code of an error that ended the process or command. */
 export function exitCodeOf(error: unknown): number {
-  if (error instanceof FolderInUse || error instanceof UnfinishedImport) return EXIT.badInput;
+  const isAboutTheFolder = [FolderInUse, OtherSchema, UnfinishedImport].some((kind) => error instanceof kind);
+  if (isAboutTheFolder) return EXIT.badInput;
   return error instanceof DiskError || error instanceof DamagedData ? EXIT.disk : EXIT.failed;
 }

@@ -6,7 +6,7 @@ import type { Logger, RootLogger } from "../observability/logger.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { DamagedData, DiskError, FolderInUse, UnfinishedImport } from "../storage/database.ts";
+import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
 import { createDiskGuard } from "../storage/diskGuard.ts";
 import { startScrubber } from "../storage/leveldb/scrubber.ts";
 import { startConsensus } from "./consensus.ts";
@@ -48,6 +48,7 @@ export type StartErrorCode =
   | "unusablePermissions"
   | "folderInUse"
   | "unfinishedImport"
+  | "otherSchema"
   | "unusableDatabase"
   | "differentGenesis"
   | "addressInUse"
@@ -79,6 +80,7 @@ export async function startNode(
 
 function codeOf(error: DiskError | DamagedData): StartErrorCode {
   if (error instanceof FolderInUse) return "folderInUse";
+  if (error instanceof OtherSchema) return "otherSchema";
   return error instanceof UnfinishedImport ? "unfinishedImport" : "unusableDatabase";
 }
 

@@ -57,6 +57,11 @@ export async function openStores(
   const stored = await openChainDatabase({
     path: directory.value.chain,
     headFile: directory.value.headFile,
+    onMigration: ({ from, to, bytes, seconds }) =>
+      logger.info(
+        { from, to, bytes, seconds },
+        "the database has an older schema version and is migrated; older versions of Ibex refuse it from now on",
+      ),
     ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
   });
   onStop(() => stored.close());

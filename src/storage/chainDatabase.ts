@@ -1,8 +1,11 @@
 import { verifyNewest } from "./blocks/verifyNewest.ts";
-import type { Database } from "./database.ts";
+import type { Database, DatabaseOnDisk } from "./database.ts";
+import { freeBytesOf } from "./diskGuard.ts";
 import { type HeadMarker, openHeadMarker } from "./headMarker.ts";
 import { openLevelDatabase } from "./leveldb/levelDatabase.ts";
 import { type MarkerFile, openMarkerFile } from "./markerFile.ts";
+import { migrate } from "./migration/migrate.ts";
+import { isQuick, type MigrationPlan, planMigration } from "./migration/planMigration.ts";
 import { checkSchema, writeSchema } from "./schema.ts";
 
 export interface ChainDatabaseSettings {
@@ -12,6 +15,11 @@ export interface ChainDatabaseSettings {
   readonly headFile: string;
   /** Bytes of the database to keep in memory; the default of openLevelDatabase unless given. */
   readonly cacheBytes?: number;
+  /**
+   * Called before a database of an older schema version is migrated, which happens here only when it is quick
+   * (migration/planMigration.ts). Without it, and when it is not quick, such a database is refused.
+   */
+  readonly onMigration?: (plan: MigrationPlan) => void;
 }
 
 /** The chain's database, verified and open. */
@@ -24,14 +32,14 @@ export interface ChainDatabase {
 /**
  * Opens the chain's database as a node does when it starts, and trusts nothing in it (architecture.md#trust-no-disk):
  *
- *   LevelDB's own files against their checksums -> LevelDB opens them -> schema version
+ *   LevelDB's own files against their checksums -> LevelDB opens them -> schema version (a quick migration)
  *   -> the head against the head marker -> the newest blocks against their commit records
  *
  * Throws DamagedData (what, where, what to do) or DiskError. Older data is verified when it is read: every value
  * carries a checksum (checksum.ts), or is identified by its hash.
  */
 export async function openChainDatabase(settings: ChainDatabaseSettings): Promise<ChainDatabase> {
-  const { headFile, ...level } = settings;
+  const { headFile, onMigration, ...level } = settings;
   const database = await openLevelDatabase(level);
   let markerFile: MarkerFile | undefined;
   const close = async (): Promise<void> => {
@@ -39,12 +47,24 @@ export async function openChainDatabase(settings: ChainDatabaseSettings): Promis
     markerFile?.close();
   };
   try {
+    if (onMigration !== undefined) await migrateIfQuick(database, settings.path, onMigration);
     markerFile = openMarkerFile(headFile, "the record of the newest block");
     return { database, headMarker: await verifyChain(database, markerFile), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+async function migrateIfQuick(
+  database: DatabaseOnDisk,
+  path: string,
+  onMigration: (plan: MigrationPlan) => void,
+): Promise<void> {
+  const plan = await planMigration(database);
+  if (plan === undefined || !isQuick(plan)) return;
+  onMigration(plan);
+  await migrate(database, { freeBytes: () => freeBytesOf(path) });
 }
 
 /** Verifies an open database of any kind: its schema, its head against the marker file, its newest blocks. */

@@ -18,6 +18,14 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** A database on disk, which takes room. */
+export interface DatabaseOnDisk extends Database {
+  /** Bytes of the entries on disk, about; those written in the last moments may be missing. */
+  approximateBytes(range: Pick<KeyRange, "from" | "until">): Promise<number>;
+  /** Rewrites the range without what was deleted or replaced, which until then takes room. */
+  compact(range: Pick<KeyRange, "from" | "until">): Promise<void>;
+}
+
 export interface FrozenReads {
   release(): void;
 }
@@ -52,6 +60,11 @@ export class DiskError extends Error {
 /** Another process has the folder open; the disk and its contents are fine. */
 export class FolderInUse extends DiskError {
   override name = "FolderInUse";
+}
+
+/** The database has another schema version than this program's, or its migration is not finished. */
+export class OtherSchema extends DiskError {
+  override name = "OtherSchema";
 }
 
 /** The import of a snapshot was stopped, so the database is neither empty nor a chain. */

@@ -91,7 +91,8 @@ const REPEAT_MS = 10 * 60_000;
 const RESUME_FACTOR = 1.25;
 const WARNING_FACTOR = 4;
 
-async function freeBytesOf(path: string): Promise<number | undefined> {
+/** Bytes that this user may still write to the disk of the folder; undefined when the system does not say. */
+export async function freeBytesOf(path: string): Promise<number | undefined> {
   try {
     const { bavail, bsize } = await statfs(path);
     return bavail * bsize;

@@ -1,47 +1,125 @@
 import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { createBatch } from "./batch.ts";
 import { RecordReader, RecordWriter } from "./blocks/byteRecord.ts";
-import { missing, openEntry, sealEntry } from "./checksum.ts";
-import { type Batch, type Database, DiskError, UnfinishedImport } from "./database.ts";
+import { missing, openEntry, REPLACE_CHAIN, sealEntry } from "./checksum.ts";
+import { type Batch, type Database, OtherSchema, UnfinishedImport } from "./database.ts";
 import { metaKey } from "./keys.ts";
+import type { MigrationStep } from "./migration/migrationStep.ts";
+import { FIRST_SCHEMA_VERSION, MIGRATION_STEPS } from "./migration/steps.ts";
 
-/** Increased with each change to the keys or to the encoding of a value. */
-export const SCHEMA_VERSION = 1;
+/** The schema version that this program reads and writes. */
+export const SCHEMA_VERSION: number = FIRST_SCHEMA_VERSION + MIGRATION_STEPS.length;
+
+/** How far a migration is. */
+export interface MigrationMark {
+  readonly from: number;
+  /** Index of the pass that is under way (migrationStep.ts). */
+  readonly pass: number;
+  /** Key of the last entry that this pass has converted. */
+  readonly cursor: Uint8Array;
+  /** Bytes of entries read by all passes so far, and their expected sum. */
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
+
+/** What the database says of its schema. */
+export interface StoredSchema {
+  /** Of an unfinished migration the version that it leads to, so that programs of the version before refuse it. */
+  readonly version: number;
+  /** Absent when the whole database has that version. */
+  readonly migration?: MigrationMark;
+}
 
 /**
- * Says whether the database is empty or has our schema version. Throws DiskError for another version, which this
- * program does not try to read, UnfinishedImport for the remains of an import, and DamagedData when there is data but no
- * version.
+ * Says whether the database is empty or has our schema version. Throws OtherSchema for another version or an unfinished
+ * migration, UnfinishedImport for the remains of an import, and DamagedData when there is data but no version.
  */
 export async function checkSchema(database: Database): Promise<"empty" | "ours"> {
+  const stored = await readSchema(database);
+  if (stored === undefined) return "empty";
+  const refused = refusalOf(stored);
+  if (refused !== undefined) throw new OtherSchema(refused);
+  return "ours";
+}
+
+/** Undefined for an empty database. Throws UnfinishedImport and DamagedData as checkSchema does. */
+export async function readSchema(database: Database): Promise<StoredSchema | undefined> {
   const sealed = database.get(SCHEMA_KEY);
-  if (sealed === undefined) {
-    if (database.get(UNFINISHED_KEY) !== undefined) throw new UnfinishedImport(UNFINISHED);
-    for await (const _ of database.range({ ...EVERYTHING, limit: 1 }))
-      throw missing("the schema version of the database");
-    return "empty";
-  }
-  const version = new RecordReader(
-    openEntry(SCHEMA_KEY, sealed, "the schema version of the database"),
-  ).number();
-  if (version === SCHEMA_VERSION) return "ours";
-  throw new DiskError(
-    `The database has schema version ${version}; this version of Ibex reads version ${SCHEMA_VERSION} only. ` +
-      "Start the version of Ibex that wrote it, or choose another --data-path and fetch the chain again.",
+  if (sealed !== undefined) return decodeSchema(openEntry(SCHEMA_KEY, sealed, WHAT));
+  if (database.get(UNFINISHED_KEY) !== undefined) throw new UnfinishedImport(UNFINISHED);
+  for await (const _ of database.range({ ...EVERYTHING, limit: 1 })) throw missing(WHAT);
+  return undefined;
+}
+
+/**
+ * Why this program can neither read nor migrate such a database; undefined when it can. `steps` are the migrations that it
+ * has.
+ */
+export function refusalOfVersion(
+  { version, migration }: StoredSchema,
+  steps: readonly MigrationStep[] = MIGRATION_STEPS,
+): string | undefined {
+  const newest = FIRST_SCHEMA_VERSION + steps.length;
+  if (version > newest)
+    return (
+      `The database has schema version ${version}; this version of Ibex reads version ${newest} only. A newer version of ` +
+      `Ibex wrote it: start that one again. To stay with this version, stop the node and ${REPLACE_CHAIN}`
+    );
+  if ((migration?.from ?? version) < FIRST_SCHEMA_VERSION)
+    return (
+      `The database has schema version ${version}, which no release of Ibex wrote; the oldest is ` +
+      `${FIRST_SCHEMA_VERSION}. With the node stopped, ${REPLACE_CHAIN}`
+    );
+  return undefined;
+}
+
+function refusalOf(stored: StoredSchema): string | undefined {
+  const refused = refusalOfVersion(stored);
+  if (refused !== undefined) return refused;
+  const { version, migration } = stored;
+  if (migration !== undefined)
+    return (
+      `The migration of the database from schema version ${migration.from} to ${version} is not finished. ` +
+      "Run `ibex database migrate` again: it goes on where it stopped."
+    );
+  if (version === SCHEMA_VERSION) return undefined;
+  return (
+    `The database has schema version ${version}; this version of Ibex uses version ${SCHEMA_VERSION}. Make a copy of the ` +
+    "data folder, then run `ibex database migrate`, which first says what it does and how long it takes " +
+    "(docs/operating/upgrading.md)."
   );
 }
 
 /** Writes our schema version to an empty database. */
 export async function writeSchema(database: Database): Promise<void> {
   const batch = createBatch();
-  putSchema(batch, SCHEMA_VERSION);
+  putSchema(batch, { version: SCHEMA_VERSION });
   await database.write(batch);
 }
 
-export function putSchema(batch: Batch, version: number): void {
+export function putSchema(batch: Batch, { version, migration }: StoredSchema): void {
   const writer = new RecordWriter();
   writer.number(version);
+  if (migration !== undefined) {
+    const { from, pass, cursor, doneBytes, totalBytes } = migration;
+    for (const number of [from, pass, doneBytes, totalBytes]) writer.number(number);
+    writer.sized(cursor);
+  }
   batch.put(SCHEMA_KEY, sealEntry(SCHEMA_KEY, writer.finish()));
+}
+
+/** 0.2.0 reads the first number and nothing after it: the version comes first for ever. */
+function decodeSchema(record: Uint8Array): StoredSchema {
+  const reader = new RecordReader(record);
+  const version = reader.number();
+  if (reader.isAtEnd) return { version };
+  const [from, pass, doneBytes, totalBytes] = [
+    reader.number(),
+    reader.number(),
+    reader.number(),
+    reader.number(),
+  ];
+  return { version, migration: { from, pass, doneBytes, totalBytes, cursor: reader.sized() } };
 }
 
 /**
@@ -55,9 +133,10 @@ export function putUnfinishedImport(batch: Batch): void {
 /** Ends the import: the batch must also have the head. */
 export function finishImport(batch: Batch): void {
   batch.delete(UNFINISHED_KEY);
-  putSchema(batch, SCHEMA_VERSION);
+  putSchema(batch, { version: SCHEMA_VERSION });
 }
 
+const WHAT = "the schema version of the database";
 const UNFINISHED =
   "The import of a snapshot into this database was not finished. Run `ibex snapshot import` again, which starts over, or " +
   "delete chain/ in the data folder and let the node fetch the chain from its peers.";

@@ -119,7 +119,7 @@ describe("ibex database", () => {
   it("requires the second word", async () => {
     const { exitCode, errors } = await ibex("database");
     expect(exitCode).toBe(2);
-    expect(errors).toMatch(/^Missing required subcommand: one of check, info\n/);
+    expect(errors).toMatch(/^Missing required subcommand: one of check, info, migrate\n/);
   });
 });
 

@@ -36,7 +36,7 @@ describe("the chain database on disk", () => {
     const folder = temporaryFolder();
     await inFolder(folder, async ({ database }) => {
       const batch = createBatch();
-      putSchema(batch, 7);
+      putSchema(batch, { version: 7 });
       await database.write(batch);
     });
     const opening = inFolder(folder, async () => undefined);

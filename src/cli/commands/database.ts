@@ -1,6 +1,7 @@
 import { readDataFolder } from "../../config/readSettings.ts";
-import { findDatabase } from "../databasePaths.ts";
-import { refuse } from "../processIo.ts";
+import { switchType } from "../../config/valueTypes.ts";
+import { type DatabasePaths, findDatabase } from "../databasePaths.ts";
+import { type ProcessIo, refuse } from "../processIo.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 
 export const DATABASE_COMMANDS: readonly Command[] = [
@@ -22,11 +23,39 @@ export const DATABASE_COMMANDS: readonly Command[] = [
       return withDatabase(invocation, printDatabaseInfo);
     },
   }),
+  defineCommand({
+    words: "database migrate",
+    help:
+      "Bring the database of a stopped node, which an older version of Ibex wrote, to the schema version of this one. Says " +
+      "first what it does, how long it takes and how much disk it wants. After a stop or a kill it goes on when it is run " +
+      "again. First read docs/operating/upgrading.md.",
+    options: {
+      "dry-run": { type: switchType, help: "Only say what would be done." },
+    },
+    nodeOptions: ["data-path", "config-file"],
+    async run(invocation) {
+      const { migrateDatabase } = await import("../migrateDatabase.ts");
+      const isStopped = listen(invocation.io);
+      const isDryRun = invocation.values["dry-run"] === true;
+      return withDatabase(invocation, (paths, print) =>
+        migrateDatabase({ paths, isDryRun, isStopped, print }),
+      );
+    },
+  }),
 ];
 
+/** Returns a function that tells whether a stop was requested. */
+function listen(io: ProcessIo): () => boolean {
+  let isStopped = false;
+  void io.awaitStop().received.then(() => {
+    isStopped = true;
+  });
+  return () => isStopped;
+}
+
 async function withDatabase(
-  { io, raw }: Invocation,
-  action: typeof import("../checkDatabase.ts").checkDatabase,
+  { io, raw }: Pick<Invocation, "io" | "raw">,
+  action: (paths: DatabasePaths, print: (line: string) => void) => Promise<number>,
 ): Promise<number> {
   const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);

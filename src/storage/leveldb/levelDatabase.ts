@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../../primitives/assert.ts";
-import { type Batch, type Database, DiskError, type FrozenReads, type KeyRange } from "../database.ts";
+import { type Batch, type DatabaseOnDisk, DiskError, type FrozenReads, type KeyRange } from "../database.ts";
 import { translateDiskError } from "../diskErrors.ts";
 import { refuseDamagedLevelFiles } from "./levelFiles.ts";
 import { lockHolder } from "./lockHolder.ts";
@@ -25,7 +25,7 @@ export interface LevelSettings {
  * (levelFiles.ts). Fails with FolderInUse when another process has it open, with another DiskError when the disk
  * refuses, and with DamagedData when the files are damaged.
  */
-export async function openLevelDatabase(settings: LevelSettings): Promise<Database> {
+export async function openLevelDatabase(settings: LevelSettings): Promise<DatabaseOnDisk> {
   const path = resolve(settings.path);
   const isReader = settings.readOnlyThread === true;
   if (!isReader) {
@@ -77,7 +77,7 @@ const PORTION_BYTES = 2 * 1024 * 1024;
 /** Reads without a snapshot. */
 const NEWEST = {};
 
-class LevelDatabase implements Database {
+class LevelDatabase implements DatabaseOnDisk {
   private readonly level: Level;
   private readonly path: string;
   private readonly isReader: boolean;
@@ -130,6 +130,22 @@ class LevelDatabase implements Database {
       throw translateDiskError(error, `The database in ${this.path} cannot be read`);
     } finally {
       await iterator.close();
+    }
+  }
+
+  async approximateBytes({ from, until }: Pick<KeyRange, "from" | "until">): Promise<number> {
+    try {
+      return await this.level.approximateSize(from, until);
+    } catch (error) {
+      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
+    }
+  }
+
+  async compact({ from, until }: Pick<KeyRange, "from" | "until">): Promise<void> {
+    try {
+      await this.level.compactRange(from, until);
+    } catch (error) {
+      throw translateDiskError(error, `The database in ${this.path} cannot be written`);
     }
   }
 

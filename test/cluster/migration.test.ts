@@ -1,0 +1,245 @@
+import { createHash } from "node:crypto";
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createBatch } from "../../src/storage/batch.ts";
+import { sealEntry } from "../../src/storage/checksum.ts";
+import { KEY_PREFIXES } from "../../src/storage/keys.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { putSchema, readSchema } from "../../src/storage/schema.ts";
+import { preimageKey } from "../../src/storage/stateKeys.ts";
+import { buildNextVersion } from "../builders/nextVersion.ts";
+import { unpackArchive } from "../fixtures/archive.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { generator } from "../storage/random.ts";
+import { IS_THOROUGH } from "../thorough.ts";
+import { PROGRAM, pause, rpc, runProgram, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
+
+const KILLS = Number(process.env["IBEX_MIGRATION_KILLS"] ?? 3);
+const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
+const FIXTURE = join(import.meta.dirname, "..", "fixtures", "folders", "schema-1.br");
+/** Enough that a node does not migrate it at its start. */
+const LARGE_BYTES = 20 * 1024 * 1024;
+/** For kills: some twenty batches in each of four passes. */
+const MEDIUM_BYTES = (IS_THOROUGH ? 40 : 6) * 1024 * 1024;
+const LATEST_KILL_MS = IS_THOROUGH ? 600 : 120;
+
+/** A folder of today's schema version, today's program, and one of a later version whose schema version is 3. */
+describe("a database and programs of several schema versions", IN_REAL_TIME, () => {
+  let next = "";
+  let medium = "";
+  beforeAll(async () => {
+    next = buildNextVersion(temporaryFolder());
+    medium = aFolder();
+    await enlarge(join(medium, "data"), MEDIUM_BYTES);
+  });
+
+  it("a small one is migrated at the start of the later version, which answers as before, and today's refuses it", async () => {
+    const folder = aFolder();
+    const node = await startNodeProcess(nodeOf(folder, next));
+    expect(node.output()).toContain("the database has an older schema version and is migrated");
+    const { answers } = JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) as Expected;
+    for (const { method, params, result } of answers)
+      expect(await rpc(node.httpUrl, method, params), method).toEqual(result);
+    expect(await node.stop()).toBe(0);
+    expect(await schemaOf(folder)).toEqual({ version: 3 });
+    expect((await ibex(next, folder, "check")).output).toContain("The database is sound.");
+    for (const { exitCode, output } of [
+      await ibex(PROGRAM, folder, "info"),
+      await started(PROGRAM, folder),
+    ]) {
+      expect(exitCode).toBe(2);
+      expect(output).toMatch(/schema version 3; this version of Ibex reads version 1 only/);
+      expect(output).toMatch(/start that one again.*put chain\/ and head\.log of a backup/);
+    }
+  });
+
+  it("a large one is refused at the start, with the command, which says what it will do", async () => {
+    const folder = aFolder();
+    await enlarge(join(folder, "data"), LARGE_BYTES);
+    const before = await contentOf(folder);
+    for (const { exitCode, output } of [await started(next, folder), await ibex(next, folder, "check")]) {
+      expect(exitCode).toBe(2);
+      expect(output).toMatch(/schema version 1; this version of Ibex uses version 3.*ibex database migrate/);
+    }
+    const info = await ibex(next, folder, "info");
+    expect(info).toMatchObject({ exitCode: 0 });
+    expect(info.output).toContain("schema version: 1\nmigration needed: to schema version 3");
+    const dry = await ibex(next, folder, "migrate", "--dry-run");
+    expect(dry).toMatchObject({ exitCode: 0 });
+    expect(dry.output).toMatch(/has schema version 1; this version of Ibex uses 3\./);
+    expect(dry.output).toMatch(/ {2}1 to 2: Move preimages and mark transactions \(2\d MB\)/);
+    expect(dry.output).toMatch(
+      /It reads \d+ MB, takes about \d+ s, and wants \d+ MB of disk; \d+ MB are free\./,
+    );
+    expect(await contentOf(folder)).toBe(before);
+    expect(await schemaOf(folder)).toEqual({ version: 1 });
+    // Today's program still takes it.
+    const today = await ibex(PROGRAM, folder, "migrate");
+    expect(today).toMatchObject({ exitCode: 0 });
+    expect(today.output).toContain("has schema version 1 already: there is nothing to migrate");
+  });
+
+  it(`kill -9 at any moment: it goes on, to what an uninterrupted one gives (${KILLS} kills, IBEX_SEED=${SEED})`, async () => {
+    const before = await contentOf(medium);
+    const uninterrupted = copyOf(medium);
+    const whole = await ibex(next, uninterrupted, "migrate");
+    expect(whole).toMatchObject({ exitCode: 0 });
+    expect(whole.output).toMatch(
+      /Migrating from schema version 2 to 3: .*\n(.*\n)*The database has schema version 3\./,
+    );
+    const folder = copyOf(medium);
+    const random = generator(SEED);
+    let interrupted = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      const program = runProgram(
+        [`--data-path=${join(folder, "data")}`, "database", "migrate"],
+        undefined,
+        [],
+        next,
+      );
+      while (!program.output().includes("Migrating") && program.child.exitCode === null) await pause(5);
+      await pause(random.below(LATEST_KILL_MS));
+      program.child.kill("SIGKILL");
+      await program.exit;
+      const stored = await schemaOf(folder);
+      if (stored?.migration === undefined) continue;
+      interrupted++;
+      const today = await ibex(PROGRAM, folder, "info");
+      expect(today.exitCode).toBe(2);
+      expect(today.output).toMatch(/has schema version [23]; this version of Ibex reads version 1 only/);
+      const later = await ibex(next, folder, "check");
+      expect(later.exitCode).toBe(2);
+      expect(later.output).toMatch(
+        /migration of the database from .* is not finished. Run `ibex database migrate` again/,
+      );
+    }
+    expect(interrupted).toBeGreaterThan(0);
+    const last = await ibex(next, folder, "migrate");
+    expect(last).toMatchObject({ exitCode: 0 });
+    expect(await schemaOf(folder)).toEqual({ version: 3 });
+    expect(await contentOf(folder)).toBe(await contentOf(uninterrupted));
+    // The second step undoes the first.
+    expect(await contentOf(folder)).toBe(before);
+    expect((await ibex(next, folder, "check")).output).toContain("The database is sound.");
+  }, 120_000);
+
+  it("Ctrl-C ends a migration after a batch, with the way on", async () => {
+    const folder = copyOf(medium);
+    const program = runProgram(
+      [`--data-path=${join(folder, "data")}`, "database", "migrate"],
+      undefined,
+      [],
+      next,
+    );
+    while (!program.output().includes("Migrating") && program.child.exitCode === null) await pause(5);
+    program.child.kill("SIGINT");
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toContain("The migration was stopped. Run `ibex database migrate` again");
+    const last = await ibex(next, folder, "migrate");
+    expect(last).toMatchObject({ exitCode: 0 });
+  });
+
+  it("a version that no release wrote is refused", async () => {
+    const folder = aFolder();
+    const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
+    const batch = createBatch();
+    putSchema(batch, { version: 0 });
+    await database.write(batch);
+    await database.close();
+    for (const program of [PROGRAM, next]) {
+      const { exitCode, output } = await started(program, folder);
+      expect(exitCode).toBe(2);
+      expect(output).toContain("schema version 0, which no release of Ibex wrote");
+    }
+  });
+});
+
+interface Expected {
+  readonly answers: readonly {
+    readonly method: string;
+    readonly params: readonly unknown[];
+    readonly result: unknown;
+  }[];
+}
+
+function aFolder(): string {
+  const folder = temporaryFolder();
+  unpackArchive(readFileSync(FIXTURE), folder);
+  return folder;
+}
+
+function copyOf(folder: string): string {
+  const copy = temporaryFolder();
+  cpSync(folder, copy, { recursive: true });
+  return copy;
+}
+
+/** Adds preimages of nothing, which no answer depends on. */
+async function enlarge(dataPath: string, addedBytes: number): Promise<void> {
+  const random = generator(7);
+  const database = await openLevelDatabase({ path: join(dataPath, "chain") });
+  for (let bytes = 0; bytes < addedBytes; ) {
+    const batch = createBatch();
+    while (batch.byteLength < 2 * 1024 * 1024) {
+      const key = Uint8Array.from(preimageKey(random.bytes(32)));
+      batch.put(key, sealEntry(key, new Uint8Array(1000).fill(random.below(256))));
+    }
+    bytes += batch.byteLength;
+    await database.write(batch);
+  }
+  await database.close();
+}
+
+function nodeOf(folder: string, program: string) {
+  return {
+    dataPath: join(folder, "data"),
+    program,
+    options: [
+      `--genesis-file=${join(folder, "genesis.json")}`,
+      "--p2p-port=0",
+      "--rpc-http-enabled",
+      "--rpc-http-api=ETH,NET,WEB3,DEBUG,IBFT",
+      "--revert-reason-enabled",
+    ],
+  };
+}
+
+/** A start that is expected to fail. */
+async function started(program: string, folder: string) {
+  const { dataPath, options } = nodeOf(folder, program);
+  return ended(runProgram([`--data-path=${dataPath}`, ...options], undefined, [], program));
+}
+
+function ibex(program: string, folder: string, ...words: readonly string[]) {
+  return ended(
+    runProgram([`--data-path=${join(folder, "data")}`, "database", ...words], undefined, [], program),
+  );
+}
+
+async function ended(program: ReturnType<typeof runProgram>) {
+  const exitCode = await program.exit;
+  return { exitCode, output: program.output() };
+}
+
+async function schemaOf(folder: string) {
+  const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
+  try {
+    return await readSchema(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Hash of all entries but the schema version, which is the first value about the database. */
+async function contentOf(folder: string): Promise<string> {
+  const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
+  const hash = createHash("sha256");
+  for await (const [key, value] of database.range({
+    from: Uint8Array.of(KEY_PREFIXES.meta + 1),
+    until: Uint8Array.of(0xff),
+  }))
+    hash.update(`${key.length} ${value.length} `).update(key).update(value);
+  await database.close();
+  return hash.digest("hex");
+}
