@@ -71,8 +71,8 @@ export function missing(what: string): DamagedData {
  * with older votes can contradict its newer ones.
  */
 export const REPLACE_CHAIN =
-  "put chain/ and head.log of a backup in the place of those in the data folder, or delete chain/, caches/ and head.log " +
-  "there and let the node fetch the chain again from its peers. Keep everything else as it is: key is the node's " +
+  "delete chain/, caches/ and head.log in the data folder, and restore a backup (`ibex backup restore`) or let the node " +
+  "fetch the chain again from its peers. Keep everything else as it is: key is the node's " +
   "identity, and a validator without its votes.log and votes.log.mark could contradict its votes.";
 
 /** The remedy for damage, for the end of a message. */

@@ -75,7 +75,7 @@ describe("ibex database", () => {
     const { exitCode, output } = await ibex("database", "check", "--data-path", dataPath);
     expect(exitCode).toBe(74);
     expect(output).toMatch(/^Damage: .*block 2\b/im);
-    expect(output.match(/backup/g)).toHaveLength(1);
+    expect(output.match(/restore a backup/g)).toHaveLength(1);
   });
 
   it("does not check the contents of damaged files", async () => {

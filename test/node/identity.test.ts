@@ -65,7 +65,8 @@ it("writes the well-known key for the development network, whatever the folder c
 });
 
 it("is kept by the remedy for a damaged database, and so are the votes", () => {
-  const [, deleted, kept] = /or delete (.*) there.*Keep everything else as it is: (.*)$/.exec(REMEDY) ?? [];
+  const [, deleted, kept] =
+    /then delete (.*) in the data folder.*Keep everything else as it is: (.*)$/.exec(REMEDY) ?? [];
   expect(deleted).toBe("chain/, caches/ and head.log");
   for (const name of ["key", "votes.log", "votes.log.mark"]) expect(kept).toContain(name);
 });

@@ -1,3 +1,4 @@
+import { BACKUP_COMMANDS } from "./backup.ts";
 import { BLOCKS_COMMANDS } from "./blocks.ts";
 import type { Command } from "./command.ts";
 import { COMPARE } from "./compare.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   ...PUBLIC_KEY_COMMANDS,
   ...DATABASE_COMMANDS,
   ...VALIDATOR_COMMANDS,
+  ...BACKUP_COMMANDS,
   COMPARE,
   ...NOT_APPLICABLE,
 ];

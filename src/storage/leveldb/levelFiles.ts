@@ -78,7 +78,8 @@ const TABLE_BYTES_AT_START = 64 * 1024 * 1024;
 
 const LEVEL_FILE = /^(MANIFEST-\d+|\d+\.(ldb|sst|log))$/;
 
-function currentManifest(path: string): string | undefined {
+/** The path of the manifest that CURRENT names; undefined when there is none. */
+export function currentManifest(path: string): string | undefined {
   const current = join(path, "CURRENT");
   if (!existsSync(current)) return undefined;
   const name = /^(MANIFEST-\d+)\n$/.exec(new TextDecoder().decode(read(current)))?.[1];
@@ -87,12 +88,7 @@ function currentManifest(path: string): string | undefined {
 
 /** Only the newest log may end in an incomplete record. */
 function* findLogDamage(path: string, names: readonly string[], logNumber: number): Generator<string> {
-  const numbers = names
-    .map((name) => /^(\d+)\.log$/.exec(name)?.[1])
-    .filter((digits) => digits !== undefined)
-    .map(Number)
-    .filter((number) => number >= logNumber)
-    .sort((a, b) => a - b);
+  const numbers = logNumbersIn(names, logNumber);
   if (numbers[0] !== logNumber) yield `${logPath(path, logNumber)} is missing`;
   for (const number of numbers) {
     const { damagedAt, isTorn } = readLog(read(logPath(path, number)));
@@ -128,12 +124,26 @@ function* findTablesDamage(
   }
 }
 
-function logPath(path: string, number: number): string {
+/** The numbers of the logs in a folder from `first` on, in order. */
+export function logNumbers(path: string, first: number): readonly number[] {
+  return logNumbersIn(readdirSync(path), first);
+}
+
+function logNumbersIn(names: readonly string[], first: number): readonly number[] {
+  return names
+    .map((name) => /^(\d+)\.log$/.exec(name)?.[1])
+    .filter((digits) => digits !== undefined)
+    .map(Number)
+    .filter((number) => number >= first)
+    .sort((a, b) => a - b);
+}
+
+export function logPath(path: string, number: number): string {
   return join(path, fileName(number, "log"));
 }
 
-/** Old versions of LevelDB called tables .sst; LevelDB reads both names. */
-function tablePath(path: string, number: number): string | undefined {
+/** The path of a table that exists. Old versions of LevelDB called tables .sst; LevelDB reads both names. */
+export function tablePath(path: string, number: number): string | undefined {
   return ["ldb", "sst"].map((extension) => join(path, fileName(number, extension))).find(existsSync);
 }
 

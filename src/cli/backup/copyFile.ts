@@ -1,0 +1,82 @@
+import { linkSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { crc32 } from "node:zlib";
+import { PIECE_BYTES } from "./limits.ts";
+
+/** How copies are made. */
+export interface CopyPace {
+  /** Bytes per second read and written at most; undefined for no limit. */
+  readonly bytesPerSecond: number | undefined;
+  /** Throws when the command is to stop. Called between two pieces. */
+  continueOrThrow(): void;
+}
+
+/** The size and the CRC-32 of what was copied. */
+export interface Copied {
+  readonly bytes: number;
+  readonly crc32: number;
+}
+
+/** Copies a file to a new one, which is durable then. */
+export async function copyFile(from: string, to: string, pace: CopyPace, mode = 0o644): Promise<Copied> {
+  const target = await open(to, "wx", mode);
+  try {
+    const copied = await readPieces(from, pace, (piece) => writeAll(target, piece));
+    await target.sync();
+    return copied;
+  } finally {
+    await target.close();
+  }
+}
+
+/** Reads a file to its end. */
+export function readWhole(path: string, pace: CopyPace): Promise<Copied> {
+  return readPieces(path, pace, () => undefined);
+}
+
+/** Makes a hard link; false where the file system has none, or is another one. */
+export function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(code)) return false;
+    throw error;
+  }
+}
+
+async function readPieces(
+  path: string,
+  { bytesPerSecond, continueOrThrow }: CopyPace,
+  use: (piece: Uint8Array) => unknown,
+): Promise<Copied> {
+  const file = await open(path, "r");
+  try {
+    const buffer = new Uint8Array(PIECE_BYTES);
+    let [bytes, sum] = [0, 0];
+    for (;;) {
+      continueOrThrow();
+      const startMs = performance.now();
+      const { bytesRead } = await file.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) return { bytes, crc32: sum };
+      const piece = buffer.subarray(0, bytesRead);
+      sum = crc32(piece, sum);
+      bytes += bytesRead;
+      await use(piece);
+      if (bytesPerSecond === undefined) continue;
+      const restMs = (1000 * bytesRead) / bytesPerSecond - (performance.now() - startMs);
+      if (restMs >= 1) await pause(restMs);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeAll(target: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) {
+    const { bytesWritten } = await target.write(piece, at, piece.length - at);
+    at += bytesWritten;
+  }
+}

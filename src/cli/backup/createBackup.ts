@@ -1,0 +1,229 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { open, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { clientVersion } from "../../config/clientVersion.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { syncFolder } from "../../primitives/syncFolder.ts";
+import { DamagedData } from "../../storage/database.ts";
+import { copyLevelFolder } from "../../storage/leveldb/levelCopy.ts";
+import { findTableDamage } from "../../storage/leveldb/levelTable.ts";
+import { type CopyPace, copyFile, link, readWhole } from "./copyFile.ts";
+import { type BackedUpFile, type FileList, LIST_NAME, readFileList } from "./fileList.ts";
+import { CHECK_BYTES, RESERVE_BYTES } from "./limits.ts";
+import { type ChainFacts, factsOfCopy, isTable } from "./openCopy.ts";
+import { makeWorkFolder } from "./unfinished.ts";
+
+export interface BackupRequest {
+  readonly dataPath: string;
+  /** Folder of all backups of this node; created when absent. */
+  readonly to: string;
+  /** Backups of this chain that stay there, this one included. */
+  readonly keep: number;
+  readonly withKey: boolean;
+  readonly processId: number;
+  readonly pace: CopyPace;
+  nowMs(): number;
+}
+
+export interface Backup extends FileList {
+  readonly folder: string;
+  /** Bytes that took room on the disk of the backups; the rest are links. */
+  readonly newBytes: number;
+  /** Older backups that were removed. */
+  readonly removed: readonly string[];
+}
+
+type Refusal = "noChain" | "tooLittleRoom" | "noKey";
+
+/**
+ * Copies the chain of a data folder, whether a node uses it or not: the database as it was at one moment (levelCopy.ts), and
+ * what the operator put beside it. Never the vote log, which would be old when it is used.
+ *
+ *   links beside the node's files -> copies, or links to the newest backup's -> each new table against its checksums
+ *   -> a trial opening -> the list of files, synced -> the final name
+ *
+ * So a folder with a list is a whole backup. What a kill leaves is removed by the next backup. Throws DiskError, DamagedData
+ * and Stopped.
+ */
+export async function createBackup(request: BackupRequest): Promise<Result<Backup, Refusal>> {
+  const { dataPath, to, withKey, processId } = request;
+  const chain = join(dataPath, "chain");
+  if (!existsSync(join(chain, "CURRENT"))) return refuse("noChain", `There is no chain in ${dataPath}.`);
+  if (withKey && !existsSync(join(dataPath, "key")))
+    return refuse("noKey", `There is no file key in ${dataPath}.`);
+  mkdirSync(to, { recursive: true });
+  const stage = makeWorkFolder(dataPath, processId);
+  const draft = makeWorkFolder(to, processId);
+  try {
+    copyLevelFolder(chain, stage);
+    const newest = newestBackup(to);
+    const room = await refuseLittleRoom(stage, to, newest);
+    if (!room.ok) return room;
+    const { files, newBytes } = await copyAll(request, { stage, draft, newest });
+    const facts = await factsOfCopy(join(draft, "chain"), join(draft, "check"), request.pace);
+    if (facts === undefined) return refuse("noChain", `There is no chain in ${dataPath}.`);
+    const createdAt = new Date(request.nowMs()).toISOString();
+    const list: FileList = { format: 1, client: clientVersion(), createdAt, ...facts, files };
+    const folder = await finish(draft, to, list);
+    return ok({ ...list, folder, newBytes, removed: removeOld(request, facts) });
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+interface Folders {
+  /** The links beside the node's files. */
+  readonly stage: string;
+  /** The backup in the making. */
+  readonly draft: string;
+  readonly newest: KnownBackup | undefined;
+}
+
+interface KnownBackup {
+  readonly folder: string;
+  readonly list: FileList;
+}
+
+async function copyAll(
+  { dataPath, withKey, pace }: BackupRequest,
+  { stage, draft, newest }: Folders,
+): Promise<{ readonly files: readonly BackedUpFile[]; readonly newBytes: number }> {
+  const files: BackedUpFile[] = [];
+  let newBytes = 0;
+  mkdirSync(join(draft, "chain"));
+  const known = tablesOf(newest);
+  for (const name of readdirSync(stage)) {
+    const path = `chain/${name}`;
+    const origin = isTable(name) ? originOf(join(stage, name)) : undefined;
+    const old = origin === undefined ? undefined : known.get(origin);
+    if (old !== undefined && newest !== undefined && link(join(newest.folder, old.path), join(draft, path))) {
+      files.push({ ...old, path });
+      continue;
+    }
+    const copied = await copyNew(join(stage, name), join(draft, path), pace);
+    if (!copied.isLink) newBytes += copied.bytes;
+    const { bytes, crc32 } = copied;
+    files.push({ path, bytes, crc32, ...(origin !== undefined && { origin }) });
+  }
+  for (const name of [...OPERATORS_FILES, ...(withKey ? ["key"] : [])]) {
+    if (!existsSync(join(dataPath, name))) continue;
+    const copied = await copyFile(join(dataPath, name), join(draft, name), pace, 0o600);
+    files.push({ path: name, ...copied });
+  }
+  return { files, newBytes };
+}
+
+/** The operator's files in the data folder. */
+const OPERATORS_FILES = ["static-nodes.json", "permissions_config.toml"];
+
+/** Tables are linked where the file system can, once their checksums are found right; all else is copied. */
+async function copyNew(from: string, to: string, pace: CopyPace) {
+  if (!isTable(from)) return { ...(await copyFile(from, to, pace)), isLink: false };
+  const isLink = link(from, to);
+  const copied = isLink ? await readWhole(to, pace) : await copyFile(from, to, pace);
+  const damage = findTableDamage(readFileSync(to));
+  if (damage !== undefined)
+    throw new DamagedData(
+      `The database is damaged, and was not copied: ${from}: ${damage}. The last backup before it is the one to keep. ` +
+        "With the node stopped, `ibex database check` lists all damage.",
+    );
+  return { ...copied, isLink };
+}
+
+function tablesOf(backup: KnownBackup | undefined): ReadonlyMap<string, BackedUpFile> {
+  const tables = new Map<string, BackedUpFile>();
+  for (const file of backup?.list.files ?? []) if (file.origin !== undefined) tables.set(file.origin, file);
+  return tables;
+}
+
+function originOf(path: string): string {
+  const { ino, size, mtimeNs } = lstatSync(path, { bigint: true });
+  return `${ino}-${size}-${mtimeNs}`;
+}
+
+async function refuseLittleRoom(
+  stage: string,
+  to: string,
+  newest: KnownBackup | undefined,
+): Promise<Result<void, "tooLittleRoom">> {
+  const known = tablesOf(newest);
+  const isLinkable = statSync(stage).dev === statSync(to).dev;
+  let needed = CHECK_BYTES + RESERVE_BYTES;
+  for (const name of readdirSync(stage)) {
+    const path = join(stage, name);
+    const isLink = isTable(name) && (isLinkable || known.has(originOf(path)));
+    if (!isLink) needed += lstatSync(path).size;
+  }
+  const { bavail, bsize } = await statfs(to);
+  if (bavail * bsize >= needed) return ok(undefined);
+  const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
+  return refuse(
+    "tooLittleRoom",
+    `There is too little room in ${to}: ${megabytes(bavail * bsize)} MB are free, and ${megabytes(needed)} MB are needed ` +
+      `(${megabytes(RESERVE_BYTES)} of them stay free). Keep fewer backups (--keep), or choose another disk.`,
+  );
+}
+
+/** Gives the draft its list and then its name, both durable. */
+async function finish(draft: string, to: string, list: FileList): Promise<string> {
+  const path = join(draft, LIST_NAME);
+  writeFileSync(path, `${JSON.stringify(list)}\n`);
+  const file = await open(path, "r");
+  await file.sync();
+  await file.close();
+  for (const folder of [join(draft, "chain"), draft]) syncFolder(folder);
+  const folder = join(to, nameOf(list));
+  renameSync(draft, folder);
+  syncFolder(to);
+  return folder;
+}
+
+/** Sorts by time. */
+function nameOf({ createdAt, head }: FileList): string {
+  return `${createdAt.replace(/[:.]/g, "-")}-block-${head.number}`;
+}
+
+function removeOld({ to, keep }: BackupRequest, { genesisHash }: ChainFacts): readonly string[] {
+  const old = backupsIn(to)
+    .filter(({ list }) => list.genesisHash === genesisHash)
+    .slice(keep);
+  for (const { folder } of old) {
+    // Without its list it is no backup any more, so that a kill leaves none that is whole in appearance only.
+    rmSync(join(folder, LIST_NAME));
+    rmSync(folder, { recursive: true });
+  }
+  return old.map(({ folder }) => folder);
+}
+
+function newestBackup(to: string): KnownBackup | undefined {
+  return backupsIn(to)[0];
+}
+
+/** Whole backups, the newest first. Other folders are not ours. */
+function backupsIn(to: string): readonly KnownBackup[] {
+  const backups: KnownBackup[] = [];
+  for (const name of readdirSync(to)) {
+    const folder = join(to, name);
+    if (!NAMES.test(name) || !existsSync(join(folder, LIST_NAME))) continue;
+    const list = readFileList(folder);
+    if (list.ok) backups.push({ folder, list: list.value });
+  }
+  return backups.sort((a, b) => (a.folder < b.folder ? 1 : -1));
+}
+
+const NAMES = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-block-\d+$/;
+
+function refuse<Code extends Refusal>(code: Code, message: string): Result<never, Code> {
+  return err({ code, fault: "caller", message });
+}

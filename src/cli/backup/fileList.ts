@@ -1,0 +1,92 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { FILE_BYTES, LIST_BYTES } from "./limits.ts";
+
+/** The file that makes a folder a backup: written last. */
+export const LIST_NAME = "backup.json";
+
+/** What a backup has and of what: `backup.json`. */
+export interface FileList {
+  readonly format: 1;
+  /** The program that made it. */
+  readonly client: string;
+  /** In ISO format, UTC. */
+  readonly createdAt: string;
+  /** 0x and 64 digits. */
+  readonly genesisHash: string;
+  readonly head: { readonly number: number; readonly hash: string };
+  readonly files: readonly BackedUpFile[];
+}
+
+export interface BackedUpFile {
+  /** Relative to the backup, as in the data folder: chain/000123.ldb. */
+  readonly path: string;
+  readonly bytes: number;
+  /** CRC-32 of the contents. */
+  readonly crc32: number;
+  /**
+   * Of a table: which file of the node it was. A table is written once, so the same file of the same size and time of change
+   * has the same contents.
+   */
+  readonly origin?: string;
+}
+
+/** Reads and checks the list of a backup, whose author may be anyone: names lead nowhere else, sizes are bounded. */
+export function readFileList(folder: string): Result<FileList, "notABackup"> {
+  const path = join(folder, LIST_NAME);
+  try {
+    if (statSync(path).size > LIST_BYTES) return refuse(`${path} is too large`);
+    const list: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isFileList(list)
+      ? ok(list)
+      : refuse(`${path} is not the list of a backup that this version reads`);
+  } catch (error) {
+    return refuse(`${folder} is not a complete backup: ${messageOf(error)}`);
+  }
+}
+
+function isFileList(list: unknown): list is FileList {
+  if (!isRecord(list) || list["format"] !== 1) return false;
+  const { client, createdAt, genesisHash, head, files } = list;
+  return (
+    [client, createdAt].every((text) => typeof text === "string") &&
+    isHash(genesisHash) &&
+    isRecord(head) &&
+    isCount(head["number"], Number.MAX_SAFE_INTEGER) &&
+    isHash(head["hash"]) &&
+    Array.isArray(files) &&
+    files.every(isFile)
+  );
+}
+
+function isFile(file: unknown): boolean {
+  return (
+    isRecord(file) &&
+    typeof file["path"] === "string" &&
+    PATHS.test(file["path"]) &&
+    isCount(file["bytes"], FILE_BYTES) &&
+    isCount(file["crc32"], 0xffffffff) &&
+    ["string", "undefined"].includes(typeof file["origin"])
+  );
+}
+
+const PATHS =
+  /^(chain\/(\d{6,20}\.(ldb|sst|log)|MANIFEST-\d{6,20}|CURRENT)|static-nodes\.json|permissions_config\.toml|key)$/;
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isHash(value: unknown): boolean {
+  return typeof value === "string" && /^0x[0-9a-f]{64}$/.test(value);
+}
+
+function isCount(value: unknown, max: number): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= max;
+}
+
+function refuse(message: string): Result<never, "notABackup"> {
+  return err({ code: "notABackup", fault: "caller", message: `${message}.` });
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expectDefined } from "../../primitives/assert.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { readHeader } from "../../storage/blocks/headerStore.ts";
+import { openChainDatabase } from "../../storage/chainDatabase.ts";
+import { readHead } from "../../storage/commitRecord.ts";
+import type { Database } from "../../storage/database.ts";
+import { type CopyPace, copyFile, link } from "./copyFile.ts";
+import type { FileList } from "./fileList.ts";
+
+export type ChainFacts = Pick<FileList, "genesisHash" | "head">;
+
+/** Opens a database, verified as at the start of a node, and closes it. Undefined when it has no block. */
+export async function factsOfChain(path: string, headFile: string): Promise<ChainFacts | undefined> {
+  const { database, close } = await openChainDatabase({ path, headFile });
+  try {
+    return factsOf(database);
+  } finally {
+    await close();
+  }
+}
+
+/**
+ * The same of a copy that must not change: opening changes a database. `scratch` is a folder to use for that, which is removed
+ * after it.
+ */
+export async function factsOfCopy(
+  folder: string,
+  scratch: string,
+  pace: CopyPace,
+): Promise<ChainFacts | undefined> {
+  rmSync(scratch, { recursive: true, force: true });
+  const chain = join(scratch, "chain");
+  mkdirSync(chain, { recursive: true });
+  try {
+    for (const name of readdirSync(folder)) {
+      const [from, to] = [join(folder, name), join(chain, name)];
+      // LevelDB never changes a table, nor does the deletion of its link.
+      if (!isTable(name) || !link(from, to)) await copyFile(from, to, pace);
+    }
+    return await factsOfChain(chain, join(scratch, "head.log"));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+export function isTable(name: string): boolean {
+  return /\.(ldb|sst)$/.test(name);
+}
+
+function factsOf(database: Database): ChainFacts | undefined {
+  const head = readHead(database);
+  if (head === undefined) return undefined;
+  const genesis = expectDefined(readHeader(database, 0n), "the genesis block of a chain");
+  return {
+    genesisHash: toHex(genesis.hash),
+    head: { number: Number(head.number), hash: toHex(head.hash) },
+  };
+}

@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { syncFolder } from "../../primitives/syncFolder.ts";
+import { type CopyPace, copyFile } from "./copyFile.ts";
+import { type BackedUpFile, type FileList, readFileList } from "./fileList.ts";
+import { factsOfChain } from "./openCopy.ts";
+import { makeWorkFolder } from "./unfinished.ts";
+
+export interface RestoreRequest {
+  /** A backup. */
+  readonly from: string;
+  readonly dataPath: string;
+  readonly processId: number;
+  readonly pace: CopyPace;
+}
+
+export interface Restored extends FileList {
+  /** Files of the operator that the data folder had, which were left as they are. */
+  readonly kept: readonly string[];
+  /** Whether the data folder has a vote log, which the backup has not brought. */
+  readonly hasVotes: boolean;
+}
+
+/**
+ * Puts the chain of a backup into a data folder without one, and the operator's files that are not there. Every file is
+ * compared with the list, and the database opened as at the start of a node, before it gets its name: a kill leaves a folder
+ * without a chain. The vote log of the folder, if there is one, stays: it is newer than the backup. Throws DiskError,
+ * DamagedData and Stopped.
+ */
+export async function restoreBackup(
+  request: RestoreRequest,
+): Promise<Result<Restored, "notABackup" | "notEmpty" | "badBackup">> {
+  const { from, dataPath } = request;
+  const list = readFileList(from);
+  if (!list.ok) return list;
+  const inTheWay = ["chain", "head.log", "caches"].find((name) => existsSync(join(dataPath, name)));
+  if (inTheWay !== undefined)
+    return refuse(
+      "notEmpty",
+      `The data folder ${dataPath} has ${inTheWay} already; a backup is restored into one without. Stop the node, and ` +
+        "move chain/, caches/ and head.log out of the folder; keep everything else.",
+    );
+  mkdirSync(dataPath, { recursive: true });
+  const draft = makeWorkFolder(dataPath, request.processId);
+  try {
+    mkdirSync(join(draft, "chain"));
+    for (const file of list.value.files) {
+      const checked = await copyChecked(request, file, draft);
+      if (!checked.ok) return checked;
+    }
+    const facts = await factsOfChain(join(draft, "chain"), join(draft, "head.log"));
+    const { head, genesisHash, files } = list.value;
+    if (facts?.head.hash !== head.hash || facts.genesisHash !== genesisHash)
+      return refuse("badBackup", `The backup ${from} does not hold the block that its list names.`);
+    const kept = putInPlace(files, draft, dataPath);
+    return ok({ ...list.value, kept, hasVotes: existsSync(join(dataPath, "votes.log")) });
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+async function copyChecked(
+  { from, pace }: RestoreRequest,
+  { path, bytes, crc32 }: BackedUpFile,
+  draft: string,
+): Promise<Result<void, "badBackup">> {
+  const mode = path.startsWith("chain/") ? 0o644 : 0o600;
+  const source = join(from, path);
+  if (!existsSync(source)) return refuse("badBackup", `The file ${source} of the backup is missing.`);
+  const copied = await copyFile(source, join(draft, path), pace, mode);
+  if (copied.bytes === bytes && copied.crc32 === crc32) return ok(undefined);
+  return refuse("badBackup", `The file ${source} is not as it was backed up. Use another backup.`);
+}
+
+/** The chain comes last: with it the folder is restored. Returns which of the operator's files were there already. */
+function putInPlace(files: readonly BackedUpFile[], draft: string, dataPath: string): readonly string[] {
+  const kept: string[] = [];
+  for (const { path } of files) {
+    if (path.startsWith("chain/")) continue;
+    if (existsSync(join(dataPath, path))) kept.push(path);
+    else renameSync(join(draft, path), join(dataPath, path));
+  }
+  syncFolder(join(draft, "chain"));
+  renameSync(join(draft, "chain"), join(dataPath, "chain"));
+  syncFolder(dataPath);
+  return kept;
+}
+
+function refuse<Code extends "notEmpty" | "badBackup">(code: Code, message: string): Result<never, Code> {
+  return err({ code, fault: code === "notEmpty" ? "caller" : "local", message });
+}

@@ -1,0 +1,151 @@
+import { setPriority } from "node:os";
+import { resolve } from "node:path";
+import { readDataFolder } from "../../config/readSettings.ts";
+import { integerType, pathType, switchType } from "../../config/valueTypes.ts";
+import { translateDiskError } from "../../storage/diskErrors.ts";
+import type { CopyPace } from "../backup/copyFile.ts";
+import { Stopped } from "../backup/stopped.ts";
+import { reportDiskErrors, reportFailure } from "../commandErrors.ts";
+import { EXIT } from "../exitCodes.ts";
+import { type ProcessIo, refuse } from "../processIo.ts";
+import { type Command, defineCommand, type Invocation } from "./command.ts";
+
+const FOLDER = { ...pathType, label: "<FOLDER>" };
+const RATE = integerType({ label: "<MEGABYTES>", max: 1_000_000n });
+
+export const BACKUP_COMMANDS: readonly Command[] = [
+  defineCommand({
+    words: "backup",
+    help:
+      "Back up the chain of a node, which may be running, and its lists of peers and permissions. Unchanged parts are hard " +
+      "links to the backup before, or to the node's own files on the same disk. The vote log is never copied. See " +
+      "docs/operating/backup.md.",
+    options: {
+      to: {
+        type: FOLDER,
+        isRequired: true,
+        help: "Folder of all backups of this node. Each is a folder there, named by time and block.",
+      },
+      keep: {
+        type: integerType({ label: "<COUNT>", min: 1n, max: 100_000n }),
+        default: "7",
+        help: "Backups of this chain to keep there; older ones are removed after the new one is complete.",
+      },
+      "with-key": {
+        type: switchType,
+        help: "Also copy the node's private key. Who has it is the validator.",
+      },
+      "max-mb-per-second": {
+        type: RATE,
+        default: "64",
+        help: "Speed of copying, so that the node's disk stays quick. 0: no limit.",
+      },
+    },
+    nodeOptions: ["data-path", "config-file"],
+    run: backUp,
+  }),
+  defineCommand({
+    words: "backup restore",
+    help:
+      "Put the chain of a backup into a data folder that has none, with the node stopped. All files are checked. What a " +
+      "restored validator may do: docs/operating/backup.md.",
+    options: {
+      from: { type: FOLDER, isRequired: true, help: "One backup: a folder with the file backup.json." },
+    },
+    nodeOptions: ["data-path", "config-file"],
+    run: restore,
+  }),
+];
+
+interface BackupValues {
+  readonly to: string;
+  readonly keep: number;
+  readonly "with-key": boolean | undefined;
+  readonly "max-mb-per-second": number;
+}
+
+async function backUp({ values, io, raw }: Invocation<BackupValues>): Promise<number> {
+  const folder = readDataFolder({ ...io, raw });
+  if (!folder.ok) return refuse(folder.error.message, io);
+  const { dataPath } = folder.value;
+  const to = resolve(io.workingDirectory, values.to);
+  if (to === resolve(dataPath))
+    return refuse("Backups need a folder of their own beside the node's files.", io);
+  giveWay();
+  return run(io, `The backup to ${values.to} failed`, async (pace) => {
+    const { createBackup } = await import("../backup/createBackup.ts");
+    const megabytes = values["max-mb-per-second"];
+    const result = await createBackup({
+      ...{ dataPath, to, keep: values.keep, withKey: values["with-key"] === true, processId: io.processId },
+      pace: { ...pace, bytesPerSecond: megabytes === 0 ? undefined : megabytes * 1024 ** 2 },
+      nowMs: Date.now,
+    });
+    if (!result.ok)
+      return reportFailure(
+        result.error.message,
+        io,
+        result.error.code === "tooLittleRoom" ? EXIT.disk : EXIT.badInput,
+      );
+    const { folder: name, head, files, newBytes, removed } = result.value;
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    io.print(`backup: ${name}\nhead number: ${head.number}\nhead hash: ${head.hash}\n`);
+    io.print(`bytes: ${bytes}\nnew bytes: ${newBytes}\n`);
+    for (const old of removed) io.print(`removed: ${old}\n`);
+    return EXIT.ok;
+  });
+}
+
+async function restore({ values, io, raw }: Invocation<{ readonly from: string }>): Promise<number> {
+  const folder = readDataFolder({ ...io, raw });
+  if (!folder.ok) return refuse(folder.error.message, io);
+  const { dataPath } = folder.value;
+  return run(io, `The backup ${values.from} cannot be restored`, async (pace) => {
+    const { restoreBackup } = await import("../backup/restoreBackup.ts");
+    const from = resolve(io.workingDirectory, values.from);
+    const result = await restoreBackup({ from, dataPath, processId: io.processId, pace });
+    if (!result.ok)
+      return reportFailure(
+        result.error.message,
+        io,
+        result.error.code === "badBackup" ? EXIT.disk : EXIT.badInput,
+      );
+    const { head, kept, hasVotes } = result.value;
+    io.print(`data folder: ${dataPath}\nhead number: ${head.number}\nhead hash: ${head.hash}\n`);
+    for (const name of kept) io.print(`left as it was: ${name}\n`);
+    io.print(
+      hasVotes
+        ? "The vote log of this folder stays in force.\n"
+        : "A validator has no vote log now: it is silent at first, until it cannot contradict what it signed before " +
+            "(docs/operating/backup.md).\n",
+    );
+    return EXIT.ok;
+  });
+}
+
+/** Runs the command; a stop, and errors of the disk, give a line and an exit code. */
+function run(io: ProcessIo, what: string, work: (pace: CopyPace) => Promise<number>): Promise<number> {
+  let isStopped = false;
+  void io.awaitStop().received.then(() => {
+    isStopped = true;
+  });
+  const continueOrThrow = (): void => {
+    if (isStopped) throw new Stopped();
+  };
+  return reportDiskErrors(io, async () => {
+    try {
+      return await work({ bytesPerSecond: undefined, continueOrThrow });
+    } catch (error) {
+      if (error instanceof Stopped) return reportFailure(`${what}: it was stopped.`, io, EXIT.failed);
+      throw translateDiskError(error, what);
+    }
+  });
+}
+
+/** A backup has the lowest priority beside the node. */
+function giveWay(): void {
+  try {
+    setPriority(0, 19);
+  } catch {
+    // Not permitted: it keeps its priority.
+  }
+}

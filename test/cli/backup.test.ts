@@ -1,0 +1,211 @@
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { expectDefined } from "../../src/primitives/assert.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { createBatch } from "../../src/storage/batch.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/blockStore.ts";
+import { openChainDatabase } from "../../src/storage/chainDatabase.ts";
+import { aStoredChain } from "../storage/storedBlocks.ts";
+import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { ibexHere } from "./program.ts";
+
+const CHAIN = aStoredChain({ seed: 3, blocks: 12, transactions: 20 });
+
+let folder = "";
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  mkdirSync(join(folder, "data"));
+  writeFileSync(join(folder, "data", "key"), `0x${"11".repeat(32)}`, { mode: 0o600 });
+  writeFileSync(join(folder, "data", "votes.log"), "votes");
+  writeFileSync(join(folder, "data", "static-nodes.json"), "[]");
+  await add(0, 10);
+  // Opening moves the log into a table.
+  await add(10, 10);
+});
+
+/** Adds blocks of CHAIN. */
+async function add(from: number, to: number): Promise<void> {
+  const paths = { path: join(folder, "data/chain"), headFile: join(folder, "data/head.log") };
+  const { database, headMarker, close } = await openChainDatabase(paths);
+  const store = createBlockStore(BLOCK_STORE_LIMITS, { database });
+  for (const block of CHAIN.slice(from, to)) {
+    const batch = createBatch();
+    store.put(batch, block);
+    store.complete(batch, block);
+    await database.write(batch);
+    headMarker.record({ number: block.header.number, hash: block.hash });
+  }
+  await close();
+}
+
+async function ibex(data: string, ...args: readonly string[]) {
+  return await ibexHere([`--data-path=${data}`, ...args], {
+    workingDirectory: folder,
+    awaitStop: () => ({ received: new Promise(() => undefined) }) as never,
+  });
+}
+
+const backUp = (...args: readonly string[]) => ibex("data", "backup", "--to=backups", ...args);
+const backups = (): readonly string[] => readdirSync(join(folder, "backups")).sort();
+const newest = (): string => join(folder, "backups", expectDefined(backups().at(-1), "a backup"));
+const lineOf = (output: string, name: string): string =>
+  new RegExp(`^${name}: (.*)$`, "m").exec(output)?.[1] ?? "";
+
+describe("ibex backup", () => {
+  it("makes a folder that is restored to the same chain, and says which block it holds", async () => {
+    const made = await backUp();
+    expect(made).toMatchObject({ exitCode: 0, errors: "" });
+    const head = expectDefined(CHAIN[9], "the head");
+    expect(lineOf(made.output, "head number")).toBe(`${head.header.number}`);
+    expect(lineOf(made.output, "head hash")).toBe(toHex(head.hash));
+    const restored = await ibex("new", "backup", "restore", `--from=${newest()}`);
+    expect(restored).toMatchObject({ exitCode: 0, errors: "" });
+    expect(restored.output).toContain("it is silent at first");
+    expect((await ibex("new", "database", "info")).output).toContain(`head hash: ${toHex(head.hash)}`);
+    expect(readFileSync(join(folder, "new/static-nodes.json"), "utf8")).toBe("[]");
+    // Neither what makes a validator nor what it has signed.
+    expect(readdirSync(join(folder, "new")).sort()).toEqual(["chain", "static-nodes.json"]);
+  });
+
+  it("stores again only what has changed since the backup before", async () => {
+    const first = await backUp("--with-key");
+    await add(10, 12);
+    const second = await backUp();
+    expect(second).toMatchObject({ exitCode: 0, errors: "" });
+    expect(Number(lineOf(second.output, "new bytes"))).toBeLessThan(
+      Number(lineOf(second.output, "bytes")) / 2,
+    );
+    const [old = "", young = ""] = [lineOf(first.output, "backup"), lineOf(second.output, "backup")];
+    const shared = readdirSync(join(old, "chain")).filter(
+      (name) => name.endsWith(".ldb") && statSync(join(old, "chain", name)).nlink > 1,
+    );
+    expect(shared.length).toBeGreaterThan(0);
+    // The older one still restores, with its own head and the key.
+    expect(await ibex("old", "backup", "restore", `--from=${old}`)).toMatchObject({
+      exitCode: 0,
+      errors: "",
+    });
+    expect((await ibex("old", "database", "info")).output).toContain("head number: 9");
+    expect(statSync(join(folder, "old/key")).mode & 0o777).toBe(0o600);
+    expect(await ibex("young", "backup", "restore", `--from=${young}`)).toMatchObject({ exitCode: 0 });
+    expect((await ibex("young", "database", "info")).output).toContain("head number: 11");
+    expect(existsSync(join(folder, "young/key"))).toBe(false);
+    for (const data of ["old", "young", "data"]) await ibex(data, "database", "info");
+    expect(await ibex("again", "backup", "restore", `--from=${old}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  it("keeps as many as it is told, and touches no other folder there", async () => {
+    mkdirSync(join(folder, "backups/2020-01-01T00-00-00-000Z-block-5"), { recursive: true });
+    mkdirSync(join(folder, "backups/mine"));
+    for (let count = 0; count < 4; count++) expect(await backUp("--keep=2")).toMatchObject({ exitCode: 0 });
+    expect(backups()).toHaveLength(4);
+    expect(backups()).toEqual(expect.arrayContaining(["2020-01-01T00-00-00-000Z-block-5", "mine"]));
+  });
+
+  it("removes what a killed backup has left, but not what a running one uses", async () => {
+    const left = ["data", "backups"].map((name) => join(folder, name, "backup-999999999.unfinished"));
+    const running = join(folder, "backups", `backup-${process.ppid}.unfinished`);
+    for (const path of [...left, running]) mkdirSync(path, { recursive: true });
+    expect(await backUp()).toMatchObject({ exitCode: 0 });
+    expect(left.map((path) => existsSync(path))).toEqual([false, false]);
+    expect(existsSync(running)).toBe(true);
+    expect(readdirSync(join(folder, "data")).filter((name) => name.endsWith("unfinished"))).toEqual([]);
+  });
+
+  it("refuses a folder without a chain, damaged tables, and the data folder itself", async () => {
+    expect(await ibex("empty", "backup", "--to=backups")).toMatchObject({
+      exitCode: 2,
+      errors: expect.stringMatching(/There is no chain in/),
+    });
+    expect(await ibex("data", "backup", "--to=data")).toMatchObject({ exitCode: 2 });
+    const table = expectDefined(
+      readdirSync(join(folder, "data/chain")).find((name) => name.endsWith(".ldb")),
+      "a table",
+    );
+    const bytes = readFileSync(join(folder, "data/chain", table));
+    bytes[10] = (bytes[10] ?? 0) ^ 1;
+    writeFileSync(join(folder, "data/chain", table), bytes);
+    expect(await backUp()).toMatchObject({
+      exitCode: 74,
+      errors: expect.stringMatching(/database is damaged, and was not copied/),
+    });
+    expect(backups()).toEqual([]);
+  });
+});
+
+describe("ibex backup restore", () => {
+  it("refuses a folder that has a chain, and leaves the vote log and the operator's files", async () => {
+    await backUp();
+    const from = `--from=${newest()}`;
+    expect(await ibex("data", "backup", "restore", from)).toMatchObject({
+      exitCode: 2,
+      errors: expect.stringMatching(/has chain already.*move chain\/, caches\/ and head.log/s),
+    });
+    for (const name of ["chain", "head.log"]) rmSync(join(folder, "data", name), { recursive: true });
+    writeFileSync(join(folder, "data/static-nodes.json"), '["mine"]');
+    const restored = await ibex("data", "backup", "restore", from);
+    expect(restored).toMatchObject({ exitCode: 0, errors: "" });
+    expect(restored.output).toMatch(/left as it was: static-nodes.json\nThe vote log of this folder stays/);
+    expect(readFileSync(join(folder, "data/votes.log"), "utf8")).toBe("votes");
+    expect(readFileSync(join(folder, "data/static-nodes.json"), "utf8")).toBe('["mine"]');
+  });
+
+  it.each<[what: string, change: (backup: string) => void, exitCode: number, message: RegExp]>([
+    ["no list", (backup) => rmSync(join(backup, "backup.json")), 2, /is not a complete backup/],
+    [
+      "a list of another form",
+      (backup) => writeFileSync(join(backup, "backup.json"), "{}"),
+      2,
+      /not the list/,
+    ],
+    [
+      "a list that leads elsewhere",
+      (backup) => {
+        const path = join(backup, "backup.json");
+        writeFileSync(path, readFileSync(path, "utf8").replace("static-nodes.json", "../../evil"));
+      },
+      2,
+      /not the list/,
+    ],
+    [
+      "a missing file",
+      (backup) => rmSync(join(backup, "chain/CURRENT")),
+      74,
+      /CURRENT of the backup is missing/,
+    ],
+    [
+      "a changed file",
+      (backup) => appendFileSync(join(backup, "static-nodes.json"), " "),
+      74,
+      /is not as it was backed up/,
+    ],
+    [
+      "another head",
+      (backup) => {
+        const path = join(backup, "backup.json");
+        writeFileSync(path, readFileSync(path, "utf8").replace(/"hash":"0x../, '"hash":"0x00'));
+      },
+      74,
+      /does not hold the block that its list names/,
+    ],
+  ])("refuses a backup with %s, and leaves no chain", async (_, change, exitCode, message) => {
+    await backUp();
+    for (const name of readdirSync(newest())) chmodSync(join(newest(), name), 0o755);
+    change(newest());
+    const answer = await ibex("new", "backup", "restore", `--from=${newest()}`);
+    expect(answer).toMatchObject({ exitCode, errors: expect.stringMatching(message) });
+    expect(existsSync(join(folder, "new")) ? readdirSync(join(folder, "new")) : []).toEqual([]);
+  });
+});
