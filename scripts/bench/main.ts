@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1]`: measures this node beside
+ * holds blockHolds churn sync propagation mesh disk footprint] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -12,7 +12,9 @@ import { measureBlockHolds } from "./blockHolds.ts";
 import { measureBursts, measureValidatorBursts } from "./burst.ts";
 import { measureChurn } from "./churn.ts";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
+import { measureDisk } from "./disk.ts";
 import { measureExecution } from "./execution/run.ts";
+import { measureFootprint } from "./footprint.ts";
 import { measureHostile } from "./hostile.ts";
 import { measureLogs } from "./logs.ts";
 import { measureMesh } from "./mesh.ts";
@@ -47,6 +49,8 @@ const PARTS = [
   "sync",
   "propagation",
   "mesh",
+  "disk",
+  "footprint",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -60,6 +64,7 @@ const { values: options, positionals: asked } = parseArgs({
     gas: { type: "string", default: "30000000" },
     memory: { type: "string", default: "256" },
     peers: { type: "string", default: "1" },
+    validators: { type: "string", default: "4" },
   },
 });
 const unknown = asked.find((word) => !PARTS.some((part) => part === word));
@@ -80,6 +85,8 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "sync",
   "propagation",
   "mesh",
+  "disk",
+  "footprint",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -107,6 +114,8 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   sync: () => measureSync(Number(options.peers)),
   propagation: () => measurePropagation(seconds, rate ?? 200),
   mesh: measureMesh,
+  disk: measureDisk,
+  footprint: () => measureFootprint(Number(options.validators), seconds, rate ?? 100),
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();

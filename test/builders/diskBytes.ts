@@ -24,3 +24,14 @@ export async function diskBytesOf(dataPath: string): Promise<DiskBytes> {
   await database.close();
   return { files, kinds: [...bytes].sort(([, one], [, other]) => other - one) };
 }
+
+/** Bytes of each kind that one of `count` more blocks or transactions adds, to a tenth of a byte. */
+export function addedBytes(less: DiskBytes, more: DiskBytes, count: number): ReadonlyMap<string, number> {
+  const before = new Map(less.kinds);
+  const added = more.kinds.map(([kind, bytes]) => [kind, (bytes - (before.get(kind) ?? 0)) / count] as const);
+  return new Map(
+    added
+      .map(([kind, bytes]) => [kind, Math.round(bytes * 10) / 10] as const)
+      .filter(([, bytes]) => bytes !== 0),
+  );
+}
