@@ -76,7 +76,7 @@ function* describe(
     yield `  ${version} to ${version + 1}: ${step.what} (${megabytes(leftBytes)})`;
   const free = freeBytes === undefined ? "" : `; ${megabytes(freeBytes)} are free`;
   yield `It reads ${megabytes(bytes)}, takes about ${durationOf(seconds)}, and wants ${megabytes(roomBytes)} of disk${free}.`;
-  yield "Once it has begun, older versions of Ibex refuse this database: the way back is a copy of chain/ and head.log made before, or fetching the chain again.";
+  yield "Once it has begun, older versions of Ibex refuse this database: the way back is a backup made before, or fetching the chain again.";
 }
 
 function megabytes(bytes: number): string {

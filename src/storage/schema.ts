@@ -84,9 +84,9 @@ function refusalOf(stored: StoredSchema): string | undefined {
     );
   if (version === SCHEMA_VERSION) return undefined;
   return (
-    `The database has schema version ${version}; this version of Ibex uses version ${SCHEMA_VERSION}. Make a copy of the ` +
-    "data folder, then run `ibex database migrate`, which first says what it does and how long it takes " +
-    "(docs/operating/upgrading.md)."
+    `The database has schema version ${version}; this version of Ibex uses version ${SCHEMA_VERSION}. If you may ` +
+    "want to go back, make a copy of chain/ and head.log. Then run `ibex database migrate`, which first says what it does " +
+    "and how long it takes (docs/operating/upgrading.md)."
   );
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createBatch } from "../../src/storage/batch.ts";
@@ -50,7 +50,7 @@ describe("a database and programs of several schema versions", IN_REAL_TIME, () 
     ]) {
       expect(exitCode).toBe(2);
       expect(output).toMatch(/schema version 3; this version of Ibex reads version 1 only/);
-      expect(output).toMatch(/start that one again.*put chain\/ and head\.log of a backup/);
+      expect(output).toMatch(/start that one again.*restore a backup/);
     }
   });
 
@@ -143,6 +143,23 @@ describe("a database and programs of several schema versions", IN_REAL_TIME, () 
     expect(await schemaOf(folder)).toEqual({ version: 3 });
   });
 
+  it("a backup that today's version made is restored by the later one, and migrated at the start", async () => {
+    const backups = temporaryFolder();
+    const made = await ranBy(PROGRAM, aFolder(), "backup", `--to=${backups}`);
+    expect(made).toMatchObject({ exitCode: 0 });
+    const [backup = ""] = readdirSync(backups);
+    const folder = aFolder();
+    for (const name of ["chain", "head.log", "caches"])
+      rmSync(join(folder, "data", name), { recursive: true, force: true });
+    const restored = await ranBy(next, folder, "backup", "restore", `--from=${join(backups, backup)}`);
+    expect(restored).toMatchObject({ exitCode: 0 });
+    expect(restored.output).toContain("migration needed: by `ibex database migrate`");
+    const node = await startNodeProcess(nodeOf(folder, next));
+    expect(await node.rpc("eth_blockNumber")).toBe("0x78");
+    expect(await node.stop()).toBe(0);
+    expect(await schemaOf(folder)).toEqual({ version: 3 });
+  });
+
   it("a version that no release wrote is refused", async () => {
     const folder = aFolder();
     const database = await openLevelDatabase({ path: join(folder, "data", "chain") });
@@ -214,10 +231,12 @@ async function started(program: string, folder: string) {
   return ended(runProgram([`--data-path=${dataPath}`, ...options], undefined, [], program));
 }
 
-function ibex(program: string, folder: string, ...words: readonly string[]) {
-  return ended(
-    runProgram([`--data-path=${join(folder, "data")}`, "database", ...words], undefined, [], program),
-  );
+function ibex(file: string, folder: string, ...words: readonly string[]) {
+  return ranBy(file, folder, "database", ...words);
+}
+
+function ranBy(file: string, folder: string, ...words: readonly string[]) {
+  return ended(runProgram([`--data-path=${join(folder, "data")}`, ...words], undefined, [], file));
 }
 
 async function ended(program: ReturnType<typeof runProgram>) {

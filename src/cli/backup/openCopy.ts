@@ -6,6 +6,8 @@ import { readHeader } from "../../storage/blocks/headerStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
 import { readHead } from "../../storage/commitRecord.ts";
 import type { Database } from "../../storage/database.ts";
+import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
+import { planMigration } from "../../storage/migration/planMigration.ts";
 import { type CopyPace, copyFile, link } from "./copyFile.ts";
 import type { FileList } from "./fileList.ts";
 
@@ -21,8 +23,18 @@ export async function factsOfChain(path: string, headFile: string): Promise<Chai
   }
 }
 
+/** Whether this version migrates the database before it reads it (operating/upgrading.md). */
+export async function isOutdated(path: string): Promise<boolean> {
+  const database = await openLevelDatabase({ path });
+  try {
+    return (await planMigration(database)) !== undefined;
+  } finally {
+    await database.close();
+  }
+}
+
 /**
- * The same of a copy that must not change: opening changes a database. `scratch` is a folder to use for that, which is removed
+ * As factsOfChain, of a copy that must not change: opening changes a database. `scratch` is a folder to use for that, which is removed
  * after it.
  */
 export async function factsOfCopy(

@@ -4,7 +4,7 @@ import { err, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { type CopyPace, copyFile } from "./copyFile.ts";
 import { type BackedUpFile, type FileList, readFileList } from "./fileList.ts";
-import { factsOfChain } from "./openCopy.ts";
+import { factsOfChain, isOutdated } from "./openCopy.ts";
 import { makeWorkFolder } from "./unfinished.ts";
 
 export interface RestoreRequest {
@@ -20,6 +20,8 @@ export interface Restored extends FileList {
   readonly kept: readonly string[];
   /** Whether the data folder has a vote log, which the backup has not brought. */
   readonly hasVotes: boolean;
+  /** Whether an older version of Ibex made the backup, whose schema version this one has to migrate. */
+  readonly needsMigration: boolean;
 }
 
 /**
@@ -49,12 +51,17 @@ export async function restoreBackup(
       const checked = await copyChecked(request, file, draft);
       if (!checked.ok) return checked;
     }
-    const facts = await factsOfChain(join(draft, "chain"), join(draft, "head.log"));
     const { head, genesisHash, files } = list.value;
+    const needsMigration = await isOutdated(join(draft, "chain"));
+    // Its blocks are read once it is migrated; until then the checksums of its files must do.
+    const facts = needsMigration
+      ? list.value
+      : await factsOfChain(join(draft, "chain"), join(draft, "head.log"));
     if (facts?.head.hash !== head.hash || facts.genesisHash !== genesisHash)
       return refuse("badBackup", `The backup ${from} does not hold the block that its list names.`);
     const kept = putInPlace(files, draft, dataPath);
-    return ok({ ...list.value, kept, hasVotes: existsSync(join(dataPath, "votes.log")) });
+    const hasVotes = existsSync(join(dataPath, "votes.log"));
+    return ok({ ...list.value, kept, hasVotes, needsMigration });
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

@@ -109,7 +109,7 @@ async function restore({ values, io, raw }: Invocation<{ readonly from: string }
         io,
         result.error.code === "badBackup" ? EXIT.disk : EXIT.badInput,
       );
-    const { head, kept, hasVotes } = result.value;
+    const { head, kept, hasVotes, needsMigration } = result.value;
     io.print(`data folder: ${dataPath}\nhead number: ${head.number}\nhead hash: ${head.hash}\n`);
     for (const name of kept) io.print(`left as it was: ${name}\n`);
     io.print(
@@ -118,6 +118,10 @@ async function restore({ values, io, raw }: Invocation<{ readonly from: string }
         : "A validator has no vote log now: it is silent at first, until it cannot contradict what it signed before " +
             "(docs/operating/backup.md).\n",
     );
+    if (needsMigration)
+      io.print(
+        "migration needed: by `ibex database migrate`; a node with a small database does it at its start\n",
+      );
     return EXIT.ok;
   });
 }
