@@ -67,6 +67,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
     "execution/libraryEvm.ts",
     "execution/haltReason.ts",
   ],
+  "@ethereumjs/wallet": ["node/keystore.ts"],
   "@ethereumjs/vm": ["execution/"],
   "@ethereumjs/mpt": ["state/"],
   fastify: ["rpc/server/", "graphql/", "node/"],

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import { forgottenAt } from "../ibft/lostVotes.ts";
+import { openKeystore } from "../node/keystoreFile.ts";
 import { openNodeKey } from "../node/nodeKey.ts";
 import { silentLogger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
@@ -37,9 +38,10 @@ export async function forgetVotes(request: ForgetVotesRequest, io: ProcessIo): P
   const votesFile = join(settings.dataPath, "votes.log");
   const paths = findDatabase(settings.dataPath);
   if (!paths.ok) return refuse(paths.error.message, io);
-  if (!existsSync(settings.nodeKey.path))
-    return refuse(`There is no node key in ${settings.nodeKey.path}: this node was not a validator.`, io);
-  const key = openNodeKey(settings.nodeKey);
+  const { keystore, path: keyFile } = settings.nodeKey;
+  if (keystore === undefined && !existsSync(keyFile))
+    return refuse(`There is no node key in ${keyFile}: this node was not a validator.`, io);
+  const key = keystore === undefined ? openNodeKey(settings.nodeKey) : await openKeystore(keystore);
   if (!key.ok) return refuse(key.error.message, io);
   // The chain stays open while the vote log is read and moved, so that no node can start in the meantime.
   const opened = await openImportChain(settings, silentLogger);

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { RawOption } from "../config/rawOption.ts";
 import { readSettings } from "../config/readSettings.ts";
+import { checkKeystore } from "../node/keystoreFile.ts";
 import { openNodeKey } from "../node/nodeKey.ts";
 
 export interface ConfigValidation {
@@ -22,7 +23,12 @@ export function validateConfig(raw: readonly RawOption[], workingDirectory: stri
   if (!settings.ok) return invalid(settings.error.message.split("\n"));
   const { nodeKey, warnings } = settings.value;
   // An absent key file is created at the start.
-  const key = existsSync(nodeKey.path) ? openNodeKey(nodeKey) : undefined;
+  const key =
+    nodeKey.keystore !== undefined
+      ? checkKeystore(nodeKey.keystore)
+      : existsSync(nodeKey.path)
+        ? openNodeKey(nodeKey)
+        : undefined;
   if (key !== undefined && !key.ok) return invalid([key.error.message]);
   return { isValid: true, problems: [], warnings };
 }

@@ -22,6 +22,7 @@ export function checkOptions(options: ResolvedOptions): Diagnostics {
       ...unsupportedGuards(options),
       ...peerProblems(options),
       ...repeatedPorts(options),
+      ...keyProblems(options),
     ],
     warnings: [...findWarnings(options), ...poolWarnings(options)],
   };
@@ -42,6 +43,33 @@ function listWarnings({ values }: ResolvedOptions, { dnsList }: ChainSpec): stri
   if (!values["p2p-enabled"] || values["discovery-dns-url"] !== undefined || dnsList === undefined) return [];
   const tree = parseTreeUrl(dnsList);
   return tree.ok ? [] : [`config.discovery.dns of the genesis file is ignored: ${tree.error.message}`];
+}
+
+/** The node's key is in one place. */
+export function keyProblems(options: ResolvedOptions): string[] {
+  const { isGiven } = options;
+  const problems: string[] = [];
+  if (isGiven("node-keystore-file") !== isGiven("node-keystore-password-file")) {
+    problems.push(
+      report(
+        options,
+        "--node-keystore-file and --node-keystore-password-file are given together or not at all.",
+        "node-keystore-file",
+        "node-keystore-password-file",
+      ),
+    );
+  }
+  if (isGiven("node-keystore-file") && isGiven("node-private-key-file")) {
+    problems.push(
+      report(
+        options,
+        "--node-keystore-file and --node-private-key-file cannot be used at the same time: a node has one key.",
+        "node-keystore-file",
+        "node-private-key-file",
+      ),
+    );
+  }
+  return problems;
 }
 
 function networkProblems(options: ResolvedOptions): string[] {

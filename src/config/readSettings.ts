@@ -6,12 +6,12 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
-import { checkAgainstChain, checkOptions } from "./crossChecks.ts";
+import { checkAgainstChain, checkOptions, keyProblems } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_KEY, OPTIONS_AGAINST_PRESET } from "./devNetwork.ts";
 import { report } from "./diagnostics.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { loggingChoices } from "./loggingSettings.ts";
-import { findOption, OPTIONS } from "./options.ts";
+import { findOption, OPTIONS, type OptionValues } from "./options.ts";
 import { peerSettings } from "./peerSettings.ts";
 import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
 import { poolNotes, poolSettings, shownPoolSize } from "./poolSettings.ts";
@@ -74,7 +74,10 @@ export function readSettings(sources: ConfigSources): Result<Settings, "badConfi
   const { nodeKey } = assembled;
   return ok({
     ...assembled,
-    nodeKey: isDevelopmentNetwork ? { ...nodeKey, initialKey: DEV_VALIDATOR_KEY } : nodeKey,
+    nodeKey:
+      isDevelopmentNetwork && nodeKey.keystore === undefined
+        ? { ...nodeKey, initialKey: DEV_VALIDATOR_KEY }
+        : nodeKey,
     peers: peerSettings(options.values, genesis.value.spec, {
       staticNodes: staticNodes.nodes,
       environment: sources.environment,
@@ -119,14 +122,26 @@ export function readKeyFile(sources: ConfigSources): Result<NodeKeySettings, "ba
     ...OPTIONS_AGAINST_PRESET,
     "data-path" as const,
     "node-private-key-file" as const,
+    "node-keystore-file" as const,
   ].every((name) => !isGiven(name));
+  const problems = keyProblems(options.value);
+  if (problems.length > 0) return refuse(problems);
   return ok({
-    path: resolve(
-      sources.workingDirectory,
-      values["node-private-key-file"] ?? join(values["data-path"], "key"),
-    ),
+    ...keySettings(values, sources.workingDirectory),
     ...(isDevelopmentNetwork && { initialKey: DEV_VALIDATOR_KEY }),
   });
+}
+
+function keySettings(values: OptionValues, workingDirectory: string): NodeKeySettings {
+  const absolute = (path: string): string => resolve(workingDirectory, path);
+  const { "node-keystore-file": keystore, "node-keystore-password-file": passwordFile } = values;
+  return {
+    path: absolute(values["node-private-key-file"] ?? join(values["data-path"], "key")),
+    ...(keystore !== undefined &&
+      passwordFile !== undefined && {
+        keystore: { path: absolute(keystore), passwordFile: absolute(passwordFile) },
+      }),
+  };
 }
 
 function readOptionsAlone(sources: ConfigSources): Result<ResolvedOptions, "badConfiguration"> {
@@ -220,7 +235,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: Co
     chainSpec: spec,
     dataPath,
     ...(cacheBytes !== undefined && { databaseCacheBytes: cacheBytes }),
-    nodeKey: { path: absolute(values["node-private-key-file"] ?? join(dataPath, "key")) },
+    nodeKey: keySettings(values, workingDirectory),
     networkId: values["network-id"] ?? spec.chainId,
     clientVersion: clientVersion(values.identity),
     ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),

@@ -91,8 +91,16 @@ export interface DnsListSettings {
   readonly nameServer: string | undefined;
 }
 
-export interface NodeKeySettings {
+export interface KeystoreSettings {
   readonly path: string;
+  /** Its first line is the keystore's password. */
+  readonly passwordFile: string;
+}
+
+export interface NodeKeySettings {
+  /** The plain key file; not read and not written where there is a keystore. */
+  readonly path: string;
+  readonly keystore?: KeystoreSettings;
   /**
    * Key to write when the file is absent: the well-known one, for the development network of `npm start` only. 32 bytes.
    */

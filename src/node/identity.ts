@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY_FILE } from "../config/devNetwork.ts";
-import type { NodeKeySettings, Settings } from "../config/settings.ts";
+import type { KeystoreSettings, NodeKeySettings, Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
+import { openKeystore } from "./keystoreFile.ts";
 import { type NodeKey, openNodeKey, type StoredKey, type StoredKeyErrorCode } from "./nodeKey.ts";
 
 export type IdentityErrorCode = StoredKeyErrorCode | "missingNodeKey";
@@ -16,11 +17,12 @@ export type IdentityErrorCode = StoredKeyErrorCode | "missingNodeKey";
  * another validator. An error when the key is missing although the folder has data of a node: a new key would silently
  * make this another validator.
  */
-export function openIdentity(
+export async function openIdentity(
   { nodeKey: source, chainSpec }: Pick<Settings, "nodeKey" | "chainSpec">,
   directory: DataDirectory,
   logger: Logger,
-): Result<NodeKey, IdentityErrorCode> {
+): Promise<Result<NodeKey, IdentityErrorCode>> {
+  if (source.keystore !== undefined) return openFromKeystore(source.keystore, directory, logger);
   const lost = findLostKey(source, directory);
   if (lost !== undefined) return err({ code: "missingNodeKey", fault: "local", message: lost });
   const key = openNodeKey(source);
@@ -41,6 +43,29 @@ export function openIdentity(
   return ok(key.value);
 }
 
+/** The plain key file is neither read nor written; a missing keystore is an error, whatever the folder has. */
+async function openFromKeystore(
+  keystore: KeystoreSettings,
+  { keyFile }: DataDirectory,
+  logger: Logger,
+): Promise<Result<NodeKey, IdentityErrorCode>> {
+  const { path } = keystore;
+  logger.info({ path }, "opening the keystore of the node's key; this may take a few seconds");
+  const key = await openKeystore(keystore);
+  if (!key.ok) return key;
+  const { exposed, ...identity } = key.value;
+  for (const file of exposed)
+    logger.warn({ path: file }, `other users of this host may read ${file}: chmod 600 ${file}`);
+  if (existsSync(keyFile))
+    logger.warn(
+      { path: keyFile },
+      `the node's key is that of the keystore, and the plain key file ${keyFile} is not used: keep a copy in a safe ` +
+        "place if you need one, and remove it from this host",
+    );
+  logger.info({ address: toHex(identity.address), path }, "the keystore is open");
+  return ok(identity);
+}
+
 /** The error message for a missing key; undefined when none is missing. */
 function findLostKey(
   { path, initialKey }: NodeKeySettings,
@@ -51,7 +76,8 @@ function findLostKey(
   if (existing === undefined) return undefined;
   return (
     `The node key file ${path} is missing, but ${existing} is there: a new key would make this another node, and a ` +
-    "validator would be lost. Restore the file from a backup, or name it with --node-private-key-file. If this is " +
+    "validator would be lost. Restore the file from a backup, or name it with --node-private-key-file, or with " +
+    "--node-keystore-file if it is a keystore. If this is " +
     "meant to be another node, create a key with `ibex public-key export-address` and the same options, and delete " +
     `${voteFile} and ${voteFile}.mark.`
   );

@@ -88,7 +88,7 @@ export function nodeKey(privateKey: Uint8Array): NodeKey {
 }
 
 /** Besu's key files are for their owner alone (options.md#files-in-the-data-folder). */
-const OTHERS_MAY_READ = 0o044;
+export const OTHERS_MAY_READ = 0o044;
 
 export function newPrivateKey(): Uint8Array {
   for (;;) {

@@ -46,7 +46,7 @@ export async function openStores(
       "the data folder contains a Besu database, which is neither read nor changed",
     );
   }
-  const key = openIdentity(settings, directory.value, logger);
+  const key = await openIdentity(settings, directory.value, logger);
   if (!key.ok) return key;
   if (curve.name === "noble") {
     logger.warn(

@@ -30,7 +30,7 @@ export async function openImportChain(
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
   // Creates the node key, as Besu does, so that a chain never lacks its node's key.
-  const identity = openIdentity(settings, directory.value, logger);
+  const identity = await openIdentity(settings, directory.value, logger);
   if (!identity.ok) return identity;
   const clock = systemClock;
   const stored = await openChainDatabase({

@@ -3,6 +3,7 @@ import { BLOCKS_COMMANDS } from "./blocks.ts";
 import type { Command } from "./command.ts";
 import { COMPARE } from "./compare.ts";
 import { DATABASE_COMMANDS } from "./database.ts";
+import { KEYSTORE_COMMANDS } from "./keystore.ts";
 import { NOT_APPLICABLE } from "./notApplicable.ts";
 import { OPERATOR_COMMANDS } from "./operator.ts";
 import { PUBLIC_KEY_COMMANDS } from "./publicKey.ts";
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   ...OPERATOR_COMMANDS,
   ...RLP_COMMANDS,
   ...PUBLIC_KEY_COMMANDS,
+  ...KEYSTORE_COMMANDS,
   ...DATABASE_COMMANDS,
   ...VALIDATOR_COMMANDS,
   ...BACKUP_COMMANDS,

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { readKeyFile } from "../../config/readSettings.ts";
+import type { NodeKeySettings } from "../../config/settings.ts";
 import { choiceType, pathType } from "../../config/valueTypes.ts";
 import type { NodeKey } from "../../node/nodeKey.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
@@ -18,7 +19,13 @@ const OPTIONS = {
   },
 } as const;
 
-const NODE_OPTIONS = ["node-private-key-file", "data-path", "config-file"] as const;
+const NODE_OPTIONS = [
+  "node-private-key-file",
+  "node-keystore-file",
+  "node-keystore-password-file",
+  "data-path",
+  "config-file",
+] as const;
 
 export const PUBLIC_KEY_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -48,10 +55,12 @@ async function exportOf(
 }
 
 /** The key, or why it cannot be used. The notice of a new key goes to standard error, because scripts read the output. */
-async function openKey(
-  source: { readonly path: string; readonly initialKey?: Uint8Array },
-  io: ProcessIo,
-): Promise<NodeKey | string> {
+async function openKey(source: NodeKeySettings, io: ProcessIo): Promise<NodeKey | string> {
+  if (source.keystore !== undefined) {
+    const { openKeystore } = await import("../../node/keystoreFile.ts");
+    const opened = await openKeystore(source.keystore);
+    return opened.ok ? opened.value : opened.error.message;
+  }
   const { openNodeKey } = await import("../../node/nodeKey.ts");
   const { createFolders } = await import("../../node/dataDirectory.ts");
   const isNew = !existsSync(source.path);

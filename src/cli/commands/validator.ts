@@ -30,7 +30,14 @@ export const VALIDATOR_COMMANDS: readonly Command[] = [
         help: "Forget in spite of objections, at the risk of two different blocks of one height.",
       },
     },
-    nodeOptions: ["data-path", "genesis-file", "config-file", "node-private-key-file"],
+    nodeOptions: [
+      "data-path",
+      "genesis-file",
+      "config-file",
+      "node-private-key-file",
+      "node-keystore-file",
+      "node-keystore-password-file",
+    ],
     async run({ values, raw, unknown, io }) {
       const settings = readSettings({ ...io, raw, unknown });
       if (!settings.ok) return refuse(settings.error.message, io);

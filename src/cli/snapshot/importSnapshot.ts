@@ -94,7 +94,7 @@ async function importFrom(
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
   // Creates the node key, as blocks import does, so that a chain never lacks its node's key.
-  const identity = openIdentity(settings, directory.value, request.logger);
+  const identity = await openIdentity(settings, directory.value, request.logger);
   if (!identity.ok) return identity;
   const opened = await openForImport(directory.value, settings.databaseCacheBytes);
   if (!opened.ok) return opened;

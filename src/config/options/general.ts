@@ -97,6 +97,20 @@ export const GENERAL_OPTIONS = {
     group: "General",
     help: "File of the node's private key: 64 hexadecimal digits. Created when absent.",
   }),
+  "node-keystore-file": option({
+    type: pathType,
+    default: undefined,
+    group: "General",
+    help:
+      "Keystore (Web3 Secret Storage, version 3) of the node's private key, instead of a plain key file. 'keystore encrypt' " +
+      "makes one.",
+  }),
+  "node-keystore-password-file": option({
+    type: pathType,
+    default: undefined,
+    group: "General",
+    help: "File whose first line is the password of the keystore.",
+  }),
   identity: option({
     type: textType({ label: "<NAME>", accepts: "a name" }),
     default: undefined,
