@@ -29,7 +29,7 @@ import { type Hello, ownHello } from "./rlpx/hello.ts";
 import { createSharedKeyWarnings, type SharedKeyWarnings } from "./sharedKey.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
-import { createUnreachablePeers, type UnreachablePeers } from "./unreachablePeers.ts";
+import { createUnreachablePeers, type UnreachablePeer, type UnreachablePeers } from "./unreachablePeers.ts";
 
 /**
  * The node's connections to its peers (p2p.md#connection-policy).
@@ -54,6 +54,8 @@ export interface Network {
   /** Peers whose protocols have all completed their handshake. */
   readonly peerCount: number;
   readonly peers: readonly NamedPeer[];
+  /** Bootnodes, static nodes and those of admin_addPeer that are not connected, with the cause. */
+  readonly unreachable: readonly UnreachablePeer[];
   /** Past disconnects, the latest last. */
   readonly disconnects: readonly RememberedDisconnect[];
   /** Stays connected with the node from now on; false when it already did, or the node is this one. */
@@ -232,6 +234,10 @@ class PeerToPeerNetwork implements Network {
     if (isInbound) return isFoundThere ? found : { nodeId, host, tcpPort: hello.listenPort, udpPort: 0 };
     const udpPort = this.maintained.addressOf(nodeId)?.udpPort ?? (isFoundThere ? found.udpPort : undefined);
     return { nodeId, host, tcpPort: port, udpPort: udpPort ?? port };
+  }
+
+  get unreachable(): readonly UnreachablePeer[] {
+    return this.unreachablePeers.list();
   }
 
   get disconnects(): readonly RememberedDisconnect[] {

@@ -21,7 +21,17 @@ export interface UnreachablePeers {
   connected(nodeId: Uint8Array): void;
   /** A dial failed, or the last connection ended. `isProven` says whether the remote end had proven its key. */
   disconnected(nodeId: Uint8Array, disconnect: Disconnect, isProven: boolean): void;
+  /** Those that are not connected now. */
+  list(): readonly UnreachablePeer[];
   stop(): void;
+}
+
+/** A named node without a connection. */
+export interface UnreachablePeer {
+  readonly node: NodeAddress;
+  readonly sinceMs: number;
+  /** Why the last connection ended or could not be made, for the operator. */
+  readonly explanation: string;
 }
 
 interface TrackedNode {
@@ -85,6 +95,10 @@ export function createUnreachablePeers({
       peer.breaksRules = isRuleViolation(disconnect);
       if (peer.unreachableSinceMs === undefined) markUnreachable(peer, clock.nowMs());
     },
+    list: () =>
+      [...tracked.values()].flatMap(({ node, unreachableSinceMs: sinceMs, explanation }) =>
+        sinceMs === undefined ? [] : [{ node, sinceMs, explanation }],
+      ),
     stop() {
       for (const { timer } of tracked.values()) timer?.cancel();
       tracked.clear();

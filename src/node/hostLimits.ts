@@ -66,7 +66,8 @@ const SPARE_OPEN_FILES = 40;
 /** Minimum that lets an operator query the node when files are short. */
 const FEWEST_CONNECTIONS = 4;
 
-function countOpenFiles(): number | undefined {
+/** Open files and connections of this process; undefined where the system does not tell. */
+export function countOpenFiles(): number | undefined {
   try {
     return readdirSync("/proc/self/fd").length;
   } catch {

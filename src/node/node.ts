@@ -6,6 +6,7 @@ import type { Logger, RootLogger } from "../observability/logger.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
+import type { ServiceEndpoints } from "../rpc/ports.ts";
 import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
 import { createDiskGuard } from "../storage/diskGuard.ts";
 import { startScrubber } from "../storage/leveldb/scrubber.ts";
@@ -17,8 +18,10 @@ import { createNodeMetrics } from "./metrics/metering.ts";
 import { createNodeClock } from "./nodeClock.ts";
 import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
 import { type Conductors, openNetwork } from "./openNetwork.ts";
-import { openServers } from "./openServers.ts";
+import { type OpenServices, openServers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores } from "./openStores.ts";
+import { createStatusReport } from "./status/statusReport.ts";
+import { openStatusSocket } from "./status/statusSocket.ts";
 
 /**
  * Assembles the node. Parts open from the disk upwards and close in reverse order:
@@ -105,7 +108,9 @@ async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "sto
   });
   const conductors = await openNetwork(context, stores.value, chainAndPool.value, reportFailure);
   if (!conductors.ok) return conductors;
-  const servers = await openServers(context, stores.value, chainAndPool.value, conductors.value);
+  const services: OpenServices = {};
+  await tellStatus(context, chainAndPool.value, conductors.value, services);
+  const servers = await openServers(context, stores.value, chainAndPool.value, conductors.value, services);
   if (!servers.ok) return servers;
   const begun = await begin(context, stores.value, chainAndPool.value, conductors.value);
   if (!begun.ok) return begun;
@@ -121,6 +126,21 @@ async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "sto
     headNumber: chain.head.header.number,
     failure,
   });
+}
+
+/** Lets `ibex status` and `ibex doctor` ask the node. */
+async function tellStatus(
+  { settings, logger, clock, onStop }: OpenContext,
+  chainAndPool: ChainAndPool,
+  conductors: Conductors,
+  services: ServiceEndpoints,
+): Promise<void> {
+  const startedAtMs = clock.nowMs();
+  const sources = { settings, logger, chainAndPool, conductors, services, startedAtMs };
+  const textOf = (): string => `${JSON.stringify(createStatusReport(sources, clock.nowMs()))}\n`;
+  const socket = await openStatusSocket(settings.dataPath, textOf);
+  if ("close" in socket) onStop(socket.close);
+  else logger.warn({ reason: socket.problem }, "ibex status and ibex doctor cannot ask this node");
 }
 
 /** Starts the background work: the disk guards first, then consensus, sync, and the worker threads. */

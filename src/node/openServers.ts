@@ -1,6 +1,6 @@
 import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import type { Endpoint } from "../rpc/ports.ts";
+import type { Endpoint, ServiceEndpoints } from "../rpc/ports.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
@@ -15,18 +15,21 @@ export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {
   readonly metricsEndpoint: Endpoint | undefined;
 }
 
+/** Endpoints of the servers that are open by now. */
+export type OpenServices = { -readonly [Name in keyof ServiceEndpoints]: ServiceEndpoints[Name] };
+
 /** Opens JSON-RPC over HTTP and WebSocket, and metrics; writes their ports to a file in the data folder. */
 export async function openServers(
   context: OpenContext,
   stores: Stores,
   chainAndPool: ChainAndPool,
   conductors: Conductors,
+  services: OpenServices,
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
   const { settings, logger, clock, metrics, onStop } = context;
   const { chain, simulator } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
-  const services: Partial<Record<"jsonrpc" | "ws" | "metrics", Endpoint>> = {};
   const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
   const servers = await openRpcServers(settings, ports, {
     clock: durationClock,

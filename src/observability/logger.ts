@@ -1,4 +1,5 @@
 import pino, { type DestinationStream } from "pino";
+import { createRecentWarnings, type RecentWarning } from "./recentWarnings.ts";
 import { createTextLines } from "./textLine.ts";
 
 /**
@@ -27,6 +28,8 @@ export interface Logger {
 export interface RootLogger extends Logger {
   /** Changes the level of the given modules, or of all, including those with a level of their own. */
   changeLevel(level: LogLevel, modules?: readonly LogModule[]): void;
+  /** The newest warnings and errors, whether or not the level shows them; the latest last. */
+  recentWarnings(): readonly RecentWarning[];
 }
 
 type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
@@ -88,20 +91,28 @@ export function createLogger(settings: LoggingSettings, destination?: Destinatio
     return logger;
   };
   for (const module of LOG_MODULES) loggerOf(module);
-  const fromPino = (logger: pino.Logger): Logger => ({
-    error: (facts, message) => logger.error(facts, message),
-    warn: (facts, message) => logger.warn(facts, message),
+  const recent = createRecentWarnings(Date.now);
+  const fromPino = (logger: pino.Logger, module: LogModule): Logger => ({
+    error(facts, message) {
+      recent.note("error", module, message);
+      logger.error(facts, message);
+    },
+    warn(facts, message) {
+      recent.note("warn", module, message);
+      logger.warn(facts, message);
+    },
     info: (facts, message) => logger.info(facts, message),
     debug: (facts, message) => logger.debug(facts, message),
     trace: (facts, message) => logger.trace(facts, message),
     isEnabled: (level) => logger.isLevelEnabled(level),
-    child: (module) => fromPino(loggerOf(module)),
+    child: (name) => fromPino(loggerOf(name), name),
   });
   return {
-    ...fromPino(loggerOf("node")),
+    ...fromPino(loggerOf("node"), "node"),
     changeLevel(level, modules = LOG_MODULES) {
       for (const module of modules) loggerOf(module).level = PINO_LEVELS[level];
     },
+    recentWarnings: recent.list,
   };
 }
 
@@ -122,6 +133,7 @@ export const silentLogger: RootLogger = {
   isEnabled: () => false,
   child: () => silentLogger,
   changeLevel: () => undefined,
+  recentWarnings: () => [],
 };
 
 const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {

@@ -56,7 +56,11 @@ describe("miner_setCoinbase", IN_REAL_TIME, () => {
       warn: (_, message) => void warnings.push(message),
       child: () => collecting,
     };
-    const logger: RootLogger = { ...collecting, changeLevel: () => undefined };
+    const logger: RootLogger = {
+      ...collecting,
+      changeLevel: () => undefined,
+      recentWarnings: () => [],
+    };
     const own = `0x${"0a".repeat(20)}`;
     const options = {
       "data-path": folder,

@@ -9,6 +9,7 @@ import { OPERATOR_COMMANDS } from "./operator.ts";
 import { PUBLIC_KEY_COMMANDS } from "./publicKey.ts";
 import { RLP_COMMANDS } from "./rlp.ts";
 import { SNAPSHOT_COMMANDS } from "./snapshot.ts";
+import { STATUS_COMMANDS } from "./status.ts";
 import { VALIDATE_CONFIG } from "./validateConfig.ts";
 import { VALIDATOR_COMMANDS } from "./validator.ts";
 
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   ...DATABASE_COMMANDS,
   ...VALIDATOR_COMMANDS,
   ...BACKUP_COMMANDS,
+  ...STATUS_COMMANDS,
   COMPARE,
   ...NOT_APPLICABLE,
 ];

@@ -13,10 +13,11 @@ export const ibftStatus = defineMethod({
   parameters: [],
   result: { name: "status", schema: OBJECT },
   ports: ["consensus", "clock"],
-  run: (_, { backend: { consensus, clock } }) => show(consensus.status(), clock.nowMs()),
+  run: (_, { backend: { consensus, clock } }) => showConsensus(consensus.status(), clock.nowMs()),
 });
 
-function show(status: RpcConsensusStatus, nowMs: number): Json {
+/** The answer of ibft_status. */
+export function showConsensus(status: RpcConsensusStatus, nowMs: number): Json {
   const { mode, self, isValidator, height, quorum, round, silence, members, head, votes } = status;
   const isTakingPart = round !== undefined;
   return {

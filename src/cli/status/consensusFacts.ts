@@ -1,0 +1,10 @@
+/** Reads the answer of ibft_status, which a node of another version may have given. */
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function textIn(record: Readonly<Record<string, unknown>>, name: string): string {
+  const value = record[name];
+  return typeof value === "string" ? value : "unknown";
+}

@@ -1,0 +1,79 @@
+import { createServer } from "node:net";
+import { clientVersion } from "../../config/clientVersion.ts";
+import type { Settings } from "../../config/settings.ts";
+import { hostLimits, hostWarnings } from "../../node/hostLimits.ts";
+import type { StatusReport } from "../../node/status/statusReport.ts";
+import { diskFacts, judgeDisk } from "./disk.ts";
+import { type Finding, findingsOf } from "./findings.ts";
+import { judgeFolder } from "./folderFindings.ts";
+
+/** Judges a node that runs, by its report and its folder. */
+export function judgeRunning(report: StatusReport, settings: Settings): readonly Finding[] {
+  const { dataPath, nodeKey } = settings;
+  const findings: Finding[] = [
+    ...findingsOf(report),
+    ...judgeDisk(diskFacts(dataPath), report.minFreeDiskBytes),
+  ];
+  const { limit } = report.openFiles;
+  const limits = { openFiles: limit, memoryBytes: report.memory.limit };
+  for (const what of hostWarnings(limits)) findings.push({ level: "warning", what });
+  const ours = clientVersion();
+  if (report.version.split("/")[1] !== ours.split("/")[1])
+    findings.push({
+      level: "warning",
+      what: `The node runs ${report.version}, and this program is ${ours}.`,
+      advice: "If it was upgraded, start the node again to use the new version.",
+    });
+  return [...findings, ...judgeFolder(dataPath, nodeKey.path)];
+}
+
+/** Judges what a start of a stopped node would meet. */
+export async function judgeStopped(settings: Settings): Promise<readonly Finding[]> {
+  const { dataPath, nodeKey, minFreeDiskBytes, warnings } = settings;
+  const findings: Finding[] = [
+    { level: "problem", what: `No node runs in ${dataPath}, or it is still starting.` },
+    ...warnings.map((what): Finding => ({ level: "note", what })),
+    ...hostWarnings(hostLimits()).map((what): Finding => ({ level: "warning", what })),
+    ...judgeDisk(diskFacts(dataPath), minFreeDiskBytes),
+    ...judgeFolder(dataPath, nodeKey.path),
+  ];
+  for (const [option, place] of placesOf(settings)) {
+    const problem = await problemOfPort(place);
+    if (problem !== undefined)
+      findings.push({
+        level: "problem",
+        what: `The node cannot listen on ${place.host}:${place.port} (${option}): ${problem}.`,
+        advice:
+          problem === "EADDRINUSE"
+            ? "Another program uses the port: stop it, or choose another port."
+            : "Choose another one.",
+      });
+  }
+  return findings;
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+function placesOf({ http, webSocket, peers, metrics }: Settings): readonly (readonly [string, Place])[] {
+  const places: (readonly [string, Place | undefined])[] = [
+    ["--rpc-http-port", http],
+    ["--rpc-ws-port", webSocket],
+    ["--p2p-port", peers],
+    ["--metrics-port", metrics?.server],
+  ];
+  return places.flatMap(([option, place]) =>
+    place === undefined || place.port === 0 ? [] : [[option, place]],
+  );
+}
+
+/** The system's code for why a port cannot be listened on; undefined when it can. */
+function problemOfPort({ host, port }: Place): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}

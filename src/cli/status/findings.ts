@@ -1,0 +1,146 @@
+import type { StatusReport } from "../../node/status/statusReport.ts";
+import { isRecord, textIn } from "./consensusFacts.ts";
+import { durationText } from "./units.ts";
+
+/** Something that an operator should know of. A problem keeps the node from its work, or soon will. */
+export interface Finding {
+  readonly level: "problem" | "warning" | "note";
+  readonly what: string;
+  /** What to do about it, if anything. */
+  readonly advice?: string;
+}
+
+/** Judges a running node by its report. */
+export function findingsOf(report: StatusReport): readonly Finding[] {
+  return [
+    ...judgeHead(report),
+    ...judgePauses(report),
+    ...judgeConsensus(report),
+    ...judgePeers(report),
+    ...judgeProcess(report),
+  ];
+}
+
+function judgeHead(report: StatusReport): readonly Finding[] {
+  const { nowMs, startedAtMs, head, headAgeLimitMs, isInSync, sync } = report;
+  // A node that was stopped for long is not told that the network stood.
+  const ageMs = nowMs - Math.max(head.timestamp * 1000, startedAtMs);
+  if (sync !== undefined || !isInSync) {
+    const target = sync === undefined ? "" : ` of #${sync.highestBlock}`;
+    return [{ level: "note", what: `The node catches up: it has block #${head.number}${target}.` }];
+  }
+  if (ageMs <= headAgeLimitMs) return [];
+  return [
+    {
+      level: "problem",
+      what: `There has been no new block for ${durationText(ageMs)}.`,
+      advice: 'Read "When the chain stands" in docs/operating.md, and ask the status of each validator.',
+    },
+  ];
+}
+
+const PAUSES: Readonly<Record<string, Finding>> = {
+  diskAlmostFull: {
+    level: "problem",
+    what: "The disk is almost full: this node makes no blocks until there is room.",
+    advice: "Make room or enlarge the disk. It goes on by itself.",
+  },
+  operator: {
+    level: "problem",
+    what: "The operator has stopped the making of blocks (miner_stop).",
+    advice: "miner_start lets it go on.",
+  },
+  catchingUp: { level: "note", what: "It neither proposes nor votes until it has caught up." },
+  listening: {
+    level: "note",
+    what: "It listens for other nodes with its key before it votes, for 10 s at most.",
+  },
+};
+
+function judgePauses({ pauses }: StatusReport): readonly Finding[] {
+  return pauses.map((reason) => PAUSES[reason] ?? { level: "warning", what: `It is paused: ${reason}.` });
+}
+
+function judgeConsensus({ consensus }: StatusReport): readonly Finding[] {
+  if (!isRecord(consensus)) return [];
+  const findings: Finding[] = [];
+  const { mode, silence, missing, validators, quorum } = consensus;
+  if (mode === "failed")
+    findings.push({
+      level: "problem",
+      what: "Consensus has stopped because of an error.",
+      advice: "Read the last error in the log, and start the node again.",
+    });
+  if (isRecord(silence))
+    findings.push({
+      level: "warning",
+      what: `This validator is silent up to height ${Number(silence["upToHeight"])}: ${textIn(silence, "reason")}.`,
+      advice:
+        'It goes on by itself when the network is past that height. Read "Lost votes" in docs/operating.md.',
+    });
+  if (mode === "bound")
+    findings.push({
+      level: "note",
+      what: "This validator voted at a later height before its start, and takes part when the chain gets there.",
+    });
+  if (Array.isArray(missing) && Array.isArray(validators) && missing.length > 0) {
+    const present = validators.length - missing.length;
+    const isQuorum = present >= Number(quorum);
+    findings.push({
+      level: isQuorum ? "warning" : "problem",
+      what:
+        `${missing.length} of ${validators.length} validators are not heard: ${missing.join(", ")}. ` +
+        `${present} are, and ${Number(quorum)} are needed for a block.`,
+      advice: "Ask the status of their nodes, and whether they are connected with this one.",
+    });
+  }
+  return findings;
+}
+
+function judgePeers({ peerToPeer, consensus }: StatusReport): readonly Finding[] {
+  if (peerToPeer === undefined) return [];
+  const findings: Finding[] = peerToPeer.unreachable.map(({ enode, seconds, explanation }) => ({
+    level: "warning",
+    what: `There has been no connection with ${placeOf(enode)} for ${durationText(seconds * 1000)}: ${explanation}.`,
+  }));
+  const validators =
+    isRecord(consensus) && Array.isArray(consensus["validators"]) ? consensus["validators"] : [];
+  const isAlone = validators.length === 1 && isRecord(consensus) && consensus["isValidator"] === true;
+  if (peerToPeer.peers.length === 0 && !isAlone)
+    findings.push({
+      level: "problem",
+      what: "The node has no peers.",
+      advice:
+        "Name bootnodes (--bootnodes) or peers (static-nodes.json), and see that the P2P port is open for TCP and UDP, and that " +
+        "the genesis file is the network's.",
+    });
+  return findings;
+}
+
+/** Shares of a limit from which on it is told. */
+const FULL = 0.9;
+
+function judgeProcess({
+  openFiles: { open, limit },
+  memory,
+  optionWarnings,
+}: StatusReport): readonly Finding[] {
+  const findings: Finding[] = optionWarnings.map((what) => ({ level: "note", what }));
+  if (open !== undefined && limit !== undefined && open > limit * FULL)
+    findings.push({
+      level: "problem",
+      what: `${open} of ${limit} files and connections are open.`,
+      advice: 'Raise the limit: "ulimit -n 65536", or LimitNOFILE=65536 in the systemd unit.',
+    });
+  if (memory.resident > memory.limit * FULL)
+    findings.push({
+      level: "problem",
+      what: `The node uses ${Math.round((100 * memory.resident) / memory.limit)} % of the memory that it may use.`,
+      advice: "Raise the limit of its container or unit; the system may kill it under load.",
+    });
+  return findings;
+}
+
+function placeOf(enode: string): string {
+  return enode.slice(enode.indexOf("@") + 1);
+}

@@ -1,0 +1,153 @@
+import { parametersAt } from "../../chainspec/ibftParameters.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Network } from "../../network/network.ts";
+import type { RootLogger } from "../../observability/logger.ts";
+import type { RecentWarning } from "../../observability/recentWarnings.ts";
+import { durationClock } from "../../primitives/clock.ts";
+import { equalBytes, toDigits, toHex } from "../../primitives/hex.ts";
+import type { Json } from "../../rpc/method.ts";
+import { showConsensus } from "../../rpc/methods/ibft/status.ts";
+import type { ServiceEndpoints } from "../../rpc/ports.ts";
+import { countOpenFiles, hostLimits } from "../hostLimits.ts";
+import type { ChainAndPool } from "../openChainAndPool.ts";
+import type { Conductors } from "../openNetwork.ts";
+
+/** What a running node tells of itself: numbers and texts only, ready for JSON. Times are milliseconds since 1970. */
+export interface StatusReport {
+  readonly version: string;
+  readonly processId: number;
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  readonly chainId: string;
+  readonly networkId: string;
+  readonly genesisHash: string;
+  readonly head: { readonly number: number; readonly hash: string; readonly timestamp: number };
+  readonly isInSync: boolean;
+  /** A head older than this means that the chain stands: the time of a block, of a round, and some seconds. */
+  readonly headAgeLimitMs: number;
+  /** Undefined when no blocks are fetched. */
+  readonly sync?: { readonly startingBlock: number; readonly highestBlock: number };
+  /** Why this node makes no blocks and casts no votes; empty when nothing keeps it. */
+  readonly pauses: readonly string[];
+  /** The answer of ibft_status. */
+  readonly consensus: Json;
+  /** Transactions in the pool. */
+  readonly pooled: number;
+  /** Undefined when peer-to-peer is off. */
+  readonly peerToPeer?: PeerToPeerReport;
+  /** Endpoints of the servers that are open. */
+  readonly servers: Readonly<Record<string, string>>;
+  readonly openFiles: { readonly open?: number; readonly limit?: number };
+  readonly memory: { readonly resident: number; readonly limit: number };
+  /** Free space below which no blocks are made. */
+  readonly minFreeDiskBytes: number;
+  /** Warnings about options, from the start. */
+  readonly optionWarnings: readonly string[];
+  readonly recentWarnings: readonly RecentWarning[];
+}
+
+export interface PeerToPeerReport {
+  readonly enode?: string;
+  readonly maxPeers: number;
+  readonly peers: readonly {
+    readonly address: string;
+    readonly remote: string;
+    readonly client: string;
+    readonly isInbound: boolean;
+    readonly isValidator: boolean;
+  }[];
+  /** Nodes that discovery knows. */
+  readonly discovered: number;
+  /** Bootnodes, static nodes and those of admin_addPeer without a connection. */
+  readonly unreachable: readonly {
+    readonly enode: string;
+    readonly seconds: number;
+    readonly explanation: string;
+  }[];
+}
+
+export interface ReportSources {
+  readonly settings: Settings;
+  readonly logger: Pick<RootLogger, "recentWarnings">;
+  readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool">;
+  readonly conductors: Conductors;
+  readonly services: ServiceEndpoints;
+  readonly startedAtMs: number;
+}
+
+/** Gathers the report; takes less than a millisecond, and reads two files of the system. */
+export function createStatusReport(sources: ReportSources, nowMs: number): StatusReport {
+  const { settings, logger, chainAndPool, conductors, services, startedAtMs } = sources;
+  const { chain, pool } = chainAndPool;
+  const { engine, peering, pauseReasons, network } = conductors;
+  const { header, hash } = chain.head;
+  const { status, isInSync } = peering.sync;
+  const { pending, queued } = pool.pool.statistics;
+  const { openFiles, memoryBytes } = hostLimits();
+  const open = countOpenFiles();
+  return {
+    version: settings.clientVersion,
+    processId: process.pid,
+    startedAtMs,
+    nowMs,
+    chainId: `${settings.chainSpec.chainId}`,
+    networkId: `${settings.networkId}`,
+    genesisHash: toHex(chain.genesis.hash),
+    head: { number: Number(header.number), hash: toHex(hash), timestamp: Number(header.timestamp) },
+    isInSync,
+    headAgeLimitMs: headAgeLimitMs(settings.chainSpec, header.number),
+    ...(status !== undefined && {
+      sync: { startingBlock: Number(status.startingBlock), highestBlock: Number(status.highestBlock) },
+    }),
+    pauses: pauseReasons.reasons,
+    consensus: showConsensus(engine.status(), nowMs),
+    pooled: pending + queued,
+    ...(network !== undefined && {
+      peerToPeer: reportPeers(network, settings, conductors),
+    }),
+    servers: Object.fromEntries(
+      Object.entries(services).map(([name, { host, port }]) => [name, `${host}:${port}`]),
+    ),
+    openFiles: {
+      ...(open !== undefined && { open }),
+      ...(openFiles !== undefined && { limit: openFiles }),
+    },
+    memory: { resident: process.memoryUsage.rss(), limit: memoryBytes },
+    minFreeDiskBytes: settings.minFreeDiskBytes,
+    optionWarnings: settings.warnings,
+    recentWarnings: logger.recentWarnings(),
+  };
+}
+
+function headAgeLimitMs({ ibft }: Settings["chainSpec"], number: bigint): number {
+  const { blockPeriodSeconds } = parametersAt(ibft, number + 1n);
+  return (Number(blockPeriodSeconds) + Number(ibft.requestTimeoutSeconds)) * 1000 + GRACE_MS;
+}
+
+/** Rounds that fail now and then are no reason to worry. */
+const GRACE_MS = 5_000;
+
+function reportPeers(network: Network, settings: Settings, conductors: Conductors): PeerToPeerReport {
+  const nowMs = durationClock.nowMs();
+  const { members } = conductors.engine.status();
+  const enode = conductors.peerToPeer?.enode;
+  return {
+    ...(enode !== undefined && { enode }),
+    maxPeers: settings.maxPeers,
+    peers: network.peers
+      .filter(({ isReady }) => isReady)
+      .map(({ address, remote, hello, isInbound }) => ({
+        address: toHex(address),
+        remote: `${remote.host}:${remote.port}`,
+        client: hello.clientId,
+        isInbound,
+        isValidator: members.some((member) => equalBytes(member.address, address)),
+      })),
+    discovered: network.discoveredNodes.length,
+    unreachable: network.unreachable.map(({ node, sinceMs, explanation }) => ({
+      enode: `enode://${toDigits(node.nodeId)}@${node.host}:${node.tcpPort}`,
+      seconds: Math.round((nowMs - sinceMs) / 1000),
+      explanation,
+    })),
+  };
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { judgeDisk } from "../../src/cli/status/disk.ts";
+import { findingsOf } from "../../src/cli/status/findings.ts";
+import { findingsText, statusText } from "../../src/cli/status/statusText.ts";
+import type { StatusReport } from "../../src/node/status/statusReport.ts";
+
+const NOW_MS = 1_800_000_000_000;
+const WELL: StatusReport = {
+  version: "ibex/v1",
+  processId: 7,
+  startedAtMs: NOW_MS - 3_600_000,
+  nowMs: NOW_MS,
+  chainId: "7171",
+  networkId: "7171",
+  genesisHash: `0x${"ab".repeat(32)}`,
+  head: { number: 10, hash: `0x${"cd".repeat(32)}`, timestamp: NOW_MS / 1000 - 1 },
+  isInSync: true,
+  headAgeLimitMs: 8_000,
+  pauses: [],
+  consensus: {
+    mode: "validating",
+    address: "0x1",
+    isValidator: true,
+    quorum: "0x3",
+    missing: [],
+    validators: [],
+  },
+  pooled: 0,
+  peerToPeer: {
+    maxPeers: 25,
+    discovered: 1,
+    peers: [
+      {
+        address: "0x2",
+        remote: "10.0.0.1:30303",
+        client: "besu/v24.7.0",
+        isInbound: true,
+        isValidator: true,
+      },
+    ],
+    unreachable: [],
+  },
+  servers: {},
+  openFiles: { open: 50, limit: 65_536 },
+  memory: { resident: 2e8, limit: 4e9 },
+  minFreeDiskBytes: 5e8,
+  optionWarnings: [],
+  recentWarnings: [],
+};
+const consensus = (changed: object): Partial<StatusReport> => ({
+  consensus: { ...(WELL.consensus as object), ...changed },
+});
+
+describe("the judgement of a node", () => {
+  it("has nothing to say of one that is well", () => {
+    expect(findingsOf(WELL)).toEqual([]);
+    expect(findingsText([])).toBe("All is well.\n");
+  });
+
+  it.each<[what: string, changed: Partial<StatusReport>, level: string, words: RegExp]>([
+    [
+      "a chain that stands",
+      { head: { ...WELL.head, timestamp: NOW_MS / 1000 - 200 } },
+      "problem",
+      /no new block for 3 min/,
+    ],
+    ["a full disk", { pauses: ["diskAlmostFull"] }, "problem", /disk is almost full/],
+    ["miner_stop", { pauses: ["operator"] }, "problem", /miner_stop/],
+    ["a pause that a later version knows", { pauses: ["other"] }, "warning", /paused: other/],
+    ["catching up", { isInSync: false, sync: { startingBlock: 0, highestBlock: 99 } }, "note", /#10 of #99/],
+    ["an error of consensus", consensus({ mode: "failed" }), "problem", /Consensus has stopped/],
+    [
+      "lost votes",
+      consensus({ silence: { reason: "lostVotes", upToHeight: "0x10" } }),
+      "warning",
+      /silent up to height 16/,
+    ],
+    ["an earlier vote", consensus({ mode: "bound" }), "note", /voted at a later height/],
+    [
+      "a missing validator",
+      consensus({ missing: ["0xa"], validators: [1, 2, 3, 4] }),
+      "warning",
+      /1 of 4 .* 0xa/,
+    ],
+    [
+      "no quorum",
+      consensus({ missing: ["0xa", "0xb"], validators: [1, 2, 3, 4] }),
+      "problem",
+      /3 are needed/,
+    ],
+    [
+      "no peers",
+      { peerToPeer: { maxPeers: 25, discovered: 0, peers: [], unreachable: [] } },
+      "problem",
+      /no peers/,
+    ],
+    ["files", { openFiles: { open: 950, limit: 1_000 } }, "problem", /950 of 1000 files/],
+    ["memory", { memory: { resident: 3.9e9, limit: 4e9 } }, "problem", /98 %/],
+    ["an option without effect", { optionWarnings: ["--x has no effect"] }, "note", /--x has no effect/],
+  ])("tells %s", (_, changed, level, words) => {
+    expect(findingsOf({ ...WELL, ...changed })).toMatchObject([
+      { level, what: expect.stringMatching(words) },
+    ]);
+  });
+
+  it("tells of a disk that fills up, and that is full", () => {
+    expect(judgeDisk({ freeBytes: 1e9, databaseBytes: 1 }, 5e8)).toMatchObject([{ level: "warning" }]);
+    expect(judgeDisk({ freeBytes: 1e8, databaseBytes: 1 }, 5e8)).toMatchObject([{ level: "problem" }]);
+    expect(judgeDisk({ freeBytes: undefined, databaseBytes: 1 }, 5e8)).toEqual([]);
+  });
+
+  it("shows no control characters of a peer", () => {
+    const [peer] = WELL.peerToPeer?.peers ?? [];
+    if (peer === undefined || WELL.peerToPeer === undefined) throw new Error();
+    const peers = [{ ...peer, client: "evil\u001b[2J\u202e" }];
+    const text = statusText(
+      { ...WELL, peerToPeer: { ...WELL.peerToPeer, peers } },
+      { freeBytes: 1, databaseBytes: 1 },
+      [],
+    );
+    expect(text).toContain("evil�[2J�");
+    expect(text).not.toContain("\u001b");
+  });
+});
