@@ -24,7 +24,7 @@ export function judgeRunning(report: StatusReport, settings: Settings): readonly
       what: `The node runs ${report.version}, and this program is ${ours}.`,
       advice: "If it was upgraded, start the node again to use the new version.",
     });
-  return [...findings, ...judgeFolder(dataPath, nodeKey.path)];
+  return [...findings, ...judgeFolder(dataPath, secretsOf(nodeKey))];
 }
 
 /** Judges what a start of a stopped node would meet. */
@@ -35,7 +35,7 @@ export async function judgeStopped(settings: Settings): Promise<readonly Finding
     ...warnings.map((what): Finding => ({ level: "note", what })),
     ...hostWarnings(hostLimits()).map((what): Finding => ({ level: "warning", what })),
     ...judgeDisk(diskFacts(dataPath), minFreeDiskBytes),
-    ...judgeFolder(dataPath, nodeKey.path),
+    ...judgeFolder(dataPath, secretsOf(nodeKey)),
   ];
   for (const [option, place] of placesOf(settings)) {
     const problem = await problemOfPort(place);
@@ -50,6 +50,11 @@ export async function judgeStopped(settings: Settings): Promise<readonly Finding
       });
   }
   return findings;
+}
+
+/** The files that hold the key; the first one is needed for a start. */
+function secretsOf({ path, keystore }: Settings["nodeKey"]): readonly string[] {
+  return keystore === undefined ? [path] : [keystore.path, keystore.passwordFile];
 }
 
 interface Place {

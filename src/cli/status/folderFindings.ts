@@ -4,7 +4,7 @@ import { messageOf } from "../../primitives/errorMessage.ts";
 import type { Finding } from "./findings.ts";
 
 /** Judges the data folder by what can be seen of it without opening the database, which a running node may use. */
-export function judgeFolder(dataPath: string, keyPath: string): readonly Finding[] {
+export function judgeFolder(dataPath: string, secrets: readonly string[]): readonly Finding[] {
   if (!existsSync(dataPath))
     return [
       {
@@ -13,7 +13,7 @@ export function judgeFolder(dataPath: string, keyPath: string): readonly Finding
         advice: "Is --data-path the one that the node is started with?",
       },
     ];
-  return [...judgePermissions(dataPath), ...judgeKey(dataPath, keyPath), ...judgeLeftovers(dataPath)];
+  return [...judgePermissions(dataPath), ...judgeSecrets(dataPath, secrets), ...judgeLeftovers(dataPath)];
 }
 
 /** Names that the node reads and writes. */
@@ -52,25 +52,23 @@ function judgePermissions(dataPath: string): readonly Finding[] {
 const OTHERS_MAY_READ = 0o044;
 const OTHERS_MAY_WRITE = 0o022;
 
-function judgeKey(dataPath: string, keyPath: string): readonly Finding[] {
-  const key = statSync(keyPath, { throwIfNoEntry: false });
-  if (key === undefined) {
-    if (!existsSync(join(dataPath, "chain", "CURRENT"))) return [];
-    return [
-      {
-        level: "problem",
-        what: `There is a chain, but the key file ${keyPath} is missing: the node will not start.`,
-        advice: "Restore it from where you keep a copy. A new key would be another node.",
-      },
-    ];
-  }
+function judgeSecrets(dataPath: string, secrets: readonly string[]): readonly Finding[] {
   const findings: Finding[] = [];
-  if ((key.mode & OTHERS_MAY_READ) !== 0)
-    findings.push({
-      level: "warning",
-      what: `Other users may read the node's private key ${keyPath}.`,
-      advice: `chmod 600 ${keyPath}`,
-    });
+  for (const path of secrets) {
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file === undefined && existsSync(join(dataPath, "chain", "CURRENT")))
+      findings.push({
+        level: "problem",
+        what: `There is a chain, but the key file ${path} is missing: the node will not start.`,
+        advice: "Restore it from where you keep a copy. A new key would be another node.",
+      });
+    if (file !== undefined && (file.mode & OTHERS_MAY_READ) !== 0)
+      findings.push({
+        level: "warning",
+        what: `Other users may read the node's private key ${path}.`,
+        advice: `chmod 600 ${path}`,
+      });
+  }
   if ((statSync(dataPath).mode & OTHERS_MAY_WRITE) !== 0)
     findings.push({
       level: "warning",
