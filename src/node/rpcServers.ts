@@ -106,6 +106,7 @@ function openHttp(
     peerCount: () => backend.network.peerToPeer?.peerCount,
     isPaused: () => backend.isPausedByDisk(),
     syncStatus: () => backend.syncStatus(),
+    headAgeSeconds: () => backend.clock.nowMs() / 1000 - Number(backend.chain.head.header.timestamp),
   };
   return openHttpServer(
     {

@@ -6,31 +6,52 @@ export interface HealthPorts {
   isPaused(): boolean;
   /** Undefined while the node is not synchronizing. */
   syncStatus(): { readonly currentBlock: bigint; readonly highestBlock: bigint } | undefined;
+  /** How old the newest block is by its timestamp, seconds. */
+  headAgeSeconds(): number;
 }
 
-export type Health = "UP" | "DOWN";
+/** Why the node is not ready; empty when it is. */
+export type Objections = readonly string[];
 
 const DEFAULT_MIN_PEERS = "1";
 const DEFAULT_MAX_BLOCKS_BEHIND = "2";
 
 /**
- * /readiness: UP when the node is not paused, has enough peers and is not far behind (json-rpc-errors.md#health).
- * A parameter that is not a number means DOWN.
+ * /readiness: nothing is objected when the node is not paused, has enough peers, and is not far behind; with
+ * maxHeadAgeSeconds, which Besu does not know, when its newest block is not older (json-rpc-errors.md#health).
  */
-export function readiness(query: URLSearchParams, ports: HealthPorts): Health {
-  const minPeers = parseInteger(query.get("minPeers") ?? DEFAULT_MIN_PEERS);
-  const maxBlocksBehind = parseInteger(query.get("maxBlocksBehind") ?? DEFAULT_MAX_BLOCKS_BEHIND);
-  if (minPeers === undefined || maxBlocksBehind === undefined) return "DOWN";
-  if (ports.isPaused()) return "DOWN";
+export function readiness(query: URLSearchParams, ports: HealthPorts): Objections {
+  const objections: string[] = [];
+  const limitOf = (name: string, assumed?: string): bigint | undefined => {
+    const text = query.get(name) ?? assumed;
+    const limit = text === undefined ? undefined : parseInteger(text);
+    if (text !== undefined && limit === undefined) objections.push(`${name} is not a number`);
+    return limit;
+  };
+  const minPeers = limitOf("minPeers", DEFAULT_MIN_PEERS);
+  const maxBlocksBehind = limitOf("maxBlocksBehind", DEFAULT_MAX_BLOCKS_BEHIND);
+  const maxHeadAgeSeconds = limitOf("maxHeadAgeSeconds");
+  if (ports.isPaused()) objections.push("the disk is almost full, so no blocks are made");
   const peers = ports.peerCount();
-  if (peers !== undefined && BigInt(peers) < minPeers) return "DOWN";
+  if (peers !== undefined && minPeers !== undefined && BigInt(peers) < minPeers)
+    objections.push(`${peers} peers, minPeers is ${minPeers}`);
   const sync = ports.syncStatus();
-  return sync === undefined || sync.highestBlock - sync.currentBlock <= maxBlocksBehind ? "UP" : "DOWN";
+  const behind = sync === undefined ? 0n : sync.highestBlock - sync.currentBlock;
+  if (maxBlocksBehind !== undefined && sync !== undefined && behind > maxBlocksBehind)
+    objections.push(`${behind} blocks behind #${sync.highestBlock}, maxBlocksBehind is ${maxBlocksBehind}`);
+  const age = ports.headAgeSeconds();
+  if (maxHeadAgeSeconds !== undefined && age > Number(maxHeadAgeSeconds))
+    objections.push(
+      `the newest block is ${Math.floor(age)} s old, maxHeadAgeSeconds is ${maxHeadAgeSeconds}`,
+    );
+  return objections;
 }
 
-/** The body in Besu's layout. */
-export function healthBody(health: Health): string {
-  return `{\n  "status" : "${health}"\n}`;
+/** The body in Besu's layout; the reasons, which Besu does not give, only when there are any. */
+export function healthBody(objections: Objections): string {
+  if (objections.length === 0) return `{\n  "status" : "UP"\n}`;
+  const reasons = objections.map((reason) => JSON.stringify(reason)).join(", ");
+  return `{\n  "status" : "DOWN",\n  "reasons" : [ ${reasons} ]\n}`;
 }
 
 function parseInteger(text: string): bigint | undefined {

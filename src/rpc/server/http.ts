@@ -8,7 +8,7 @@ import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, endConnection, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
 import { createForeignRule } from "./foreignPages.ts";
-import { type Health, type HealthPorts, healthBody, readiness } from "./health.ts";
+import { type HealthPorts, healthBody, type Objections, readiness } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
 import {
@@ -132,7 +132,7 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
   );
   app.get(
     "/liveness",
-    handledBy((_request, response) => respondHealth(response, "UP")),
+    handledBy((_request, response) => respondHealth(response, [])),
   );
   app.get(
     "/readiness",
@@ -221,8 +221,8 @@ function createGuard(
   };
 }
 
-function respondHealth(response: ServerResponse, health: Health): void {
-  respondUntyped(response, health === "UP" ? 200 : 503, healthBody(health));
+function respondHealth(response: ServerResponse, objections: Objections): void {
+  respondUntyped(response, objections.length === 0 ? 200 : 503, healthBody(objections));
 }
 
 /** Answers input that is not HTTP, or whose headers are too slow or too large, with a bare status and closes. */

@@ -477,32 +477,67 @@ describe("the routes", () => {
 describe("readiness", () => {
   const far = { currentBlock: 100n, highestBlock: 110n };
   const cases = [
-    ["enough peers, in sync", "", { peers: 1, sync: undefined }, 200],
-    ["no peers", "", { peers: 0, sync: undefined }, 503],
-    ["no peers wanted", "?minPeers=0", { peers: 0, sync: undefined }, 200],
-    ["peer-to-peer networking off", "?minPeers=9", { peers: undefined, sync: undefined }, 200],
-    ["far behind", "", { peers: 1, sync: far }, 503],
-    ["as far behind as allowed", "?maxBlocksBehind=10", { peers: 1, sync: far }, 200],
-    ["a parameter that is not a number", "?minPeers=one", { peers: 1, sync: undefined }, 503],
-    ["an empty parameter", "?maxBlocksBehind=", { peers: 1, sync: undefined }, 503],
+    ["enough peers, in sync", "", { peers: 1, sync: undefined }, []],
+    ["no peers", "", { peers: 0, sync: undefined }, ["0 peers, minPeers is 1"]],
+    ["no peers wanted", "?minPeers=0", { peers: 0, sync: undefined }, []],
+    ["peer-to-peer networking off", "?minPeers=9", { peers: undefined, sync: undefined }, []],
+    ["far behind", "", { peers: 1, sync: far }, ["10 blocks behind #110, maxBlocksBehind is 2"]],
+    ["as far behind as allowed", "?maxBlocksBehind=10", { peers: 1, sync: far }, []],
+    [
+      "a parameter that is not a number",
+      "?minPeers=one",
+      { peers: 1, sync: undefined },
+      ["minPeers is not a number"],
+    ],
+    [
+      "an empty parameter, and too few peers",
+      "?maxBlocksBehind=&minPeers=3",
+      { peers: 1, sync: undefined },
+      ["maxBlocksBehind is not a number", "1 peers, minPeers is 3"],
+    ],
+    ["a head as old as allowed", "?maxHeadAgeSeconds=90", { peers: 1, sync: undefined }, []],
+    [
+      "an old head",
+      "?maxHeadAgeSeconds=5",
+      { peers: 1, sync: undefined },
+      ["the newest block is 90 s old, maxHeadAgeSeconds is 5"],
+    ],
   ] as const;
 
-  it.each(cases)("%s", async (_name, query, { peers, sync }, status) => {
+  it.each(cases)("%s", async (_name, query, { peers, sync }, reasons) => {
     const { server } = await aToyServer(
       {},
-      { health: { peerCount: () => peers, isPaused: () => false, syncStatus: () => sync } },
+      {
+        health: {
+          peerCount: () => peers,
+          isPaused: () => false,
+          syncStatus: () => sync,
+          headAgeSeconds: () => 90,
+        },
+      },
     );
     const answer = await ask(server, { method: "GET", path: `/readiness${query}` });
     expect(answer).toMatchObject({
-      status,
-      body: `{\n  "status" : "${status === 200 ? "UP" : "DOWN"}"\n}`,
+      status: reasons.length === 0 ? 200 : 503,
+      body:
+        reasons.length === 0
+          ? `{\n  "status" : "UP"\n}`
+          : `{\n  "status" : "DOWN",\n  "reasons" : [ ${reasons.map((reason) => `"${reason}"`).join(", ")} ]\n}`,
     });
   });
 
   it("block production paused", async () => {
-    const health = { peerCount: () => 1, isPaused: () => true, syncStatus: () => undefined };
+    const health = {
+      peerCount: () => 1,
+      isPaused: () => true,
+      syncStatus: () => undefined,
+      headAgeSeconds: () => 1,
+    };
     const { server } = await aToyServer({}, { health });
-    expect(await ask(server, { method: "GET", path: "/readiness" })).toMatchObject({ status: 503 });
+    expect(await ask(server, { method: "GET", path: "/readiness" })).toMatchObject({
+      status: 503,
+      body: expect.stringContaining("the disk is almost full"),
+    });
   });
 });
 
