@@ -106,7 +106,9 @@ describe("the remedy for a damaged database", IN_REAL_TIME, () => {
         writeFileSync(join(dataPath, "chain", name), "damaged");
       const damaged = runProgram([...NETWORK, `--data-path=${dataPath}`]);
       expect(await damaged.exit).toBe(74);
-      const names = /or delete (chain\/), (caches\/) and (head\.log) there/.exec(damaged.output())?.slice(1);
+      const names = /delete (chain\/), (caches\/) and (head\.log) in the data folder/
+        .exec(damaged.output())
+        ?.slice(1);
       expect(names).toHaveLength(3);
       for (const name of names ?? []) rmSync(join(dataPath, name), { recursive: true, force: true });
 

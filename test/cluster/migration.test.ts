@@ -20,8 +20,10 @@ const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 const FIXTURE = join(import.meta.dirname, "..", "fixtures", "folders", "schema-1.br");
 /** Enough that a node does not migrate it at its start. */
 const LARGE_BYTES = 20 * 1024 * 1024;
+/** Small enough to be migrated at a node's start. */
+const SMALL_BYTES = 6 * 1024 * 1024;
 /** For kills: some twenty batches in each of four passes. */
-const MEDIUM_BYTES = (IS_THOROUGH ? 40 : 6) * 1024 * 1024;
+const MEDIUM_BYTES = IS_THOROUGH ? 40 * 1024 * 1024 : SMALL_BYTES;
 const LATEST_KILL_MS = IS_THOROUGH ? 600 : 120;
 
 /** A folder of today's schema version, today's program, and one of a later version whose schema version is 3. */
@@ -122,10 +124,11 @@ describe("a database and programs of several schema versions", IN_REAL_TIME, () 
     // The second step undoes the first.
     expect(await contentOf(folder)).toBe(before);
     expect((await ibex(next, folder, "check")).output).toContain("The database is sound.");
-  }, 120_000);
+  }, 300_000);
 
   it("Ctrl-C ends a migration after a batch, and the next start of a node ends it", async () => {
-    const folder = copyOf(medium);
+    const folder = aFolder();
+    await enlarge(join(folder, "data"), SMALL_BYTES);
     const program = runProgram(
       [`--data-path=${join(folder, "data")}`, "database", "migrate"],
       undefined,
