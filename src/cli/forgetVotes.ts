@@ -15,6 +15,7 @@ import { openImportChain } from "./blocks/importChain.ts";
 import { reportFailure, reportOpenError } from "./commandErrors.ts";
 import { findDatabase } from "./databasePaths.ts";
 import { EXIT } from "./exitCodes.ts";
+import { freeName } from "./freeName.ts";
 import { type ProcessIo, refuse } from "./processIo.ts";
 import { fetchHead, type ValidatorHead } from "./validatorHeads.ts";
 
@@ -232,11 +233,6 @@ async function moveAside({ votesFile }: StoppedNode, height: bigint, io: Process
       `A Byzantine validator that kept old messages could still cause a fork: check that all have the same block ${height}.\n`,
   );
   return EXIT.ok;
-}
-
-/** A name not taken, so that no earlier copy is overwritten. */
-function freeName(wanted: string): string {
-  for (let name = wanted, count = 2; ; name = `${wanted}-${count++}`) if (!existsSync(name)) return name;
 }
 
 function nothingToForget(why: string, io: ProcessIo): number {

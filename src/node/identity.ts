@@ -7,22 +7,41 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { decodeExtraData } from "../types/extraData.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
+import { readHandOverMark, refuseGivenKey, refuseUnfinished } from "./handOverMark.ts";
 import { openKeystore } from "./keystoreFile.ts";
 import { type NodeKey, openNodeKey, type StoredKey, type StoredKeyErrorCode } from "./nodeKey.ts";
 
-export type IdentityErrorCode = StoredKeyErrorCode | "missingNodeKey";
+export type IdentityErrorCode = StoredKeyErrorCode | "missingNodeKey" | "handedOver" | "unusableMark";
 
 /**
  * Opens the node's key, and logs when it is new, when other users may read it, or when the development network has
  * another validator. An error when the key is missing although the folder has data of a node: a new key would silently
- * make this another validator.
+ * make this another validator; and when the folder gave this validator away (handOverMark.ts).
  */
 export async function openIdentity(
-  { nodeKey: source, chainSpec }: Pick<Settings, "nodeKey" | "chainSpec">,
+  settings: Pick<Settings, "nodeKey" | "chainSpec">,
   directory: DataDirectory,
   logger: Logger,
 ): Promise<Result<NodeKey, IdentityErrorCode>> {
-  if (source.keystore !== undefined) return openFromKeystore(source.keystore, directory, logger);
+  const mark = readHandOverMark(directory.path);
+  if (!mark.ok) return mark;
+  const finished = refuseUnfinished(mark.value, directory.path);
+  if (!finished.ok) return finished;
+  const { keystore } = settings.nodeKey;
+  const key =
+    keystore === undefined
+      ? openFromKeyFile(settings, directory, logger)
+      : await openFromKeystore(keystore, directory, logger);
+  if (!key.ok) return key;
+  const refused = refuseGivenKey(mark.value, key.value.address, directory.path);
+  return refused.ok ? key : refused;
+}
+
+function openFromKeyFile(
+  { nodeKey: source, chainSpec }: Pick<Settings, "nodeKey" | "chainSpec">,
+  directory: DataDirectory,
+  logger: Logger,
+): Result<NodeKey, IdentityErrorCode> {
   const lost = findLostKey(source, directory);
   if (lost !== undefined) return err({ code: "missingNodeKey", fault: "local", message: lost });
   const key = openNodeKey(source);

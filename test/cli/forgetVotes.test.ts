@@ -3,34 +3,26 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { sealedHeader } from "../../src/ibft/candidate.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt, nothingAbove } from "../../src/ibft/lostVotes.ts";
-import { type Address, asAddress } from "../../src/primitives/address.ts";
+import type { Address } from "../../src/primitives/address.ts";
 import { keccak256, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
-import { sign } from "../../src/primitives/secp256k1.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
-import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
-import { encodeBlock } from "../../src/types/block.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
-import { encodeExtraData } from "../../src/types/extraData.ts";
-import { aChain } from "../builders/aChain.ts";
-import { createHandClock } from "../builders/handClock.ts";
-import { accountFromSeed } from "../builders/testAccounts.ts";
+import { aSealedBlock, FOUR_KEYS, GENESIS_OF_FOUR } from "../builders/fourValidators.ts";
 import { aCandidate, aGenesisHead } from "../builders/toyChain.ts";
 import { runProgram } from "../cluster/nodeProcess.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { ibexHere } from "./program.ts";
 
-const KEYS = [1, 2, 3, 4].map(accountFromSeed);
 const IN_DOUBT: LastSignedState = {
   ...nothingAbove(0n),
   doubt: { reason: "missing", upTo: 2n, untilTimestamp: 9n },
 };
 const FORGOTTEN = ["votes.log", "votes.log.height-1", "votes.log.mark"];
-const [SELF, ...OTHERS] = KEYS.map(({ address }) => address) as [Address, Address, Address, Address];
+const [SELF, ...OTHERS] = FOUR_KEYS.map(({ address }) => address) as [Address, Address, Address, Address];
 /** The state in a stuck network: the node requested round 8 of block 1, and saw no proposal in it. */
 const ROUND_CHANGE_SENT: LastSignedState = { height: 1n, round: 8, digest: undefined, prepared: undefined };
 
@@ -187,8 +179,8 @@ interface HeadOverRpc {
 async function aStoppedValidator(record: LastSignedState | undefined, blocks: 0 | 1 = 0) {
   const dataPath = temporaryFolder();
   const genesisFile = join(temporaryFolder(), "genesis.json");
-  writeFileSync(genesisFile, GENESIS);
-  writeFileSync(join(dataPath, "key"), toHex(KEYS[0]?.privateKey ?? ZERO_HASH));
+  writeFileSync(genesisFile, GENESIS_OF_FOUR);
+  writeFileSync(join(dataPath, "key"), toHex(FOUR_KEYS[0]?.privateKey ?? ZERO_HASH));
   mkdirSync(join(dataPath, "chain"));
   if (record !== undefined) {
     const store = await openVoteLog(join(dataPath, "votes.log"));
@@ -225,25 +217,6 @@ async function aStoppedValidator(record: LastSignedState | undefined, blocks: 0 
   };
 }
 
-async function aSealedBlock(): Promise<Uint8Array> {
-  const clock = createHandClock(1_700_000_000_000);
-  const { chain } = await aChain({
-    genesis: GENESIS,
-    database: createMemoryDatabase(),
-    clock,
-    builder: SELF,
-  });
-  const supply = {
-    select: () => ({ next: () => undefined, skipSender: () => undefined }),
-    drop: () => undefined,
-  };
-  const built = await chain.build({ parent: chain.head, round: 0, timestamp: 1_700_000_000n }, supply);
-  if (!built.ok) throw new Error(built.error.message);
-  const candidate = built.value;
-  const seals = KEYS.slice(1).map(({ privateKey }) => sign(candidate.digest, privateKey));
-  return encodeBlock({ header: sealedHeader(candidate, seals), transactions: [], ommers: [] });
-}
-
 /** A server with only the JSON-RPC methods that are requested. */
 async function aRunningValidator(address: Address, head: HeadOverRpc): Promise<string> {
   const server = createServer((request, response) => {
@@ -262,22 +235,3 @@ async function aRunningValidator(address: Address, head: HeadOverRpc): Promise<s
 }
 
 const asHex = (text: string): Hex => text as Hex;
-
-const GENESIS = JSON.stringify({
-  config: { chainId: 7, berlinBlock: 0, ibft2: { blockperiodseconds: 1 } },
-  nonce: "0x0",
-  timestamp: "0x0",
-  gasLimit: "0x1fffffffffffff",
-  difficulty: "0x1",
-  mixHash: "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
-  coinbase: toHex(asAddress(new Uint8Array(20))),
-  extraData: toHex(
-    encodeExtraData({
-      vanity: new Uint8Array(32),
-      validators: KEYS.map(({ address }) => address),
-      round: 0,
-      seals: [],
-    }),
-  ),
-  alloc: {},
-});

@@ -3,6 +3,7 @@ import { BLOCKS_COMMANDS } from "./blocks.ts";
 import type { Command } from "./command.ts";
 import { COMPARE } from "./compare.ts";
 import { DATABASE_COMMANDS } from "./database.ts";
+import { HAND_OVER_COMMANDS } from "./handOver.ts";
 import { KEYSTORE_COMMANDS } from "./keystore.ts";
 import { NOT_APPLICABLE } from "./notApplicable.ts";
 import { OPERATOR_COMMANDS } from "./operator.ts";
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   ...KEYSTORE_COMMANDS,
   ...DATABASE_COMMANDS,
   ...VALIDATOR_COMMANDS,
+  ...HAND_OVER_COMMANDS,
   ...BACKUP_COMMANDS,
   ...STATUS_COMMANDS,
   COMPARE,

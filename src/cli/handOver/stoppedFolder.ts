@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { deriveGenesisBlock } from "../../chain/genesisBlock.ts";
+import type { NodeKeySettings, Settings } from "../../config/settings.ts";
+import { type DataDirectory, openDataDirectory } from "../../node/dataDirectory.ts";
+import { openKeystore } from "../../node/keystoreFile.ts";
+import { type NodeKey, openNodeKey } from "../../node/nodeKey.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { BLOCK_STORE_LIMITS, createBlockStore } from "../../storage/blocks/blockStore.ts";
+import { openChainDatabase } from "../../storage/chainDatabase.ts";
+import type { NamedHeader } from "../../types/block.ts";
+
+/** The folder of a stopped node, held so that no node can start in it. */
+export interface StoppedFolder extends DataDirectory {
+  /** Undefined in a folder without a chain. */
+  readonly head: NamedHeader | undefined;
+  readonly genesisHash: Uint8Array;
+}
+
+/** Runs `work` while the folder is held. Throws FolderInUse while a node runs in it, and as openChainDatabase does. */
+export async function withStoppedFolder<T>(
+  { dataPath, chainSpec, genesisFile }: Settings,
+  work: (folder: StoppedFolder) => Promise<T>,
+): Promise<Result<T, "unusableDataPath" | "diskFailure" | "otherChain">> {
+  const directory = openDataDirectory(dataPath);
+  if (!directory.ok) return directory;
+  const { chain: path, headFile } = directory.value;
+  const { database, close } = await openChainDatabase({ path, headFile });
+  try {
+    const blocks = createBlockStore(BLOCK_STORE_LIMITS, { database });
+    const genesisHash = deriveGenesisBlock(chainSpec).hash;
+    const stored = blocks.header(0n);
+    if (stored !== undefined && !equalBytes(stored.hash, genesisHash))
+      return err({
+        code: "otherChain",
+        fault: "caller",
+        message: `The genesis file ${genesisFile} is not that of the chain stored in ${dataPath}.`,
+      });
+    return ok(await work({ ...directory.value, head: blocks.head(), genesisHash }));
+  } finally {
+    await close();
+  }
+}
+
+/** The key that the node of the settings has; an error when there is none, since none is made. */
+export async function openExistingKey({ keystore, path }: NodeKeySettings): Promise<Result<NodeKey>> {
+  if (keystore !== undefined) return await openKeystore(keystore);
+  if (existsSync(path)) return openNodeKey({ path });
+  return err({
+    code: "missingNodeKey",
+    fault: "caller",
+    message: `There is no node key in ${path}: this node was not a validator.`,
+  });
+}

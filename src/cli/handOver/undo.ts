@@ -1,0 +1,52 @@
+import type { Settings } from "../../config/settings.ts";
+import { readHandOverMark, writeHandOverMark } from "../../node/handOverMark.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { findRunning } from "./findRunning.ts";
+import type { Place } from "./place.ts";
+import { openExistingKey, type StoppedFolder } from "./stoppedFolder.ts";
+import { replaceVotes } from "./votes.ts";
+
+export interface UndoRequest {
+  readonly settings: Settings;
+  /** Where the new node would answer, as the operator says. */
+  readonly places: readonly Place[];
+  /** Whether the operator says that nobody has taken the validator over. */
+  readonly isNeverTaken: boolean;
+}
+
+/**
+ * Makes the folder of a stopped node the validator's again. If another node may have run with the key, the votes here are older
+ * than those, and are put aside: the validator is silent at first (ibft2.md#lost-votes). Throws DiskError.
+ */
+export async function undoHandOver(
+  { settings, places, isNeverTaken }: UndoRequest,
+  folder: StoppedFolder,
+): Promise<Result<{ readonly address: string }, "refused">> {
+  const { dataPath, nodeKey: source } = settings;
+  const mark = readHandOverMark(dataPath);
+  if (!mark.ok) return refuse(mark.error.message);
+  const { given, taking, past } = mark.value;
+  if (given === undefined)
+    return refuse(`No validator was handed over from ${dataPath}. Nothing is changed.`);
+  const key = await openExistingKey(source);
+  if (!key.ok) return refuse(key.error.message);
+  if (toHex(key.value.address) !== given.address)
+    return refuse(
+      `The validator ${given.address} was handed over from ${dataPath}, but the node's key is another one, ` +
+        `${toHex(key.value.address)}. Put the key back first.`,
+    );
+  const running = await findRunning(key.value, places);
+  if (running.length > 0)
+    return refuse(
+      `The new node runs:\n${running.map(({ reason }) => `  ${reason}`).join("\n")}\nStop it first.`,
+    );
+  if (!isNeverTaken)
+    await replaceVotes(folder.voteFile, undefined, `${folder.voteFile}.before-${given.id.slice(0, 8)}`);
+  writeHandOverMark(dataPath, { ...(taking && { taking }), past });
+  return ok({ address: given.address });
+}
+
+function refuse(message: string): Result<never, "refused"> {
+  return err({ code: "refused", fault: "caller", message });
+}
