@@ -30,6 +30,9 @@ const STOPPED_WITHIN_MS = 15_000;
 export const ACCOUNT_MNEMONIC = "test test test test test test test test test test test junk";
 export const root = resolve(import.meta.dirname, "..", "..", "..", "..");
 
+/** The built program. */
+export const IBEX = join(root, "dist", "main.js");
+
 /** Starts the node on its development network. A given folder is kept; a temporary one is removed at the end. */
 export async function startIbex(
   existingDataPath?: string,
@@ -59,14 +62,7 @@ export async function startProgram(
   const profileFolder = process.env["BENCH_PROFILE"];
   const runtimeOptions = profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
   const ports = [`--rpc-http-port=${port}`, `--rpc-ws-port=${wsPort}`];
-  const words = [
-    ...runtimeOptions,
-    ...nodeOptions,
-    join(root, "dist", "main.js"),
-    `--data-path=${dataPath}`,
-    ...ports,
-    ...options,
-  ];
+  const words = [...runtimeOptions, ...nodeOptions, IBEX, `--data-path=${dataPath}`, ...ports, ...options];
   return start("ibex", process.execPath, words, { port, wsPort, dataPath, logFile });
 }
 

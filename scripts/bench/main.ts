@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk footprint] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
+ * holds blockHolds churn sync propagation mesh disk footprint backup] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -8,6 +8,7 @@
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { measureAttacks } from "./attacks/run.ts";
+import { measureBackup } from "./backup.ts";
 import { measureBlockHolds } from "./blockHolds.ts";
 import { measureBursts, measureValidatorBursts } from "./burst.ts";
 import { measureChurn } from "./churn.ts";
@@ -51,6 +52,7 @@ const PARTS = [
   "mesh",
   "disk",
   "footprint",
+  "backup",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -87,6 +89,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "mesh",
   "disk",
   "footprint",
+  "backup",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -116,6 +119,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   mesh: measureMesh,
   disk: measureDisk,
   footprint: () => measureFootprint(Number(options.validators), seconds, rate ?? 100),
+  backup: () => measureBackup(seconds, rate ?? 2000),
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();
