@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import {
   chmodSync,
   cpSync,
@@ -27,6 +28,7 @@ import { answerExchange } from "../../src/network/rlpx/keyExchange.ts";
 import { openDataDirectory } from "../../src/node/dataDirectory.ts";
 import { openIdentity } from "../../src/node/identity.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
+import { openStatusSocket } from "../../src/node/status/statusSocket.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
@@ -146,6 +148,23 @@ async function killAfter(
 
 const GIVING = ["draft", "mark", "file"];
 const TAKING = ["taking", "votes", "former key", "key", "taken"];
+
+describe("a process that only has the number of the old node's", () => {
+  it.runIf(existsSync("/proc/self/fd"))("is not stopped", async () => {
+    const { old, give, file } = aMove();
+    const other = spawn("sleep", ["60"]);
+    onTestFinished(() => void other.kill());
+    const socket = await openStatusSocket(old, () => JSON.stringify({ processId: other.pid }));
+    if ("problem" in socket) throw new Error(socket.problem);
+    onTestFinished(socket.close);
+    expect(await give()).toMatchObject({
+      exitCode: 2,
+      errors: expect.stringContaining("runs as a process that cannot be stopped from here"),
+    });
+    expect(other.exitCode ?? other.signalCode).toBeNull();
+    expect(existsSync(file)).toBe(false);
+  });
+});
 
 describe("a validator's hand-over", () => {
   it("moves key and votes, and leaves the old folder unable to start", async () => {

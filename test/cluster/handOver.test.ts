@@ -37,17 +37,16 @@ describe("a validator that is handed over", IN_REAL_TIME, () => {
     const file = join(temporaryFolder(), "validator.hand-over");
     const giving = [`--p2p-port=${moved.peerPort}`, "validator", "hand-over"] as const;
 
-    const early = await ibex(network, moved.dataPath, ...giving, `--to=${file}`);
-    expect(early).toEqual({
-      exitCode: 2,
-      output: expect.stringContaining("Another node is using this data folder"),
-    });
-
-    await moved.node?.stop();
-    const copyOfOld = temporaryFolder();
-    cpSync(moved.dataPath, copyOfOld, { recursive: true });
+    const nowhere = await ibex(network, moved.dataPath, ...giving, `--to=${join(file, "no folder")}`);
+    expect(nowhere).toEqual({ exitCode: 1, output: expect.stringContaining("does not exist") });
+    expect(moved.node?.child.exitCode).toBeNull();
     const given = await ibex(network, moved.dataPath, ...giving, `--to=${file}`);
     expect(given).toEqual({ exitCode: 0, output: expect.stringContaining(toHex(moved.key.address)) });
+    expect(given.output).toContain(`The node in ${moved.dataPath} was stopped.`);
+    expect(moved.node?.child.exitCode).toBe(0);
+    const copyOfOld = temporaryFolder();
+    cpSync(moved.dataPath, copyOfOld, { recursive: true });
+    rmSync(join(copyOfOld, "hand-over.json"));
     const refused = await ibex(network, moved.dataPath);
     expect(refused).toEqual({ exitCode: 2, output: expect.stringContaining("validator hand-over --undo") });
 

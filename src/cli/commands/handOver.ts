@@ -28,8 +28,8 @@ export const HAND_OVER_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "validator hand-over",
     help:
-      "Give a stopped validator away: write its key and votes to a file for 'validator take-over', and mark the data folder, " +
-      "so that its node does not start with this key again. See docs/operating/hand-over.md.",
+      "Give a validator away: stop its node, mark the data folder, so that no node starts with this key there again, and write " +
+      "its key and votes to a file for 'validator take-over'. See docs/operating/hand-over.md.",
     options: {
       to: { type: FILE, help: "File to write, with mode 0600. It holds the private key as it is." },
       undo: {
@@ -89,7 +89,13 @@ async function giveAway({ values, raw, unknown, io }: Invocation<GiveValues>): P
 }
 
 async function write(settings: Settings, to: string, io: ProcessIo): Promise<number> {
-  const { handOver } = await import("../handOver/handOver.ts");
+  const { findEarlyObjection, handOver } = await import("../handOver/handOver.ts");
+  const { stopNode } = await import("../handOver/stopNode.ts");
+  const objection = findEarlyObjection(settings.dataPath, to);
+  if (objection !== undefined) return reportFailure(objection, io, EXIT.failed);
+  const stopped = await stopNode(settings.dataPath);
+  if (!stopped.ok) return reportFailure(stopped.error.message, io, EXIT.badInput);
+  if (stopped.value === "stopped") io.printError(`The node in ${settings.dataPath} was stopped.\n`);
   return inFolder(
     settings,
     io,

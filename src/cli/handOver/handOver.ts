@@ -23,7 +23,7 @@ export interface HandOverRequest {
 }
 
 /**
- * Gives the validator of a stopped node away, in this order:
+ * Gives the validator of a stopped node away (stopNode.ts), in this order:
  *
  *     draft with key and votes -> mark of the folder -> end of the draft -> the file's name
  *
@@ -96,11 +96,22 @@ function findObjection(facts: {
     return `The chain in ${folder.path} has no block yet, so there is nothing to hand over but the key file: copy that.`;
   if (given !== undefined && given.id !== handOver.id)
     return `The folder ${folder.path} gave the validator ${given.address} away before; this is a second one. Use ibex validator hand-over --undo for the first.`;
+  return findFileObjection(to, handOver.id);
+}
+
+/** Why the file cannot be written; `id` is that of the hand-over that may have been written there before. */
+function findFileObjection(to: string, id: string | undefined): string | undefined {
   if (!existsSync(dirname(to))) return `The folder of ${to} does not exist.`;
   if (!existsSync(to)) return undefined;
   const there = readHandOver(to);
-  if (there.ok && there.value.handOver.id === handOver.id) return undefined;
+  if (there.ok && there.value.handOver.id === id) return undefined;
   return `The file ${to} exists already: name another one.`;
+}
+
+/** What is known to be against it while the node runs: it need not be stopped then. */
+export function findEarlyObjection(dataPath: string, to: string): string | undefined {
+  const mark = readHandOverMark(dataPath);
+  return mark.ok ? findFileObjection(to, mark.value.given?.id) : mark.error.message;
 }
 
 /** Writes the line that proves the mark, and gives the file its name. */

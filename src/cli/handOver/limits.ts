@@ -6,3 +6,6 @@ export const ANSWER_WITHIN_MS = 5_000;
 
 /** Places of the old node that are called, of the file and of the command line each. */
 export const MAX_PLACES = 16;
+
+/** A node ends its work at a stop within some seconds. */
+export const STOPS_WITHIN_MS = 60_000;
