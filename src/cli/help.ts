@@ -106,7 +106,7 @@ function describeOption(name: OptionName): string {
 function defaultOf(name: OptionName): string {
   const option = optionNamed(name);
   if (option.defaultText !== undefined) return `Default: ${option.defaultText}.`;
-  if (option.default === undefined || option.type.arity === "switch") return "";
+  if (option.default === undefined || option.default === false) return "";
   const shown = option.type.show(option.default);
   return shown === "" ? "" : `Default: ${shown}.`;
 }

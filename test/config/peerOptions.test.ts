@@ -104,7 +104,7 @@ describe("options of peers", () => {
         "--required-block=5=0x1212121212121212121212121212121212121212121212121212121212121212",
       ],
       [
-        "--required-blocks has no effect in this node: this part of peer-to-peer networking is not implemented.",
+        "--required-blocks has no effect in this node: peers are not asked for blocks that the operator names.",
       ],
     ],
     [

@@ -13,14 +13,11 @@ import {
 } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
-/** Reason for options that are parsed and checked, so that configurations carry over, but not implemented. */
-export const NOT_IMPLEMENTED = "this part of peer-to-peer networking is not implemented";
 const NO_ITEMS: readonly string[] = [];
 const NO_NODES: readonly Enode[] = [];
 const NO_IDS: readonly Uint8Array[] = [];
 const NO_HASHES: ReadonlyMap<bigint, Hash> = new Map();
 const group = "Peer-to-peer network";
-const withoutEffect = { group, noEffect: NOT_IMPLEMENTED, isHidden: true } as const;
 /** Options that depend on peer-to-peer networking. */
 const dependent = { group, requires: "p2p-enabled" } as const;
 
@@ -123,7 +120,9 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "List of nodes in DNS (EIP-1459) to find peers by, in addition.",
   }),
   "required-blocks": option({
-    ...withoutEffect,
+    group,
+    isHidden: true,
+    noEffect: "peers are not asked for blocks that the operator names",
     type: blockHashesType,
     default: NO_HASHES,
     aliases: ["required-block"],
@@ -136,7 +135,9 @@ export const PEER_TO_PEER_OPTIONS = {
     help: "Skip discovered nodes that announce another fork id.",
   }),
   "compatibility-eth64-forkid-enabled": option({
-    ...withoutEffect,
+    group,
+    isHidden: true,
+    noEffect: "fork ids are those of Besu since release 1.4",
     type: switchType,
     default: false,
     isMetBy: false,

@@ -10,16 +10,21 @@ import {
   textType,
 } from "../valueTypes.ts";
 import { option, withoutEffect } from "./option.ts";
-import { NOT_IMPLEMENTED } from "./peerToPeer.ts";
 
 const group = "Peer-to-peer network";
-const noEffect = withoutEffect({ group, noEffect: NOT_IMPLEMENTED });
+const pace = withoutEffect({
+  group,
+  noEffect: "this node dials, and asks for transactions, at a pace of its own",
+});
+const limits = withoutEffect({ group, noEffect: "the limits of messages between peers are fixed" });
+const versions = withoutEffect({ group, noEffect: "all versions of eth that this node knows are offered" });
+const downloads = withoutEffect({ group, noEffect: "requests adapt to what each peer delivers" });
 const bytesType = integerType({ label: "<BYTES>", unit: "bytes", min: 1n });
 const nameType = textType({ label: "<NAME>", accepts: "a name" });
 
 const CONNECTION_OPTIONS = {
-  "Xp2p-initiate-connections-frequency": noEffect.valued(secondsType, 30, "Time between two peer searches."),
-  "Xp2p-check-maintained-connections-frequency": noEffect.valued(
+  "Xp2p-initiate-connections-frequency": pace.valued(secondsType, 30, "Time between two peer searches."),
+  "Xp2p-check-maintained-connections-frequency": pace.valued(
     secondsType,
     60,
     "Time between two attempts to dial absent static nodes.",
@@ -32,7 +37,10 @@ const CONNECTION_OPTIONS = {
     isHidden: true,
     help: "Name server for lists of nodes in DNS.",
   }),
-  "Xv5-discovery-enabled": noEffect.switched(false, "Search for peers by discovery version 5."),
+  "Xv5-discovery-enabled": withoutEffect({
+    group,
+    noEffect: "peers are found by discovery version 4",
+  }).switched(false, "Search for peers by discovery version 5."),
   "Xdns-enabled": option({
     group,
     type: switchType,
@@ -47,11 +55,10 @@ const CONNECTION_OPTIONS = {
     isHidden: true,
     help: "Accept names that cannot be resolved yet. This node always resolves names repeatedly.",
   }),
-  "Xnat-kube-service-name": noEffect.valued(
-    nameType,
-    "besu",
-    "Kubernetes service that provides the external address.",
-  ),
+  "Xnat-kube-service-name": withoutEffect({
+    group,
+    noEffect: "no Kubernetes service is asked: set --p2p-host",
+  }).valued(nameType, "besu", "Kubernetes service that provides the external address."),
   "Xnat-method-fallback-enabled": option({
     group,
     type: switchType,
@@ -59,29 +66,25 @@ const CONNECTION_OPTIONS = {
     isHidden: true,
     help: "Continue without NAT when its method fails.",
   }),
-  "Xeth-max-message-size": noEffect.valued(bytesType, 10_485_760, "Size limit of a peer's message."),
-  "Xewp-max-get-headers": noEffect.valued(
-    countType,
-    512,
-    "Largest number of headers in a response to a peer.",
-  ),
-  "Xewp-max-get-bodies": noEffect.valued(countType, 128, "Largest number of bodies in a response to a peer."),
-  "Xewp-max-get-receipts": noEffect.valued(
+  "Xeth-max-message-size": limits.valued(bytesType, 10_485_760, "Size limit of a peer's message."),
+  "Xewp-max-get-headers": limits.valued(countType, 512, "Largest number of headers in a response to a peer."),
+  "Xewp-max-get-bodies": limits.valued(countType, 128, "Largest number of bodies in a response to a peer."),
+  "Xewp-max-get-receipts": limits.valued(
     countType,
     256,
     "Largest number of receipt lists in a response to a peer.",
   ),
-  "Xewp-max-get-node-data": noEffect.valued(
+  "Xewp-max-get-node-data": limits.valued(
     countType,
     384,
     "Largest number of trie nodes in a response to a peer.",
   ),
-  "Xewp-max-get-pooled-transactions": noEffect.valued(
+  "Xewp-max-get-pooled-transactions": limits.valued(
     countType,
     256,
     "Largest number of transactions in a response to a peer.",
   ),
-  "Xeth-capability-max": noEffect.valued(
+  "Xeth-capability-max": versions.valued(
     countType,
     2 ** 31 - 1,
     "Highest version of the eth protocol offered.",
@@ -89,13 +92,13 @@ const CONNECTION_OPTIONS = {
       defaultText: "no limit",
     },
   ),
-  "Xeth-capability-min": noEffect.valued(countType, 0, "Lowest version of the eth protocol offered."),
-  "Xincoming-tx-messages-keep-alive-seconds": noEffect.valued(
+  "Xeth-capability-min": versions.valued(countType, 0, "Lowest version of the eth protocol offered."),
+  "Xincoming-tx-messages-keep-alive-seconds": pace.valued(
     integerType({ label: "<SECONDS>", unit: "seconds" }),
     60,
     "Age at which unread announcements of transactions are dropped.",
   ),
-  "Xeth65-tx-announced-buffering-period-milliseconds": noEffect.valued(
+  "Xeth65-tx-announced-buffering-period-milliseconds": pace.valued(
     millisecondsType,
     500,
     "Time to gather announced transactions before asking for them.",
@@ -103,22 +106,23 @@ const CONNECTION_OPTIONS = {
 } as const;
 
 const DOWNLOAD_OPTIONS = {
-  "Xsynchronizer-block-propagation-range": noEffect.valued(
+  "Xsynchronizer-block-propagation-range": downloads.valued(
     distancesType,
     "-10..30",
     "Distances from the head at which announced blocks are considered.",
   ),
-  "Xsynchronizer-downloader-change-target-threshold-by-height": noEffect.valued(
+  "Xsynchronizer-downloader-change-target-threshold-by-height": downloads.valued(
     countType,
     200,
     "Lead in blocks that another peer needs to become the sync target.",
   ),
-  "Xsynchronizer-downloader-header-request-size": noEffect.valued(countType, 200, "Headers per request."),
-  "Xsynchronizer-downloader-chain-segment-size": noEffect.valued(countType, 200, "Bodies per request."),
-  "Xsynchronizer-downloader-parallelism": noEffect.valued(countType, 4, "Concurrent requests to peers."),
+  "Xsynchronizer-downloader-header-request-size": downloads.valued(countType, 200, "Headers per request."),
+  "Xsynchronizer-downloader-chain-segment-size": downloads.valued(countType, 200, "Bodies per request."),
+  "Xsynchronizer-downloader-parallelism": downloads.valued(countType, 4, "Concurrent requests to peers."),
 } as const;
 
-const tls = withoutEffect({ group, noEffect: NOT_IMPLEMENTED, requires: "Xp2p-tls-enabled" });
+const NO_CERTIFICATES = "connections to peers cannot be encrypted with certificates";
+const tls = withoutEffect({ group, noEffect: NO_CERTIFICATES, requires: "Xp2p-tls-enabled" });
 
 const TLS_OPTIONS = {
   "Xp2p-tls-enabled": option({
@@ -126,7 +130,7 @@ const TLS_OPTIONS = {
     default: false,
     group,
     isHidden: true,
-    refusedWhenOn: "connections to peers cannot be encrypted with certificates",
+    refusedWhenOn: NO_CERTIFICATES,
     help: "Encrypt connections to peers with certificates.",
   }),
   "Xp2p-tls-keystore-type": tls.optional(nameType, "Kind of the key store."),

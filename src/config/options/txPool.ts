@@ -164,7 +164,7 @@ export const TX_POOL_OPTIONS = {
     type: bigintType({ label: "<WEI>", unit: "wei, 0 for no cap", max: 2n ** 64n - 1n }),
     default: DEFAULT_TX_POOL_LIMITS.feeCapWei,
     group: "Transaction pool",
-    help: "Highest fee of a transaction sent to this node; 0 for no cap.",
+    help: "Highest price per gas of a transaction sent to this node; 0 for no cap.",
   }),
   "strict-tx-replay-protection-enabled": option({
     type: switchType,
