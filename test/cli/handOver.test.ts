@@ -184,6 +184,20 @@ describe("a validator's hand-over", () => {
     expect(statSync(join(move.fresh, "key")).mode & 0o777).toBe(0o600);
   });
 
+  it("is known to the doctor, also when it is half done", async () => {
+    const move = aMove();
+    await move.give();
+    const doctor = () => ibexHere([...move.options(move.old), "--p2p-port=0", "doctor"]);
+    const gone = `The validator ${toHex(SELF)} was handed over from ${move.old}`;
+    expect((await doctor()).output).toContain(gone);
+    const mark = join(move.old, "hand-over.json");
+    const { given, ...others } = JSON.parse(readFileSync(mark, "utf8")) as { given: { id: string } };
+    writeFileSync(mark, JSON.stringify({ ...others, taking: { id: given.id } }));
+    expect((await doctor()).output).toContain(`Problem: A validator is being taken over into ${move.old}`);
+    rmSync(mark);
+    expect((await doctor()).output).not.toContain("over");
+  });
+
   it("keeps the key and the votes that the new folder had", async () => {
     const move = aMove();
     const former = toHex(account(7).privateKey);

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readHandOverMark, refuseUnfinished } from "../../node/handOverMark.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import type { Finding } from "./findings.ts";
 
@@ -13,7 +14,12 @@ export function judgeFolder(dataPath: string, secrets: readonly string[]): reado
         advice: "Is --data-path the one that the node is started with?",
       },
     ];
-  return [...judgePermissions(dataPath), ...judgeSecrets(dataPath, secrets), ...judgeLeftovers(dataPath)];
+  return [
+    ...judgePermissions(dataPath),
+    ...judgeSecrets(dataPath, secrets),
+    ...judgeHandOver(dataPath),
+    ...judgeLeftovers(dataPath),
+  ];
 }
 
 /** Names that the node reads and writes. */
@@ -76,6 +82,23 @@ function judgeSecrets(dataPath: string, secrets: readonly string[]): readonly Fi
       advice: `chmod go-w ${dataPath}`,
     });
   return findings;
+}
+
+/** Whether a validator was given away from here, or came here only in part. */
+function judgeHandOver(dataPath: string): readonly Finding[] {
+  const mark = readHandOverMark(dataPath);
+  if (!mark.ok) return [{ level: "problem", what: mark.error.message }];
+  const finished = refuseUnfinished(mark.value, dataPath);
+  if (!finished.ok) return [{ level: "problem", what: finished.error.message }];
+  const { given } = mark.value;
+  if (given === undefined) return [];
+  return [
+    {
+      level: "note",
+      what: `The validator ${given.address} was handed over from ${dataPath} at ${given.at}: no node starts with its key here.`,
+      advice: "The way back: docs/operating/hand-over.md.",
+    },
+  ];
 }
 
 function judgeLeftovers(dataPath: string): readonly Finding[] {
