@@ -6,7 +6,14 @@ import { assertNever, expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import type { ConsensusMetrics } from "./consensusMetrics.ts";
-import type { CandidateBuilder, CandidateChecker, Committer, Outbox, VoteLog } from "./ports.ts";
+import type {
+  CandidateBuilder,
+  CandidateChecker,
+  Committer,
+  Outbox,
+  RemoteSigner,
+  VoteLog,
+} from "./ports.ts";
 import { createSeenMessages } from "./router/seenMessages.ts";
 import type { VoteProposals } from "./voteProposals.ts";
 
@@ -16,6 +23,8 @@ export interface EffectHandlerParts {
   readonly committer: Committer;
   readonly voteLog: VoteLog;
   readonly outbox: Outbox;
+  /** Absent where the rules have the key. */
+  readonly signer?: RemoteSigner | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Nothing is counted when absent. */
@@ -56,6 +65,8 @@ class EffectRunner implements EffectHandler {
   private readonly reportedEquivocations = createSeenMessages(EQUIVOCATIONS_REMEMBERED);
   /** The proposal of the round in progress; only one is validated at a time. */
   private validation: { readonly id: RoundId; readonly controller: AbortController } | undefined;
+  /** The signatures requested for the round in progress, by digest. */
+  private signing: RoundOfSignatures | undefined;
   private hasEnded = false;
 
   constructor(
@@ -93,6 +104,9 @@ class EffectRunner implements EffectHandler {
       case "commitBlock":
         this.beginCommit(effect);
         break;
+      case "requestSignature":
+        void this.attempt("signing", () => this.requestSignature(effect));
+        break;
       case "rejectMessage":
         this.logRejected(effect);
         break;
@@ -105,14 +119,16 @@ class EffectRunner implements EffectHandler {
   }
 
   stateChanged({ height }: State): void {
-    if (this.validation === undefined) return;
-    const { id } = this.validation;
-    if (height?.validatorSet.height !== id.height || height.round.number !== id.round) this.stopValidation();
+    const isLeft = ({ id }: { readonly id: RoundId }): boolean =>
+      height?.validatorSet.height !== id.height || height.round.number !== id.round;
+    if (this.validation !== undefined && isLeft(this.validation)) this.stopValidation();
+    if (this.signing !== undefined && isLeft(this.signing)) this.stopSigning();
   }
 
   end(): void {
     this.hasEnded = true;
     this.stopValidation();
+    this.stopSigning();
     this.timers.blockTimer?.cancel();
     this.timers.roundTimer?.cancel();
   }
@@ -170,6 +186,24 @@ class EffectRunner implements EffectHandler {
     this.post({ kind: "candidateChecked", id, digest: candidate.digest, sound: isValid });
   }
 
+  /** Requests a signature, unless it is requested already: the effect is emitted again until the signature is there. */
+  private async requestSignature({ id, digest, preimage }: EffectOf<"requestSignature">): Promise<void> {
+    const signer = expectDefined(this.parts.signer, "a remote signer, since the rules have no key");
+    this.signing ??= { id, controller: new AbortController(), digests: new Set() };
+    const { controller, digests } = this.signing;
+    const key = toKey(digest);
+    if (digests.has(key)) return;
+    digests.add(key);
+    const signature = await signer.sign({ digest, preimage }, controller.signal);
+    if (signature !== undefined && !controller.signal.aborted)
+      this.post({ kind: "signed", id, digest, signature });
+  }
+
+  private stopSigning(): void {
+    this.signing?.controller.abort();
+    this.signing = undefined;
+  }
+
   private stopValidation(): void {
     this.validation?.controller.abort();
     this.validation = undefined;
@@ -221,6 +255,12 @@ const EQUIVOCATIONS_REMEMBERED = 1_000;
 
 /** Tolerates rounded timestamps and small clock differences. */
 const TIMESTAMP_SLACK_MS = 2000;
+
+interface RoundOfSignatures {
+  readonly id: RoundId;
+  readonly controller: AbortController;
+  readonly digests: Set<string>;
+}
 
 type TimerKind = "blockTimer" | "roundTimer";
 

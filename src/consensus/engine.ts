@@ -54,11 +54,16 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-export interface EngineSettings {
-  /** The node key, from which our validator address is derived. */
-  readonly privateKey: Uint8Array;
-  readonly schedule: Rules["schedule"];
-}
+export type EngineSettings = { readonly schedule: Rules["schedule"] } & (
+  | {
+      /** From which our validator address is derived. */
+      readonly privateKey: Uint8Array;
+    }
+  | {
+      /** Our validator address, for which the signer among the parts signs. */
+      readonly self: Address;
+    }
+);
 
 export interface EngineParts extends EffectHandlerParts {
   /** Shows votes that the vote log lacks; absent where blocks have no seals. */
@@ -68,13 +73,11 @@ export interface EngineParts extends EffectHandlerParts {
 }
 
 export function createEngine(settings: EngineSettings, parts: EngineParts): Engine {
-  const rules: Rules = {
-    self: addressOfPrivateKey(settings.privateKey),
-    schedule: settings.schedule,
-    sign: (digest) => sign(digest, settings.privateKey),
-    withRound,
-  };
-  return createEngineFor(rules, parts);
+  const { schedule } = settings;
+  if ("self" in settings) return createEngineFor({ self: settings.self, schedule, withRound }, parts);
+  const { privateKey } = settings;
+  const self = addressOfPrivateKey(privateKey);
+  return createEngineFor({ self, schedule, sign: (digest) => sign(digest, privateKey), withRound }, parts);
 }
 
 /** Like createEngine, with other signatures or an observed step function: the simulator uses both. */

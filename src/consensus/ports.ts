@@ -2,6 +2,7 @@ import type { Candidate } from "../ibft/candidate.ts";
 import type { Authored } from "../ibft/message.ts";
 import type { OwnSeal } from "../ibft/state.ts";
 import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { Signature } from "../primitives/secp256k1.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { ValidatorVote } from "../types/extraData.ts";
@@ -38,6 +39,18 @@ export interface CandidateChecker {
  */
 export interface Committer {
   commit(candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;
+}
+
+/** What is to be signed: `digest` is keccak256 of `preimage`. */
+export interface SignatureRequest {
+  readonly digest: Hash;
+  readonly preimage: Uint8Array;
+}
+
+/** Signs with our key in another process. */
+export interface RemoteSigner {
+  /** The verified signature, however many requests it takes; undefined once `signal` aborts. Never rejects. */
+  sign(request: SignatureRequest, signal: AbortSignal): Promise<Signature | undefined>;
 }
 
 /** The log of our votes, of which only the newest record is read. */

@@ -1,8 +1,7 @@
 import { assert, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import type { Digest } from "../types/blockHash.ts";
+import { type Digest, sealPreimage } from "../types/blockHash.ts";
 import type { Candidate } from "./candidate.ts";
-import { signPayload } from "./codec/encoding.ts";
 import type { Commit, Prepare, Proposal, RoundChangeCertificate } from "./message.ts";
 import {
   addMessage,
@@ -93,7 +92,7 @@ export function proposePrepared(
   certificate: RoundChangeCertificate,
 ): void {
   const candidate = transition.rules.withRound(prepared, transition.round.number);
-  announceProposal(transition, candidate, certificate);
+  if (!announceProposal(transition, candidate, certificate)) return;
   transition.emit({ kind: "checkCandidate", id: transition.id, candidate });
 }
 
@@ -102,19 +101,20 @@ function proposeBuilt(
   candidate: Candidate,
   certificate?: RoundChangeCertificate,
 ): void {
-  announceProposal(transition, candidate, certificate);
-  acceptProposal(transition);
+  if (announceProposal(transition, candidate, certificate)) acceptProposal(transition);
 }
 
+/** False when a signature is awaited. */
 function announceProposal(
   transition: TransitionBuilder,
   candidate: Candidate,
   certificate?: RoundChangeCertificate,
-): void {
-  const { rules, id } = transition;
+): boolean {
+  const { id } = transition;
   const { digest } = candidate;
   transition.recordVote(digest);
-  const signed = signPayload(rules, { kind: "proposal", ...id, digest } as const);
+  const signed = transition.signPayload({ kind: "proposal", ...id, digest } as const);
+  if (signed === undefined) return false;
   const proposal: Proposal = {
     kind: "proposal",
     signed,
@@ -123,6 +123,7 @@ function announceProposal(
   };
   transition.changeRound({ validation: { proposal, result: "pending" } });
   transition.emit({ kind: "multicast", message: proposal });
+  return true;
 }
 
 /**
@@ -155,26 +156,43 @@ export function onCandidateChecked(transition: TransitionBuilder, digest: Digest
  * (ibft2.md#accepting-a-proposal). That is safe because a block that it helps to decide is durable before it is
  * announced.
  */
-function acceptProposal(transition: TransitionBuilder): void {
-  const { rules, id } = transition;
+export function acceptProposal(transition: TransitionBuilder): void {
   const validation = expectDefined(transition.round.validation, "a proposal in validation");
-  const { digest } = validation.proposal.candidate;
-  transition.recordVote(digest);
-  transition.changeRound({ validation: { ...validation, result: "accepted" } });
-  addOwn(transition, {
-    kind: "commit",
-    signed: signPayload(rules, { kind: "commit", ...id, digest, seal: rules.sign(digest) } as const),
-    sealer: rules.self,
+  const { candidate } = validation.proposal;
+  transition.recordVote(candidate.digest);
+  const votes = ownVotes(transition, candidate);
+  transition.changeRound({
+    validation: { ...validation, result: votes === undefined ? "sound" : "accepted" },
   });
-  if (!isProposer(transition.height.validatorSet, id.round, rules.self)) {
-    const prepare: Prepare = {
-      kind: "prepare",
-      signed: signPayload(rules, { kind: "prepare", ...id, digest } as const),
-    };
-    addOwn(transition, prepare);
-    transition.emit({ kind: "multicast", message: prepare });
-  }
+  if (votes !== undefined) addVotes(transition, votes);
   countVotes(transition);
+}
+
+interface OwnVotes {
+  readonly commit: Commit;
+  readonly prepare?: Prepare;
+}
+
+function addVotes(transition: TransitionBuilder, { commit, prepare }: OwnVotes): void {
+  addOwn(transition, commit);
+  if (prepare === undefined) return;
+  addOwn(transition, prepare);
+  transition.emit({ kind: "multicast", message: prepare });
+}
+
+/** Our Commit and, unless we are the proposer, our Prepare; undefined when a signature is awaited. */
+function ownVotes(transition: TransitionBuilder, candidate: Candidate): OwnVotes | undefined {
+  const { digest, header, extra } = candidate;
+  const { rules, id, height } = transition;
+  const seal = transition.sign(digest, () => sealPreimage(header, extra));
+  // Requested together with the seal.
+  const prepare = isProposer(height.validatorSet, id.round, rules.self)
+    ? "none"
+    : transition.signPayload({ kind: "prepare", ...id, digest } as const);
+  const signed = seal && transition.signPayload({ kind: "commit", ...id, digest, seal } as const);
+  if (signed === undefined || prepare === undefined) return undefined;
+  const commit: Commit = { kind: "commit", signed, sealer: rules.self };
+  return { commit, ...(prepare !== "none" && { prepare: { kind: "prepare", signed: prepare } }) };
 }
 
 /** Handles a valid Prepare or Commit; those of earlier rounds are ignored. */
@@ -194,14 +212,18 @@ export function addFirst(transition: TransitionBuilder, message: RoundMessage): 
   return true;
 }
 
-/** Runs after our own acceptance and after every vote that arrives. */
+/**
+ * Runs after our own acceptance and after every vote that arrives. While our signatures are awaited, the others' Commits
+ * may decide the block, but we are not prepared: that takes our Commit.
+ */
 function countVotes(transition: TransitionBuilder): void {
   const { height, round } = transition;
   const { validatorSet, messages } = height;
-  if (round.validation?.result !== "accepted") return;
+  const { result } = round.validation ?? {};
+  if (round.validation === undefined || (result !== "accepted" && result !== "sound")) return;
   const { signed: proposal, candidate } = round.validation.proposal;
   const prepares = preparesFor(messages, round.number, candidate.digest);
-  if (!isPrepared(height) && prepares.length >= validatorSet.prepareQuorum) {
+  if (result === "accepted" && !isPrepared(height) && prepares.length >= validatorSet.prepareQuorum) {
     const certificate = { proposal, prepares: prepares.map(({ signed }) => signed) };
     transition.changeHeight({ prepared: { certificate, candidate } });
     transition.recordVote(candidate.digest);

@@ -1,12 +1,12 @@
 import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes } from "../primitives/hex.ts";
-import { signPayload } from "./codec/encoding.ts";
 import type { PreparedBlock, RoundChange, RoundChangePayload } from "./message.ts";
 import { highestPrepared } from "./messageRules.ts";
 import { addMessage, authorsFrom, roundChangesFor, roundChangesIn } from "./messageSet.ts";
-import { addFirst, beginDuty, proposePrepared, startRound } from "./round.ts";
+import { acceptProposal, addFirst, beginDuty, continueDuty, proposePrepared, startRound } from "./round.ts";
 import { roundTimeoutMs } from "./roundTimes.ts";
+import type { OwnSignature } from "./state.ts";
 import type { TransitionBuilder } from "./transitionBuilder.ts";
 import { isProposer } from "./validatorSet.ts";
 
@@ -48,10 +48,42 @@ const TIMEOUTS_WITHOUT_QUORUM = 8;
 export function requestRound(transition: TransitionBuilder, number: number): void {
   startRound(transition, number);
   transition.recordVote();
+  announceRoundChange(transition);
+}
+
+function announceRoundChange(transition: TransitionBuilder): void {
   const message = ownRoundChange(transition, transition.height.prepared);
+  if (message === undefined) return;
   transition.changeHeight({ messages: addMessage(transition.height.messages, message) });
   transition.emit({ kind: "multicast", message });
-  moveToRequestedRound(transition, number);
+  moveToRequestedRound(transition, transition.round.number);
+}
+
+/**
+ * Handles a remote signer's signature for the round in progress: comes back to what could not be signed before. The steps
+ * are those of a key of our own, so they find the same record, and cannot sign anything else (ibft2.md#remote-signer).
+ */
+export function onSigned(transition: TransitionBuilder, signature: OwnSignature): void {
+  const { signatures = [], validation } = transition.round;
+  if (transition.height.decision !== undefined) return;
+  if (signatures.some(({ digest }) => equalBytes(digest, signature.digest))) return;
+  transition.changeRound({ signatures: [...signatures, signature] });
+  if (validation !== undefined) {
+    if (validation.result === "sound") acceptProposal(transition);
+    return;
+  }
+  if (isRequestUnsent(transition)) announceRoundChange(transition);
+  if (transition.round.duty !== undefined) continueDuty(transition);
+  else moveToRequestedRound(transition, transition.round.number);
+}
+
+/** Whether we have recorded a request for the round in progress, and no vote in it, and did not send it yet. */
+function isRequestUnsent({ rules, state, height, round }: TransitionBuilder): boolean {
+  const { lastSigned } = state;
+  if (lastSigned?.height !== height.validatorSet.height || lastSigned.round !== round.number) return false;
+  if (lastSigned.digest !== undefined) return false;
+  const sent = roundChangesFor(height.messages, round.number);
+  return !sent.some(({ signed }) => equalBytes(signed.author, rules.self));
 }
 
 /** Handles a valid message. */
@@ -101,15 +133,21 @@ function roundRequestedByOthers({ height, round, rules }: TransitionBuilder): nu
   return descending[height.validatorSet.tolerableFaults];
 }
 
-function ownRoundChange(transition: TransitionBuilder, prepared: PreparedBlock | undefined): RoundChange {
+/** Undefined when its signature is awaited. */
+function ownRoundChange(
+  transition: TransitionBuilder,
+  prepared: PreparedBlock | undefined,
+): RoundChange | undefined {
   const payload: RoundChangePayload = {
     kind: "roundChange",
     ...transition.id,
     ...(prepared !== undefined && { prepared: prepared.certificate }),
   };
+  const signed = transition.signPayload(payload);
+  if (signed === undefined) return undefined;
   return {
     kind: "roundChange",
-    signed: signPayload(transition.rules, payload),
+    signed,
     ...(prepared !== undefined && { candidate: prepared.candidate }),
   };
 }

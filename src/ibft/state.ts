@@ -15,8 +15,17 @@ export interface Rules {
   /** Address of our key. */
   readonly self: Address;
   readonly schedule: IbftSchedule;
-  sign(digest: Hash): Signature;
+  /**
+   * Absent when our key is in another process: signatures are then requested by an effect and return as an input
+   * (ibft2.md#remote-signer).
+   */
+  readonly sign?: ((digest: Hash) => Signature) | undefined;
   withRound(candidate: Candidate, round: number): Candidate;
+}
+
+/** Rules with our key. */
+export interface OwnKeyRules extends Rules {
+  sign(digest: Hash): Signature;
 }
 
 /** The whole state, as plain data: it can be printed, compared, saved and replayed. */
@@ -68,6 +77,14 @@ export interface Round {
   readonly duty: ProposerDuty | undefined;
   /** The only proposal that we consider in this round. */
   readonly validation: ProposalValidation | undefined;
+  /** What a remote signer has signed in this round. */
+  readonly signatures?: readonly OwnSignature[];
+}
+
+/** A signature by our key, that a remote signer has made. */
+export interface OwnSignature {
+  readonly digest: Hash;
+  readonly signature: Signature;
 }
 
 export interface ProposerDuty {
@@ -78,7 +95,8 @@ export interface ProposerDuty {
 
 export interface ProposalValidation {
   readonly proposal: Proposal;
-  readonly result: "pending" | "accepted" | "refused";
+  /** `sound`: valid, while our signatures for it are awaited. */
+  readonly result: "pending" | "sound" | "accepted" | "refused";
 }
 
 export function isPrepared({ prepared, round }: Height): boolean {
@@ -104,6 +122,8 @@ export type Input =
       readonly digest: Digest;
       readonly sound: boolean;
     }
+  /** A remote signer's answer to requestSignature. */
+  | ({ readonly kind: "signed"; readonly id: RoundId } & OwnSignature)
   /** Through our own commit or through sync. */
   | { readonly kind: "headAdvanced"; readonly head: Head; readonly ownSeal?: OwnSeal }
   /** From the operator: neither propose nor vote until resumed. */
@@ -123,6 +143,13 @@ export type Effect =
   /** To every other validator; our own message set has it already. */
   | { readonly kind: "multicast"; readonly message: Authored }
   | { readonly kind: "setBlockTimer" | "setRoundTimer"; readonly id: RoundId; readonly atMs: number }
+  /** Returns as signed; emitted again, whenever the step comes back to it, until then. `digest` is keccak256 of `preimage`. */
+  | {
+      readonly kind: "requestSignature";
+      readonly id: RoundId;
+      readonly digest: Hash;
+      readonly preimage: Uint8Array;
+    }
   /** Returns as candidateBuilt; does not return when building fails. */
   | { readonly kind: "buildCandidate"; readonly id: RoundId; readonly timestamp: bigint }
   /** Returns as candidateChecked. */

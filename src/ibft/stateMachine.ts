@@ -14,7 +14,7 @@ import {
   onVote,
   startRound,
 } from "./round.ts";
-import { onRoundChange, onRoundTimeout, requestRound } from "./roundChange.ts";
+import { onRoundChange, onRoundTimeout, onSigned, requestRound } from "./roundChange.ts";
 import type { Effect, Input, Rules, State } from "./state.ts";
 import { TransitionBuilder } from "./transitionBuilder.ts";
 import { isProposer, validatorSetAfter } from "./validatorSet.ts";
@@ -93,6 +93,12 @@ function take(transition: TransitionBuilder, input: Input): void {
       break;
     case "candidateChecked":
       if (isCurrent(transition, input.id)) onCandidateChecked(transition, input.digest, input.sound);
+      break;
+    case "signed":
+      if (isCurrent(transition, input.id)) {
+        const { digest, signature } = input;
+        onSigned(transition, { digest, signature });
+      }
       break;
     default:
       assertNever(input);

@@ -1,7 +1,10 @@
 import { assert, expectDefined } from "../primitives/assert.ts";
+import { type Hash, keccak256 } from "../primitives/hash.ts";
 import { equalBytes } from "../primitives/hex.ts";
+import type { Signature } from "../primitives/secp256k1.ts";
 import type { Digest } from "../types/blockHash.ts";
-import type { RoundId } from "./message.ts";
+import { messagePreimage } from "./codec/encoding.ts";
+import type { Payload, RoundId, Signed } from "./message.ts";
 import type { Effect, Height, Round, Rules, State } from "./state.ts";
 
 /**
@@ -47,6 +50,27 @@ export class TransitionBuilder {
 
   emit(effect: Effect): void {
     this.effects.push(effect);
+  }
+
+  /**
+   * Our signature of `digest`, the keccak256 of `preimage`; undefined when a remote signer has yet to give it. It is
+   * requested then, and whatever needs it is done again when it has come, so the caller changes nothing before.
+   * To be called after recordVote only: the record is durable before the request leaves.
+   */
+  sign(digest: Hash, preimage: () => Uint8Array): Signature | undefined {
+    const { sign } = this.rules;
+    if (sign !== undefined) return sign(digest);
+    const given = this.round.signatures?.find((one) => equalBytes(one.digest, digest));
+    if (given === undefined)
+      this.emit({ kind: "requestSignature", id: this.id, digest, preimage: preimage() });
+    return given?.signature;
+  }
+
+  /** A payload with our signature; undefined as for `sign`. */
+  signPayload<P extends Payload>(payload: P): Signed<P> | undefined {
+    const preimage = messagePreimage(payload);
+    const signature = this.sign(keccak256(preimage), () => preimage);
+    return signature && { payload, signature, author: this.rules.self };
   }
 
   /**

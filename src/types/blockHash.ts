@@ -29,5 +29,10 @@ export function chainHash(header: Header, extra: ExtraData): Hash {
 
 /** The hash that commit seals sign; it differs from round to round. */
 export function sealDigest(header: Header, extra: ExtraData): Digest {
-  return keccak256(encodeHeaderItems(headerItems(header, encodeWithoutSeals(extra)))) as Hash as Digest;
+  return keccak256(sealPreimage(header, extra)) as Hash as Digest;
+}
+
+/** The bytes whose hash commit seals sign. */
+export function sealPreimage(header: Header, extra: ExtraData): Uint8Array {
+  return encodeHeaderItems(headerItems(header, encodeWithoutSeals(extra)));
 }

@@ -1,6 +1,6 @@
 import type { IbftEra, IbftSchedule } from "../../src/chainspec/ibftParameters.ts";
 import { type Candidate, createCandidate, withRound } from "../../src/ibft/candidate.ts";
-import type { Rules } from "../../src/ibft/state.ts";
+import type { OwnKeyRules } from "../../src/ibft/state.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
 import { tallyAfter, tallyOf } from "../../src/ibft/validatorVotes.ts";
 import { type Address, asAddress, ZERO_ADDRESS } from "../../src/primitives/address.ts";
@@ -108,7 +108,7 @@ export function isTokenOf(signature: Signature, signer: Address, digest: Uint8Ar
 }
 
 /** Rules of a validator that signs with tokens. */
-export function toyRules(self: Address, schedule: IbftSchedule): Rules {
+export function toyRules(self: Address, schedule: IbftSchedule): OwnKeyRules {
   return { self, schedule, sign: (digest) => tokenSignature(self, digest), withRound };
 }
 

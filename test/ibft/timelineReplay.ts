@@ -2,7 +2,7 @@ import { type Candidate, candidateOfBlock, withRound } from "../../src/ibft/cand
 import { encodeMessage, signPayload } from "../../src/ibft/codec/encoding.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { type Effect, type Input, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { type Effect, type Input, type OwnKeyRules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
@@ -65,9 +65,9 @@ export function openRecording(network: Network): Recording {
   const read = new Map<string, Authored>(
     messages.map(({ id, code, data }) => [id, decoded(code, hexToBytes(data))]),
   );
-  const rulesByNode = new Map<string, Rules>(NODES.map((node) => [node, rulesFor(node)]));
+  const rulesByNode = new Map<string, OwnKeyRules>(NODES.map((node) => [node, rulesFor(node)]));
 
-  function rulesFor(node: string): Rules {
+  function rulesFor(node: string): OwnKeyRules {
     const key = privateKeyOf(network, node);
     return {
       self: addressOfPrivateKey(key),
@@ -77,7 +77,7 @@ export function openRecording(network: Network): Recording {
     };
   }
 
-  const rulesOf = (node: string): Rules => must(rulesByNode.get(node), node);
+  const rulesOf = (node: string): OwnKeyRules => must(rulesByNode.get(node), node);
 
   const nodeOf = (address: Uint8Array): string =>
     NODES.find((node) => toHex(rulesOf(node).self) === toHex(address)) ?? "outsider";

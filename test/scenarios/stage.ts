@@ -1,12 +1,14 @@
+import { expect } from "vitest";
 import { type Candidate, withRound } from "../../src/ibft/candidate.ts";
 import { signPayload } from "../../src/ibft/codec/encoding.ts";
 import type { LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored, PreparedBlock, RoundChangeCertificate, RoundId } from "../../src/ibft/message.ts";
-import { type Effect, type Input, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { type Effect, type Input, type OwnKeyRules, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import { step } from "../../src/ibft/stateMachine.ts";
 import type { Head } from "../../src/ibft/validatorSet.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
-import { equalBytes } from "../../src/primitives/hex.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { equalBytes, toHex } from "../../src/primitives/hex.ts";
 import {
   aCandidate,
   aGenesisHead,
@@ -41,6 +43,8 @@ export interface Stage {
   roundTimer(round: number): void;
   built(block: string, round: number): void;
   checked(block: string, round: number, result: "valid" | "invalid"): void;
+  /** The remote signer has signed what was requested in that round: a seal, or a message of that kind. */
+  signed(what: "seal" | Authored["kind"], round: number): void;
   hear(message: Authored): void;
   headAdvanced(block: string, isSealedByUs?: boolean): void;
   /** Goes on from the head of that many blocks, one a second, before the start. */
@@ -62,13 +66,18 @@ export interface StageSettings extends ScheduleChange {
   readonly validators: number;
   /** Letter of this state machine; one beyond the validators is a follower. */
   readonly self: string;
+  /** Its key is in another process. */
+  readonly hasRemoteSigner?: boolean;
 }
 
-export function aStage({ validators, self, ...change }: StageSettings): Stage {
+export function aStage({ validators, self, hasRemoteSigner, ...change }: StageSettings): Stage {
   const schedule = aSchedule(change);
   const members = toyAddresses(validators);
-  const rulesOf = (letter: string): Rules => toyRules(addressOf(letter), schedule);
+  const rulesOf = (letter: string): OwnKeyRules => toyRules(addressOf(letter), schedule);
   const rules = rulesOf(self);
+  const rulesOfStep = hasRemoteSigner === true ? { ...rules, sign: undefined } : rules;
+  /** By what is signed and round; the newest of each. */
+  const requests = new Map<string, EffectOf<"requestSignature">>();
   const names = new Map<string, string>();
   const blocks = new Map<string, Candidate>();
   const lines: string[] = [];
@@ -114,7 +123,7 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
   }
 
   function tell(line: string, input: Input): void {
-    const transition = step(rules, state, nowMs, input);
+    const transition = step(rulesOfStep, state, nowMs, input);
     state = transition.state;
     lines.push(
       `${(nowMs / 1000).toFixed(1)} ${line}`,
@@ -134,6 +143,11 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
       }
       case "multicast":
         return `say ${describeMessage(effect.message)}`;
+      case "requestSignature": {
+        const what = signedBy(effect);
+        requests.set(`${what} ${effect.id.round}`, effect);
+        return `request ${what} ${place(effect.id)}`;
+      }
       case "setBlockTimer":
         return `block timer ${place(effect.id)} at ${effect.atMs / 1000}`;
       case "setRoundTimer":
@@ -153,6 +167,13 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
       case "reportDoubleVote":
         return `double vote: ${describeMessage(effect.first)} and ${describeMessage(effect.second)}`;
     }
+  }
+
+  /** What is signed: a block by its seal, or a message, whose kind is the first byte of what is hashed. */
+  function signedBy({ digest, preimage }: EffectOf<"requestSignature">): string {
+    expect(toHex(keccak256(preimage))).toBe(toHex(digest));
+    const isSeal = nameOfDigest(digest) !== "?";
+    return isSeal ? "seal" : (["proposal", "prepare", "commit", "roundChange"][preimage[0] ?? 9] ?? "?");
   }
 
   function describeMessage(message: Authored): string {
@@ -215,6 +236,12 @@ export function aStage({ validators, self, ...change }: StageSettings): Stage {
         sound: result === "valid",
       } as const;
       tell(`${name}@${round} is ${result}`, input);
+    },
+    signed(what, round) {
+      const request = requests.get(`${what} ${round}`);
+      if (request === undefined) throw new Error(`no ${what} was to be signed in round ${round}`);
+      const { id, digest } = request;
+      tell(`${what} ${place(id)} is signed`, { kind: "signed", id, digest, signature: rules.sign(digest) });
     },
     hear: (message) => tell(`hears ${describeMessage(message)}`, { kind: "message", message }),
     headAdvanced(name, isSealedByUs = false) {
@@ -282,6 +309,8 @@ export function script(text: string): string {
   const margin = Math.min(...rows.map((row) => row.length - row.trimStart().length));
   return rows.map((row) => row.slice(margin)).join("\n");
 }
+
+type EffectOf<Kind extends Effect["kind"]> = Extract<Effect, { kind: Kind }>;
 
 const LETTERS = "abcdefgh";
 

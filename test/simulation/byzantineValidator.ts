@@ -9,7 +9,7 @@ import type {
   RoundChange,
   RoundChangeCertificate,
 } from "../../src/ibft/message.ts";
-import type { Height, Rules } from "../../src/ibft/state.ts";
+import type { Height, OwnKeyRules } from "../../src/ibft/state.ts";
 import { type Head, isProposer } from "../../src/ibft/validatorSet.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes, toDigits } from "../../src/primitives/hex.ts";
@@ -41,7 +41,7 @@ export interface Letter {
 }
 
 export interface ByzantineParts {
-  readonly rules: Rules;
+  readonly rules: OwnKeyRules;
   /** Has every kind of fault, at a high rate. */
   readonly isRuthless: boolean;
   readonly random: Random;

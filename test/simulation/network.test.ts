@@ -95,6 +95,16 @@ describe("a network of validators", () => {
     expect(totals.pauses).toBeGreaterThan(SEEDS);
   });
 
+  it("is safe and makes progress with keys in other processes, which are slow and fail", async () => {
+    for (let seed = 1; seed <= casesOf(20); seed++) {
+      const drawn = drawSetting(seed);
+      const conditions = { ...drawn.conditions, signMs: seed % 3 === 0 ? 3_000 : 200, signFailure: 0.02 };
+      const setting = { ...drawn, conditions, hasRemoteSigners: true };
+      const { violation } = await runSetting(setting);
+      if (violation !== undefined) throw new Error(await reportFailure(setting, violation));
+    }
+  });
+
   it("holds for the seeds that once showed a bug", async () => {
     for (const line of readFileSync(new URL("seeds.txt", import.meta.url), "utf8").split("\n")) {
       const [seed = ""] = line.split(" ");

@@ -30,6 +30,10 @@ export interface NetworkConditions {
   readonly vote: number;
   /** That a node's disk is full for some seconds, every few seconds; if positive, catching up takes time as well. */
   readonly pause: number;
+  /** How long a remote signer takes; 5 unless given. */
+  readonly signMs?: number;
+  /** That it does not sign something in a round. */
+  readonly signFailure?: number;
 }
 
 export const FAULT_FREE: NetworkConditions = {
@@ -63,6 +67,8 @@ export interface Setting {
   readonly isRuthless: boolean;
   /** The last node has the key of this one. Undefined: each node has its own. */
   readonly twinOf?: number;
+  /** Every second honest validator has its key in another process. */
+  readonly hasRemoteSigners?: boolean;
   /** In the faulty phase. */
   readonly conditions: NetworkConditions;
   /** Undefined: all receive each other's messages directly, without message routers. */

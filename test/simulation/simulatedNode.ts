@@ -1,16 +1,18 @@
 import { createEngineFor, type Engine } from "../../src/consensus/engine.ts";
 import { listenFirst } from "../../src/consensus/listening.ts";
-import type { BuildOrder } from "../../src/consensus/ports.ts";
+import type { BuildOrder, RemoteSigner } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored } from "../../src/ibft/message.ts";
-import { type Input, type OwnSeal, type Rules, type State, UNSTARTED } from "../../src/ibft/state.ts";
+import { type Input, type OwnKeyRules, type OwnSeal, type State, UNSTARTED } from "../../src/ibft/state.ts";
 import type { Step, Transition } from "../../src/ibft/stateMachine.ts";
 import { type Head, proposerOf } from "../../src/ibft/validatorSet.ts";
 import { createPauseReasons, type PauseReasons } from "../../src/node/pauseReasons.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Address } from "../../src/primitives/address.ts";
+import { assert } from "../../src/primitives/assert.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
 import { equalBytes } from "../../src/primitives/hex.ts";
 import type { Signature } from "../../src/primitives/secp256k1.ts";
 import { isTokenOf } from "../builders/toyChain.ts";
@@ -24,7 +26,7 @@ import { describeEffect, describeInput } from "./trace.ts";
 /** A node in which all but consensus is a toy: engine, effect handler and state machine are the real ones. */
 export interface SimulatedNode {
   readonly index: number;
-  readonly rules: Rules;
+  readonly rules: OwnKeyRules;
   readonly isByzantine: boolean;
   /** Durable: block n at index n. */
   readonly chain: SealedBlock[];
@@ -76,6 +78,8 @@ export interface NodeParts {
   readonly random: Random;
   readonly machine: Step;
   readonly sabotage: Sabotage;
+  /** The node's key is in another process. */
+  readonly hasRemoteSigner: boolean;
   conditions(): NetworkConditions;
   /** The head on disk. */
   head(node: SimulatedNode): Head;
@@ -96,11 +100,12 @@ export interface NodeParts {
 
 export function createNode(
   index: number,
-  rules: Rules,
+  rules: OwnKeyRules,
   isByzantine: boolean,
   parts: NodeParts,
 ): SimulatedNode {
   const { agenda, random, machine, sabotage, conditions, observe, onWork } = parts;
+  const engineRules = parts.hasRemoteSigner ? { ...rules, sign: undefined } : rules;
   const disk = createVoteDisk(random);
   let engine: Engine | undefined;
   let state: State | undefined;
@@ -182,7 +187,7 @@ export function createNode(
     const look: Step = (_rules, before, nowMs, input) => {
       if (!isAlive()) return { state: before, effects: [] };
       observe?.(node, () => describeInput(input));
-      const transition = machine(rules, before, nowMs, input);
+      const transition = machine(engineRules, before, nowMs, input);
       state = transition.state;
       for (const effect of transition.effects) observe?.(node, () => `    ${describeEffect(effect)}`);
       parts.afterStep(node, before, input, transition);
@@ -190,8 +195,11 @@ export function createNode(
     };
 
     return createEngineFor(
-      rules,
+      engineRules,
       {
+        ...(parts.hasRemoteSigner && {
+          signer: { sign: (...request) => (mayAct() ? sign(...request) : NEVER) },
+        }),
         builder: { build: (order) => (mayAct() ? parts.build(node, order) : NEVER) },
         checker: { check: (candidate) => (mayAct() ? parts.check(node, candidate) : NEVER) },
         committer: {
@@ -253,6 +261,18 @@ export function createNode(
         disk.sync();
         resolve();
       }),
+    );
+  }
+
+  /** Verified, as the real one is; the signer does not answer in some rounds at all. */
+  function sign(
+    ...[{ digest, preimage }, signal]: Parameters<RemoteSigner["sign"]>
+  ): Promise<Signature | undefined> {
+    assert(equalBytes(keccak256(preimage), digest), "what is signed is the hash of what the signer gets");
+    const { signMs = 5, signFailure = 0 } = conditions();
+    if (random.chance(signFailure)) return NEVER;
+    return new Promise((resolve) =>
+      node.plan(signMs * random.next(), () => resolve(signal.aborted ? undefined : rules.sign(digest))),
     );
   }
 

@@ -122,6 +122,7 @@ export function createNetwork(
       random,
       machine: sabotageOf(index)?.machine ?? step,
       sabotage: sabotageOf(index) ?? {},
+      hasRemoteSigner: setting.hasRemoteSigners === true && index % 2 === 0 && !byzantineIndexes.has(index),
       conditions: () => conditions,
       head: tipOf,
       afterStep(stepped, before, input, transition) {

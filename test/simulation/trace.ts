@@ -24,6 +24,8 @@ export function describeInput(input: Input): string {
       return `built ${nameOf(input.candidate)} for ${place(input.id)}`;
     case "candidateChecked":
       return `finds ${short(input.digest)} ${input.sound ? "valid" : "invalid"}`;
+    case "signed":
+      return `gets the signature of ${short(input.digest)} for ${place(input.id)}`;
     case "headAdvanced":
       return `head is ${input.head.header.number} ${short(input.head.hash)}`;
     case "paused":
@@ -41,6 +43,8 @@ export function describeEffect(effect: Effect): string {
     }
     case "multicast":
       return `say ${describeMessage(effect.message)}`;
+    case "requestSignature":
+      return `request the signature of ${short(effect.digest)} for ${place(effect.id)}`;
     case "setBlockTimer":
     case "setRoundTimer":
       return `${effect.kind === "setBlockTimer" ? "block" : "round"} timer ${place(effect.id)} at ${(effect.atMs / 1000).toFixed(3)}`;

@@ -92,6 +92,8 @@ function describeResult(height: Height, { result }: ProposalValidation, { voted,
       return "was still being validated";
     case "refused":
       return "was invalid";
+    case "sound":
+      return "was valid, but the remote signer had not signed our vote";
     case "accepted":
       return isPrepared(height)
         ? `was prepared, but sealed by ${sealed.length} of the ${quorum} needed`

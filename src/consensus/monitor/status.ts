@@ -76,7 +76,15 @@ export interface RoundStatus {
   readonly proposer: Address;
   readonly startedAtMs: number;
   readonly timeoutAtMs: number;
-  readonly phase: "waiting" | "building" | "validating" | "refused" | "accepted" | "prepared" | "decided";
+  readonly phase:
+    | "waiting"
+    | "building"
+    | "validating"
+    | "signing"
+    | "refused"
+    | "accepted"
+    | "prepared"
+    | "decided";
   /** Authors of Prepares and Commits for the proposal that we accepted. */
   readonly prepares: readonly Address[];
   readonly commits: readonly Address[];
@@ -162,6 +170,7 @@ function phaseOf(height: Height): RoundStatus["phase"] {
   if (height.decision !== undefined) return "decided";
   if (isPrepared(height)) return "prepared";
   const { validation, duty } = height.round;
+  if (validation?.result === "sound") return "signing";
   if (validation !== undefined) return validation.result === "pending" ? "validating" : validation.result;
   return duty === undefined || duty.building === "notYet" ? "waiting" : "building";
 }

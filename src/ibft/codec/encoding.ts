@@ -63,7 +63,12 @@ function encodeCandidate({ header, transactions }: Candidate): Uint8Array {
 
 /** The hash that the author of a payload signs: keccak256(code byte || RLP(payload)) (ibft2.md#signatures). */
 export function messageHash(payload: Payload): Hash {
-  return keccak256(concatBytes(Uint8Array.of(MESSAGE_CODES[payload.kind]), encodePayload(payload)));
+  return keccak256(messagePreimage(payload));
+}
+
+/** The bytes whose hash is signed. */
+export function messagePreimage(payload: Payload): Uint8Array {
+  return concatBytes(Uint8Array.of(MESSAGE_CODES[payload.kind]), encodePayload(payload));
 }
 
 /** RLP of a payload without its signature. */

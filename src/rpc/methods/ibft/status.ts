@@ -77,7 +77,14 @@ function showRound(round: RpcRoundStatus | undefined, nowMs: number): Readonly<R
 }
 
 /** Phases after the Proposal has arrived. */
-const PROPOSED: ReadonlySet<string> = new Set(["validating", "refused", "accepted", "prepared", "decided"]);
+const PROPOSED: ReadonlySet<string> = new Set([
+  "validating",
+  "signing",
+  "refused",
+  "accepted",
+  "prepared",
+  "decided",
+]);
 
 function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus, nowMs: number): Json {
   const { address, isPresent, missedTurns, connections, lastHeard } = member;
