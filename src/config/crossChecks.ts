@@ -9,6 +9,7 @@ import { longestSpelling, OPTION_NAMES, type OptionName, optionNamed } from "./o
 import { findWarnings, isSwitchedOn } from "./optionWarnings.ts";
 import { poolWarnings } from "./poolSettings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
+import { signerProblems } from "./signerSettings.ts";
 
 /**
  * Rules between options that need no genesis file (options.md#refused-combinations). Messages are Besu's where it has
@@ -23,6 +24,7 @@ export function checkOptions(options: ResolvedOptions): Diagnostics {
       ...peerProblems(options),
       ...repeatedPorts(options),
       ...keyProblems(options),
+      ...signerProblems(options),
     ],
     warnings: [...findWarnings(options), ...poolWarnings(options)],
   };

@@ -11,6 +11,7 @@ import { PRIVACY_OPTIONS } from "./options/privacy.ts";
 import { PROOF_OF_WORK_OPTIONS } from "./options/proofOfWork.ts";
 import { RPC_OPTIONS } from "./options/rpc.ts";
 import { RPC_SECURITY_OPTIONS } from "./options/rpcSecurity.ts";
+import { SIGNER_OPTIONS } from "./options/signer.ts";
 import { STORAGE_OPTIONS } from "./options/storage.ts";
 import { TX_POOL_OPTIONS } from "./options/txPool.ts";
 import { UNSUPPORTED_SERVER_OPTIONS } from "./options/unsupportedServers.ts";
@@ -35,6 +36,7 @@ export const OPTIONS = {
   ...UNSUPPORTED_SERVER_OPTIONS,
   ...TX_POOL_OPTIONS,
   ...MINING_OPTIONS,
+  ...SIGNER_OPTIONS,
   ...PROOF_OF_WORK_OPTIONS,
   ...STORAGE_OPTIONS,
   ...UNSUPPORTED_SYNC_OPTIONS,

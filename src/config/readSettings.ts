@@ -20,6 +20,7 @@ import { givenByProfile } from "./profiles.ts";
 import type { RawOption, SourceReading, UnknownOption } from "./rawOption.ts";
 import { httpSettings, metricsSettings, webSocketSettings } from "./serverSettings.ts";
 import type { NodeKeySettings, Settings } from "./settings.ts";
+import { signerSettings } from "./signerSettings.ts";
 import { readStaticNodes } from "./staticNodes.ts";
 import { readToml } from "./toml.ts";
 import { checkUnknown } from "./unknownOptions.ts";
@@ -236,6 +237,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: Co
     dataPath,
     ...(cacheBytes !== undefined && { databaseCacheBytes: cacheBytes }),
     nodeKey: keySettings(values, workingDirectory),
+    ...signerSettings(values, workingDirectory),
     networkId: values["network-id"] ?? spec.chainId,
     clientVersion: clientVersion(values.identity),
     ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),

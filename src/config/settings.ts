@@ -20,6 +20,8 @@ export interface Settings {
   /** Size of the database's cache; undefined for its default. */
   readonly databaseCacheBytes?: number;
   readonly nodeKey: NodeKeySettings;
+  /** The process that signs for this validator; absent where the node's own key is the validator's. */
+  readonly signer?: SignerSettings;
   /** --network-id, or the chain id. */
   readonly networkId: bigint;
   /** Shown by --version and web3_clientVersion, and sent to peers. */
@@ -95,6 +97,15 @@ export interface KeystoreSettings {
   readonly path: string;
   /** Its first line is the keystore's password. */
   readonly passwordFile: string;
+}
+
+/** A Web3Signer and the one key of it that is the validator's. */
+export interface SignerSettings {
+  readonly url: URL;
+  /** 64 bytes. */
+  readonly publicKey: Uint8Array;
+  /** Certificates to trust instead of the system's. */
+  readonly caFile?: string;
 }
 
 export interface NodeKeySettings {

@@ -9,11 +9,13 @@ import type {
   Committer,
   Outbox,
   OwnSeals,
+  RemoteSigner,
   VoteLog,
 } from "../consensus/ports.ts";
 import { proposerOf } from "../ibft/validatorSet.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { equalBytes, includesBytes } from "../primitives/hex.ts";
@@ -23,13 +25,17 @@ import { DamagedData, DiskError } from "../storage/database.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { type Digest, sealDigest } from "../types/blockHash.ts";
 import { decodeExtraData } from "../types/extraData.ts";
-import type { NodeKey } from "./nodeKey.ts";
 
 export interface ConsensusParts {
   readonly spec: ChainSpec;
   readonly chain: Chain;
   readonly pool: TransactionSupply;
-  readonly key: NodeKey;
+  /** Our address, and who signs for it: the remote signer or, without one, the key. */
+  readonly validator: {
+    readonly address: Address;
+    readonly privateKey: Uint8Array;
+    readonly signer?: RemoteSigner | undefined;
+  };
   /** Sends our messages. */
   readonly outbox: Outbox;
   readonly voteLog: VoteLog;
@@ -44,11 +50,17 @@ export interface ConsensusParts {
 
 /** Connects consensus with the chain: building, validating and committing blocks, and head changes. */
 export function connectConsensus(parts: ConsensusParts): Engine {
-  const { spec, chain, key, outbox, voteLog, clock, logger, metrics, onFailure } = parts;
+  const { spec, chain, validator, outbox, voteLog, clock, logger, metrics, onFailure } = parts;
   const fail = (error: unknown): void => engine.fail(error);
   const engine = createEngine(
-    { privateKey: key.privateKey, schedule: spec.ibft },
     {
+      schedule: spec.ibft,
+      ...(validator.signer === undefined
+        ? { privateKey: validator.privateKey }
+        : { self: validator.address }),
+    },
+    {
+      signer: validator.signer,
       builder: builderOn(parts, fail),
       checker: checkerOn(parts, fail),
       committer: committerOn(parts, fail),
@@ -61,7 +73,8 @@ export function connectConsensus(parts: ConsensusParts): Engine {
       onFailure,
     },
   );
-  if (metrics !== undefined) showConsensus(metrics, { self: key.address, nowMs: clock.nowMs }, engine.status);
+  if (metrics !== undefined)
+    showConsensus(metrics, { self: validator.address, nowMs: clock.nowMs }, engine.status);
   chain.onHeadChanged(({ head }) => {
     try {
       engine.headAdvanced({ ...head, tally: chain.tallyAfter(head) });
@@ -137,19 +150,19 @@ function committerOn({ chain, logger }: ConsensusParts, fail: Fail): Committer {
   };
 }
 
-function ownSealsOn({ chain, key }: ConsensusParts): OwnSeals {
+function ownSealsOn({ chain, validator }: ConsensusParts): OwnSeals {
   const isSealed = (digest: Digest, seals: readonly Signature[]): boolean =>
     seals.some((seal) => {
       const sealer = recoverAddress(digest, seal);
-      return sealer !== undefined && equalBytes(sealer, key.address);
+      return sealer !== undefined && equalBytes(sealer, validator.address);
     });
 
   /** A quorum has sealed only what the proposer of that round has signed. */
   function isProposed(number: bigint, round: number): boolean {
     const parent = chain.headerByNumber(number - 1n)?.header;
     const validators = chain.validatorsFor(number) ?? [];
-    if (parent === undefined || !includesBytes(validators, key.address)) return false;
-    return equalBytes(proposerOf(validators, parent.coinbase, round), key.address);
+    if (parent === undefined || !includesBytes(validators, validator.address)) return false;
+    return equalBytes(proposerOf(validators, parent.coinbase, round), validator.address);
   }
 
   return {

@@ -20,7 +20,7 @@ export function createBlockControls(
     keepsRevertReasons,
     rpc,
   }: Pick<Settings, "blockProduction" | "keepsRevertReasons" | "rpc">,
-  { address: builder }: NodeKey,
+  { address: builder }: Pick<NodeKey, "address">,
 ): BlockControls {
   const { selectionTimePercent, minOccupancyRatio, maxBlockBytes, vanity, targetGasLimit } = blockProduction;
   const changeable: Changeable = { extraData: vanity, targetGasLimit, coinbase: rpc.coinbase ?? builder };

@@ -19,7 +19,7 @@ import { createNodeClock } from "./nodeClock.ts";
 import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
 import { type Conductors, openNetwork } from "./openNetwork.ts";
 import { type OpenServices, openServers } from "./openServers.ts";
-import { type OpenContext, openStores, type Stores } from "./openStores.ts";
+import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
 import { createStatusReport } from "./status/statusReport.ts";
 import { openStatusSocket } from "./status/statusSocket.ts";
 
@@ -48,6 +48,7 @@ export interface RunningNode {
 export type StartErrorCode =
   | "unusableDataPath"
   | IdentityErrorCode
+  | "unusableSigner"
   | "unusablePermissions"
   | "folderInUse"
   | "unfinishedImport"
@@ -109,14 +110,15 @@ async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "sto
   const conductors = await openNetwork(context, stores.value, chainAndPool.value, reportFailure);
   if (!conductors.ok) return conductors;
   const services: OpenServices = {};
-  await tellStatus(context, chainAndPool.value, conductors.value, services);
+  const { health } = stores.value.validator;
+  await tellStatus(context, chainAndPool.value, conductors.value, services, health);
   const servers = await openServers(context, stores.value, chainAndPool.value, conductors.value, services);
   if (!servers.ok) return servers;
   const begun = await begin(context, stores.value, chainAndPool.value, conductors.value);
   if (!begun.ok) return begun;
   const { chain } = chainAndPool.value;
   const { http, webSocket, metricsEndpoint } = servers.value;
-  const { address } = stores.value.key;
+  const { address } = stores.value.validator;
   return ok({
     http: http && { host: http.host, port: http.port },
     webSocket: webSocket && { host: webSocket.host, port: webSocket.port },
@@ -134,9 +136,10 @@ async function tellStatus(
   chainAndPool: ChainAndPool,
   conductors: Conductors,
   services: ServiceEndpoints,
+  signerHealth: ValidatorIdentity["health"],
 ): Promise<void> {
   const startedAtMs = clock.nowMs();
-  const sources = { settings, logger, chainAndPool, conductors, services, startedAtMs };
+  const sources = { settings, logger, chainAndPool, conductors, services, signerHealth, startedAtMs };
   const textOf = (): string => `${JSON.stringify(createStatusReport(sources, clock.nowMs()))}\n`;
   const socket = await openStatusSocket(settings.dataPath, textOf);
   if ("close" in socket) onStop(socket.close);

@@ -39,13 +39,13 @@ export async function openChainAndPool(
   stores: Stores,
 ): Promise<Result<ChainAndPool, "differentGenesis" | "unusablePermissions">> {
   const { settings, logger, clock, onStop } = context;
-  const { key, recovery } = stores;
+  const { validator, recovery } = stores;
   const recoverAs =
     (urgency: Urgency): RecoverSenders =>
     (transactions) =>
       recovery.recoverMany(transactions.map(recoveryItemOf), urgency);
   const recoverSenders = recoverAs("ordinary");
-  const controls = createBlockControls(settings, key);
+  const controls = createBlockControls(settings, validator);
   const chainLogger = logger.child("chain");
   const opened = await createChain(controls.candidates, {
     spec: settings.chainSpec,
@@ -67,7 +67,7 @@ export async function openChainAndPool(
     chain,
     clock: durationClock,
     logger: chainLogger,
-    isValidator: () => isValidator(chain.tallyAfter(chain.head), key.address),
+    isValidator: () => isValidator(chain.tallyAfter(chain.head), validator.address),
   });
   onStop(() => timing.close());
   const permissions = openPermissions(settings.permissions, {

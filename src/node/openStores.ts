@@ -1,7 +1,10 @@
 import type { Settings } from "../config/settings.ts";
+import type { RemoteSigner } from "../consensus/ports.ts";
 import type { RootLogger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
-import type { Clock } from "../primitives/clock.ts";
+import type { Address } from "../primitives/address.ts";
+import { type Clock, durationClock } from "../primitives/clock.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { curve } from "../primitives/secp256k1.ts";
 import { createWorldState, type WorldState } from "../state/worldState.ts";
@@ -11,6 +14,7 @@ import { createRecoveryPool, DEFAULT_RECOVERY_SETTINGS, type RecoveryPool } from
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
 import { type IdentityErrorCode, openIdentity } from "./identity.ts";
 import type { NodeKey } from "./nodeKey.ts";
+import type { SignerHealth } from "./signer/signerHealth.ts";
 
 /** Parameters shared by all open… functions. */
 export interface OpenContext {
@@ -26,17 +30,27 @@ export interface OpenContext {
 /** The data folder, the node key, and the database with its newest blocks verified. */
 export interface Stores extends Pick<ChainDatabase, "database" | "headMarker"> {
   readonly directory: DataDirectory;
+  /** The node's identity among peers. */
   readonly key: NodeKey;
+  /** Address of its validator key: of the same key, or of the one that a remote signer holds. */
+  readonly validator: ValidatorIdentity;
   readonly blocks: BlockStore;
   readonly world: WorldState;
   /** Recovers senders on worker threads. */
   readonly recovery: RecoveryPool;
 }
 
+export interface ValidatorIdentity {
+  readonly address: Address;
+  /** Who signs for it, and how that does; absent where the node's key is the validator's. */
+  readonly signer?: RemoteSigner | undefined;
+  readonly health?: (() => SignerHealth) | undefined;
+}
+
 /** Opens the data folder, the key and the database. Throws DiskError or DamagedData when the database cannot be used. */
 export async function openStores(
   context: OpenContext,
-): Promise<Result<Stores, "unusableDataPath" | "diskFailure" | IdentityErrorCode>> {
+): Promise<Result<Stores, "unusableDataPath" | "diskFailure" | "unusableSigner" | IdentityErrorCode>> {
   const { settings, logger, onStop } = context;
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
@@ -48,6 +62,8 @@ export async function openStores(
   }
   const key = await openIdentity(settings, directory.value, logger);
   if (!key.ok) return key;
+  const validator = await openValidator(context, key.value);
+  if (!validator.ok) return validator;
   if (curve.name === "noble") {
     logger.warn(
       {},
@@ -83,10 +99,36 @@ export async function openStores(
   return ok({
     directory: directory.value,
     key: key.value,
+    validator: validator.value,
     database,
     headMarker,
     blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }),
     world: createWorldState({ database }),
     recovery,
   });
+}
+
+/** Asks the remote signer for its keys, if there is one, before anything else is opened. */
+async function openValidator(
+  { settings, logger, metrics, onStop }: OpenContext,
+  key: NodeKey,
+): Promise<Result<ValidatorIdentity, "unusableSigner">> {
+  if (settings.signer === undefined) return ok({ address: key.address });
+  const { openSigner } = await import("./signer/openSigner.ts");
+  const opened = await openSigner(settings.signer, {
+    requestTimeoutSeconds: settings.chainSpec.ibft.requestTimeoutSeconds,
+    clock: durationClock,
+    logger: logger.child("consensus"),
+    metrics,
+  });
+  if (!opened.ok) return opened;
+  onStop(() => opened.value.close());
+  const { address } = opened.value;
+  if (!equalBytes(address, key.address))
+    logger.warn(
+      { node: toHex(key.address), validator: toHex(address) },
+      "this node's key is not its validator's: Besu sends consensus messages only to peers whose node key is a validator's, so " +
+        "no Besu node will send this one any, and it votes through Ibex nodes alone (docs/operating/keys.md)",
+    );
+  return opened;
 }

@@ -15,7 +15,7 @@ import { createTraceFolder } from "./traceFolder.ts";
 /** Creates the ports through which JSON-RPC methods use the node. `services` tells which servers are open. */
 export function createRpcPorts(
   { settings, logger, clock, metrics }: OpenContext,
-  { key, world }: Stores,
+  { validator, world }: Stores,
   chainAndPool: ChainAndPool,
   { engine, peering, pauseReasons, peerToPeer }: Conductors,
   services: () => ServiceEndpoints,
@@ -54,7 +54,7 @@ export function createRpcPorts(
     mining: chainAndPool.controls.mining(pauseReasons, logger.child("consensus")),
     history: createChainRewinder({
       chain,
-      self: key.address,
+      self: validator.address,
       isStopped: () => pauseReasons.reasons.includes("operator") && engine.status().round === undefined,
       logger: logger.child("chain"),
     }),

@@ -59,6 +59,13 @@ export function recoverPublicKey(digest: Uint8Array, signature: Signature): Uint
   return curve.recover(digest, rs, signature.yParity);
 }
 
+/** Whether the bytes are a point of the curve: 64 bytes, without the prefix 0x04. */
+export function isPublicKey(bytes: Uint8Array): boolean {
+  return bytes.length === 64 && curve.sharedSecret(bytes, ANY_PRIVATE_KEY) !== undefined;
+}
+
+const ANY_PRIVATE_KEY = new Uint8Array(32).fill(1);
+
 /** Last 20 bytes of keccak256 of the 64-byte public key. */
 export function addressOfPublicKey(publicKey: Uint8Array): Address {
   return asAddress(keccak256(publicKey).slice(12));
@@ -86,6 +93,12 @@ export function decodeSignature(bytes: Uint8Array): Signature | undefined {
   const r = bytesToBigint(bytes.subarray(0, 32));
   const s = bytesToBigint(bytes.subarray(32, 64));
   return isInRange(r) && isInRange(s) ? { r, s, yParity: v } : undefined;
+}
+
+/** The same signature with s of at most half the order: (r, n - s) is valid for the other point R of that x. */
+export function withLowS({ r, s, yParity }: Signature): Signature {
+  if (s <= SECP256K1_ORDER / 2n || s >= SECP256K1_ORDER) return { r, s, yParity };
+  return { r, s: SECP256K1_ORDER - s, yParity: yParity === 0 ? 1 : 0 };
 }
 
 function isInRange(scalar: bigint): boolean {

@@ -51,6 +51,12 @@ const consensus = (changed: object): Partial<StatusReport> => ({
   consensus: { ...(WELL.consensus as object), ...changed },
 });
 
+const SIGNER = { url: "http://signer:9000/" };
+const GONE_SIGNER = {
+  ...SIGNER,
+  failure: { reason: "connect ECONNREFUSED", lastsMs: 180_000, requests: 9 },
+};
+
 describe("the judgement of a node", () => {
   it("has nothing to say of one that is well", () => {
     expect(findingsOf(WELL)).toEqual([]);
@@ -94,6 +100,19 @@ describe("the judgement of a node", () => {
       "problem",
       /no peers/,
     ],
+    [
+      "a signer that is gone",
+      { signer: GONE_SIGNER },
+      "problem",
+      /no signature for 3 min: connect ECONNREFUSED/,
+    ],
+    [
+      "the signer of a node that does not vote",
+      { signer: GONE_SIGNER, ...consensus({ isValidator: false }) },
+      "warning",
+      /no signature/,
+    ],
+    ["a slow signer", { signer: { ...SIGNER, last: { ageMs: 9, tookMs: 600 } } }, "warning", /took 600 ms/],
     ["files", { openFiles: { open: 950, limit: 1_000 } }, "problem", /950 of 1000 files/],
     ["memory", { memory: { resident: 3.9e9, limit: 4e9 } }, "problem", /98 %/],
     ["an option without effect", { optionWarnings: ["--x has no effect"] }, "note", /--x has no effect/],
@@ -107,6 +126,18 @@ describe("the judgement of a node", () => {
     expect(judgeDisk({ freeBytes: 1e9, databaseBytes: 1 }, 5e8)).toMatchObject([{ level: "warning" }]);
     expect(judgeDisk({ freeBytes: 1e8, databaseBytes: 1 }, 5e8)).toMatchObject([{ level: "problem" }]);
     expect(judgeDisk({ freeBytes: undefined, databaseBytes: 1 }, 5e8)).toEqual([]);
+  });
+
+  it("shows how the remote signer does", () => {
+    const lineOf = (signer: StatusReport["signer"]): string | undefined =>
+      /^Signer .*$/m.exec(
+        statusText({ ...WELL, ...(signer && { signer }) }, { freeBytes: 1, databaseBytes: 1 }, []),
+      )?.[0];
+    expect(lineOf(undefined)).toBeUndefined();
+    expect(lineOf(SIGNER)).toMatch(/http:\/\/signer:9000\/, has not signed yet$/);
+    expect(lineOf({ ...SIGNER, last: { ageMs: 2_000, tookMs: 3.4 } })).toMatch(/, signed 2 s ago in 3 ms$/);
+    expect(lineOf(GONE_SIGNER)).toMatch(/, FAILING: connect ECONNREFUSED$/);
+    expect(findingsOf({ ...WELL, signer: { ...SIGNER, last: { ageMs: 2_000, tookMs: 3.4 } } })).toEqual([]);
   });
 
   it("shows no control characters of a peer", () => {

@@ -205,7 +205,7 @@ async function startCopy(
   cpSync(first.dataPath, dataPath, { recursive: true });
   const again = await network.start(first);
   await reach([again], (await heightOf(again)) + 2, WITHIN_MS);
-  const copy: Member = { key: first.key, dataPath, peerPort: await freePort(), node: undefined };
+  const copy: Member = { ...first, dataPath, peerPort: await freePort(), node: undefined };
   if (knownPeers !== undefined) knows(copy, knownPeers);
   const started = await network.start(copy);
   onTestFinished(() => started.kill());

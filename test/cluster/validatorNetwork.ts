@@ -10,14 +10,21 @@ import { freePort, type NodeProcess, startNodeProcess, temporaryFolder } from ".
 export interface ValidatorNetwork {
   readonly members: readonly Member[];
   readonly genesisFile: string;
-  /** `runtimeOptions` are for Node.js itself. */
-  start(member: Member, runtimeOptions?: readonly string[]): Promise<NodeProcess>;
+  /** `runtimeOptions` are for Node.js itself, `ownOptions` for this member alone. */
+  start(
+    member: Member,
+    runtimeOptions?: readonly string[],
+    ownOptions?: readonly string[],
+  ): Promise<NodeProcess>;
   startAll(): Promise<readonly NodeProcess[]>;
   stopAll(): Promise<void>;
 }
 
 export interface Member {
+  /** Of the validator. */
   readonly key: TestAccount;
+  /** Of its node. */
+  readonly nodeKey: TestAccount;
   readonly dataPath: string;
   readonly peerPort: number;
   node: NodeProcess | undefined;
@@ -29,6 +36,8 @@ export interface NetworkChoices {
   readonly followers?: number;
   readonly epochLength?: number;
   readonly requestTimeoutSeconds?: number;
+  /** How many of the validators have another key for peers than for votes, which no file holds: the first ones. */
+  readonly withOtherNodeKey?: number;
   /** Further options of every node. */
   readonly options?: readonly string[];
   /** For Node.js itself. */
@@ -49,18 +58,23 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
   for (const [index, key] of [...validators, ...keys.slice(choices.validators)].entries()) {
     const dataPath = join(folder, `node${index + 1}`);
     mkdirSync(dataPath);
-    writeFileSync(join(dataPath, "key"), toHex(key.privateKey), { mode: 0o600 });
-    members.push({ key, dataPath, peerPort: await freePort(), node: undefined });
+    const nodeKey = index < (choices.withOtherNodeKey ?? 0) ? accountFromSeed(1_001 + index) : key;
+    writeFileSync(join(dataPath, "key"), toHex(nodeKey.privateKey), { mode: 0o600 });
+    members.push({ key, nodeKey, dataPath, peerPort: await freePort(), node: undefined });
   }
   writeFileSync(genesis, genesisOf(choices, validators));
   const enodes = members.map(
-    ({ key, peerPort }) =>
-      `enode://${toHex(curve.publicKey(key.privateKey)).slice(2)}@127.0.0.1:${peerPort}?discport=0`,
+    ({ nodeKey, peerPort }) =>
+      `enode://${toHex(curve.publicKey(nodeKey.privateKey)).slice(2)}@127.0.0.1:${peerPort}?discport=0`,
   );
   for (const { dataPath } of members)
     writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
 
-  async function start(member: Member, runtimeOptions: readonly string[] = []): Promise<NodeProcess> {
+  async function start(
+    member: Member,
+    runtimeOptions: readonly string[] = [],
+    ownOptions: readonly string[] = [],
+  ): Promise<NodeProcess> {
     member.node = await startNodeProcess({
       dataPath: member.dataPath,
       runtimeOptions,
@@ -73,6 +87,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
         "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT,DEBUG,MINER",
         "--min-gas-price=0",
         ...(choices.options ?? []),
+        ...ownOptions,
       ],
       ...(choices.runtimeOptions && { runtimeOptions: choices.runtimeOptions }),
     });

@@ -45,7 +45,7 @@ async function aNode(
     spec,
     chain: { ...chain, ...changeChain(chain) },
     pool,
-    key,
+    validator: key,
     outbox: { multicast: () => undefined },
     voteLog: createMemoryVoteLog(),
     clock,

@@ -65,7 +65,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, announced: Announced)
     spec,
     chain,
     pool,
-    key,
+    validator: key,
     outbox: { multicast: () => undefined },
     voteLog,
     clock,

@@ -16,6 +16,7 @@ export function findingsOf(report: StatusReport): readonly Finding[] {
     ...judgeHead(report),
     ...judgePauses(report),
     ...judgeConsensus(report),
+    ...judgeSigner(report),
     ...judgePeers(report),
     ...judgeProcess(report),
   ];
@@ -95,6 +96,33 @@ function judgeConsensus({ consensus }: StatusReport): readonly Finding[] {
     });
   }
   return findings;
+}
+
+/** An answer that takes longer keeps a block waiting: it takes three of them. */
+const SLOW_SIGNER_MS = 250;
+
+function judgeSigner({ signer, consensus }: StatusReport): readonly Finding[] {
+  if (signer === undefined) return [];
+  const { url, failure, last } = signer;
+  if (failure !== undefined)
+    return [
+      {
+        level: isRecord(consensus) && consensus["isValidator"] === true ? "problem" : "warning",
+        what:
+          `The remote signer ${url} has given no signature for ${durationText(failure.lastsMs)}: ${failure.reason}. This ` +
+          "validator neither proposes nor votes.",
+        advice:
+          'Read "A remote signer" in docs/operating/keys.md. It goes on by itself when the signer does.',
+      },
+    ];
+  if (last === undefined || last.tookMs <= SLOW_SIGNER_MS) return [];
+  return [
+    {
+      level: "warning",
+      what: `The remote signer ${url} took ${Math.round(last.tookMs)} ms for its last signature, and a block takes three.`,
+      advice: "Is its host busy, or the way to it long?",
+    },
+  ];
 }
 
 function judgePeers({ peerToPeer, consensus }: StatusReport): readonly Finding[] {

@@ -15,6 +15,7 @@ export function statusText(report: StatusReport, disk: DiskFacts, findings: read
     ["Head", `#${head.number} ${head.hash}, ${durationText(nowMs - head.timestamp * 1000)} old`],
     ["Sync", syncText(report)],
     ...consensusLines(report),
+    ...signerLines(report),
     ["Peers", peersText(report.peerToPeer)],
     ...(report.peerToPeer?.peers ?? []).map(
       ({ remote, client, isValidator }) =>
@@ -67,6 +68,16 @@ function memberText(member: Readonly<Record<string, unknown>>): string {
   if (isSelf === true) return `${address} this node`;
   const heard = isRecord(lastHeard) ? `heard ${durationText(Number(lastHeard["agoMs"]))} ago` : "never heard";
   return `${address} ${isHeard === false ? "MISSING, " : ""}${heard}`;
+}
+
+function signerLines({ signer }: StatusReport): (readonly [string, string])[] {
+  if (signer === undefined) return [];
+  const { url, failure, last } = signer;
+  const signed =
+    last === undefined
+      ? "has not signed yet"
+      : `signed ${durationText(last.ageMs)} ago in ${Math.round(last.tookMs)} ms`;
+  return [["Signer", `${url}, ${failure === undefined ? signed : `FAILING: ${failure.reason}`}`]];
 }
 
 function peersText(peerToPeer: PeerToPeerReport | undefined): string {

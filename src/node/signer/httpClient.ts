@@ -1,0 +1,124 @@
+import { readFileSync } from "node:fs";
+import * as http from "node:http";
+import * as https from "node:https";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { CONNECTIONS_LIMIT, IDLE_MS } from "./limits.ts";
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST";
+  /** Below the URL of the signer. */
+  readonly path: string;
+  readonly body?: string;
+  /** Until the whole answer is there. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** Ends the request. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export type HttpErrorCode = "unreachable" | "timeout" | "tooLarge";
+
+/** Requests to one server, over connections that are kept open. Redirects are not followed. */
+export interface HttpClient {
+  request(request: HttpRequest): Promise<Result<HttpAnswer, HttpErrorCode>>;
+  close(): void;
+}
+
+/** `caFile`: certificates (PEM) that are trusted instead of the system's. Throws when it cannot be read. */
+export function createHttpClient({
+  url,
+  caFile,
+}: {
+  readonly url: URL;
+  readonly caFile?: string;
+}): HttpClient {
+  const pool = { keepAlive: true, maxSockets: CONNECTIONS_LIMIT, timeout: IDLE_MS };
+  const isSecure = url.protocol === "https:";
+  const agent = isSecure
+    ? new https.Agent({ ...pool, ...(caFile !== undefined && { ca: readFileSync(caFile) }) })
+    : new http.Agent(pool);
+  const prefix = url.pathname.replace(/\/+$/, "");
+  return {
+    async request(request) {
+      const deadline = AbortSignal.timeout(request.timeoutMs);
+      const ended = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
+      const order = { ...request, url: new URL(`${prefix}${request.path}`, url), agent, isSecure, ended };
+      try {
+        let sent = await send(order);
+        // The server closed the connection while it was idle: that says nothing about the server.
+        if (sent === "stale") sent = await send({ ...order, agent: undefined });
+        if (sent === "stale") return refuse("unreachable", "it closes the connection without an answer");
+        return sent === "tooLarge"
+          ? refuse("tooLarge", `its answer is longer than ${request.maxBytes} bytes`)
+          : ok(sent);
+      } catch (error) {
+        if (deadline.aborted) return refuse("timeout", `it gives no answer within ${request.timeoutMs} ms`);
+        return refuse("unreachable", describe(error));
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+interface Order extends HttpRequest {
+  readonly url: URL;
+  readonly isSecure: boolean;
+  readonly agent: http.Agent | undefined;
+  readonly ended: AbortSignal;
+}
+
+function send({
+  url,
+  isSecure,
+  agent,
+  ended,
+  method,
+  body,
+  maxBytes,
+}: Order): Promise<HttpAnswer | "tooLarge" | "stale"> {
+  const headers =
+    body === undefined
+      ? {}
+      : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+  return new Promise((resolve, reject) => {
+    const options = { method, headers, signal: ended, ...(agent !== undefined && { agent }) };
+    const request = (isSecure ? https : http).request(url, options, (response) => {
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (piece: Buffer) => {
+        bytes += piece.length;
+        if (bytes <= maxBytes) pieces.push(piece);
+        else {
+          resolve("tooLarge");
+          request.destroy();
+        }
+      });
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(pieces).toString("utf8") }),
+      );
+      response.on("error", reject);
+    });
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      if (request.reusedSocket && error.code === "ECONNRESET" && !ended.aborted) resolve("stale");
+      else reject(error);
+    });
+    request.end(body);
+  });
+}
+
+/** An error of several addresses has no message of its own. */
+function describe(error: unknown): string {
+  const message = messageOf(error);
+  if (message !== "") return message;
+  return error instanceof AggregateError ? error.errors.map(messageOf).join(", ") : "it cannot be reached";
+}
+
+function refuse(code: HttpErrorCode, message: string): Result<never, HttpErrorCode> {
+  return err({ code, fault: "local", message });
+}

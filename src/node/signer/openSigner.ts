@@ -1,0 +1,106 @@
+import type { SignerSettings } from "../../config/settings.ts";
+import type { RemoteSigner } from "../../consensus/ports.ts";
+import type { Logger } from "../../observability/logger.ts";
+import type { Metrics } from "../../observability/registry.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { addressOfPublicKey } from "../../primitives/secp256k1.ts";
+import { createHttpClient, type HttpClient } from "./httpClient.ts";
+import { findProblem, type KeySearch, type SignerProblem } from "./keySearch.ts";
+import { ANSWER_MS, ROUND_SHARE, SEARCH_MS } from "./limits.ts";
+import { createRemoteSigner } from "./remoteSigner.ts";
+import { createHealthKeeper, type HealthKeeper, SIGNER_ERRORS, type SignerHealth } from "./signerHealth.ts";
+import { declareSignerMetrics } from "./signerMetrics.ts";
+
+/** A validator whose key another process holds. */
+export interface RemoteValidator {
+  readonly address: Address;
+  readonly signer: RemoteSigner;
+  readonly health: () => SignerHealth;
+  close(): void;
+}
+
+export interface OpenSignerParts {
+  readonly requestTimeoutSeconds: number;
+  /** Measures durations. */
+  readonly clock: Pick<Clock, "nowMs" | "at">;
+  readonly logger: Logger;
+  readonly metrics: Metrics | undefined;
+}
+
+/**
+ * Asks the signer whether it is there and holds the key. An error when it answers and does not. One that does not answer
+ * keeps no node from starting: a warning, and it is asked again until it has answered or signed.
+ */
+export async function openSigner(
+  { url, publicKey, caFile }: SignerSettings,
+  parts: OpenSignerParts,
+): Promise<Result<RemoteValidator, "unusableSigner">> {
+  const { clock, logger, metrics } = parts;
+  const answerMs = Math.min(ANSWER_MS, ROUND_SHARE * parts.requestTimeoutSeconds * 1000);
+  const address = addressOfPublicKey(publicKey);
+  let client: HttpClient;
+  try {
+    client = createHttpClient({ url, ...(caFile !== undefined && { caFile }) });
+  } catch (error) {
+    return refuse(`The certificates of the remote signer, ${caFile}, cannot be used: ${messageOf(error)}.`);
+  }
+  const shown = url.href;
+  const search: KeySearch = { client, publicKey, shown };
+  const problem = await findProblem(search);
+  if (problem?.isLasting === true) {
+    client.close();
+    return refuse(problem.message);
+  }
+  const health = createHealthKeeper({ url: shown, answerMs, clock, logger });
+  const isFailing = (): boolean => health.health.failure !== undefined;
+  const signerMetrics = metrics && declareSignerMetrics(metrics, SIGNER_ERRORS, isFailing);
+  if (problem === undefined)
+    logger.info({ url: shown, address, answerMs }, "the remote signer holds this validator's key");
+  const stopSearch = problem === undefined ? undefined : searchOn(search, problem, health, clock);
+  const signer = createRemoteSigner({
+    ...{ client, publicKey, address, answerMs, clock, health, metrics: signerMetrics },
+  });
+  return ok({
+    address,
+    signer,
+    health: () => health.health,
+    close() {
+      stopSearch?.();
+      client.close();
+    },
+  });
+}
+
+/** Tells the problem, and asks again until there is none, or the signer has signed meanwhile. Returns what ends it. */
+function searchOn(
+  search: KeySearch,
+  first: SignerProblem,
+  health: HealthKeeper,
+  clock: Pick<Clock, "nowMs" | "at">,
+): () => void {
+  let isOver = false;
+  const plan = () => clock.at(clock.nowMs() + SEARCH_MS, () => void look());
+  async function look(): Promise<void> {
+    const problem = await findProblem(search);
+    if (isOver || health.health.failure === undefined) return;
+    if (problem === undefined) {
+      health.works();
+      return;
+    }
+    health.failed(problem.code, problem.reason);
+    timer = plan();
+  }
+  health.failed(first.code, first.reason);
+  let timer = plan();
+  return () => {
+    isOver = true;
+    timer.cancel();
+  };
+}
+
+function refuse(message: string): Result<never, "unusableSigner"> {
+  return err({ code: "unusableSigner", fault: "local", message });
+}

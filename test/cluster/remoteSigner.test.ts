@@ -1,0 +1,156 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { curve } from "../../src/primitives/secp256k1.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { type SignerProcess, startSignerProcess } from "../signer/signerProcess.ts";
+import { itIfThorough } from "../thorough.ts";
+import { type AgreedBlock, agreedBlocks, heightOf, reach } from "./chainReading.ts";
+import { exitWithin, logOf, type NodeProcess, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
+import { type Member, prepareNetwork } from "./validatorNetwork.ts";
+
+const WITHIN_MS = 60_000;
+
+async function aSigner({ key }: Member): Promise<SignerProcess> {
+  const signer = await startSignerProcess(key.privateKey);
+  onTestFinished(() => signer.kill());
+  return signer;
+}
+
+const optionsFor = ({ key }: Member, { url }: SignerProcess): readonly string[] => [
+  `--validator-signer-url=${url}`,
+  `--validator-signer-public-key=${toHex(curve.publicKey(key.privateKey))}`,
+];
+
+/** The first block after `from` of that kind, as another node has it. */
+function blockAfter(
+  node: NodeProcess,
+  from: number,
+  isWanted: (block: AgreedBlock) => boolean,
+  what: string,
+): Promise<AgreedBlock> {
+  return until(
+    async () => {
+      const height = await heightOf(node);
+      return height > from ? (await agreedBlocks(node, from + 1, height)).find(isWanted) : undefined;
+    },
+    WITHIN_MS,
+    what,
+  );
+}
+
+const saysOf = (node: NodeProcess, words: string) =>
+  logOf(node).filter(({ message }) => message.includes(words));
+
+describe("a validator with a remote signer", IN_REAL_TIME, () => {
+  it("and another node key proposes and seals; without its signer the others go on, and it says so", async () => {
+    const network = await prepareNetwork({ validators: 4, withOtherNodeKey: 1, requestTimeoutSeconds: 1 });
+    onTestFinished(network.stopAll);
+    const [first, second, ...others] = network.members;
+    if (first === undefined || second === undefined) throw new Error();
+    const signer = await aSigner(first);
+    const [node, observed] = await Promise.all([
+      network.start(first, [], optionsFor(first, signer)),
+      ...[second, ...others].map((member) => network.start(member)),
+    ]);
+    if (node === undefined || observed === undefined) throw new Error();
+    const address = toHex(first.key.address);
+    expect(await node.rpc("eth_coinbase")).toBe(address);
+    expect(saysOf(node, "this node's key is not its validator's")).toMatchObject([
+      { level: "WARN", node: toHex(first.nodeKey.address), validator: address },
+    ]);
+    const isItsOwn = ({ proposer }: AgreedBlock): boolean => proposer === address;
+    const isSealed = ({ sealers, proposer }: AgreedBlock): boolean =>
+      sealers.includes(address) && proposer !== address;
+    await blockAfter(observed, 0, isItsOwn, "a block of the validator");
+    // It hears the others' proposals, though they know its node by another key.
+    await blockAfter(observed, 0, isSealed, "its seal on another's block");
+
+    await signer.kill();
+    const lost = await heightOf(node);
+    await reach([node, observed], lost + 6, WITHIN_MS);
+    const alone = await agreedBlocks(observed, lost + 2, lost + 6);
+    expect(alone.filter(({ sealers }) => sealers.includes(address))).toEqual([]);
+    expect(saysOf(node, "the remote signer gives no signature")).toMatchObject([
+      { level: "WARN", url: `${signer.url}/`, reason: expect.stringContaining("ECONNREFUSED") },
+    ]);
+    const status = runProgram([`--data-path=${node.dataPath}`, "status"]);
+    expect(await status.exit).toBe(1);
+    expect(status.output()).toMatch(/^Signer .*FAILING: .*ECONNREFUSED/m);
+    expect(status.output()).toContain(`Problem: The remote signer ${signer.url}/ has given no signature for`);
+
+    await signer.restart();
+    const back = await heightOf(observed);
+    await blockAfter(observed, back, isSealed, "its seal after the signer's return");
+    await blockAfter(observed, back, isItsOwn, "a block of its own after the signer's return");
+    expect(saysOf(node, "the remote signer is there again")).toHaveLength(1);
+    expect((await signer.figures()).mostAtOnce).toBeLessThanOrEqual(6);
+  }, 180_000);
+
+  it("does not start when the signer lacks the key, and says which", async () => {
+    const network = await prepareNetwork({ validators: 2 });
+    const [first, second] = network.members;
+    if (first === undefined || second === undefined) throw new Error();
+    const signer = await aSigner(first);
+    const program = runProgram([
+      `--data-path=${temporaryFolder()}`,
+      `--genesis-file=${network.genesisFile}`,
+      ...optionsFor(second, signer),
+    ]);
+    expect(await exitWithin(program, WITHIN_MS)).toBe(2);
+    expect(program.output()).toContain(
+      `The remote signer ${signer.url}/ cannot be used: it does not hold the key`,
+    );
+    expect(program.output()).toContain(`(of validator ${toHex(second.key.address)})`);
+  }, 120_000);
+
+  itIfThorough(
+    "goes on among three others with remote signers and node keys of their own",
+    async () => {
+      const network = await prepareNetwork({ validators: 4, withOtherNodeKey: 4, requestTimeoutSeconds: 1 });
+      onTestFinished(network.stopAll);
+      const signers = await Promise.all(network.members.map(aSigner));
+      const started = network.members.map((member, index) => {
+        const signer = signers[index];
+        if (signer === undefined) throw new Error();
+        return network.start(member, [], optionsFor(member, signer));
+      });
+      const nodes = await Promise.all(started);
+      await reach(nodes, 12, 2 * WITHIN_MS);
+      const [observed] = nodes;
+      if (observed === undefined) throw new Error();
+      const sealers = (await agreedBlocks(observed, 1, 12)).flatMap((block) => block.sealers);
+      expect(new Set(sealers).size).toBe(4);
+    },
+    240_000,
+  );
+
+  itIfThorough(
+    "that is killed while the signer hangs votes once, when both are back",
+    async () => {
+      const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
+      onTestFinished(network.stopAll);
+      const [first, second, ...others] = network.members;
+      if (first === undefined || second === undefined) throw new Error();
+      const signer = await aSigner(first);
+      const options = optionsFor(first, signer);
+      const [node, observed] = await Promise.all([
+        network.start(first, [], options),
+        ...[second, ...others].map((member) => network.start(member)),
+      ]);
+      if (node === undefined || observed === undefined) throw new Error();
+      await reach([node, observed], 4, WITHIN_MS);
+      for (let kill = 0; kill < 3; kill++) {
+        await signer.setMode({ kind: "hang" });
+        await reach([observed], (await heightOf(observed)) + 2, WITHIN_MS);
+        await first.node?.kill();
+        await signer.setMode({ kind: "sign" });
+        const from = await heightOf(observed);
+        await network.start(first, [], options);
+        const address = toHex(first.key.address);
+        await blockAfter(observed, from, ({ sealers }) => sealers.includes(address), "its seal");
+      }
+      expect(observed.output()).not.toContain("has signed two different blocks");
+    },
+    240_000,
+  );
+});
