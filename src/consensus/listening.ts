@@ -14,7 +14,8 @@ export interface Hold {
  * return on connecting, blocks that it has signed) comes before its first vote (ibft2.md#lost-votes). A validator that
  * voted at this height before its restart does not listen: its record binds it. The listening ends
  *
- * - at once when all other validators are connected: each has one connection per key, so no second node is with them;
+ * - at once when all other validators are connected: each has one connection per key, so no second node is with them,
+ *   unless our node has another key than our validator;
  * - when as many blocks were made as there are validators, of which one would be that of a second node;
  * - when no block came for a while, because the chain may need this validator;
  * - in any case after LONGEST_MS.
@@ -24,10 +25,13 @@ export function listenFirst(
     engine,
     hold,
     schedule,
+    hasOtherNodeKey = false,
   }: {
     readonly engine: Pick<Engine, "shouldListen" | "status">;
     readonly hold: Hold;
     readonly schedule: Rules["schedule"];
+    /** Nodes of other keys may share our validator key. */
+    readonly hasOtherNodeKey?: boolean;
   },
   clock: Pick<Clock, "nowMs" | "at">,
 ): void {
@@ -47,7 +51,8 @@ export function listenFirst(
     if (last?.height !== height) last = { height, sinceMs: nowMs };
     const others = members.length - 1;
     const connected = members.filter(({ connections = 0 }) => connections > 0).length;
-    if (connected >= others || height >= first + BigInt(members.length)) return true;
+    if (connected >= others && !hasOtherNodeKey) return true;
+    if (height >= first + BigInt(members.length)) return true;
     return nowMs - last.sinceMs >= 2 * blockPeriodMs(schedule, height) + STANDING_MS;
   }
 

@@ -17,11 +17,15 @@ export interface ConsensusMessages extends Pick<MessageRouter, "headAdvanced"> {
   readonly protocol: SubProtocol;
   /** Sends the engine's messages. */
   readonly outbox: Outbox;
+  /** Whether a node speaks for a validator under another key. */
+  readonly isSpeaker: (node: Address) => boolean;
 }
 
 export interface ConsensusMessagesParts {
   readonly spec: ChainSpec;
   readonly self: Address;
+  /** This node's key is not its validator's. */
+  readonly hasOtherNodeKey: boolean;
   readonly pool: Pick<TxPool, "get">;
   /** Called lazily, because the engine is created later. */
   readonly engine: () => Engine;
@@ -43,6 +47,8 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     self,
     schedule: spec.ibft,
     carrier: transport,
+    connected: () => transport.connected,
+    hasOtherNodeKey: parts.hasOtherNodeKey,
     saidBy: (author) => engine().saidBy(author),
     findTransaction: (hash) => pool.get(hash)?.transaction,
     deliver: (message, waitedMs) => engine().receive(message, waitedMs),
@@ -58,8 +64,9 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     protocol: transport.protocol,
     outbox: {
       multicast: (message, validators) => router.multicast(message, validators),
-      connected: () => transport.connected,
+      connected: () => transport.connected.flatMap((node) => [node, ...router.speakers.validatorsOf(node)]),
     },
+    isSpeaker: (node) => router.speakers.has(node),
     headAdvanced: (head) => router.headAdvanced(head),
   };
 }

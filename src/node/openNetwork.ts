@@ -4,6 +4,7 @@ import type { Engine } from "../consensus/engine.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Network } from "../network/network.ts";
 import { durationClock } from "../primitives/clock.ts";
+import { equalBytes } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
 import { createBlockLog } from "./blockLog.ts";
@@ -33,7 +34,7 @@ export async function openNetwork(
   onFailure: (error: unknown) => void,
 ): Promise<Result<Conductors, "addressInUse" | "cannotListen">> {
   const { settings, logger, clock, metrics, onStop } = context;
-  const { directory, key } = stores;
+  const { directory, validator, key } = stores;
   const { chain, recoverSenders } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const { chainSpec: spec, networkId } = settings;
@@ -42,7 +43,7 @@ export async function openNetwork(
   const blockLog = createBlockLog({
     clock,
     logger: logger.child("chain"),
-    self: key.address,
+    self: validator.address,
     pending: () => pool.statistics.pending,
     metrics,
   });
@@ -50,7 +51,8 @@ export async function openNetwork(
   const peering = createPeering({
     spec,
     networkId,
-    self: key.address,
+    self: validator.address,
+    hasOtherNodeKey: !equalBytes(validator.address, key.address),
     chain,
     pool,
     recoverSenders,
@@ -71,7 +73,7 @@ export async function openNetwork(
     spec,
     chain,
     pool,
-    key,
+    validator: { ...validator, privateKey: key.privateKey },
     outbox: peering.outbox,
     voteLog,
     clock,
@@ -93,13 +95,18 @@ async function openPort(
   { settings, logger, onStop }: OpenContext,
   { key, directory }: Stores,
   { chain, permissions }: ChainAndPool,
-  { protocols, headOf, counters }: Pick<Peering, "protocols" | "headOf"> & Pick<PeersParts, "counters">,
+  {
+    protocols,
+    headOf,
+    isSpeaker,
+    counters,
+  }: Pick<Peering, "protocols" | "headOf" | "isSpeaker"> & Pick<PeersParts, "counters">,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const peers = await openPeers(settings, {
     key,
     protocols,
     permissions,
-    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address),
+    isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address) || isSpeaker(address),
     headOf,
     forks: forksOf(chain, settings.chainSpec),
     knownNodesFile: directory.knownNodesFile,

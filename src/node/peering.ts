@@ -25,6 +25,8 @@ export interface Peering {
   /** Sends the engine's messages. */
   readonly outbox: Outbox;
   readonly sync: Sync;
+  /** Whether a node speaks for a validator under another key. */
+  readonly isSpeaker: (node: Address) => boolean;
   /** Best block announced by a peer. */
   readonly headOf: FindPeerHead;
   /** Calls `listener` whenever the sync target is set, moved or cleared. */
@@ -36,6 +38,8 @@ export interface Peering {
 
 export interface PeeringParts extends Omit<BlockExchangeParts, "onSyncChanged" | "logger"> {
   readonly self: Address;
+  /** This node's key is not its validator's. */
+  readonly hasOtherNodeKey: boolean;
   /** Called lazily, because the engine is created after the peering. */
   readonly engine: () => Engine;
   readonly logger: BlockExchangeParts["logger"] & { readonly consensus: Logger };
@@ -63,12 +67,17 @@ export function createPeering(parts: PeeringParts): Peering {
   return {
     protocols: [...exchange.protocols, messages.protocol],
     outbox: messages.outbox,
+    isSpeaker: messages.isSpeaker,
     sync,
     headOf: exchange.headOf,
     onSyncChanged: (listener) => exchange.onSyncChanged(listener),
     begin(reasons) {
       pauseReasons = reasons;
-      listenFirst({ engine: parts.engine(), hold: reasons, schedule: parts.spec.ibft }, parts.clock);
+      const { hasOtherNodeKey, spec } = parts;
+      listenFirst(
+        { engine: parts.engine(), hold: reasons, schedule: spec.ibft, hasOtherNodeKey },
+        parts.clock,
+      );
       messages.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
       chain.onHeadChanged(({ head, added }) => {
         // Resumes consensus before the router delivers the messages buffered for the next height.

@@ -9,7 +9,7 @@ import { aCandidate, aGenesisHead, aSchedule, headOf, toyAddresses, toyRules } f
 const [SELF, ...OTHERS] = toyAddresses(4) as [Address, ...Address[]];
 
 /** A validator that has just started, with the connections and the head that a test gives it. */
-function aStart({ shouldListen = true } = {}) {
+function aStart({ shouldListen = true, hasOtherNodeKey = false } = {}) {
   const clock = createHandClock(0);
   const schedule = aSchedule();
   const events: string[] = [];
@@ -30,6 +30,7 @@ function aStart({ shouldListen = true } = {}) {
         resume: () => events.push(`votes after ${clock.nowMs()} ms`),
       },
       schedule,
+      hasOtherNodeKey,
     },
     clock,
   );
@@ -55,6 +56,13 @@ describe("a validator that starts", () => {
     connect(3);
     wait(5_000);
     expect(events).toEqual(["listens", "votes after 600 ms"]);
+  });
+
+  it("listens on though all others are connected, when nodes of other keys may share its validator's", () => {
+    const { events, connect, wait } = aStart({ hasOtherNodeKey: true });
+    connect(3);
+    wait(5_000);
+    expect(events).toEqual(["listens", "votes after 3000 ms"]);
   });
 
   it("votes when a block of each validator has come without its key", () => {

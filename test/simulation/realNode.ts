@@ -141,6 +141,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       spec,
       networkId: NETWORK_ID,
       self: key.address,
+      hasOtherNodeKey: false,
       chain,
       pool,
       recoverSenders: async (transactions) =>
@@ -155,7 +156,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       spec,
       chain,
       pool,
-      key,
+      validator: key,
       outbox: {
         ...peering.outbox,
         multicast(message, validators) {

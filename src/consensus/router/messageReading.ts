@@ -44,6 +44,8 @@ export interface MessageReadingParts {
   readonly findTransaction?: FindTransaction | undefined;
   /** Everything is read at once when absent. */
   readonly shares?: ReadingShares | undefined;
+  /** Whether a node speaks for a validator under another key; none does by default. */
+  readonly isSpeaker?: (node: Address) => boolean;
 }
 
 /** Part of the thread's time for one validator's own messages, and how much of it may be used at once. */
@@ -52,6 +54,9 @@ const OWN_BURST_MS = 50;
 /** The same for all messages that one node relays; the burst is per author. */
 const RELAYED_SHARE = 0.1;
 const RELAYED_BURST_MS = 10;
+
+/** The same for all nodes that speak for validators under other keys. */
+const SPEAKERS_SHARE = 0.1;
 
 /** Rounds per kind, author, sender and height whose first block is free; later rounds last long enough to be charged. */
 const FREE_ROUNDS = 8;
@@ -67,11 +72,18 @@ class SharedReading implements MessageReading {
   private readonly codec: MessageCodec;
   private readonly findTransaction: FindTransaction | undefined;
   private readonly shares: ReadingShares;
+  private readonly isSpeaker: (node: Address) => boolean;
   private readonly known = createKnownSigners();
   private readonly copies = new UnreadCopies();
   private readonly freeBlocks = new FreeBlocks();
 
-  constructor({ codec, findTransaction, shares = READ_AT_ONCE }: MessageReadingParts) {
+  constructor({
+    codec,
+    findTransaction,
+    shares = READ_AT_ONCE,
+    isSpeaker = () => false,
+  }: MessageReadingParts) {
+    this.isSpeaker = isSpeaker;
     this.codec = codec;
     this.findTransaction = findTransaction;
     this.shares = shares;
@@ -82,10 +94,11 @@ class SharedReading implements MessageReading {
     const { key, sender, code, payload } = message;
     const validatorSet = validatorSetAfter(head);
     let author: Address | undefined;
-    let account = accountOf(validatorSet, sender);
+    const speaker = !isMember(validatorSet, sender) && this.isSpeaker(sender);
+    let account = speaker ? speakersAccount(validatorSet, sender) : accountOf(validatorSet, sender);
     const reading = this.decode(message, head, validatorSet, (address) => {
       author = address;
-      account = accountOf(validatorSet, sender, address);
+      if (!speaker) account = accountOf(validatorSet, sender, address);
     });
     let isFree: boolean | undefined;
     const round = this.codec.peekRoundId(code, payload)?.round ?? 0;
@@ -198,6 +211,11 @@ class FreeBlocks {
   clear(): void {
     this.roundsOf.clear();
   }
+}
+
+/** Whom it speaks for is not proven, so it cannot spend what a validator has. */
+function speakersAccount({ validators }: ValidatorSet, node: Address): ReadingAccount {
+  return { key: `via${toKey(node)}`, share: SPEAKERS_SHARE / validators.length, burstMs: RELAYED_BURST_MS };
 }
 
 /** A message is charged to its sender until its author is known. */

@@ -9,6 +9,7 @@ import type { Keyed } from "./messageReading.ts";
 import { createRelayPaths, RELAY_DELAY_MS } from "./relayPaths.ts";
 import { createRelayPolicy, type RelayPolicy } from "./relayPolicy.ts";
 import { createSeenMessages, type SeenMessages } from "./seenMessages.ts";
+import type { Speakers } from "./speakers.ts";
 
 /**
  * Relays valid messages of other validators, each once and with the same bytes (ibft2.md#relay-and-buffers).
@@ -37,6 +38,8 @@ export interface MessageRelayParts {
   readonly schedule: Pick<Rules["schedule"], "gossipedHistoryLimit" | "requestTimeoutSeconds">;
   readonly carrier: Carrier;
   readonly clock: Pick<Clock, "nowMs">;
+  /** Nodes that speak for validators under other keys; none by default. */
+  readonly speakers?: Pick<Speakers, "nodes"> | undefined;
   /** Called for each message that is relayed. */
   readonly onRelayed?: (() => void) | undefined;
   /** Runs relaying after a delay; runs it at once by default. */
@@ -62,6 +65,7 @@ interface Relay {
 class DelayedRelay implements MessageRelay {
   private readonly self: Address;
   private readonly carrier: Carrier;
+  private readonly speakers: MessageRelayParts["speakers"];
   private readonly onRelayed: (() => void) | undefined;
   private readonly later: (relay: () => void, delayMs: number) => void;
   private readonly delayedBytesLimit: number;
@@ -86,6 +90,7 @@ class DelayedRelay implements MessageRelay {
     const { later = (relay) => relay(), delayedBytesLimit = DELAYED_BYTES_LIMIT } = parts;
     this.self = self;
     this.carrier = carrier;
+    this.speakers = parts.speakers;
     this.onRelayed = onRelayed;
     this.later = later;
     this.delayedBytesLimit = delayedBytesLimit;
@@ -100,7 +105,8 @@ class DelayedRelay implements MessageRelay {
     this.decline(received);
     if (!this.sent.add(key) || !this.policy.take(message, payload.length, head)) return;
     const except = [this.self, sender, message.signed.author];
-    this.pending.set(key, { key, code, payload, message, to: head.tally.validators, except });
+    const to = [...head.tally.validators, ...(this.speakers?.nodes ?? [])];
+    this.pending.set(key, { key, code, payload, message, to, except });
     if (this.pending.size === 1) this.later(() => this.relayPending(), RELAY_DELAY_MS);
     if (this.pending.size >= RELAYS_LIMIT) this.relayPending();
   }

@@ -6,7 +6,7 @@ import { isValidator } from "../../ibft/validatorVotes.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import { equalBytes } from "../../primitives/hex.ts";
+import { equalBytes, includesBytes } from "../../primitives/hex.ts";
 import type { FindTransaction } from "../../types/transaction.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
 import { createLastSentMessages } from "../buffers/lastSentMessages.ts";
@@ -18,6 +18,7 @@ import { createMessageRelay, type MessageRelay, SMALL_BYTES } from "./messageRel
 import type { ReadingShares } from "./readingShares.ts";
 import { isDecodingError, type MessageRouterMetrics, type ValidationResult } from "./routerMetrics.ts";
 import { createSeenMessages, type SeenMessages } from "./seenMessages.ts";
+import { createSpeakers, type Speakers } from "./speakers.ts";
 
 /**
  * Stands between bytes on the wire and the engine: filters, decodes, buffers and relays messages
@@ -46,6 +47,8 @@ export interface MessageRouter {
    * validator's own messages of this height, which tell it whether it has lost votes, or its key is in use elsewhere.
    */
   peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void;
+  /** Nodes that speak for validators under other keys. */
+  readonly speakers: Pick<Speakers, "has" | "validatorsOf">;
   /** Messages buffered for future heights, their bytes, and the round changes of heights too far ahead for that buffer. */
   readonly waiting: { readonly messages: number; readonly bytes: number; readonly farFuture: number };
   /** Number of messages remembered as received and as sent, and bytes of those held for validators that declined them. */
@@ -63,6 +66,10 @@ export interface MessageRouterParts {
     | "requestTimeoutSeconds"
   >;
   readonly carrier: Carrier;
+  /** Addresses of the connected nodes; nobody is known to be connected by default. */
+  readonly connected?: () => readonly Address[];
+  /** This node's key is not its validator's, so others know it as the validator's once they have seen a message. */
+  readonly hasOtherNodeKey?: boolean;
   /** Delivers a message of the height in progress to the engine; `waitedMs` is the time since it arrived. */
   readonly deliver: (message: Authored, waitedMs: number) => void;
   /** Only durations are measured, so any clock will do. */
@@ -97,6 +104,7 @@ export function createMessageRouter(parts: MessageRouterParts): MessageRouter {
 
 class Router implements MessageRouter {
   private readonly parts: MessageRouterParts;
+  readonly speakers: Speakers = createSpeakers();
   private readonly codec: MessageCodec;
   private readonly received: SeenMessages;
   private readonly otherHeights: OtherHeights<Arrived>;
@@ -111,8 +119,10 @@ class Router implements MessageRouter {
     this.codec = codec;
     this.received = createSeenMessages(schedule.duplicateMessageLimit);
     this.otherHeights = createOtherHeights(schedule, (count) => metrics?.futureDropped?.(count));
-    this.reading = createMessageReading({ codec, findTransaction, shares });
-    this.relay = createMessageRelay({ ...parts, onRelayed: () => metrics?.relayed() });
+    const { speakers } = this;
+    const isSpeaker = (node: Address): boolean => speakers.has(node);
+    this.reading = createMessageReading({ codec, findTransaction, shares, isSpeaker });
+    this.relay = createMessageRelay({ ...parts, speakers, onRelayed: () => metrics?.relayed() });
   }
 
   receive(message: RawMessage): void {
@@ -135,6 +145,7 @@ class Router implements MessageRouter {
     this.reading.clear();
     this.relay.headAdvanced(next);
     this.lastSent.dropUpTo(next.header.number);
+    this.speakers.retain(next.tally.validators);
     for (const message of this.otherHeights.takeAfter(next)) {
       this.take(message, next, (result) => this.parts.metrics?.received(result));
     }
@@ -148,15 +159,20 @@ class Router implements MessageRouter {
     const { code, payload } = this.codec.encode(message);
     if (!this.relay.isFirst(this.codec.keyOf(code, payload))) return;
     this.lastSent.add(message.signed.payload, { code, payload });
-    carrier.send(code, payload, { to: validators, except: [self] });
+    const to = [...validators, ...this.speakers.nodes];
+    carrier.send(code, payload, { to, except: [self] });
+    this.introduce(code, payload, to);
   }
 
   peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void {
     this.relay.peerConnected(address);
     if (this.head === undefined || equalBytes(address, this.parts.self)) return;
-    if (!isValidator(this.head.tally, address)) return;
-    for (const { code, payload } of this.lastSent.messages) send(code, payload);
-    for (const message of this.parts.saidBy?.(address) ?? []) {
+    const isVoting = isValidator(this.head.tally, address) || this.speakers.has(address);
+    if (!isVoting && this.parts.hasOtherNodeKey !== true) return;
+    for (const { code, payload } of this.lastSent.messages)
+      if (isVoting || payload.length <= SMALL_BYTES) send(code, payload);
+    const authors = [address, ...this.speakers.validatorsOf(address)];
+    for (const message of authors.flatMap((author) => this.parts.saidBy?.(author) ?? [])) {
       const { code, payload } = this.codec.encode(message);
       if (payload.length <= SMALL_BYTES) send(code, payload);
     }
@@ -168,6 +184,14 @@ class Router implements MessageRouter {
 
   get remembered(): MessageRouter["remembered"] {
     return { received: this.received.size, ...this.relay.remembered };
+  }
+
+  /** Sends a small message of our own to all other nodes: one may be that of a validator that does not know us yet. */
+  private introduce(code: number, payload: Uint8Array, known: readonly Address[]): void {
+    const { hasOtherNodeKey, connected, carrier, self } = this.parts;
+    if (hasOtherNodeKey !== true || connected === undefined || payload.length > SMALL_BYTES) return;
+    const to = connected().filter((address) => !includesBytes(known, address));
+    if (to.length > 0) carrier.send(code, payload, { to, except: [self] });
   }
 
   private route(message: Arrived, head: Head): void {
@@ -221,16 +245,23 @@ class Router implements MessageRouter {
 
   private accept(arrived: Arrived, message: Authored, head: Head): void {
     const { deliver, metrics, clock } = this.parts;
+    this.learnSpeaker(arrived.sender, message.signed.author, head);
     this.relay.accepted(arrived, message, head);
     metrics?.taken?.(message);
     deliver(message, clock.nowMs() - arrived.arrivedAtMs);
+  }
+
+  private learnSpeaker(sender: Address, author: Address, { tally }: Head): void {
+    const { self, connected } = this.parts;
+    if (isValidator(tally, sender) || equalBytes(author, self)) return;
+    if (!includesBytes(connected?.() ?? [], author)) this.speakers.learn(author, sender);
   }
 
   private settle({ sender }: RawMessage, result: ValidationResult): void {
     const { metrics, penalisePeer } = this.parts;
     metrics?.received(result);
     // A faulty validator may produce messages that other validators relay and only we cannot decode.
-    if (isDecodingError(result) && this.head !== undefined && !isValidator(this.head.tally, sender))
-      penalisePeer?.(sender);
+    if (!isDecodingError(result) || this.head === undefined) return;
+    if (!isValidator(this.head.tally, sender) && !this.speakers.has(sender)) penalisePeer?.(sender);
   }
 }

@@ -11,6 +11,7 @@ import type { ServiceEndpoints } from "../../rpc/ports.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { Conductors } from "../openNetwork.ts";
+import type { SignerHealth } from "../signer/signerHealth.ts";
 
 /** What a running node tells of itself: numbers and texts only, ready for JSON. Times are milliseconds since 1970. */
 export interface StatusReport {
@@ -44,6 +45,8 @@ export interface StatusReport {
   /** Warnings about options, from the start. */
   readonly optionWarnings: readonly string[];
   readonly recentWarnings: readonly RecentWarning[];
+  /** Absent where the node's own key is the validator's. */
+  readonly signer?: SignerHealth;
 }
 
 export interface PeerToPeerReport {
@@ -72,12 +75,13 @@ export interface ReportSources {
   readonly chainAndPool: Pick<ChainAndPool, "chain" | "pool">;
   readonly conductors: Conductors;
   readonly services: ServiceEndpoints;
+  readonly signerHealth: (() => SignerHealth) | undefined;
   readonly startedAtMs: number;
 }
 
 /** Gathers the report; takes less than a millisecond, and reads two files of the system. */
 export function createStatusReport(sources: ReportSources, nowMs: number): StatusReport {
-  const { settings, logger, chainAndPool, conductors, services, startedAtMs } = sources;
+  const { settings, logger, chainAndPool, conductors, services, signerHealth, startedAtMs } = sources;
   const { chain, pool } = chainAndPool;
   const { engine, peering, pauseReasons, network } = conductors;
   const { header, hash } = chain.head;
@@ -116,6 +120,7 @@ export function createStatusReport(sources: ReportSources, nowMs: number): Statu
     minFreeDiskBytes: settings.minFreeDiskBytes,
     optionWarnings: settings.warnings,
     recentWarnings: logger.recentWarnings(),
+    ...(signerHealth !== undefined && { signer: signerHealth() }),
   };
 }
 
@@ -141,7 +146,9 @@ function reportPeers(network: Network, settings: Settings, conductors: Conductor
         remote: `${remote.host}:${remote.port}`,
         client: hello.clientId,
         isInbound,
-        isValidator: members.some((member) => equalBytes(member.address, address)),
+        isValidator:
+          members.some((member) => equalBytes(member.address, address)) ||
+          conductors.peering.isSpeaker(address),
       })),
     discovered: network.discoveredNodes.length,
     unreachable: network.unreachable.map(({ node, sinceMs, explanation }) => ({

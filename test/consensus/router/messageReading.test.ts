@@ -36,9 +36,9 @@ function handShares() {
   };
 }
 
-function aReading() {
+function aReading(isSpeaker: (node: Address) => boolean = () => false) {
   const hand = handShares();
-  const reading = createMessageReading({ codec: IBF_CODEC, shares: hand.shares });
+  const reading = createMessageReading({ codec: IBF_CODEC, shares: hand.shares, isSpeaker });
   const results: string[] = [];
   const note = (result: ReadingResult): number =>
     results.push(result.kind === "unread" ? result.reason : result.decoded.ok ? "read" : "refused");
@@ -75,6 +75,17 @@ describe("a message of the height in progress", () => {
     expect(accounts.size).toBe(4);
     for (const sender of [OUTSIDER, addressOf(8)]) hand.read(sender, aRoundChange(3));
     expect(hand.jobs.slice(-2).map(({ account }) => account.key)).toEqual(["untrusted", "untrusted"]);
+  });
+
+  it("is charged to the node alone when that speaks for a validator under another key", () => {
+    const hand = aReading((node) => toKey(node) === toKey(OUTSIDER));
+    for (const author of [1, 2]) {
+      hand.read(OUTSIDER, aRoundChange(author));
+      hand.finish(hand.jobs.length - 1);
+    }
+    const accounts = hand.jobs.map(({ account }) => account);
+    expect(new Set(accounts.map(({ key }) => key))).toEqual(new Set([`via${toKey(OUTSIDER)}`]));
+    expect(accounts[0]?.share).toBeLessThan(0.05);
   });
 
   it("is decoded from another sender's copy while the first one waits for its sender's share", () => {
