@@ -28,6 +28,8 @@ export interface Logger {
 export interface RootLogger extends Logger {
   /** Changes the level of the given modules, or of all, including those with a level of their own. */
   changeLevel(level: LogLevel, modules?: readonly LogModule[]): void;
+  /** The level of a module now. */
+  levelOf(module: LogModule): LogLevel;
   /** The newest warnings and errors, whether or not the level shows them; the latest last. */
   recentWarnings(): readonly RecentWarning[];
 }
@@ -69,7 +71,7 @@ export interface LoggingSettings {
  * template (options.md#log-lines): timestamp, level, thread, class (our module), message and throwable.
  */
 export function createLogger(settings: LoggingSettings, destination?: DestinationStream): RootLogger {
-  const output = destination ?? standardOutput();
+  const output = destination ?? outputTo(1);
   const stream = settings.format === "json" ? output : textStream(output, settings.isColored);
   const root = pino(
     {
@@ -90,7 +92,11 @@ export function createLogger(settings: LoggingSettings, destination?: Destinatio
     loggers.set(module, logger);
     return logger;
   };
-  for (const module of LOG_MODULES) loggerOf(module);
+  const levels = new Map<LogModule, LogLevel>();
+  for (const module of LOG_MODULES) {
+    levels.set(module, settings.moduleLevels[module] ?? settings.level);
+    loggerOf(module);
+  }
   const recent = createRecentWarnings(Date.now);
   const fromPino = (logger: pino.Logger, module: LogModule): Logger => ({
     error(facts, message) {
@@ -110,18 +116,27 @@ export function createLogger(settings: LoggingSettings, destination?: Destinatio
   return {
     ...fromPino(loggerOf("node"), "node"),
     changeLevel(level, modules = LOG_MODULES) {
-      for (const module of modules) loggerOf(module).level = PINO_LEVELS[level];
+      for (const module of modules) {
+        levels.set(module, level);
+        loggerOf(module).level = PINO_LEVELS[level];
+      }
     },
+    levelOf: (module) => levels.get(module) ?? settings.level,
     recentWarnings: recent.list,
   };
 }
 
-/** Ignores write errors (closed pipe, full disk): losing log lines must not stop the node. */
-function standardOutput(): DestinationStream {
-  const output = pino.destination({ dest: 1, sync: true });
+/**
+ * Ignores write errors (closed pipe or terminal, full disk): losing log lines must not stop the node. Lines that cannot be
+ * written wait for the next one, up to a bound.
+ */
+export function outputTo(fileDescriptor: number): DestinationStream {
+  const output = pino.destination({ dest: fileDescriptor, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   output.on("error", () => undefined);
   return output;
 }
+
+const MAX_UNWRITTEN_BYTES = 4 * 1024 ** 2;
 
 /** Logs nothing: for tests, and for parts used without a node. */
 export const silentLogger: RootLogger = {
@@ -133,6 +148,7 @@ export const silentLogger: RootLogger = {
   isEnabled: () => false,
   child: () => silentLogger,
   changeLevel: () => undefined,
+  levelOf: () => "OFF",
   recentWarnings: () => [],
 };
 

@@ -59,6 +59,7 @@ describe("miner_setCoinbase", IN_REAL_TIME, () => {
     const logger: RootLogger = {
       ...collecting,
       changeLevel: () => undefined,
+      levelOf: silentLogger.levelOf,
       recentWarnings: () => [],
     };
     const own = `0x${"0a".repeat(20)}`;

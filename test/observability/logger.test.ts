@@ -1,5 +1,11 @@
+import { closeSync, existsSync, openSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createLogger, type LoggingSettings, type RootLogger } from "../../src/observability/logger.ts";
+import {
+  createLogger,
+  type LoggingSettings,
+  outputTo,
+  type RootLogger,
+} from "../../src/observability/logger.ts";
 
 function logged(settings: Partial<LoggingSettings>, log: (logger: RootLogger) => void): string {
   const lines: string[] = [];
@@ -138,3 +144,15 @@ function messagesOf(lines: string): string[] {
     .filter((line) => line !== "")
     .map((line) => (JSON.parse(line) as { message: string }).message);
 }
+
+describe("an output that cannot be written", () => {
+  it.runIf(existsSync("/dev/full"))("takes no more than some megabytes of memory", () => {
+    const full = openSync("/dev/full", "w");
+    const output = outputTo(full);
+    const line = `${"x".repeat(1023)}\n`;
+    // Unbound, all of these wait to be written.
+    for (let count = 0; count < 100 * 1024; count++) output.write(line);
+    expect((output as unknown as { readonly _len: number })._len).toBeLessThanOrEqual(4 * 1024 ** 2);
+    closeSync(full);
+  });
+});
