@@ -20,7 +20,7 @@ const exitCode = await (await loadProgram())(process.argv.slice(2), {
   isTerminal: process.stdout.isTTY === true,
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),
-  awaitStop: () => listenForStop(process, EXIT.failed),
+  awaitStop: (onHangUp) => listenForStop(process, EXIT.failed, onHangUp),
   awaitFault: () => listenForFault(process),
 });
 process.exit(exitCode);

@@ -1,6 +1,6 @@
 import type { Environment } from "../config/environment.ts";
 import { EXIT } from "./exitCodes.ts";
-import type { StopRequest } from "./stopRequest.ts";
+import type { OnHangUp, StopRequest } from "./stopRequest.ts";
 
 /** The program's access to its process, replaceable in tests. */
 export interface ProcessIo {
@@ -11,8 +11,8 @@ export interface ProcessIo {
   readonly isTerminal: boolean;
   print(text: string): void;
   printError(text: string): void;
-  /** Begins to listen for requests to stop. */
-  awaitStop(): StopRequest;
+  /** Begins to listen for requests to stop. Without `onHangUp` SIGHUP is one. */
+  awaitStop(onHangUp?: OnHangUp): StopRequest;
   /** Begins to listen for uncaught exceptions; resolves with the first. */
   awaitFault(): Promise<unknown>;
 }

@@ -1,6 +1,5 @@
 import { clientVersion } from "../config/clientVersion.ts";
-import { readSettings } from "../config/readSettings.ts";
-import type { Settings } from "../config/settings.ts";
+import { type Configuration, readConfiguration } from "../config/readSettings.ts";
 import { createLogger, type RootLogger } from "../observability/logger.ts";
 import { type CommandLine, parseCommandLine } from "./commandLine.ts";
 import { findCommand } from "./commands/commandTable.ts";
@@ -33,19 +32,19 @@ export async function run(args: readonly string[], io: ProcessIo): Promise<numbe
   return command.start({
     ...commandLine,
     io,
-    runNode: (settings, logger) => runToTheEnd(settings, logger, io),
+    runNode: (configuration, logger) => runToTheEnd(configuration, logger, io),
   });
 }
 
 async function configureAndRun({ raw, unknown }: CommandLine, io: ProcessIo): Promise<number> {
-  const settings = readSettings({ ...io, raw, unknown });
-  if (!settings.ok) return refuse(settings.error.message, io);
-  return runToTheEnd(settings.value, createLogger(settings.value.logging), io);
+  const configuration = readConfiguration({ ...io, raw, unknown });
+  if (!configuration.ok) return refuse(configuration.error.message, io);
+  return runToTheEnd(configuration.value, createLogger(configuration.value.settings.logging), io);
 }
 
-async function runToTheEnd(settings: Settings, logger: RootLogger, io: ProcessIo): Promise<number> {
+async function runToTheEnd(configuration: Configuration, logger: RootLogger, io: ProcessIo): Promise<number> {
   try {
-    return await runNode(settings, logger, io);
+    return await runNode(configuration, logger, io);
   } catch (error) {
     return reportFault(error, logger);
   }

@@ -1,22 +1,36 @@
+import type { Configuration } from "../config/readSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { hostLimits, hostWarnings } from "../node/hostLimits.ts";
 import { loadModules } from "../node/loadModules.ts";
 import type { RunningNode, StartErrorCode, startNode } from "../node/node.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { assertNever } from "../primitives/assert.ts";
+import { durationClock } from "../primitives/clock.ts";
 import { DamagedData, DiskError } from "../storage/database.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import { writePidFile } from "./pidFile.ts";
 import type { ProcessIo } from "./processIo.ts";
+import { createRereading } from "./rereading.ts";
 import type { StopRequest } from "./stopRequest.ts";
 import { urlOf, welcomeText } from "./welcome.ts";
 
 /**
- * Runs the node from its settings to its exit code: it ends on a stop signal, a fatal error of the node or an uncaught
- * exception. The reason is logged, and the pid file is removed.
+ * Runs the node from its configuration to its exit code: it ends on a stop signal, a fatal error of the node or an
+ * uncaught exception. The reason is logged, and the pid file is removed. On SIGHUP it rereads its configuration.
  */
-export async function runNode(settings: Settings, logger: RootLogger, io: ProcessIo): Promise<number> {
-  const stopRequest = io.awaitStop();
+export async function runNode(
+  configuration: Configuration,
+  logger: RootLogger,
+  io: ProcessIo,
+): Promise<number> {
+  const { settings } = configuration;
+  const rereading = createRereading(configuration, { clock: durationClock, logger });
+  const stopRequest = io.awaitStop((isTerminalClosed) => {
+    // Nobody could stop the development network any more. A validator goes on.
+    if (isTerminalClosed && settings.isDevelopmentNetwork) return "stop";
+    rereading.request();
+    return "stay";
+  });
   // Logged at once, because nothing that follows can be relied upon.
   const fault = io.awaitFault().then((error) => reportFault(error, logger));
   const { clientVersion: version, genesisFile, dataPath } = settings;
@@ -35,8 +49,10 @@ export async function runNode(settings: Settings, logger: RootLogger, io: Proces
     const print = settings.logging.format === "text" ? io.print : io.printError;
     if (settings.isDevelopmentNetwork) print(welcomeText(settings, node));
     logger.info(factsOf(node), "Ethereum main loop is up.");
+    rereading.begin(node.live);
     return await untilEnd(node, { stopRequest, fault }, logger);
   } finally {
+    rereading.close();
     await within(STOP_LIMIT_MS, node.stop());
     if (pidFile.ok) pidFile.value.remove();
     logger.info({}, "stopped");

@@ -39,12 +39,11 @@ export function checkPermissions(options: ResolvedOptions, workingDirectory: str
 /** Nodes by enode URL, with host names only if --Xdns-enabled. Maintained peers cannot be removed from the list. */
 export function nodeListKind({
   hostNames,
-  maintained = [],
+  maintained = () => [],
 }: {
   readonly hostNames: HostNames;
-  readonly maintained?: readonly Enode[];
+  readonly maintained?: () => readonly Enode[];
 }): AllowlistKind {
-  const fixed = new Set(maintained.map(showEnode));
   return {
     key: "nodes-allowlist",
     noun: "node",
@@ -52,6 +51,6 @@ export function nodeListKind({
       const node = parseEnode(text);
       return node.ok && (hostNames !== "none" || !isNamed(node.value)) ? showEnode(node.value) : undefined;
     },
-    isFixed: (item) => fixed.has(item),
+    isFixed: (item) => maintained().some((node) => showEnode(node) === item),
   };
 }

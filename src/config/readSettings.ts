@@ -6,6 +6,7 @@ import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
 import { clientVersion } from "./clientVersion.ts";
+import { readConfigFile } from "./configFile.ts";
 import { checkAgainstChain, checkOptions, keyProblems } from "./crossChecks.ts";
 import { DEV_PRESET, DEV_VALIDATOR_KEY, OPTIONS_AGAINST_PRESET } from "./devNetwork.ts";
 import { report } from "./diagnostics.ts";
@@ -17,12 +18,11 @@ import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
 import { poolNotes, poolSettings, shownPoolSize } from "./poolSettings.ts";
 import { findRaw, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import { givenByProfile } from "./profiles.ts";
-import type { RawOption, SourceReading, UnknownOption } from "./rawOption.ts";
+import type { RawOption, UnknownOption } from "./rawOption.ts";
 import { httpSettings, metricsSettings, webSocketSettings } from "./serverSettings.ts";
 import type { NodeKeySettings, Settings } from "./settings.ts";
 import { signerSettings } from "./signerSettings.ts";
 import { readStaticNodes } from "./staticNodes.ts";
-import { readToml } from "./toml.ts";
 import { checkUnknown } from "./unknownOptions.ts";
 
 /** The inputs of the configuration, besides the files that they name. */
@@ -38,11 +38,48 @@ export interface ConfigSources {
   readonly isTerminal: boolean;
 }
 
+/** The settings, and where they come from, so that they can be read again while the node runs. */
+export interface Configuration {
+  readonly settings: Settings;
+  readonly options: ResolvedOptions;
+  readonly sources: ConfigSources;
+}
+
 /**
  * Reads and checks the whole configuration, including the genesis file. The error's message lists every problem found,
  * one to a line.
  */
 export function readSettings(sources: ConfigSources): Result<Settings, "badConfiguration"> {
+  const configuration = readConfiguration(sources);
+  return configuration.ok ? ok(configuration.value.settings) : configuration;
+}
+
+/** As readSettings. */
+export function readConfiguration(sources: ConfigSources): Result<Configuration, "badConfiguration"> {
+  return readWith(sources, {
+    inForce: (options) => options,
+    genesis: (options) => readGenesisFile(options, sources.workingDirectory),
+  });
+}
+
+/**
+ * Reads and checks everything but the genesis file again, whose chain a running node has. `inForce` says which options
+ * such a node takes over; the settings are made of those. The configuration as it was read is the other part.
+ */
+export function rereadConfiguration(
+  running: Configuration,
+  inForce: (read: ResolvedOptions) => ResolvedOptions,
+): Result<Configuration, "badConfiguration"> {
+  const genesis = { spec: running.settings.chainSpec, warnings: [] };
+  return readWith(running.sources, { inForce, genesis: () => ok(genesis) });
+}
+
+interface Reading {
+  readonly inForce: (read: ResolvedOptions) => ResolvedOptions;
+  readonly genesis: (options: ResolvedOptions) => Result<GenesisReading, "noGenesis" | "invalidGenesis">;
+}
+
+function readWith(sources: ConfigSources, reading: Reading): Result<Configuration, "badConfiguration"> {
   const environment = readEnvironment(sources.environment);
   const file = readConfigFile(sources, environment.raw);
   const given = [sources.raw, environment.raw, file.raw];
@@ -52,14 +89,15 @@ export function readSettings(sources: ConfigSources): Result<Settings, "badConfi
   );
   const resolution = resolveOptions(isDevelopmentNetwork ? [...configured, presetLayer()] : configured);
   const { options } = resolution;
+  const inForce = reading.inForce(options);
   const unknown = checkUnknown([...(sources.unknown ?? []), ...environment.unknown, ...file.unknown]);
   const choices = checkOptions(options);
-  const staticNodes = readStaticNodes(options, sources.workingDirectory);
+  const staticNodes = readStaticNodes(inForce, sources.workingDirectory);
   const permissions = checkPermissions(options, sources.workingDirectory);
   const problems = [environment, file, resolution, unknown, choices, staticNodes, permissions].flatMap(
     (found) => found.problems,
   );
-  const genesis = readGenesisFile(options, sources.workingDirectory);
+  const genesis = reading.genesis(options);
   // A missing genesis file is often the consequence of another problem; report it only when there is no other.
   if (!genesis.ok && (problems.length === 0 || options.values["genesis-file"] !== undefined)) {
     problems.push(genesis.error.message);
@@ -68,18 +106,18 @@ export function readSettings(sources: ConfigSources): Result<Settings, "badConfi
   const fit = checkAgainstChain(options, genesis.value.spec);
   problems.push(...fit.problems);
   if (problems.length > 0) return refuse(problems);
-  const logging = loggingChoices(options, given, sources);
+  const logging = loggingChoices(inForce, given, sources);
   const diagnostics = [environment, file, logging, unknown, choices, staticNodes, permissions, fit];
   const warnings = [...diagnostics, genesis.value].flatMap((found) => found.warnings);
-  const assembled = assemble(options, genesis.value, sources);
+  const assembled = assemble(inForce, genesis.value, sources);
   const { nodeKey } = assembled;
-  return ok({
+  const settings = {
     ...assembled,
     nodeKey:
       isDevelopmentNetwork && nodeKey.keystore === undefined
         ? { ...nodeKey, initialKey: DEV_VALIDATOR_KEY }
         : nodeKey,
-    peers: peerSettings(options.values, genesis.value.spec, {
+    peers: peerSettings(inForce.values, genesis.value.spec, {
       staticNodes: staticNodes.nodes,
       environment: sources.environment,
     }),
@@ -87,7 +125,8 @@ export function readSettings(sources: ConfigSources): Result<Settings, "badConfi
     logging: logging.settings,
     notes: poolNotes(options, genesis.value.spec),
     warnings,
-  });
+  };
+  return ok({ settings, options, sources });
 }
 
 export interface DataFolder {
@@ -151,31 +190,6 @@ function readOptionsAlone(sources: ConfigSources): Result<ResolvedOptions, "badC
   const resolution = resolveOptions([sources.raw, environment.raw, file.raw]);
   const problems = [...environment.problems, ...file.problems, ...resolution.problems];
   return problems.length > 0 ? refuse(problems) : ok(resolution.options);
-}
-
-function readConfigFile(sources: ConfigSources, byEnvironment: readonly RawOption[]): SourceReading {
-  const onCommandLine = findRaw([sources.raw], "config-file");
-  const inEnvironment = findRaw([byEnvironment], "config-file");
-  const given = onCommandLine ?? inEnvironment;
-  if (given === undefined) return { raw: [], unknown: [], problems: [], warnings: [] };
-  if (onCommandLine !== undefined && inEnvironment?.source.kind === "environment") {
-    return onlyProblem(
-      `Both ${inEnvironment.source.variable}=${inEnvironment.text} and --config-file ${onCommandLine.text} specified. Please specify only one.`,
-    );
-  }
-  const path = resolve(sources.workingDirectory, given.text);
-  if (!existsSync(path)) {
-    return onlyProblem(
-      given.source.kind === "environment"
-        ? `TOML file ${given.text} specified in environment variable ${given.source.variable} not found`
-        : `Unable to read TOML configuration, file not found: ${given.text}`,
-    );
-  }
-  try {
-    return readToml(readFileSync(path, "utf8"), given.text);
-  } catch (error) {
-    return onlyProblem(`Unable to read TOML configuration file ${given.text}: ${messageOf(error)}`);
-  }
 }
 
 /** The options of the chosen profile. An invalid name is reported when the options are resolved. */
@@ -287,8 +301,4 @@ function refuse(problems: readonly string[]): Result<never, "badConfiguration"> 
 
 function noGenesis(message: string): Result<never, "noGenesis"> {
   return err({ code: "noGenesis", fault: "caller", message });
-}
-
-function onlyProblem(problem: string): SourceReading {
-  return { raw: [], unknown: [], problems: [problem], warnings: [] };
 }

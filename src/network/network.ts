@@ -62,6 +62,8 @@ export interface Network {
   addPeer(node: NodeAddress): boolean;
   /** Disconnects the node and stops redialing it; false when it was not a maintained peer. */
   removePeer(nodeId: Uint8Array): boolean;
+  /** Does not redial the node any more, but keeps the connection with it; false when it was not a maintained peer. */
+  stopMaintaining(nodeId: Uint8Array): boolean;
   /** Disconnects peers that the operator's lists no longer permit. */
   review(): void;
   /** Sends Disconnect to all peers, and closes every socket. */
@@ -255,10 +257,15 @@ class PeerToPeerNetwork implements Network {
     return true;
   }
 
-  removePeer(nodeId: Uint8Array): boolean {
+  stopMaintaining(nodeId: Uint8Array): boolean {
     const wasMaintained = this.maintained.remove(nodeId);
     this.dialer.reschedule();
     this.unreachablePeers.untrack(nodeId);
+    return wasMaintained;
+  }
+
+  removePeer(nodeId: Uint8Array): boolean {
+    const wasMaintained = this.stopMaintaining(nodeId);
     if (wasMaintained) this.table.disconnectPeer(nodeId, "requested");
     return wasMaintained;
   }

@@ -10,6 +10,8 @@ import type { PauseReasons } from "./pauseReasons.ts";
 export interface BlockControls {
   readonly candidates: CandidateSettings;
   readonly production: BlockProduction;
+  /** Vanity bytes of our blocks' extra data, exactly 32, and the gas limit that they approach. */
+  readonly changeable: Pick<RpcMining, "extraData" | "targetGasLimit">;
   /** The settings that miner_… methods change. */
   mining(pauseReasons: PauseReasons, logger: Logger): RpcMining;
 }
@@ -40,6 +42,7 @@ export function createBlockControls(
         return changeable.targetGasLimit;
       },
     },
+    changeable,
     mining: (pauseReasons, logger) => createMining(changeable, pauseReasons, logger),
   };
 }

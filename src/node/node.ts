@@ -13,6 +13,7 @@ import { startScrubber } from "../storage/leveldb/scrubber.ts";
 import { startConsensus } from "./consensus.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import type { IdentityErrorCode } from "./identity.ts";
+import { createLiveSettings, type LiveSettings } from "./liveSettings.ts";
 import { loadModules } from "./loadModules.ts";
 import { createNodeMetrics } from "./metrics/metering.ts";
 import { createNodeClock } from "./nodeClock.ts";
@@ -41,6 +42,8 @@ export interface RunningNode {
   readonly headNumber: bigint;
   /** Resolves when the node must end because the disk or consensus failed. */
   readonly failure: Promise<unknown>;
+  /** Takes over what may change while the node runs. */
+  readonly live: LiveSettings;
   /** Stops block production and the servers, then closes the database. */
   stop(): Promise<void>;
 }
@@ -127,6 +130,13 @@ async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "sto
     isValidator: isValidator(chain.tallyAfter(chain.head), address),
     headNumber: chain.head.header.number,
     failure,
+    live: createLiveSettings({
+      logger: context.logger,
+      ...chainAndPool.value,
+      pool: chainAndPool.value.pool.pool,
+      mining: chainAndPool.value.controls,
+      network: conductors.value.network,
+    }),
   });
 }
 

@@ -3,6 +3,7 @@ import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../ca
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
@@ -25,12 +26,18 @@ export interface ChainAndPool {
   readonly controls: BlockControls;
   readonly timing: BlockTimingStore;
   readonly permissions: Permissions;
+  readonly namedPeers: NamedPeers;
   readonly pool: OpenPool;
   readonly simulator: CallPool;
   readonly tracer: TracePool;
   readonly logs: Logs;
   /** Recovers the senders of transactions that are not part of a block. */
   readonly recoverSenders: RecoverSenders;
+}
+
+/** Bootnodes and static nodes, as they were configured last. */
+export interface NamedPeers {
+  nodes: readonly Enode[];
 }
 
 /** Opens the chain on the stores, the permission lists, the transaction pool, and the threads for calls and log search. */
@@ -70,8 +77,9 @@ export async function openChainAndPool(
     isValidator: () => isValidator(chain.tallyAfter(chain.head), validator.address),
   });
   onStop(() => timing.close());
+  const namedPeers: NamedPeers = { nodes: settings.peers?.maintained ?? [] };
   const permissions = openPermissions(settings.permissions, {
-    nodeKind: nodeListKind({ ...settings.permissions, maintained: settings.peers?.maintained ?? [] }),
+    nodeKind: nodeListKind({ ...settings.permissions, maintained: () => namedPeers.nodes }),
     logger: logger.child("permissioning"),
   });
   if (!permissions.ok) return permissions;
@@ -90,6 +98,7 @@ export async function openChainAndPool(
     controls,
     timing,
     permissions: permissions.value,
+    namedPeers,
     pool,
     recoverSenders,
     ...openReaders(context, stores, chain),

@@ -23,7 +23,7 @@ export interface Allowlist {
   remove(texts: readonly string[]): Result<void, AllowlistErrorCode>;
   /** Reads the list from the file; fails when the file is unusable. */
   read(): Result<readonly string[], "unusablePermissions">;
-  /** Replaces the list by one that was read. */
+  /** Replaces the list by one that was read. Nothing is logged when it is the same. */
   replace(items: readonly string[]): void;
 }
 
@@ -73,6 +73,7 @@ function createAllowlist({ kind, path, logger, read }: AllowlistParts, first: re
   let members: ReadonlySet<string> = new Set(first);
 
   function replace(changed: readonly string[]): void {
+    if (changed.length === items.length && changed.every((item, index) => item === items[index])) return;
     items = changed;
     members = new Set(changed);
     logger.info({ file: path, entries: items.length }, `the ${kind.noun} allowlist has changed`);

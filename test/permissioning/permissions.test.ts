@@ -59,7 +59,7 @@ describe("a node allowlist", () => {
     const path = fileOf(`nodes-allowlist=["${NODE}"]`);
     const enode = parseEnode(NODE);
     if (!enode.ok) throw new Error(enode.error.message);
-    const nodeKind = nodeListKind({ hostNames: "none", maintained: [enode.value] });
+    const nodeKind = nodeListKind({ hostNames: "none", maintained: () => [enode.value] });
     const permissions = openPermissions(
       { accountsFile: undefined, nodesFile: path },
       { nodeKind, logger: silentLogger },

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { readDataFolder, readSettings } from "../../config/readSettings.ts";
+import { readConfiguration, readDataFolder } from "../../config/readSettings.ts";
 import type { Settings } from "../../config/settings.ts";
 import { bigintType, choiceType, pathType, switchType } from "../../config/valueTypes.ts";
 import { createLogger, type Logger, type LoggingSettings } from "../../observability/logger.ts";
@@ -81,12 +81,13 @@ async function importFrom(invocation: Invocation<ImportValues>): Promise<number>
   const badRange = checkRange(values["start-block"], values["end-block"]);
   if (badRange !== undefined) return refuse(badRange, io);
   if (values.format === "JSON") return refuse(NO_JSON, io);
-  const settings = readSettings({ ...io, raw, unknown });
-  if (!settings.ok) return refuse(settings.error.message, io);
-  const logger = createLogger(settings.value.logging);
-  const exitCode = await reportDiskErrors(io, () => importWith(settings.value, names, logger, invocation));
+  const configuration = readConfiguration({ ...io, raw, unknown });
+  if (!configuration.ok) return refuse(configuration.error.message, io);
+  const { settings } = configuration.value;
+  const logger = createLogger(settings.logging);
+  const exitCode = await reportDiskErrors(io, () => importWith(settings, names, logger, invocation));
   if (exitCode !== EXIT.ok || values.run !== true) return exitCode;
-  return invocation.runNode(settings.value, logger);
+  return invocation.runNode(configuration.value, logger);
 }
 
 async function importWith(

@@ -1,6 +1,6 @@
 import type { OptionName } from "../../config/options.ts";
 import type { RawOption, UnknownOption } from "../../config/rawOption.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Configuration } from "../../config/readSettings.ts";
 import type { ValueType } from "../../config/valueTypes.ts";
 import type { RootLogger } from "../../observability/logger.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
@@ -37,7 +37,7 @@ export interface Invocation<Values = unknown> {
   readonly unknown: readonly UnknownOption[];
   readonly io: ProcessIo;
   /** Runs the node until it ends; returns its exit code. */
-  runNode(settings: Settings, logger: RootLogger): Promise<number>;
+  runNode(configuration: Configuration, logger: RootLogger): Promise<number>;
 }
 
 /** A command's arguments with the option values still as text. */

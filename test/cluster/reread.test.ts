@@ -1,0 +1,169 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { account } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+import {
+  freePort,
+  type LogLine,
+  logOf,
+  type NodeProcess,
+  startNodeProcess,
+  temporaryFolder,
+  until,
+} from "./nodeProcess.ts";
+
+const ADDRESSES = [0, 1, 2].map((who) => toHex(account(who).address));
+const UNCHANGED = "the configuration was reread, and nothing of it changes";
+
+/** A sole validator whose options are in a file. */
+async function startFromFile(lines: readonly string[] = []) {
+  const folder = temporaryFolder();
+  const file = join(folder, "node.toml");
+  const fixed = [
+    `genesis-file=${JSON.stringify(DEV_GENESIS_FILE)}`,
+    `node-private-key-file=${JSON.stringify(DEV_VALIDATOR_KEY_FILE)}`,
+    "rpc-http-enabled=true",
+    'rpc-http-api=["ETH","NET","PERM","MINER","ADMIN"]',
+    "p2p-port=0",
+    'p2p-interface="127.0.0.1"',
+    "discovery-enabled=false",
+    "permissions-accounts-config-file-enabled=true",
+  ];
+  const configure = (...more: readonly string[]): void => writeFileSync(file, [...fixed, ...more].join("\n"));
+  const permit = (...accounts: readonly string[]): void =>
+    writeFileSync(join(folder, "permissions_config.toml"), `accounts-allowlist=${JSON.stringify(accounts)}`);
+  configure(...lines);
+  permit(...ADDRESSES.slice(0, 1));
+  const node = await startNodeProcess({ dataPath: folder, options: [`--config-file=${file}`] });
+  return { node, folder, configure, permit };
+}
+
+function toldBy(node: NodeProcess): readonly LogLine[] {
+  return logOf(node).filter(({ message }) => /\breread\b|next start/.test(message));
+}
+
+/** Sends SIGHUP and waits for a line about it. */
+async function hangUp(node: NodeProcess): Promise<LogLine> {
+  const { length } = toldBy(node);
+  node.child.kill("SIGHUP");
+  return until(async () => toldBy(node)[length], 20_000, "an answer to SIGHUP");
+}
+
+async function nextBlock(node: NodeProcess): Promise<void> {
+  const before = await node.rpc<string>("eth_blockNumber");
+  await until(
+    async () => (BigInt(await node.rpc<string>("eth_blockNumber")) > BigInt(before) ? true : undefined),
+    20_000,
+    "another block",
+  );
+}
+
+describe("SIGHUP", IN_REAL_TIME, () => {
+  it("takes over permissions, log levels and settings of blocks; tells the rest; and blocks go on", {
+    timeout: 60_000,
+  }, async () => {
+    const { node, configure, permit } = await startFromFile(["min-gas-price=7"]);
+    expect(await hangUp(node)).toMatchObject({ level: "INFO", message: UNCHANGED, changed: [] });
+    permit(...ADDRESSES);
+    await node.rpc("miner_setMinGasPrice", ["0x9"]);
+    configure(
+      "min-gas-price=8",
+      'miner-extra-data="0x1b"',
+      "target-gas-limit=30000000",
+      'logging-modules=["rpc=DEBUG"]',
+      "max-peers=3",
+    );
+    const line = await hangUp(node);
+    expect(line).toMatchObject({ level: "INFO", message: "the configuration was reread" });
+    expect(line["changed"]).toEqual([
+      "logging of rpc=DEBUG (was INFO)",
+      "accounts-allowlist: 2 added, 0 removed",
+      "min-gas-price=8 (was 9)",
+      "miner-extra-data=0x1b (was 0x)",
+      "target-gas-limit=30000000 (was none)",
+    ]);
+    await until(
+      async () => toldBy(node).find(({ level }) => level === "WARN"),
+      20_000,
+      "a warning of a restart",
+    );
+    expect(toldBy(node).at(-1)).toMatchObject({
+      option: "max-peers",
+      message: expect.stringMatching(/^--max-peers, now given as max-peers in .*line 13, takes effect/),
+    });
+    expect(await node.rpc("perm_getAccountsAllowlist")).toEqual(ADDRESSES);
+    expect(await node.rpc("miner_getMinGasPrice")).toBe("0x8");
+    await nextBlock(node);
+    await nextBlock(node);
+    expect(await node.rpc("eth_getBlockByNumber", ["latest", false])).toMatchObject({
+      extraData: expect.stringMatching(/^0xf8..a00{62}1b/),
+    });
+    expect(await node.stop()).toBe(0);
+  });
+
+  it("changes nothing when a file is broken, and says which", { timeout: 60_000 }, async () => {
+    const { node, folder, configure, permit } = await startFromFile();
+    permit(...ADDRESSES);
+    writeFileSync(join(folder, "static-nodes.json"), "[,");
+    configure("min-gas-price=8");
+    const refused = "the configuration cannot be reread, and nothing of it changes";
+    expect(await hangUp(node)).toMatchObject({
+      level: "WARN",
+      message: expect.stringMatching(new RegExp(`^${refused}: .*static-nodes.json cannot be used`)),
+    });
+    rmSync(join(folder, "static-nodes.json"));
+    permit("0x12");
+    expect(await hangUp(node)).toMatchObject({ message: expect.stringContaining("Invalid account 0x12") });
+    expect(await node.rpc("perm_getAccountsAllowlist")).toEqual(ADDRESSES.slice(0, 1));
+    expect(await node.rpc("miner_getMinGasPrice")).toBe("0x3e8");
+    permit(...ADDRESSES);
+    expect(await hangUp(node)).toMatchObject({ message: "the configuration was reread" });
+    expect(await node.rpc("miner_getMinGasPrice")).toBe("0x8");
+    await nextBlock(node);
+    expect(await node.stop()).toBe(0);
+  });
+
+  it("fifty times in a row is done a few times, and the validator goes on", { timeout: 60_000 }, async () => {
+    const { node, permit } = await startFromFile();
+    permit(...ADDRESSES);
+    for (let count = 0; count < 50; count++) node.child.kill("SIGHUP");
+    await until(async () => toldBy(node)[0], 20_000, "an answer to SIGHUP");
+    for (let count = 0; count < 3; count++) await nextBlock(node);
+    expect(await node.rpc("perm_getAccountsAllowlist")).toEqual(ADDRESSES);
+    // The first, and those that came within its second.
+    expect(toldBy(node).length).toBeLessThanOrEqual(2);
+    expect(await node.stop()).toBe(0);
+  });
+
+  it("connects new static nodes, and keeps the connection with those that are not named any more", {
+    timeout: 60_000,
+  }, async () => {
+    const other = await startNodeProcess({
+      options: [
+        `--genesis-file=${DEV_GENESIS_FILE}`,
+        "--rpc-http-enabled",
+        `--p2p-port=${await freePort()}`,
+        "--p2p-interface=127.0.0.1",
+        "--discovery-enabled=false",
+        "--rpc-http-api=ETH,NET,ADMIN",
+      ],
+    });
+    const { node, folder } = await startFromFile();
+    const { enode } = await other.rpc<{ enode: string }>("admin_nodeInfo");
+    const staticNodes = join(folder, "static-nodes.json");
+    writeFileSync(staticNodes, JSON.stringify([enode]));
+    expect((await hangUp(node))["changed"]).toEqual(["static nodes: 1 added, 0 removed"]);
+    const peers = (): Promise<string> => node.rpc<string>("net_peerCount");
+    await until(async () => ((await peers()) === "0x1" ? true : undefined), 20_000, "a peer");
+    rmSync(staticNodes);
+    expect((await hangUp(node))["changed"]).toEqual(["static nodes: 0 added, 1 removed"]);
+    expect(await peers()).toBe("0x1");
+    // It is not redialed: admin_removePeer does not know it.
+    expect(await node.rpc("admin_removePeer", [enode])).toBe(false);
+    expect(await other.stop()).toBe(0);
+    expect(await node.stop()).toBe(0);
+  });
+});
