@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../ibft/lastSigned.ts";
 import { forgottenAt } from "../ibft/lostVotes.ts";
-import { openKeystore } from "../node/keystoreFile.ts";
-import { openNodeKey } from "../node/nodeKey.ts";
 import { silentLogger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes, includesBytes, toHex } from "../primitives/hex.ts";
+import { ok, type Result } from "../primitives/result.ts";
+import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import { DamagedData } from "../storage/database.ts";
 import { openVoteLog, setVoteLogAside } from "../storage/votes/voteLog.ts";
 import type { NamedHeader } from "../types/block.ts";
@@ -16,6 +16,7 @@ import { reportFailure, reportOpenError } from "./commandErrors.ts";
 import { findDatabase } from "./databasePaths.ts";
 import { EXIT } from "./exitCodes.ts";
 import { freeName } from "./freeName.ts";
+import { openExistingKey } from "./handOver/stoppedFolder.ts";
 import { type ProcessIo, refuse } from "./processIo.ts";
 import { fetchHead, type ValidatorHead } from "./validatorHeads.ts";
 
@@ -39,21 +40,25 @@ export async function forgetVotes(request: ForgetVotesRequest, io: ProcessIo): P
   const votesFile = join(settings.dataPath, "votes.log");
   const paths = findDatabase(settings.dataPath);
   if (!paths.ok) return refuse(paths.error.message, io);
-  const { keystore, path: keyFile } = settings.nodeKey;
-  if (keystore === undefined && !existsSync(keyFile))
-    return refuse(`There is no node key in ${keyFile}: this node was not a validator.`, io);
-  const key = keystore === undefined ? openNodeKey(settings.nodeKey) : await openKeystore(keystore);
-  if (!key.ok) return refuse(key.error.message, io);
+  const validator = await findValidator(settings);
+  if (!validator.ok) return refuse(validator.error.message, io);
   // The chain stays open while the vote log is read and moved, so that no node can start in the meantime.
   const opened = await openImportChain(settings, silentLogger);
   if (!opened.ok) return reportOpenError(opened.error, settings, io);
   try {
     const { chain } = opened.value;
     const { validators } = chain.tallyAfter(chain.head);
-    return await decide(request, { votesFile, head: chain.head, validators, self: key.value.address }, io);
+    return await decide(request, { votesFile, head: chain.head, validators, self: validator.value }, io);
   } finally {
     await opened.value.close();
   }
+}
+
+/** The address that the node votes with: that of its own key, or of the one that a remote signer holds. */
+async function findValidator({ nodeKey, signer }: Settings): Promise<Result<Address>> {
+  if (signer !== undefined) return ok(addressOfPublicKey(signer.publicKey));
+  const key = await openExistingKey(nodeKey);
+  return key.ok ? ok(key.value.address) : key;
 }
 
 /** State of this node, which is stopped. */

@@ -8,6 +8,7 @@ import { forgottenAt, nothingAbove } from "../../src/ibft/lostVotes.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { keccak256, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { curve } from "../../src/primitives/secp256k1.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import type { Digest } from "../../src/types/blockHash.ts";
@@ -41,6 +42,19 @@ describe("ibex validator forget-votes", () => {
       ok: true,
       value: ROUND_CHANGE_SENT,
     });
+  });
+
+  it("knows itself by the key of the remote signer", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
+    const [other = SELF, ...rest] = OTHERS;
+    const key = FOUR_KEYS.find(({ address }) => address === other);
+    const options = [
+      "--validator-signer-url=http://signer:9000",
+      `--validator-signer-public-key=${toHex(curve.publicKey(key?.privateKey ?? new Uint8Array()))}`,
+    ];
+    const { errors } = await node.forget(...options, `--heads=${node.headsOf(rest)}`);
+    expect(errors).toContain(`  ${toHex(SELF)}: its newest block is not given\n`);
+    expect((await node.forget(...options, `--heads=${node.headsOf([SELF, ...rest])}`)).exitCode).toBe(0);
   });
 
   it("fetches the newest blocks of running validators over JSON-RPC", async () => {

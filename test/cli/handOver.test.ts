@@ -31,6 +31,7 @@ import { nodeKey } from "../../src/node/nodeKey.ts";
 import { openStatusSocket } from "../../src/node/status/statusSocket.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { toHex } from "../../src/primitives/hex.ts";
+import { curve } from "../../src/primitives/secp256k1.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { aSealedBlock, FOUR_KEYS, GENESIS_OF_FOUR } from "../builders/fourValidators.ts";
@@ -167,6 +168,26 @@ describe("a process that only has the number of the old node's", () => {
 });
 
 describe("a validator's hand-over", () => {
+  it("is refused with a remote signer, which has the key, before the node is stopped; so is a take-over", async () => {
+    const move = aMove();
+    const publicKey = toHex(curve.publicKey(new Uint8Array(32).fill(7)));
+    const signer = [
+      "--validator-signer-url=http://signer:9000",
+      `--validator-signer-public-key=${publicKey}`,
+    ];
+    const given = await ibexHere([
+      ...[...move.options(move.old), ...signer, "validator", "hand-over", `--to=${move.file}`],
+    ]);
+    expect(given.errors).toContain("there is none to hand over");
+    expect(existsSync(move.file)).toBe(false);
+    await move.give();
+    const taken = await ibexHere([
+      ...[...move.options(move.fresh), ...signer, "validator", "take-over", `--from=${move.file}`],
+    ]);
+    expect(taken.errors).toContain("the node would not use it");
+    expect([given.exitCode, taken.exitCode]).toEqual([1, 1]);
+  });
+
   it("moves key and votes, and leaves the old folder unable to start", async () => {
     const move = aMove();
     const given = await move.give();

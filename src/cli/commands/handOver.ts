@@ -22,6 +22,8 @@ const FOLDER_OPTIONS = [
   "node-private-key-file",
   "node-keystore-file",
   "node-keystore-password-file",
+  "validator-signer-url",
+  "validator-signer-public-key",
 ] as const;
 
 export const HAND_OVER_COMMANDS: readonly Command[] = [
@@ -91,7 +93,7 @@ async function giveAway({ values, raw, unknown, io }: Invocation<GiveValues>): P
 async function write(settings: Settings, to: string, io: ProcessIo): Promise<number> {
   const { findEarlyObjection, handOver } = await import("../handOver/handOver.ts");
   const { stopNode } = await import("../handOver/stopNode.ts");
-  const objection = findEarlyObjection(settings.dataPath, to);
+  const objection = findEarlyObjection(settings, to);
   if (objection !== undefined) return reportFailure(objection, io, EXIT.failed);
   const stopped = await stopNode(settings.dataPath);
   if (!stopped.ok) return reportFailure(stopped.error.message, io, EXIT.badInput);

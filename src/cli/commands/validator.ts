@@ -37,6 +37,8 @@ export const VALIDATOR_COMMANDS: readonly Command[] = [
       "node-private-key-file",
       "node-keystore-file",
       "node-keystore-password-file",
+      "validator-signer-url",
+      "validator-signer-public-key",
     ],
     async run({ values, raw, unknown, io }) {
       const settings = readSettings({ ...io, raw, unknown });

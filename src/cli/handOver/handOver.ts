@@ -56,6 +56,11 @@ export async function handOver(
   return ok(content);
 }
 
+/** Of a validator with a remote signer. */
+const KEY_IS_ELSEWHERE =
+  "The validator's key is with the remote signer, so there is none to hand over. How to move its node is in " +
+  'docs/operating/keys.md, "A remote signer".';
+
 /** The id under which this folder gave this validator away already. */
 function idOf({ given }: HandOverMark, { address }: NodeKey): string | undefined {
   return given?.address === toHex(address) ? given.id : undefined;
@@ -109,7 +114,8 @@ function findFileObjection(to: string, id: string | undefined): string | undefin
 }
 
 /** What is known to be against it while the node runs: it need not be stopped then. */
-export function findEarlyObjection(dataPath: string, to: string): string | undefined {
+export function findEarlyObjection({ dataPath, signer }: Settings, to: string): string | undefined {
+  if (signer !== undefined) return KEY_IS_ELSEWHERE;
   const mark = readHandOverMark(dataPath);
   return mark.ok ? findFileObjection(to, mark.value.given?.id) : mark.error.message;
 }

@@ -52,6 +52,11 @@ export async function takeOver(
   const { settings, handOver, onStep = () => undefined } = request;
   const { id, key } = handOver;
   const { dataPath, nodeKey: source } = settings;
+  if (settings.signer !== undefined)
+    return refuse(
+      "The options of the remote signer are given, and the file has the key of a validator: the node would not use it. " +
+        "Leave them out, or import the key into the signer.",
+    );
   const mark = readHandOverMark(dataPath);
   if (!mark.ok) return refuse(mark.error.message);
   if (source.keystore !== undefined)

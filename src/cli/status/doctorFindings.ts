@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { clientVersion } from "../../config/clientVersion.ts";
 import type { Settings } from "../../config/settings.ts";
 import { hostLimits, hostWarnings } from "../../node/hostLimits.ts";
+import { checkSigner } from "../../node/signer/openSigner.ts";
 import type { StatusReport } from "../../node/status/statusReport.ts";
 import { diskFacts, judgeDisk } from "./disk.ts";
 import { type Finding, findingsOf } from "./findings.ts";
@@ -37,6 +38,8 @@ export async function judgeStopped(settings: Settings): Promise<readonly Finding
     ...judgeDisk(diskFacts(dataPath), minFreeDiskBytes),
     ...judgeFolder(dataPath, secretsOf(nodeKey)),
   ];
+  const signerProblem = settings.signer && (await checkSigner(settings.signer));
+  if (signerProblem !== undefined) findings.push({ level: "problem", what: signerProblem });
   for (const [option, place] of placesOf(settings)) {
     const problem = await problemOfPort(place);
     if (problem !== undefined)

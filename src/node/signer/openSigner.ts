@@ -41,12 +41,9 @@ export async function openSigner(
   const { clock, logger, metrics } = parts;
   const answerMs = Math.min(ANSWER_MS, ROUND_SHARE * parts.requestTimeoutSeconds * 1000);
   const address = addressOfPublicKey(publicKey);
-  let client: HttpClient;
-  try {
-    client = createHttpClient({ url, ...(caFile !== undefined && { caFile }) });
-  } catch (error) {
-    return refuse(`The certificates of the remote signer, ${caFile}, cannot be used: ${messageOf(error)}.`);
-  }
+  const opened = openClient({ url, ...(caFile !== undefined && { caFile }) });
+  if (!opened.ok) return opened;
+  const client = opened.value;
   const shown = url.href;
   const search: KeySearch = { client, publicKey, shown };
   const problem = await findProblem(search);
@@ -74,6 +71,25 @@ export async function openSigner(
   });
 }
 
+/** Asks the signer once, for a node that is stopped: why the node could not vote with it, in a sentence. */
+export async function checkSigner({ url, publicKey, caFile }: SignerSettings): Promise<string | undefined> {
+  const client = openClient({ url, ...(caFile !== undefined && { caFile }) });
+  if (!client.ok) return client.error.message;
+  const problem = await findProblem({ client: client.value, publicKey, shown: url.href });
+  client.value.close();
+  return problem?.message;
+}
+
+function openClient(settings: Parameters<typeof createHttpClient>[0]): Result<HttpClient, "unusableSigner"> {
+  try {
+    return ok(createHttpClient(settings));
+  } catch (error) {
+    return refuse(
+      `The certificates of the remote signer, ${settings.caFile}, cannot be used: ${messageOf(error)}.`,
+    );
+  }
+}
+
 /** Tells the problem, and asks again until there is none, or the signer has signed meanwhile. Returns what ends it. */
 function searchOn(
   search: KeySearch,
@@ -93,7 +109,7 @@ function searchOn(
     health.failed(problem.code, problem.reason);
     timer = plan();
   }
-  health.failed(first.code, first.reason);
+  health.failed(first.code, first.reason, true);
   let timer = plan();
   return () => {
     isOver = true;
