@@ -51,7 +51,7 @@ const consensus = (changed: object): Partial<StatusReport> => ({
   consensus: { ...(WELL.consensus as object), ...changed },
 });
 
-const SIGNER = { url: "http://signer:9000/" };
+const SIGNER = { url: "http://signer:9000/", isSlow: false };
 const GONE_SIGNER = {
   ...SIGNER,
   failure: { reason: "connect ECONNREFUSED", lastsMs: 180_000, requests: 9 },
@@ -112,7 +112,12 @@ describe("the judgement of a node", () => {
       "warning",
       /no signature/,
     ],
-    ["a slow signer", { signer: { ...SIGNER, last: { ageMs: 9, tookMs: 600 } } }, "warning", /took 600 ms/],
+    [
+      "a slow signer",
+      { signer: { ...SIGNER, isSlow: true, last: { ageMs: 9, tookMs: 600 } } },
+      "warning",
+      /slow, 600 ms/,
+    ],
     ["files", { openFiles: { open: 950, limit: 1_000 } }, "problem", /950 of 1000 files/],
     ["memory", { memory: { resident: 3.9e9, limit: 4e9 } }, "problem", /98 %/],
     ["an option without effect", { optionWarnings: ["--x has no effect"] }, "note", /--x has no effect/],

@@ -6,6 +6,7 @@ import type {
   CandidateChecker,
   Committer,
   Outbox,
+  RemoteSigner,
   VoteLog,
 } from "../../src/consensus/ports.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
@@ -33,6 +34,8 @@ export interface Observed {
 
 export interface ToySettings {
   readonly privateKey: Uint8Array;
+  /** Signs instead of the key, which then only names the node. */
+  readonly signer?: RemoteSigner;
   readonly schedule?: IbftSchedule;
   readonly buildMs?: number;
   readonly checkMs?: number;
@@ -135,8 +138,9 @@ export function startToyNode(
     },
   };
   const engine = createEngine(
-    { privateKey: settings.privateKey, schedule },
+    settings.signer === undefined ? { privateKey: settings.privateKey, schedule } : { self, schedule },
     {
+      signer: settings.signer,
       builder,
       checker,
       committer,

@@ -98,12 +98,9 @@ function judgeConsensus({ consensus }: StatusReport): readonly Finding[] {
   return findings;
 }
 
-/** An answer that takes longer keeps a block waiting: it takes three of them. */
-const SLOW_SIGNER_MS = 250;
-
 function judgeSigner({ signer, consensus }: StatusReport): readonly Finding[] {
   if (signer === undefined) return [];
-  const { url, failure, last } = signer;
+  const { url, failure, last, isSlow } = signer;
   if (failure !== undefined)
     return [
       {
@@ -115,11 +112,11 @@ function judgeSigner({ signer, consensus }: StatusReport): readonly Finding[] {
           'Read "A remote signer" in docs/operating/keys.md. It goes on by itself when the signer does.',
       },
     ];
-  if (last === undefined || last.tookMs <= SLOW_SIGNER_MS) return [];
+  if (last === undefined || !isSlow) return [];
   return [
     {
       level: "warning",
-      what: `The remote signer ${url} took ${Math.round(last.tookMs)} ms for its last signature, and a block takes three.`,
+      what: `The remote signer ${url} is slow, ${Math.round(last.tookMs)} ms for its last signature, and a block takes three.`,
       advice: "Is its host busy, or the way to it long?",
     },
   ];

@@ -1,7 +1,7 @@
 /** Longest wait for one answer of the signer; never more than this share of a round, of which three answers are part. */
 export const ANSWER_MS = 1_000;
 export const ROUND_SHARE = 1 / 8;
-/** An answer that takes a larger share of the longest wait is reported as slow. */
+/** A signer whose answers take a larger share of the longest wait, as a rule, is reported as slow. */
 export const SLOW_SHARE = 1 / 4;
 
 /** Pause after a failed request: doubled from the first to the last. */
@@ -20,3 +20,5 @@ export const KEYS_ANSWER_LIMIT = 2 * 1024 * 1024;
 export const SEARCH_MS = 5_000;
 /** Between two log lines about a failure that lasts, or about slowness. */
 export const REPEAT_MS = 5 * 60_000;
+/** Between two log lines about failures with signatures in between. */
+export const FLAPPING_MS = 30_000;

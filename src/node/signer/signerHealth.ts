@@ -1,7 +1,7 @@
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import type { HttpErrorCode } from "./httpClient.ts";
-import { REPEAT_MS, SLOW_SHARE } from "./limits.ts";
+import { FLAPPING_MS, REPEAT_MS, SLOW_SHARE } from "./limits.ts";
 
 /** Why a request gave no signature. */
 export const SIGNER_ERRORS = [
@@ -25,11 +25,17 @@ export interface SignerHealth {
   readonly failure?: { readonly reason: string; readonly lastsMs: number; readonly requests: number };
   /** Its last signature; absent before the first. */
   readonly last?: { readonly ageMs: number; readonly tookMs: number };
+  /** Its last answers took long, as a rule. */
+  readonly isSlow: boolean;
 }
 
-/** Remembers how the signer does, and tells it: failure at once, then now and then while it lasts, and its end. */
+/**
+ * Remembers how the signer does, and tells it: a failure that more than one request in a row has shown, again now and then
+ * while it lasts, and its end.
+ */
 export interface HealthKeeper {
-  failed(code: SignerErrorCode, reason: string): void;
+  /** A request failed; `isSure` when that alone is enough to tell. */
+  failed(code: SignerErrorCode, reason: string, isSure?: boolean): void;
   /** A round was over before an answer came: in a fast chain a signer that hangs would else never be noticed. */
   abandoned(waitedMs: number): void;
   /** It names our key again, or has signed. */
@@ -46,75 +52,110 @@ export interface HealthParts {
   readonly logger: Logger;
 }
 
-export function createHealthKeeper({ url, answerMs, clock, logger }: HealthParts): HealthKeeper {
-  let failing: { readonly sinceMs: number; toldMs: number; requests: number; reason: string } | undefined;
-  let last: { readonly atMs: number; readonly tookMs: number } | undefined;
-  /** Time for which answers were awaited that came too late, since the last signature. */
-  let inVainMs = 0;
-  let slowToldMs = Number.NEGATIVE_INFINITY;
+export function createHealthKeeper(parts: HealthParts): HealthKeeper {
+  return new SignerWatch(parts);
+}
 
-  function tellIfSlow(tookMs: number): void {
+interface Failing {
+  readonly sinceMs: number;
+  readonly requests: number;
+  readonly reason: string;
+  readonly isSure: boolean;
+  readonly isTold: boolean;
+}
+
+class SignerWatch implements HealthKeeper {
+  private readonly parts: HealthParts;
+  private failing: Failing | undefined;
+  private last: { readonly atMs: number; readonly tookMs: number } | undefined;
+  /** Time for which answers were awaited that came too late, since the last signature. */
+  private inVainMs = 0;
+  /** Of the last answers, the newer the weightier. */
+  private typicalMs = 0;
+  private failureToldMs = Number.NEGATIVE_INFINITY;
+  private slowToldMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: HealthParts) {
+    this.parts = parts;
+  }
+
+  failed(code: SignerErrorCode, reason: string, isSure = false): void {
+    const nowMs = this.parts.clock.nowMs();
+    const { sinceMs = nowMs, requests = 0, isTold = false, isSure: wasSure = false } = this.failing ?? {};
+    const next = { sinceMs, requests: requests + 1, reason, isTold };
+    this.failing = { ...next, isSure: isSure || wasSure || next.requests >= REQUESTS_UNTIL_SURE };
+    if (!this.failing.isSure || nowMs - this.failureToldMs < (isTold ? REPEAT_MS : FLAPPING_MS)) return;
+    this.failureToldMs = nowMs;
+    this.failing = { ...this.failing, isTold: true };
+    const seconds = Math.round((nowMs - sinceMs) / 1000);
+    this.parts.logger.warn(
+      { url: this.parts.url, reason, requests: next.requests, seconds },
+      "the remote signer gives no signature: this validator neither proposes nor votes until it does, and the chain needs " +
+        `the others. ${ADVICE[code]}`,
+    );
+  }
+
+  abandoned(waitedMs: number): void {
+    this.inVainMs += waitedMs;
+    if (this.inVainMs < this.parts.answerMs) return;
+    this.inVainMs = 0;
+    this.failed("late", "its answers come later than the end of their rounds, or not at all", true);
+  }
+
+  works(tookMs?: number): void {
+    const { clock, logger, url } = this.parts;
     const nowMs = clock.nowMs();
-    if (tookMs <= SLOW_SHARE * answerMs || nowMs - slowToldMs < REPEAT_MS) return;
-    slowToldMs = nowMs;
+    this.inVainMs = 0;
+    if (this.failing?.isTold === true) {
+      const { sinceMs, requests } = this.failing;
+      const seconds = Math.round((nowMs - sinceMs) / 1000);
+      logger.info({ url, requests, seconds }, "the remote signer is there again");
+    }
+    this.failing = undefined;
+    if (tookMs === undefined) return;
+    const isFirst = this.last === undefined;
+    this.last = { atMs: nowMs, tookMs };
+    this.typicalMs = isFirst ? tookMs : this.typicalMs + NEWEST_SHARE * (tookMs - this.typicalMs);
+    if (this.isSlow()) this.tellSlow(nowMs);
+  }
+
+  get health(): SignerHealth {
+    const { failing, last } = this;
+    const nowMs = this.parts.clock.nowMs();
+    return {
+      url: this.parts.url,
+      ...(failing?.isSure === true && {
+        failure: {
+          reason: failing.reason,
+          lastsMs: nowMs - failing.sinceMs,
+          requests: failing.requests,
+        },
+      }),
+      ...(last !== undefined && { last: { ageMs: nowMs - last.atMs, tookMs: last.tookMs } }),
+      isSlow: this.isSlow(),
+    };
+  }
+
+  private isSlow(): boolean {
+    return this.typicalMs > SLOW_SHARE * this.parts.answerMs;
+  }
+
+  private tellSlow(nowMs: number): void {
+    if (nowMs - this.slowToldMs < REPEAT_MS) return;
+    this.slowToldMs = nowMs;
+    const { url, answerMs, logger } = this.parts;
     logger.warn(
-      { url, tookMs: Math.round(tookMs), longestMs: answerMs },
+      { url, tookMs: Math.round(this.typicalMs), longestMs: answerMs },
       "the remote signer is slow: a block takes three signatures after one another, so this validator proposes and votes " +
         "late, and its rounds may fail. Is its host busy, or the way to it long? The metric is bft_signer_request_seconds",
     );
   }
-
-  const failed = (code: SignerErrorCode, reason: string): void => {
-    const nowMs = clock.nowMs();
-    const isFirst = failing === undefined;
-    failing ??= { sinceMs: nowMs, toldMs: nowMs, requests: 0, reason };
-    failing.requests++;
-    failing.reason = reason;
-    if (!isFirst && nowMs - failing.toldMs < REPEAT_MS) return;
-    failing.toldMs = nowMs;
-    const seconds = Math.round((nowMs - failing.sinceMs) / 1000);
-    logger.warn(
-      { url, reason, requests: failing.requests, seconds },
-      "the remote signer gives no signature: this validator neither proposes nor votes until it does, and the chain needs " +
-        `the others. ${ADVICE[code]}`,
-    );
-  };
-
-  return {
-    failed,
-    abandoned(waitedMs) {
-      inVainMs += waitedMs;
-      if (inVainMs < answerMs) return;
-      inVainMs = 0;
-      failed("late", "its answers come later than the end of their rounds, or not at all");
-    },
-    works(tookMs) {
-      inVainMs = 0;
-      if (failing !== undefined) {
-        const seconds = Math.round((clock.nowMs() - failing.sinceMs) / 1000);
-        logger.info({ url, requests: failing.requests, seconds }, "the remote signer is there again");
-        failing = undefined;
-      }
-      if (tookMs === undefined) return;
-      last = { atMs: clock.nowMs(), tookMs };
-      tellIfSlow(tookMs);
-    },
-    get health() {
-      const nowMs = clock.nowMs();
-      return {
-        url,
-        ...(failing !== undefined && {
-          failure: {
-            reason: failing.reason,
-            lastsMs: nowMs - failing.sinceMs,
-            requests: failing.requests,
-          },
-        }),
-        ...(last !== undefined && { last: { ageMs: nowMs - last.atMs, tookMs: last.tookMs } }),
-      };
-    },
-  };
 }
+
+/** One or two in a row are repeated within the round, and cost nothing. */
+const REQUESTS_UNTIL_SURE = 3;
+/** Weight of an answer in what is typical. */
+const NEWEST_SHARE = 0.1;
 
 const IS_IT_THERE = "Does it run, and answer /upcheck from this host?";
 const IS_IT_ONE = "Is the URL that of a Web3Signer that runs as 'web3signer eth1'?";
