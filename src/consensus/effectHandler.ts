@@ -229,13 +229,17 @@ class EffectRunner implements EffectHandler {
   private multicast({ message }: EffectOf<"multicast">, state: State): void {
     const { height, round } = message.signed.payload;
     if (message.kind === "roundChange")
-      this.parts.logger.debug({ height, round }, "requesting another round");
+      this.parts.logger.often("debug", "requesting another round", () => ({ height, round }));
     this.parts.outbox.multicast(message, state.head?.tally.validators ?? []);
   }
 
   private logRejected({ message, error }: EffectOf<"rejectMessage">): void {
     const { kind, signed } = message;
-    this.parts.logger.debug({ kind, author: signed.author, error }, "a consensus message is rejected");
+    this.parts.logger.often("debug", "a consensus message is rejected", () => ({
+      kind,
+      author: signed.author,
+      error,
+    }));
   }
 
   private reportEquivocation({ first }: EffectOf<"reportDoubleVote">): void {

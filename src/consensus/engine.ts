@@ -140,10 +140,9 @@ class ConsensusEngine implements Engine {
       return;
     }
     this.parts.metrics?.messageDropped();
-    this.parts.logger.debug(
-      { limit: this.messageLimit },
-      "the queue of consensus messages is full; one is dropped",
-    );
+    this.parts.logger.often("debug", "the queue of consensus messages is full; one is dropped", () => ({
+      limit: this.messageLimit,
+    }));
   };
 
   readonly pause = (): void => this.post({ kind: "paused" });

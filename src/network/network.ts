@@ -322,11 +322,13 @@ class PeerToPeerNetwork implements Network {
   }
 
   private accept(socket: Socket): void {
-    const { traffic } = this.parts;
+    const { traffic, logger } = this.parts;
     const remote = { host: plainHost(socket.remoteAddress ?? ""), port: socket.remotePort ?? 0 };
     const isFull = this.sockets.size >= this.settings.limits.maxPeers + MAX_SPARE_SOCKETS;
     if (this.isClosing || isFull || !this.pending.admit()) {
-      traffic?.inboundRefused(isFull ? "sockets" : "rate");
+      const cause = isFull ? "sockets" : "rate";
+      traffic?.inboundRefused(cause);
+      logger.often("debug", "connection refused", () => ({ ...remote, cause }));
       socket.destroy();
       return;
     }
@@ -345,6 +347,7 @@ class PeerToPeerNetwork implements Network {
       return;
     }
     const remote = { host, port: tcpPort };
+    this.parts.logger.often("trace", "dialing a node", () => ({ ...remote, nodeId: toHex(nodeId) }));
     this.adopt(openSocket(remote), { remote, remoteId: nodeId });
   }
 

@@ -1,7 +1,6 @@
 import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { toHex } from "../primitives/hex.ts";
 import { type AdmissionError, type PeerLimits, refuseConnection } from "./admission.ts";
 import type { BanList } from "./banList.ts";
 import {
@@ -130,10 +129,8 @@ class ConnectedPeerTable implements PeerTable {
     const { remote, dialedId, provenId } = connection;
     const nodeId = provenId ?? dialedId;
     banList.remember(disconnect, { nodeId: provenId, host: remote.host });
-    logger.debug(
-      { ...disconnect, ...remote, ...(nodeId && { nodeId: toHex(nodeId) }) },
-      "a connection ended",
-    );
+    const { isInbound } = connection;
+    logger.often("debug", "connection ended", () => ({ ...disconnect, ...remote, isInbound, nodeId }));
     const link = this.links.get(connection);
     if (link !== undefined) this.removeConnection(link, disconnect);
     else if (dialedId !== undefined) this.dialFailed(dialedId, disconnect);

@@ -101,7 +101,7 @@ class ProtocolSessions implements Sessions {
       return;
     }
     const code = id - found.offset;
-    this.count("inbound", found.protocol, code);
+    this.note("inbound", found.protocol, { code, bytes: payload.length });
     this.guard(() => found.protocol.onMessage(found.session, code, payload));
   }
 
@@ -134,7 +134,7 @@ class ProtocolSessions implements Sessions {
       send: (code, payload) => {
         if (code < 0 || code >= protocol.messageCodes) return false;
         if (!connection.send(offset + code, payload, protocol.priority)) return false;
-        this.count("outbound", protocol, code);
+        this.note("outbound", protocol, { code, bytes: payload.length });
         return true;
       },
       disconnect: (reason, detail = `${protocol.name} ends the connection`) =>
@@ -153,9 +153,23 @@ class ProtocolSessions implements Sessions {
     if (this.isReady) this.parts.onReady();
   }
 
-  private count(direction: PassingMessage["direction"], protocol: SubProtocol, code: number): void {
+  /** Counts a message, and logs it at TRACE. `bytes` are those of its payload, unpacked. */
+  private note(
+    direction: PassingMessage["direction"],
+    protocol: SubProtocol,
+    { code, bytes }: { readonly code: number; readonly bytes: number },
+  ): void {
+    const { traffic, logger, peer, connection } = this.parts;
     const name = protocol.messageNames?.[code] ?? "Invalid";
-    this.parts.traffic?.passed({ direction, protocol: `${protocol.name}/${protocol.version}`, name, code });
+    const passing = { direction, protocol: `${protocol.name}/${protocol.version}`, name, code };
+    traffic?.passed(passing);
+    logger.often("trace", direction === "inbound" ? "message received" : "message sent", () => ({
+      kind: name,
+      protocol: passing.protocol,
+      bytes,
+      peer: peer.address,
+      host: connection.remote.host,
+    }));
   }
 
   private guard(act: () => void): void {

@@ -48,6 +48,7 @@ export async function openNetwork(
     metrics,
   });
   const counters = createPeerCounters(metrics);
+  const networkLogger = logger.child("network");
   const peering = createPeering({
     spec,
     networkId,
@@ -60,11 +61,14 @@ export async function openNetwork(
     clock: durationClock,
     logger: {
       consensus: logger.child("consensus"),
-      network: logger.child("network"),
+      network: networkLogger,
       sync: logger.child("sync"),
     },
     metrics,
-    onRefused: (reason, count) => counters.traffic?.inputRefused(reason, count),
+    onRefused: (reason, count) => {
+      counters.traffic?.inputRefused(reason, count);
+      networkLogger.often("debug", "input of a peer refused", () => ({ reason, count }));
+    },
     onProcessed: counters.syncProcessed,
     onImportStarted: blockLog.importStarted,
   });

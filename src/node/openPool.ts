@@ -27,6 +27,16 @@ export interface OpenPoolParts {
   readonly logger: Logger;
 }
 
+/** Logs, at DEBUG, why transactions are refused and dropped. */
+function logRefusals(pool: Pick<TxPool, "onRefused" | "onDropped">, logger: Logger): void {
+  pool.onRefused(({ transaction: { hash }, origin, code }) =>
+    logger.often("debug", "transaction refused", () => ({ hash, origin, code })),
+  );
+  pool.onDropped(({ transaction: { hash, sender, nonce } }, reason) =>
+    logger.often("debug", "transaction dropped", () => ({ hash, sender, nonce, reason })),
+  );
+}
+
 export function openPool(
   settings: Pick<Settings, "chainSpec" | "pool" | "poolFile">,
   parts: OpenPoolParts,
@@ -38,6 +48,7 @@ export function openPool(
     ...(isSenderPermitted !== undefined && { isSenderPermitted }),
   });
   chain.onHeadChanged((change) => pool.headChanged(change));
+  logRefusals(pool, logger);
   const file =
     settings.poolFile === undefined
       ? undefined

@@ -1,4 +1,12 @@
 import pino, { type DestinationStream } from "pino";
+import { type Clock, durationClock } from "../primitives/clock.ts";
+import {
+  createOftenLines,
+  MAX_FACT_LENGTH,
+  OFTEN_INTERVAL_MS,
+  OFTEN_LINES,
+  type OftenLines,
+} from "./often.ts";
 import { createRecentWarnings, type RecentWarning } from "./recentWarnings.ts";
 import { createTextLines } from "./textLine.ts";
 
@@ -18,6 +26,12 @@ export interface Logger {
   info(facts: Facts, message: string): void;
   debug(facts: Facts, message: string): void;
   trace(facts: Facts, message: string): void;
+  /**
+   * Logs what an outsider can provoke, within the bounds of often.ts: of each message so many lines in ten seconds, and then
+   * how many more there were. `message` is a constant; `facts` is called only for a line that is logged, and its texts are
+   * cut.
+   */
+  often(level: OftenLevel, message: string, facts: () => Facts): void;
   /** True when the level is logged. Check it before collecting costly facts. */
   isEnabled(level: MessageLevel): boolean;
   /** The logger of a module; the same one for each call. */
@@ -33,6 +47,8 @@ export interface RootLogger extends Logger {
   /** The newest warnings and errors, whether or not the level shows them; the latest last. */
   recentWarnings(): readonly RecentWarning[];
 }
+
+export type OftenLevel = "debug" | "trace";
 
 type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
 
@@ -70,7 +86,11 @@ export interface LoggingSettings {
  * last ones before an exit are neither lost nor delay it. In JSON the fields of every line are named as in Besu's common
  * template (options.md#log-lines): timestamp, level, thread, class (our module), message and throwable.
  */
-export function createLogger(settings: LoggingSettings, destination?: DestinationStream): RootLogger {
+export function createLogger(
+  settings: LoggingSettings,
+  destination?: DestinationStream,
+  clock: Clock = durationClock,
+): RootLogger {
   const output = destination ?? outputTo(1);
   const stream = settings.format === "json" ? output : textStream(output, settings.isColored);
   const root = pino(
@@ -98,6 +118,7 @@ export function createLogger(settings: LoggingSettings, destination?: Destinatio
     loggerOf(module);
   }
   const recent = createRecentWarnings(Date.now);
+  const logOften = oftenBy(clock);
   const fromPino = (logger: pino.Logger, module: LogModule): Logger => ({
     error(facts, message) {
       recent.note("error", module, message);
@@ -110,6 +131,7 @@ export function createLogger(settings: LoggingSettings, destination?: Destinatio
     info: (facts, message) => logger.info(facts, message),
     debug: (facts, message) => logger.debug(facts, message),
     trace: (facts, message) => logger.trace(facts, message),
+    often: (level, message, facts) => logOften(logger, module, level, message, facts),
     isEnabled: (level) => logger.isLevelEnabled(level),
     child: (name) => fromPino(loggerOf(name), name),
   });
@@ -138,6 +160,33 @@ export function outputTo(fileDescriptor: number): DestinationStream {
 
 const MAX_UNWRITTEN_BYTES = 4 * 1024 ** 2;
 
+/** The `often` of all loggers, which share its bounds by module and message. */
+function oftenBy(clock: Clock) {
+  const limit = (lines: number): OftenLines =>
+    createOftenLines({ lines, intervalMs: OFTEN_INTERVAL_MS }, clock);
+  const admitted = { debug: limit(OFTEN_LINES.debug), trace: limit(OFTEN_LINES.trace) };
+  return (
+    logger: pino.Logger,
+    module: LogModule,
+    level: OftenLevel,
+    message: string,
+    facts: () => Facts,
+  ): void => {
+    if (!logger.isLevelEnabled(level)) return;
+    const tell = (more: number): void =>
+      logger[level]({ more }, `${message} (and ${more.toLocaleString("en")} more in ten seconds)`);
+    if (admitted[level].admits(`${module} ${message}`, tell)) logger[level](shortened(facts()), message);
+  };
+}
+
+function shortened(facts: Facts): Facts {
+  return mapValues(facts, (value) =>
+    typeof value === "string" && value.length > MAX_FACT_LENGTH
+      ? `${value.slice(0, MAX_FACT_LENGTH)}…`
+      : value,
+  );
+}
+
 /** Logs nothing: for tests, and for parts used without a node. */
 export const silentLogger: RootLogger = {
   error: () => undefined,
@@ -145,6 +194,7 @@ export const silentLogger: RootLogger = {
   info: () => undefined,
   debug: () => undefined,
   trace: () => undefined,
+  often: () => undefined,
   isEnabled: () => false,
   child: () => silentLogger,
   changeLevel: () => undefined,

@@ -22,15 +22,23 @@ export function createTextLines({ isColored }: { readonly isColored: boolean }):
       .map(([name, value]) => ` ${paint(`${name}=${textOf(value)}`, DIM)}`)
       .join("");
     const stack = throwable === undefined ? "" : `\n${String(throwable)}`;
-    return `${head} | ${String(message)}${tail}${stack}\n`;
+    return `${head} | ${visible(String(message))}${tail}${stack}\n`;
   };
 }
 
 /** A fact's value, quoted only if it would be ambiguous otherwise. */
 function textOf(value: unknown): string {
-  if (typeof value === "string") return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
-  return JSON.stringify(value) ?? "";
+  const isPlain = typeof value === "string" && /^[^\s"=]+$/.test(value);
+  return visible(isPlain ? value : (JSON.stringify(value) ?? ""));
 }
+
+/** Escapes what would end the line or steer a terminal, because names and reasons may be an outsider's. */
+function visible(text: string): string {
+  return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Control characters, line separators, and marks that change the direction of text. */
+const UNSEEN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const ESCAPE = String.fromCharCode(27);
 const PLAIN = "0";

@@ -80,7 +80,10 @@ export function createDispatcher<Backend>(
   ): Answering {
     const request = readRequest(value, sourceIds, index);
     if (request.kind === "notification") return undefined;
-    if (request.kind === "invalid") return errorReply(request.idText, ERRORS.invalidRequest);
+    if (request.kind === "invalid") {
+      logger.often("debug", "JSON-RPC request is invalid", () => ({ client: context.remoteHost }));
+      return errorReply(request.idText, ERRORS.invalidRequest);
+    }
     return runner.run(request, context, inFlight);
   }
 

@@ -10,6 +10,9 @@ import { answerReply, errorReply, type Reply } from "./reply.ts";
 import type { Call, Params } from "./request.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
 
+/** Characters of a method's name that the log shows; others are made up. */
+const LOGGED_NAME_LENGTH = 80;
+
 /** Characters of a caller's id that the log shows. */
 const LOGGED_ID_LENGTH = 80;
 
@@ -33,8 +36,10 @@ export class MethodRunner {
     context: EndpointContext<Backend>,
     inFlight: InFlightReplies | undefined,
   ): Reply | Promise<Reply> {
+    const beganMs = this.logger.isEnabled("debug") ? performance.now() : undefined;
     return onceKnown(this.execute(call, context), (answer) => {
       const reply = this.encode(call, answer);
+      if (beganMs !== undefined) this.log(call, context, { beganMs, reply });
       return inFlight === undefined ? reply : inFlight.add(reply);
     });
   }
@@ -81,6 +86,22 @@ export class MethodRunner {
     } catch (error) {
       return errorReply(call.idText, this.failed(call, error));
     }
+  }
+
+  /** Logs a request that was refused or failed at DEBUG, every one at TRACE: neither its parameters nor its result. */
+  private log<Backend>(
+    { method }: Call,
+    { remoteHost: client }: EndpointContext<Backend>,
+    { beganMs, reply: { error } }: { readonly beganMs: number; readonly reply: Reply },
+  ): void {
+    const facts = () => ({
+      method: method.slice(0, LOGGED_NAME_LENGTH),
+      client,
+      ms: Math.round(performance.now() - beganMs),
+      ...(error !== undefined && { code: error.code, error: error.message }),
+    });
+    if (error === undefined) this.logger.often("trace", "JSON-RPC request answered", facts);
+    else this.logger.often("debug", "JSON-RPC request refused or failed", facts);
   }
 
   private failed({ method, idText }: Call, error: unknown): RpcError {

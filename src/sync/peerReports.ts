@@ -54,7 +54,7 @@ export function createPeerReports(parts: {
           return;
         default:
           onRefused("missingBlocks");
-          logger.debug(facts, "sync with a peer failed");
+          logger.often("debug", "sync with a peer failed", () => facts);
       }
     },
     branchFound(peer, number) {
@@ -82,7 +82,12 @@ export function createPeerReports(parts: {
     },
     announcementRefused({ header, peer: key }, error) {
       const { code, message } = error;
-      logger.debug({ number: header.number, peer: shortKey(key), code, message }, "announced block refused");
+      logger.often("debug", "announced block refused", () => ({
+        number: header.number,
+        peer: shortKey(key),
+        code,
+        cause: message,
+      }));
       const peer = parts.peers().find((one) => one.key === key);
       if (code === "malformed" || isProvenFault(error)) onRefused("invalidBlock");
       if (code === "malformed") peer?.disconnect("breachOfProtocol", message);

@@ -145,6 +145,23 @@ function messagesOf(lines: string): string[] {
     .map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
+describe("a text of an outsider in a text line", () => {
+  it("neither ends the line nor steers the terminal", () => {
+    const facts = {
+      bell: "a\u001b[2Jb",
+      csi: "a\u009b2Jb",
+      right: "a\u202eb",
+      line: "a\nb",
+      separator: ["\u2028"],
+    };
+    const line = logged({ format: "text" }, (logger) => logger.info(facts, "one\ntwo\u001b[2J"));
+    expect(line).toMatch(/ \| one\\u000atwo\\u001b\[2J bell=/);
+    expect(line).toContain(
+      'bell=a\\u001b[2Jb csi=a\\u009b2Jb right=a\\u202eb line="a\\nb" separator=["\\u2028"]\n',
+    );
+  });
+});
+
 describe("an output that cannot be written", () => {
   it.runIf(existsSync("/dev/full"))("takes no more than some megabytes of memory", () => {
     const full = openSync("/dev/full", "w");

@@ -113,6 +113,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       info: note("info"),
       debug: () => undefined,
       trace: () => undefined,
+      often: () => undefined,
       isEnabled: () => true,
       child: () => logger,
     };

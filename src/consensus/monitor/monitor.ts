@@ -8,6 +8,7 @@ import type { Clock, Timer } from "../../primitives/clock.ts";
 import { createClockSkew } from "./clockSkew.ts";
 import { describeFailedRound } from "./failedRound.ts";
 import { createLiveness, type Member } from "./liveness.ts";
+import { logRound } from "./roundLog.ts";
 import { createSilenceLog } from "./silence.ts";
 import { describeStall } from "./stall.ts";
 import type { ConsensusStatus } from "./status.ts";
@@ -81,6 +82,7 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
       const { head } = after;
       if (head !== undefined && head !== before.head) onHead(head, before.head);
       else onFailedRound(before, after, input);
+      logRound(logger, { self: rules.self, before, after });
     },
     members: liveness.members,
     end() {

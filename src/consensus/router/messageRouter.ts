@@ -13,6 +13,7 @@ import { createLastSentMessages } from "../buffers/lastSentMessages.ts";
 import { createOtherHeights, type OtherHeights } from "../buffers/otherHeights.ts";
 import type { Carrier } from "../ports.ts";
 import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
+import { createMessageLog, type MessageLog } from "./messageLog.ts";
 import { createMessageReading, type Keyed, type MessageReading } from "./messageReading.ts";
 import { createMessageRelay, type MessageRelay, SMALL_BYTES } from "./messageRelay.ts";
 import type { ReadingShares } from "./readingShares.ts";
@@ -111,12 +112,14 @@ class Router implements MessageRouter {
   private readonly lastSent = createLastSentMessages();
   private readonly reading: MessageReading;
   private readonly relay: MessageRelay;
+  private readonly messageLog: MessageLog;
   private head: Head | undefined;
 
   constructor(parts: MessageRouterParts) {
     const { schedule, metrics, codec = IBF_CODEC, findTransaction, shares } = parts;
     this.parts = parts;
     this.codec = codec;
+    this.messageLog = createMessageLog(parts.logger);
     this.received = createSeenMessages(schedule.duplicateMessageLimit);
     this.otherHeights = createOtherHeights(schedule, (count) => metrics?.futureDropped?.(count));
     const { speakers } = this;
@@ -142,12 +145,13 @@ class Router implements MessageRouter {
   readonly headAdvanced = (next: Head): void => {
     if (this.head !== undefined && next.header.number <= this.head.header.number) return;
     this.head = next;
+    this.messageLog.headAdvanced(next.header.number);
     this.reading.clear();
     this.relay.headAdvanced(next);
     this.lastSent.dropUpTo(next.header.number);
     this.speakers.retain(next.tally.validators);
     for (const message of this.otherHeights.takeAfter(next)) {
-      this.take(message, next, (result) => this.parts.metrics?.received(result));
+      this.take(message, next, (result) => this.noteResult(result));
     }
     for (const message of this.otherHeights.takeBeforeStart()) this.route(message, next);
   };
@@ -157,6 +161,7 @@ class Router implements MessageRouter {
     // Saves a lone validator from encoding and hashing its blocks.
     if (validators.every((validator) => equalBytes(validator, self))) return;
     const { code, payload } = this.codec.encode(message);
+    this.messageLog.sent(message);
     if (!this.relay.isFirst(this.codec.keyOf(code, payload))) return;
     this.lastSent.add(message.signed.payload, { code, payload });
     const to = [...validators, ...this.speakers.nodes];
@@ -234,10 +239,12 @@ class Router implements MessageRouter {
         settle("taken");
       } else {
         const { code: reason, message } = result.decoded.error;
-        this.parts.logger.debug(
-          { sender: raw.sender, code: raw.code, reason, message },
-          "a consensus message is refused",
-        );
+        this.parts.logger.often("debug", "a consensus message is refused", () => ({
+          sender: raw.sender,
+          code: raw.code,
+          reason,
+          message,
+        }));
         settle(reason);
       }
     });
@@ -248,6 +255,7 @@ class Router implements MessageRouter {
     this.learnSpeaker(arrived.sender, message.signed.author, head);
     this.relay.accepted(arrived, message, head);
     metrics?.taken?.(message);
+    this.messageLog.taken(message);
     deliver(message, clock.nowMs() - arrived.arrivedAtMs);
   }
 
@@ -257,9 +265,14 @@ class Router implements MessageRouter {
     if (!includesBytes(connected?.() ?? [], author)) this.speakers.learn(author, sender);
   }
 
+  private noteResult(result: ValidationResult): void {
+    this.parts.metrics?.received(result);
+    this.messageLog.received(result);
+  }
+
   private settle({ sender }: RawMessage, result: ValidationResult): void {
-    const { metrics, penalisePeer } = this.parts;
-    metrics?.received(result);
+    const { penalisePeer } = this.parts;
+    this.noteResult(result);
     // A faulty validator may produce messages that other validators relay and only we cannot decode.
     if (!isDecodingError(result) || this.head === undefined) return;
     if (!isValidator(this.head.tally, sender) && !this.speakers.has(sender)) penalisePeer?.(sender);

@@ -334,7 +334,10 @@ class DiscoveryV4 implements Discovery {
     this.incompatible.delete(id);
     this.bonds.forget(node.nodeId);
     this.table.remove(node.nodeId);
-    this.parts.logger.debug({ node: id.slice(0, 18), host: node.ip }, "a node does not answer any more");
+    this.parts.logger.often("debug", "a node does not answer any more", () => ({
+      node: id.slice(0, 18),
+      host: node.ip,
+    }));
   }
 
   private isDialable(node: NodeContact): boolean {

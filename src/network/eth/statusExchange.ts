@@ -66,7 +66,10 @@ export function createStatusExchange(parts: {
 
   function noteHeight(peer: PeerRecord, height: bigint): void {
     peer.height = height;
-    logger.debug({ peer: peer.key.slice(0, 16), height }, "the height of a peer's head is known");
+    logger.often("debug", "the height of a peer's head is known", () => ({
+      peer: peer.key.slice(0, 16),
+      height,
+    }));
     parts.onPeersChanged();
   }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
 import { ARRIVAL_TIMES, type ArrivalTimes, IDLE_SPARE_MS } from "./limits.ts";
+import { logRefusal } from "./refusalLog.ts";
 import { canonicalAddress, remoteHostOf } from "./remoteHost.ts";
 import { logRefusedConnections, type OpenConnections } from "./server.ts";
 
@@ -48,7 +49,10 @@ export function limitConnections(
   const connections = new ConnectionTable(server, limits, parts);
   // A few more are accepted so that one of the open connections can be replaced.
   server.maxConnections = limits.maxActiveConnections + ROOM_TO_CHOOSE;
-  server.on("drop", parts.onRefused);
+  server.on("drop", (connection) => {
+    parts.onRefused();
+    logRefusal(parts.logger, "too many connections", connection?.remoteAddress);
+  });
   server.on("connection", (socket: Socket) => connections.add(socket));
   server.on("request", (request: IncomingMessage, response: ServerResponse) =>
     connections.began({ request, response }),
@@ -60,6 +64,7 @@ export function limitConnections(
 
 class ConnectionTable implements LimitedConnections {
   private readonly limits: ConnectionLimits;
+  private readonly logger: Logger;
   private readonly onRefused: () => void;
   private readonly logRefused: (remoteAddress: string | undefined) => void;
   private readonly isProxy: (remoteAddress: string | undefined) => boolean;
@@ -67,6 +72,7 @@ class ConnectionTable implements LimitedConnections {
 
   constructor(server: Server, limits: ConnectionLimits, { option, logger, onRefused }: LimitingParts) {
     this.limits = limits;
+    this.logger = logger;
     this.onRefused = onRefused;
     this.logRefused = logRefusedConnections(server, { limit: limits.maxActiveConnections, option }, logger);
     this.isProxy = createProxyRule(limits.proxyAddresses);
@@ -83,7 +89,14 @@ class ConnectionTable implements LimitedConnections {
       return;
     }
     this.open.set(socket, new OpenConnection(socket, remoteHost));
-    socket.once("close", () => this.open.delete(socket));
+    this.logger.often("trace", "connection opened", () => ({ client: remoteHost }));
+    socket.once("close", () => {
+      this.open.delete(socket);
+      this.logger.often("trace", "connection closed", () => ({
+        client: remoteHost,
+        bytes: socket.bytesRead,
+      }));
+    });
   }
 
   began(exchange: Exchange): void {
@@ -105,8 +118,7 @@ class ConnectionTable implements LimitedConnections {
       ({ isPage, remoteHost }) => isPage && remoteHost === connection.remoteHost,
     );
     if (others.length >= this.limits.maxConnectionsPerAddress) {
-      this.onRefused();
-      this.logRefused(socket.remoteAddress);
+      this.noteRefused(socket.remoteAddress, "too many connections of foreign pages");
       return false;
     }
     connection.isPage = true;
@@ -139,9 +151,14 @@ class ConnectionTable implements LimitedConnections {
   }
 
   private refuse(socket: Socket): void {
-    this.onRefused();
-    this.logRefused(socket.remoteAddress);
+    this.noteRefused(socket.remoteAddress, "too many connections");
     socket.destroy();
+  }
+
+  private noteRefused(remoteAddress: string | undefined, reason: string): void {
+    this.onRefused();
+    this.logRefused(remoteAddress);
+    logRefusal(this.logger, reason, remoteAddress);
   }
 }
 

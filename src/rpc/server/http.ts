@@ -28,6 +28,7 @@ import {
   STUCK_READER_MS,
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { logRefusal } from "./refusalLog.ts";
 import { listening, portOf, type RpcServer, type ServerErrorCode } from "./server.ts";
 
 /**
@@ -96,9 +97,9 @@ function refuseSchema(): never {
 }
 
 function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
-  const { health, metrics } = parts;
+  const { health } = parts;
   const { arrivalTimes = ARRIVAL_TIMES } = settings;
-  const isAdmitted = createGuard(settings, metrics);
+  const isAdmitted = createGuard(settings, parts);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -112,7 +113,7 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
       connectionsCheckingInterval: arrivalTimes.checkMs,
     },
     schemaController: { compilersFactory: NO_SCHEMAS },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, parts.logger),
     frameworkErrors: (_error, { raw: request }, { raw: response }) => {
       if (isAdmitted(request, response)) respondNotFound(response);
     },
@@ -178,7 +179,7 @@ function queryOf({ url = "/" }: IncomingMessage): URLSearchParams {
 /** Answers refused requests and preflights itself; returns true for all others, which go to a route. */
 function createGuard(
   settings: HttpSettings,
-  metrics: RpcMetrics | undefined,
+  { metrics, logger }: Pick<HttpParts, "metrics" | "logger">,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const checkHost = createHostAllowlist(settings.allowedHosts);
   const isAllowedOrigin = createOriginRule(settings.corsOrigins);
@@ -191,6 +192,7 @@ function createGuard(
     pipelined.set(socket, waiting);
     response.once("close", () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1));
     if (waiting <= PIPELINE_LIMIT) return false;
+    logRefusal(logger, "too many pipelined requests", socket.remoteAddress);
     socket.destroy();
     return true;
   }
@@ -202,6 +204,7 @@ function createGuard(
     const hostCheck = checkHost(headers.host);
     if (hostCheck !== "allowed") {
       metrics?.rejected("host");
+      logRefusal(logger, "host not allowed", request.socket.remoteAddress);
       if (hostCheck === "malformed") respondRefusal(response, 400, "");
       else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
       return false;
@@ -210,6 +213,7 @@ function createGuard(
     if (origin === undefined) return true;
     if (!isAllowedOrigin(origin)) {
       metrics?.rejected("origin");
+      logRefusal(logger, "origin not allowed", request.socket.remoteAddress);
       respondRefusal(response, 403, "Exception thrown handling RPC");
       return false;
     }
@@ -226,9 +230,10 @@ function respondHealth(response: ServerResponse, objections: Objections): void {
 }
 
 /** Answers input that is not HTTP, or whose headers are too slow or too large, with a bare status and closes. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, logger: Logger): void {
   // Browsers open connections in advance, and would take the status for the answer to their next request.
   const isSilent = error.code === "ECONNRESET" || socket.bytesRead === 0;
+  if (!isSilent) logRefusal(logger, `not HTTP: ${error.code ?? "unknown"}`, socket.remoteAddress);
   endConnection(socket, isSilent ? undefined : (BROKEN_STATUS.get(error.code ?? "") ?? "400 Bad Request"));
 }
 

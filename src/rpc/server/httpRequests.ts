@@ -13,6 +13,7 @@ import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { TOO_MANY_PARTS } from "./parseMessage.ts";
+import { logRefusal } from "./refusalLog.ts";
 import { remoteHostOf } from "./remoteHost.ts";
 
 export interface HttpRequestSettings extends HttpAnswerSettings {
@@ -67,10 +68,12 @@ class HttpRequestHandler {
   private onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
     if (body === undefined) {
       this.parts.metrics?.rejected("body");
+      this.logRefusal("body too large", request);
       respondUntyped(response, 413, "Request Entity Too Large");
       return;
     }
     if (!acceptsJson(request.headers.accept)) {
+      this.logRefusal("JSON not accepted", request);
       respondUntyped(response, 406, "");
       return;
     }
@@ -78,16 +81,22 @@ class HttpRequestHandler {
     const reading = this.parts.reader.read(body, caller, (value) =>
       this.onValue(value, body, caller, response),
     );
-    if (reading === "busy") respondJson(response, 200, errorReply("null", ERRORS.tooManyCalls).text);
-    else reading?.catch((error: unknown) => this.breakOff(response, error));
+    if (reading === "busy") {
+      this.logRefusal("too much is waiting to be read", request);
+      respondJson(response, 200, errorReply("null", ERRORS.tooManyCalls).text);
+    } else reading?.catch((error: unknown) => this.breakOff(response, error));
   }
 
   private onValue(value: unknown, body: string, caller: Caller, response: ServerResponse): void {
     if (Array.isArray(value)) this.onBatch(value, body, caller, response);
     else if (isObject(value)) this.onSingle(value, body, caller, response);
-    else if (value === TOO_MANY_PARTS)
+    else if (value === TOO_MANY_PARTS) {
+      this.logRefusal("too many parts", response.req);
       respondJson(response, 200, errorReply("null", ERRORS.messageTooLarge).text);
-    else respondUntyped(response, 400, errorReply("null", ERRORS.parseError).text);
+    } else {
+      this.logRefusal("not a JSON object", response.req);
+      respondUntyped(response, 400, errorReply("null", ERRORS.parseError).text);
+    }
   }
 
   private onSingle(value: object, body: string, caller: Caller, response: ServerResponse): void {
@@ -103,11 +112,13 @@ class HttpRequestHandler {
   private onBatch(values: readonly unknown[], body: string, caller: Caller, response: ServerResponse): void {
     const { maxBatchSize } = this.settings;
     if (values.length === 0) {
+      this.logRefusal("empty batch", response.req);
       respondUntyped(response, 400, errorReply("null", ERRORS.invalidRequest).text);
       return;
     }
     if (maxBatchSize > 0 && values.length > maxBatchSize) {
       this.parts.metrics?.rejected("batch");
+      this.logRefusal("batch too large", response.req);
       respondJson(response, 200, errorReply("null", ERRORS.batchTooLarge).text);
       return;
     }
@@ -124,6 +135,7 @@ class HttpRequestHandler {
   private withTimeout(response: ServerResponse, work: () => Promise<void>): void {
     const timer = setTimeout(() => {
       this.parts.metrics?.rejected("timeout");
+      this.logRefusal("not answered in time", response.req);
       if (response.headersSent) {
         response.destroy();
       } else {
@@ -134,6 +146,10 @@ class HttpRequestHandler {
     work()
       .catch((error: unknown) => this.breakOff(response, error))
       .finally(() => clearTimeout(timer));
+  }
+
+  private logRefusal(reason: string, { socket }: IncomingMessage): void {
+    logRefusal(this.parts.logger, reason, socket.remoteAddress);
   }
 
   /** Handles a bug of the node: only the connection of this request is ended. */

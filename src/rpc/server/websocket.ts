@@ -25,6 +25,7 @@ import {
   HEARTBEAT_MS,
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { logRefusal } from "./refusalLog.ts";
 import { remoteHostOf } from "./remoteHost.ts";
 import { listen, listening, portOf, type RpcServer, type ServerErrorCode } from "./server.ts";
 import { watchAnswers, watchBacklogs } from "./unreadLimits.ts";
@@ -83,9 +84,11 @@ export async function openWebSocketServer(
     onRefused: () => metrics?.rejected("connections"),
   });
   const checkHost = createHostAllowlist(settings.allowedHosts);
-  const checkCounted: CheckHost = (host) => {
-    const result = checkHost(host);
-    if (result !== "allowed") metrics?.rejected("host");
+  const checkCounted: CheckHost = (request) => {
+    const result = checkHost(request.headers.host);
+    if (result === "allowed") return result;
+    metrics?.rejected("host");
+    logRefusal(logger, "host not allowed", request.socket.remoteAddress);
     return result;
   };
   server.on("request", createPlainRequestHandler(checkCounted));
@@ -115,7 +118,7 @@ export async function openWebSocketServer(
 /** Sub-protocol that a widespread client library requests by mistake. */
 const CLIENT_QUIRK = "undefined";
 
-type CheckHost = (header: string | undefined) => HostCheck;
+type CheckHost = (request: IncomingMessage) => HostCheck;
 
 /** Answers requests that are no upgrades. */
 function createPlainRequestHandler(
@@ -123,7 +126,7 @@ function createPlainRequestHandler(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     response.sendDate = false;
-    const hostCheck = checkHost(request.headers.host);
+    const hostCheck = checkHost(request);
     if (hostCheck === "allowed") answerPlainRequest(request, response);
     else if (hostCheck === "malformed") respondRefusal(response, 400, "");
     else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
@@ -154,7 +157,7 @@ function createUpgradeHandler(
   const { checkHost, connections, upgrader, serve } = parts;
   const isForeign = createForeignRule(trustedOrigins, allowedHosts);
   return (request, stream, head) => {
-    const hostCheck = checkHost(request.headers.host);
+    const hostCheck = checkHost(request);
     if (hostCheck !== "allowed") {
       refuseUpgrade(stream, hostCheck === "malformed" ? 400 : 403);
       return;
@@ -184,7 +187,11 @@ function createConnectionOpener(
   return (socket, stream, client) => {
     const connection = serveConnection(socket, stream, { ...common, ...client });
     served.add(connection);
-    connection.onClose(() => served.delete(connection));
+    logger.often("debug", "WebSocket opened", () => ({ ...client }));
+    connection.onClose(() => {
+      served.delete(connection);
+      logger.often("debug", "WebSocket closed", () => ({ ...client }));
+    });
   };
 }
 

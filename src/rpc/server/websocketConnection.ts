@@ -12,6 +12,7 @@ import type { EventText } from "../subscriptions/notificationText.ts";
 import { BACKLOG_PAUSE_BYTES, BATCH_ANSWER_LIMIT, IN_FLIGHT_MESSAGES } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { TOO_MANY_PARTS } from "./parseMessage.ts";
+import { logRefusal } from "./refusalLog.ts";
 import { type OutputParts, WebSocketOutput } from "./websocketOutput.ts";
 
 /**
@@ -67,7 +68,12 @@ class WebSocketConnection implements ServedConnection {
     socket.on("pong", () => {
       this.isAlive = true;
     });
-    socket.on("error", (error) => parts.logger.debug({ error }, "WebSocket connection broke"));
+    socket.on("error", (error) =>
+      parts.logger.often("debug", "WebSocket broke", () => ({
+        client: parts.remoteHost,
+        reason: error.message,
+      })),
+    );
   }
 
   get backlogBytes(): number {
@@ -137,12 +143,15 @@ class WebSocketConnection implements ServedConnection {
 
   private answer(message: string): void {
     if (message === "") {
+      this.logRefusal("empty message");
       this.output.write(errorReply("null", ERRORS.invalidRequest).text);
       return;
     }
     const reading = this.parts.reader.read(message, this.sender, (value) => this.answerValue(value, message));
-    if (reading === "busy") this.output.write(errorReply("null", ERRORS.tooManyCalls).text);
-    else if (reading !== undefined) this.start(IN_FLIGHT_MESSAGES, () => reading);
+    if (reading === "busy") {
+      this.logRefusal("too much is waiting to be read");
+      this.output.write(errorReply("null", ERRORS.tooManyCalls).text);
+    } else if (reading !== undefined) this.start(IN_FLIGHT_MESSAGES, () => reading);
   }
 
   private answerValue(value: unknown, message: string): void {
@@ -156,6 +165,7 @@ class WebSocketConnection implements ServedConnection {
       else this.writeReply(reply);
     } else {
       const error = value === TOO_MANY_PARTS ? ERRORS.messageTooLarge : ERRORS.internalError;
+      this.logRefusal(value === TOO_MANY_PARTS ? "too many parts" : "not a JSON object");
       this.output.write(errorReply("null", error).text);
     }
   }
@@ -173,6 +183,7 @@ class WebSocketConnection implements ServedConnection {
       length += piece.length;
       if (length <= BATCH_ANSWER_LIMIT) return;
       pieces.length = 0;
+      this.logRefusal("answer too large");
       this.socket.close(MESSAGE_TOO_BIG, "answer too large");
     });
     if (pieces.length === 0) this.output.write(rest);
@@ -188,6 +199,10 @@ class WebSocketConnection implements ServedConnection {
         this.inFlight -= weight;
         this.readMore();
       });
+  }
+
+  private logRefusal(reason: string): void {
+    logRefusal(this.parts.logger, reason, this.parts.remoteHost);
   }
 
   /** Handles a bug of the node: only this connection is ended. */
