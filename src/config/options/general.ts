@@ -95,7 +95,7 @@ export const GENERAL_OPTIONS = {
     default: undefined,
     defaultText: "key in the data folder",
     group: "General",
-    help: "File of the node's private key: 64 hexadecimal digits. Created when absent.",
+    help: "File of the node's private key: 64 hexadecimal digits. Created when absent, unless the data folder is in use.",
   }),
   "node-keystore-file": option({
     type: pathType,

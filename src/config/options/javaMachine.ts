@@ -13,7 +13,7 @@ export const JAVA_OPTIONS = {
     default: "localfile",
     group,
     isHidden: true,
-    help: "Where the node's key is kept: in a file, as named by --node-private-key-file.",
+    help: "Where the node's key is kept: in a file, as named by --node-private-key-file or --node-keystore-file.",
   }),
   "key-value-storage": withoutEffect({
     group,

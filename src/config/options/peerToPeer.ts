@@ -65,7 +65,7 @@ export const PEER_TO_PEER_OPTIONS = {
     type: integerType({ label: "<COUNT>", unit: "peers" }),
     default: 25,
     aliases: ["p2p-peer-upper-bound"],
-    help: "Largest number of peers at a time.",
+    help: "Largest number of peers at a time; bootnodes, static nodes and those of admin_addPeer come on top.",
   }),
   "remote-connections-limit-enabled": option({
     ...dependent,
@@ -77,7 +77,7 @@ export const PEER_TO_PEER_OPTIONS = {
     ...dependent,
     type: percentType,
     default: 60,
-    help: "Largest share of inbound connections.",
+    help: "Largest share of inbound connections in --max-peers.",
   }),
   "random-peer-priority-enabled": option({
     ...dependent,

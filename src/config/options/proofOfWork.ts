@@ -19,7 +19,8 @@ const stratum = withoutEffect({
 const merge = withoutEffect({ group, noEffect: "it belongs to proof of stake" });
 const fees = withoutEffect({
   group: "Limits and answers of JSON-RPC",
-  noEffect: "suggested prices are limited by --min-gas-price and --api-gas-price-max alone",
+  noEffect:
+    "suggested prices are limited by the next base fee, --min-gas-price and --api-gas-price-max alone",
 });
 
 /** Options of networks with another kind of consensus. */

@@ -61,7 +61,7 @@ const HTTP_OPTIONS = {
     default: 80,
     group: "JSON-RPC over HTTP",
     requires: "rpc-http-enabled",
-    help: "Connections beyond this are closed at once.",
+    help: "Largest number of connections. A further one takes the place of an idle one, or is closed at once.",
   }),
   "rpc-http-max-batch-size": option({
     type: integerType({ label: "<COUNT>", unit: "requests, -1 for no limit", min: -1n }),
@@ -143,7 +143,7 @@ const WEBSOCKET_OPTIONS = {
     default: 80,
     group: "JSON-RPC over WebSocket",
     requires: "rpc-ws-enabled",
-    help: "Connections beyond this are closed at once.",
+    help: "Largest number of connections. A further one takes the place of an idle one, or is closed at once.",
   }),
   "Xws-timeout-seconds": option({
     type: secondsType,
@@ -203,7 +203,7 @@ const ANSWER_OPTIONS = {
     type: weiType,
     default: 500_000_000_000n,
     group: "Limits and answers of JSON-RPC",
-    help: "Highest price that eth_gasPrice answers.",
+    help: "Highest price that eth_gasPrice answers, unless the next base fee or --min-gas-price is higher.",
   }),
 } as const;
 

@@ -72,7 +72,7 @@ export const STORAGE_OPTIONS = {
     group: "Synchronization and storage",
     isHidden: true,
     isMetBy: 0,
-    noEffect: "the block cache is limited by size, not by count",
+    noEffect: "the caches of blocks have limits of their own",
     help: "Newest blocks to keep in memory.",
   }),
   "genesis-state-hash-cache-enabled": option({

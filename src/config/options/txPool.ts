@@ -102,7 +102,7 @@ export const TX_POOL_OPTIONS = {
     type: weiType,
     default: DEFAULT_TX_POOL_LIMITS.admissionFloorWei,
     group: "Transaction pool",
-    help: "Lowest gas price that the pool accepts.",
+    help: "Lowest gas price that the pool accepts of transactions without priority.",
   }),
   "tx-pool-no-local-priority": option({
     type: switchType,
