@@ -32,6 +32,15 @@ const optionsFor = ({ key }: Member, { url }: SignerProcess): readonly string[] 
   `--validator-signer-public-key=${toHex(curve.publicKey(key.privateKey))}`,
 ];
 
+/** Replaces the static nodes of a member that is down. */
+function knows(member: Member, others: readonly Member[]): void {
+  const enodes = others.map(
+    ({ nodeKey, peerPort }) =>
+      `enode://${toHex(curve.publicKey(nodeKey.privateKey)).slice(2)}@127.0.0.1:${peerPort}?discport=0`,
+  );
+  writeFileSync(join(member.dataPath, "static-nodes.json"), JSON.stringify(enodes));
+}
+
 /** The first block after `from` of that kind, as another node has it. */
 function blockAfter(
   node: NodeProcess,
@@ -178,6 +187,36 @@ describe("a validator with a remote signer", IN_REAL_TIME, () => {
       expect(observed.output()).not.toContain("has signed two different blocks");
     },
     240_000,
+  );
+
+  itIfThorough(
+    "and another node key is heard, and hears, through one other validator, if that relays",
+    async () => {
+      const network = await prepareNetwork({ validators: 4, withOtherNodeKey: 1, requestTimeoutSeconds: 1 });
+      onTestFinished(network.stopAll);
+      const [first, second, third, fourth] = network.members;
+      if (first === undefined || second === undefined || third === undefined || fourth === undefined)
+        throw new Error();
+      const signer = await aSigner(first);
+      knows(first, [second]);
+      for (const member of [third, fourth]) knows(member, [second, third, fourth]);
+      const nodes = await Promise.all([
+        network.start(first, [], optionsFor(first, signer)),
+        ...[second, third, fourth].map((member) => network.start(member)),
+      ]);
+      const [node, , observed] = nodes;
+      if (node === undefined || observed === undefined) throw new Error();
+      expect(await node.rpc("net_peerCount")).toBe("0x1");
+      const address = toHex(first.key.address);
+      await reach(nodes, 3, WITHIN_MS);
+      // Of four that are three, it is needed for each block, and so are its relayed words.
+      await fourth.node?.kill();
+      const from = await heightOf(observed);
+      await reach([node, observed], from + 6, 2 * WITHIN_MS);
+      const needed = await agreedBlocks(observed, from + 2, from + 6);
+      expect(needed.every(({ sealers }) => sealers.includes(address))).toBe(true);
+    },
+    300_000,
   );
 
   itIfThorough(

@@ -97,7 +97,7 @@ class SignerWatch implements HealthKeeper {
 
   abandoned(waitedMs: number): void {
     this.inVainMs += waitedMs;
-    if (this.inVainMs < this.parts.answerMs) return;
+    if (this.inVainMs < WAITS_UNTIL_LATE * this.parts.answerMs) return;
     this.inVainMs = 0;
     this.failed("late", "its answers come later than the end of their rounds, or not at all", true);
   }
@@ -152,6 +152,8 @@ class SignerWatch implements HealthKeeper {
   }
 }
 
+/** As many of the longest waits in vain; two requests of a round wait at the same time. */
+const WAITS_UNTIL_LATE = 4;
 /** One or two in a row are repeated within the round, and cost nothing. */
 const REQUESTS_UNTIL_SURE = 3;
 /** Weight of an answer in what is typical. */
