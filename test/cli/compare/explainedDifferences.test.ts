@@ -23,6 +23,17 @@ const reverted = (code: number, data = "0x08c379a0") => ({
 });
 const item = (transactionHash: string, more = {}) => ({ transactionHash, action: { value: "0x0" }, ...more });
 
+const gained = (from: string, to: string) => ({ balance: { "*": { from, to } } });
+const structLogs = (...logs: readonly object[]) => ({
+  result: [{ result: { failed: true, structLogs: logs } }],
+});
+const called = (pushed: string, data: string, cost = 1) => ({
+  result: [{ vmTrace: { ops: [{ cost, sub: { ops: [] }, ex: { push: [pushed], mem: { data, off: 0 } } }] } }],
+});
+const operations = (...places: readonly number[]) => ({
+  result: [{ vmTrace: { ops: [{ sub: { ops: places.map((pc) => ({ pc, sub: null })) } }] } }],
+});
+
 /** For each row, answers that it explains, and answers of the same method that it must not explain. */
 const CASES: Readonly<Record<string, readonly [explained: Exchange, not: Exchange]>> = {
   "a reverted `eth_call`, `eth_estimateGas` or `eth_createAccessList`": [
@@ -57,6 +68,59 @@ const CASES: Readonly<Record<string, readonly [explained: Exchange, not: Exchang
     { method: "web3_clientVersion", besu: { result: "besu/v24.7.0" }, ibex: { result: "ibex/v1" } },
     { method: "web3_clientVersion", besu: { result: "besu/v24.7.0" }, ibex: { result: "geth/v1" } },
   ],
+  '`tracer: "callTracer"`, `"flatCallTracer"`, `"prestateTracer"`, `"4byteTracer"`, with `tracerConfig`, in the debug tracing methods':
+    [
+      {
+        method: "debug_traceBlockByNumber",
+        params: ["0x1", { tracer: "callTracer" }],
+        besu: { result: [{ result: { gas: 1, structLogs: [] } }] },
+        ibex: { result: [{ txHash: "0x1", result: { type: "CALL" } }] },
+      },
+      {
+        method: "debug_traceBlockByNumber",
+        params: ["0x1", { tracer: "noSuchTracer" }],
+        besu: { result: [{ result: { gas: 1, structLogs: [] } }] },
+        ibex: { result: [{ txHash: "0x1", result: { type: "CALL" } }] },
+      },
+    ],
+  "`txIndex` in the options of `debug_traceCall`": [
+    {
+      method: "debug_traceCall",
+      params: [{}, "0x1", { txIndex: "0x1" }],
+      besu: { result: { gas: 1 } },
+      ibex: { result: { gas: 2 } },
+    },
+    {
+      method: "debug_traceCall",
+      params: [{}, "0x1"],
+      besu: { result: { gas: 1 } },
+      ibex: { result: { gas: 2 } },
+    },
+  ],
+  "traces on a chain with a `miningbeneficiary`": [
+    {
+      method: "trace_replayBlockTransactions",
+      besu: { result: [{ stateDiff: { "0xaa": gained("0x0", "0x5") } }] },
+      ibex: { result: [{ stateDiff: { "0xbb": gained("0x1", "0x6") } }] },
+    },
+    {
+      method: "trace_replayBlockTransactions",
+      besu: { result: [{ stateDiff: { "0xaa": gained("0x0", "0x5") } }] },
+      ibex: { result: [{ stateDiff: { "0xbb": gained("0x1", "0x7") } }] },
+    },
+  ],
+  "struct logs of a failed code deposit": [
+    {
+      method: "debug_traceBlockByNumber",
+      besu: structLogs({ op: "PUSH1", error: ["Out of gas"] }, { op: "RETURN" }),
+      ibex: structLogs({ op: "PUSH1" }, { op: "RETURN", error: ["Out of gas"] }),
+    },
+    {
+      method: "debug_traceBlockByNumber",
+      besu: structLogs({ op: "PUSH1", error: ["Out of gas"] }, { op: "STOP" }),
+      ibex: structLogs({ op: "PUSH1" }, { op: "STOP", error: ["Out of gas"] }),
+    },
+  ],
   "`debug_traceTransaction`": [
     {
       method: "debug_traceTransaction",
@@ -71,6 +135,18 @@ const CASES: Readonly<Record<string, readonly [explained: Exchange, not: Exchang
       ibex: { result: { gas: 2 } },
     },
   ],
+  "a precompiled contract that runs out of gas, called by a transaction": [
+    {
+      method: "trace_replayBlockTransactions",
+      besu: { result: [{ stateDiff: null, trace: [{ action: {}, result: {} }] }] },
+      ibex: { result: [{ stateDiff: {}, trace: [{ action: { gas: "0x1" }, error: "Out of gas" }] }] },
+    },
+    {
+      method: "trace_replayBlockTransactions",
+      besu: { result: [{ stateDiff: null, trace: [{ action: {}, result: {} }] }] },
+      ibex: { result: [{ stateDiff: {}, trace: [{ action: { gas: "0x1" }, error: "Reverted" }] }] },
+    },
+  ],
   "flat traces of failed calls, and of calls after them": [
     {
       method: "trace_block",
@@ -82,6 +158,14 @@ const CASES: Readonly<Record<string, readonly [explained: Exchange, not: Exchang
       besu: { result: [item("0x1", { error: "Reverted" }), item("0x2", { subtraces: 1 })] },
       ibex: { result: [item("0x1", { error: "Reverted" }), item("0x2")] },
     },
+  ],
+  "`vmTrace` of a CALL or DELEGATECALL that succeeded": [
+    { method: "trace_replayBlockTransactions", besu: called("0x1", "0xff"), ibex: called("0x1", "0x00") },
+    { method: "trace_replayBlockTransactions", besu: called("0x1", "0xff", 3), ibex: called("0x1", "0x00") },
+  ],
+  "`vmTrace` of a failed code deposit": [
+    { method: "trace_replayBlockTransactions", besu: operations(1, 3), ibex: operations(1, 2, 3) },
+    { method: "trace_replayBlockTransactions", besu: operations(1, 2), ibex: operations(1, 2, 3) },
   ],
   "`vmTrace`: memory and `used`": [
     {
