@@ -11,7 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
  * Counts of kills under load, power cut seeds, malformed requests, damaged folders, killed migrations, simulated pools,
  * networks with a Byzantine validator, networks of real nodes, untrusted peers, rewinds, and seconds of each attack; restarts
- * of whole networks, blocks that a validator misses, and validators that vote each other in.
+ * of whole networks, rounds of kill and restore, blocks that a validator misses, and validators that vote each other in.
  */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
@@ -29,6 +29,7 @@ const NUMBERS = {
   IBEX_REWINDS: "5",
   IBEX_HOSTILE: "2",
   IBEX_RESTARTS: "2",
+  IBEX_RESTORE_ROUNDS: "20",
   IBEX_DOWN_BLOCKS: "30",
   IBEX_MOST_VALIDATORS: "4",
 };
@@ -48,11 +49,14 @@ const SUITES = [
   "test/cluster/localnet",
   "test/cluster/longOutage",
   "test/cluster/lostKey",
+  "test/cluster/lostVotes",
+  "test/cluster/oneKeyTwice",
   "test/cluster/package",
   "test/cluster/migration",
   "test/cluster/peers",
   "test/cluster/manySubscribers",
   "test/cluster/restart",
+  "test/cluster/restoreRounds",
   "test/cluster/validatorSet",
   "test/cluster/validators.test",
   "test/cli/importNetworks",

@@ -15,6 +15,8 @@ export interface ConsensusMetrics {
   effectEmitted(effect: Effect, by: Input): void;
   /** Counts a round without a proposal. */
   turnMissed(proposer: Address): void;
+  /** Counts a time at which two nodes were seen to run with one validator's key. */
+  sharedKeySeen(): void;
   /** Counts a message that was dropped because the queue was full. */
   messageDropped(): void;
   readonly building: Stopwatch;
@@ -50,6 +52,11 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
     name: "equivocations_total",
     help: "Consensus messages with which a validator signed a second block in one round",
   });
+  const sharedKeys = metrics.counter({
+    category: "BFT",
+    name: "shared_key_reports_total",
+    help: "Times that two nodes were seen to run with one validator's key, by this node or by another one that told it",
+  });
   const missed = metrics.counter({
     category: "BFT",
     name: "expected_proposer_missed_total",
@@ -73,6 +80,7 @@ export function declareConsensusMetrics(metrics: Metrics): ConsensusMetrics {
       else if (effect.kind === "reportDoubleVote") doubleVotes.with().increment();
     },
     turnMissed: (proposer) => missed.with(toHex(proposer)).increment(),
+    sharedKeySeen: () => sharedKeys.with().increment(),
     messageDropped: () => dropped.with().increment(),
     building: stopwatch("block_propose_seconds", "Time to build a block of our own, seconds"),
     committing: stopwatch("commit_seconds", "Time to make a decided block durable, seconds"),

@@ -12,6 +12,7 @@ import { createMailbox, type Mailbox } from "../primitives/mailbox.ts";
 import { addressOfPrivateKey, sign } from "../primitives/secp256k1.ts";
 import { createPausedMessages, type PausedMessages } from "./buffers/pausedMessages.ts";
 import { createEffectHandler, type EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
+import { createKeyWatch, type KeyWatch } from "./keyWatch.ts";
 import { createMonitor, type Monitor } from "./monitor/monitor.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import type { OwnSeals } from "./ports.ts";
@@ -46,8 +47,12 @@ export interface Engine {
   status(): ConsensusStatus;
   /** Whether this start should listen before it votes (listening.ts). */
   shouldListen(): boolean;
+  /** The height of our last vote, or below the height in progress; undefined when there is none. */
+  votedAt(): bigint | undefined;
   /** The votes and requests of a validator in the round in progress and later ones, as far as they are kept. */
   saidBy(author: Address): readonly Authored[];
+  /** What this node tells and hears of one key on two nodes. */
+  readonly keyWatch: KeyWatch;
   /** Stops for good because a dependency failed, and reports the error. */
   fail(error: unknown): void;
   /** Stops; resolves when no commit is in progress. */
@@ -88,6 +93,7 @@ export function createEngineFor(rules: Rules, parts: EngineParts, stateMachine: 
 /** Operations that are handed on without the engine are fields. */
 class ConsensusEngine implements Engine {
   readonly proposals = createVoteProposals();
+  readonly keyWatch: KeyWatch;
   private readonly rules: Rules;
   private readonly parts: EngineParts;
   private readonly stateMachine: Step;
@@ -112,6 +118,12 @@ class ConsensusEngine implements Engine {
     this.effectHandler = createEffectHandler(rules, { ...parts, proposals }, (input) => this.post(input));
     this.pausedMessages = createPausedMessages(rules);
     this.monitor = createMonitor({ rules, clock, logger, status, onTurnMissed: metrics?.turnMissed });
+    this.keyWatch = createKeyWatch({
+      ...{ rules, clock, metrics, outbox: parts.outbox, signer: parts.signer },
+      state: () => this.state,
+      post: (input) => this.post(input),
+      heardNotice: this.monitor.heardNotice,
+    });
     const limit = this.messageLimit + OWN_INPUTS_LIMIT;
     this.mailbox = createMailbox<Input>(limit, (input) => this.apply(input), this.fail);
   }
@@ -157,6 +169,8 @@ class ConsensusEngine implements Engine {
 
   readonly shouldListen = (): boolean => this.isListeningDue;
 
+  readonly votedAt = (): bigint | undefined => this.state.lastSigned?.height;
+
   readonly saidBy = (author: Address): readonly Authored[] =>
     (this.state.height?.messages ?? []).filter(({ signed }) => equalBytes(signed.author, author));
 
@@ -166,6 +180,7 @@ class ConsensusEngine implements Engine {
     this.isStopped = true;
     this.effectHandler.end();
     this.monitor.end();
+    this.keyWatch.end();
     this.parts.logger.error(
       { error },
       "consensus has stopped: this node neither proposes nor votes until it is restarted",
@@ -177,6 +192,7 @@ class ConsensusEngine implements Engine {
     this.isStopped = true;
     this.effectHandler.end();
     this.monitor.end();
+    this.keyWatch.end();
     await this.mailbox.close();
     await this.effectHandler.settled();
   };
@@ -211,9 +227,11 @@ class ConsensusEngine implements Engine {
     this.state = state;
     this.effectHandler.stateChanged(state);
     this.monitor.stepped(before, state, input);
+    this.keyWatch.stepped(before, state);
     for (const effect of effects) {
       if (this.isStopped) return;
       this.parts.metrics?.effectEmitted(effect, input);
+      if (effect.kind === "reportDoubleVote") this.keyWatch.contradicted(effect.first.signed.author);
       if (effect.kind === "recordVote") await this.effectHandler.recordVote(effect.record);
       else this.effectHandler.perform(effect, state);
     }

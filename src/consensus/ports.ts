@@ -72,6 +72,8 @@ export interface Outbox {
   multicast(message: Authored, validators: readonly Address[]): void;
   /** Addresses of the connected nodes, once for each connection. Absent where there is no network. */
   connected?(): readonly Address[];
+  /** Sends a notice of a shared key to every connected node. Absent where there is no network. */
+  sendNotice?(message: Authored): void;
 }
 
 /** Sends bytes to those of the addresses that are connected; delivery is not guaranteed. */
@@ -81,4 +83,6 @@ export interface Carrier {
     payload: Uint8Array,
     recipients: { readonly to: readonly Address[]; readonly except: readonly Address[] },
   ): void;
+  /** All connected addresses, validators or not; unknown when absent. */
+  readonly connected?: readonly Address[];
 }

@@ -36,13 +36,10 @@ export function isSealSought({ head, lastSigned }: State, self: Address, number:
   return above > 0n && (above <= SEALS_SOUGHT || above % SEALS_SOUGHT === 0n);
 }
 
-/**
- * Whether a start should listen before its first vote, because its record may be a copy that another node goes on from. A
- * record of the height in progress binds us anyway.
- */
-export function isListeningDue({ self }: Rules, record: LastSignedState, { header, tally }: Head): boolean {
+/** Whether a start should listen before its first vote, because its record may be a copy that another node goes on from. */
+export function isListeningDue({ self }: Rules, record: LastSignedState, { tally }: Head): boolean {
   if (tally.validators.length < 2 || !isValidator(tally, self)) return false;
-  return record.doubt === undefined && lastKnownHeight(record) <= header.number;
+  return record.doubt === undefined;
 }
 
 /** The height up to which seals of ours raise no doubt. */
@@ -120,6 +117,13 @@ export function recordAtOwnMessage(
     return record;
   const { doubt, ...rest } = withDoubt(record, head, freshness(state, head.header.timestamp), nowMs);
   return { ...rest, doubt: { ...doubt, upTo: larger(upTo, doubt.upTo) } };
+}
+
+/** The record after another node with our key has said that it takes part; unchanged where we are no validator, or the only one. */
+export function recordAtClaim(rules: Rules, state: State, nowMs: number): LastSignedState | undefined {
+  const { head, lastSigned } = state;
+  if (head === undefined || isAlone(rules, head) || !isValidator(head.tally, rules.self)) return lastSigned;
+  return withDoubt(lastSigned ?? nothingAbove(head.header.number), head, "ownKey", nowMs);
 }
 
 /** A record that nothing was signed above a height. */

@@ -126,6 +126,8 @@ export type Input =
   | ({ readonly kind: "signed"; readonly id: RoundId } & OwnSignature)
   /** Through our own commit or through sync. */
   | { readonly kind: "headAdvanced"; readonly head: Head; readonly ownSeal?: OwnSeal }
+  /** Another node with our key says that it takes part, and we must not (sharedKeys.ts of consensus). */
+  | { readonly kind: "ownKeyClaimed" }
   /** From the operator: neither propose nor vote until resumed. */
   | { readonly kind: "paused" | "resumed" };
 

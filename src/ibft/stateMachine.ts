@@ -1,7 +1,7 @@
 import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { equalBytes } from "../primitives/hex.ts";
 import type { LastSignedState } from "./lastSigned.ts";
-import { recordAtHead, recordAtOwnMessage, stateAtStart } from "./lostVotes.ts";
+import { recordAtClaim, recordAtHead, recordAtOwnMessage, stateAtStart } from "./lostVotes.ts";
 import type { Authored, RoundId } from "./message.ts";
 import { findMessageError } from "./messageRules.ts";
 import {
@@ -81,6 +81,9 @@ function take(transition: TransitionBuilder, input: Input): void {
       break;
     case "message":
       onMessage(transition, input.message);
+      break;
+    case "ownKeyClaimed":
+      onOwnKeyClaimed(transition);
       break;
     case "blockTimer":
       if (isCurrent(transition, input.id)) continueDuty(transition);
@@ -176,6 +179,12 @@ function onMessage(transition: TransitionBuilder, message: Authored): void {
   else if (message.kind === "proposal") onProposal(transition, message);
   else if (message.kind === "roundChange") onRoundChange(transition, message);
   else onVote(transition, message);
+}
+
+function onOwnKeyClaimed(transition: TransitionBuilder): void {
+  const { rules, state, nowMs } = transition;
+  const lastSigned = recordAtClaim(rules, state, nowMs);
+  if (lastSigned !== state.lastSigned) onDoubt(transition, lastSigned);
 }
 
 /** A decided block is still committed: its quorum may include our seal. */

@@ -26,7 +26,7 @@ import { type Connection, createConnection, plainHost, type Remote } from "./rlp
 import type { Disconnect } from "./rlpx/disconnectReason.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { type Hello, ownHello } from "./rlpx/hello.ts";
-import { createSharedKeyWarnings, type SharedKeyWarnings } from "./sharedKey.ts";
+import { createSharedKeyWarnings, type OnSharedKey, type SharedKeyWarnings } from "./sharedKey.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
 import { createUnreachablePeers, type UnreachablePeer, type UnreachablePeers } from "./unreachablePeers.ts";
@@ -107,6 +107,8 @@ export interface NetworkParts {
   readonly isValidator?: (address: Address) => boolean;
   /** Traffic counters; absent for none. */
   readonly traffic?: Traffic | undefined;
+  /** Two nodes use the key of this address, of which one is a peer, or this node. */
+  readonly onSharedKey?: OnSharedKey;
   readonly onPeerConnected?: () => void;
   readonly onPeerDisconnected?: (disconnect: Disconnect) => void;
 }
@@ -169,7 +171,7 @@ class PeerToPeerNetwork implements Network {
       dial: (node) => this.dial(node),
     });
     this.unreachablePeers = createUnreachablePeers({ clock, logger });
-    this.sharedKeyWarnings = createSharedKeyWarnings(clock, logger);
+    this.sharedKeyWarnings = createSharedKeyWarnings(nodeId, clock, logger, parts.onSharedKey);
     this.banList = createBanList(
       { bannedIds: settings.bannedIds, isMaintained: (id) => this.maintained.has(id) },
       () => clock.nowMs(),
@@ -355,7 +357,7 @@ class PeerToPeerNetwork implements Network {
     socket: Socket,
     { remote, remoteId }: { readonly remote: Remote; readonly remoteId?: Uint8Array },
   ): Connection {
-    const { table, pending, sockets, readingTime, bufferBudget } = this;
+    const { table, pending, sockets, readingTime, bufferBudget, sharedKeyWarnings } = this;
     const { clock, traffic } = this.parts;
     sockets.add(socket);
     const connection: Connection = createConnection(
@@ -372,7 +374,10 @@ class PeerToPeerNetwork implements Network {
           pending.remove(connection);
           table.open(connection, hello);
         },
-        message: (id, payload) => table.receive(connection, id, payload),
+        message: (id, payload) => {
+          sharedKeyWarnings.heard(connection);
+          table.receive(connection, id, payload);
+        },
         base: (direction, id) => traffic?.passed(baseMessage(direction, id)),
         broken: () => traffic?.inputRefused("badFrame", 1),
         ended(disconnect) {

@@ -125,7 +125,7 @@ class ConnectedPeerTable implements PeerTable {
   }
 
   end(connection: Connection, disconnect: Disconnect): void {
-    const { banList, unreachablePeers, logger } = this.parts;
+    const { banList, unreachablePeers, sharedKeyWarnings, logger } = this.parts;
     const { remote, dialedId, provenId } = connection;
     const nodeId = provenId ?? dialedId;
     banList.remember(disconnect, { nodeId: provenId, host: remote.host });
@@ -135,8 +135,9 @@ class ConnectedPeerTable implements PeerTable {
     if (link !== undefined) this.removeConnection(link, disconnect);
     else if (dialedId !== undefined) this.dialFailed(dialedId, disconnect);
     const unreachableId = dialedId ?? provenId;
-    if (unreachableId !== undefined && this.find(unreachableId) === undefined)
-      unreachablePeers.disconnected(unreachableId, disconnect, provenId !== undefined);
+    if (unreachableId === undefined || this.find(unreachableId) !== undefined) return;
+    unreachablePeers.disconnected(unreachableId, disconnect, provenId !== undefined);
+    if (disconnect.by === "them" && disconnect.reason === "alreadyConnected") sharedKeyWarnings.refusedUs();
   }
 
   disconnectPeer(nodeId: Uint8Array, reason: DisconnectReason): void {

@@ -50,6 +50,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     connected: () => transport.connected,
     hasOtherNodeKey: parts.hasOtherNodeKey,
     saidBy: (author) => engine().saidBy(author),
+    judgeNotice: (notice) => engine().keyWatch.judge(notice),
     findTransaction: (hash) => pool.get(hash)?.transaction,
     deliver: (message, waitedMs) => engine().receive(message, waitedMs),
     clock,
@@ -65,6 +66,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     outbox: {
       multicast: (message, validators) => router.multicast(message, validators),
       connected: () => transport.connected.flatMap((node) => [node, ...router.speakers.validatorsOf(node)]),
+      sendNotice: (message) => router.sendNotice(message),
     },
     isSpeaker: (node) => router.speakers.has(node),
     headAdvanced: (head) => router.headAdvanced(head),

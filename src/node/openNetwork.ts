@@ -88,7 +88,8 @@ export async function openNetwork(
   });
   onStop(() => engine.stop());
   chain.onHeadChanged(blockLog.headChanged);
-  const peers = await openPort(context, stores, chainAndPool, { ...peering, counters });
+  const onSharedKey = engine.keyWatch.seen;
+  const peers = await openPort(context, stores, chainAndPool, { ...peering, counters, onSharedKey });
   if (!peers.ok) return peers;
   const { network, facts: peerToPeer } = peers.value ?? {};
   return ok({ engine, peering, pauseReasons: createPauseReasons(engine), network, peerToPeer });
@@ -100,23 +101,19 @@ async function openPort(
   { key, directory }: Stores,
   { chain, permissions }: ChainAndPool,
   {
-    protocols,
-    headOf,
     isSpeaker,
-    counters,
-  }: Pick<Peering, "protocols" | "headOf" | "isSpeaker"> & Pick<PeersParts, "counters">,
+    ...parts
+  }: Pick<Peering, "protocols" | "headOf" | "isSpeaker"> & Pick<PeersParts, "counters" | "onSharedKey">,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   const peers = await openPeers(settings, {
+    ...parts,
     key,
-    protocols,
     permissions,
     isValidator: (address) => isValidator(chain.tallyAfter(chain.head), address) || isSpeaker(address),
-    headOf,
     forks: forksOf(chain, settings.chainSpec),
     knownNodesFile: directory.knownNodesFile,
     clock: durationClock,
     logger: logger.child("network"),
-    counters,
   });
   if (!peers.ok || peers.value === undefined) return peers;
   const { network, close } = peers.value;

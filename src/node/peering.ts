@@ -73,10 +73,10 @@ export function createPeering(parts: PeeringParts): Peering {
     onSyncChanged: (listener) => exchange.onSyncChanged(listener),
     begin(reasons) {
       pauseReasons = reasons;
-      const { hasOtherNodeKey, spec } = parts;
+      const { engine, hasOtherNodeKey, spec, clock } = parts;
       listenFirst(
-        { engine: parts.engine(), hold: reasons, schedule: spec.ibft, hasOtherNodeKey },
-        parts.clock,
+        { engine: engine(), hold: reasons, schedule: spec.ibft, hasOtherNodeKey, logger: logger.consensus },
+        clock,
       );
       messages.headAdvanced({ ...chain.head, tally: chain.tallyAfter(chain.head) });
       chain.onHeadChanged(({ head, added }) => {

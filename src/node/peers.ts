@@ -9,6 +9,7 @@ import type { NamedNode } from "../network/discovery/namedNodes.ts";
 import type { NodeContact } from "../network/discovery/packets.ts";
 import type { Network } from "../network/network.ts";
 import type { DiscoverySearch } from "../network/peerDiscovery.ts";
+import type { OnSharedKey } from "../network/sharedKey.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Permissions } from "../permissioning/permissions.ts";
@@ -46,6 +47,8 @@ export interface PeersParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly counters: PeerCounters;
+  /** Two nodes use the key of this address. */
+  readonly onSharedKey: OnSharedKey;
 }
 
 /** What nodes say about the forks of their chain. */
@@ -68,6 +71,7 @@ export async function openPeers(
     clock,
     logger,
     counters,
+    onSharedKey,
   }: PeersParts,
 ): Promise<Result<Peers | undefined, "addressInUse" | "cannotListen">> {
   if (peers === undefined) return ok(undefined);
@@ -102,6 +106,7 @@ export async function openPeers(
         (node.tcpPort === address.portOf(port) && node.host === address.host),
       isValidator,
       traffic: counters.traffic,
+      onSharedKey,
       onPeerConnected: counters.connected,
       onPeerDisconnected: counters.disconnected,
     },

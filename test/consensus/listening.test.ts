@@ -9,12 +9,13 @@ import { aCandidate, aGenesisHead, aSchedule, headOf, toyAddresses, toyRules } f
 const [SELF, ...OTHERS] = toyAddresses(4) as [Address, ...Address[]];
 
 /** A validator that has just started, with the connections and the head that a test gives it. */
-function aStart({ shouldListen = true, hasOtherNodeKey = false } = {}) {
+function aStart({ shouldListen = true, hasOtherNodeKey = false, votedAt = 0n } = {}) {
   const clock = createHandClock(0);
   const schedule = aSchedule();
   const events: string[] = [];
   let state: State = { ...UNSTARTED, head: aGenesisHead([SELF, ...OTHERS]) };
   let connected: readonly Address[] = [];
+  let asks = 0;
   const members = [SELF, ...OTHERS].map((address) => ({
     ...{ address, lastHeard: undefined, isPresent: false, missedTurns: 0 },
   }));
@@ -23,6 +24,8 @@ function aStart({ shouldListen = true, hasOtherNodeKey = false } = {}) {
     {
       engine: {
         shouldListen: () => shouldListen,
+        votedAt: () => votedAt,
+        keyWatch: { ask: () => void asks++ },
         status: () => describeStatus(state, { rules, isFailed: false, members, connected }),
       },
       hold: {
@@ -62,11 +65,12 @@ describe("a validator that starts", () => {
     const { events, connect, wait } = aStart({ hasOtherNodeKey: true });
     connect(3);
     wait(5_000);
-    expect(events).toEqual(["listens", "votes after 3000 ms"]);
+    expect(events).toEqual(["listens", "votes after 3100 ms"]);
   });
 
   it("votes when a block of each validator has come without its key", () => {
-    const { events, block, wait } = aStart();
+    const { events, block, connect, wait } = aStart();
+    connect(1);
     for (let number = 1; number <= 4; number++) {
       wait(1_000);
       block();
@@ -79,20 +83,42 @@ describe("a validator that starts", () => {
     const { events, connect, wait } = aStart();
     connect(2);
     wait(9_000);
-    expect(events).toEqual(["listens", "votes after 3000 ms"]);
+    expect(events).toEqual(["listens", "votes after 3100 ms"]);
   });
 
-  it("votes after ten seconds in any case", () => {
-    const { events, block, wait } = aStart();
+  it("votes ten seconds after its first connection in any case", () => {
+    const { events, block, connect, wait } = aStart();
+    connect(1);
     for (let number = 1; number <= 3; number++) {
       wait(2_900);
       block();
     }
     wait(5_000);
-    expect(events).toEqual(["listens", "votes after 10000 ms"]);
+    expect(events).toEqual(["listens", "votes after 10100 ms"]);
   });
 
-  it("votes at once where its record binds it, or it is alone", () => {
+  it("counts from its first connection with a validator: before, it hears nothing and nobody hears it", () => {
+    const { events, connect, wait } = aStart();
+    wait(60_000);
+    expect(events).toEqual(["listens"]);
+    connect(1);
+    wait(2_000);
+    connect(0);
+    wait(60_000);
+    connect(2);
+    wait(9_000);
+    expect(events).toEqual(["listens", "votes after 125100 ms"]);
+  });
+
+  it("votes after half a second where its record of this height binds it", () => {
+    const { events, connect, wait } = aStart({ votedAt: 1n });
+    wait(1_000);
+    connect(1);
+    wait(5_000);
+    expect(events).toEqual(["listens", "votes after 1600 ms"]);
+  });
+
+  it("votes at once where it is alone, or silent anyway", () => {
     const { events, wait } = aStart({ shouldListen: false });
     wait(5_000);
     expect(events).toEqual([]);

@@ -152,6 +152,7 @@ export function startToyNode(
           if (settings.onMoment?.(`sent ${message.kind}`) === "crash") isDead = true;
         },
         ...(settings.connected && { connected: settings.connected }),
+        sendNotice: (message) => settings.outbox?.sendNotice?.(message),
       },
       clock,
       logger: settings.logger ?? silentLogger,

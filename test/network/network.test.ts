@@ -200,7 +200,7 @@ describe("a node refuses a peer", IN_REAL_TIME, () => {
     const second = { ...helloOf(identity(2)), listenPort: 4_321 };
     for (const _ of [1, 2])
       expect(await sendHello(host, identity(2), second).disconnected).toBe("alreadyConnected");
-    expect(lines).toMatchObject([{ message: expect.stringMatching(/^two nodes use the key of 0x/) }]);
+    expect(lines).toMatchObject([{ message: expect.stringMatching(/^two nodes run with the key of 0x/) }]);
     expect(JSON.stringify(lines)).toContain("127.0.0.1:4321 is refused");
   });
 

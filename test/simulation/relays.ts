@@ -22,6 +22,8 @@ export interface Relays {
   headAdvanced(node: SimulatedNode, head: Head): void;
   /** Sends our own message. */
   multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
+  /** Sends a notice of a shared key to all linked nodes. */
+  sendNotice(node: SimulatedNode, message: Authored): void;
   /** Sends a Byzantine validator's message to one node, over the link to it. */
   tell(from: SimulatedNode, to: SimulatedNode, message: Authored): void;
 }
@@ -68,7 +70,12 @@ export function createRelays(parts: RelaysParts): Relays {
       self: node.rules.self,
       schedule: { ...parts.ownLimits, requestTimeoutSeconds: parts.requestTimeoutSeconds },
       codec,
+      judgeNotice: (notice) => node.judgeNotice(notice),
       carrier: {
+        get connected() {
+          const linked = nodes.filter(({ state, index }) => state && mesh.areLinked(node.index, index));
+          return linked.map(({ rules }) => rules.self);
+        },
         send(code, payload, { to, except }) {
           const isOwn = except.length === 1;
           for (const other of nodes) {
@@ -121,6 +128,7 @@ export function createRelays(parts: RelaysParts): Relays {
       if (node.state !== undefined) desks.get(node)?.headAdvanced(head);
     },
     multicast: (node, message, validators) => desks.get(node)?.multicast(message, validators),
+    sendNotice: (node, message) => desks.get(node)?.sendNotice(message),
     tell(from, to, message) {
       if (!mesh.areLinked(from.index, to.index)) return;
       const { code, payload } = codec.encode(message);

@@ -1,6 +1,7 @@
 import { createEngineFor, type Engine } from "../../src/consensus/engine.ts";
 import { listenFirst } from "../../src/consensus/listening.ts";
 import type { BuildOrder, RemoteSigner } from "../../src/consensus/ports.ts";
+import type { KeyNotice } from "../../src/consensus/router/keyNotice.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import type { Authored } from "../../src/ibft/message.ts";
@@ -39,6 +40,8 @@ export interface SimulatedNode {
   /** Pause reasons; cleared at each start. */
   readonly holds: PauseReasons;
   hear(message: Authored): void;
+  /** Hears a notice of a shared key; whether others should. */
+  judgeNotice(notice: KeyNotice): boolean;
   headAdvanced(head: Head): void;
   /** The engine of this run only; undefined after a crash. */
   plan(delayMs: number, action: () => void): void;
@@ -86,6 +89,7 @@ export interface NodeParts {
   afterStep(node: SimulatedNode, before: State, input: Input, transition: Transition): void;
   connected(node: SimulatedNode): readonly Address[];
   multicast(node: SimulatedNode, message: Authored, validators: readonly Address[]): void;
+  sendNotice(node: SimulatedNode, message: Authored): void;
   build(node: SimulatedNode, order: BuildOrder): Promise<Candidate | undefined>;
   check(node: SimulatedNode, candidate: Candidate): Promise<boolean>;
   commit(node: SimulatedNode, candidate: Candidate, seals: readonly Signature[]): Promise<boolean>;
@@ -133,6 +137,10 @@ export function createNode(
     hear(message) {
       engine?.receive(message);
       onWork();
+    },
+    judgeNotice(notice) {
+      onWork();
+      return sabotage.listensNever !== true && engine?.keyWatch.judge(notice) === true;
     },
     headAdvanced(head) {
       engine?.headAdvanced(head);
@@ -212,6 +220,9 @@ export function createNode(
         outbox: {
           multicast(message, validators) {
             if (mayAct()) parts.multicast(node, message, validators);
+          },
+          sendNotice(message) {
+            if (sabotage.listensNever !== true && isAlive()) parts.sendNotice(node, message);
           },
           connected: () => parts.connected(node),
         },

@@ -138,6 +138,7 @@ export function createNetwork(
           .filter(({ state, index: other }) => state && mesh.areLinked(node.index, other))
           .map(({ rules }) => rules.self),
       multicast,
+      sendNotice: (speaker, notice) => relays?.sendNotice(speaker, notice),
       build,
       check,
       commit: (committer, candidate, seals) => exchange.commit(committer, candidate, seals),

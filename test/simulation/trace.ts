@@ -30,6 +30,7 @@ export function describeInput(input: Input): string {
       return `head is ${input.head.header.number} ${short(input.head.hash)}`;
     case "paused":
     case "resumed":
+    case "ownKeyClaimed":
       return input.kind;
   }
 }

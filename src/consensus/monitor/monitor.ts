@@ -5,10 +5,12 @@ import type { Head } from "../../ibft/validatorSet.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
+import type { KeyNotice } from "../router/keyNotice.ts";
 import { createClockSkew } from "./clockSkew.ts";
 import { describeFailedRound } from "./failedRound.ts";
 import { createLiveness, type Member } from "./liveness.ts";
 import { logRound } from "./roundLog.ts";
+import { createSharedKeyLog } from "./sharedKeys.ts";
 import { createSilenceLog } from "./silence.ts";
 import { describeStall } from "./stall.ts";
 import type { ConsensusStatus } from "./status.ts";
@@ -23,6 +25,8 @@ export interface Monitor {
   heard(message: Authored, waitedMs: number): void;
   /** To be called after each step of the state machine. */
   stepped(before: State, after: State, input: Input): void;
+  /** To be called for each notice that two nodes run with one key. */
+  heardNotice(notice: KeyNotice): void;
   members(): readonly Member[];
   /** Stops logging. */
   end(): void;
@@ -40,6 +44,7 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
   const liveness = createLiveness(rules.self);
   const skew = createClockSkew(rules.self);
   const silence = createSilenceLog(logger, rules.self);
+  const sharedKeys = createSharedKeyLog(logger, rules.self);
   const stall = createStallWarnings({ clock, logger, status });
   const isWarned = createWarningLimit();
   let hasEnded = false;
@@ -84,6 +89,7 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
       else onFailedRound(before, after, input);
       logRound(logger, { self: rules.self, before, after });
     },
+    heardNotice: (notice) => sharedKeys.heard(notice, clock.nowMs()),
     members: liveness.members,
     end() {
       hasEnded = true;

@@ -4,6 +4,7 @@ import { isValidator } from "../../ibft/validatorVotes.ts";
 import type { Facts, Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toHex } from "../../primitives/hex.ts";
+import { REMEDY, RISK } from "./sharedKeys.ts";
 
 /**
  * Tells the operator that this validator is silent because it may have signed what its record lacks, why, for how long and
@@ -72,8 +73,7 @@ const CAUSES: Readonly<Record<DoubtReason, (self: string) => string>> = {
     "vote again where it may have voted could fork the chain.",
   ownKey: (self) =>
     `TWO NODES RUN WITH THE KEY of the validator ${self}: the network shows votes of this key that this node did not sign. ` +
-    "Two nodes with one key can vote for two different blocks of one height, as a lying validator does, and can fork the " +
-    "chain. Stop one of them at once.",
+    `${RISK} ${REMEDY}`,
 };
 
 const REPEAT_MS = 30_000;

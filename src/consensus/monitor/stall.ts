@@ -45,7 +45,7 @@ function reasonOf(
     case "following":
       return "this node is not a validator and receives no votes; ibft_status of a validator tells who is missing";
     case "paused":
-      return "this node is paused and does not take part";
+      return `this node is paused and does not take part${isAlone(status) ? "; it is connected with no other validator" : ""}`;
     case "failed":
     case "notStarted":
       return "consensus does not run on this node";
@@ -58,6 +58,10 @@ function reasonOf(
     default:
       return assertNever(status.mode);
   }
+}
+
+function isAlone({ members }: ConsensusStatus): boolean {
+  return members.length > 1 && members.every(({ connections }) => connections === 0);
 }
 
 function describeVoting(

@@ -12,6 +12,8 @@ import type { RawMessage } from "../buffers/futureMessages.ts";
 import { createLastSentMessages } from "../buffers/lastSentMessages.ts";
 import { createOtherHeights, type OtherHeights } from "../buffers/otherHeights.ts";
 import type { Carrier } from "../ports.ts";
+import { type KeyNotice, NOTICE_HEIGHT } from "./keyNotice.ts";
+import { createKeyNotices, type KeyNotices } from "./keyNotices.ts";
 import { IBF_CODEC, type MessageCodec } from "./messageCodec.ts";
 import { createMessageLog, type MessageLog } from "./messageLog.ts";
 import { createMessageReading, type Keyed, type MessageReading } from "./messageReading.ts";
@@ -42,6 +44,8 @@ export interface MessageRouter {
   headAdvanced(head: Head): void;
   /** Sends our own message to every other validator. */
   multicast(message: Authored, validators: readonly Address[]): void;
+  /** Sends our own notice of a shared key to every connected node (keyNotices.ts). */
+  sendNotice(message: Authored): void;
   /**
    * To be called for a new connection. Sends a validator our last messages of this height again: when several validators
    * start together, messages sent before they were connected are lost, which would cost a round timeout. Also returns the
@@ -76,6 +80,8 @@ export interface MessageRouterParts {
   /** Only durations are measured, so any clock will do. */
   readonly clock: Pick<Clock, "nowMs">;
   readonly logger: Logger;
+  /** Takes a validator's notice of a shared key; whether it is news. None is by default. */
+  readonly judgeNotice?: (notice: KeyNotice) => boolean;
   /** What a validator has said at the height in progress; nothing by default. */
   readonly saidBy?: (author: Address) => readonly Authored[];
   /** Looks up known transactions, so that those of a proposal are not decoded again. */
@@ -113,6 +119,7 @@ class Router implements MessageRouter {
   private readonly reading: MessageReading;
   private readonly relay: MessageRelay;
   private readonly messageLog: MessageLog;
+  private readonly notices: KeyNotices;
   private head: Head | undefined;
 
   constructor(parts: MessageRouterParts) {
@@ -126,6 +133,12 @@ class Router implements MessageRouter {
     const isSpeaker = (node: Address): boolean => speakers.has(node);
     this.reading = createMessageReading({ codec, findTransaction, shares, isSpeaker });
     this.relay = createMessageRelay({ ...parts, speakers, onRelayed: () => metrics?.relayed() });
+    const { judgeNotice = () => false, clock, carrier } = parts;
+    this.notices = createKeyNotices({
+      ...{ codec, carrier, clock },
+      judge: judgeNotice,
+      isValidator: (address) => this.head !== undefined && isValidator(this.head.tally, address),
+    });
   }
 
   receive(message: RawMessage): void {
@@ -169,8 +182,13 @@ class Router implements MessageRouter {
     this.introduce(code, payload, to);
   }
 
+  sendNotice(message: Authored): void {
+    this.notices.send(message);
+  }
+
   peerConnected(address: Address, send: (code: number, payload: Uint8Array) => void): void {
     this.relay.peerConnected(address);
+    this.notices.greet(send);
     if (this.head === undefined || equalBytes(address, this.parts.self)) return;
     const isVoting = isValidator(this.head.tally, address) || this.speakers.has(address);
     if (!isVoting && this.parts.hasOtherNodeKey !== true) return;
@@ -201,12 +219,17 @@ class Router implements MessageRouter {
 
   private route(message: Arrived, head: Head): void {
     const { key, sender, code, payload } = message;
+    const id = this.codec.peekRoundId(code, payload);
+    if (id?.height === NOTICE_HEIGHT) {
+      this.notices.receive(message);
+      this.settle(message, "past");
+      return;
+    }
     if (!this.received.add(key) && !this.reading.isAwaited(key, sender)) {
       this.relay.repeated(message);
       this.settle(message, "duplicate");
       return;
     }
-    const id = this.codec.peekRoundId(code, payload);
     const current = head.header.number + 1n;
     if (id === undefined) this.settle(message, this.decodingErrorOf(message));
     else if (id.height === current) this.take(message, head, (result) => this.settle(message, result));

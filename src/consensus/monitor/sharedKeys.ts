@@ -1,0 +1,65 @@
+import type { Logger } from "../../observability/logger.ts";
+import type { Address } from "../../primitives/address.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import type { KeyNotice } from "../router/keyNotice.ts";
+
+/**
+ * Tells the operator of notices that two nodes run with one validator's key: on the nodes with that key, and on all others
+ * (ibft2.md#notices-of-a-shared-key). Each key is told of once a minute, and again when its owner says it after others did.
+ */
+export interface SharedKeyLog {
+  heard(notice: KeyNotice, nowMs: number): void;
+}
+
+export function createSharedKeyLog(logger: Logger, self: Address): SharedKeyLog {
+  const toldMs = new Map<string, number>();
+
+  return {
+    heard(notice, nowMs) {
+      const { author, key } = notice;
+      const isProven = equalBytes(author, key);
+      const name = `${toKey(key)} ${isProven} ${notice.kind === "contradiction"}`;
+      if (nowMs - (toldMs.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
+      toldMs.delete(name);
+      toldMs.set(name, nowMs);
+      dropOldest(toldMs, KEYS_REMEMBERED);
+      const isOurs = equalBytes(key, self);
+      const facts = { validator: key, saidBy: author };
+      if (isOurs) logger.error(facts, describeOwn(self, sourceOf(notice)));
+      else logger.warn(facts, describeOther(notice));
+    },
+  };
+}
+
+/** Who says so of our key. */
+function sourceOf({ kind, author, key }: KeyNotice): string {
+  if (equalBytes(author, key)) return "another node that has it says so";
+  const name = `the validator ${toHex(author)}`;
+  return kind === "contradiction"
+    ? `${name} has two different blocks of one round that are signed with it`
+    : `${name} is called by both`;
+}
+
+function describeOwn(self: Address, source: string): string {
+  return `TWO NODES RUN WITH THE KEY of the validator ${toHex(self)}, which is this node's: ${source}. ${RISK} ${REMEDY}`;
+}
+
+function describeOther({ kind, author, key }: KeyNotice): string {
+  const source = equalBytes(author, key) ? "one of the two" : `the validator ${toHex(author)}`;
+  const isSure = kind !== "contradiction";
+  return (
+    `${isSure ? "" : "it seems that "}two nodes run with the key of the validator ${toHex(key)}${isSure ? "" : ", or it lies"}, ` +
+    `says ${source}. ${RISK} Tell its operator: one of the two must be stopped at once`
+  );
+}
+
+/** What two nodes with one validator's key can do. */
+export const RISK =
+  "Two nodes with one key can vote for two different blocks of one height, as a lying validator does, and can fork the chain.";
+
+export const REMEDY = "Stop one of them at once.";
+
+const REPEAT_MS = 60_000;
+const KEYS_REMEMBERED = 256;
