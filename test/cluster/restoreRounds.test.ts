@@ -31,6 +31,8 @@ const WITHIN_MS = 120_000;
 const PROGRESS_EVERY = 10;
 /** For how many rounds a second node runs. */
 const TWIN_ROUNDS = 3;
+/** All that a copy by hand has; a socket cannot be copied. */
+const WHOLE_FOLDER = { recursive: true, filter: (path: string) => !path.endsWith(".sock") } as const;
 const VOTES = ["votes.log", "votes.log.mark"];
 
 it.skipIf(ROUNDS === 0)(
@@ -119,13 +121,13 @@ class Run {
 
   private copyOf({ dataPath }: Member): string {
     const copy = join(temporaryFolder(), "copy");
-    cpSync(dataPath, copy, { recursive: true });
+    cpSync(dataPath, copy, WHOLE_FOLDER);
     return copy;
   }
 
   private async startTwin(since: number, of: Member): Promise<void> {
     const dataPath = join(temporaryFolder(), "twin");
-    cpSync(this.copies.get(of) ?? of.dataPath, dataPath, { recursive: true });
+    cpSync(this.copies.get(of) ?? of.dataPath, dataPath, WHOLE_FOLDER);
     const member: Member = {
       key: of.key,
       nodeKey: of.nodeKey,
@@ -208,13 +210,13 @@ function restoreVotes(copy: string, dataPath: string): void {
 
 function restoreFolder(copy: string, dataPath: string): void {
   rmSync(dataPath, { recursive: true });
-  cpSync(copy, dataPath, { recursive: true });
+  cpSync(copy, dataPath, WHOLE_FOLDER);
 }
 
 function swapFolders(copy: string, dataPath: string): void {
   const aside = `${dataPath}-aside`;
   renameSync(dataPath, aside);
-  cpSync(copy, dataPath, { recursive: true });
+  cpSync(copy, dataPath, WHOLE_FOLDER);
   rmSync(copy, { recursive: true });
   renameSync(aside, copy);
 }
