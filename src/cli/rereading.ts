@@ -1,5 +1,5 @@
 import type { Configuration } from "../config/readSettings.ts";
-import { type Reread, rereadSettings } from "../config/rereadSettings.ts";
+import { rereadSettings } from "../config/rereadSettings.ts";
 import type { LiveSettings } from "../node/liveSettings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
@@ -15,7 +15,7 @@ export interface Rereading {
 }
 
 const PAUSE_MS = 1000;
-/** Warnings for options that need a restart. */
+/** Warnings after a request. */
 const MAX_WARNINGS = 10;
 const MAX_PROBLEM_LENGTH = 2000;
 
@@ -56,7 +56,16 @@ export function createRereading(
       ),
     );
     if (!applied.ok) return applied.error.message;
-    warnOfRestart(read.value, logger);
+    const known = new Set(configuration.settings.warnings);
+    const warnings = [
+      ...read.value.settings.warnings.filter((warning) => !known.has(warning)),
+      ...read.value.awaitingRestart.map(
+        ({ option, given }) => `--${option}, now given ${given}, takes effect at the next start`,
+      ),
+    ];
+    for (const warning of warnings.slice(0, MAX_WARNINGS)) logger.warn({}, warning);
+    const more = warnings.length - MAX_WARNINGS;
+    if (more > 0) logger.warn({}, `${more} more warnings of the new configuration are not shown`);
     return undefined;
   }
 
@@ -79,11 +88,4 @@ export function createRereading(
 function refusal(problem: string): string {
   const shown = problem.length > MAX_PROBLEM_LENGTH ? `${problem.slice(0, MAX_PROBLEM_LENGTH)}…` : problem;
   return `the configuration cannot be reread, and nothing of it changes: ${shown.replaceAll("\n", "; ")}`;
-}
-
-function warnOfRestart({ awaitingRestart }: Reread, logger: Logger): void {
-  for (const { option, given } of awaitingRestart.slice(0, MAX_WARNINGS))
-    logger.warn({ option }, `--${option}, now given ${given}, takes effect at the next start`);
-  const others = awaitingRestart.length - MAX_WARNINGS;
-  if (others > 0) logger.warn({}, `${others} more changed options take effect at the next start`);
 }

@@ -25,6 +25,11 @@ const APPLIED_WHILE_RUNNING: ReadonlySet<OptionName> = new Set<OptionName>([
   "miner-extra-data",
   "target-gas-limit",
   "static-nodes-file",
+  "host-allowlist",
+  "rpc-http-api",
+  "rpc-http-cors-origins",
+  "rpc-ws-api",
+  "rpc-ws-origins",
 ]);
 
 /**

@@ -16,6 +16,7 @@ import type { TxPool } from "../txpool/txPool.ts";
 import type { BlockControls } from "./miningSettings.ts";
 import type { NamedPeers } from "./openChainAndPool.ts";
 import { dialAddress } from "./peerFacts.ts";
+import type { CallerAccess } from "./rpcServers.ts";
 
 /**
  * What a running node takes over from a configuration that was read again: log levels, the lists of permissions, static
@@ -36,6 +37,7 @@ export interface LiveParts {
   readonly namedPeers: NamedPeers;
   readonly pool: Pick<TxPool, "blockFloors" | "changeBlockFloors">;
   readonly mining: Pick<BlockControls, "changeable">;
+  readonly access: CallerAccess;
   /** Undefined when peer-to-peer is off. */
   readonly network: Pick<Network, "addPeer" | "stopMaintaining" | "review"> | undefined;
 }
@@ -45,7 +47,12 @@ export function createLiveSettings(parts: LiveParts): LiveSettings {
     apply(settings, tell) {
       const reloaded = reloadPermissions(parts.permissions);
       if (!reloaded.ok) return reloaded;
-      const changes = [...reloaded.value, ...changePeers(parts, settings), ...changeBlocks(parts, settings)];
+      const changes = [
+        ...reloaded.value,
+        ...changePeers(parts, settings),
+        ...changeAccess(parts.access, settings),
+        ...changeBlocks(parts, settings),
+      ];
       if (reloaded.value.length > 0) parts.network?.review();
       const levels = levelChanges(parts.logger, settings.logging);
       const all = [...describeLevels(levels), ...changes];
@@ -100,6 +107,33 @@ function changePeers({ network, namedPeers }: LiveParts, { peers }: Settings): s
 
 function withoutThose(nodes: ReadonlyMap<string, Enode>, others: ReadonlyMap<string, Enode>): Enode[] {
   return [...nodes].flatMap(([url, node]) => (others.has(url) ? [] : [node]));
+}
+
+/** Servers that are off stay off. */
+function changeAccess(access: CallerAccess, settings: Settings): string[] {
+  const before = listsOf(access.now);
+  access.now = settings;
+  return listsOf(settings).flatMap(([name, list], index) => {
+    const [, old] = before[index] ?? [];
+    const shown = list?.join(",") || "none";
+    const was = old?.join(",") || "none";
+    return shown === was ? [] : [`${name}=${shown} (was ${was})`];
+  });
+}
+
+function listsOf({
+  http,
+  webSocket,
+  metrics,
+}: CallerAccess["now"]): readonly (readonly [name: string, list: readonly string[] | undefined])[] {
+  const servers = [http, webSocket, metrics?.server];
+  return [
+    ["host-allowlist", servers.find((server) => server !== undefined)?.hostAllowlist],
+    ["rpc-http-api", http?.groups],
+    ["rpc-http-cors-origins", http?.corsOrigins],
+    ["rpc-ws-api", webSocket?.groups],
+    ["rpc-ws-origins", (webSocket ?? http)?.trustedOrigins],
+  ];
 }
 
 function changeBlocks(

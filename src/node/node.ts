@@ -136,6 +136,7 @@ async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "sto
       pool: chainAndPool.value.pool.pool,
       mining: chainAndPool.value.controls,
       network: conductors.value.network,
+      access: servers.value.access,
     }),
   });
 }

@@ -8,11 +8,12 @@ import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
-import { openRpcServers, type RpcServers } from "./rpcServers.ts";
+import { type CallerAccess, openRpcServers, type RpcServers } from "./rpcServers.ts";
 
 /** The servers for JSON-RPC and metrics; each is undefined when it is off. */
 export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {
   readonly metricsEndpoint: Endpoint | undefined;
+  readonly access: CallerAccess;
 }
 
 /** Endpoints of the servers that are open by now. */
@@ -31,7 +32,9 @@ export async function openServers(
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
   const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
+  const access: CallerAccess = { now: settings };
   const servers = await openRpcServers(settings, ports, {
+    access,
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
@@ -52,6 +55,7 @@ export async function openServers(
     ports,
     clock,
     logger: logger.child("metrics"),
+    access,
   });
   if (!metering.ok) return metering;
   onStop(() => metering.value.close());
@@ -66,5 +70,5 @@ export async function openServers(
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
-  return ok({ http, webSocket, metricsEndpoint });
+  return ok({ http, webSocket, metricsEndpoint, access });
 }

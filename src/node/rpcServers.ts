@@ -5,14 +5,15 @@ import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Err, err, ok, type Result } from "../primitives/result.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
-import { createDispatcher } from "../rpc/dispatcher.ts";
+import { createDispatcher, type DispatcherSettings } from "../rpc/dispatcher.ts";
 import type { RpcMethod } from "../rpc/method.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
+import { remade } from "../rpc/remade.ts";
 import { declareRpcMetrics, type RpcMetrics } from "../rpc/rpcMetrics.ts";
 import { openHttpServer } from "../rpc/server/http.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
-import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
+import type { RpcServer, ServerAccess, ServerErrorCode } from "../rpc/server/server.ts";
 import { openWebSocketServer } from "../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
 
@@ -29,17 +30,25 @@ export interface RpcServerParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics | undefined;
+  /** That of the settings when absent. */
+  readonly access?: CallerAccess;
 }
 
-interface CountedParts extends Omit<RpcServerParts, "metrics"> {
+interface CountedParts extends Omit<RpcServerParts, "metrics" | "access"> {
+  readonly access: () => Pick<Settings, "http" | "webSocket">;
   readonly reader: MessageReader;
   readonly metrics: RpcMetrics | undefined;
+}
+
+/** What callers may do; replaced when the configuration is reread, and read for each request. */
+export interface CallerAccess {
+  now: Pick<Settings, "http" | "webSocket" | "metrics">;
 }
 
 export async function openRpcServers(
   configured: Pick<Settings, "http" | "webSocket">,
   ports: RpcPorts,
-  { metrics, ...others }: RpcServerParts,
+  { metrics, access, ...others }: RpcServerParts,
 ): Promise<Result<RpcServers, ServerErrorCode>> {
   const { http, webSocket } = fitToOpenFiles(configured, others);
   const backend = createRpcBackend(ports);
@@ -50,7 +59,7 @@ export async function openRpcServers(
   };
   const rpcMetrics = metrics === undefined ? undefined : declareRpcMetrics(metrics, counts);
   const reader = createMessageReader(others.clock, rpcMetrics);
-  const parts = { ...others, reader, metrics: rpcMetrics };
+  const parts = { ...others, reader, metrics: rpcMetrics, access: () => access?.now ?? configured };
   const httpServer = http === undefined ? undefined : await openHttp(http, backend, parts);
   if (httpServer?.ok === false) return nameOption(httpServer, "--rpc-http");
   const webSocketServer =
@@ -97,11 +106,11 @@ function fitToOpenFiles(
 function openHttp(
   settings: HttpSettings,
   backend: RpcBackend,
-  { reader, logger, metrics }: CountedParts,
+  { reader, logger, metrics, access }: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, hostAllowlist, corsOrigins, maxConnections, maxBodyBytes, timeoutMs } = settings;
-  const modules = groupsWithMethods(METHODS, settings.groups);
-  const dispatcher = createDispatcher({ methods: METHODS, modules }, { backend, logger, metrics });
+  const { host, port, maxConnections, maxBodyBytes, timeoutMs } = settings;
+  const current = (): HttpSettings => access().http ?? settings;
+  const dispatcher = createDispatcher(offered(METHODS, current), { backend, logger, metrics });
   const health = {
     peerCount: () => backend.network.peerToPeer?.peerCount,
     isPaused: () => backend.isPausedByDisk(),
@@ -112,9 +121,9 @@ function openHttp(
     {
       host,
       port,
-      allowedHosts: hostAllowlist,
-      corsOrigins,
-      trustedOrigins: settings.trustedOrigins,
+      ...accessOf(settings),
+      corsOrigins: settings.corsOrigins,
+      access: remade(current, (now) => ({ ...accessOf(now), corsOrigins: now.corsOrigins })),
       maxActiveConnections: maxConnections,
       maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
       proxyAddresses: settings.proxyAddresses,
@@ -130,9 +139,10 @@ function openHttp(
 function openWebSocket(
   settings: WebSocketSettings,
   backend: RpcBackend,
-  { reader, clock, logger, metrics }: CountedParts,
+  { reader, clock, logger, metrics, access }: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, hostAllowlist, trustedOrigins, maxConnections, maxFrameBytes, timeoutMs } = settings;
+  const { host, port, maxConnections, maxFrameBytes, timeoutMs } = settings;
+  const current = (): WebSocketSettings => access().webSocket ?? settings;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
     pool: backend.pool,
@@ -141,16 +151,13 @@ function openWebSocket(
     metrics,
   });
   const methods = [...METHODS, ...subscriptions];
-  const dispatcher = createDispatcher(
-    { methods, modules: groupsWithMethods(METHODS, settings.groups) },
-    { backend, logger, metrics },
-  );
+  const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
   return openWebSocketServer(
     {
       host,
       port,
-      allowedHosts: hostAllowlist,
-      trustedOrigins,
+      ...accessOf(settings),
+      access: remade(current, accessOf),
       maxActiveConnections: maxConnections,
       maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
       proxyAddresses: settings.proxyAddresses,
@@ -159,6 +166,24 @@ function openWebSocket(
     },
     { dispatcher, reader, clock, logger, metrics },
   );
+}
+
+function accessOf({ hostAllowlist, trustedOrigins }: RpcServerSettings): ServerAccess {
+  return { allowedHosts: hostAllowlist, trustedOrigins };
+}
+
+/** The methods, and the groups of them that are enabled now. */
+function offered(
+  methods: readonly RpcMethod[],
+  current: () => RpcServerSettings,
+): DispatcherSettings<RpcBackend> {
+  const modules = remade(current, ({ groups }) => groupsWithMethods(METHODS, groups));
+  return {
+    methods,
+    get modules() {
+      return modules();
+    },
+  };
 }
 
 /** The enabled groups that have methods, so that rpc_modules lists no empty one. */

@@ -5,6 +5,7 @@ import { ERRORS } from "./errors/errors.ts";
 import { InFlightReplies } from "./inFlightReplies.ts";
 import { type Namespace, OPERATOR_NAMESPACES, type RpcMethod } from "./method.ts";
 import { MethodRunner } from "./methodRunner.ts";
+import { remade } from "./remade.ts";
 import { errorReply, type Reply } from "./reply.ts";
 import { readRequest } from "./request.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
@@ -40,7 +41,7 @@ export interface Dispatcher {
 
 export interface DispatcherSettings<Backend> {
   readonly methods: readonly RpcMethod<Backend>[];
-  /** Modules that the operator enabled for this endpoint. */
+  /** Modules that the operator enabled for this endpoint; read for each request, so that they may be replaced. */
   readonly modules: ReadonlySet<Namespace>;
 }
 
@@ -55,19 +56,26 @@ export interface DispatcherParts<Backend> {
 const OVERLAP_LIMITS = { few: 8, many: 256 };
 
 export function createDispatcher<Backend>(
-  { methods, modules }: DispatcherSettings<Backend>,
+  settings: DispatcherSettings<Backend>,
   { backend, logger, metrics }: DispatcherParts<Backend>,
 ): Dispatcher {
-  const fullEndpoint = createEndpoint(methods, modules, backend);
-  const restrictedEndpoint = createEndpoint(
-    methods.filter(({ isGuarded }) => isGuarded !== true),
-    new Set([...modules].filter((module) => !OPERATOR_NAMESPACES.has(module))),
-    backend,
+  const { methods } = settings;
+  const endpoints = remade(
+    () => settings.modules,
+    (modules) => ({
+      full: createEndpoint(methods, modules, backend),
+      restricted: createEndpoint(
+        methods.filter(({ isGuarded }) => isGuarded !== true),
+        new Set([...modules].filter((module) => !OPERATOR_NAMESPACES.has(module))),
+        backend,
+      ),
+    }),
   );
   const runner = new MethodRunner(logger, metrics);
 
   function contextOf(caller: Caller): EndpointContext<Backend> {
-    const endpoint: Endpoint<Backend> = caller.isForeignPage ? restrictedEndpoint : fullEndpoint;
+    const { full, restricted } = endpoints();
+    const endpoint: Endpoint<Backend> = caller.isForeignPage ? restricted : full;
     return new EndpointContext(endpoint, caller);
   }
 
@@ -88,7 +96,7 @@ export function createDispatcher<Backend>(
   }
 
   function overlapLimit(method: string): number {
-    const overlap = fullEndpoint.offered.get(method)?.mayOverlap;
+    const overlap = endpoints().full.offered.get(method)?.mayOverlap;
     return overlap === undefined ? 1 : OVERLAP_LIMITS[overlap];
   }
 

@@ -108,7 +108,7 @@ describe("a request to reread the configuration", () => {
     write(["max-peers=11", ...others].join("\n"));
     rereading.request();
     expect(messages()).toHaveLength(12);
-    expect(messages().at(-1)).toBe("2 more changed options take effect at the next start");
+    expect(messages().at(-1)).toBe("4 more warnings of the new configuration are not shown");
   });
 
   it("changes nothing when any of it is wrong, and says what", () => {

@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
@@ -32,7 +33,11 @@ async function startFromFile(lines: readonly string[] = []) {
     "discovery-enabled=false",
     "permissions-accounts-config-file-enabled=true",
   ];
-  const configure = (...more: readonly string[]): void => writeFileSync(file, [...fixed, ...more].join("\n"));
+  const keyOf = (line: string): string | undefined => line.split("=")[0];
+  const configure = (...more: readonly string[]): void => {
+    const others = fixed.filter((line) => !more.some((own) => keyOf(own) === keyOf(line)));
+    writeFileSync(file, [...others, ...more].join("\n"));
+  };
   const permit = (...accounts: readonly string[]): void =>
     writeFileSync(join(folder, "permissions_config.toml"), `accounts-allowlist=${JSON.stringify(accounts)}`);
   configure(...lines);
@@ -91,7 +96,6 @@ describe("SIGHUP", IN_REAL_TIME, () => {
       "a warning of a restart",
     );
     expect(toldBy(node).at(-1)).toMatchObject({
-      option: "max-peers",
       message: expect.stringMatching(/^--max-peers, now given as max-peers in .*line 13, takes effect/),
     });
     expect(await node.rpc("perm_getAccountsAllowlist")).toEqual(ADDRESSES);
@@ -135,6 +139,38 @@ describe("SIGHUP", IN_REAL_TIME, () => {
     expect(await node.rpc("perm_getAccountsAllowlist")).toEqual(ADDRESSES);
     // The first, and those that came within its second.
     expect(toldBy(node).length).toBeLessThanOrEqual(2);
+    expect(await node.stop()).toBe(0);
+  });
+
+  it("changes which methods are answered, and under which names of this host", {
+    timeout: 60_000,
+  }, async () => {
+    const { node, configure } = await startFromFile();
+    // fetch sets Host by itself.
+    const statusAs = (host: string): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const asked = request(node.httpUrl, { method: "POST", headers: { host } }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        asked.once("error", reject);
+        asked.end('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}');
+      });
+    expect(await statusAs("node.example")).toBe(403);
+    await expect(node.rpc("web3_clientVersion")).rejects.toThrow("Method not enabled");
+    configure('host-allowlist=["127.0.0.1","node.example"]', 'rpc-http-api=["WEB3"]');
+    expect((await hangUp(node))["changed"]).toEqual([
+      "host-allowlist=127.0.0.1,node.example (was localhost,127.0.0.1)",
+      "rpc-http-api=WEB3 (was ETH,NET,PERM,MINER,ADMIN)",
+    ]);
+    expect(await node.rpc("web3_clientVersion")).toMatch(/^ibex/);
+    await expect(node.rpc("eth_chainId")).rejects.toThrow("Method not enabled");
+    expect(await statusAs("node.example")).toBe(200);
+    expect(await statusAs("localhost")).toBe(403);
+    configure();
+    await hangUp(node);
+    expect(await statusAs("node.example")).toBe(403);
+    expect(await statusAs("localhost")).toBe(200);
     expect(await node.stop()).toBe(0);
   });
 

@@ -10,7 +10,7 @@ import type { ServerErrorCode } from "../../rpc/server/server.ts";
 import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
-import { nameOption } from "../rpcServers.ts";
+import { type CallerAccess, nameOption } from "../rpcServers.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
 import { declareExecutorMetrics, type Executor } from "./executorMetrics.ts";
 import { startMetricsPush } from "./metricsPush.ts";
@@ -34,6 +34,7 @@ export interface MeteringParts {
   readonly ports: Pick<RpcPorts, "network" | "syncStatus">;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly access: CallerAccess;
 }
 
 export interface Metering {
@@ -65,7 +66,9 @@ export async function openMetering(
       },
     });
   }
-  const opened = await openMetricsServer(server, outputParts);
+  const { access } = parts;
+  const allowedHosts = (): readonly string[] => access.now.metrics?.server?.hostAllowlist ?? [];
+  const opened = await openMetricsServer(server, { ...outputParts, allowedHosts });
   if (!opened.ok) {
     stopMeasuring();
     return nameOption(opened, "--metrics");

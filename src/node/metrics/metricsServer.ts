@@ -4,6 +4,7 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
 import { ok, type Result } from "../../primitives/result.ts";
+import { remade } from "../../rpc/remade.ts";
 import { createHostAllowlist } from "../../rpc/server/hostAllowlist.ts";
 import {
   HOST_REFUSED,
@@ -27,6 +28,8 @@ const CONNECTION_LIMIT = 32;
 export interface MetricsServerParts {
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** Read for each request; those of the settings by default. */
+  readonly allowedHosts?: () => readonly string[];
 }
 
 /**
@@ -35,14 +38,14 @@ export interface MetricsServerParts {
  */
 export async function openMetricsServer(
   { host, port, hostAllowlist, idleTimeoutMs }: MetricsServerSettings,
-  { metrics, logger }: MetricsServerParts,
+  { metrics, logger, allowedHosts = () => hostAllowlist }: MetricsServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const checkHost = createHostAllowlist(hostAllowlist);
+  const checkHost = remade(allowedHosts, createHostAllowlist);
   const server = createServer(
     { requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS, keepAliveTimeout: idleTimeoutMs },
     (request, response) => {
       response.sendDate = false;
-      const hostCheck = checkHost(request.headers.host);
+      const hostCheck = checkHost()(request.headers.host);
       if (hostCheck === "allowed") answer(request, response);
       else if (hostCheck === "malformed") respondRefusal(response, 400, "");
       else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");

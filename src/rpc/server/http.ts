@@ -4,10 +4,11 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "../../observability/logger.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { Dispatcher } from "../dispatcher.ts";
+import { remade } from "../remade.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, endConnection, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
-import { createForeignRule } from "./foreignPages.ts";
+import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
 import { type HealthPorts, healthBody, type Objections, readiness } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
@@ -29,7 +30,7 @@ import {
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { logRefusal } from "./refusalLog.ts";
-import { listening, portOf, type RpcServer, type ServerErrorCode } from "./server.ts";
+import { listening, portOf, type RpcServer, type ServerAccess, type ServerErrorCode } from "./server.ts";
 
 /**
  * JSON-RPC over HTTP (json-rpc-errors.md#http).
@@ -41,15 +42,17 @@ import { listening, portOf, type RpcServer, type ServerErrorCode } from "./serve
  * Fastify only routes. Bodies are read and written here, because Besu accepts any content type and Fastify's own replies
  * carry other headers. There is no authentication, so /login always refuses.
  */
-export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, ConnectionLimits {
+export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, ConnectionLimits, HttpAccess {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  readonly allowedHosts: readonly string[];
+  /** Replaces the lists of these settings; asked for each request. */
+  readonly access?: (() => HttpAccess) | undefined;
+}
+
+export interface HttpAccess extends ServerAccess {
   /** Regular expressions; see createOriginRule. */
   readonly corsOrigins: readonly string[];
-  /** Pages of these origins may also use the methods that change the node. */
-  readonly trustedOrigins: readonly string[];
 }
 
 export interface HttpParts {
@@ -125,7 +128,11 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
     if (isAdmitted(request.raw, reply.raw)) done();
     else reply.hijack();
   });
-  const isForeign = createForeignRule(settings.trustedOrigins, settings.allowedHosts);
+  const foreignRule = remade(
+    () => settings.access?.() ?? settings,
+    ({ trustedOrigins, allowedHosts }) => createForeignRule(trustedOrigins, allowedHosts),
+  );
+  const isForeign: ForeignRule = (headers) => foreignRule()(headers);
   app.post("/", handledBy(createHttpRequestHandler({ ...settings, isForeign }, parts)));
   app.get(
     "/",
@@ -181,8 +188,13 @@ function createGuard(
   settings: HttpSettings,
   { metrics, logger }: Pick<HttpParts, "metrics" | "logger">,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const checkHost = createHostAllowlist(settings.allowedHosts);
-  const isAllowedOrigin = createOriginRule(settings.corsOrigins);
+  const rules = remade(
+    () => settings.access?.() ?? settings,
+    ({ allowedHosts, corsOrigins }) => ({
+      checkHost: createHostAllowlist(allowedHosts),
+      isAllowedOrigin: createOriginRule(corsOrigins),
+    }),
+  );
   const pipelined = new WeakMap<Socket, number>();
 
   /** A response without a socket waits behind another one of its connection, and its answer would be held in memory. */
@@ -201,6 +213,7 @@ function createGuard(
     response.sendDate = false;
     if (isPipelinedTooFar(request, response)) return false;
     const { headers } = request;
+    const { checkHost, isAllowedOrigin } = rules();
     const hostCheck = checkHost(headers.host);
     if (hostCheck !== "allowed") {
       metrics?.rejected("host");

@@ -11,6 +11,7 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { Dispatcher } from "../dispatcher.ts";
+import { remade } from "../remade.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, type LimitedConnections, limitConnections } from "./connectionLimits.ts";
 import { createForeignRule } from "./foreignPages.ts";
@@ -27,7 +28,14 @@ import {
 import type { MessageReader } from "./messageReader.ts";
 import { logRefusal } from "./refusalLog.ts";
 import { remoteHostOf } from "./remoteHost.ts";
-import { listen, listening, portOf, type RpcServer, type ServerErrorCode } from "./server.ts";
+import {
+  listen,
+  listening,
+  portOf,
+  type RpcServer,
+  type ServerAccess,
+  type ServerErrorCode,
+} from "./server.ts";
 import { watchAnswers, watchBacklogs } from "./unreadLimits.ts";
 import { type ConnectionParts, type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
@@ -36,13 +44,12 @@ import { type ConnectionParts, type ServedConnection, serveConnection } from "./
  * (json-rpc-errors.md#websocket). Requests other than upgrades get a text that says so. There is no CORS here: any page
  * may connect, but a page of a foreign origin gets no method that changes the node during the whole connection.
  */
-export interface WebSocketSettings extends ConnectionLimits {
+export interface WebSocketSettings extends ConnectionLimits, ServerAccess {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  readonly allowedHosts: readonly string[];
-  /** Pages of these origins may use all methods. */
-  readonly trustedOrigins: readonly string[];
+  /** Replaces the lists of these settings; asked for each request. */
+  readonly access?: (() => ServerAccess) | undefined;
   /** A message may have FRAMES_PER_MESSAGE times as many bytes; a larger one ends the connection. */
   readonly maxFrameBytes: number;
   /** Time after which long queries stop. */
@@ -83,9 +90,12 @@ export async function openWebSocketServer(
     logger,
     onRefused: () => metrics?.rejected("connections"),
   });
-  const checkHost = createHostAllowlist(settings.allowedHosts);
+  const checkHost = remade(
+    () => settings.access?.() ?? settings,
+    ({ allowedHosts }) => createHostAllowlist(allowedHosts),
+  );
   const checkCounted: CheckHost = (request) => {
-    const result = checkHost(request.headers.host);
+    const result = checkHost()(request.headers.host);
     if (result === "allowed") return result;
     metrics?.rejected("host");
     logRefusal(logger, "host not allowed", request.socket.remoteAddress);
@@ -146,7 +156,7 @@ type ServeConnection = (
 
 /** Upgrades connections that pass the checks of host, origin and limits, and hands them to `serve`. */
 function createUpgradeHandler(
-  { trustedOrigins, allowedHosts }: Pick<WebSocketSettings, "trustedOrigins" | "allowedHosts">,
+  settings: Pick<WebSocketSettings, "access" | keyof ServerAccess>,
   parts: {
     readonly checkHost: CheckHost;
     readonly connections: LimitedConnections;
@@ -155,14 +165,17 @@ function createUpgradeHandler(
   },
 ): (request: IncomingMessage, stream: Duplex, head: Buffer) => void {
   const { checkHost, connections, upgrader, serve } = parts;
-  const isForeign = createForeignRule(trustedOrigins, allowedHosts);
+  const isForeign = remade(
+    () => settings.access?.() ?? settings,
+    ({ trustedOrigins, allowedHosts }) => createForeignRule(trustedOrigins, allowedHosts),
+  );
   return (request, stream, head) => {
     const hostCheck = checkHost(request);
     if (hostCheck !== "allowed") {
       refuseUpgrade(stream, hostCheck === "malformed" ? 400 : 403);
       return;
     }
-    const isForeignPage = isForeign(request.headers);
+    const isForeignPage = isForeign()(request.headers);
     if (isForeignPage && !connections.admitsPage(request.socket)) {
       refuseUpgrade(stream, 503);
       return;
