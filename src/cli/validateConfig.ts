@@ -3,6 +3,7 @@ import type { RawOption } from "../config/rawOption.ts";
 import { readSettings } from "../config/readSettings.ts";
 import { checkKeystore } from "../node/keystoreFile.ts";
 import { openNodeKey } from "../node/nodeKey.ts";
+import { checkSignerFiles } from "../node/signer/openSigner.ts";
 
 export interface ConfigValidation {
   readonly isValid: boolean;
@@ -21,7 +22,7 @@ export function validateConfig(raw: readonly RawOption[], workingDirectory: stri
   }
   const settings = readSettings({ raw, environment: {}, workingDirectory, isTerminal: false });
   if (!settings.ok) return invalid(settings.error.message.split("\n"));
-  const { nodeKey, warnings } = settings.value;
+  const { nodeKey, signer, warnings } = settings.value;
   // An absent key file is created at the start.
   const key =
     nodeKey.keystore !== undefined
@@ -30,6 +31,8 @@ export function validateConfig(raw: readonly RawOption[], workingDirectory: stri
         ? openNodeKey(nodeKey)
         : undefined;
   if (key !== undefined && !key.ok) return invalid([key.error.message]);
+  const signerFiles = signer && checkSignerFiles(signer);
+  if (signerFiles?.ok === false) return invalid([signerFiles.error.message]);
   return { isValid: true, problems: [], warnings };
 }
 

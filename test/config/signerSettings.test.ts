@@ -1,7 +1,9 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { validateConfig } from "../../src/cli/validateConfig.ts";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { findOption } from "../../src/config/options.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
 import { toHex } from "../../src/primitives/hex.ts";
@@ -64,5 +66,19 @@ describe("the options of the remote signer", () => {
   ])("are refused as %j", (options, words) => {
     expect(refusal(options)).toContain(words);
     expect(refusal(options)).not.toContain("secret");
+  });
+
+  it("are checked by validate-config with the file of the certificates, without asking the signer", () => {
+    const file = join(folder, "node.toml");
+    const ca = join(folder, "ca.pem");
+    writeFileSync(
+      file,
+      `genesis-file="${DEV_GENESIS_FILE}"\n${URL_OPTION}="https://signer"\n${KEY_OPTION}="${KEY}"\n${CA_OPTION}="${ca}"\n`,
+    );
+    const raw = [{ name: "config-file", text: file, source: { kind: "commandLine" } }] as const;
+    expect(validateConfig(raw, folder)).toMatchObject({
+      isValid: false,
+      problems: [expect.stringContaining(ca)],
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
@@ -30,7 +31,7 @@ export interface HttpClient {
   close(): void;
 }
 
-/** `caFile`: certificates (PEM) that are trusted instead of the system's. Throws when it cannot be read. */
+/** `caFile`: certificates (PEM) that are trusted instead of the system's. Throws when they cannot be read. */
 export function createHttpClient({
   url,
   caFile,
@@ -41,7 +42,7 @@ export function createHttpClient({
   const pool = { keepAlive: true, maxSockets: CONNECTIONS_LIMIT, timeout: IDLE_MS };
   const isSecure = url.protocol === "https:";
   const agent = isSecure
-    ? new https.Agent({ ...pool, ...(caFile !== undefined && { ca: readFileSync(caFile) }) })
+    ? new https.Agent({ ...pool, ...(caFile !== undefined && { ca: readCertificates(caFile) }) })
     : new http.Agent(pool);
   const prefix = url.pathname.replace(/\/+$/, "");
   return {
@@ -65,6 +66,16 @@ export function createHttpClient({
     close: () => agent.destroy(),
   };
 }
+
+/** Checks them, because TLS silently does without those that it cannot read. */
+function readCertificates(path: string): string[] {
+  const found = readFileSync(path, "latin1").match(CERTIFICATE) ?? [];
+  if (found.length === 0) throw new Error("there is no certificate (PEM) in the file");
+  for (const certificate of found) new X509Certificate(certificate);
+  return found;
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 interface Order extends HttpRequest {
   readonly url: URL;

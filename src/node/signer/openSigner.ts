@@ -80,6 +80,14 @@ export async function checkSigner({ url, publicKey, caFile }: SignerSettings): P
   return problem?.message;
 }
 
+/** Whether the files that the settings name can be used; asks nobody. */
+export function checkSignerFiles({ url, caFile }: SignerSettings): Result<void, "unusableSigner"> {
+  const client = openClient({ url, ...(caFile !== undefined && { caFile }) });
+  if (!client.ok) return client;
+  client.value.close();
+  return ok(undefined);
+}
+
 function openClient(settings: Parameters<typeof createHttpClient>[0]): Result<HttpClient, "unusableSigner"> {
   try {
     return ok(createHttpClient(settings));

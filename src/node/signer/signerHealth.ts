@@ -70,7 +70,7 @@ class SignerWatch implements HealthKeeper {
   private last: { readonly atMs: number; readonly tookMs: number } | undefined;
   /** Time for which answers were awaited that came too late, since the last signature. */
   private inVainMs = 0;
-  /** Of the last answers, the newer the weightier. */
+  /** Of the last answers, the newer the weightier; it begins at 0, because a signer that has just started is slow at first. */
   private typicalMs = 0;
   private failureToldMs = Number.NEGATIVE_INFINITY;
   private slowToldMs = Number.NEGATIVE_INFINITY;
@@ -113,9 +113,8 @@ class SignerWatch implements HealthKeeper {
     }
     this.failing = undefined;
     if (tookMs === undefined) return;
-    const isFirst = this.last === undefined;
     this.last = { atMs: nowMs, tookMs };
-    this.typicalMs = isFirst ? tookMs : this.typicalMs + NEWEST_SHARE * (tookMs - this.typicalMs);
+    this.typicalMs += NEWEST_SHARE * (tookMs - this.typicalMs);
     if (this.isSlow()) this.tellSlow(nowMs);
   }
 
