@@ -20,7 +20,9 @@ const RATE_WINDOW_BLOCKS = 10;
 const members = prepare();
 const children = members.map(startNode);
 let isStopping = false;
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
+// A terminal that is closed sends SIGHUP, on which nodes go on, and cannot be written any more.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
+process.stdout.on("error", () => undefined);
 while (!isStopping) {
   const rows = await Promise.all(members.map(ask));
   draw(rows, await rateOf(rows));
