@@ -67,6 +67,10 @@ export class EndpointContext<Backend> implements CallContext<Backend> {
     return this.#caller.client;
   }
 
+  get isForeignPage(): boolean {
+    return this.#caller.isForeignPage;
+  }
+
   isAbandoned(): boolean {
     return this.#caller.isAbandoned();
   }

@@ -91,12 +91,14 @@ export class MethodRunner {
   /** Logs a request that was refused or failed at DEBUG, every one at TRACE: neither its parameters nor its result. */
   private log<Backend>(
     { method }: Call,
-    { remoteHost: client }: EndpointContext<Backend>,
+    { remoteHost: client, isForeignPage }: EndpointContext<Backend>,
     { beganMs, reply: { error } }: { readonly beganMs: number; readonly reply: Reply },
   ): void {
     const facts = () => ({
       method: method.slice(0, LOGGED_NAME_LENGTH),
       client,
+      // Such pages have fewer methods, which is often asked about.
+      ...(isForeignPage && { isForeignPage }),
       ms: Math.round(performance.now() - beganMs),
       ...(error !== undefined && { code: error.code, error: error.message }),
     });

@@ -11,7 +11,11 @@ let node: NodeProcess;
 
 /** Three of four validators run, so that one round in four fails. */
 beforeAll(async () => {
-  network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1, options: ["--logging=TRACE"] });
+  network = await prepareNetwork({
+    validators: 4,
+    requestTimeoutSeconds: 1,
+    options: ["--logging=TRACE", "--rpc-http-cors-origins=*"],
+  });
   const [first] = await Promise.all(network.members.slice(0, 3).map((member) => network.start(member)));
   if (first === undefined) throw new Error("there are three");
   node = first;
@@ -105,6 +109,13 @@ describe("the log of a validator", IN_REAL_TIME, () => {
       level: "TRACE",
     });
     expect(node.output()).not.toContain(raw.slice(2, 66));
+    const page = { origin: "http://page.example", host: "127.0.0.1" };
+    await fetch(node.httpUrl, {
+      method: "POST",
+      headers: page,
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "miner_stop" }),
+    });
+    await line("JSON-RPC request refused or failed", { method: "miner_stop", isForeignPage: true });
     await post("{");
     await line("request or connection refused", { reason: "not a JSON object", client: "127.0.0.1" });
   });

@@ -13,6 +13,7 @@ import {
   respondRefusal,
 } from "../../rpc/server/httpResponse.ts";
 import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS } from "../../rpc/server/limits.ts";
+import { logRefusal } from "../../rpc/server/refusalLog.ts";
 import {
   listen,
   listening,
@@ -46,6 +47,7 @@ export async function openMetricsServer(
     (request, response) => {
       response.sendDate = false;
       const hostCheck = checkHost()(request.headers.host);
+      if (hostCheck !== "allowed") logRefusal(logger, "host not allowed", request.socket.remoteAddress);
       if (hostCheck === "allowed") answer(request, response);
       else if (hostCheck === "malformed") respondRefusal(response, 400, "");
       else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
