@@ -10,6 +10,7 @@ import { ok, type Result } from "../primitives/result.ts";
 import { addressOfPublicKey } from "../primitives/secp256k1.ts";
 import { DamagedData } from "../storage/database.ts";
 import { openVoteLog, setVoteLogAside } from "../storage/votes/voteLog.ts";
+import { votesOwner, writeVotesOwner } from "../storage/votes/votesOwner.ts";
 import type { NamedHeader } from "../types/block.ts";
 import { openImportChain } from "./blocks/importChain.ts";
 import { reportFailure, reportOpenError } from "./commandErrors.ts";
@@ -72,7 +73,8 @@ interface StoppedNode {
 
 async function decide(request: ForgetVotesRequest, node: StoppedNode, io: ProcessIo): Promise<number> {
   const { votesFile, head } = node;
-  const record = existsSync(votesFile) ? await readVoteLog(votesFile, request) : undefined;
+  const isOurs = equalBytes(votesOwner(votesFile) ?? node.self, node.self);
+  const record = isOurs && existsSync(votesFile) ? await readVoteLog(votesFile, request) : undefined;
   if (record === "unreadable") return moveAside(node, head.header.number + 1n, io);
   if (record === undefined || record.doubt !== undefined) return decideOnLost(request, node, io);
   const { height, round } = record;
@@ -225,10 +227,12 @@ async function readVoteLog(
 }
 
 /** Leaves a record that says so, because a validator without a record is silent. */
-async function moveAside({ votesFile }: StoppedNode, height: bigint, io: ProcessIo): Promise<number> {
+async function moveAside({ votesFile, self }: StoppedNode, height: bigint, io: ProcessIo): Promise<number> {
   const copy = freeName(`${votesFile}.height-${height}`);
   const isThere = existsSync(votesFile);
   if (isThere) setVoteLogAside(votesFile, copy);
+  // Before the record: with the name of a former validator of this folder, it would let that one vote anew.
+  writeVotesOwner(votesFile, self);
   const log = await openVoteLog(votesFile);
   await log.write(encodeLastSigned(forgottenAt(height)));
   await log.close();

@@ -15,6 +15,8 @@ export interface ProcessIo {
   awaitStop(onHangUp?: OnHangUp): StopRequest;
   /** Begins to listen for uncaught exceptions; resolves with the first. */
   awaitFault(): Promise<unknown>;
+  /** Gives the process the lowest priority, for work beside a node. */
+  giveWay(): void;
 }
 
 /** Prints the problems in Besu's form: the problems, an empty line, a pointer to the help. */

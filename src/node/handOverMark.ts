@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
@@ -6,6 +6,7 @@ import { toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { translateDiskError } from "../storage/diskErrors.ts";
 import { replaceFile } from "../storage/durableFile.ts";
+import { NoSmallFile, readSmallFile } from "../storage/smallFile.ts";
 
 /**
  * What a data folder knows of validators that were handed over (docs/operating/hand-over.md). It is durable before the key
@@ -35,6 +36,8 @@ const NO_HAND_OVER: HandOverMark = { past: [] };
 
 /** The oldest are forgotten beyond this many. */
 const MAX_PAST = 1000;
+/** The ids of so many, each on its line, take 41 KB. */
+const MARK_BYTES = 256 * 1024;
 
 export const handOverMarkFile = (dataPath: string): string => join(dataPath, "hand-over.json");
 
@@ -42,8 +45,9 @@ export const handOverMarkFile = (dataPath: string): string => join(dataPath, "ha
 export function readHandOverMark(dataPath: string): Result<HandOverMark, "unusableMark" | "diskFailure"> {
   const path = handOverMarkFile(dataPath);
   try {
-    return existsSync(path) ? parseMark(readFileSync(path, "utf8"), path) : ok(NO_HAND_OVER);
+    return existsSync(path) ? parseMark(readSmallFile(path, MARK_BYTES), path) : ok(NO_HAND_OVER);
   } catch (error) {
+    if (error instanceof NoSmallFile) return unusable(path, error.message);
     const { message } = translateDiskError(error, `The file ${path} cannot be read`);
     return err({ code: "diskFailure", fault: "local", message });
   }
@@ -73,8 +77,32 @@ export function refuseGivenKey(
   if (given?.address !== toHex(address)) return ok(undefined);
   return handedOver(
     `The validator ${given.address} was handed over from ${dataPath} at ${given.at}, at block ${given.height}: another node ` +
-      "may run with its key, and two nodes with one key can fork the chain. If no other node has taken it, or that one is " +
-      "stopped for good: ibex validator hand-over --undo. See docs/operating/hand-over.md.",
+      "may run with its key, and two nodes with one key can fork the chain. Leave this one off. Only if no other node has taken " +
+      "the validator, or that one is stopped for good: ibex validator hand-over --undo. See docs/operating/hand-over.md.",
+  );
+}
+
+/**
+ * Refuses a start during which a validator was given away from the folder or taken into it: from a keystore the key takes seconds,
+ * and only the database's lock keeps these commands out. To be called with that lock; `before` is the mark as it was when the key
+ * was read, `addresses` are all that this node would sign with.
+ */
+export function refuseMeanwhile(
+  before: HandOverMark,
+  addresses: readonly Address[],
+  dataPath: string,
+): Result<void, "handedOver" | "unusableMark" | "diskFailure"> {
+  const mark = readHandOverMark(dataPath);
+  if (!mark.ok) return mark;
+  const finished = refuseUnfinished(mark.value, dataPath);
+  if (!finished.ok) return finished;
+  for (const address of addresses) {
+    const refused = refuseGivenKey(mark.value, address, dataPath);
+    if (!refused.ok) return refused;
+  }
+  if (mark.value.past.at(-1) === before.past.at(-1)) return ok(undefined);
+  return handedOver(
+    `A validator was handed over or taken over in ${dataPath} while this node started: start it again.`,
   );
 }
 
@@ -95,14 +123,18 @@ function parseMark(text: string, path: string): Result<HandOverMark, "unusableMa
       past: past ?? [],
     });
   } catch (error) {
-    return err({
-      code: "unusableMark",
-      fault: "local",
-      message:
-        `The file ${path} cannot be understood (${messageOf(error)}), so it is unknown whether this folder gave its ` +
-        "validator away. If no other node has its key, delete the file.",
-    });
+    return unusable(path, messageOf(error));
   }
+}
+
+function unusable(path: string, reason: string): Result<never, "unusableMark"> {
+  return err({
+    code: "unusableMark",
+    fault: "local",
+    message:
+      `The file ${path} cannot be understood (${reason}), so it is unknown whether this folder gave its ` +
+      "validator away. If no other node has its key, delete the file.",
+  });
 }
 
 export const HAND_OVER_ID = /^[0-9a-f]{32}$/;

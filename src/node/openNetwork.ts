@@ -3,10 +3,13 @@ import { createForkIds, forkPoints } from "../chainspec/forkId.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Network } from "../network/network.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Address } from "../primitives/address.ts";
 import { durationClock } from "../primitives/clock.ts";
-import { equalBytes } from "../primitives/hex.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { openVoteLog } from "../storage/votes/voteLog.ts";
+import { claimVotes, type ForeignVotes } from "../storage/votes/votesOwner.ts";
 import { createBlockLog } from "./blockLog.ts";
 import { connectConsensus } from "./consensus.ts";
 import { createPeerCounters } from "./metrics/networkMetrics.ts";
@@ -38,6 +41,8 @@ export async function openNetwork(
   const { chain, recoverSenders } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const { chainSpec: spec, networkId } = settings;
+  const foreign = claimVotes(directory.voteFile, validator.address);
+  if (foreign !== undefined) warnOfForeignVotes(logger.child("consensus"), validator.address, foreign);
   const voteLog = await openVoteLog(directory.voteFile);
   onStop(() => voteLog.close());
   const blockLog = createBlockLog({
@@ -129,4 +134,15 @@ function forksOf(chain: ChainAndPool["chain"], spec: ChainSpec): PeerForks {
     own: () => forkIds.at(chain.head.header),
     isCompatible: (forkId) => forkIds.check(chain.head.header, forkId).ok,
   };
+}
+
+/** Says that a folder has the votes of another validator than the key's: a key file was replaced, or two were mixed up. */
+function warnOfForeignVotes(logger: Logger, self: Address, { validator, copy }: ForeignVotes): void {
+  const [was, is] = [toHex(validator), toHex(self)];
+  logger.warn(
+    { validator, copy },
+    `this folder has the votes of the validator ${was}, but the key is that of ${is}: was the key file replaced, or mixed up ` +
+      `with another node's? The votes of ${was} are kept as ${copy}, and ${is} has no record of its own. If ${was} is meant to ` +
+      "run here, stop this node and put its key back; it is then silent for some blocks",
+  );
 }

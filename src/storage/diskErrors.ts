@@ -42,7 +42,7 @@ export function withDiskErrors<T>(what: string, action: () => T): T {
 const SYSTEM_ERROR = /^(LEVEL_IO_ERROR|E[A-Z0-9]+)$/;
 
 const STOP_THE_OTHER =
-  "Another node is using this data folder: stop it, or give this one a folder of its own (--data-path).";
+  "Another node is using this data folder: stop it; or, if this is to be another node, give it a folder and a key of its own (--data-path).";
 
 const MAY_NOT_WRITE =
   "This user may not write there: change the owner of the folder, or choose another --data-path.";

@@ -22,7 +22,7 @@ const IN_DOUBT: LastSignedState = {
   ...nothingAbove(0n),
   doubt: { reason: "missing", upTo: 2n, untilTimestamp: 9n },
 };
-const FORGOTTEN = ["votes.log", "votes.log.height-1", "votes.log.mark"];
+const FORGOTTEN = ["votes.log", "votes.log.height-1", "votes.log.mark", "votes.log.of"];
 const [SELF, ...OTHERS] = FOUR_KEYS.map(({ address }) => address) as [Address, Address, Address, Address];
 /** The state in a stuck network: the node requested round 8 of block 1, and saw no proposal in it. */
 const ROUND_CHANGE_SENT: LastSignedState = { height: 1n, round: 8, digest: undefined, prepared: undefined };
@@ -42,6 +42,13 @@ describe("ibex validator forget-votes", () => {
       ok: true,
       value: ROUND_CHANGE_SENT,
     });
+  });
+
+  it("leaves no record that another validator of this folder could vote anew by, when it is killed", async () => {
+    const node = await aStoppedValidator(ROUND_CHANGE_SENT);
+    mkdirSync(join(node.dataPath, "votes.log.of.new"));
+    expect((await node.forget(`--heads=${node.headsOf(OTHERS)}`)).exitCode).toBe(74);
+    expect(node.files()).toEqual(["votes.log.height-1", "votes.log.of.new"]);
   });
 
   it("knows itself by the key of the remote signer", async () => {

@@ -11,6 +11,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -26,7 +27,9 @@ import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../
 import { createByteQueue } from "../../src/network/rlpx/byteQueue.ts";
 import { answerExchange } from "../../src/network/rlpx/keyExchange.ts";
 import { openDataDirectory } from "../../src/node/dataDirectory.ts";
+import { writeHandOverMark } from "../../src/node/handOverMark.ts";
 import { openIdentity } from "../../src/node/identity.ts";
+import { startNode } from "../../src/node/node.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
 import { openStatusSocket } from "../../src/node/status/statusSocket.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
@@ -37,6 +40,8 @@ import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { aSealedBlock, FOUR_KEYS, GENESIS_OF_FOUR } from "../builders/fourValidators.ts";
 import { account } from "../builders/testAccounts.ts";
 import { runProgram } from "../cluster/nodeProcess.ts";
+import { quickKeystore } from "../node/quickKeystore.ts";
+import { settingsOf as nodeSettings } from "../node/settingsOf.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { ibexHere } from "./program.ts";
@@ -264,6 +269,57 @@ describe("a validator's hand-over", () => {
   });
 });
 
+describe("a node that starts", () => {
+  const ID = "0123456789abcdef".repeat(2);
+
+  /** Starts a node in the old folder, and returns the code of its refusal; `meanwhile` runs once it has begun to read its key. */
+  async function startOld(
+    { old, genesisFile, place }: Move,
+    options: Readonly<Record<string, string>>,
+    meanwhile: () => void = () => undefined,
+  ) {
+    const own = { "data-path": old, "genesis-file": genesisFile, "p2p-enabled": "false" };
+    const starting = startNode(nodeSettings(place, { ...own, ...options }), silentLogger);
+    meanwhile();
+    const started = await starting;
+    if (started.ok) await started.value.stop();
+    return started.ok ? "started" : started.error.code;
+  }
+
+  /** The options of a keystore with the validator's key. */
+  async function aKeystore({ place }: Move) {
+    const [keystore, password] = [join(place, "keystore"), join(place, "password")];
+    writeFileSync(keystore, await quickKeystore(KEY, "secret"), { mode: 0o600 });
+    writeFileSync(password, "secret", { mode: 0o600 });
+    return { "node-keystore-file": keystore, "node-keystore-password-file": password };
+  }
+
+  it("does not vote with a key that was given away, or after a take-over, while its keystore was opened", async () => {
+    const move = aMove();
+    const keystore = await aKeystore(move);
+    const given = { id: ID, address: toHex(SELF), height: "1", at: new Date(0).toISOString() };
+    const marks = [{ given, past: [ID] }, { taking: { id: ID }, past: [] }, { past: [ID] }];
+    for (const mark of marks) {
+      rmSync(join(move.old, "hand-over.json"), { force: true });
+      expect(await startOld(move, keystore, () => writeHandOverMark(move.old, mark))).toBe("handedOver");
+    }
+    // Nothing new has happened now.
+    expect(await startOld(move, keystore)).toBe("started");
+  });
+
+  it("does not vote by a remote signer with a key that was given away", async () => {
+    const move = aMove();
+    await move.give();
+    writeFileSync(join(move.old, "key"), toHex(account(7).privateKey));
+    const signer = (key: Uint8Array) => ({
+      "validator-signer-url": "http://127.0.0.1:1",
+      "validator-signer-public-key": toHex(curve.publicKey(key)),
+    });
+    expect(await startOld(move, signer(KEY))).toBe("handedOver");
+    expect(await startOld(move, signer(OTHER_VALIDATOR))).toBe("started");
+  });
+});
+
 describe("a hand-over that is killed", () => {
   it.each(GIVING.map((step, index) => [step, index + 1] as const))(
     "on the giving side after its %s leaves the old node able to start, or the new one able to take over",
@@ -433,6 +489,14 @@ describe("giving a validator away", () => {
     expect((await move.give("--to=x", "--undo")).exitCode).toBe(2);
   });
 
+  it("does not advise to undo what may run elsewhere when another validator was given away before", async () => {
+    const move = aMove();
+    await move.give();
+    writeFileSync(join(move.old, "key"), toHex(OTHER_VALIDATOR));
+    const { exitCode, errors } = await move.give(`--to=${move.file}2`);
+    expect([exitCode, errors]).toEqual([1, expect.stringContaining("Do not undo the first one for it")]);
+  });
+
   it("never follows a link that stands where it writes", async () => {
     const move = aMove();
     const target = join(move.place, "target");
@@ -471,7 +535,10 @@ describe("giving a validator away", () => {
   it("leaves a mark that stops the node even when it cannot be understood", async () => {
     const move = aMove();
     await move.give();
-    writeFileSync(join(move.old, "hand-over.json"), "{");
+    const mark = join(move.old, "hand-over.json");
+    writeFileSync(mark, "{");
+    expect(await startIn(move.old)).toBe("unusableMark");
+    truncateSync(mark, 3 * 1024 ** 3);
     expect(await startIn(move.old)).toBe("unusableMark");
   });
 });

@@ -51,6 +51,7 @@ describe("ibex keystore", () => {
       expect(shown).toEqual({ exitCode: 0, output: `${address}\n`, errors: "" });
       expect(existsSync(join(folder, "other"))).toBe(false);
 
+      await writeKeystore(folder);
       const decrypted = await run(...WITH_KEYSTORE, "keystore", "decrypt", "--to=plain");
       expect(decrypted.output).toContain(`Wrote the plain key of ${address}`);
       expect(readFileSync(join(folder, "plain"), "utf8")).toBe(KEY);

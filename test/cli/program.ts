@@ -23,6 +23,8 @@ export async function ibexHere(args: readonly string[], io: Partial<ProcessIo> =
     awaitFault: () => {
       throw new Error("no command waits for faults");
     },
+    // All tests after it would have that priority too.
+    giveWay: () => undefined,
     ...io,
   });
   return { exitCode, output, errors };

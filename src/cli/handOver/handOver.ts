@@ -79,7 +79,7 @@ async function contentOf(
     chainId: chainSpec.chainId,
     genesisHash,
     height: head?.header.number ?? 0n,
-    votes: await readVotes(voteFile),
+    votes: await readVotes(voteFile, key.address),
     folder: resolve(dataPath),
     machine: hostname(),
     places: isKnown ? [`${host.includes(":") ? `[${host}]` : host}:${port}`] : [],
@@ -100,7 +100,7 @@ function findObjection(facts: {
   if (handOver.height === 0n)
     return `The chain in ${folder.path} has no block yet, so there is nothing to hand over but the key file: copy that.`;
   if (given !== undefined && given.id !== handOver.id)
-    return `The folder ${folder.path} gave the validator ${given.address} away before; this is a second one. Use ibex validator hand-over --undo for the first.`;
+    return `The folder ${folder.path} gave the validator ${given.address} away before; this is a second one, and a folder keeps one mark. Do not undo the first one for it, which may run elsewhere. Move this one by hand: stop its node for good, and move key, votes.log, votes.log.mark and votes.log.of to the new folder.`;
   return findFileObjection(to, handOver.id);
 }
 

@@ -14,6 +14,7 @@ import { err, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { withDiskErrors } from "../../storage/diskErrors.ts";
 import { replaceFile } from "../../storage/durableFile.ts";
+import { writeVotesOwner } from "../../storage/votes/votesOwner.ts";
 import { decodeExtraData } from "../../types/extraData.ts";
 import { freeName } from "../freeName.ts";
 import { findRunning } from "./findRunning.ts";
@@ -76,6 +77,7 @@ export async function takeOver(
   writeHandOverMark(dataPath, { ...(given && { given }), taking: { id }, past });
   onStep("taking");
   await replaceVotes(folder.voteFile, handOver.votes, `${folder.voteFile}.before-${id.slice(0, 8)}`);
+  writeVotesOwner(folder.voteFile, key.address);
   onStep("votes");
   const formerKey = replaceKey(source.path, { former: former?.value, handOver, onStep });
   onStep("key");

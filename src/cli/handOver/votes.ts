@@ -1,13 +1,20 @@
 import { existsSync, rmSync } from "node:fs";
 import { decodeLastSigned } from "../../ibft/lastSigned.ts";
+import type { Address } from "../../primitives/address.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { DamagedData } from "../../storage/database.ts";
 import { openVoteLog, setVoteLogAside } from "../../storage/votes/voteLog.ts";
+import { votesOwner } from "../../storage/votes/votesOwner.ts";
 import { freeName } from "../freeName.ts";
 
-/** The newest record of a stopped node's vote log, checked; undefined when there is none. Throws DamagedData and DiskError. */
-export async function readVotes(voteFile: string): Promise<Uint8Array | undefined> {
+/**
+ * The newest record of a stopped node's vote log, checked; undefined when there is none of this validator. Throws DamagedData
+ * and DiskError.
+ */
+export async function readVotes(voteFile: string, validator: Address): Promise<Uint8Array | undefined> {
   if (!existsSync(voteFile)) return undefined;
+  const owner = votesOwner(voteFile);
+  if (owner !== undefined && !equalBytes(owner, validator)) return undefined;
   const bytes = await newestRecord(voteFile);
   if (bytes === undefined) return undefined;
   const record = decodeLastSigned(bytes);

@@ -23,7 +23,16 @@ export function judgeFolder(dataPath: string, secrets: readonly string[]): reado
 }
 
 /** Names that the node reads and writes. */
-const OWN_NAMES = ["", "chain", "chain/LOCK", "chain/CURRENT", "head.log", "votes.log", "votes.log.mark"];
+const OWN_NAMES = [
+  "",
+  "chain",
+  "chain/LOCK",
+  "chain/CURRENT",
+  "head.log",
+  "votes.log",
+  "votes.log.mark",
+  "votes.log.of",
+];
 
 function judgePermissions(dataPath: string): readonly Finding[] {
   const findings: Finding[] = [];

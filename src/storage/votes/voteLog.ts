@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncFolder } from "../../primitives/syncFolder.ts";
@@ -21,6 +21,8 @@ export interface VoteLog {
 
 /** Before the file grows beyond this, a new one with only the newest record replaces it. */
 const VOTE_FILE_LIMIT_BYTES = 64 * 1024 * 1024;
+/** The limit and one record, with room for those of other versions. */
+const MOST_BYTES_READ = 512 * 1024 * 1024;
 
 /**
  * Opens the file at `path`, creating it when absent. Each record is a header (length, sequence, checksum) and its
@@ -167,7 +169,13 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number)
 }
 
 function readAll(path: string): Uint8Array {
-  return withDiskErrors(`The vote log ${path} cannot be read`, () => readFileSync(path));
+  return withDiskErrors(`The vote log ${path} cannot be read`, () => {
+    const status = statSync(path);
+    if (!status.isFile()) throw lostVotes(path, "it is not a regular file");
+    if (status.size > MOST_BYTES_READ)
+      throw lostVotes(path, `it has ${status.size} bytes, which no vote log has`);
+    return readFileSync(path);
+  });
 }
 
 function encodeRecord(sequence: number, record: Uint8Array): Uint8Array {

@@ -1,0 +1,62 @@
+import { existsSync, statSync } from "node:fs";
+import { type Address, addressFromHex } from "../../primitives/address.ts";
+import { equalBytes, toHex } from "../../primitives/hex.ts";
+import { DamagedData } from "../database.ts";
+import { withDiskErrors } from "../diskErrors.ts";
+import { replaceFile } from "../durableFile.ts";
+import { NoSmallFile, readSmallFile } from "../smallFile.ts";
+import { setVoteLogAside } from "./voteLog.ts";
+
+/** Votes of another validator that were found in a folder, and where they are kept. */
+export interface ForeignVotes {
+  readonly validator: Address;
+  readonly copy: string;
+}
+
+/**
+ * Makes the vote log at `path`, of a node that does not run, that of `validator`: votes say nothing of another key's. A log
+ * that was begun by another validator is put aside, so that this one has none; one that nobody has claimed is taken to
+ * be this one's. The file `path`.of has the address. Throws DamagedData and DiskError.
+ */
+export function claimVotes(path: string, validator: Address): ForeignVotes | undefined {
+  const former = votesOwner(path);
+  if (former !== undefined && equalBytes(former, validator)) return undefined;
+  const isForeign = former !== undefined && existsSync(path) && statSync(path).size > 0;
+  const foreign = isForeign ? { validator: former, copy: `${path}.of-${toHex(former)}` } : undefined;
+  if (foreign !== undefined) setVoteLogAside(path, foreign.copy);
+  writeVotesOwner(path, validator);
+  return foreign;
+}
+
+/** The validator whose votes the log at `path` has; undefined where that was never written down. Throws DamagedData. */
+export function votesOwner(path: string): Address | undefined {
+  const file = ownerFile(path);
+  if (!existsSync(file)) return undefined;
+  const text = withDiskErrors(`The file ${file} cannot be read`, () => readOwner(file));
+  if (text !== undefined && /^0x[0-9a-f]{40}$/i.test(text)) return addressFromHex(text);
+  throw new DamagedData(
+    `The file ${file} is damaged: it does not have the address of the validator whose votes ${path} has. ` +
+      `Write that address into it; or, if you do not know it, delete ${path}, ${path}.mark and ${file}: the validator is ` +
+      "then silent for a while.",
+  );
+}
+
+/** Writes down, durably, whose votes the log at `path` has. Throws DiskError. */
+export function writeVotesOwner(path: string, validator: Address): void {
+  replaceFile(ownerFile(path), `${toHex(validator)}\n`, 0o644);
+}
+
+/** Undefined when something else is there. */
+function readOwner(file: string): string | undefined {
+  try {
+    return readSmallFile(file, OWNER_BYTES).trim();
+  } catch (error) {
+    if (error instanceof NoSmallFile) return undefined;
+    throw error;
+  }
+}
+
+/** An address has 42, and an editor may add some. */
+const OWNER_BYTES = 256;
+
+const ownerFile = (path: string): string => `${path}.of`;
