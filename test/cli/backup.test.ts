@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
@@ -10,7 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { createBackup } from "../../src/cli/backup/createBackup.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
@@ -79,6 +81,20 @@ describe("ibex backup", () => {
     expect(readdirSync(join(folder, "new")).sort()).toEqual(["chain", "static-nodes.json"]);
   });
 
+  it("gives way to a node beside it, and a restore, which has none beside it, does not", async () => {
+    let times = 0;
+    const io = {
+      workingDirectory: folder,
+      awaitStop: () => ({ received: new Promise<string>(() => undefined) }),
+      giveWay: () => times++,
+    };
+    const made = await ibexHere(["--data-path=data", "backup", "--to=backups"], io);
+    expect([made.exitCode, times]).toEqual([0, 1]);
+    const from = `--from=${lineOf(made.output, "backup")}`;
+    const restored = await ibexHere(["--data-path=new", "backup", "restore", from], io);
+    expect([restored.exitCode, times]).toEqual([0, 1]);
+  });
+
   it("stores again only what has changed since the backup before", async () => {
     const first = await backUp("--with-key");
     await add(10, 12);
@@ -122,6 +138,25 @@ describe("ibex backup", () => {
     expect(left.map((path) => existsSync(path))).toEqual([false, false]);
     expect(existsSync(running)).toBe(true);
     expect(readdirSync(join(folder, "data")).filter((name) => name.endsWith("unfinished"))).toEqual([]);
+  });
+
+  it("copies anew what the newest backup has lost, or another one is just removing", async () => {
+    await backUp();
+    const tables = readdirSync(join(newest(), "chain")).filter((name) => name.endsWith(".ldb"));
+    expect(tables.length).toBeGreaterThan(0);
+    for (const name of tables) rmSync(join(newest(), "chain", name));
+    expect(await backUp()).toMatchObject({ exitCode: 0, errors: "" });
+    expect(await ibex("new", "backup", "restore", `--from=${newest()}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  it("gives two backups of one moment names of their own", async () => {
+    const request = {
+      ...{ dataPath: join(folder, "data"), to: join(folder, "backups"), keep: 7, withKey: false },
+      ...{ processId: process.pid, nowMs: () => 0 },
+      pace: { bytesPerSecond: undefined, continueOrThrow: () => undefined },
+    };
+    for (let count = 0; count < 3; count++) expect((await createBackup(request)).ok).toBe(true);
+    expect(backups().map((name) => name.slice(17, 24))).toEqual(["00-000Z", "00-001Z", "00-002Z"]);
   });
 
   it("refuses a folder without a chain, damaged tables, and the data folder itself", async () => {
@@ -207,5 +242,46 @@ describe("ibex backup restore", () => {
     const answer = await ibex("new", "backup", "restore", `--from=${newest()}`);
     expect(answer).toMatchObject({ exitCode, errors: expect.stringMatching(message) });
     expect(existsSync(join(folder, "new")) ? readdirSync(join(folder, "new")) : []).toEqual([]);
+  });
+
+  it("reads no pipe or device in place of a file, and nothing of a size that was not listed", async () => {
+    await backUp();
+    const manifest = join(
+      newest(),
+      "chain",
+      expectDefined(
+        readdirSync(join(newest(), "chain")).find((name) => name.startsWith("MANIFEST")),
+        "a manifest",
+      ),
+    );
+    const contents = readFileSync(manifest);
+    rmSync(manifest);
+    execFileSync("mkfifo", [manifest]);
+    // The pipe gives just what was backed up.
+    writeFileSync(join(folder, "contents"), contents);
+    const writer = spawn("sh", ["-c", `cat ${join(folder, "contents")} > ${manifest}`]);
+    onTestFinished(() => void writer.kill());
+    const restored = await ibex("new", "backup", "restore", `--from=${newest()}`);
+    expect(restored).toMatchObject({
+      exitCode: 74,
+      errors: expect.stringContaining("is not as it was backed up"),
+    });
+    expect(readdirSync(join(folder, "new"))).toEqual([]);
+  });
+
+  it("copies nothing to a disk that has not the room", async () => {
+    await backUp();
+    const path = join(newest(), "backup.json");
+    const list = JSON.parse(readFileSync(path, "utf8")) as { files: unknown[] };
+    const huge = { bytes: 1024 ** 3, crc32: 0 };
+    for (let table = 100_000; table < 120_000; table++)
+      list.files.push({ ...huge, path: `chain/${table}.ldb` });
+    writeFileSync(path, JSON.stringify(list));
+    const restored = await ibex("new", "backup", "restore", `--from=${newest()}`);
+    expect(restored).toMatchObject({
+      exitCode: 74,
+      errors: expect.stringContaining("There is too little room in"),
+    });
+    expect(readdirSync(join(folder, "new"))).toEqual([]);
   });
 });

@@ -35,16 +35,21 @@ export function readWhole(path: string, pace: CopyPace): Promise<Copied> {
   return readPieces(path, pace, () => undefined);
 }
 
-/** Makes a hard link; false where the file system has none, or is another one. */
+/** Makes a hard link; false where the file system has none, or is another one, and where there is no such file any more. */
 export function link(from: string, to: string): boolean {
   try {
     linkSync(from, to);
     return true;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(code)) return false;
+    if (isCode(error, ["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "ENOENT"]))
+      return false;
     throw error;
   }
+}
+
+/** Whether the system gave one of these codes. */
+export function isCode(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
 async function readPieces(

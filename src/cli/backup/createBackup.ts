@@ -9,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { open, statfs } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { clientVersion } from "../../config/clientVersion.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
@@ -17,10 +17,11 @@ import { syncFolder } from "../../primitives/syncFolder.ts";
 import { DamagedData } from "../../storage/database.ts";
 import { copyLevelFolder } from "../../storage/leveldb/levelCopy.ts";
 import { findTableDamage } from "../../storage/leveldb/levelTable.ts";
-import { type CopyPace, copyFile, link, readWhole } from "./copyFile.ts";
+import { type CopyPace, copyFile, isCode, link, readWhole } from "./copyFile.ts";
 import { type BackedUpFile, type FileList, LIST_NAME, readFileList } from "./fileList.ts";
 import { CHECK_BYTES, RESERVE_BYTES } from "./limits.ts";
 import { type ChainFacts, factsOfCopy, isTable } from "./openCopy.ts";
+import { refuseLittleRoom } from "./room.ts";
 import { makeWorkFolder } from "./unfinished.ts";
 
 export interface BackupRequest {
@@ -67,14 +68,15 @@ export async function createBackup(request: BackupRequest): Promise<Result<Backu
   try {
     copyLevelFolder(chain, stage);
     const newest = newestBackup(to);
-    const room = await refuseLittleRoom(stage, to, newest);
+    const room = await refuseWithoutRoom(stage, to, newest);
     if (!room.ok) return room;
     const { files, newBytes } = await copyAll(request, { stage, draft, newest });
     const facts = await factsOfCopy(join(draft, "chain"), join(draft, "check"), request.pace);
     if (facts === undefined) return refuse("noChain", `There is no chain in ${dataPath}.`);
     const createdAt = new Date(request.nowMs()).toISOString();
     const list: FileList = { format: 1, client: clientVersion(), createdAt, ...facts, files };
-    const folder = await finish(draft, to, list);
+    await seal(draft, list);
+    const folder = giveName(draft, to, list);
     return ok({ ...list, folder, newBytes, removed: removeOld(request, facts) });
   } finally {
     rmSync(stage, { recursive: true, force: true });
@@ -152,7 +154,7 @@ function originOf(path: string): string {
   return `${ino}-${size}-${mtimeNs}`;
 }
 
-async function refuseLittleRoom(
+async function refuseWithoutRoom(
   stage: string,
   to: string,
   newest: KnownBackup | undefined,
@@ -165,33 +167,40 @@ async function refuseLittleRoom(
     const isLink = isTable(name) && (isLinkable || known.has(originOf(path)));
     if (!isLink) needed += lstatSync(path).size;
   }
-  const { bavail, bsize } = await statfs(to);
-  if (bavail * bsize >= needed) return ok(undefined);
-  const megabytes = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
-  return refuse(
-    "tooLittleRoom",
-    `There is too little room in ${to}: ${megabytes(bavail * bsize)} MB are free, and ${megabytes(needed)} MB are needed ` +
-      `(${megabytes(RESERVE_BYTES)} of them stay free). Keep fewer backups (--keep), or choose another disk.`,
-  );
+  const room = await refuseLittleRoom(to, needed);
+  return room.ok
+    ? room
+    : refuse("tooLittleRoom", `${room.error.message} Keep fewer backups (--keep), or choose another disk.`);
 }
 
-/** Gives the draft its list and then its name, both durable. */
-async function finish(draft: string, to: string, list: FileList): Promise<string> {
+/** Gives the draft its list, durably. */
+async function seal(draft: string, list: FileList): Promise<void> {
   const path = join(draft, LIST_NAME);
   writeFileSync(path, `${JSON.stringify(list)}\n`);
   const file = await open(path, "r");
   await file.sync();
   await file.close();
   for (const folder of [join(draft, "chain"), draft]) syncFolder(folder);
-  const folder = join(to, nameOf(list));
-  renameSync(draft, folder);
-  syncFolder(to);
-  return folder;
+}
+
+/** Gives the draft its name, durably: its time and block, or a time right after that if another backup took it. */
+function giveName(draft: string, to: string, { createdAt, head }: FileList): string {
+  for (let atMs = Date.parse(createdAt); ; atMs++) {
+    const folder = join(to, nameOf(atMs, head.number));
+    try {
+      renameSync(draft, folder);
+    } catch (error) {
+      if (isCode(error, ["ENOTEMPTY", "EEXIST"])) continue;
+      throw error;
+    }
+    syncFolder(to);
+    return folder;
+  }
 }
 
 /** Sorts by time. */
-function nameOf({ createdAt, head }: FileList): string {
-  return `${createdAt.replace(/[:.]/g, "-")}-block-${head.number}`;
+function nameOf(atMs: number, number: number): string {
+  return `${new Date(atMs).toISOString().replace(/[:.]/g, "-")}-block-${number}`;
 }
 
 function removeOld({ to, keep }: BackupRequest, { genesisHash }: ChainFacts): readonly string[] {
@@ -200,8 +209,9 @@ function removeOld({ to, keep }: BackupRequest, { genesisHash }: ChainFacts): re
     .slice(keep);
   for (const { folder } of old) {
     // Without its list it is no backup any more, so that a kill leaves none that is whole in appearance only.
-    rmSync(join(folder, LIST_NAME));
-    rmSync(folder, { recursive: true });
+    // Another backup to the same place may be removing it, too.
+    rmSync(join(folder, LIST_NAME), { force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
   return old.map(({ folder }) => folder);
 }

@@ -1,10 +1,12 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import { syncFolder } from "../../primitives/syncFolder.ts";
 import { type CopyPace, copyFile } from "./copyFile.ts";
 import { type BackedUpFile, type FileList, readFileList } from "./fileList.ts";
+import { CHECK_BYTES, RESERVE_BYTES } from "./limits.ts";
 import { factsOfChain, isOutdated } from "./openCopy.ts";
+import { refuseLittleRoom } from "./room.ts";
 import { makeWorkFolder } from "./unfinished.ts";
 
 export interface RestoreRequest {
@@ -32,7 +34,7 @@ export interface Restored extends FileList {
  */
 export async function restoreBackup(
   request: RestoreRequest,
-): Promise<Result<Restored, "notABackup" | "notEmpty" | "badBackup">> {
+): Promise<Result<Restored, "notABackup" | "notEmpty" | "badBackup" | "tooLittleRoom">> {
   const { from, dataPath } = request;
   const list = readFileList(from);
   if (!list.ok) return list;
@@ -44,6 +46,9 @@ export async function restoreBackup(
         "move chain/, caches/ and head.log out of the folder; keep everything else.",
     );
   mkdirSync(dataPath, { recursive: true });
+  const bytes = list.value.files.reduce((sum, file) => sum + file.bytes, 0);
+  const room = await refuseLittleRoom(dataPath, bytes + CHECK_BYTES + RESERVE_BYTES);
+  if (!room.ok) return room;
   const draft = makeWorkFolder(dataPath, request.processId);
   try {
     mkdirSync(join(draft, "chain"));
@@ -74,9 +79,13 @@ async function copyChecked(
 ): Promise<Result<void, "badBackup">> {
   const mode = path.startsWith("chain/") ? 0o644 : 0o600;
   const source = join(from, path);
-  if (!existsSync(source)) return refuse("badBackup", `The file ${source} of the backup is missing.`);
-  const copied = await copyFile(source, join(draft, path), pace, mode);
-  if (copied.bytes === bytes && copied.crc32 === crc32) return ok(undefined);
+  const found = statSync(source, { throwIfNoEntry: false });
+  if (found === undefined) return refuse("badBackup", `The file ${source} of the backup is missing.`);
+  // Looked at before it is read: a pipe gives nothing, and a device may give bytes without end.
+  if (found.isFile() && found.size === bytes) {
+    const copied = await copyFile(source, join(draft, path), pace, mode);
+    if (copied.bytes === bytes && copied.crc32 === crc32) return ok(undefined);
+  }
   return refuse("badBackup", `The file ${source} is not as it was backed up. Use another backup.`);
 }
 

@@ -1,4 +1,3 @@
-import { setPriority } from "node:os";
 import { resolve } from "node:path";
 import { readDataFolder } from "../../config/readSettings.ts";
 import { integerType, pathType, switchType } from "../../config/valueTypes.ts";
@@ -71,7 +70,7 @@ async function backUp({ values, io, raw }: Invocation<BackupValues>): Promise<nu
   const to = resolve(io.workingDirectory, values.to);
   if (to === resolve(dataPath))
     return refuse("Backups need a folder of their own beside the node's files.", io);
-  giveWay();
+  io.giveWay();
   return run(io, `The backup to ${values.to} failed`, async (pace) => {
     const { createBackup } = await import("../backup/createBackup.ts");
     const megabytes = values["max-mb-per-second"];
@@ -107,7 +106,9 @@ async function restore({ values, io, raw }: Invocation<{ readonly from: string }
       return reportFailure(
         result.error.message,
         io,
-        result.error.code === "badBackup" ? EXIT.disk : EXIT.badInput,
+        result.error.code === "badBackup" || result.error.code === "tooLittleRoom"
+          ? EXIT.disk
+          : EXIT.badInput,
       );
     const { head, kept, hasVotes, needsMigration } = result.value;
     io.print(`data folder: ${dataPath}\nhead number: ${head.number}\nhead hash: ${head.hash}\n`);
@@ -143,13 +144,4 @@ function run(io: ProcessIo, what: string, work: (pace: CopyPace) => Promise<numb
       throw translateDiskError(error, what);
     }
   });
-}
-
-/** A backup has the lowest priority beside the node. */
-function giveWay(): void {
-  try {
-    setPriority(0, 19);
-  } catch {
-    // Not permitted: it keeps its priority.
-  }
 }
