@@ -258,6 +258,7 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: Co
     http: values["rpc-http-enabled"] ? httpSettings(values) : undefined,
     webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values) : undefined,
     rpc: {
+      threads: values["rpc-threads"],
       gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],
       maxLogsRange: values["rpc-max-logs-range"],
       maxTraceFilterRange: values["rpc-max-trace-filter-range"],

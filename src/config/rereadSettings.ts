@@ -74,9 +74,14 @@ function filesOf({ settings, options, sources }: Configuration): readonly string
   return named.flatMap((path) => (path === undefined ? [] : [resolve(sources.workingDirectory, path)]));
 }
 
+/** Six thousand enode URLs. Reading holds the main thread, which has blocks to make. */
+const MOST_BYTES = 1024 * 1024;
+
 /** A pipe, such as that of a shell's `<(…)`, is empty or blocks when it is read again. Absent files are judged later. */
 function problemOf(path: string): string[] {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found.isFile()) return [];
-  return [`${path} is not a regular file, so it cannot be read again`];
+  if (found === undefined) return [];
+  if (!found.isFile()) return [`${path} is not a regular file, so it cannot be read again`];
+  if (found.size <= MOST_BYTES) return [];
+  return [`${path} is larger than ${MOST_BYTES} bytes, so it is read at a start only`];
 }

@@ -1,22 +1,17 @@
 import { type Enode, showEnode } from "../config/enode.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Network } from "../network/network.ts";
-import {
-  LOG_MODULES,
-  type LoggingSettings,
-  type LogLevel,
-  type LogModule,
-  type RootLogger,
-} from "../observability/logger.ts";
+import { LOG_MODULES, type LogLevel, type LogModule } from "../observability/levels.ts";
+import type { LoggingSettings, RootLogger } from "../observability/logger.ts";
 import type { Permissions } from "../permissioning/permissions.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import type { CallerAccess } from "./callerAccess.ts";
 import type { BlockControls } from "./miningSettings.ts";
 import type { NamedPeers } from "./openChainAndPool.ts";
 import { dialAddress } from "./peerFacts.ts";
-import type { CallerAccess } from "./rpcServers.ts";
 
 /**
  * What a running node takes over from a configuration that was read again: log levels, the lists of permissions, static

@@ -133,4 +133,13 @@ describe("a request to reread the configuration", () => {
     rereading.request();
     expect(messages()).toEqual([expect.stringContaining("node.toml is not a regular file")]);
   });
+
+  it("refuses what would hold the node's blocks up while it is read", () => {
+    const { rereading, live, write, messages, applied } = running("max-peers=10");
+    rereading.begin(live);
+    write(`max-peers=10\n#${" ".repeat(1024 * 1024)}`);
+    rereading.request();
+    expect(applied).toEqual([]);
+    expect(messages()).toEqual([expect.stringContaining("node.toml is larger than 1048576 bytes")]);
+  });
 });

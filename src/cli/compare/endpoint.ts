@@ -1,4 +1,5 @@
 import { messageOf } from "../../primitives/errorMessage.ts";
+import { withTimeLimit } from "../../primitives/timeLimit.ts";
 import { memberOf } from "./differingPlaces.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 import { numberOf, parseAnswer } from "./parseAnswer.ts";
@@ -137,23 +138,21 @@ async function postUntilAnswered(
 /** Statuses that asking again does not change. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
-async function postOnce(url: URL, { headers, body }: Message, stop: AbortSignal): Promise<string> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers,
-    body,
-    redirect: "error",
-    signal: AbortSignal.any([stop, AbortSignal.timeout(COMPARE_LIMITS.requestTimeoutMs)]),
-  }).catch((error: unknown) => {
-    // fetch tells the reason, such as a refused connection, in the cause.
-    throw error instanceof Error && error.cause !== undefined ? error.cause : error;
+function postOnce(url: URL, { headers, body }: Message, stop: AbortSignal): Promise<string> {
+  return withTimeLimit(COMPARE_LIMITS.requestTimeoutMs, stop, async (signal) => {
+    const response = await fetch(url, { method: "POST", headers, body, redirect: "error", signal }).catch(
+      (error: unknown) => {
+        // fetch tells the reason, such as a refused connection, in the cause.
+        throw error instanceof Error && error.cause !== undefined ? error.cause : error;
+      },
+    );
+    const text = await readBounded(response);
+    if (REFUSALS.has(response.status))
+      throw new NodeUnreachable(`${url.host} refuses the request with HTTP status ${response.status}`);
+    if (response.status >= 500 || response.status === 429)
+      throw new Error(`it answers with HTTP status ${response.status}`);
+    return text;
   });
-  const text = await readBounded(response);
-  if (REFUSALS.has(response.status))
-    throw new NodeUnreachable(`${url.host} refuses the request with HTTP status ${response.status}`);
-  if (response.status >= 500 || response.status === 429)
-    throw new Error(`it answers with HTTP status ${response.status}`);
-  return text;
 }
 
 async function readBounded(response: Response): Promise<string> {

@@ -3,6 +3,7 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
 import type { Clock } from "../../primitives/clock.ts";
+import { withTimeLimit } from "../../primitives/timeLimit.ts";
 
 /** Time limit of one push. */
 const PUSH_TIMEOUT_MS = 5_000;
@@ -35,12 +36,11 @@ export function startMetricsPush(settings: MetricsPushSettings, parts: MetricsPu
 
   async function push(): Promise<void> {
     try {
-      await send(url, {
-        method: "POST",
-        headers: { "Content-Type": TEXT_FORMAT_TYPE },
-        body: metricsText(await metrics.collect()),
-        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(PUSH_TIMEOUT_MS)]),
-      });
+      const body = metricsText(await metrics.collect());
+      const headers = { "Content-Type": TEXT_FORMAT_TYPE };
+      await withTimeLimit(PUSH_TIMEOUT_MS, stopping.signal, (signal) =>
+        send(url, { method: "POST", headers, body, signal }),
+      );
       if (isFailing) logger.info({ url }, "metrics are pushed again");
       isFailing = false;
     } catch (error) {
