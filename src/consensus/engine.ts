@@ -40,7 +40,7 @@ export interface Engine {
    */
   receive(message: Authored, waitedMs?: number): void;
   /** Stops proposing and voting until resumed; still follows heads, and buffers messages that count after `resume`. */
-  pause(): void;
+  pause(why?: () => string): void;
   resume(): void;
   /** The operator's proposals for the validator set. */
   readonly proposals: VoteProposals;
@@ -100,6 +100,7 @@ class ConsensusEngine implements Engine {
   private readonly messageLimit: number;
   private readonly effectHandler: EffectHandler;
   private readonly pausedMessages: PausedMessages;
+  private pauseCause: (() => string) | undefined;
   private readonly monitor: Monitor;
   private readonly mailbox: Mailbox<Input>;
   private state: State = UNSTARTED;
@@ -157,14 +158,23 @@ class ConsensusEngine implements Engine {
     }));
   };
 
-  readonly pause = (): void => this.post({ kind: "paused" });
+  readonly pause = (why?: () => string): void => {
+    this.pauseCause = why;
+    this.post({ kind: "paused" });
+  };
 
   readonly resume = (): void => this.post({ kind: "resumed" });
 
   readonly status = (): ConsensusStatus => {
-    const { rules, isFailed } = this;
+    const { rules, isFailed, pauseCause } = this;
     const connected = this.parts.outbox.connected?.();
-    return describeStatus(this.state, { rules, isFailed, members: this.monitor.members(), connected });
+    return describeStatus(this.state, {
+      rules,
+      isFailed,
+      members: this.monitor.members(),
+      connected,
+      pauseCause,
+    });
   };
 
   readonly shouldListen = (): boolean => this.isListeningDue;

@@ -66,7 +66,7 @@ export function createUnreachablePeers({
     if ([...tracked.values()].every(({ breaksRules }) => breaksRules))
       logger.warn(
         { nodes: tracked.size },
-        "this node refuses every configured peer for a rule violation: its genesis file may be the wrong one",
+        "this node refuses every configured peer, because they follow other rules: its genesis file may be the wrong one. No peer is harmed",
       );
     warnOfNode(logger, node, { unreachableMs: nowMs - unreachableSinceMs, explanation });
   }

@@ -8,11 +8,20 @@ export interface PauseReasons {
 
 type PauseReason = "diskAlmostFull" | "catchingUp" | "listening" | "operator";
 
-export function createPauseReasons(engine: { pause(): void; resume(): void }): PauseReasons {
+/** Why blocks are paused, in words that follow "this node neither proposes nor votes: ". */
+const WORDS: Readonly<Record<PauseReason, string>> = {
+  diskAlmostFull: "its disk is almost full",
+  catchingUp: "it has to catch up with its peers first",
+  listening:
+    "it listens first whether another node runs with its key, until 10 s after it has met another validator at most",
+  operator: "it was paused by miner_stop, until miner_start or a restart",
+};
+
+export function createPauseReasons(engine: { pause(why: () => string): void; resume(): void }): PauseReasons {
   const reasons = new Set<PauseReason>();
   return {
     pause(reason) {
-      if (reasons.size === 0) engine.pause();
+      if (reasons.size === 0) engine.pause(() => [...reasons].map((each) => WORDS[each]).join("; "));
       reasons.add(reason);
     },
     resume(reason) {

@@ -50,6 +50,8 @@ const OLD_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 /** They quote the old words: this list, and the changelog, which says what was renamed. */
 const QUOTING = ["test/docs/words.test.ts", "CHANGELOG.md"];
+/** Base64. */
+const ENCODED = "src/evm/coreModules.ts";
 /** Bytes on disk, which cannot be renamed. */
 const ON_DISK = "ibex witness 1";
 
@@ -60,7 +62,7 @@ const files = [
       .map((entry) => `${entry.parentPath}/${entry.name}`),
   ),
   ...readdirSync(".").filter((name) => name.endsWith(".md") || name === "Dockerfile"),
-].filter((path) => !QUOTING.includes(path));
+].filter((path) => !QUOTING.includes(path) && path !== ENCODED);
 
 it("no file is named, and no line written, in words that only this project used", () => {
   const found = files.flatMap((path) => {

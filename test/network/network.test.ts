@@ -79,7 +79,7 @@ describe("two nodes", IN_REAL_TIME, () => {
     const bob = await startToy(2, { clock });
     const alice = await startToy(1, { clock, maintained: [bob.address] });
     clock.advanceBy(0);
-    await until(() => alice.network.peerCount === 1);
+    await until(() => alice.network.peerCount === 1 && bob.network.peerCount === 1);
     await bob.network.close();
     await until(() => alice.network.peerCount === 0);
     const again = await startToy(2, { clock, port: bob.address.tcpPort });

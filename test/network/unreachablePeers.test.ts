@@ -111,7 +111,7 @@ it("suspects its own genesis file when it refuses all configured peers", async (
   await disconnected();
   await advance(UNREACHABLE_WARNING_MS);
   expect(warnings()).toEqual([
-    "this node refuses every configured peer for a rule violation: its genesis file may be the wrong one",
+    "this node refuses every configured peer, because they follow other rules: its genesis file may be the wrong one. No peer is harmed",
     `no connection with ${name} for 15 s: ${detail}`,
   ]);
 });

@@ -52,7 +52,7 @@ export function createSilenceLog(logger: Logger, self: Address): SilenceLog {
 /** Until when a validator is silent, in a sentence. */
 export function describeEnd({ upTo, untilTimestamp }: Doubt): string {
   const time = new Date(Number(untilTimestamp) * 1000).toISOString().slice(0, 19);
-  return `It neither proposes nor votes until the network is past height ${upTo} and has made a block after ${time}Z.`;
+  return `This node neither proposes nor votes until the network is past height ${upTo} and has made a block after ${time}Z.`;
 }
 
 /** Where it is told in short why a validator is silent. */
@@ -65,12 +65,13 @@ export const SHORT_CAUSES: Readonly<Record<DoubtReason, string>> = {
 const CAUSES: Readonly<Record<DoubtReason, (self: string) => string>> = {
   missing: (self) =>
     `the validator ${self} has no record of its votes, although its chain has blocks: votes.log is lost, or this is a copy ` +
-    "of its key, or it never ran. To vote again where it may have voted could fork the chain. Nothing is to be done " +
-    "while the other validators are a quorum; if this key runs on another machine too, stop one of them.",
+    "of its key, or it never ran. To vote again where it may have voted could fork the chain. If this key runs on another " +
+    "machine too, stop one of the two. Else nothing is to be done while the other validators make blocks.",
   old: (self) =>
     `the record of votes of the validator ${self} is older than its votes: the network shows votes of this key that it ` +
     "lacks. Was an old copy of votes.log or of the data folder restored, or does this key run on another machine too? To " +
-    "vote again where it may have voted could fork the chain.",
+    "vote again where it may have voted could fork the chain. If the key runs elsewhere, stop one of the two. Else nothing " +
+    "is to be done while the other validators make blocks.",
   ownKey: (self) =>
     `TWO NODES RUN WITH THE KEY of the validator ${self}: the network shows votes of this key that this node did not sign. ` +
     `${RISK} ${REMEDY}`,

@@ -24,7 +24,7 @@ export function describeStall(
       ...(missing && { missing: missing.map(({ address }) => address) }),
     },
     message:
-      `no block for ${ageOf(nowMs - headAtMs)} at height ${height}: ${reasonOf(status, missing, nowMs)}` +
+      `no block for ${ageOf(nowMs - headAtMs)} at height ${height}: ${reasonOf(status, missing, { nowMs, headAtMs })}` +
       adviceFor(status, nowMs),
   };
 }
@@ -39,20 +39,23 @@ function missingOf({ mode, members }: ConsensusStatus): readonly MemberStatus[] 
 function reasonOf(
   status: ConsensusStatus,
   missing: readonly MemberStatus[] | undefined,
-  nowMs: number,
+  { nowMs, headAtMs }: { readonly nowMs: number; readonly headAtMs: number },
 ): string {
   switch (status.mode) {
     case "following":
       return "this node is not a validator and receives no votes; ibft_status of a validator tells who is missing";
     case "paused":
-      return `this node is paused and does not take part${isAlone(status) ? "; it is connected with no other validator" : ""}`;
+      return (
+        `this node neither proposes nor votes: ${status.pauseCause ?? "it is paused"}` +
+        (isAlone(status) ? "; it is connected with no other validator" : "")
+      );
     case "failed":
     case "notStarted":
       return "consensus does not run on this node";
     case "bound":
       return "this node voted at a later height before its restart, and takes part when the chain gets there";
     case "silent":
-      return describeSilence(status, missing ?? [], nowMs);
+      return describeSilence(status, missing ?? [], { nowMs, stalledMs: nowMs - headAtMs });
     case "validating":
       return describeVoting(status, missing ?? [], nowMs);
     default:
@@ -70,7 +73,8 @@ function describeVoting(
   nowMs: number,
 ): string {
   const heard = `${members.length - missing.length} of ${members.length} validators heard, quorum ${quorum}`;
-  if (missing.length > 0) return `${heard}; waiting for ${describeAll(missing, nowMs)}`;
+  if (missing.length > 0)
+    return `${heard}; waiting for ${describeAll(missing, nowMs)}${missing.some(isConnected) ? THEY_SAY_WHY : ""}`;
   return round === undefined ? heard : `${heard}; in round ${round.number} of ${toHex(round.proposer)}`;
 }
 
@@ -78,7 +82,7 @@ function describeVoting(
 function describeSilence(
   { members, quorum, silence }: ConsensusStatus,
   missing: readonly MemberStatus[],
-  nowMs: number,
+  { nowMs, stalledMs }: { readonly nowMs: number; readonly stalledMs: number },
 ): string {
   if (silence === undefined) return "this node is silent";
   const others = members.length - 1 - missing.length;
@@ -86,17 +90,32 @@ function describeSilence(
     `${SHORT_CAUSES[silence.reason]} and is silent. ${describeEnd(silence)} ` +
     `${others} of the ${members.length - 1} other validators heard, quorum ${quorum}`;
   const waiting = missing.length === 0 ? "" : `; not heard: ${describeAll(missing, nowMs)}`;
-  return others >= quorum ? `${heard}${waiting}` : `${heard}${waiting}. ${SAFE_STEP}`;
+  if (others < quorum) return `${heard}${waiting}. ${TOO_FEW} ${SAFE_STEP}`;
+  return stalledMs < LONG_STALL_MS
+    ? `${heard}${waiting}`
+    : `${heard}${waiting}. ${STILL_NO_BLOCK} ${SAFE_STEP}`;
 }
 
 function describeAll(missing: readonly MemberStatus[], nowMs: number): string {
   return missing.map((member) => describeMissing(member, nowMs)).join(", ");
 }
 
+const TOO_FEW = "Too few are left to decide a block, and the chain stands.";
+
+/** Votes that others repeat are heard from validators that have become silent since. */
+const STILL_NO_BLOCK = "There is no block although they are heard: some of them may be silent too.";
+
+/** When a chain stands although enough validators are heard, something else is wrong. */
+const LONG_STALL_MS = 30_000;
+
 const SAFE_STEP =
-  "Too few are left to decide a block. If those that are missing do not come back: stop ALL validators, so that no votes " +
-  "are left in their memory, let each silent one forget its votes (ibex validator forget-votes), and start all again: see " +
+  "Start the validators that are down. If that does not help: stop ALL validators, so that no votes are left in their memory; " +
+  "have each silent one begin anew (ibex validator forget-votes), and no other one; then start all. Step by step: " +
   "docs/operating.md, Lost votes";
+
+const isConnected = ({ connections }: MemberStatus): boolean => connections !== undefined && connections > 0;
+
+const THEY_SAY_WHY = ". Why a connected one sends none, its own log and `ibex status` there tell";
 
 /** Advice for a round that is longer than most repairs take; a restart does not help, because the vote log restores it. */
 function adviceFor({ round }: ConsensusStatus, nowMs: number): string {
@@ -110,7 +129,8 @@ function adviceFor({ round }: ConsensusStatus, nowMs: number): string {
 const LONG_ROUND_MS = 60_000;
 
 function describeMissing({ address, lastHeard, connections }: MemberStatus, nowMs: number): string {
-  const link = connections === undefined ? "" : connections > 0 ? ", connected" : ", not connected";
+  const link =
+    connections === undefined ? "" : connections > 0 ? ", connected, but sends no votes" : ", not connected";
   const heard =
     lastHeard === undefined
       ? "never heard since the start"

@@ -21,6 +21,8 @@ export interface ConsensusStatus {
   readonly round: RoundStatus | undefined;
   /** Set while we are silent because our key may have signed what our record lacks. */
   readonly silence: Doubt | undefined;
+  /** Why we are paused, for the operator; undefined while we are not, or where it is not known. */
+  readonly pauseCause: string | undefined;
   /** Our address, whether or not it is a validator's. */
   readonly self: Address;
   readonly isValidator: boolean;
@@ -58,7 +60,7 @@ export interface VotesStatus {
 }
 
 /**
- * `validating`: we propose and vote; `following`: our key is not a validator's; `paused`: by the operator; `bound`: we
+ * `validating`: we propose and vote; `following`: our key is not a validator's; `paused`: for the reason in `pauseCause`; `bound`: we
  * voted at a later height than the chain has, so we wait until it is there; `silent`: our key may have signed what our
  * record lacks; `failed`: stopped by an error.
  */
@@ -99,11 +101,12 @@ export interface StatusParts {
   readonly members: readonly Member[];
   /** Addresses of the connected nodes; undefined where they are not known. */
   readonly connected: readonly Address[] | undefined;
+  readonly pauseCause?: (() => string) | undefined;
 }
 
 export function describeStatus(state: State, parts: StatusParts): ConsensusStatus {
   const { head, height } = state;
-  const { rules, isFailed, members, connected } = parts;
+  const { rules, isFailed, members, connected, pauseCause } = parts;
   const validators = head?.tally.validators ?? [];
   const next = head === undefined ? undefined : head.header.number + 1n;
   return {
@@ -112,6 +115,7 @@ export function describeStatus(state: State, parts: StatusParts): ConsensusStatu
     height: next,
     round: height === undefined ? undefined : describeRound(height),
     silence: state.lastSigned?.doubt,
+    pauseCause: state.isPaused ? pauseCause?.() : undefined,
     self: rules.self,
     isValidator: head !== undefined && isValidator(head.tally, rules.self),
     quorum: quorum(validators.length),

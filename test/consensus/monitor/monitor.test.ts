@@ -143,7 +143,7 @@ describe("a stalled chain", () => {
     const run = aRun({ connected: () => ADDRESSES.slice(2, 3) });
     await runFor(run.clock, 6_000);
     const stall = run.said("warn").find((message) => message.startsWith("no block for"));
-    expect(stall).toContain(`${TEXTS[2]} (never heard since the start, connected)`);
+    expect(stall).toContain(`${TEXTS[2]} (never heard since the start, connected, but sends no votes)`);
     expect(stall).toContain(`${TEXTS[0]} (never heard since the start, not connected)`);
   });
 

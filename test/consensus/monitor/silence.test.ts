@@ -34,7 +34,7 @@ describe("a validator that is silent", () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(beginning);
     expect(lines[0]).toMatch(
-      / It neither proposes nor votes until the network is past height 7 and has made a block after 2023-11-14T22:13:25Z\.$/,
+      / This node neither proposes nor votes until the network is past height 7 and has made a block after 2023-11-14T22:13:25Z\.$/,
     );
     expect(lines[0]).toMatch(/fork the chain/);
   });
