@@ -11,7 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
  * Counts of kills under load, power cut seeds, malformed requests, damaged folders, killed migrations, simulated pools,
  * networks with a Byzantine validator, networks of real nodes, untrusted peers, rewinds, and seconds of each attack; restarts
- * of whole networks, rounds of kill and restore, blocks that a validator misses, and validators that vote each other in.
+ * of whole networks, rounds of kill and restore, sizes of networks in which mistakes are made, blocks that a validator misses, and validators that vote each other in.
  */
 const NUMBERS = {
   IBEX_THOROUGH: "yes",
@@ -30,12 +30,15 @@ const NUMBERS = {
   IBEX_HOSTILE: "2",
   IBEX_RESTARTS: "2",
   IBEX_RESTORE_ROUNDS: "20",
+  IBEX_MISTAKES: "4",
   IBEX_DOWN_BLOCKS: "30",
   IBEX_MOST_VALIDATORS: "4",
 };
 
 const SUITES = [
   "test/calls/tracePool",
+  "test/chain/mutatedBlocks",
+  "test/cluster/debugLog",
   "test/cluster/discovery",
   "test/cluster/durability",
   "test/cluster/anvil",
@@ -46,6 +49,7 @@ const SUITES = [
   "test/cluster/foundry",
   "test/cluster/largeAnswers",
   "test/cluster/largeBlocks",
+  "test/cluster/handOver",
   "test/cluster/localnet",
   "test/cluster/longOutage",
   "test/cluster/lostKey",
@@ -53,8 +57,10 @@ const SUITES = [
   "test/cluster/oneKeyTwice",
   "test/cluster/package",
   "test/cluster/migration",
+  "test/cluster/mistakes",
   "test/cluster/peers",
   "test/cluster/manySubscribers",
+  "test/cluster/remoteSigner",
   "test/cluster/restart",
   "test/cluster/restoreRounds",
   "test/cluster/validatorSet",
@@ -71,10 +77,11 @@ const SUITES = [
   "test/cluster/smallDisk",
   "test/cluster/syncing",
   "test/cluster/web3",
+  "test/evm/coreModules",
   "test/execution/modexp",
   "test/execution/oracle",
   "test/execution/precompiles",
-  "test/execution/transientSlots",
+  "test/execution/interpreter/transientStorage",
   "test/logs/logScan",
   "test/network/discovery",
   "test/network/malformedInput",
@@ -85,13 +92,17 @@ const SUITES = [
   "test/node/powerCut",
   "test/rpc/server/slowReaders",
   "test/state",
+  "test/storage/bytesOnDisk",
   "test/storage/damage",
+  "test/storage/leveldb/levelCopy",
   "test/chain/bulk",
   "test/txpool/lifetime",
   "test/txpool/model",
+  "test/simulation/misfortunes",
   "test/simulation/network",
   "test/simulation/sabotage",
   "test/simulation/realNetwork",
+  "test/simulation/twins",
 ];
 
 const { status } = spawnSync(

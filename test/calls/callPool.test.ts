@@ -240,7 +240,7 @@ describe("the call pool", IN_REAL_TIME, () => {
     openPool();
     const [greedy, modest] = [aClient(), aClient()];
     for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
-    const endless = endlessCalls(100, greedy, 3_000_000n);
+    const endless = endlessCalls(100, greedy, 500_000_000n);
     expect(sumOf(await call(ADDER, 1n, { requester: modest }))).toBe(43n);
     expect(endless.endedCount).toBe(1);
   });
@@ -277,7 +277,7 @@ describe("the call pool", IN_REAL_TIME, () => {
     openPool({ waitingLimit: 3, timeoutMs: 60_000 });
     const [busy, leaving] = [aClient(), aClient()];
     // A long call: after it no job is sent to the worker in advance, so the calls below wait.
-    await call(ENDLESS, 0n, { gasLimit: 3_000_000n });
+    await call(ENDLESS, 0n, { gasLimit: 100_000_000n });
     const endless = endlessCalls(1, busy);
     const dropped = [1n, 2n, 3n].map((n) => call(ADDER, n, { requester: leaving }));
     leaving.leave();

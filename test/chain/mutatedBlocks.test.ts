@@ -7,6 +7,7 @@ import type { SentTransaction } from "../../src/types/transaction.ts";
 import { digestOf } from "../builders/databaseDigest.ts";
 import { opensBlockStrings, rlpMutations } from "../builders/rlpMutations.ts";
 import { createChance } from "../rpc/mutations.ts";
+import { someOf } from "../thorough.ts";
 import { describeWithVectors } from "../vectors.ts";
 import {
   type BlockFixture,
@@ -28,11 +29,16 @@ const SEED = Number(process.env["IBEX_SEED"] ?? 4);
 
 describe("a block of a built chain with one change", () => suite(ownFixture));
 
+/** A call with a log (Berlin), a fee-market call with a log (London), creations under Cancun whose keys are unknown. */
+const RECORDED = [
+  ["net1", 40],
+  ["net2", 114],
+  ["net4", 61],
+] as const;
+
 describeWithVectors("a block of a recorded chain with one change", () => {
-  // A call with a log (Berlin), a fee-market call with a log (London), creations under Cancun whose keys are unknown.
-  describe("net1, block 40", () => suite(() => recordedFixture("net1", 40)));
-  describe("net2, block 114", () => suite(() => recordedFixture("net2", 114)));
-  describe("net4, block 61", () => suite(() => recordedFixture("net4", 61)));
+  for (const [network, block] of someOf(RECORDED))
+    describe(`${network}, block ${block}`, () => suite(() => recordedFixture(network, block)));
 });
 
 function suite(prepare: () => Promise<BlockFixture>): void {

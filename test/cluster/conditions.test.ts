@@ -101,7 +101,7 @@ function throwingOn(signal: string): string {
 }
 
 describe("too few open files", IN_REAL_TIME, () => {
-  it.each([24, 40, 60])(
+  it.each([24, 36, 46])(
     "end a start that cannot even load the program, saying which limit to raise: %d",
     async (files) => {
       const options = [`--data-path=${temporaryFolder()}`, "--rpc-http-port=0", "--rpc-ws-port=0"];

@@ -3,6 +3,7 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
 import { type LogLine, logOf, type NodeProcess, until } from "./nodeProcess.ts";
 import { CHAIN_ID, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
@@ -62,7 +63,9 @@ describe("the log of a validator", IN_REAL_TIME, () => {
         logOf(node).find(
           (one) =>
             one.message === "consensus messages up to this block" &&
-            (one["taken"] as { readonly commit?: number }).commit !== undefined,
+            (one["taken"] as { readonly commit?: number }).commit !== undefined &&
+            // On a busy machine, a block may need a round more.
+            (one["sent"] as { readonly commit?: number }).commit === 1,
         ),
       30_000,
       "counted messages",
@@ -129,7 +132,8 @@ describe("the log of a validator", IN_REAL_TIME, () => {
     });
   });
 
-  it("is not filled by a flood of refused requests", { timeout: 60_000 }, async () => {
+  // Takes an interval of ten seconds; test/observability/often.test.ts has a clock of its own.
+  itIfThorough("is not filled by a flood of refused requests", { timeout: 60_000 }, async () => {
     const before = node.output().length;
     const bad = { jsonrpc: "2.0", id: 1, method: "x".repeat(500), params: ["y".repeat(500)] };
     const batch = JSON.stringify(Array.from({ length: 100 }, () => bad));

@@ -2,44 +2,50 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { IN_REAL_TIME } from "../realTime.ts";
-import { IS_THOROUGH } from "../thorough.ts";
+import { itIfThorough } from "../thorough.ts";
 import { freePort, type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 const GENESIS = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
 /** Nodes beside the bootnode. */
-const COUNT = IS_THOROUGH ? 19 : 4;
+const COUNT = 19;
 
 describe("nodes that are told of one bootnode alone", { ...IN_REAL_TIME, timeout: 300_000 }, () => {
-  it("connect with each other, stay connected without it, and find each other again after a restart", async () => {
-    const bootnode = await fullNode(temporaryFolder(), await freePort(), []);
-    const { enode } = await bootnode.rpc<{ readonly enode: string }>("admin_nodeInfo");
-    const places = await Promise.all(
-      Array.from({ length: COUNT }, async () => ({ folder: temporaryFolder(), port: await freePort() })),
-    );
-    const named = [`--bootnodes=${enode}`];
-    const nodes = await Promise.all(places.map(({ folder, port }) => fullNode(folder, port, named)));
-    await untilPeers(nodes, COUNT);
-    // Callers, too, are named with their discovery ports.
-    const urls = await Promise.all([bootnode, ...nodes].map((node) => node.rpc<string>("net_enode")));
-    await expect
-      .poll(async () =>
-        (await nodes[0]?.rpc<readonly { enode: string }[]>("admin_peers"))?.map((peer) => peer.enode).sort(),
-      )
-      .toEqual(urls.filter((url) => url !== urls[1]).sort());
-    const { ports } = await bootnode.rpc<{ readonly ports: unknown }>("admin_nodeInfo");
-    const port = Number(new URL(enode).port);
-    expect(ports).toEqual({ discovery: port, listener: port });
-    expect(enode).not.toContain("discport");
+  // test/network/discovery/discovery.test.ts does it daily, over a simulated network.
+  itIfThorough(
+    "connect with each other, stay connected without it, and find each other again after a restart",
+    async () => {
+      const bootnode = await fullNode(temporaryFolder(), await freePort(), []);
+      const { enode } = await bootnode.rpc<{ readonly enode: string }>("admin_nodeInfo");
+      const places = await Promise.all(
+        Array.from({ length: COUNT }, async () => ({ folder: temporaryFolder(), port: await freePort() })),
+      );
+      const named = [`--bootnodes=${enode}`];
+      const nodes = await Promise.all(places.map(({ folder, port }) => fullNode(folder, port, named)));
+      await untilPeers(nodes, COUNT);
+      // Callers, too, are named with their discovery ports.
+      const urls = await Promise.all([bootnode, ...nodes].map((node) => node.rpc<string>("net_enode")));
+      await expect
+        .poll(async () =>
+          (await nodes[0]?.rpc<readonly { enode: string }[]>("admin_peers"))
+            ?.map((peer) => peer.enode)
+            .sort(),
+        )
+        .toEqual(urls.filter((url) => url !== urls[1]).sort());
+      const { ports } = await bootnode.rpc<{ readonly ports: unknown }>("admin_nodeInfo");
+      const port = Number(new URL(enode).port);
+      expect(ports).toEqual({ discovery: port, listener: port });
+      expect(enode).not.toContain("discport");
 
-    await bootnode.kill();
-    await untilPeers(nodes, COUNT - 1);
-    for (const node of nodes) expect(await node.stop()).toBe(0);
-    expect(nodes.every(({ dataPath }) => existsSync(join(dataPath, "known-nodes.json")))).toBe(true);
+      await bootnode.kill();
+      await untilPeers(nodes, COUNT - 1);
+      for (const node of nodes) expect(await node.stop()).toBe(0);
+      expect(nodes.every(({ dataPath }) => existsSync(join(dataPath, "known-nodes.json")))).toBe(true);
 
-    const again = await Promise.all(places.map((place) => fullNode(place.folder, place.port, named)));
-    await untilPeers(again, COUNT - 1);
-    for (const node of again) expect(await node.stop()).toBe(0);
-  });
+      const again = await Promise.all(places.map((place) => fullNode(place.folder, place.port, named)));
+      await untilPeers(again, COUNT - 1);
+      for (const node of again) expect(await node.stop()).toBe(0);
+    },
+  );
 });
 
 describe("a bootnode that is named by its host name", IN_REAL_TIME, () => {

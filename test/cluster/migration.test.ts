@@ -90,10 +90,11 @@ describe("a database and programs of several schema versions", IN_REAL_TIME, () 
     expect(whole.output).toMatch(
       /Migrating from schema version 2 to 3: .*\n(.*\n)*The database has schema version 3\./,
     );
-    const folder = copyOf(medium);
+    let folder = copyOf(medium);
     const random = generator(SEED);
     let interrupted = 0;
-    for (let kill = 0; kill < KILLS; kill++) {
+    // How long a migration takes depends on the machine: kills before its first batch and after its last count for nothing.
+    for (let kill = 0; kill < KILLS || (interrupted === 0 && kill < 30); kill++) {
       const program = runProgram(
         [`--data-path=${join(folder, "data")}`, "database", "migrate"],
         undefined,
@@ -105,7 +106,10 @@ describe("a database and programs of several schema versions", IN_REAL_TIME, () 
       program.child.kill("SIGKILL");
       await program.exit;
       const stored = await schemaOf(folder);
-      if (stored?.migration === undefined) continue;
+      if (stored?.migration === undefined) {
+        if (stored?.version === 3) folder = copyOf(medium);
+        continue;
+      }
       interrupted++;
       const today = await ibex(PROGRAM, folder, "info");
       expect(today.exitCode).toBe(2);

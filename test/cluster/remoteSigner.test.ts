@@ -62,53 +62,59 @@ const saysOf = (node: NodeProcess, words: string) =>
   logOf(node).filter(({ message }) => message.includes(words));
 
 describe("a validator with a remote signer", IN_REAL_TIME, () => {
-  it("and another node key proposes and seals; without its signer the others go on, and it says so", async () => {
-    const network = await prepareNetwork({ validators: 4, withOtherNodeKey: 1 });
-    onTestFinished(network.stopAll);
-    const [first, second, ...others] = network.members;
-    if (first === undefined || second === undefined) throw new Error();
-    const signer = await aSigner(first);
-    const [node, observed] = await Promise.all([
-      network.start(first, [], optionsFor(first, signer)),
-      ...[second, ...others].map((member) => network.start(member)),
-    ]);
-    if (node === undefined || observed === undefined) throw new Error();
-    const address = toHex(first.key.address);
-    expect(await node.rpc("eth_coinbase")).toBe(address);
-    expect(saysOf(node, "this node's key is not its validator's")).toMatchObject([
-      { level: "WARN", node: toHex(first.nodeKey.address), validator: address },
-    ]);
-    const isItsOwn = ({ proposer }: AgreedBlock): boolean => proposer === address;
-    const isSealed = ({ sealers, proposer }: AgreedBlock): boolean =>
-      sealers.includes(address) && proposer !== address;
-    await blockAfter(observed, 0, isItsOwn, "a block of the validator");
-    // It hears the others' proposals, though they know its node by another key.
-    await blockAfter(observed, 0, isSealed, "its seal on another's block");
+  itIfThorough(
+    "and another node key proposes and seals; without its signer the others go on, and it says so",
+    async () => {
+      const network = await prepareNetwork({ validators: 4, withOtherNodeKey: 1 });
+      onTestFinished(network.stopAll);
+      const [first, second, ...others] = network.members;
+      if (first === undefined || second === undefined) throw new Error();
+      const signer = await aSigner(first);
+      const [node, observed] = await Promise.all([
+        network.start(first, [], optionsFor(first, signer)),
+        ...[second, ...others].map((member) => network.start(member)),
+      ]);
+      if (node === undefined || observed === undefined) throw new Error();
+      const address = toHex(first.key.address);
+      expect(await node.rpc("eth_coinbase")).toBe(address);
+      expect(saysOf(node, "this node's key is not its validator's")).toMatchObject([
+        { level: "WARN", node: toHex(first.nodeKey.address), validator: address },
+      ]);
+      const isItsOwn = ({ proposer }: AgreedBlock): boolean => proposer === address;
+      const isSealed = ({ sealers, proposer }: AgreedBlock): boolean =>
+        sealers.includes(address) && proposer !== address;
+      await blockAfter(observed, 0, isItsOwn, "a block of the validator");
+      // It hears the others' proposals, though they know its node by another key.
+      await blockAfter(observed, 0, isSealed, "its seal on another's block");
 
-    await signer.kill();
-    const lost = await heightOf(node);
-    await reach([node, observed], lost + 6, WITHIN_MS);
-    const alone = await agreedBlocks(observed, lost + 2, lost + 6);
-    expect(alone.filter(({ sealers }) => sealers.includes(address))).toEqual([]);
-    expect(saysOf(node, "the remote signer gives no signature")).toContainEqual(
-      expect.objectContaining({
-        level: "WARN",
-        url: `${signer.url}/`,
-        reason: expect.stringContaining("ECONNREFUSED"),
-      }),
-    );
-    const status = runProgram([`--data-path=${node.dataPath}`, "status"]);
-    expect(await status.exit).toBe(1);
-    expect(status.output()).toMatch(/^Signer .*FAILING: .*ECONNREFUSED/m);
-    expect(status.output()).toContain(`Problem: The remote signer ${signer.url}/ has given no signature for`);
+      await signer.kill();
+      const lost = await heightOf(node);
+      await reach([node, observed], lost + 6, WITHIN_MS);
+      const alone = await agreedBlocks(observed, lost + 2, lost + 6);
+      expect(alone.filter(({ sealers }) => sealers.includes(address))).toEqual([]);
+      expect(saysOf(node, "the remote signer gives no signature")).toContainEqual(
+        expect.objectContaining({
+          level: "WARN",
+          url: `${signer.url}/`,
+          reason: expect.stringContaining("ECONNREFUSED"),
+        }),
+      );
+      const status = runProgram([`--data-path=${node.dataPath}`, "status"]);
+      expect(await status.exit).toBe(1);
+      expect(status.output()).toMatch(/^Signer .*FAILING: .*ECONNREFUSED/m);
+      expect(status.output()).toContain(
+        `Problem: The remote signer ${signer.url}/ has given no signature for`,
+      );
 
-    await signer.restart();
-    const back = await heightOf(observed);
-    await blockAfter(observed, back, isSealed, "its seal after the signer's return");
-    await blockAfter(observed, back, isItsOwn, "a block of its own after the signer's return");
-    expect(saysOf(node, "the remote signer is there again").length).toBeGreaterThan(0);
-    expect((await signer.figures()).mostAtOnce).toBeLessThanOrEqual(6);
-  }, 180_000);
+      await signer.restart();
+      const back = await heightOf(observed);
+      await blockAfter(observed, back, isSealed, "its seal after the signer's return");
+      await blockAfter(observed, back, isItsOwn, "a block of its own after the signer's return");
+      expect(saysOf(node, "the remote signer is there again").length).toBeGreaterThan(0);
+      expect((await signer.figures()).mostAtOnce).toBeLessThanOrEqual(6);
+    },
+    180_000,
+  );
 
   it("does not start when the signer lacks the key, and says which", async () => {
     const network = await prepareNetwork({ validators: 2 });
@@ -206,9 +212,9 @@ describe("a validator with a remote signer", IN_REAL_TIME, () => {
       ]);
       const [node, , observed] = nodes;
       if (node === undefined || observed === undefined) throw new Error();
-      expect(await node.rpc("net_peerCount")).toBe("0x1");
       const address = toHex(first.key.address);
       await reach(nodes, 3, WITHIN_MS);
+      await expect.poll(() => node.rpc("net_peerCount")).toBe("0x1");
       // Of four that are three, it is needed for each block, and so are its relayed words.
       await fourth.node?.kill();
       const from = await heightOf(observed);

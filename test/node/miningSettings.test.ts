@@ -57,10 +57,8 @@ describe("miner_setCoinbase", IN_REAL_TIME, () => {
       child: () => collecting,
     };
     const logger: RootLogger = {
+      ...silentLogger,
       ...collecting,
-      changeLevel: () => undefined,
-      levelOf: silentLogger.levelOf,
-      recentWarnings: () => [],
     };
     const own = `0x${"0a".repeat(20)}`;
     const options = {

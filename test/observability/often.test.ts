@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createLogger, type LogLevel } from "../../src/observability/logger.ts";
+import type { LogLevel } from "../../src/observability/levels.ts";
+import { createLogger } from "../../src/observability/logger.ts";
 import { createHandClock } from "../builders/handClock.ts";
 
 function logging(level: LogLevel) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { someOf } from "../thorough.ts";
 import type { CheckerName } from "./checkers.ts";
 import { runSetting } from "./runSeed.ts";
 import {
@@ -148,7 +149,7 @@ describe("the simulator catches validators that", () => {
       BYZANTINE_AND_LOST_BLOCKS,
     ],
   ];
-  for (const [name, sabotage, checker, seeds, sharpen = AS_DRAWN] of [...cases, ...rare]) {
+  for (const [name, sabotage, checker, seeds, sharpen = AS_DRAWN] of someOf([...cases, ...rare])) {
     it.skipIf(seeds === 0)(
       `${name}: ${checker}`,
       async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { addedBytes, diskBytesOf } from "../builders/diskBytes.ts";
 import { type MadeChainSettings, makeChain } from "../builders/madeChain.ts";
+import { someOf } from "../thorough.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 /** A part may be larger or smaller than documented by so much, and by a byte. */
@@ -11,11 +12,13 @@ const TOLERANCE = 0.01;
  * decision. Who changes a figure here changes it there.
  */
 describe("bytes of keys and values on disk", () => {
-  it.each([
-    { validators: 4, header: 961 },
-    { validators: 7, header: 1222 },
-    { validators: 20, header: 2369 },
-  ])("of an empty block of $validators validators, all of whom sealed", async ({ validators, header }) => {
+  it.each(
+    someOf([
+      { validators: 4, header: 961 },
+      { validators: 7, header: 1222 },
+      { validators: 20, header: 2369 },
+    ]),
+  )("of an empty block of $validators validators, all of whom sealed", async ({ validators, header }) => {
     const empty = { validators, transactions: 0 };
     const added = await addedBetween({ ...empty, blocks: 100 }, { ...empty, blocks: 300 }, 200);
     expectBytes(added, { header, commit: 85, stateRecord: 57, blockNumber: 38 });

@@ -233,7 +233,7 @@ describe("inline calls", () => {
 
   it("pass long calls to the worker pool, the second time without trying", async () => {
     const calls = someInlineCalls();
-    const job = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 3_000_000n });
+    const job = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 30_000_000n });
     const first = await calls.run(job);
     expect(first).toMatchObject({ kind: "halted", reason: "INSUFFICIENT_GAS" });
     expect(await calls.run(job)).toEqual(first);
@@ -242,7 +242,7 @@ describe("inline calls", () => {
 
   it("run short calls inline, also next to long ones", async () => {
     const calls = someInlineCalls();
-    const long = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 3_000_000n });
+    const long = aCall(endlessAt.get("empty loop") ?? "", { gasLimit: 30_000_000n });
     const results = await Promise.all([aCall(ADDER), long, aCall(ADDER)].map(calls.run));
     expect(results.map(({ kind }) => kind)).toEqual(["returned", "halted", "returned"]);
     expect(calls.pooledCalls).toBe(1);

@@ -29,7 +29,7 @@ const SLOW_SENDERS = 20;
 const CLOCK_READ_MS = 0.1;
 
 /** How far COUNTING counts per millisecond here. */
-let countsPerMs = 100;
+let countsPerMs = 4000;
 
 beforeAll(async () => {
   await loadInterpreter();

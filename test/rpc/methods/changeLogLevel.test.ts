@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LogLevel, LogModule } from "../../../src/observability/logger.ts";
+import type { LogLevel, LogModule } from "../../../src/observability/levels.ts";
 import { adminChangeLogLevel } from "../../../src/rpc/methods/admin/changeLogLevel.ts";
 import { requesterFor } from "../requester.ts";
 

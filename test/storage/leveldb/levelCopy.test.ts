@@ -11,7 +11,7 @@ import { generator } from "../random.ts";
 import { temporaryFolder } from "../temporaryFolder.ts";
 
 const KEYS = 64;
-const COPIES = IS_THOROUGH ? 200 : 15;
+const COPIES = IS_THOROUGH ? 100 : 5;
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 
 /** The number of the batch that each key was last written by: equal for all, if no batch is there in part. */
@@ -49,7 +49,8 @@ it(`copies of a database that is written to hold whole batches, and all that wer
     }
   })();
   const manifests = new Set<number>();
-  for (let copy = 0; copy < COPIES; copy++) {
+  // Goes on until compactions have happened meanwhile.
+  for (let copy = 0; copy < COPIES || manifests.size === 1; copy++) {
     await new Promise((resolve) => setTimeout(resolve, random.below(60)));
     const before = durable;
     const to = join(folder, `copy${copy}`);
@@ -65,8 +66,6 @@ it(`copies of a database that is written to hold whole batches, and all that wer
   isDone = true;
   await writing;
   await database.close();
-  // Compactions have happened meanwhile.
-  expect(manifests.size).toBeGreaterThan(1);
   expect([...findLevelDamage(path, Number.POSITIVE_INFINITY)]).toEqual([]);
 });
 

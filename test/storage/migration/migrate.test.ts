@@ -172,6 +172,7 @@ function keyOf(number: number): Uint8Array {
 function measurable(database: Database): DatabaseOnDisk {
   return {
     ...database,
+    snapshot: () => ({ ...database, close: () => undefined }),
     async approximateBytes(range) {
       let bytes = 0;
       for await (const [key, value] of database.range(range)) bytes += key.length + value.length;
