@@ -11,7 +11,8 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     globalSetup: "test/ownFolder.ts",
     setupFiles: ["test/noneLeft.ts", "test/secondTries.ts"],
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many tests wait for other processes, for a block or a round.
+    maxWorkers: 3,
     pool: "forks",
     projects: [
       {

@@ -24,20 +24,26 @@ export class AccessJournal {
     return this.warmSlots.has(key) || this.alwaysWarm.has(key);
   }
 
-  warm(address: Uint8Array): void {
-    this.slotsOf(toKey(address));
+  /** Warms an address; true if it was cold. */
+  warm(address: Uint8Array): boolean {
+    const key = toKey(address);
+    if (this.warmSlots.has(key)) return false;
+    this.slotsOf(key);
+    return !this.alwaysWarm.has(key);
   }
 
   isWarmSlot(address: Uint8Array, slot: Uint8Array): boolean {
     return this.warmSlots.get(toKey(address))?.has(toKey(slot)) ?? false;
   }
 
-  warmSlot(address: Uint8Array, slot: Uint8Array): void {
+  /** Warms a slot; true if it was cold. */
+  warmSlot(address: Uint8Array, slot: Uint8Array): boolean {
     const slots = this.slotsOf(toKey(address));
     const key = toKey(slot);
-    if (slots.has(key)) return;
+    if (slots.has(key)) return false;
     slots.add(key);
     if (this.checkpoints.length > 0) this.log.push({ kind: "slot", slots, key });
+    return true;
   }
 
   touch(address: Address): void {

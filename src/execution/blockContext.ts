@@ -12,7 +12,7 @@ export interface BlockContext {
    * (ibft2.md#reward-and-fees).
    */
   readonly beneficiary: Address;
-  readonly baseFeePerGas?: bigint;
+  readonly baseFeePerGas?: bigint | undefined;
   /** What opcode 0x44 returns up to London. */
   readonly difficulty: bigint;
   /** What opcode 0x44 returns from Shanghai on (ibft2.md#later-forks). */
@@ -20,5 +20,5 @@ export interface BlockContext {
   /** Wei per unit of blob gas, and what BLOBBASEFEE returns. */
   readonly blobBaseFee: bigint;
   /** Chain hash of one of the last 256 blocks, for BLOCKHASH; undefined if there is none. */
-  hashOf(number: bigint): Hash | undefined;
+  readonly hashOf: (number: bigint) => Hash | undefined;
 }

@@ -4,7 +4,7 @@ import { parametersAt } from "../chainspec/ibftParameters.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Header } from "../types/header.ts";
 import type { BlockContext } from "./blockContext.ts";
-import type { ChainConfig } from "./libraryCommon.ts";
+import type { ChainConfig } from "./chainConfig.ts";
 import { type Rules, rulesOf } from "./rules.ts";
 
 /** Everything the chain spec determines about executing one block. */
@@ -45,7 +45,7 @@ export function blockRules(
       timestamp,
       gasLimit,
       beneficiary: miningBeneficiary ?? coinbase,
-      ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+      baseFeePerGas,
       difficulty,
       mixHash,
       blobBaseFee: blobBaseFee(spec, number, timestamp),

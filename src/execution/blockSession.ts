@@ -4,8 +4,8 @@ import { toKey } from "../primitives/byteKey.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
+import type { ChainConfig } from "./chainConfig.ts";
 import { type Evm, nothingObserved, type Observed } from "./evm.ts";
-import type { ChainConfig } from "./libraryCommon.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import { hasLowNumber, precompileKeys } from "./precompiles/addresses.ts";
 import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
@@ -112,16 +112,16 @@ class OpenSession implements BlockSession {
 }
 
 /**
- * Loads the interpreter: about two hundred modules, a quarter of the program, which are not needed before the first
- * contract runs. Called ahead of time by callers that can afford it.
+ * Loads the interpreter and its core, which are not needed before the first contract runs. Called ahead of time by callers
+ * that can afford it.
  */
 export async function loadInterpreter(): Promise<void> {
-  interpreter ??= await import("./libraryEvm.ts");
+  interpreter ??= await import("./interpreter/createEvm.ts");
 }
 
 /** Loads what the precompiled contracts of a fork would load on first use. Called after loadInterpreter. */
 export async function loadPrecompiles(fork: ForkName): Promise<void> {
-  const { loadCurves } = await import("./precompiles/precompiles.ts");
+  const { loadCurves } = await import("./precompiles/precompiledContracts.ts");
   await loadCurves(fork);
 }
 
@@ -129,7 +129,7 @@ export function isInterpreterLoaded(): boolean {
   return interpreter !== undefined;
 }
 
-type Interpreter = typeof import("./libraryEvm.ts");
+type Interpreter = typeof import("./interpreter/createEvm.ts");
 let interpreter: Interpreter | undefined;
 
 function onceLoaded(evm: () => Evm): Evm {

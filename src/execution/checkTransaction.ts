@@ -1,31 +1,26 @@
 import { toQuantity } from "../primitives/quantity.ts";
 import { type Err, err } from "../primitives/result.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
-import { effectiveGasPrice, feeCap, hasLowS, type SentTransaction } from "../types/transaction.ts";
+import {
+  effectiveGasPrice,
+  type FeeFields,
+  feeCap,
+  hasLowS,
+  type SentTransaction,
+} from "../types/transaction.ts";
 import type { BlockContext } from "./blockContext.ts";
 import { isDelegation } from "./delegation.ts";
 import { hasNoCode } from "./emptyAccounts.ts";
-import { minimumGas } from "./intrinsicGas.ts";
+import { type GasRelevant, minimumGas } from "./intrinsicGas.ts";
 import { BLOB_GAS, type Rules } from "./rules.ts";
 
 /** The fields of a transaction that execution needs: all but its signature and encoding. */
-export type Executable = Pick<
-  SentTransaction,
-  | "type"
-  | "sender"
-  | "nonce"
-  | "gasPrice"
-  | "maxPriorityFeePerGas"
-  | "maxFeePerGas"
-  | "gasLimit"
-  | "to"
-  | "value"
-  | "data"
-  | "accessList"
-  | "maxFeePerBlobGas"
-  | "blobVersionedHashes"
-  | "authorizationList"
->;
+export interface Executable
+  extends FeeFields,
+    GasRelevant,
+    Pick<SentTransaction, "type" | "sender" | "nonce" | "gasLimit" | "value" | "blobVersionedHashes"> {
+  readonly maxFeePerBlobGas?: bigint | undefined;
+}
 
 /** Reason why a transaction is not valid in a block. */
 export type TransactionCheckErrorCode =

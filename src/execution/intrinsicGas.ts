@@ -1,9 +1,12 @@
+import type { Address } from "../primitives/address.ts";
 import type { Transaction } from "../types/transaction.ts";
 import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 import type { Rules } from "./rules.ts";
 
 /** The fields that determine a transaction's intrinsic gas. */
-export type GasRelevant = Pick<Transaction, "to" | "data" | "accessList" | "authorizationList">;
+export interface GasRelevant extends Pick<Transaction, "data" | "accessList" | "authorizationList"> {
+  readonly to?: Address | undefined;
+}
 
 /** Lowest gas limit of a valid transaction: its intrinsic gas, or the floor for its data if that is higher. */
 export function minimumGas(rules: Rules, transaction: GasRelevant): bigint {

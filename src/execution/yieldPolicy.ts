@@ -119,7 +119,8 @@ export const NEVER_YIELD: YieldPolicy = {
 export function memoryBounded(
   limitBytes = CALL_MEMORY_BYTES,
 ): YieldPolicy & { readonly memory: MemoryBudget } {
-  return { ...NEVER_YIELD, memory: new MemoryBudget(limitBytes) };
+  const { isDue, yield: yieldNow } = NEVER_YIELD;
+  return { isDue, yield: yieldNow, memory: new MemoryBudget(limitBytes) };
 }
 
 const CALL_MEMORY_BYTES = 256 * 1024 * 1024;

@@ -76,6 +76,15 @@ class JournaledOverlay implements Overlay {
   /** Length of the journal at each open checkpoint. */
   private readonly checkpoints: number[] = [];
   private transaction = 0;
+  /**
+   * What was asked for last, by the identity of the caller's bytes: an instruction on a slot asks several times, and code
+   * mostly for slots of one account.
+   */
+  private lastAddress: Address | undefined = undefined;
+  private lastEntry: AccountEntry | undefined = undefined;
+  private lastSlot: Uint8Array | undefined = undefined;
+  private lastSlots: ReadonlyMap<string, SlotCell> = NO_SLOTS;
+  private lastCell: SlotCell | undefined = undefined;
 
   constructor(below: OverlayBase, meter: MemoryMeter | undefined) {
     this.below = below;
@@ -206,6 +215,14 @@ class JournaledOverlay implements Overlay {
   }
 
   private entry(address: Address): AccountEntry {
+    if (address === this.lastAddress && this.lastEntry !== undefined) return this.lastEntry;
+    const entry = this.findEntry(address);
+    this.lastAddress = address;
+    this.lastEntry = entry;
+    return entry;
+  }
+
+  private findEntry(address: Address): AccountEntry {
     const key = toKey(address);
     const known = this.entries.get(key);
     if (known !== undefined) return known;
@@ -224,6 +241,17 @@ class JournaledOverlay implements Overlay {
   }
 
   private cell(entry: AccountEntry, slot: Uint8Array): SlotCell {
+    // The map of slots belongs to one account, and is replaced when its storage is cleared.
+    if (slot === this.lastSlot && entry.slots === this.lastSlots && this.lastCell !== undefined)
+      return this.lastCell;
+    const cell = this.findCell(entry, slot);
+    this.lastSlot = slot;
+    this.lastSlots = entry.slots;
+    this.lastCell = cell;
+    return cell;
+  }
+
+  private findCell(entry: AccountEntry, slot: Uint8Array): SlotCell {
     const key = toKey(slot);
     const known = entry.slots.get(key);
     if (known !== undefined) return known;

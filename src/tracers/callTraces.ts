@@ -3,13 +3,12 @@ import { replayStart } from "../execution/replayStart.ts";
 import type { CallRequest, Overrides } from "../execution/simulation/callRequest.ts";
 import { overridden } from "../execution/simulation/overrides.ts";
 import {
+  type CallContext,
   contextRules,
-  overlayOf,
   simulateOn,
-  type YieldingCallContext,
+  type Workspace,
+  workspaceOn,
 } from "../execution/simulation/simulate.ts";
-import { memoryBounded } from "../execution/yieldPolicy.ts";
-import type { Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import { StateUnavailableError } from "./replay.ts";
 import type { TraceStyle } from "./tracer.ts";
@@ -49,9 +48,9 @@ export async function traceCalls(
   const ancestorHash = (number: bigint) => source.hashOf(number);
   const started = overridden({ spec, header, state, ancestorHash, gasCap }, location.overrides ?? {});
   if (!started.ok) throw new OverridesError(started.error.message);
-  const context = { ...started.value, yieldPolicy: memoryBounded() };
-  const overlay = overlayOf(context);
-  for (const each of calls) await traceCall(context, overlay, each);
+  const context = started.value;
+  const workspace = workspaceOn(context);
+  for (const each of calls) await traceCall(context, workspace, each);
 }
 
 async function stateOf(
@@ -68,8 +67,8 @@ async function stateOf(
 }
 
 async function traceCall(
-  context: YieldingCallContext,
-  overlay: Overlay,
+  context: CallContext,
+  { overlay, yieldPolicy }: Workspace,
   { call, style }: { readonly call: CallRequest; readonly style: TraceStyle },
 ): Promise<void> {
   const { header, gasCap } = context;
@@ -82,7 +81,7 @@ async function traceCall(
     authorizationList: call.authorizationList ?? [],
     state,
   });
-  const simulated = await simulateOn(state, context, call, {
+  const simulated = await simulateOn({ overlay: state, yieldPolicy }, context, call, {
     gasLimit,
     enforcesBalance: true,
     observer: trace.observer,

@@ -166,7 +166,11 @@ export function withSender(transaction: Transaction, sender: Address): SentTrans
 }
 
 /** The price fields of a transaction or simulated call. */
-export type FeeFields = Pick<Transaction, "gasPrice" | "maxPriorityFeePerGas" | "maxFeePerGas">;
+export interface FeeFields {
+  readonly gasPrice?: bigint | undefined;
+  readonly maxPriorityFeePerGas?: bigint | undefined;
+  readonly maxFeePerGas?: bigint | undefined;
+}
 
 /** The maximum that the sender pays, wei per gas: gasPrice, or maxFeePerGas from EIP-1559 on. */
 export function feeCap(transaction: FeeFields): bigint {

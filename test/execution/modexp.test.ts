@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { ForkName } from "../../src/chainspec/forks.ts";
 import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
-import { libraryCommon } from "../../src/execution/libraryCommon.ts";
 import { MemoryExhausted } from "../../src/execution/memoryBudget.ts";
 import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
 import { LARGE_BYTES } from "../../src/execution/precompiles/largeNumbers.ts";
 import { memoryBounded, NEVER_YIELD, type YieldPolicy } from "../../src/execution/yieldPolicy.ts";
 import { concatBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes, bytesToBigint } from "../../src/primitives/quantity.ts";
+import { libraryCommon } from "../builders/libraryCommon.ts";
 import { account } from "../builders/testAccounts.ts";
 import { generator, type Random } from "../storage/random.ts";
 import { casesOf } from "../thorough.ts";
@@ -50,7 +50,7 @@ function lengthsOnly(...lengths: readonly bigint[]): Uint8Array {
 
 /** The result of the library's own contract: slow, but an independent implementation. */
 async function byLibrary(data: Uint8Array, fork: ForkName): Promise<string> {
-  const common = libraryCommon({ chainId: 1n, contractSizeLimitBytes: 24_576 }, fork);
+  const common = libraryCommon(fork);
   const contract = getActivePrecompiles(common).get("5".padStart(40, "0"));
   const call = { data, gasLimit: 10n ** 12n, common };
   const result = await contract?.(call as unknown as PrecompileInput);
@@ -115,6 +115,33 @@ describe("MODEXP (0x05)", () => {
       }
     },
   );
+
+  it("computes in parts where the modulus has many factors of two, or is a power of two", async () => {
+    const random = generator(SEED);
+    const exponents = [
+      [2],
+      [33],
+      [0x80, 1],
+      [0xff, 0xff, 0xff, 0xff],
+      [1, 0, 0, 0, 0],
+      [0, 0, 1, 2, 3, 4, 5, 6, 7],
+    ];
+    for (let run = 0; run < casesOf(240); run++) {
+      const bytes = [9, 17, 33, 40, 72, 130][run % 6] ?? 0;
+      const modulus = random.bytes(bytes);
+      modulus[0] = 1 << random.below(8);
+      // From one to all but one of the bytes are zero.
+      modulus.fill(0, run % 2 === 0 ? 1 : 1 + random.below(bytes - 1));
+      const base = random.bytes(1 + random.below(2 * bytes));
+      if (run % 3 === 0) base.fill(0, 1 + random.below(base.length));
+      const exponent = Uint8Array.from(exponents[random.below(exponents.length)] ?? []);
+      const data = input(base, run % 5 === 0 ? random.bytes(bytes) : exponent, modulus);
+      expect([toHex(data), summary(await callModexp({ data }))]).toEqual([
+        toHex(data),
+        await byLibrary(data, "prague"),
+      ]);
+    }
+  });
 
   it("takes the remainder of a long base by a short modulus", async () => {
     const base = generator(SEED).bytes(100_000);

@@ -54,6 +54,7 @@ function aCallContext(
     forks: { activations: [{ fork, at: { block: 0n } }] },
     ibft: { eras: [{ fromBlock: 0n, parameters: { blockPeriodSeconds: 1, blockRewardWei: 0n } }] },
     contractSizeLimitBytes: 24_576,
+    evmStackSize: 1024,
     isZeroBaseFee: false,
   } as unknown as ChainSpec;
   return {

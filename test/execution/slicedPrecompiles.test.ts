@@ -91,11 +91,11 @@ const LARGE: readonly (readonly [string, number, Uint8Array, number])[] = [
   ["MODEXP, 32 bytes", 0x05, power(9_000, ones(32)), 7],
   ["MODEXP, 200 bytes", 0x05, power(700, ones(200)), 4],
   ["MODEXP, 40,000 bytes", 0x05, power(1, ones(40_000)), 20],
-  ["ECPAIRING", 0x08, times(5, PAIR_OF_PAIRS), 10],
+  ["ECPAIRING", 0x08, times(10, PAIR_OF_PAIRS), 6],
   ["BLAKE2F", 0x09, blake2(600_003, 0x5a), 11],
   ["G1MSM", 0x0c, times(100, concatBytes(G1, word(12345))), 3],
   ["G2MSM", 0x0e, times(40, concatBytes(G2, word(12345))), 2],
-  ["BLS pairing", 0x0f, times(6, concatBytes(G1, G2)), 5],
+  ["BLS pairing", 0x0f, times(20, concatBytes(G1, G2)), 6],
 ];
 
 describe("precompiled contracts in slices", () => {
@@ -119,8 +119,16 @@ describe("precompiled contracts in slices", () => {
       [0x05, power(9_000, ones(32))],
       [0x05, power(7_000, concatBytes(ones(31), Uint8Array.of(1)))],
       [0x02, ones(2_000_000)],
-      [0x08, times(2, PAIR_OF_PAIRS)],
-      [0x0f, times(2, concatBytes(G1, G2))],
+      [0x03, ones(2_000_000)],
+      [0x03, new Uint8Array(1_900_000)],
+      [0x08, times(9, PAIR_OF_PAIRS)],
+      [0x08, concatBytes(times(8, PAIR_OF_PAIRS), PAIR_OF_PAIRS.subarray(0, 192))],
+      [0x0c, times(80, concatBytes(G1, word(12345)))],
+      [0x0c, times(100, concatBytes(G1, word(54321)))],
+      [0x0e, times(40, concatBytes(G2, word(12345)))],
+      [0x0e, times(50, concatBytes(G2, word(54321)))],
+      [0x0f, times(20, concatBytes(G1, G2))],
+      [0x0f, times(18, concatBytes(new Uint8Array(128), G2))],
     ];
     const alone: string[] = [];
     for (const [number, data] of calls)

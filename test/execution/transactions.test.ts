@@ -354,6 +354,21 @@ describe("code halts", () => {
     expect(await outcomeOf("berlin", "0x60ef60005360016000f3")).toEqual({ kind: "succeeded" });
   });
 
+  it("not with INVALID_CODE if init code reverts with such bytes", async () => {
+    const reverting = "60ef60005360016000fd";
+    const data = hexToBytes(`0x${reverting}`);
+    const creation = aTransaction({ to: undefined, data, gasLimit: 100_000n, value: 0n });
+    const result = await executed("london", anOverlay(), creation);
+    expect(result.outcome).toEqual({ kind: "reverted" });
+    expect(toHex(result.output)).toBe("0xef");
+    expect(result.gasUsed).toBeLessThan(60_000n);
+    // The creator keeps its gas too, and finds the bytes.
+    const nested = withCode(`0x69${reverting}600052600a60166000f03d60005260206000f3`);
+    const outer = await executed("london", nested, callOf({ gasLimit: 100_000n }));
+    expect(toHex(outer.output)).toBe(toHex(word(1n)));
+    expect(outer.gasUsed).toBeLessThan(60_000n);
+  });
+
   it("with PRECOMPILE_ERROR if a precompiled contract fails", async () => {
     const blake2f = addressFromHex("0x0000000000000000000000000000000000000009");
     const result = await executed("cancun", anOverlay(), callOf({ to: blake2f }));

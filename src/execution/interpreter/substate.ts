@@ -1,4 +1,6 @@
-import type { Log } from "@ethereumjs/evm";
+import type { Address } from "../../primitives/address.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import type { Log } from "../../types/log.ts";
 
 /** The sizes of a substate at some point. */
 export interface SubstateMark {
@@ -9,52 +11,55 @@ export interface SubstateMark {
 
 /**
  * What a top-level message collects besides the state (yellow paper §6.1): logs, accounts to destroy, accounts created.
- * All its frames share one, and the additions of a failed frame are truncated. The library copies it for each frame
- * instead, which takes seconds once there are thousands of entries.
+ * All its frames share one, and the additions of a failed frame are truncated.
  */
 export class Substate {
   readonly logs: Log[] = [];
-  /** Keys in insertion order; the library maps each account to its beneficiary. */
-  readonly destroyed = new GrowingMap<`0x${string}`, `0x${string}`>();
-  readonly created = new GrowingSet<`0x${string}`>();
+  private readonly destroyed: Address[] = [];
+  private readonly destroyedKeys = new Set<string>();
+  private readonly created: string[] = [];
+  private readonly createdKeys = new Set<string>();
+
+  isDestroyed(address: Address): boolean {
+    return this.destroyedKeys.size > 0 && this.destroyedKeys.has(toKey(address));
+  }
+
+  destroy(address: Address): void {
+    const key = toKey(address);
+    if (this.destroyedKeys.has(key)) return;
+    this.destroyedKeys.add(key);
+    this.destroyed.push(address);
+  }
+
+  isCreated(address: Address): boolean {
+    return this.createdKeys.size > 0 && this.createdKeys.has(toKey(address));
+  }
+
+  create(address: Address): void {
+    const key = toKey(address);
+    if (this.createdKeys.has(key)) return;
+    this.createdKeys.add(key);
+    this.created.push(key);
+  }
+
+  /** Accounts that SELFDESTRUCT marked, in order. */
+  get destroyedAccounts(): readonly Address[] {
+    return this.destroyed;
+  }
 
   /** A mark for revertTo. */
   mark(): SubstateMark {
-    return { logs: this.logs.length, destroyed: this.destroyed.size, created: this.created.size };
+    const { logs, destroyed, created } = this;
+    if (logs.length === 0 && destroyed.length === 0 && created.length === 0) return EMPTY;
+    return { logs: logs.length, destroyed: destroyed.length, created: created.length };
   }
 
   /** Removes what was added since the mark. */
   revertTo({ logs, destroyed, created }: SubstateMark): void {
     this.logs.length = logs;
-    this.destroyed.shrinkTo(destroyed);
-    this.created.shrinkTo(created);
+    for (const address of this.destroyed.splice(destroyed)) this.destroyedKeys.delete(toKey(address));
+    for (const key of this.created.splice(created)) this.createdKeys.delete(key);
   }
 }
 
-/** A map that can remove the keys added last. */
-class GrowingMap<Key, Value> extends Map<Key, Value> {
-  private readonly order: Key[] = [];
-
-  override set(key: Key, value: Value): this {
-    if (!this.has(key)) this.order.push(key);
-    return super.set(key, value);
-  }
-
-  shrinkTo(size: number): void {
-    for (const key of this.order.splice(size)) this.delete(key);
-  }
-}
-
-/** As GrowingMap, for a set. */
-class GrowingSet<Value> extends Set<Value> {
-  private readonly order: Value[] = [];
-
-  override add(value: Value): this {
-    if (!this.has(value)) this.order.push(value);
-    return super.add(value);
-  }
-
-  shrinkTo(size: number): void {
-    for (const value of this.order.splice(size)) this.delete(value);
-  }
-}
+const EMPTY: SubstateMark = { logs: 0, destroyed: 0, created: 0 };

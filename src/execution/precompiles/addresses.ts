@@ -20,9 +20,14 @@ const COUNTS: readonly (readonly [ForkName, number])[] = [
   ["prague", 17],
 ];
 
+/** How many precompiled contracts a fork has. */
+export function precompileCount(fork: ForkName): number {
+  return COUNTS.findLast(([since]) => isAtLeast(fork, since))?.[1] ?? 0;
+}
+
 const KEYS: ReadonlyMap<ForkName, ReadonlySet<string>> = new Map(
   FORK_NAMES.map((fork) => {
-    const count = COUNTS.findLast(([since]) => isAtLeast(fork, since))?.[1] ?? 0;
+    const count = precompileCount(fork);
     return [fork, new Set(Array.from({ length: count }, (_, index) => toKey(precompileAddress(index + 1))))];
   }),
 );

@@ -1,61 +1,69 @@
-import type { EVMBN254Interface } from "@ethereumjs/evm";
+import { Bn254TwistOrder } from "./bn254TwistOrder.ts";
+import {
+  failed,
+  type PrecompileCall,
+  type PrecompileResult,
+  padded,
+  type SlicedWork,
+  succeeded,
+} from "./contract.ts";
+import { CurveMemory } from "./curveMemory.ts";
 import type { Mcl } from "./mcl.ts";
-import type { G1, G2, PairingCurve } from "./pairing.ts";
+import { writeBytes } from "./multiplySum.ts";
+import { Pairing } from "./pairing.ts";
 
+const BN254_MODULUS = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
+
+/** Precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197) for given prices. */
 export interface Bn254 {
-  readonly library: Omit<EVMBN254Interface, "pairing">;
-  readonly pairing: PairingCurve;
+  add(call: PrecompileCall, gas: bigint): PrecompileResult;
+  multiply(call: PrecompileCall, gas: bigint): PrecompileResult;
+  pair(call: PrecompileCall, gas: bigint, gasPerPair: bigint): PrecompileResult | SlicedWork;
 }
 
-/**
- * The curve of precompiled contracts 0x06 to 0x08 (EIP-196, EIP-197), for the first two with the library's interface.
- * Coordinates are 32 bytes, big-endian; a point of all zeros is the point at infinity. Throws for coordinates outside
- * of the field and for points off the curve or, in G2, outside the group.
- */
+/** Coordinates are 32 bytes, big-endian, of a pair of them the imaginary part first. */
 export function bn254(mcl: Mcl): Bn254 {
-  mcl.verifyOrderG2(true);
+  const curve = new CurveMemory(mcl, { modulus: BN254_MODULUS, numberBytes: 32, hasSecondFirst: true });
+  const { g1 } = mcl;
+  const order = new Bn254TwistOrder(curve);
+  const pairing = new Pairing(curve, (_, point2) => order.holdsFor(point2));
+  const [a, b] = [mcl.allocate(g1.pointBytes), mcl.allocate(g1.pointBytes)];
+  const scalar = mcl.allocate(SCALAR_BYTES);
+  const scalarBytes = mcl.allocate(SCALAR_BYTES);
 
-  function readPoint(bytes: Uint8Array): G1 {
-    const point = new mcl.G1();
-    if (!isZero(bytes)) point.setStr(`1 ${hexOf(bytes, 0)} ${hexOf(bytes, 32)}`, 16);
-    return point;
-  }
-
-  function readPoint2(bytes: Uint8Array): G2 {
-    const point = new mcl.G2();
-    if (isZero(bytes)) return point;
-    // The input has the imaginary part first, the package expects it last.
-    point.setStr(`1 ${[32, 0, 96, 64].map((at) => hexOf(bytes, at)).join(" ")}`, 16);
-    if (!point.isValidOrder()) throw new RangeError("outside the group");
-    return point;
-  }
-
-  function writePoint(point: G1): Uint8Array {
-    const [, x, y] = point.getStr(16).split(" ");
-    if (x === undefined || y === undefined) return new Uint8Array(64);
-    return Uint8Array.from(Buffer.from(x.padStart(64, "0") + y.padStart(64, "0"), "hex"));
+  function* paired(call: PrecompileCall, gas: bigint): SlicedWork {
+    const output = yield* pairing.check(call.data);
+    return output === undefined ? failed(call, "invalidInput") : succeeded(gas, output);
   }
 
   return {
-    library: {
-      add: (input) =>
-        writePoint(mcl.add(readPoint(input.subarray(0, 64)), readPoint(input.subarray(64, 128)))),
-
-      mul(input) {
-        const scalar = new mcl.Fr();
-        scalar.setBigEndianMod(input.slice(64, 96));
-        return writePoint(mcl.mul(readPoint(input.subarray(0, 64)), scalar));
-      },
+    add(call, gas) {
+      if (gas > call.gasLimit) return failed(call, "outOfGas");
+      const data = padded(call.data, 128);
+      if (!curve.readPoint(data, 0, a) || !curve.readPoint(data, 64, b)) return failed(call, "invalidInput");
+      g1.add(a, a, b);
+      return succeeded(gas, curve.bytesOfPoint(g1, a));
     },
-    pairing: { mcl, bytes1: 64, bytes2: 128, readPoint, readPoint2 },
+
+    multiply(call, gas) {
+      if (gas > call.gasLimit) return failed(call, "outOfGas");
+      const data = padded(call.data, 96);
+      if (!curve.readPoint(data, 0, a)) return failed(call, "invalidInput");
+      if (g1.isZero(a) === 1) return succeeded(gas, new Uint8Array(64));
+      writeBytes(mcl.words(), data.subarray(64), scalarBytes);
+      mcl.setScalar(scalar, scalarBytes, SCALAR_BYTES);
+      g1.multiplySum(b, a, scalar, 1);
+      return succeeded(gas, curve.bytesOfPoint(g1, b));
+    },
+
+    pair(call, gas, gasPerPair) {
+      const { data, gasLimit } = call;
+      if (data.length % PAIR_BYTES !== 0) return failed(call, "invalidInput");
+      const price = gas + gasPerPair * BigInt(data.length / PAIR_BYTES);
+      return price > gasLimit ? failed(call, "outOfGas") : paired(call, price);
+    },
   };
 }
 
-function isZero(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0);
-}
-
-/** The coordinate at `at` in hex: the package reads points from text in half the time of reading single coordinates. */
-function hexOf(bytes: Uint8Array, at: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + at, 32).toString("hex");
-}
+const SCALAR_BYTES = 32;
+const PAIR_BYTES = 192;

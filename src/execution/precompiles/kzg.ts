@@ -1,6 +1,7 @@
 import { hexToBytes } from "../../primitives/hex.ts";
-import { bytesToBigint } from "../../primitives/quantity.ts";
+import { bigintToFixedBytes, bytesToBigint } from "../../primitives/quantity.ts";
 import { loadMcl, type Mcl } from "./mcl.ts";
+import { writeBytes } from "./multiplySum.ts";
 
 /** The order of the BLS12-381 scalar field, the field of blobs (EIP-4844). */
 export const BLS_MODULUS = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
@@ -13,83 +14,111 @@ export interface KzgClaim {
   readonly proof: Uint8Array;
 }
 
-/**
- * True when `proof` shows that the polynomial behind `commitment` has value `y` at `z` (EIP-4844, verify_kzg_proof):
- * e(C - [y] + z·proof, G2) = e(proof, [τ]G2). False as well for points off the curve or outside the group, and for
- * scalars out of range.
- */
-export async function verifyKzgProof({ commitment, z, y, proof }: KzgClaim): Promise<boolean> {
-  if (bytesToBigint(z) >= BLS_MODULUS || bytesToBigint(y) >= BLS_MODULUS) return false;
-  const { mcl, generator, minusGenerator2, tau } = setUp ?? (await load());
-  const [committed, proven] = [readPoint(mcl, commitment), readPoint(mcl, proof)];
-  if (committed === undefined || proven === undefined) return false;
-  const value = mcl.mul(generator, readScalar(mcl, y));
-  const left = mcl.add(mcl.sub(committed, value), mcl.mul(proven, readScalar(mcl, z)));
-  return mcl.finalExp(mcl.precomputedMillerLoop2(left, minusGenerator2, proven, tau)).isOne();
+/** Loads what proofs need; undefined if that has been done. */
+export function prepareKzg(): Promise<void> | undefined {
+  return verifier === undefined ? load() : undefined;
 }
 
-/** Loads ahead of time what the first proof needs. */
-export async function prepareKzg(): Promise<void> {
-  await load();
+/** As Verifier.verify, and loads first what it needs. */
+export async function verifyKzgProof(claim: KzgClaim): Promise<boolean> {
+  await prepareKzg();
+  return isKzgProofValid(claim);
 }
 
-async function load(): Promise<SetUp> {
+/** As Verifier.verify. Throws if nothing has been loaded. */
+export function isKzgProofValid(claim: KzgClaim): boolean {
+  if (verifier === undefined) throw new TypeError("the curve of proofs is not loaded");
+  return verifier.verify(claim);
+}
+
+let verifier: Verifier | undefined;
+
+async function load(): Promise<void> {
   const mcl = await loadMcl("BLS12_381");
-  setUp ??= prepare(mcl);
-  return setUp;
+  verifier ??= new Verifier(mcl);
 }
 
-type G1 = InstanceType<Mcl["G1"]>;
-type Precomputed = InstanceType<Mcl["PrecomputedG2"]>;
+class Verifier {
+  private readonly mcl: Mcl;
+  private readonly commitment: number;
+  /** The generator of G1, then the proof; and what they are multiplied with. */
+  private readonly generator: number;
+  private readonly proof: number;
+  private readonly scalars: number;
+  private readonly left: number;
+  private readonly product: number;
+  private readonly bytes: number;
+  /** The generator of G2, and [τ]G2, prepared for pairings. */
+  private readonly generator2: number;
+  private readonly tau: number;
 
-interface SetUp {
-  readonly mcl: Mcl;
-  readonly generator: G1;
-  readonly minusGenerator2: Precomputed;
-  readonly tau: Precomputed;
-}
-
-let setUp: SetUp | undefined;
-
-function prepare(mcl: Mcl): SetUp {
-  mcl.verifyOrderG1(true);
-  mcl.verifyOrderG2(true);
-  // Compressed points in the standard's encoding; applies to this whole copy of the package.
-  mcl.setETHserialization(true);
-  const readG2 = (hex: string) => {
-    const point = new mcl.G2();
-    point.deserialize(hexToBytes(hex));
-    return point;
-  };
-  const generator = new mcl.G1();
-  generator.deserialize(hexToBytes(GENERATOR));
-  return {
-    mcl,
-    generator,
-    minusGenerator2: new mcl.PrecomputedG2(mcl.neg(readG2(GENERATOR_2))),
-    tau: new mcl.PrecomputedG2(readG2(TAU)),
-  };
-}
-
-function readPoint(mcl: Mcl, bytes: Uint8Array): G1 | undefined {
-  const point = new mcl.G1();
-  // Other users of this copy of the package switch it off for points that may be outside the group.
-  mcl.verifyOrderG1(true);
-  try {
-    // The point at infinity is valid: it commits to the zero polynomial.
-    point.deserialize(bytes);
-  } catch {
-    return undefined;
+  constructor(mcl: Mcl) {
+    const { fieldBytes, g1 } = mcl;
+    this.mcl = mcl;
+    this.commitment = mcl.allocate(g1.pointBytes);
+    this.generator = mcl.allocate(2 * g1.pointBytes);
+    this.proof = this.generator + g1.pointBytes;
+    this.scalars = mcl.allocate(2 * SCALAR_BYTES);
+    this.left = mcl.allocate(g1.pointBytes);
+    this.product = mcl.allocate(12 * fieldBytes);
+    this.bytes = mcl.allocate(2 * COMPRESSED_BYTES);
+    this.readPoint(this.generator, hexToBytes(GENERATOR));
+    this.generator2 = this.prepared(GENERATOR_2);
+    this.tau = this.prepared(TAU);
   }
-  return point;
+
+  /**
+   * True when `proof` shows that the polynomial behind `commitment` has value `y` at `z` (EIP-4844, verify_kzg_proof):
+   * e([y] - C - z·proof, G2) · e(proof, [τ]G2) = 1. False as well for points off the curve or outside the group, and for
+   * scalars out of range.
+   */
+  verify({ commitment, z, y, proof }: KzgClaim): boolean {
+    const { g1, pairing } = this.mcl;
+    const zValue = bytesToBigint(z);
+    if (zValue >= BLS_MODULUS || bytesToBigint(y) >= BLS_MODULUS) return false;
+    if (!this.readPoint(this.commitment, commitment) || !this.readPoint(this.proof, proof)) return false;
+    this.setScalar(this.scalars, y);
+    this.setScalar(this.scalars + SCALAR_BYTES, negated(zValue));
+    g1.multiplySum(this.left, this.generator, this.scalars, 2);
+    g1.subtract(this.left, this.left, this.commitment);
+    // The pairing of a point at infinity is one, that of any other is not.
+    if (g1.isZero(this.left) === 1 || g1.isZero(this.proof) === 1)
+      return g1.isZero(this.left) === g1.isZero(this.proof);
+    pairing.millerLoop2(this.product, this.left, this.generator2, this.proof, this.tau);
+    pairing.finish(this.product, this.product);
+    return pairing.isOne(this.product) === 1;
+  }
+
+  /** The point at infinity is valid: it commits to the zero polynomial. */
+  private readPoint(point: number, bytes: Uint8Array): boolean {
+    const { mcl } = this;
+    writeBytes(mcl.words(), bytes, this.bytes);
+    if (mcl.decompress(point, this.bytes, COMPRESSED_BYTES) !== COMPRESSED_BYTES) return false;
+    return mcl.g1.isZero(point) === 1 || mcl.g1.isValidOrder(point) === 1;
+  }
+
+  private setScalar(scalar: number, bytes: Uint8Array): void {
+    writeBytes(this.mcl.words(), bytes, this.bytes);
+    this.mcl.setScalar(scalar, this.bytes, SCALAR_BYTES);
+  }
+
+  private prepared(compressed: string): number {
+    const { mcl } = this;
+    const point = mcl.allocate(mcl.g2.pointBytes);
+    writeBytes(mcl.words(), hexToBytes(compressed), this.bytes);
+    mcl.decompress2(point, this.bytes, 2 * COMPRESSED_BYTES);
+    const prepared = mcl.allocate(mcl.pairing.preparedBytes());
+    mcl.pairing.precompute(prepared, point);
+    return prepared;
+  }
 }
 
-function readScalar(mcl: Mcl, bytes: Uint8Array): InstanceType<Mcl["Fr"]> {
-  const scalar = new mcl.Fr();
-  scalar.setBigEndianMod(bytes);
-  return scalar;
+function negated(value: bigint): Uint8Array {
+  return bigintToFixedBytes(value === 0n ? 0n : BLS_MODULUS - value, SCALAR_BYTES);
 }
 
+const SCALAR_BYTES = 32;
+const COMPRESSED_BYTES = 48;
 const GENERATOR =
   "97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb";
 const GENERATOR_2 =

@@ -1,8 +1,6 @@
-import { EVMError } from "@ethereumjs/evm";
 import { bigintToFixedBytes, bytesToBigint, larger } from "../../primitives/quantity.ts";
-import { failed } from "./failure.ts";
+import { failed, type PrecompileCall, type RunPrecompile, type SlicedWork, succeeded } from "./contract.ts";
 import { modularPower } from "./modularPower.ts";
-import type { SlicedPrecompile } from "./yieldingPrecompile.ts";
 
 /** The gas of a call, from the longer of base and modulus in bytes, and the iteration count. */
 type Price = (longest: bigint, iterations: bigint) => bigint;
@@ -11,35 +9,40 @@ type Price = (longest: bigint, iterations: bigint) => bigint;
  * Precompiled contract 0x05 (EIP-198): lengths of base, exponent and modulus, one word each, then the three numbers;
  * missing bytes at the end are zero. Allocates nothing by these lengths before gas has paid for it.
  */
-export function modexp(price: Price): SlicedPrecompile {
-  return function* ({ data, gasLimit, memoryBudget }) {
+export function modexp(price: Price): RunPrecompile {
+  return (call) => {
+    const { data, gasLimit } = call;
     const baseLength = wordAt(data, 0);
     const exponentLength = wordAt(data, 32);
     const modulusLength = wordAt(data, 64);
     const iterations = iterationsOf(data, baseLength, exponentLength);
     const gas = price(larger(baseLength, modulusLength), iterations);
-    if (gas > gasLimit) return failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS);
-    const baseAt = HEAD_BYTES;
-    const exponentAt = baseAt + Number(baseLength);
-    const modulusAt = exponentAt + Number(exponentLength);
-    const size = Number(modulusLength);
-    const modulus = partOf(data, modulusAt, size);
-    const isZero = modulus.every((byte) => byte === 0);
-    const keptBytes = size * (isZero ? 1 : KEPT_FACTOR);
-    memoryBudget?.take(keptBytes);
-    if (size > (isZero ? LONGEST_ZERO_BYTES : LONGEST_BYTES))
-      return failed(gasLimit, EVMError.errorMessages.OUT_OF_GAS);
-    // If the modulus is not zero, base and exponent are complete, because they come before it.
-    const result = isZero
-      ? 0n
-      : yield* modularPower(
-          data.subarray(baseAt, exponentAt),
-          data.subarray(exponentAt, modulusAt),
-          bytesToBigint(modulus) << BigInt(8 * (size - modulus.length)),
-        );
-    memoryBudget?.release(keptBytes);
-    return { executionGasUsed: gas, returnValue: bigintToFixedBytes(result, size) };
+    if (gas > gasLimit) return failed(call, "outOfGas");
+    return power(call, gas, [Number(baseLength), Number(exponentLength), Number(modulusLength)]);
   };
+}
+
+type Lengths = readonly [base: number, exponent: number, modulus: number];
+
+function* power(call: PrecompileCall, gas: bigint, [baseLength, exponentLength, size]: Lengths): SlicedWork {
+  const { data, memoryBudget } = call;
+  const exponentAt = HEAD_BYTES + baseLength;
+  const modulusAt = exponentAt + exponentLength;
+  const modulus = partOf(data, modulusAt, size);
+  const hasNoModulus = isZero(modulus, 0, modulus.length);
+  const keptBytes = size * (hasNoModulus ? 1 : KEPT_FACTOR);
+  memoryBudget?.take(keptBytes);
+  if (size > (hasNoModulus ? LONGEST_ZERO_BYTES : LONGEST_BYTES)) return failed(call, "outOfGas");
+  // If the modulus is not zero, base and exponent are complete, because they come before it.
+  const result = hasNoModulus
+    ? 0n
+    : yield* modularPower(
+        data.subarray(HEAD_BYTES, exponentAt),
+        data.subarray(exponentAt, modulusAt),
+        bytesToBigint(modulus) << BigInt(8 * (size - modulus.length)),
+      );
+  memoryBudget?.release(keptBytes);
+  return succeeded(gas, bigintToFixedBytes(result, size));
 }
 
 const HEAD_BYTES = 96;
@@ -80,8 +83,16 @@ function iterationsOf(data: Uint8Array, baseLength: bigint, exponentLength: bigi
 }
 
 function wordAt(data: Uint8Array, at: number): bigint {
+  // Nearly all lengths are below 2^48, and words of data complete.
+  if (data.length >= at + 32 && isZero(data, at, at + 26))
+    return bytesToBigint(data.subarray(at + 26, at + 32));
   const present = partOf(data, at, 32);
   return bytesToBigint(present) << BigInt(8 * (32 - present.length));
+}
+
+function isZero(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at] !== 0) return false;
+  return true;
 }
 
 /** A view of `length` bytes from `at` on, as far as the data has them. */

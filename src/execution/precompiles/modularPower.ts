@@ -1,3 +1,4 @@
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
 import { LARGE_BYTES, type LargeModulus, largeModulus, multiplyModulo, reduceLarge } from "./largeNumbers.ts";
 import { MONTGOMERY_BITS, montgomeryPower } from "./montgomery.ts";
@@ -15,28 +16,31 @@ export function* modularPower(
   const power = yield* withoutLeadingZeros(exponent);
   if (power.length === 0) return 1n;
   const modulusBits = bitLength(modulus);
+  const twos = trailingZeros(modulus);
+  // Of the base too, only the last bits matter modulo a power of two.
+  const rest = twos === modulusBits - 1 ? base.subarray(-Math.ceil(modulusBits / 8)) : base;
   const large = modulusBits > 8 * LARGE_BYTES ? yield* largeModulus(modulus, modulusBits) : undefined;
-  const number = yield* remainder(base, modulus, large);
+  const number = yield* remainder(rest, modulus, large);
   if (number <= 1n) return number;
-  if (power.length > SHORT_BYTES && modulusBits <= MONTGOMERY_BITS)
-    return yield* smallPower(number, power, modulus);
-  const multiply = large === undefined ? multiplier(modulus, modulusBits) : largeMultiplier(large);
-  return yield* power.length > SHORT_BYTES
-    ? powerByWindows(number, power, multiply)
-    : powerByBits(number, power, multiply);
+  if (large !== undefined) return yield* powerWith(largeMultiplier(large), number, power);
+  return isWorthParts(power, modulusBits, twos)
+    ? yield* powerInParts(number, power, modulus, twos)
+    : yield* smallPower(number, power, modulus, modulusBits);
 }
 
 /** Shorter exponents do not justify a table of powers. */
 const SHORT_BYTES = 4;
+/** So many factors of two in a modulus justify to compute in two parts. */
+const MANY_TWOS = 64;
 const SCANNED_IN_SLICE = 1024 * 1024;
 
 function* withoutLeadingZeros(bytes: Uint8Array): Generator<undefined, Uint8Array> {
-  let at = 0;
-  while (at < bytes.length && bytes[at] === 0) {
-    at++;
-    if (at % SCANNED_IN_SLICE === 0) yield;
+  for (let from = 0; from < bytes.length; from += SCANNED_IN_SLICE) {
+    if (from > 0) yield;
+    const end = Math.min(bytes.length, from + SCANNED_IN_SLICE);
+    for (let at = from; at < end; at++) if (bytes[at] !== 0) return bytes.subarray(at);
   }
-  return bytes.subarray(at);
+  return EMPTY_BYTES;
 }
 
 function* remainder(
@@ -56,56 +60,89 @@ function* remainder(
   return result;
 }
 
+function isWorthParts(exponent: Uint8Array, modulusBits: number, twos: number): boolean {
+  if (exponent.length <= SHORT_BYTES) return twos === modulusBits - 1;
+  return twos >= (modulusBits <= MONTGOMERY_BITS ? 1 : MANY_TWOS);
+}
+
+/** For a base below the modulus, which has at most LARGE_BYTES, and is odd if Montgomery multiplication applies. */
+function* smallPower(
+  base: bigint,
+  exponent: Uint8Array,
+  modulus: bigint,
+  modulusBits: number,
+): Generator<undefined, bigint> {
+  if (base <= 1n) return base;
+  return yield* exponent.length > SHORT_BYTES && modulusBits <= MONTGOMERY_BITS
+    ? montgomeryPower(base, exponent, modulus)
+    : powerWith(multiplier(modulus, modulusBits), base, exponent);
+}
+
 /**
- * Power modulo odd * 2^k in two parts (Chinese remainder theorem): Montgomery multiplication requires an odd modulus,
- * and modulo 2^k only the last k bits of the exponent matter.
+ * Power modulo odd * 2^bits in two parts (Chinese remainder theorem): Montgomery multiplication requires an odd modulus,
+ * and modulo 2^bits no division is needed, and only the last bits of the exponent matter.
  */
-function* smallPower(base: bigint, exponent: Uint8Array, modulus: bigint): Generator<undefined, bigint> {
-  let twos = 0n;
-  while (((modulus >> twos) & 1n) === 0n) twos++;
-  const odd = modulus >> twos;
-  const first = odd === 1n ? 0n : yield* montgomeryPower(base % odd, exponent, odd);
-  if (twos === 0n) return first;
-  const bits = Number(twos);
-  const second = powerOfTwoPart(base, exponent, bits);
+function* powerInParts(
+  base: bigint,
+  exponent: Uint8Array,
+  modulus: bigint,
+  bits: number,
+): Generator<undefined, bigint> {
+  const odd = modulus >> BigInt(bits);
+  const second = yield* powerOfTwoPart(base, exponent, bits);
+  if (odd === 1n) return second;
+  const first = yield* smallPower(base % odd, exponent, odd, bitLength(odd));
   return first + odd * BigInt.asUintN(bits, (second - first) * inverseModulo(odd, bits));
 }
 
-/** base^exponent modulo 2^bits, for an exponent of more than SHORT_BYTES without leading zeros. */
-function powerOfTwoPart(base: bigint, exponent: Uint8Array, bits: number): bigint {
-  // The exponent is above MONTGOMERY_BITS, so the power is a multiple of 2^bits.
-  if ((base & 1n) === 0n) return 0n;
-  // The order of any odd number divides 2^bits, so lower bits of the exponent suffice.
-  let left = BigInt.asUintN(bits, bytesToBigint(exponent.subarray(-MONTGOMERY_BITS / 8)));
-  let result = 1n;
-  for (let square = BigInt.asUintN(bits, base); left > 0n; left >>= 1n) {
-    if ((left & 1n) === 1n) result = BigInt.asUintN(bits, result * square);
-    square = BigInt.asUintN(bits, square * square);
+/** base^exponent modulo 2^bits, for a base that is not zero. */
+function* powerOfTwoPart(base: bigint, exponent: Uint8Array, bits: number): Generator<undefined, bigint> {
+  const multiply = paced(bits, (a, b) => BigInt.asUintN(bits, a * b));
+  const factor = BigInt.asUintN(bits, base);
+  if ((base & 1n) === 0n) {
+    // Whatever is longer is above the bits of any modulus that is not large.
+    const isLong = exponent.length > SHORT_BYTES;
+    if (isLong || bytesToBigint(exponent) * BigInt(trailingZeros(base)) >= bits) return 0n;
+    return yield* powerWith(multiply, factor, exponent);
   }
-  return result;
+  // The order of any odd number divides 2^bits, so lower bits of the exponent suffice.
+  return yield* powerWith(multiply, factor, exponent.subarray(-Math.ceil(bits / 8)));
 }
 
 /** 1 / odd modulo 2^bits, by Newton's iteration, which doubles the correct bits. */
 function inverseModulo(odd: bigint, bits: number): bigint {
   let inverse = 1n;
-  for (let right = 1; right < bits; right *= 2)
-    inverse = BigInt.asUintN(bits, inverse * (2n - odd * inverse));
+  for (let right = 1; right < bits; ) {
+    right = Math.min(2 * right, bits);
+    inverse = BigInt.asUintN(right, inverse * (2n - BigInt.asUintN(right, odd) * inverse));
+  }
   return inverse;
 }
 
 /**
- * Multiplies two numbers modulo a third; yields if this multiplication, or the ones since the last yield, take long.
+ * Multiplies two numbers modulo a third: at once, or by work that yields, if this multiplication or the ones since the
+ * last yield take long.
  */
-type Multiply = (a: bigint, b: bigint) => Generator<undefined, bigint>;
+type Multiply = (a: bigint, b: bigint) => bigint | Generator<undefined, bigint>;
 
 function multiplier(modulus: bigint, modulusBits: number): Multiply {
-  const words = Math.ceil(modulusBits / 64);
+  return paced(modulusBits, (a, b) => (a * b) % modulus);
+}
+
+function paced(bits: number, multiply: (a: bigint, b: bigint) => bigint): Multiply {
+  const words = Math.ceil(bits / 64);
   const everyTimes = Math.max(1, Math.floor(WORK_IN_SLICE / (words * words + WORK_OF_CALL)));
   let times = 0;
-  return function* (a, b) {
-    if (++times % everyTimes === 0) yield;
-    return (a * b) % modulus;
-  };
+  return (a, b) => (++times % everyTimes === 0 ? multiplyAfterYield(multiply, a, b) : multiply(a, b));
+}
+
+function* multiplyAfterYield(
+  multiply: (a: bigint, b: bigint) => bigint,
+  a: bigint,
+  b: bigint,
+): Generator<undefined, bigint> {
+  yield;
+  return multiply(a, b);
 }
 
 function largeMultiplier(modulus: LargeModulus): Multiply {
@@ -116,11 +153,22 @@ function largeMultiplier(modulus: LargeModulus): Multiply {
 const WORK_IN_SLICE = 600_000;
 const WORK_OF_CALL = 300;
 
+function powerWith(multiply: Multiply, base: bigint, exponent: Uint8Array): Generator<undefined, bigint> {
+  return exponent.length > SHORT_BYTES
+    ? powerByWindows(base, exponent, multiply)
+    : powerByBits(base, exponent, multiply);
+}
+
 function* powerByBits(base: bigint, exponent: Uint8Array, multiply: Multiply): Generator<undefined, bigint> {
   let result: bigint | undefined;
   for (const bit of bytesToBigint(exponent).toString(2)) {
-    if (result !== undefined) result = yield* multiply(result, result);
-    if (bit === "1") result = result === undefined ? base : yield* multiply(result, base);
+    if (result !== undefined) {
+      const square = multiply(result, result);
+      result = typeof square === "bigint" ? square : yield* square;
+    }
+    if (bit === "0") continue;
+    const product = result === undefined ? base : multiply(result, base);
+    result = typeof product === "bigint" ? product : yield* product;
   }
   return result ?? 1n;
 }
@@ -132,13 +180,21 @@ function* powerByWindows(
   multiply: Multiply,
 ): Generator<undefined, bigint> {
   const table = [1n, base];
-  for (let index = 2; index < 16; index++) table.push(yield* multiply(table[index - 1] as bigint, base));
+  for (let index = 2; index < 16; index++) {
+    const power = multiply(table[index - 1] as bigint, base);
+    table.push(typeof power === "bigint" ? power : yield* power);
+  }
   let result = 1n;
   for (let at = 0; at < 2 * exponent.length; at++) {
     const byte = exponent[at >> 1] as number;
     const bits = at % 2 === 0 ? byte >> 4 : byte & 15;
-    if (result !== 1n) for (let square = 0; square < 4; square++) result = yield* multiply(result, result);
-    if (bits !== 0) result = yield* multiply(result, table[bits] as bigint);
+    for (let times = 0; times < 4 && result !== 1n; times++) {
+      const square = multiply(result, result);
+      result = typeof square === "bigint" ? square : yield* square;
+    }
+    if (bits === 0) continue;
+    const product = multiply(result, table[bits] as bigint);
+    result = typeof product === "bigint" ? product : yield* product;
   }
   return result;
 }
@@ -146,4 +202,10 @@ function* powerByWindows(
 function bitLength(value: bigint): number {
   const digits = value.toString(16);
   return 4 * digits.length - Math.clz32(Number.parseInt(digits.charAt(0), 16)) + 28;
+}
+
+/** How often two divides a number, which is not zero. */
+function trailingZeros(value: bigint): number {
+  const low = Number(BigInt.asUintN(32, value));
+  return low === 0 ? bitLength(value & -value) - 1 : 31 - Math.clz32(low & -low);
 }

@@ -56,8 +56,11 @@ export interface CallContext {
   readonly yieldPolicy?: YieldPolicy;
 }
 
-/** A context with the yield policy that all calls on one overlay share. */
-export type YieldingCallContext = CallContext & { readonly yieldPolicy: YieldPolicy };
+/** What simulated calls run on; several on the same one see each other's changes, and share one memory budget. */
+export interface Workspace {
+  readonly overlay: Overlay;
+  readonly yieldPolicy: YieldPolicy;
+}
 
 export interface CallConfig {
   readonly gasLimit: bigint;
@@ -80,39 +83,33 @@ export type Simulated =
 
 /** Simulates a call as a transaction with the sender's next nonce, on an overlay that is then discarded. */
 export function simulate(context: CallContext, call: CallRequest, config: CallConfig): Promise<Simulated> {
-  const yielding = hasYieldPolicy(context) ? context : { ...context, yieldPolicy: memoryBounded() };
-  return simulateOn(overlayOf(yielding), yielding, call, config);
-}
-
-function hasYieldPolicy(context: CallContext): context is YieldingCallContext {
-  return context.yieldPolicy !== undefined;
+  return simulateOn(workspaceOn(context), context, call, config);
 }
 
 /** A new overlay on the context's state, with the caller's account overrides applied. */
-export function overlayOf({ state, accounts = [], yieldPolicy }: YieldingCallContext): Overlay {
+export function workspaceOn({ state, accounts, yieldPolicy = memoryBounded() }: CallContext): Workspace {
   const overlay = createOverlay(state, yieldPolicy.memory);
-  overrideAccounts(overlay, accounts);
-  return overlay;
+  if (accounts !== undefined) overrideAccounts(overlay, accounts);
+  return { overlay, yieldPolicy };
 }
 
-/** As simulate, on an overlay of the context's state that may hold the changes of earlier calls. */
+/** As simulate, on a workspace that may hold the changes of earlier calls. */
 export async function simulateOn(
-  overlay: Overlay,
-  context: YieldingCallContext,
+  { overlay, yieldPolicy }: Workspace,
+  context: CallContext,
   call: CallRequest,
   config: CallConfig,
 ): Promise<Simulated> {
-  const original = contextRules(context);
+  const { config: chainConfig, rules, block: original } = contextRules(context);
   const { observed, observer, ignoresNonce = false } = config;
-  const { config: chainConfig, rules } = original;
-  const block = config.enforcesBalance ? original.block : withoutFees(original.block);
+  const block = config.enforcesBalance ? original : withoutFees(original);
   const session = openSession({
     config: chainConfig,
     rules,
     block,
     overlay,
-    yieldPolicy: context.yieldPolicy,
-    visibleBlock: config.showsFees === true ? original.block : undefined,
+    yieldPolicy,
+    visibleBlock: config.showsFees === true ? original : undefined,
     precompiles: context.precompiles,
     observed,
     observer,
@@ -158,8 +155,18 @@ export function contextRules({
 }
 
 function withoutFees(block: BlockContext): BlockContext {
-  const free = { ...block, blobBaseFee: 0n };
-  return block.baseFeePerGas === undefined ? free : { ...free, baseFeePerGas: 0n };
+  const { baseFeePerGas } = block;
+  return {
+    number: block.number,
+    timestamp: block.timestamp,
+    gasLimit: block.gasLimit,
+    beneficiary: block.beneficiary,
+    baseFeePerGas: baseFeePerGas === undefined ? undefined : 0n,
+    difficulty: block.difficulty,
+    mixHash: block.mixHash,
+    blobBaseFee: 0n,
+    hashOf: block.hashOf,
+  };
 }
 
 function toExecutable(
@@ -168,25 +175,24 @@ function toExecutable(
   { header, gasCap }: CallContext,
   { nonce, blobBaseFee }: { readonly nonce: bigint; readonly blobBaseFee: bigint },
 ): Executable {
-  const gasPrice = enforcesBalance ? (call.gasPrice ?? 0n) : 0n;
+  const priced = (wei: bigint): bigint => (enforcesBalance ? wei : 0n);
+  const gasPrice = priced(call.gasPrice ?? 0n);
   const isFeeMarket = header.baseFeePerGas !== undefined;
   return {
     type: transactionTypeOf(call, header),
     sender: call.from ?? ZERO_ADDRESS,
     nonce,
     gasLimit: gasCap > 0n ? gasCap : gasLimit,
-    ...(call.to !== undefined && { to: call.to }),
+    to: call.to,
     value: call.value ?? 0n,
     data: call.data ?? EMPTY_BYTES,
     accessList: call.accessList ?? [],
     blobVersionedHashes: call.blobVersionedHashes ?? [],
     authorizationList: call.authorizationList ?? [],
     gasPrice,
-    ...(isFeeMarket && {
-      maxFeePerGas: enforcesBalance ? (call.maxFeePerGas ?? gasPrice) : 0n,
-      maxPriorityFeePerGas: enforcesBalance ? (call.maxPriorityFeePerGas ?? gasPrice) : 0n,
-    }),
-    maxFeePerBlobGas: enforcesBalance ? (call.maxFeePerBlobGas ?? blobBaseFee) : 0n,
+    maxFeePerGas: isFeeMarket ? priced(call.maxFeePerGas ?? gasPrice) : undefined,
+    maxPriorityFeePerGas: isFeeMarket ? priced(call.maxPriorityFeePerGas ?? gasPrice) : undefined,
+    maxFeePerBlobGas: priced(call.maxFeePerBlobGas ?? blobBaseFee),
   };
 }
 

@@ -3,7 +3,6 @@ import { EMPTY_LIST_HASH, type Hash, keccak256, ZERO_HASH } from "../../primitiv
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import { smaller } from "../../primitives/quantity.ts";
 import { BranchTooLarge, type StateBranch } from "../../state/branch.ts";
-import type { Overlay } from "../../state/overlay.ts";
 import type { NamedBlock } from "../../types/block.ts";
 import { encodeHeader, type Header } from "../../types/header.ts";
 import { rootOfList } from "../../types/listRoot.ts";
@@ -17,7 +16,6 @@ import { beginBlock, endBlock } from "../executeBlock.ts";
 import { MemoryExhausted } from "../memoryBudget.ts";
 import type { TransactionResult } from "../transactionResult.ts";
 import { TransferObserver } from "../transferLogs.ts";
-import { memoryBounded } from "../yieldPolicy.ts";
 import {
   type BlockStateCall,
   type BlockStateCalls,
@@ -26,13 +24,7 @@ import {
 } from "./blockStateCalls.ts";
 import type { CallRequest } from "./callRequest.ts";
 import { precompilesOf } from "./overrides.ts";
-import {
-  type CallContext,
-  contextRules,
-  overlayOf,
-  simulateOn,
-  type YieldingCallContext,
-} from "./simulate.ts";
+import { type CallContext, contextRules, simulateOn, type Workspace, workspaceOn } from "./simulate.ts";
 import { BlocksError, type BlocksErrorCode } from "./simulatedBlocksError.ts";
 import { transactionOfCall } from "./simulatedTransaction.ts";
 
@@ -89,8 +81,8 @@ const TOPIC_BYTES = 300;
 
 /** A block being built. */
 interface BlockInProgress {
-  readonly context: YieldingCallContext;
-  readonly overlay: Overlay;
+  readonly context: CallContext;
+  readonly workspace: Workspace;
   readonly receipts: BlockReceipts;
 }
 
@@ -115,9 +107,9 @@ class BlockSimulation {
 
   private async buildBlock(planned: PlannedBlock): Promise<void> {
     const context = this.contextOf(planned);
-    const overlay = overlayOf(context);
+    const workspace = workspaceOn(context);
     const receipts = new BlockReceipts({});
-    const inProgress: BlockInProgress = { context, overlay, receipts };
+    const inProgress: BlockInProgress = { context, workspace, receipts };
     await performAround(inProgress, beginBlock);
     const transactions: SentTransaction[] = [];
     const calls: SimulatedCall[] = [];
@@ -129,7 +121,7 @@ class BlockSimulation {
     await performAround(inProgress, endBlock);
     const header: Header = {
       ...inProgress.context.header,
-      stateRoot: this.context.branch.extend(overlay.changes()),
+      stateRoot: this.context.branch.extend(workspace.overlay.changes()),
       gasUsed: receipts.gasUsed,
       logsBloom: receipts.logsBloom,
       transactionsRoot: rootOfList(transactions.map(({ raw }) => raw)),
@@ -141,11 +133,11 @@ class BlockSimulation {
   }
 
   private async perform(
-    { context, overlay, receipts }: BlockInProgress,
+    { context, workspace, receipts }: BlockInProgress,
     { call, nonce }: BlockStateCall,
   ): Promise<{ readonly transaction: SentTransaction; readonly call: SimulatedCall }> {
     const { isStrict, showsTransfers } = this.request;
-    const current = overlay.account(call.from ?? ZERO_ADDRESS)?.nonce ?? 0n;
+    const current = workspace.overlay.account(call.from ?? ZERO_ADDRESS)?.nonce ?? 0n;
     if (isStrict && nonce !== undefined && nonce !== current)
       throw new BlocksError(
         nonce < current ? "nonceTooLow" : "nonceTooHigh",
@@ -153,7 +145,7 @@ class BlockSimulation {
       );
     const gasLimit = this.gasLimitOf(call, context.header.gasLimit - receipts.gasUsed);
     const observer = showsTransfers ? new TransferObserver() : undefined;
-    const simulated = await simulateOn(overlay, context, call, {
+    const simulated = await simulateOn(workspace, context, call, {
       gasLimit,
       enforcesBalance: isStrict || namesPrice(call),
       ignoresNonce: !isStrict,
@@ -165,7 +157,7 @@ class BlockSimulation {
     const { chainId } = context.spec;
     const { header } = context;
     const transaction = transactionOfCall(call, { nonce: nonce ?? current, gasLimit, chainId, header });
-    await receipts.add(transaction.type, result, context.yieldPolicy);
+    await receipts.add(transaction.type, result, workspace.yieldPolicy);
     if (this.gasLeft !== undefined) this.gasLeft -= result.gasUsed;
     if (observer === undefined || result.outcome.kind !== "succeeded")
       return { transaction, call: this.counted(result) };
@@ -197,7 +189,7 @@ class BlockSimulation {
     return this.gasLeft === undefined ? requested : smaller(requested, this.gasLeft);
   }
 
-  private contextOf(planned: PlannedBlock): YieldingCallContext {
+  private contextOf(planned: PlannedBlock): CallContext {
     const { spec, branch, ancestorHash } = this.context;
     const { beneficiary, blobBaseFee = this.request.isStrict ? undefined : 0n } = planned.block;
     const header = this.headerInProgress(planned);
@@ -208,7 +200,6 @@ class BlockSimulation {
       header,
       state: branch.head,
       accounts: planned.accounts,
-      yieldPolicy: memoryBounded(),
       // The cap bounds the sum: see gasLimitOf.
       gasCap: 0n,
       ancestorHash: (number) => this.hashes.get(number) ?? ancestorHash(number),
@@ -249,11 +240,11 @@ class BlockSimulation {
 
 /** Performs the steps before a block's transactions, or after them. */
 async function performAround(
-  { context, overlay }: BlockInProgress,
+  { context, workspace }: BlockInProgress,
   perform: typeof beginBlock | typeof endBlock,
 ): Promise<void> {
   const rules = contextRules(context);
-  const done = await perform(rules, openSession({ ...rules, overlay, yieldPolicy: context.yieldPolicy }));
+  const done = await perform(rules, openSession({ ...rules, ...workspace }));
   if (!done.ok) throw new BlocksError("systemCallFailed", done.error.message);
 }
 

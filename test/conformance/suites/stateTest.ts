@@ -97,7 +97,8 @@ export async function runStateTest(
   }
 }
 
-function contextOf(env: StateTest["env"], forkName: string): BlockContext {
+/** The block that `env` describes under a fork. */
+export function contextOf(env: StateTest["env"], forkName: string): BlockContext {
   const quantity = (name: string): bigint => BigInt(env[name] ?? "0x0");
   const random = env["currentRandom"] ?? "0x0";
   const beneficiary = env["currentCoinbase"] ?? "";

@@ -18,7 +18,7 @@ const DATA = Uint8Array.from({ length: 100_000 }, (_, n) => (n * 7) % 251);
 
 /**
  * Code, in hex, that works on 6 MB in one instruction, and the minimum of megabytes that it touches: as memory grows,
- * as the instruction runs, and as memory is released.
+ * and as the instruction runs.
  */
 const LONG_WORK: readonly { name: string; code: string; megabytes: number; fork?: ForkName }[] = [
   { name: "KECCAK256", code: `${push(SIZE)}600020${returnWord()}`, megabytes: 18 },
@@ -35,23 +35,23 @@ const LONG_WORK: readonly { name: string; code: string; megabytes: number; fork?
     code: `${pattern()}${push(SIZE)}${push(777)}60005e${digest()}`,
     megabytes: 12,
   },
-  { name: "LOG0", code: `60ff6000535960005260fe${push(SIZE - 1)}53${push(SIZE)}6000a000`, megabytes: 18 },
-  { name: "RETURN", code: `60ff${push(SIZE - 1)}53${push(SIZE)}6000f3`, megabytes: 18 },
-  { name: "REVERT", code: `60ff${push(SIZE - 1)}53${push(SIZE)}6000fd`, megabytes: 18 },
+  { name: "LOG0", code: `60ff6000535960005260fe${push(SIZE - 1)}53${push(SIZE)}6000a000`, megabytes: 12 },
+  { name: "RETURN", code: `60ff${push(SIZE - 1)}53${push(SIZE)}6000f3`, megabytes: 12 },
+  { name: "REVERT", code: `60ff${push(SIZE - 1)}53${push(SIZE)}6000fd`, megabytes: 12 },
   {
     name: "MSTORE far beyond the end",
     code: `60aa${push(SIZE)}5260bb${push(5 * SIZE)}52${push(5 * SIZE)}51${returnWord()}`,
-    megabytes: 54,
+    megabytes: 30,
   },
   {
     name: "MSTORE8 far beyond the end",
     code: `60aa${push(SIZE)}5360bb${push(5 * SIZE)}53${push(SIZE)}51${returnWord()}`,
-    megabytes: 54,
+    megabytes: 30,
   },
   {
     name: "MLOAD far beyond the end",
     code: `60aa${push(SIZE)}52${push(5 * SIZE)}51${push(SIZE)}51${returnWord()}`,
-    megabytes: 54,
+    megabytes: 30,
   },
   // The callee returns its call data: counts its memory, the output, and the copy of it.
   { name: "RETURNDATACOPY", code: `${call("6000")}50${push(SIZE)}60006007${"3e"}${digest()}`, megabytes: 42 },

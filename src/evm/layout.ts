@@ -1,0 +1,66 @@
+/*
+ * Where things lie in the core's memory: the numbers of src/evm/core/layout.ts, which the compiler of the core cannot
+ * share with this one. test/evm/layout.test.ts compares them.
+ */
+
+/** Words that are the same for all frames of a message, in the order of ENVIRONMENT_WORDS. */
+export const ENVIRONMENT = 4096;
+/** 256 bits: opcodes that the fork lacks. */
+export const MISSING = 5120;
+/** Prepared code of contracts, up to the frames. */
+export const ARENA = 16_384;
+export const FRAMES = 1_048_576;
+
+/** Offsets of a frame's fields; src/evm/core/layout.ts says what they hold. */
+export const FIELD = {
+  NEXT: 0,
+  TOP: 4,
+  GAS: 8,
+  CODE: 16,
+  CODE_SIZE: 20,
+  TARGETS: 24,
+  RAW_CODE: 28,
+  STACK: 32,
+  STACK_END: 36,
+  MEMORY: 40,
+  MEMORY_SIZE: 44,
+  MEMORY_COST: 48,
+  ROOM: 56,
+  NEEDED: 60,
+  INPUT: 64,
+  INPUT_SIZE: 68,
+  RETURNED: 72,
+  RETURNED_SIZE: 76,
+  OUTPUT: 80,
+  OUTPUT_SIZE: 84,
+  TARGET: 88,
+  COPIED: 92,
+  ZEROS: 96,
+  LEFT: 100,
+  IS_STATIC: 104,
+  EXPONENT_GAS: 108,
+  ADDRESS: 112,
+  CALLER: 144,
+  VALUE: 176,
+} as const;
+/** Bytes before a frame's stack. */
+export const FIELDS_BYTES = 256;
+
+/** Why the core returned. */
+export const STATUS = {
+  STOPPED: 0,
+  ENDED: 1,
+  REVERTED: 2,
+  LEAVE: 3,
+  REST: 4,
+  GROW: 5,
+  LONG: 6,
+  STEPPED: 7,
+  OUT_OF_GAS: 10,
+  UNDERFLOW: 11,
+  OVERFLOW: 12,
+  BAD_JUMP: 13,
+  INVALID: 14,
+  STATIC_CHANGE: 15,
+  OUT_OF_BOUNDS: 16,
+} as const;

@@ -1,0 +1,84 @@
+import { ENVIRONMENT } from "../../evm/layout.ts";
+import type { Machine } from "../../evm/machine.ts";
+import { dropMachine, returnMachine, takeMachine } from "../../evm/machinePool.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { Evm, EvmParts, Message, MessageResult } from "../evm.ts";
+import { begin, proceed, startingGas } from "./driver.ts";
+import { forkTable } from "./forkTable.ts";
+import { Observation } from "./observe.ts";
+import { Run, type RunEnd } from "./run.ts";
+import { TransientStorage } from "./transientStorage.ts";
+
+/** An Evm on our own core (src/evm). */
+export function createEvm(parts: EvmParts): Evm {
+  const { rules, yieldPolicy, observer } = parts;
+  const table = forkTable(rules);
+  const transient = new TransientStorage(yieldPolicy.memory);
+  let wasStopped = false;
+
+  async function run(message: Message): Promise<MessageResult> {
+    assert(!wasStopped, "an EVM that was stopped in the middle cannot be used again");
+    const kind = observer === undefined ? "plain" : "stepping";
+    const watch = observer && new Observation(observer);
+    const machine = takeMachine(kind);
+    machine.begin(table.core);
+    writeEnvironment(machine, parts, message);
+    const running = new Run({ evm: parts, table, transient, machine, message, watch });
+    if (watch !== undefined) watch.run = running;
+    try {
+      begin(running);
+      const goOn = (): Promise<unknown> | undefined =>
+        watch === undefined ? proceed(running) : watch.proceed();
+      for (let waiting = goOn(); waiting !== undefined; waiting = goOn()) await waiting;
+    } catch (error) {
+      wasStopped = true;
+      running.unwind();
+      dropMachine(machine);
+      throw error;
+    }
+    returnMachine(kind, machine);
+    transient.clear();
+    running.release(0);
+    return resultOf(running);
+  }
+
+  return { run };
+}
+
+/** Writes what the instructions from ORIGIN to BLOBBASEFEE return, at the places where the core reads it. */
+function writeEnvironment(machine: Machine, parts: EvmParts, { caller, gasPrice }: Message): void {
+  const { block, config, rules } = parts;
+  const at = (index: number): number => ENVIRONMENT + 32 * index;
+  machine.writeBytes(at(0), caller);
+  machine.writeWord(at(1), gasPrice);
+  machine.writeBytes(at(2), block.beneficiary);
+  machine.writeWord(at(3), block.timestamp);
+  machine.writeWord(at(4), block.number);
+  if (forkTable(rules).hasRandomness) machine.writeBytes(at(5), block.mixHash);
+  else machine.writeWord(at(5), block.difficulty);
+  machine.writeWord(at(6), block.gasLimit);
+  machine.writeWord(at(7), config.chainId);
+  // 8 and 10 would be SELFBALANCE and BLOBHASH, which depend on more.
+  machine.writeWord(at(9), block.baseFeePerGas ?? 0n);
+  machine.writeWord(at(11), block.blobBaseFee);
+}
+
+function resultOf({ end, message, substate, refund, rules }: Run): MessageResult {
+  assert(end !== undefined, "the outermost message has ended");
+  const hasSucceeded = end.outcome === "succeeded";
+  return {
+    outcome: outcomeOf(end),
+    gasUsed: end.gasLeft === 0n ? message.gasLimit : startingGas(message) - end.gasLeft,
+    gasRefund: hasSucceeded ? BigInt(refund) : 0n,
+    output: end.output,
+    logs: substate.logs,
+    destroyed: substate.destroyedAccounts.filter(
+      (address) => !rules.keepsOldContracts || substate.isCreated(address),
+    ),
+  };
+}
+
+function outcomeOf({ outcome }: RunEnd): MessageResult["outcome"] {
+  if (outcome === "succeeded" || outcome === "reverted") return { kind: outcome };
+  return { kind: "halted", reason: outcome };
+}

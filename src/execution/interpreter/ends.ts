@@ -1,0 +1,78 @@
+import { FIELD } from "../../evm/layout.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import type { Frame } from "./frame.ts";
+import type { Outcome, Run, Work } from "./run.ts";
+import { LONG_BYTES, moveInSlices, takeInSlices } from "./slices.ts";
+
+/** Data in the machine's memory. */
+export interface Range {
+  readonly at: number;
+  readonly size: number;
+}
+
+const NOTHING: Range = { at: 0, size: 0 };
+
+/**
+ * Ends a message: keeps or reverts its changes, and hands gas and output to the caller. The gas it leaves lies in its
+ * fields.
+ */
+export function finish(run: Run, frame: Frame, outcome: Outcome, output: Range = NOTHING): void {
+  const { machine, substate } = run;
+  const { caller } = frame;
+  const hasSucceeded = outcome === "succeeded";
+  run.budget?.release(frame.countedBytes);
+  if (hasSucceeded) run.commit();
+  else {
+    run.revert();
+    substate.revertTo(frame.mark);
+    run.refund = frame.refundBefore;
+    run.release(frame.keptBytesBefore);
+  }
+  run.watch?.left(frame, {
+    output: () => machine.bytes.slice(output.at, output.at + output.size),
+    hasReverted: outcome === "reverted",
+    halt: outcome === "succeeded" || outcome === "reverted" ? undefined : outcome,
+    gasLeft: machine.gas(frame.at),
+  });
+  run.frame = caller;
+  if (caller === undefined) {
+    endRun(run, frame, outcome, output);
+    return;
+  }
+  machine.core.returnGas(caller.at, frame.at);
+  const result = machine.field(caller.at, FIELD.TOP) - 32;
+  if (frame.kind === "create") {
+    if (hasSucceeded) machine.writeBytes(result, frame.address);
+    if (outcome === "reverted") setReturned(run, caller, output);
+    return;
+  }
+  if (hasSucceeded) machine.writeNumber(result, 1);
+  if (!hasSucceeded && outcome !== "reverted") return;
+  setReturned(run, caller, output);
+  const size = Math.min(output.size, frame.outputSize);
+  if (size > LONG_BYTES) run.work = moveInSlices(run, frame.outputAt, output.at, size);
+  else if (size > 0) machine.bytes.copyWithin(frame.outputAt, output.at, output.at + size);
+}
+
+/** Halts a message, which takes all its gas. */
+export function halt(run: Run, frame: Frame, outcome: Outcome): void {
+  run.machine.setGas(frame.at, 0n);
+  finish(run, frame, outcome);
+}
+
+function setReturned({ machine }: Run, { at }: Frame, output: Range): void {
+  machine.setField(at, FIELD.RETURNED, output.size === 0 ? machine.field(at, FIELD.MEMORY) : output.at);
+  machine.setField(at, FIELD.RETURNED_SIZE, output.size);
+}
+
+function endRun(run: Run, frame: Frame, outcome: Outcome, { at, size }: Range): void {
+  const { machine } = run;
+  const end = (output: Uint8Array): void => {
+    run.end = { outcome, output, gasLeft: machine.gas(frame.at) };
+  };
+  if (size <= LONG_BYTES) end(size === 0 ? EMPTY_BYTES : machine.bytes.slice(at, at + size));
+  else
+    run.work = (function* (): Work {
+      end(yield* takeInSlices(run, at, size));
+    })();
+}

@@ -1,0 +1,154 @@
+import { FIELD, FIELDS_BYTES } from "../../evm/layout.ts";
+import { aligned, type PreparedCode, preparedBytes } from "../../evm/machine.ts";
+import { EMPTY_CODE_HASH, type Hash } from "../../primitives/hash.ts";
+import { EMPTY_ACCOUNT } from "../../types/account.ts";
+import { delegationTarget } from "../delegation.ts";
+import { credit } from "../emptyAccounts.ts";
+import { finish } from "./ends.ts";
+import type { Frame } from "./frame.ts";
+import { runPrecompile } from "./precompiles.ts";
+import { type Run, spaceOf, type Work } from "./run.ts";
+import { LONG_BYTES } from "./slices.ts";
+
+/** Where a message's value comes from: a word in memory for what CALLVALUE returns, and wei that are moved. */
+export interface SentValue {
+  readonly word: number;
+  /** Undefined for a delegated call, which moves nothing and touches no account. */
+  readonly moved: bigint | undefined;
+}
+
+/**
+ * Begins a call, whose gas already lies in its fields: moves the value, then runs a precompiled contract, or code, or
+ * nothing. The machine's memory reaches the end of its fields.
+ */
+export function beginCall(run: Run, frame: Frame, { word, moved }: SentValue): void {
+  const { overlay, rules } = run;
+  run.frame = frame;
+  run.checkpoint();
+  writeAccounts(run, frame, word);
+  run.watch?.entered(frame);
+  const hasMoved = moved === undefined || moveValue(run, frame, moved);
+  const precompile = run.precompileNumber(frame.codeAddress);
+  if (precompile !== undefined) {
+    frame.isPrecompile = true;
+    if (hasMoved) runPrecompile(run, frame, precompile);
+    else finish(run, frame, "PRECOMPILE_ERROR");
+    return;
+  }
+  let codeHash = overlay.account(frame.codeAddress)?.codeHash ?? EMPTY_CODE_HASH;
+  let code = codeHash === EMPTY_CODE_HASH ? NO_CODE : overlay.code(codeHash);
+  const delegate = rules.hasDelegation ? delegationTarget(code) : undefined;
+  if (delegate !== undefined) {
+    codeHash = overlay.account(delegate)?.codeHash ?? EMPTY_CODE_HASH;
+    code = overlay.code(codeHash);
+    if (frame.depth === 0) run.accesses.warm(delegate);
+  }
+  observeDepth(run, frame);
+  if (!hasMoved) finish(run, frame, "PRECOMPILE_ERROR");
+  else if (code.length === 0) {
+    run.watch?.ranNothing(frame);
+    finish(run, frame, "succeeded");
+  } else runCode(run, frame, code, codeHash);
+}
+
+const NO_CODE = new Uint8Array(0);
+
+/** Counts an account without code too: Besu executes the implicit STOP there. */
+export function observeDepth({ parts: { observed } }: Run, { depth }: Frame): void {
+  if (depth > observed.maxDepth) observed.maxDepth = depth;
+}
+
+/** Fills in what ADDRESS, CALLER and CALLVALUE return. */
+export function writeAccounts({ machine }: Run, { at, address, sender }: Frame, value: number): void {
+  machine.writeBytes(at + FIELD.ADDRESS, address);
+  machine.writeBytes(at + FIELD.CALLER, sender);
+  if (value === 0) machine.writeNumber(at + FIELD.VALUE, 0);
+  else machine.copyWord(at + FIELD.VALUE, value);
+}
+
+/** Moves the value of a call. Touches both accounts even for zero; false if the recipient's balance overflows. */
+function moveValue({ overlay, accesses, rules }: Run, { sender, address }: Frame, value: bigint): boolean {
+  accesses.touch(sender);
+  accesses.touch(address);
+  if (value === 0n) {
+    if (!rules.clearsEmptyAccounts) credit(overlay, address, 0n);
+    return true;
+  }
+  const account = overlay.account(sender) ?? EMPTY_ACCOUNT;
+  if (account.balance < value) return false;
+  overlay.putAccount(sender, { ...account, balance: account.balance - value });
+  const { balance } = overlay.account(address) ?? EMPTY_ACCOUNT;
+  if (balance + value > HIGHEST_BALANCE) return false;
+  credit(overlay, address, value);
+  return true;
+}
+
+export const HIGHEST_BALANCE = 2n ** 256n - 1n;
+
+/** Prepares code and starts the frame; init code has no hash, and is not kept. */
+export function runCode(run: Run, frame: Frame, code: Uint8Array, codeHash: Hash | undefined): void {
+  const { machine } = run;
+  frame.codeHash = codeHash;
+  const known = codeHash === undefined ? undefined : machine.preparedCode(codeHash);
+  if (known !== undefined) {
+    startFrame(run, frame, known, stackEnd(run, frame));
+    return;
+  }
+  const kept = codeHash === undefined ? undefined : machine.placeInArena(code.length);
+  const at = kept ?? stackEnd(run, frame);
+  if (kept === undefined) {
+    run.reserve(at + preparedBytes(code.length));
+    run.count(frame, preparedBytes(code.length));
+  }
+  const preparing = machine.prepare(code, at);
+  const end = (prepared: PreparedCode): void => {
+    if (kept !== undefined && codeHash !== undefined) machine.keep(codeHash, prepared);
+    const memory = kept === undefined ? at + preparedBytes(code.length) : stackEnd(run, frame);
+    startFrame(run, frame, prepared, memory);
+  };
+  if (code.length > LONG_BYTES) run.work = prepareInSlices(preparing, end);
+  else end(toEnd(preparing));
+}
+
+function* prepareInSlices(
+  preparing: Generator<undefined, PreparedCode>,
+  end: (prepared: PreparedCode) => void,
+): Work {
+  end(yield* preparing);
+}
+
+function toEnd<T>(work: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+}
+
+export function stackEnd(run: Run, frame: Frame): number {
+  return aligned(spaceOf(frame) + 32 * stackLimitOf(run));
+}
+
+function stackLimitOf({ parts: { config } }: Run): number {
+  return Math.min(config.stackLimit, HIGHEST_STACK_LIMIT);
+}
+
+/**
+ * 2 MB for each frame, so that 1,025 of them fit into the machine's address space. A genesis file may allow more words,
+ * which no chain is known to do.
+ */
+const HIGHEST_STACK_LIMIT = 65_536;
+
+function startFrame(run: Run, frame: Frame, code: PreparedCode, memory: number): void {
+  const { at, isStatic, input, kind } = frame;
+  const { machine } = run;
+  // The fields of a callee have to fit behind the memory, too.
+  run.reserve(memory + FIRST_ROOM + FIELDS_BYTES);
+  const stackLimit = stackLimitOf(run);
+  const inputSize = kind === "create" ? 0 : frame.inputSize;
+  machine.enter({ at, code, stackLimit, isStatic, input, inputSize }, memory);
+  machine.bytes.fill(0, memory, memory + FIRST_ROOM);
+  machine.setField(at, FIELD.ROOM, FIRST_ROOM);
+}
+
+/** Bytes of memory that each frame may use without asking for them. */
+const FIRST_ROOM = 512;

@@ -1,0 +1,213 @@
+import { FIELD, FIELDS_BYTES, STATUS } from "../../evm/layout.ts";
+import { aligned, type Machine } from "../../evm/machine.ts";
+import type { Address } from "../../primitives/address.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import type { Overlay } from "../../state/overlay.ts";
+import type { AccessJournal } from "../accessJournal.ts";
+import type { EvmParts, Message } from "../evm.ts";
+import type { HaltReason } from "../haltReason.ts";
+import type { MemoryBudget } from "../memoryBudget.ts";
+import { hasLowNumber, precompileKeys } from "../precompiles/addresses.ts";
+import type { Rules } from "../rules.ts";
+import type { YieldPolicy } from "../yieldPolicy.ts";
+import type { ForkTable } from "./forkTable.ts";
+import type { Frame } from "./frame.ts";
+import { Substate } from "./substate.ts";
+import type { TransientStorage } from "./transientStorage.ts";
+import type { Watch } from "./watch.ts";
+
+/** Long work in slices: yields between them. */
+export type Work = Generator<undefined, void>;
+
+/** How a message ended. */
+export type Outcome = "succeeded" | "reverted" | HaltReason;
+
+export interface RunEnd {
+  readonly outcome: Outcome;
+  readonly output: Uint8Array;
+  readonly gasLeft: bigint;
+}
+
+/** What stays the same for all messages of a job. */
+export interface RunParts {
+  readonly evm: EvmParts;
+  readonly table: ForkTable;
+  readonly transient: TransientStorage;
+  readonly machine: Machine;
+  readonly message: Message;
+  readonly watch: Watch | undefined;
+}
+
+/**
+ * One top-level message with all its nested ones: the state of the driver. Its methods are what the instructions in the
+ * files beside it have in common.
+ */
+export class Run {
+  readonly parts: EvmParts;
+  readonly rules: Rules;
+  readonly table: ForkTable;
+  readonly overlay: Overlay;
+  readonly accesses: AccessJournal;
+  readonly transient: TransientStorage;
+  readonly yieldPolicy: YieldPolicy;
+  readonly budget: MemoryBudget | undefined;
+  readonly machine: Machine;
+  readonly message: Message;
+  readonly watch: Watch | undefined;
+  readonly substate = new Substate();
+  /** The innermost message; undefined once the outermost has ended. */
+  frame: Frame | undefined = undefined;
+  /** Work to finish before the frame runs on. */
+  work: Work | undefined = undefined;
+  /** Set if that work waits for something else, such as a library that has to be loaded. */
+  waiting: Promise<unknown> | undefined = undefined;
+  /** Set once the outermost message has ended. */
+  end: RunEnd | undefined = undefined;
+  /** Instructions on the state before the next look at the clock. */
+  leavesToCheck = 0;
+  refund = 0;
+  keptBytes = 0;
+  private openCheckpoints = 0;
+  private readonly defaultPrecompiles: ReadonlySet<string>;
+
+  constructor({ evm, table, transient, machine, message, watch }: RunParts) {
+    this.parts = evm;
+    this.rules = evm.rules;
+    this.table = table;
+    this.overlay = evm.overlay;
+    this.accesses = evm.accesses;
+    this.transient = transient;
+    this.yieldPolicy = evm.yieldPolicy;
+    this.budget = evm.yieldPolicy.memory;
+    this.machine = machine;
+    this.message = message;
+    this.watch = watch;
+    this.defaultPrecompiles = precompileKeys(evm.rules.fork);
+  }
+
+  checkpoint(): void {
+    this.openCheckpoints++;
+    this.accesses.checkpoint();
+    this.overlay.checkpoint();
+    this.transient.checkpoint();
+  }
+
+  commit(): void {
+    this.openCheckpoints--;
+    this.accesses.commit();
+    this.overlay.commit();
+    this.transient.commit();
+  }
+
+  revert(): void {
+    this.openCheckpoints--;
+    this.accesses.revert();
+    this.overlay.revert();
+    this.transient.revert();
+  }
+
+  /** Reverts all open checkpoints, after the run was stopped in the middle. */
+  unwind(): void {
+    while (this.openCheckpoints > 0) this.revert();
+  }
+
+  /** Counts memory that stays until the top-level message ends, or the frame fails. */
+  keep(bytes: number): void {
+    this.budget?.take(bytes);
+    this.keptBytes += bytes;
+  }
+
+  /** Releases what was kept beyond `keptBytes`. */
+  release(keptBytes: number): void {
+    this.budget?.release(this.keptBytes - keptBytes);
+    this.keptBytes = keptBytes;
+  }
+
+  /** Counts memory until the frame ends. */
+  count(frame: Frame, bytes: number): void {
+    this.budget?.take(bytes);
+    frame.countedBytes += bytes;
+  }
+
+  /** Makes the machine's memory reach a position. */
+  reserve(end: number): void {
+    if (!this.machine.reserve(end))
+      throw new RangeError("the EVM's memory is at the end of its address space");
+  }
+
+  /** Where the callee of a frame begins: behind its memory. */
+  behind({ at }: Frame): number {
+    const { machine } = this;
+    return aligned(machine.field(at, FIELD.MEMORY) + machine.field(at, FIELD.ROOM));
+  }
+
+  /** Takes gas; false if there is not enough, and then the caller halts the frame. */
+  charge({ at }: Frame, amount: number): boolean {
+    return this.machine.core.charge(at, amount) === 1;
+  }
+
+  /** Words on a frame's stack. */
+  stackSize({ at }: Frame): number {
+    const { machine } = this;
+    return (machine.field(at, FIELD.TOP) - machine.field(at, FIELD.STACK)) / 32;
+  }
+
+  /** Position of the word `depth` below the top. */
+  word({ at }: Frame, depth: number): number {
+    return this.machine.field(at, FIELD.TOP) - 32 * (depth + 1);
+  }
+
+  /** Takes words off the stack. */
+  drop({ at }: Frame, count: number): void {
+    this.machine.setField(at, FIELD.TOP, this.machine.field(at, FIELD.TOP) - 32 * count);
+  }
+
+  /** Prices an access to an account, and warms it (EIP-2929). */
+  accountAccess(address: Uint8Array): number {
+    const { accesses, rules } = this;
+    if (!rules.hasColdAccess) return 0;
+    return accesses.warm(address) ? COLD_ACCOUNT_GAS : WARM_GAS;
+  }
+
+  addressAt(word: number): Address {
+    return this.machine.readBytes(word, 20) as Address;
+  }
+
+  /** Number of the precompiled contract at an address, after overrides. */
+  precompileNumber(address: Uint8Array): number | undefined {
+    const { precompiles } = this.parts;
+    if (precompiles === undefined && !hasLowNumber(address)) return undefined;
+    const key = precompiles === undefined ? toKey(address) : precompiles.get(toKey(address));
+    if (key === undefined || !this.defaultPrecompiles.has(key)) return undefined;
+    // A character of a key holds two bytes.
+    return key.charCodeAt(key.length - 1);
+  }
+}
+
+/** Where a message's own region has space for what is not memory: its stack, if it runs code, begins there. */
+export function spaceOf({ at }: Frame): number {
+  return at + FIELDS_BYTES;
+}
+
+/** The reason behind a status of the core that halts. */
+export function haltReasonOfStatus(status: number): HaltReason {
+  switch (status) {
+    case STATUS.OUT_OF_GAS:
+      return "INSUFFICIENT_GAS";
+    case STATUS.UNDERFLOW:
+      return "INSUFFICIENT_STACK_ITEMS";
+    case STATUS.OVERFLOW:
+      return "TOO_MANY_STACK_ITEMS";
+    case STATUS.BAD_JUMP:
+      return "INVALID_JUMP_DESTINATION";
+    case STATUS.STATIC_CHANGE:
+      return "ILLEGAL_STATE_CHANGE";
+    case STATUS.OUT_OF_BOUNDS:
+      return "INVALID_RETURN_DATA_BUFFER_ACCESS";
+    default:
+      return "INVALID_OPERATION";
+  }
+}
+
+export const WARM_GAS = 100;
+const COLD_ACCOUNT_GAS = 2_600;

@@ -1,0 +1,103 @@
+import { expectDefined } from "../../primitives/assert.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import type { MemoryMeter } from "../../state/overlay.ts";
+
+/**
+ * Transient storage (EIP-1153). Journals a slot once between checkpoints, so that repeated writes to it take no more
+ * memory.
+ */
+export class TransientStorage {
+  private readonly meter: MemoryMeter | undefined;
+  private accounts = new Map<string, Map<string, Cell>>();
+  private readonly journal: Undo[] = [];
+  /** Length of the journal at each open checkpoint. */
+  private readonly checkpoints: number[] = [];
+  private takenBytes = 0;
+
+  constructor(meter: MemoryMeter | undefined) {
+    this.meter = meter;
+  }
+
+  get(address: Uint8Array, slot: Uint8Array): Uint8Array {
+    return this.accounts.get(toKey(address))?.get(toKey(slot))?.value ?? EMPTY_BYTES;
+  }
+
+  put(address: Uint8Array, slot: Uint8Array, value: Uint8Array): void {
+    const cell = this.cell(toKey(address), toKey(slot));
+    if (!this.isJournaled(cell)) {
+      this.take(UNDO_BYTES);
+      cell.journaledAt = this.journal.push({ cell, value: cell.value }) - 1;
+    }
+    cell.value = value;
+  }
+
+  checkpoint(): void {
+    this.checkpoints.push(this.journal.length);
+  }
+
+  commit(): void {
+    expectDefined(this.checkpoints.pop(), "an open checkpoint to commit");
+  }
+
+  revert(): void {
+    const length = expectDefined(this.checkpoints.pop(), "an open checkpoint to revert to");
+    while (this.journal.length > length) {
+      const { cell, value } = expectDefined(this.journal.pop(), "a journal entry");
+      cell.value = value;
+      this.take(-UNDO_BYTES);
+    }
+  }
+
+  /** Called at the end of a top-level message. */
+  clear(): void {
+    if (this.takenBytes === 0 && this.accounts.size === 0) return;
+    this.accounts = new Map();
+    this.journal.length = 0;
+    this.take(-this.takenBytes);
+  }
+
+  private cell(account: string, slot: string): Cell {
+    let cells = this.accounts.get(account);
+    if (cells === undefined) {
+      this.take(ACCOUNT_BYTES);
+      cells = new Map();
+      this.accounts.set(account, cells);
+    }
+    let cell = cells.get(slot);
+    if (cell === undefined) {
+      this.take(CELL_BYTES);
+      cell = { value: EMPTY_BYTES, journaledAt: -1 };
+      cells.set(slot, cell);
+    }
+    return cell;
+  }
+
+  /** True if the cell was journaled since the last checkpoint, so that every possible revert restores it. */
+  private isJournaled(cell: Cell): boolean {
+    return (
+      cell.journaledAt >= (this.checkpoints.at(-1) ?? 0) && this.journal[cell.journaledAt]?.cell === cell
+    );
+  }
+
+  private take(bytes: number): void {
+    this.meter?.take(bytes);
+    this.takenBytes += bytes;
+  }
+}
+
+interface Cell {
+  value: Uint8Array;
+  /** Index of its last journal entry; stale once that entry is undone. */
+  journaledAt: number;
+}
+
+interface Undo {
+  readonly cell: Cell;
+  readonly value: Uint8Array;
+}
+
+/** Maximum memory of an account, of a slot, and of a journal entry with its value. */
+const ACCOUNT_BYTES = 250;
+const CELL_BYTES = 150;
+const UNDO_BYTES = 300;

@@ -1,0 +1,19 @@
+import type { HaltReason } from "../haltReason.ts";
+import type { Frame } from "./frame.ts";
+
+/** What the driver tells about messages, for traces. */
+export interface Watch {
+  /** A call or creation was paid for, whether or not it can begin: the fields at `callee` have its gas, the stipend included. */
+  paid(frame: Frame, callee: number, stipend: number): void;
+  entered(frame: Frame): void;
+  /** A message without code succeeded: Besu executes the implicit STOP there. */
+  ranNothing(frame: Frame): void;
+  left(frame: Frame, end: FrameEnd): void;
+}
+
+export interface FrameEnd {
+  readonly output: () => Uint8Array;
+  readonly hasReverted: boolean;
+  readonly halt: HaltReason | undefined;
+  readonly gasLeft: bigint;
+}

@@ -1,0 +1,171 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { STATUS } from "../../src/evm/layout.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
+import { bytesToBigint } from "../../src/primitives/quantity.ts";
+import { casesOf } from "../thorough.ts";
+import { type CoreStart, codeOf, runInCore } from "./coreRun.ts";
+
+function run(hex: string, start: CoreStart = {}) {
+  return runInCore(hexToBytes(`0x${hex}`), start);
+}
+
+const wordOf = bytesToBigint;
+
+describe("pushing, copying and swapping words", () => {
+  it.each(Array.from({ length: 32 }, (_, n) => n + 1))("PUSH%i pushes what follows it", (size) => {
+    const data = Uint8Array.from({ length: size }, (_, n) => 0xa1 + n);
+    const code = Uint8Array.of(0x5f + size, ...data, 0x60, 7);
+    expect(runInCore(code).stack).toEqual([wordOf(data), 7n]);
+    // Bytes beyond the code are zero.
+    const short = runInCore(code.slice(0, size));
+    expect(short.stack).toEqual([wordOf(data.slice(0, size - 1)) << 8n]);
+  });
+
+  it.each(Array.from({ length: 16 }, (_, n) => n + 1))("DUP%i and SWAP%i reach as deep as they say", (n) => {
+    const words = Array.from({ length: 17 }, (_, index) => BigInt(index + 1));
+    expect(runInCore(codeOf(0x7f + n, ...words)).stack.at(-1)).toBe(BigInt(n));
+    const { stack } = runInCore(codeOf(0x8f + n, ...words));
+    expect([stack.at(-1), stack.at(-1 - n)]).toEqual([BigInt(n + 1), 1n]);
+    expect(runInCore(codeOf(0x7f + n, ...words.slice(0, n - 1))).status).toBe(STATUS.UNDERFLOW);
+    expect(runInCore(codeOf(0x8f + n, ...words.slice(0, n))).status).toBe(STATUS.UNDERFLOW);
+  });
+});
+
+describe("memory", () => {
+  it("stores and loads words and bytes anywhere, and grows by words", () => {
+    const { stack, memory } = run("60ff60215360 0151 59".replaceAll(" ", ""));
+    expect(stack).toEqual([0n, 64n]);
+    expect(memory[0x21]).toBe(0xff);
+    expect(
+      run("7f0102030405060708091011121314151617181920212223242526272829303132600552600551").stack,
+    ).toEqual([0x0102030405060708091011121314151617181920212223242526272829303132n]);
+  });
+
+  it("costs three gas a word and a 512th of the words squared", () => {
+    // PUSH3 PUSH3 MSTORE of the word that ends at 1 MB.
+    const gas = 1_000_000_000n - run("6001620fffe052").gas;
+    const words = 32_768n;
+    expect(gas).toBe(9n + 3n * words + (words * words) / 512n);
+  });
+
+  it("runs out of gas for more than there is, at any size of offset", () => {
+    for (const offset of ["63ffffffff", `7f${"ff".repeat(32)}`, "67ffffffffffffffff", "65010000000000"])
+      expect(run(`${offset}51`, { gas: 2n ** 62n }).status).toBe(STATUS.OUT_OF_GAS);
+  });
+
+  it.each(["37", "39", "3e", "5e", "20", "a0", "f3", "fd"])("%s with size zero takes any offset", (code) => {
+    const all = `7f${"ff".repeat(32)}`;
+    // From where 3e copies has to be inside of the return data.
+    const from = code === "3e" ? "5f" : all;
+    const { status, memory } = run(`5f${["20", "a0", "f3", "fd"].includes(code) ? "" : from}${all}${code}`);
+    expect(status).toBeLessThan(STATUS.REST);
+    expect(memory).toHaveLength(0);
+  });
+
+  it("copies input, code and memory, with zeros beyond", () => {
+    const input = Uint8Array.from({ length: 40 }, (_, n) => n + 1);
+    const copied = run("60206014600137", { input }).memory;
+    expect([...copied.slice(0, 33)]).toEqual([0, ...input.slice(20), ...new Array(12).fill(0)]);
+    expect(run("601435", { input }).stack).toEqual([wordOf(input.slice(20)) << 96n]);
+    expect(run("607f35", { input }).stack).toEqual([0n]);
+    expect(toHex(run("600860015f39").memory.slice(0, 8))).toBe("0x0860015f39000000");
+    // MCOPY of three bytes, overlapping in both directions, of a word that ends with 0102030405.
+    const moved = (to: string): string => toHex(run(`6401020304055f526003601b60${to}5e`).memory.slice(0x1a));
+    expect([moved("1c"), moved("1a")]).toEqual(["0x000101020305", "0x010203030405"]);
+  });
+
+  it("hashes as the rest of the program", () => {
+    const sizes = fc.integer({ min: 0, max: 500 });
+    const check = (offset: number, size: number, seed: number): void => {
+      const input = Uint8Array.from({ length: 600 }, (_, n) => (n * seed) & 0xff);
+      const hex = (value: number): string => `61${value.toString(16).padStart(4, "0")}`;
+      const { stack, memory } = run(`6102585f5f37${hex(size)}${hex(offset)}20`, { input });
+      expect(stack).toEqual([wordOf(keccak256(memory.slice(offset, offset + size)))]);
+    };
+    fc.assert(fc.property(sizes, sizes, fc.nat(), check), { numRuns: casesOf(600) });
+  });
+});
+
+describe("jumps", () => {
+  it("lead to a JUMPDEST that is no data of a PUSH", () => {
+    expect(run("600456fe5b6001").stack).toEqual([1n]);
+    expect(run("6005566000605b").status).toBe(STATUS.BAD_JUMP);
+    expect(run("600456615b5b").status).toBe(STATUS.BAD_JUMP);
+    expect(run("607f56").status).toBe(STATUS.BAD_JUMP);
+    expect(run(`7f${"ff".repeat(32)}56`).status).toBe(STATUS.BAD_JUMP);
+    expect(run("5f607f576001").stack).toEqual([1n]);
+    expect(run("6001600657fe5b6002").stack).toEqual([2n]);
+  });
+
+  it("return to the driver once in a while, as slow instructions without any do", () => {
+    // 100,000 times around.
+    const { returns, stack } = run("620186a05b600190038060045700", { work: 512 });
+    expect(stack).toEqual([0n]);
+    expect(returns).toBeGreaterThan(100_000 / 513);
+    const hashes = `${"610400 5f 20 50".replaceAll(" ", "").repeat(1000)}`;
+    expect(run(hashes, { work: 512 }).returns).toBeGreaterThan(9);
+  });
+});
+
+describe("halts", () => {
+  it("happen at the instruction, with its words on the stack", () => {
+    expect(run("600101")).toMatchObject({ status: STATUS.UNDERFLOW, at: 2, stack: [1n] });
+    expect(run("60016002fe")).toMatchObject({ status: STATUS.INVALID, at: 4, stack: [1n, 2n] });
+    expect(run("5f5f5f", { stackLimit: 2 })).toMatchObject({ status: STATUS.OVERFLOW, at: 2 });
+    expect(run("5f80", { stackLimit: 1 })).toMatchObject({ status: STATUS.OVERFLOW, at: 1 });
+    expect(run("600a600a52", { gas: 11n })).toMatchObject({
+      status: STATUS.OUT_OF_GAS,
+      at: 4,
+      stack: [10n, 10n],
+    });
+    expect(run("600a600a52", { gas: 12n })).toMatchObject({ status: STATUS.OUT_OF_GAS, at: 4 });
+    expect(run("6001603e5f3e")).toMatchObject({ status: STATUS.OUT_OF_BOUNDS, at: 5 });
+    expect(run("5f5fa0", { isStatic: true })).toMatchObject({ status: STATUS.STATIC_CHANGE, at: 2 });
+    expect(run("5f5f5ff0", { isStatic: true })).toMatchObject({ status: STATUS.STATIC_CHANGE, at: 3 });
+  });
+
+  it("happen at instructions that the fork lacks", () => {
+    const missing = new Uint8Array(32);
+    missing[0x5f >> 3] = 1 << (0x5f & 7);
+    expect(run("5f", { missing }).status).toBe(STATUS.INVALID);
+    expect(run("605f", { missing }).stack).toEqual([0x5fn]);
+  });
+});
+
+it("leaves instructions on the state to the driver, with memory paid for and nothing taken off the stack", () => {
+  const leaving = [
+    "31",
+    "3b",
+    "3f",
+    "40",
+    "47",
+    "49",
+    "54",
+    "55",
+    "5c",
+    "5d",
+    "ff",
+    "3c",
+    "f0",
+    "f5",
+    "f1",
+    "f2",
+    "f4",
+    "fa",
+  ];
+  for (const code of leaving) {
+    const { status, stack, at } = run(`5f5f5f5f5f5f5f${code}`);
+    expect([status, stack.length, at]).toEqual([STATUS.LEAVE, 7, 8]);
+  }
+  // Output of 64 bytes at 32.
+  expect(run("604060205f5f5f5f5ff1").memory).toHaveLength(96);
+});
+
+it("returns after each instruction in the other build, with the same results", () => {
+  const code = hexToBytes("0x620003e85b6001900380600457600160025260406000f3");
+  const [plain, stepping] = [runInCore(code), runInCore(code, {}, "stepping")];
+  expect({ ...stepping, returns: 0 }).toEqual({ ...plain, returns: 0 });
+  expect(stepping.returns).toBeGreaterThan(6000);
+});
