@@ -1,19 +1,22 @@
 /**
- * `npm run fuzz -- [targets] [--inputs=N] [--seconds=N] [--seed=N]`: mutated inputs for the decoders of untrusted peers'
- * and operators' data (test/fuzz). Targets are block, extraData, genesis, message, toml, transaction; by default all, two
- * at a time. Runs N inputs or N seconds for each, by default 100,000 inputs, and prints the results per target.
+ * `npm run fuzz -- [targets] [--inputs=N] [--seconds=N] [--seed=N] [--from=N]`: mutated inputs for the decoders of
+ * untrusted peers' and operators' data (test/fuzz), and random programs, run here and by go-ethereum's `evm` (target evm,
+ * where GO_EVM or the path has that command; `--from` is the first one's number). Targets are block, evm, extraData,
+ * genesis, message, toml, transaction; by default all, two at a time. Runs N inputs or N seconds for each, by default
+ * 100,000 inputs, and prints the results per target.
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const TARGETS = ["block", "extraData", "genesis", "message", "toml", "transaction"];
+const TARGETS = ["block", "evm", "extraData", "genesis", "message", "toml", "transaction"];
 const VARIABLES = {
   inputs: "IBEX_FUZZ_INPUTS",
   runs: "IBEX_FUZZ_INPUTS",
   seconds: "IBEX_FUZZ_SECONDS",
   seed: "IBEX_SEED",
+  from: "IBEX_FUZZ_FROM",
 };
 
 const targets = [];
@@ -24,7 +27,7 @@ for (const argument of process.argv.slice(2)) {
   else if (TARGETS.includes(argument)) targets.push(argument);
   else {
     console.error(
-      `'${argument}' is neither a target (${TARGETS.join(", ")}) nor --inputs=N, --seconds=N or --seed=N`,
+      `'${argument}' is neither a target (${TARGETS.join(", ")}) nor --inputs=N, --seconds=N, --seed=N or --from=N`,
     );
     process.exit(2);
   }

@@ -17,7 +17,7 @@ fuzz({
   name: "extra data",
   inputs: () =>
     mutatedRlp(fc.oneof({ weight: 3, arbitrary: soundExtraData() }, recordedExtraData()), opensNothing),
-  dailyInputs: 1_500,
+  dailyInputs: 600,
   spread: { outcomes: 10, accepted: [0.15, 0.6] },
   validate(bytes) {
     const decoded = decodeExtraData(bytes);

@@ -31,13 +31,21 @@ const SLOW_MS = 100;
 const GROWTH_LIMIT_MB = 48;
 const DAILY_SEED = 20_240_731;
 
-const inputsAsked = numberIn("IBEX_FUZZ_INPUTS");
-const secondsAsked = numberIn("IBEX_FUZZ_SECONDS");
-const isLong = inputsAsked !== undefined || secondsAsked !== undefined;
+export const inputsAsked = numberIn("IBEX_FUZZ_INPUTS");
+export const secondsAsked = numberIn("IBEX_FUZZ_SECONDS");
+/** The first input to take, where inputs have numbers. */
+export const fromAsked = numberIn("IBEX_FUZZ_FROM") ?? 0;
+/** True for `npm run fuzz`, false in an ordinary test run. */
+export const isLong = inputsAsked !== undefined || secondsAsked !== undefined;
+
+/** IBEX_SEED, else a fresh one for a long run and always the same one for an ordinary run. */
+export function seedAsked(): number {
+  return numberIn("IBEX_SEED") ?? (isLong ? Math.floor(Math.random() * 2 ** 31) : DAILY_SEED);
+}
 
 /** Declares the test of a target. */
 export function fuzz<T extends string | Uint8Array>(target: FuzzTarget<T>): void {
-  const seed = numberIn("IBEX_SEED") ?? (isLong ? Math.floor(Math.random() * 2 ** 31) : DAILY_SEED);
+  const seed = seedAsked();
   const inputs = inputsAsked ?? (isLong ? Number.MAX_SAFE_INTEGER : target.dailyInputs);
   it(
     `${target.name}: withstands nearly valid inputs (IBEX_SEED=${seed})`,
