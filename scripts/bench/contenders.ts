@@ -62,7 +62,16 @@ export async function startProgram(
   const profileFolder = process.env["BENCH_PROFILE"];
   const runtimeOptions = profileFolder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileFolder}`];
   const ports = [`--rpc-http-port=${port}`, `--rpc-ws-port=${wsPort}`];
-  const words = [...runtimeOptions, ...nodeOptions, IBEX, `--data-path=${dataPath}`, ...ports, ...options];
+  // As `npm start` starts it.
+  const words = [
+    "--max-semi-space-size=64",
+    ...runtimeOptions,
+    ...nodeOptions,
+    IBEX,
+    `--data-path=${dataPath}`,
+    ...ports,
+    ...options,
+  ];
   return start("ibex", process.execPath, words, { port, wsPort, dataPath, logFile });
 }
 

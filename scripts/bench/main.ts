@@ -28,6 +28,7 @@ import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import { measureValidators } from "./validators.ts";
 import type { WorkloadKind } from "./workload.ts";
 import { measureHolds } from "./worst/holds.ts";
+import { measurePrecompiles } from "./worst/precompileTimes.ts";
 import { measureWorst } from "./worst/worst.ts";
 
 const PARTS = [
@@ -110,7 +111,10 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   execution: () => measureExecution(Math.min(seconds, 3)),
   validators: () => measureValidators({ seconds, rate }),
   logs: measureLogs,
-  worst: () => measureWorst({ seed: Number(options.seed), seconds, gas: Number(options.gas) }),
+  worst: async () => {
+    await measurePrecompiles(Number(options.seed), seconds);
+    await measureWorst({ seed: Number(options.seed), seconds, gas: Number(options.gas) });
+  },
   holds: () => measureHolds(Number(options.memory)),
   blockHolds: measureBlockHolds,
   churn: () => measureChurn(seconds, rate ?? 50),

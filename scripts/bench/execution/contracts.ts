@@ -68,6 +68,58 @@ contract Loops {
   function writes(uint256 times) external {
     for (uint256 i = 0; i < times; i++) slots[i] = i + 1;
   }
+  function divisions(uint256 times) external pure returns (uint256 x) {
+    x = type(uint256).max / 3;
+    unchecked {
+      for (uint256 i = 0; i < times; i++)
+        x = ((type(uint256).max - x * i) / (0x10000000100000003 * i + 7)) ^ ((x * 0x9e3779b97f4a7c15f39cc060) % (x >> 90 | 1));
+    }
+  }
+  function powers(uint256 times) external pure returns (uint256 x) {
+    unchecked { for (uint256 i = 0; i < times; i++) x = (x | 3) ** (0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfeff - i); }
+  }
+  function permutations(uint256 times) external pure returns (uint256 a) {
+    uint256 p = 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001;
+    uint256 b = 1;
+    uint256 c = 2;
+    unchecked {
+      for (uint256 i = 0; i < times * 65; i++) {
+        a = addmod(a, i * 0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95, p);
+        b = addmod(b, i * 0xc2b2ae3d27d4eb4f165667b19e3779f9165667b19e3779b97f4a7c15f39cc060, p);
+        c = addmod(c, i, p);
+        uint256 square = mulmod(a, a, p);
+        a = mulmod(a, mulmod(square, square, p), p);
+        uint256 sum = addmod(addmod(a, b, p), c, p);
+        (a, b, c) = (
+          addmod(sum, mulmod(a, 0x109b7f411ba0e4c9b2b70caf5c36a7b194be7c11ad24378bfedb68592ba8118b, p), p),
+          addmod(sum, mulmod(b, 0x16ed41e13bb9c0c66ae119424fddbcbc9314dc9fdbdeea55d6c64543dc4903e0, p), p),
+          addmod(sum, mulmod(c, 0x2b90bba00fca0589f617e7dcbfe82e0df706ab640ceb247b791a93b74e36736d, p), p)
+        );
+      }
+    }
+  }
+  function doublings(uint256 times) external pure returns (uint256 x, uint256 y, uint256 z) {
+    uint256 p = 0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f;
+    x = 0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798;
+    y = 0x483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8;
+    z = 1;
+    unchecked {
+      for (uint256 i = 0; i < times; i++) {
+        uint256 square = mulmod(y, y, p);
+        uint256 s = mulmod(4, mulmod(x, square, p), p);
+        uint256 m = mulmod(3, mulmod(x, x, p), p);
+        z = mulmod(2, mulmod(y, z, p), p);
+        x = addmod(mulmod(m, m, p), p - addmod(s, s, p), p);
+        y = addmod(mulmod(m, addmod(s, p - x, p), p), p - mulmod(8, mulmod(square, square, p), p), p);
+      }
+    }
+  }
+  function transfers(Token token, address to, uint256 times) external {
+    for (uint256 i = 0; i < times; i++) token.transfer(to, 1);
+  }
+  function balances(Token token, address holder, uint256 times) external view returns (uint256 sum) {
+    for (uint256 i = 0; i < times; i++) sum += token.balanceOf(holder);
+  }
   function recoveries(uint256 times) external view returns (address x) {
     for (uint256 i = 0; i < times; i++) x = ecrecover(bytes32(i), 27, bytes32(uint256(7)), bytes32(uint256(9)));
   }

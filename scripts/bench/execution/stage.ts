@@ -28,11 +28,11 @@ export async function deployAll(overlay: Overlay): Promise<Deployed> {
   for (let index = 0; index < 10; index++)
     overlay.putAccount(account(index).address, { ...EMPTY_ACCOUNT, balance: 10n ** 24n });
   const holder = toHex(HOLDER);
-  const pair = addressOfCreation(0n);
+  const loops = addressOfCreation(1n);
   const creations = [
     creation(0n, CONTRACTS.Pair, [holder]),
     creation(1n, CONTRACTS.Loops, []),
-    creation(2n, CONTRACTS.Token, [holder, toHex(pair)]),
+    creation(2n, CONTRACTS.Token, [holder, toHex(loops)]),
   ];
   const block = await executeBlock(RULES, creations, overlay, {
     yieldPolicy: NEVER_YIELD,
@@ -41,7 +41,7 @@ export async function deployAll(overlay: Overlay): Promise<Deployed> {
   if (!block.ok) throw new Error(block.error.message);
   if (block.value.receipts.some(({ outcome }) => !("status" in outcome) || outcome.status === 0))
     throw new Error("a contract could not be deployed");
-  return { pair, loops: addressOfCreation(1n), token: addressOfCreation(2n) };
+  return { pair: addressOfCreation(0n), loops, token: addressOfCreation(2n) };
 }
 
 function creation(nonce: bigint, { abi, bytecode }: CompiledContract, args: readonly string[]) {
