@@ -8,11 +8,8 @@ import type { Clock } from "../primitives/clock.ts";
 import { createMutex, type Mutex } from "../primitives/mutex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { recoverAddress } from "../primitives/secp256k1.ts";
-import { missing } from "../storage/checksum.ts";
-import { readHistoryStart } from "../storage/historyStart.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
-import { decodeExtraData } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { type BadBlocks, createBadBlocks } from "./badBlocks.ts";
 import type { BlockErrorCode } from "./blockError.ts";
@@ -28,6 +25,7 @@ import { createHeaderRun, type HeaderRun } from "./bulk/headerRun.ts";
 import { GROUP_LIMITS, type GroupLimits } from "./bulk/limits.ts";
 import { type CandidateSettings, type Candidates, createCandidates } from "./candidates.ts";
 import type { ChainReader } from "./chain.ts";
+import { createChainReads } from "./chainReads.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
 import { checkStoredRules } from "./checkStoredRules.ts";
@@ -135,7 +133,10 @@ export async function createChain(
     mutex,
   });
   const candidates = createCandidates(settings, { ...blockParts, importer, headerByNumber });
-  const reads = readsOf(stores, genesis, writer, validators);
+  const reads = {
+    ...createChainReads(stores, { genesis, validators, head: () => writer.head }),
+    onHeadChanged: writer.onHeadChanged,
+  };
   const bulk = bulkOf(parts, { genesis, writer, validators, badBlocks, mutex });
   return ok(
     chainOf({ stores, writer, validators, execution, importer, candidates, badBlocks, reads, mutex, bulk }),
@@ -250,36 +251,3 @@ const recoverSealersHere: RecoverSealers = (header, extra) =>
 
 const recoverSignersHere: RecoverSigners = async (items) =>
   items.map(({ digest, signature }) => recoverAddress(digest, signature));
-
-function readsOf(
-  { database, blocks, world }: ChainStores,
-  genesis: NamedHeader,
-  writer: ChainWriter,
-  validators: ValidatorSets,
-): Omit<ChainReader, "head"> {
-  const historyStart = readHistoryStart(database);
-  return {
-    genesis,
-    historyStart,
-    headerByNumber: (number) => blocks.header(number),
-    headerByHash: (hash) => blocks.headerByHash(hash),
-    blockByNumber: (number) => blocks.block(number),
-    blockByHash: (hash) => blocks.blockByHash(hash),
-    transactionByHash: (hash) => blocks.transactionByHash(hash),
-    validatorsFor(number) {
-      if (number === writer.head.header.number + 1n) return validators.after(writer.head).validators;
-      const header = number > 0n ? blocks.header(number)?.header : undefined;
-      const extra = header === undefined ? undefined : decodeExtraData(header.extraData);
-      return extra?.ok ? extra.value.validators : undefined;
-    },
-    stateAt(number) {
-      const newest = writer.head.header.number;
-      const state = number === newest ? world.head : world.at(number);
-      // Every state from the start of the history up to the head is stored, so an absent one is damage.
-      if (state === undefined && number >= historyStart.blocks && number < newest)
-        throw missing(`the state of block ${number}`);
-      return state;
-    },
-    onHeadChanged: (listener) => writer.onHeadChanged(listener),
-  };
-}

@@ -18,8 +18,18 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** What reads need of a database. */
+export type DatabaseReads = Pick<Database, "get" | "getMany" | "range">;
+
+/** The contents at one moment. It holds back compaction, so close it within seconds. */
+export interface DatabaseSnapshot extends DatabaseReads {
+  close(): void;
+}
+
 /** A database on disk, which takes room. */
 export interface DatabaseOnDisk extends Database {
+  /** The present contents, whatever is written afterwards. */
+  snapshot(): DatabaseSnapshot;
   /** Bytes of the entries on disk, about; those written in the last moments may be missing. */
   approximateBytes(range: Pick<KeyRange, "from" | "until">): Promise<number>;
   /** Rewrites the range without what was deleted or replaced, which until then takes room. */

@@ -3,7 +3,14 @@ import { join, resolve } from "node:path";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { assert } from "../../primitives/assert.ts";
-import { type Batch, type DatabaseOnDisk, DiskError, type FrozenReads, type KeyRange } from "../database.ts";
+import {
+  type Batch,
+  type DatabaseOnDisk,
+  type DatabaseSnapshot,
+  DiskError,
+  type FrozenReads,
+  type KeyRange,
+} from "../database.ts";
 import { translateDiskError } from "../diskErrors.ts";
 import { refuseDamagedLevelFiles } from "./levelFiles.ts";
 import { lockHolder } from "./lockHolder.ts";
@@ -74,8 +81,12 @@ const RANGE_CHUNK_BYTES = 256 * 1024;
 const PORTION_OPERATIONS = 4096;
 const PORTION_BYTES = 2 * 1024 * 1024;
 
-/** Reads without a snapshot. */
-const NEWEST = {};
+/** What reads see: a snapshot, or the newest entries. */
+interface View {
+  readonly snapshot?: Snapshot;
+}
+
+const NEWEST: View = {};
 
 class LevelDatabase implements DatabaseOnDisk {
   private readonly level: Level;
@@ -84,8 +95,8 @@ class LevelDatabase implements DatabaseOnDisk {
   /** Why a write failed. Later writes are refused: LevelDB would append them after a torn record. */
   private failure: Error | undefined;
   private readonly writing = new Set<Promise<void>>();
-  /** The snapshot that reads use instead of the newest entries. */
-  private frozen: { readonly snapshot?: Snapshot } = NEWEST;
+  /** What reads without a snapshot of their own see. */
+  private frozen: View = NEWEST;
 
   constructor(level: Level, path: string, isReader: boolean) {
     this.level = level;
@@ -94,43 +105,27 @@ class LevelDatabase implements DatabaseOnDisk {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    try {
-      return plainBytes(
-        this.frozen === NEWEST ? this.level.getSync(key) : this.level.getSync(key, this.frozen),
-      );
-    } catch (error) {
-      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
-    }
+    return this.getIn(this.frozen, key);
   }
 
-  async getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
-    try {
-      return (await this.level.getMany(keys as Uint8Array[], this.frozen)).map(plainBytes);
-    } catch (error) {
-      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
-    }
+  getMany(keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    return this.getManyIn(this.frozen, keys);
   }
 
-  async *range({ from, until, reverse, limit }: KeyRange): AsyncGenerator<readonly [Uint8Array, Uint8Array]> {
-    const iterator = this.level.iterator({
-      gte: from,
-      lt: until,
-      reverse: reverse === true,
-      limit: limit ?? -1,
-      highWaterMarkBytes: RANGE_CHUNK_BYTES,
-      ...this.frozen,
-    });
-    try {
-      for (;;) {
-        const entries = await iterator.nextv(RANGE_CHUNK_ENTRIES);
-        if (entries.length === 0) return;
-        for (const [key, value] of entries) yield [bytesOf(key), bytesOf(value)];
-      }
-    } catch (error) {
-      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
-    } finally {
-      await iterator.close();
-    }
+  range(range: KeyRange): AsyncGenerator<readonly [Uint8Array, Uint8Array]> {
+    return this.rangeIn(this.frozen, range);
+  }
+
+  snapshot(): DatabaseSnapshot {
+    const snapshot = this.level.snapshot();
+    const view = { snapshot };
+    return {
+      get: (key) => this.getIn(view, key),
+      getMany: (keys) => this.getManyIn(view, keys),
+      range: (range) => this.rangeIn(view, range),
+      // Waits for the reads that still use it. Closing the database closes it, too.
+      close: () => void snapshot.close(),
+    };
   }
 
   async approximateBytes({ from, until }: Pick<KeyRange, "from" | "until">): Promise<number> {
@@ -175,6 +170,47 @@ class LevelDatabase implements DatabaseOnDisk {
         void snapshot.close();
       },
     };
+  }
+
+  private getIn(view: View, key: Uint8Array): Uint8Array | undefined {
+    try {
+      return plainBytes(view === NEWEST ? this.level.getSync(key) : this.level.getSync(key, view));
+    } catch (error) {
+      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
+    }
+  }
+
+  private async getManyIn(view: View, keys: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    try {
+      return (await this.level.getMany(keys as Uint8Array[], view)).map(plainBytes);
+    } catch (error) {
+      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
+    }
+  }
+
+  private async *rangeIn(
+    view: View,
+    { from, until, reverse, limit }: KeyRange,
+  ): AsyncGenerator<readonly [Uint8Array, Uint8Array]> {
+    const iterator = this.level.iterator({
+      gte: from,
+      lt: until,
+      reverse: reverse === true,
+      limit: limit ?? -1,
+      highWaterMarkBytes: RANGE_CHUNK_BYTES,
+      ...view,
+    });
+    try {
+      for (;;) {
+        const entries = await iterator.nextv(RANGE_CHUNK_ENTRIES);
+        if (entries.length === 0) return;
+        for (const [key, value] of entries) yield [bytesOf(key), bytesOf(value)];
+      }
+    } catch (error) {
+      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
+    } finally {
+      await iterator.close();
+    }
   }
 
   /** Waits for writes in progress: LevelDB would drop the operations gathered for them. */

@@ -1,0 +1,49 @@
+import { missing } from "../storage/checksum.ts";
+import { readHistoryStart } from "../storage/historyStart.ts";
+import type { NamedHeader } from "../types/block.ts";
+import { decodeExtraData } from "../types/extraData.ts";
+import type { ChainReader } from "./chain.ts";
+import type { ChainStores } from "./chainStores.ts";
+import type { ValidatorSets } from "./validators.ts";
+
+/** Reads of a chain that do not depend on who moves its head. */
+export type ChainReads = Omit<ChainReader, "head" | "onHeadChanged">;
+
+export interface ChainReadsParts {
+  readonly genesis: NamedHeader;
+  readonly validators: Pick<ValidatorSets, "after">;
+  /** The head that the stores are of. */
+  head(): NamedHeader;
+}
+
+/** Reads the chain from its stores, in which the head's state is that of `head`. */
+export function createChainReads(
+  { database, blocks, world }: Pick<ChainStores, "database" | "blocks" | "world">,
+  { genesis, validators, head }: ChainReadsParts,
+): ChainReads {
+  const historyStart = readHistoryStart(database);
+  return {
+    genesis,
+    historyStart,
+    headerByNumber: (number) => blocks.header(number),
+    headerByHash: (hash) => blocks.headerByHash(hash),
+    blockByNumber: (number) => blocks.block(number),
+    blockByHash: (hash) => blocks.blockByHash(hash),
+    transactionByHash: (hash) => blocks.transactionByHash(hash),
+    validatorsFor(number) {
+      const newest = head();
+      if (number === newest.header.number + 1n) return validators.after(newest).validators;
+      const header = number > 0n ? blocks.header(number)?.header : undefined;
+      const extra = header === undefined ? undefined : decodeExtraData(header.extraData);
+      return extra?.ok ? extra.value.validators : undefined;
+    },
+    stateAt(number) {
+      const newest = head().header.number;
+      const state = number === newest ? world.head : world.at(number);
+      // Every state from the start of the history up to the head is stored, so an absent one is damage.
+      if (state === undefined && number >= historyStart.blocks && number < newest)
+        throw missing(`the state of block ${number}`);
+      return state;
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
+import type { Logger } from "../../observability/logger.ts";
+import type { Address } from "../../primitives/address.ts";
+import { assert, expectDefined } from "../../primitives/assert.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { equalBytes } from "../../primitives/hex.ts";
+import type { AccountProof } from "../../state/proof.ts";
+import type { StateReader } from "../../state/stateReader.ts";
+import { createWorldState, type WorldState } from "../../state/worldState.ts";
+import { type BlockStore, createBlockStore } from "../../storage/blocks/blockStore.ts";
+import { readHeader } from "../../storage/blocks/headerStore.ts";
+import { type HeadPointer, readHead } from "../../storage/commitRecord.ts";
+import type { DatabaseOnDisk, DatabaseSnapshot } from "../../storage/database.ts";
+import type { HistoryStart } from "../../storage/historyStart.ts";
+import type { NamedHeader, StoredBlock } from "../../types/block.ts";
+import type { ChainReader, HeadChange, LocatedTransaction } from "../chain.ts";
+import { type ChainReads, createChainReads } from "../chainReads.ts";
+import { createHeadListeners, type HeadListeners } from "../headListeners.ts";
+import { createValidatorSets } from "../validators.ts";
+import { VIEW_STATE_LIMITS, VIEW_STORE_LIMITS } from "./limits.ts";
+import { MovingReads } from "./movingReads.ts";
+import type { ShownHead } from "./shownHead.ts";
+
+/**
+ * The chain as a thread sees it that does not write it: a snapshot of the database, whose own head pointer says which head
+ * it is of.
+ *
+ *   main thread   batch durable ──> shown head ──> listeners, answers
+ *   this thread   request ──> the shown head has moved? ──> new snapshot, its head is the shown one ──> answer
+ *
+ * Invariants: no thread shows a head that the main thread has not shown, and none an older one than any thread has shown
+ * before the request came · what is read between two refreshes is of one head · the caches of states and heads hold what
+ * the snapshot has.
+ */
+export interface ChainView extends ChainReader {
+  /** Whether the view is of the head that the process shows now. */
+  readonly isCurrent: boolean;
+  /**
+   * Moves to the shown head. False while the database is not at it, because it was written and the main thread is about to
+   * show it: call again when it has.
+   */
+  refresh(): boolean;
+  /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
+  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
+  close(): void;
+}
+
+export interface ChainViewParts {
+  /** Opened by this thread; closed by the caller. */
+  readonly database: Pick<DatabaseOnDisk, "snapshot">;
+  readonly spec: Pick<ChainSpec, "ibft">;
+  readonly shownHead: ShownHead;
+  readonly logger: Logger;
+}
+
+/** Opens a view, not of any head before the first refresh. */
+export function openChainView(parts: ChainViewParts): ChainView {
+  return new SnapshotView(parts);
+}
+
+class SnapshotView implements ChainView {
+  private readonly parts: ChainViewParts;
+  private readonly listeners: HeadListeners;
+  private snapshot: DatabaseSnapshot | undefined;
+  private stores: ViewStores | undefined;
+  /** Sequence number of the shown head that the snapshot is of; 0 before the first. */
+  private sequence = 0;
+
+  constructor(parts: ChainViewParts) {
+    this.parts = parts;
+    this.listeners = createHeadListeners(parts.logger);
+  }
+
+  get isCurrent(): boolean {
+    return this.sequence !== 0 && this.parts.shownHead.sequence === this.sequence;
+  }
+
+  refresh(): boolean {
+    const shown = this.parts.shownHead.read();
+    if (shown === undefined) return false;
+    if (shown.sequence === this.sequence) return true;
+    const snapshot = this.parts.database.snapshot();
+    const reads = new MovingReads(snapshot);
+    const pointer = readHead(reads);
+    if (pointer === undefined || !equalBytes(pointer.hash, shown.hash)) {
+      snapshot.close();
+      return false;
+    }
+    const removed = this.stores?.blocksMissingIn(reads) ?? [];
+    const before = this.stores?.head.header.number;
+    this.stores ??= new ViewStores(reads, this.parts.spec);
+    this.stores.moveTo(snapshot, pointer, (before ?? 0n) - BigInt(removed.length));
+    this.snapshot?.close();
+    this.snapshot = snapshot;
+    this.sequence = shown.sequence;
+    if (before !== undefined) this.announce(before - BigInt(removed.length), removed);
+    return true;
+  }
+
+  get genesis(): NamedHeader {
+    return this.open.reads.genesis;
+  }
+
+  get head(): NamedHeader {
+    return this.open.head;
+  }
+
+  get historyStart(): HistoryStart {
+    return this.open.reads.historyStart;
+  }
+
+  headerByNumber(number: bigint): NamedHeader | undefined {
+    return this.open.reads.headerByNumber(number);
+  }
+
+  headerByHash(hash: Hash): NamedHeader | undefined {
+    return this.open.reads.headerByHash(hash);
+  }
+
+  blockByNumber(number: bigint): StoredBlock | undefined {
+    return this.open.reads.blockByNumber(number);
+  }
+
+  blockByHash(hash: Hash): StoredBlock | undefined {
+    return this.open.reads.blockByHash(hash);
+  }
+
+  transactionByHash(hash: Hash): LocatedTransaction | undefined {
+    return this.open.reads.transactionByHash(hash);
+  }
+
+  validatorsFor(number: bigint): readonly Address[] | undefined {
+    return this.open.reads.validatorsFor(number);
+  }
+
+  stateAt(number: bigint): StateReader | undefined {
+    return this.open.reads.stateAt(number);
+  }
+
+  prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined {
+    return this.open.world.prove(number, address, slots);
+  }
+
+  onHeadChanged(listener: (change: HeadChange) => void): () => void {
+    return this.listeners.add(listener);
+  }
+
+  close(): void {
+    this.snapshot?.close();
+    this.snapshot = undefined;
+  }
+
+  private get open(): ViewStores {
+    return expectDefined(this.stores, "the first refresh of the view");
+  }
+
+  /** Tells of the blocks above `base`, the newest one that the view had before and still has. */
+  private announce(base: bigint, removed: readonly StoredBlock[]): void {
+    const { head, reads } = this.open;
+    const added: StoredBlock[] = [];
+    for (let number = base + 1n; number <= head.header.number; number++)
+      added.push(expectDefined(reads.blockByNumber(number), "a block up to the head"));
+    this.listeners.announce({ head, added, removed });
+  }
+}
+
+/** The stores of a view, over reads that move from snapshot to snapshot. */
+class ViewStores {
+  readonly world: WorldState;
+  readonly reads: ChainReads;
+  head: NamedHeader;
+  private readonly database: MovingReads;
+  private readonly blocks: BlockStore;
+
+  constructor(database: MovingReads, { ibft: schedule }: Pick<ChainSpec, "ibft">) {
+    this.database = database;
+    this.blocks = createBlockStore(VIEW_STORE_LIMITS, { database });
+    this.world = createWorldState({ database }, VIEW_STATE_LIMITS);
+    const header = (number: bigint) => this.blocks.header(number);
+    const validators = createValidatorSets({ database, schedule, header });
+    const genesis = expectDefined(header(0n), "the genesis block");
+    this.head = expectDefined(this.blocks.head(), "the head");
+    this.reads = createChainReads({ ...this, database }, { genesis, validators, head: () => this.head });
+  }
+
+  /** Blocks of this view, read whole and newest first, that those reads have not. */
+  blocksMissingIn(reads: MovingReads): readonly StoredBlock[] {
+    const missing: StoredBlock[] = [];
+    for (let { number } = this.head.header; number > 0n; number--) {
+      const block = expectDefined(this.blocks.block(number), "a block up to the head");
+      const other = readHeader(reads, number);
+      if (other !== undefined && equalBytes(other.hash, block.hash)) break;
+      missing.push({ ...block, transactions: block.transactions, receipts: block.receipts });
+    }
+    return missing;
+  }
+
+  /** Makes the stores read the snapshot, which has their blocks up to `common`. */
+  moveTo(snapshot: DatabaseSnapshot, { number, hash }: HeadPointer, common: bigint): void {
+    this.database.current = snapshot;
+    this.blocks.forgetAbove(common);
+    this.world.reload(number);
+    const head = expectDefined(this.blocks.header(number), "the header of the head");
+    assert(equalBytes(head.hash, hash), "the head has the hash of the head pointer");
+    // A new object after each move, as in the chain.
+    this.head = { ...head };
+  }
+}
