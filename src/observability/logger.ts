@@ -1,5 +1,6 @@
 import pino, { type DestinationStream } from "pino";
 import { type Clock, durationClock } from "../primitives/clock.ts";
+import { LOG_MODULES, type LogLevel, type LogModule } from "./levels.ts";
 import {
   createOftenLines,
   MAX_FACT_LENGTH,
@@ -8,6 +9,7 @@ import {
   type OftenLines,
 } from "./often.ts";
 import { createRecentWarnings, type RecentWarning } from "./recentWarnings.ts";
+import { SharedLevels } from "./sharedLevels.ts";
 import { createTextLines } from "./textLine.ts";
 
 /**
@@ -44,33 +46,15 @@ export interface RootLogger extends Logger {
   changeLevel(level: LogLevel, modules?: readonly LogModule[]): void;
   /** The level of a module now. */
   levelOf(module: LogModule): LogLevel;
+  /** The levels of the modules, in memory that other threads read (remoteLogger.ts). */
+  readonly sharedLevels: SharedArrayBuffer;
   /** The newest warnings and errors, whether or not the level shows them; the latest last. */
   recentWarnings(): readonly RecentWarning[];
 }
 
 export type OftenLevel = "debug" | "trace";
 
-type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
-
-export const LOG_LEVELS = ["OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"] as const;
-
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** Modules with loggers of their own; `node` starts, monitors and stops the others. */
-export const LOG_MODULES = [
-  "node",
-  "chain",
-  "consensus",
-  "metrics",
-  "network",
-  "permissioning",
-  "rpc",
-  "storage",
-  "sync",
-  "txpool",
-] as const;
-
-export type LogModule = (typeof LOG_MODULES)[number];
+export type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
 
 export interface LoggingSettings {
   readonly level: LogLevel;
@@ -112,7 +96,7 @@ export function createLogger(
     loggers.set(module, logger);
     return logger;
   };
-  const levels = new Map<LogModule, LogLevel>();
+  const levels = new SharedLevels();
   for (const module of LOG_MODULES) {
     levels.set(module, settings.moduleLevels[module] ?? settings.level);
     loggerOf(module);
@@ -143,7 +127,8 @@ export function createLogger(
         loggerOf(module).level = PINO_LEVELS[level];
       }
     },
-    levelOf: (module) => levels.get(module) ?? settings.level,
+    levelOf: (module) => levels.get(module),
+    sharedLevels: levels.memory,
     recentWarnings: recent.list,
   };
 }
@@ -160,13 +145,18 @@ export function outputTo(fileDescriptor: number): DestinationStream {
 
 const MAX_UNWRITTEN_BYTES = 4 * 1024 ** 2;
 
+/** What `often` needs of a logger. */
+export interface OftenLogger extends Pick<Logger, OftenLevel> {
+  isLevelEnabled(level: OftenLevel): boolean;
+}
+
 /** The `often` of all loggers, which share its bounds by module and message. */
-function oftenBy(clock: Clock) {
+export function oftenBy(clock: Clock) {
   const limit = (lines: number): OftenLines =>
     createOftenLines({ lines, intervalMs: OFTEN_INTERVAL_MS }, clock);
   const admitted = { debug: limit(OFTEN_LINES.debug), trace: limit(OFTEN_LINES.trace) };
   return (
-    logger: pino.Logger,
+    logger: OftenLogger,
     module: LogModule,
     level: OftenLevel,
     message: string,
@@ -199,6 +189,7 @@ export const silentLogger: RootLogger = {
   child: () => silentLogger,
   changeLevel: () => undefined,
   levelOf: () => "OFF",
+  sharedLevels: new SharedLevels().memory,
   recentWarnings: () => [],
 };
 

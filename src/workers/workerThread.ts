@@ -7,6 +7,8 @@ export interface WorkerThreadSettings {
   readonly workerData?: unknown;
   /** Limit of the heap; default the limit of Node.js. */
   readonly heapMb?: number;
+  /** Limit of the room for young objects; default that of Node.js, 48 MB. */
+  readonly youngMb?: number;
 }
 
 export interface WorkerThreadListener<Message> {
@@ -26,7 +28,7 @@ export interface WorkerThread {
 
 /** Starts a thread. One that cannot even be created, as when the system has no more threads, ends at once. */
 export function startWorkerThread<Message>(
-  { entry, workerData, heapMb }: WorkerThreadSettings,
+  { entry, workerData, heapMb, youngMb }: WorkerThreadSettings,
   listener: WorkerThreadListener<Message>,
 ): WorkerThread {
   let isTerminated = false;
@@ -39,7 +41,10 @@ export function startWorkerThread<Message>(
   };
   let worker: Worker | undefined;
   try {
-    const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
+    const resourceLimits = {
+      ...(heapMb !== undefined && { maxOldGenerationSizeMb: heapMb }),
+      ...(youngMb !== undefined && { maxYoungGenerationSizeMb: youngMb }),
+    };
     worker = new Worker(entry, { workerData, resourceLimits });
     worker.on("message", (message: Message) => {
       if (!isTerminated) listener.receive(message);

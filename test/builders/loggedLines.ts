@@ -1,4 +1,5 @@
-import { createLogger, type LogLevel, type RootLogger } from "../../src/observability/logger.ts";
+import type { LogLevel } from "../../src/observability/levels.ts";
+import { createLogger, type RootLogger } from "../../src/observability/logger.ts";
 
 export interface LoggedLine {
   readonly level: string;

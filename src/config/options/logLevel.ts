@@ -1,4 +1,4 @@
-import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../observability/logger.ts";
+import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../observability/levels.ts";
 import { ok } from "../../primitives/result.ts";
 import { bad, listType, type ValueType } from "../valueTypes.ts";
 

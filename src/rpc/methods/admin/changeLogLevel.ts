@@ -1,4 +1,4 @@
-import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../../observability/logger.ts";
+import { LOG_LEVELS, LOG_MODULES, type LogLevel, type LogModule } from "../../../observability/levels.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { listOf, TEXT } from "../../schemas.ts";
 

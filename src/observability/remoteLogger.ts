@@ -1,0 +1,66 @@
+import type { Clock } from "../primitives/clock.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
+import { LOG_LEVELS, type LogLevel, type LogModule } from "./levels.ts";
+import { type Facts, type Logger, type MessageLevel, oftenBy, type RootLogger } from "./logger.ts";
+import { SharedLevels } from "./sharedLevels.ts";
+
+/** A line that another thread logs; the main thread writes it. */
+export interface LogLine {
+  readonly module: LogModule;
+  readonly level: MessageLevel;
+  readonly facts: Facts;
+  readonly message: string;
+}
+
+/**
+ * The logger of a thread: lines that the levels admit go to `post`. Facts must be what threads can exchange, errors included;
+ * a line with others is logged without them.
+ */
+export function createRemoteLogger(
+  sharedLevels: SharedArrayBuffer,
+  clock: Clock,
+  post: (line: LogLine) => void,
+): Logger {
+  const levels = new SharedLevels(sharedLevels);
+  const often = oftenBy(clock);
+  const loggers = new Map<LogModule, Logger>();
+  const create = (module: LogModule): Logger => {
+    const isEnabled = (level: MessageLevel): boolean => admits(levels.get(module), level);
+    const at =
+      (level: MessageLevel) =>
+      (facts: Facts, message: string): void => {
+        // Warnings are kept for `ibex status` whether or not they are shown.
+        const isKept = level === "warn" || level === "error";
+        if (!isKept && !isEnabled(level)) return;
+        try {
+          post({ module, level, facts, message });
+        } catch (error) {
+          post({ module, level, facts: { lost: messageOf(error) }, message });
+        }
+      };
+    const debug = at("debug");
+    const trace = at("trace");
+    return {
+      ...{ error: at("error"), warn: at("warn"), info: at("info"), debug, trace, isEnabled },
+      often: (level, message, facts) =>
+        often({ isLevelEnabled: isEnabled, debug, trace }, module, level, message, facts),
+      child: (name) => loggerOf(name),
+    };
+  };
+  const loggerOf = (module: LogModule): Logger => {
+    const logger = loggers.get(module) ?? create(module);
+    loggers.set(module, logger);
+    return logger;
+  };
+  return loggerOf("node");
+}
+
+/** Writes a line of another thread. */
+export function writeRemoteLine(root: Pick<RootLogger, "child">, line: LogLine): void {
+  root.child(line.module)[line.level](line.facts, line.message);
+}
+
+function admits(level: LogLevel, message: MessageLevel): boolean {
+  const wanted = LOG_LEVELS.indexOf(message.toUpperCase() as LogLevel);
+  return wanted <= LOG_LEVELS.indexOf(level);
+}
