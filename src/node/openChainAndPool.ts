@@ -3,6 +3,7 @@ import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../ca
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
 import type { RecoverSenders } from "../chain/signerRecovery.ts";
+import { openShownHead, type ShownHead } from "../chain/view/shownHead.ts";
 import type { Enode } from "../config/enode.ts";
 import { nodeListKind } from "../config/permissionSettings.ts";
 import type { Settings } from "../config/settings.ts";
@@ -23,6 +24,8 @@ import type { OpenContext, Stores } from "./openStores.ts";
 /** The chain, the pool, the permission lists, and the readers of states and logs. */
 export interface ChainAndPool {
   readonly chain: Chain;
+  /** What other threads know of the head. */
+  readonly shownHead: ShownHead;
   readonly controls: BlockControls;
   readonly timing: BlockTimingStore;
   readonly permissions: Permissions;
@@ -69,6 +72,10 @@ export async function openChainAndPool(
   });
   if (!opened.ok) return differentGenesis(settings, opened.error.message);
   const chain = opened.value;
+  const shownHead = openShownHead();
+  shownHead.show(chain.head.hash);
+  // Added before all other listeners: a caller that is told of a head finds it on every thread.
+  chain.onHeadChanged(({ head }) => shownHead.show(head.hash));
   chainLogger.info(networkSummary(settings.chainSpec, chain.genesis.hash), "network");
   const timing = keepBlockTiming(settings.dataPath, {
     chain,
@@ -95,6 +102,7 @@ export async function openChainAndPool(
   onStop(() => pool.close());
   return ok({
     chain,
+    shownHead,
     controls,
     timing,
     permissions: permissions.value,
@@ -140,6 +148,6 @@ function differentGenesis(settings: Settings, difference: string): Result<never,
     fault: "local",
     message:
       `The genesis file ${settings.genesisFile} does not match the chain stored in ${settings.dataPath}: ${difference}. ` +
-      "Give another folder with --data-path, or the original file with --genesis-file.",
+      "Give the original file with --genesis-file; or, for another chain, a folder of its own with --data-path.",
   });
 }

@@ -1,6 +1,7 @@
 import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Endpoint, ServiceEndpoints } from "../rpc/ports.ts";
+import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
@@ -8,7 +9,8 @@ import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
-import { type CallerAccess, openRpcServers, type RpcServers } from "./rpcServers.ts";
+import { type OpenHttpThreads, openRpcServers, type RpcServers } from "./rpcServers.ts";
+import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
 
 /** The servers for JSON-RPC and metrics; each is undefined when it is off. */
 export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {
@@ -32,9 +34,10 @@ export async function openServers(
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
   const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
-  const access: CallerAccess = { now: settings };
+  const access = createCallerAccess(settings);
   const servers = await openRpcServers(settings, ports, {
     access,
+    ...(settings.rpc.threads > 0 && { openThreads: threadOpener(context, stores, chainAndPool, access) }),
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
@@ -70,5 +73,36 @@ export async function openServers(
   });
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
+  await servers.value.begin();
   return ok({ http, webSocket, metricsEndpoint, access });
+}
+
+/** Opens HTTP on threads that read the database themselves. */
+function threadOpener(
+  { settings, logger }: OpenContext,
+  { directory }: Stores,
+  { chain, shownHead, simulator, pool: { pool } }: ChainAndPool,
+  access: CallerAccess,
+): OpenHttpThreads {
+  return async (http, answering) => {
+    const threads = await openRpcThreads(
+      {
+        threads: settings.rpc.threads,
+        databasePath: directory.chain,
+        spec: settings.chainSpec,
+        gasCap: settings.rpc.gasCap ?? 0n,
+        http,
+      },
+      {
+        ...answering,
+        simulator,
+        pool,
+        onHeadChanged: (listener) => chain.onHeadChanged(listener),
+        shownHead: shownHead.memory,
+        logger,
+      },
+    );
+    if (threads.ok) access.onReplaced(() => access.now.http && threads.value.changeAccess(access.now.http));
+    return threads;
+  };
 }

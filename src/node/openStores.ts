@@ -12,6 +12,7 @@ import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../storag
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
 import { createRecoveryPool, DEFAULT_RECOVERY_SETTINGS, type RecoveryPool } from "../workers/recoveryPool.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
+import { readHandOverMark, refuseMeanwhile } from "./handOverMark.ts";
 import { type IdentityErrorCode, openIdentity } from "./identity.ts";
 import type { NodeKey } from "./nodeKey.ts";
 import type { SignerHealth } from "./signer/signerHealth.ts";
@@ -60,6 +61,8 @@ export async function openStores(
       "the data folder contains a Besu database, which is neither read nor changed",
     );
   }
+  const mark = readHandOverMark(settings.dataPath);
+  if (!mark.ok) return mark;
   const key = await openIdentity(settings, directory.value, logger);
   if (!key.ok) return key;
   const validator = await openValidator(context, key.value);
@@ -81,6 +84,9 @@ export async function openStores(
     ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
   });
   onStop(() => stored.close());
+  const addresses = [key.value.address, validator.value.address];
+  const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);
+  if (!stillOurs.ok) return stillOurs;
   const { database, headMarker } = stored;
   const recovery = createRecoveryPool({
     ...DEFAULT_RECOVERY_SETTINGS,

@@ -1,26 +1,28 @@
-import type { ApiGroup } from "../config/apiGroups.ts";
 import type { HttpSettings, RpcServerSettings, Settings, WebSocketSettings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type Err, err, ok, type Result } from "../primitives/result.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
-import { createDispatcher, type DispatcherSettings } from "../rpc/dispatcher.ts";
-import type { RpcMethod } from "../rpc/method.ts";
+import { createDispatcher } from "../rpc/dispatcher.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { remade } from "../rpc/remade.ts";
-import { declareRpcMetrics, type RpcMetrics } from "../rpc/rpcMetrics.ts";
+import { createRpcMetrics, declareRpcCounts, type RpcCount, type RpcMetrics } from "../rpc/rpcMetrics.ts";
 import { openHttpServer } from "../rpc/server/http.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
-import type { RpcServer, ServerAccess, ServerErrorCode } from "../rpc/server/server.ts";
+import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
 import { openWebSocketServer } from "../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
+import { accessOf, type CallerAccess, httpServerSettings, offered, readinessOf } from "./callerAccess.ts";
+import type { RpcThreads, RpcThreadsParts } from "./rpcThreads/rpcThreads.ts";
 
 /** The JSON-RPC servers that the operator enabled. */
 export interface RpcServers {
   readonly http: RpcServer | undefined;
   readonly webSocket: RpcServer | undefined;
+  /** Has the threads answer, where there are any. Servers of this thread answer from the time that they are open. */
+  begin(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,17 +34,21 @@ export interface RpcServerParts {
   readonly metrics: Metrics | undefined;
   /** That of the settings when absent. */
   readonly access?: CallerAccess;
+  /** Opens HTTP on threads of its own; absent when the main thread is to answer. */
+  readonly openThreads?: OpenHttpThreads;
 }
+
+/** Opens the server on threads, which ask `answering` for what they do not answer themselves. */
+export type OpenHttpThreads = (
+  settings: HttpSettings,
+  answering: Pick<RpcThreadsParts, "dispatcher" | "readiness" | "count">,
+) => Promise<Result<RpcThreads, ServerErrorCode>>;
 
 interface CountedParts extends Omit<RpcServerParts, "metrics" | "access"> {
   readonly access: () => Pick<Settings, "http" | "webSocket">;
   readonly reader: MessageReader;
   readonly metrics: RpcMetrics | undefined;
-}
-
-/** What callers may do; replaced when the configuration is reread, and read for each request. */
-export interface CallerAccess {
-  now: Pick<Settings, "http" | "webSocket" | "metrics">;
+  readonly count: ((one: RpcCount) => void) | undefined;
 }
 
 export async function openRpcServers(
@@ -52,14 +58,18 @@ export async function openRpcServers(
 ): Promise<Result<RpcServers, ServerErrorCode>> {
   const { http, webSocket } = fitToOpenFiles(configured, others);
   const backend = createRpcBackend(ports);
-  const open: { http?: RpcServer; webSocket?: RpcServer } = {};
+  const open: { http?: RpcServer | RpcThreads; webSocket?: RpcServer } = {};
   const counts = {
     httpConnections: () => open.http?.connectionCount ?? 0,
     webSocketConnections: () => open.webSocket?.connectionCount ?? 0,
   };
-  const rpcMetrics = metrics === undefined ? undefined : declareRpcMetrics(metrics, counts);
+  const count = metrics && declareRpcCounts(metrics, counts);
+  const rpcMetrics = count && createRpcMetrics(metrics.stopwatchSeconds, count);
+  metrics?.beforeRead(async () => {
+    if (open.http !== undefined && "flushCounts" in open.http) await open.http.flushCounts();
+  });
   const reader = createMessageReader(others.clock, rpcMetrics);
-  const parts = { ...others, reader, metrics: rpcMetrics, access: () => access?.now ?? configured };
+  const parts = { ...others, reader, count, metrics: rpcMetrics, access: () => access?.now ?? configured };
   const httpServer = http === undefined ? undefined : await openHttp(http, backend, parts);
   if (httpServer?.ok === false) return nameOption(httpServer, "--rpc-http");
   const webSocketServer =
@@ -73,6 +83,9 @@ export async function openRpcServers(
   return ok({
     http: open.http,
     webSocket: open.webSocket,
+    async begin() {
+      if (open.http !== undefined && "begin" in open.http) await open.http.begin();
+    },
     close: async () => {
       // Requests that arrived completely are still answered while the servers close.
       await Promise.all([open.http?.close(), open.webSocket?.close()]).finally(reader.close);
@@ -103,37 +116,22 @@ function fitToOpenFiles(
   };
 }
 
-function openHttp(
+async function openHttp(
   settings: HttpSettings,
   backend: RpcBackend,
-  { reader, logger, metrics, access }: CountedParts,
-): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, maxConnections, maxBodyBytes, timeoutMs } = settings;
+  { reader, logger, metrics, count, access, openThreads }: CountedParts,
+): Promise<Result<RpcServer | RpcThreads, ServerErrorCode>> {
   const current = (): HttpSettings => access().http ?? settings;
-  const dispatcher = createDispatcher(offered(METHODS, current), { backend, logger, metrics });
-  const health = {
-    peerCount: () => backend.network.peerToPeer?.peerCount,
-    isPaused: () => backend.isPausedByDisk(),
-    syncStatus: () => backend.syncStatus(),
-    headAgeSeconds: () => backend.clock.nowMs() / 1000 - Number(backend.chain.head.header.timestamp),
-  };
-  return openHttpServer(
-    {
-      host,
-      port,
-      ...accessOf(settings),
-      corsOrigins: settings.corsOrigins,
-      access: remade(current, (now) => ({ ...accessOf(now), corsOrigins: now.corsOrigins })),
-      maxActiveConnections: maxConnections,
-      maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
-      proxyAddresses: settings.proxyAddresses,
-      maxBodyBytes,
-      maxBatchSize: settings.maxBatchSize ?? 0,
-      timeoutMs,
-      isPretty: settings.isPrettyPrinted,
-    },
-    { dispatcher, health, reader, logger, metrics },
-  );
+  const offer = offered(METHODS, current);
+  const readiness = readinessOf(backend);
+  if (openThreads !== undefined) {
+    // The threads count what they answer, and what they are answered.
+    const dispatcher = createDispatcher(offer, { backend, logger });
+    return openThreads(settings, { dispatcher, readiness, count });
+  }
+  const dispatcher = createDispatcher(offer, { backend, logger, metrics });
+  const answering = { dispatcher, readiness, reader, logger, metrics };
+  return openHttpServer(httpServerSettings(settings, current), answering);
 }
 
 function openWebSocket(
@@ -166,32 +164,6 @@ function openWebSocket(
     },
     { dispatcher, reader, clock, logger, metrics },
   );
-}
-
-function accessOf({ hostAllowlist, trustedOrigins }: RpcServerSettings): ServerAccess {
-  return { allowedHosts: hostAllowlist, trustedOrigins };
-}
-
-/** The methods, and the groups of them that are enabled now. */
-function offered(
-  methods: readonly RpcMethod[],
-  current: () => RpcServerSettings,
-): DispatcherSettings<RpcBackend> {
-  const modules = remade(current, ({ groups }) => groupsWithMethods(METHODS, groups));
-  return {
-    methods,
-    get modules() {
-      return modules();
-    },
-  };
-}
-
-/** The enabled groups that have methods, so that rpc_modules lists no empty one. */
-function groupsWithMethods(
-  methods: readonly RpcMethod[],
-  groups: readonly ApiGroup[],
-): ReadonlySet<ApiGroup> {
-  return new Set(groups.filter((group) => methods.some(({ namespace }) => namespace === group)));
 }
 
 /** Adds the option that the operator can change. */

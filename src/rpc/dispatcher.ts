@@ -3,11 +3,11 @@ import { type Answering, answerBatch, type WritePiece } from "./batch.ts";
 import { type Caller, createEndpoint, type Endpoint, EndpointContext } from "./endpoint.ts";
 import { ERRORS } from "./errors/errors.ts";
 import { InFlightReplies } from "./inFlightReplies.ts";
-import { type Namespace, OPERATOR_NAMESPACES, type RpcMethod } from "./method.ts";
+import { type Answer, type Namespace, OPERATOR_NAMESPACES, type RpcMethod } from "./method.ts";
 import { MethodRunner } from "./methodRunner.ts";
 import { remade } from "./remade.ts";
 import { errorReply, type Reply } from "./reply.ts";
-import { readRequest } from "./request.ts";
+import { type Call, readRequest } from "./request.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
 import { SourceIds } from "./sourceIds.ts";
 
@@ -39,6 +39,11 @@ export interface Dispatcher {
   ): Promise<string>;
 }
 
+/** Answers calls that a thread has read from a message and does not answer itself (threads/callHost.ts). */
+export interface CallAnswerer {
+  answerCall(call: Omit<Call, "idText" | "kind">, caller: Caller): Answer | Promise<Answer>;
+}
+
 export interface DispatcherSettings<Backend> {
   readonly methods: readonly RpcMethod<Backend>[];
   /** Modules that the operator enabled for this endpoint; read for each request, so that they may be replaced. */
@@ -58,7 +63,7 @@ const OVERLAP_LIMITS = { few: 8, many: 256 };
 export function createDispatcher<Backend>(
   settings: DispatcherSettings<Backend>,
   { backend, logger, metrics }: DispatcherParts<Backend>,
-): Dispatcher {
+): Dispatcher & CallAnswerer {
   const { methods } = settings;
   const endpoints = remade(
     () => settings.modules,
@@ -101,6 +106,8 @@ export function createDispatcher<Backend>(
   }
 
   return {
+    answerCall: (call, caller) =>
+      runner.execute({ kind: "call", idText: "null", ...call }, contextOf(caller)),
     answerRequest: (request, json, caller) =>
       answer(request, new SourceIds(json, "single"), 0, contextOf(caller)),
     answerBatch(requests, json, caller, write, onInFlight = () => undefined) {

@@ -43,6 +43,11 @@ export interface RpcMethod<Backend = RpcBackend> extends MethodDescription {
    * An exception becomes -32603 and a log line.
    */
   readonly run: (params: readonly unknown[], context: CallContext<Backend>) => Answer | Promise<Answer>;
+  /** Answers for the parameters as they came, in the place of decoding and `run`: where another thread does both. */
+  readonly runUndecoded?: (
+    params: readonly unknown[],
+    context: CallContext<Backend>,
+  ) => Answer | Promise<Answer>;
 }
 
 /** Groups of methods that an operator enables by name. A method of group "EVERY" is on every endpoint. */

@@ -1,6 +1,6 @@
 import type { Logger } from "../observability/logger.ts";
-import { expectDefined } from "../primitives/assert.ts";
 import { onceKnown } from "../primitives/onceKnown.ts";
+import { decodeParams } from "./decodeParams.ts";
 import type { EndpointContext } from "./endpoint.ts";
 import { ERRORS, RpcError } from "./errors/errors.ts";
 import type { InFlightReplies } from "./inFlightReplies.ts";
@@ -44,7 +44,8 @@ export class MethodRunner {
     });
   }
 
-  private execute<Backend>(call: Call, context: EndpointContext<Backend>): Answer | Promise<Answer> {
+  /** The answer, not yet encoded. */
+  execute<Backend>(call: Call, context: EndpointContext<Backend>): Answer | Promise<Answer> {
     const { method: name } = call;
     const { metrics } = this;
     const method = context.offered.get(name);
@@ -71,9 +72,7 @@ export class MethodRunner {
     context: CallContext<Backend>,
   ): Answer | Promise<Answer> {
     try {
-      const values = decodeParams(method, call.params);
-      if (values instanceof RpcError) return values;
-      const answer = method.run(values, context);
+      const answer = answerOf(method, call.params, context);
       return answer instanceof Promise ? answer.catch((error: unknown) => this.failed(call, error)) : answer;
     } catch (error) {
       return this.failed(call, error);
@@ -112,23 +111,12 @@ export class MethodRunner {
   }
 }
 
-/** Values of the declared parameters, or the error for those that cannot be decoded. */
-function decodeParams<Backend>(
-  { parameters, exactParams }: RpcMethod<Backend>,
+function answerOf<Backend>(
+  method: RpcMethod<Backend>,
   params: Params,
-): readonly unknown[] | RpcError {
-  if (exactParams !== undefined && params.length !== exactParams) return ERRORS.invalidParams;
-  if (parameters.length === 0) return NO_VALUES;
-  const values: unknown[] = [];
-  for (let index = 0; index < parameters.length; index++) {
-    const { decode, isRequired, isRest, explain } = expectDefined(parameters[index], "a parameter");
-    const given = isRest === true ? params.slice(index) : params[index];
-    const isAbsent = given === undefined || given === null;
-    const value = isAbsent ? undefined : decode(given);
-    if (value === undefined && (isRequired || !isAbsent)) return explain?.(given) ?? ERRORS.invalidParams;
-    values.push(value);
-  }
-  return values;
+  context: CallContext<Backend>,
+): Answer | Promise<Answer> {
+  if (method.runUndecoded !== undefined) return method.runUndecoded(params, context);
+  const values = decodeParams(method, params);
+  return values instanceof RpcError ? values : method.run(values, context);
 }
-
-const NO_VALUES: readonly unknown[] = [];

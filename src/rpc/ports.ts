@@ -5,7 +5,7 @@ import type { Simulator } from "../execution/simulation/callRequest.ts";
 import type { StateQueryRunner } from "../execution/simulation/stateQuery.ts";
 import type { FindLogs } from "../logs/findLogs.ts";
 import type { LogIndex } from "../logs/logIndex.ts";
-import type { LogLevel, LogModule } from "../observability/logger.ts";
+import type { LogLevel, LogModule } from "../observability/levels.ts";
 import type { MetricFamily } from "../observability/registry.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Clock } from "../primitives/clock.ts";

@@ -35,7 +35,31 @@ export interface ConnectionCounts {
   webSocketConnections(): number;
 }
 
-export function declareRpcMetrics(metrics: Metrics, connections: ConnectionCounts): RpcMetrics {
+/** One thing that happened, as the metrics count it; also sent by threads (threads/protocol.ts). */
+export type RpcCount =
+  | { readonly kind: "answered"; readonly method: string; readonly seconds: number }
+  | { readonly kind: "error"; readonly method: string; readonly type: string }
+  | { readonly kind: "rejected"; readonly reason: RequestRejection }
+  | { readonly kind: "subscribed"; readonly type: string }
+  | { readonly kind: "unsubscribed"; readonly type: string };
+
+/** Metrics that hand what they count to `count`. */
+export function createRpcMetrics(stopwatchSeconds: () => number, count: (one: RpcCount) => void): RpcMetrics {
+  return {
+    stopwatchSeconds,
+    answered(method, startedAtSeconds, answer) {
+      count({ kind: "answered", method, seconds: stopwatchSeconds() - startedAtSeconds });
+      if (answer instanceof RpcError) count({ kind: "error", method, type: errorTypeOf(answer) });
+    },
+    unavailable: (method = UNKNOWN, error) => count({ kind: "error", method, type: errorTypeOf(error) }),
+    rejected: (reason) => count({ kind: "rejected", reason }),
+    subscribed: (type) => count({ kind: "subscribed", type }),
+    unsubscribed: (type) => count({ kind: "unsubscribed", type }),
+  };
+}
+
+/** Declares the metrics of the servers. Returns the function that counts in them. */
+export function declareRpcCounts(metrics: Metrics, connections: ConnectionCounts): (one: RpcCount) => void {
   const times = metrics.summary({
     category: "RPC",
     name: "request_time",
@@ -66,17 +90,11 @@ export function declareRpcMetrics(metrics: Metrics, connections: ConnectionCount
     { category: "RPC", name: "active_ws_connection_count", help: "Open WebSocket connections" },
     connections.webSocketConnections,
   );
-  const { stopwatchSeconds } = metrics;
-  return {
-    stopwatchSeconds,
-    answered(method, startedAtSeconds, answer) {
-      times.with(method).observe(stopwatchSeconds() - startedAtSeconds);
-      if (answer instanceof RpcError) errors.with(method, errorTypeOf(answer)).increment();
-    },
-    unavailable: (method, error) => errors.with(method ?? UNKNOWN, errorTypeOf(error)).increment(),
-    rejected: (reason) => rejections.with(reason).increment(),
-    subscribed: (kind) => subscriptions.begun.with(kind).increment(),
-    unsubscribed: (kind) => subscriptions.ended.with(kind).increment(),
+  return (one) => {
+    if (one.kind === "answered") times.with(one.method).observe(one.seconds);
+    else if (one.kind === "error") errors.with(one.method, one.type).increment();
+    else if (one.kind === "rejected") rejections.with(one.reason).increment();
+    else subscriptions[one.kind].with(one.type).increment();
   };
 }
 
@@ -85,13 +103,13 @@ const UNKNOWN = "unknown";
 
 function declareSubscriptions(metrics: Metrics) {
   return {
-    begun: metrics.counter({
+    subscribed: metrics.counter({
       category: "RPC",
       name: "subscription_subscribe_total",
       help: "Subscriptions begun",
       labels: ["type"],
     }),
-    ended: metrics.counter({
+    unsubscribed: metrics.counter({
       category: "RPC",
       name: "subscription_unsubscribe_total",
       help: "Subscriptions ended, those that ended with their connection included",

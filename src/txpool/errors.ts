@@ -29,8 +29,8 @@ export type PoolErrorCode =
   | "replacementUnderpriced"
   | "poolDisabled";
 
-/** Why a caller's transaction was not added: it could not be read, or the pool rejected it. */
-export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode;
+/** Why a caller's transaction was not added: it could not be read, the pool rejected it, or too many wait for the pool. */
+export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode | "tooManyWaiting";
 
 /**
  * A rejection with its fault. A peer is at fault only for what no honest peer relays, whatever its head and settings;

@@ -1,11 +1,22 @@
+import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import { err, ok } from "../primitives/result.ts";
+import { recoverAddress } from "../primitives/secp256k1.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
-import { decodeTransaction, withSender } from "../types/transaction.ts";
+import {
+  decodeTransaction,
+  signatureOf,
+  signingHash,
+  type Transaction,
+  withSender,
+} from "../types/transaction.ts";
 import { poolError, type SubmissionErrorCode } from "./errors.ts";
 import type { RecoverSenders } from "./ports.ts";
 import type { TxPool } from "./txPool.ts";
+
+/** What becomes of a caller's transaction: its hash, or why it was not added. */
+export type Submitted = Result<Hash, SubmissionErrorCode>;
 
 /**
  * Adds a caller's transaction to the pool: decodes it, recovers its sender on a worker thread, then validates it. A
@@ -13,21 +24,43 @@ import type { TxPool } from "./txPool.ts";
  */
 export function createSubmission(
   recoverSenders: RecoverSenders,
-  pool: TxPool,
-): (raw: Uint8Array) => Promise<Result<Hash, SubmissionErrorCode>> {
+  pool: Pick<TxPool, "add">,
+): (raw: Uint8Array) => Promise<Submitted> {
   return async (raw) => {
-    const canonical = unwrappedBlobTransaction(raw);
-    if (canonical === undefined)
-      return err({
-        code: "malformedTransaction",
-        fault: "caller",
-        message: "it comes without its blobs",
-      });
-    const decoded = decodeTransaction(canonical);
+    const decoded = decodeSubmission(raw);
     if (!decoded.ok) return decoded;
     const [sender] = await recoverSenders([decoded.value]);
-    if (sender === undefined) return poolError("invalidSignature", "local", "the signature fits no key");
+    if (sender === undefined) return NO_SIGNER;
     const added = pool.add(withSender(decoded.value, sender), "local");
     return added.ok ? ok(decoded.value.hash) : added;
   };
 }
+
+/** The same where the pool is on another thread, and the sender is recovered on this one. */
+export function createRemoteSubmission(
+  addRemotely: (raw: Uint8Array, sender: Address) => Promise<SubmissionErrorCode | undefined>,
+): (raw: Uint8Array) => Promise<Submitted> {
+  return async (raw) => {
+    const decoded = decodeSubmission(raw);
+    if (!decoded.ok) return decoded;
+    const transaction = decoded.value;
+    const sender = recoverAddress(signingHash(transaction), signatureOf(transaction));
+    if (sender === undefined) return NO_SIGNER;
+    const code = await addRemotely(transaction.raw, sender);
+    return code === undefined
+      ? ok(transaction.hash)
+      : err({ code, fault: "caller", message: "the pool refused it" });
+  };
+}
+
+function decodeSubmission(raw: Uint8Array): Result<Transaction, SubmissionErrorCode> {
+  const canonical = unwrappedBlobTransaction(raw);
+  if (canonical !== undefined) return decodeTransaction(canonical);
+  return err({
+    code: "malformedTransaction",
+    fault: "caller",
+    message: "it comes without its blobs",
+  });
+}
+
+const NO_SIGNER = poolError("invalidSignature", "local", "the signature fits no key");

@@ -100,6 +100,7 @@ const MUST: readonly Row[] = [
   ["besu_rpc_subscription_unsubscribe_total", "counter", ["type"]],
   ["process_cpu_seconds_total", "counter"],
   ["process_resident_memory_bytes", "gauge"],
+  ["process_evm_memory_bytes", "gauge"],
   ["process_virtual_memory_bytes", "gauge"],
   ["process_open_fds", "gauge"],
   ["process_max_fds", "gauge"],

@@ -3,14 +3,15 @@ import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { errorTypeOf } from "../../src/rpc/errors/errorMetricNames.ts";
 import { ERRORS, RpcError, withDetail } from "../../src/rpc/errors/errors.ts";
-import { declareRpcMetrics } from "../../src/rpc/rpcMetrics.ts";
+import { createRpcMetrics, declareRpcCounts } from "../../src/rpc/rpcMetrics.ts";
 import { aRegistry, readSample } from "../observability/aRegistry.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, sendRaw } from "./server/servers.ts";
 import { aToyDispatcher } from "./toyMethods.ts";
 
 function counted() {
   const registry = aRegistry();
-  const metrics = declareRpcMetrics(registry, { httpConnections: () => 0, webSocketConnections: () => 0 });
+  const connections = { httpConnections: () => 0, webSocketConnections: () => 0 };
+  const metrics = createRpcMetrics(registry.stopwatchSeconds, declareRpcCounts(registry, connections));
   const { dispatcher } = aToyDispatcher({ metrics });
   return {
     metrics,

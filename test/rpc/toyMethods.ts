@@ -1,6 +1,6 @@
 import type { Logger } from "../../src/observability/logger.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { createDispatcher, type Dispatcher } from "../../src/rpc/dispatcher.ts";
+import { type CallAnswerer, createDispatcher, type Dispatcher } from "../../src/rpc/dispatcher.ts";
 import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import {
   type CallContext,
@@ -172,7 +172,7 @@ export function aToyDispatcher(
     readonly logger?: Logger;
     readonly metrics?: RpcMetrics;
   } = {},
-): { readonly dispatcher: Dispatcher; readonly backend: ToyBackend } {
+): { readonly dispatcher: Dispatcher & CallAnswerer; readonly backend: ToyBackend } {
   const { modules = ["ETH", "NET"], methods = TOY_METHODS, logger = silentLogger, metrics } = options;
   const backend: ToyBackend = { calls: [], held: [], contexts: [] };
   const dispatcher = createDispatcher({ methods, modules: new Set(modules) }, { backend, logger, metrics });

@@ -1,4 +1,4 @@
-import { LOG_LEVELS, LOG_MODULES } from "../../observability/logger.ts";
+import { LOG_LEVELS, LOG_MODULES } from "../../observability/levels.ts";
 import { genesisOverridesType } from "../mapTypes.ts";
 import { bigintType, choiceType, openListType, pathType, switchType, textType } from "../valueTypes.ts";
 import { logLevelType, moduleLevelsType } from "./logLevel.ts";

@@ -169,6 +169,12 @@ const ANSWER_OPTIONS = {
     group: "Limits and answers of JSON-RPC",
     help: "Addresses of proxies, which --rpc-max-connections-per-address does not apply to; localhost for all addresses of this host, none for no proxy.",
   }),
+  "rpc-threads": option({
+    type: integerType({ label: "<COUNT>", unit: "threads, 0 for none", max: 64n }),
+    default: 0,
+    group: "Limits and answers of JSON-RPC",
+    help: "Threads that answer JSON-RPC over HTTP beside the thread that makes blocks; 0 to answer on that one.",
+  }),
   "rpc-gas-cap": option({
     type: bigintType({ label: "<GAS>", unit: "gas, 0 for no cap", max: MAX_LONG }),
     default: 0n,

@@ -6,6 +6,7 @@ import {
   PerformanceObserver,
 } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
+import { machineBytes } from "../../evm/machinePool.ts";
 import type { Metrics } from "../../observability/registry.ts";
 
 /**
@@ -43,6 +44,10 @@ export function declareProcessMetrics(
   );
   metrics.gauge({ category: "PROCESS", name: "resident_memory_bytes", help: "Memory in use" }, () =>
     process.memoryUsage.rss(),
+  );
+  metrics.gauge(
+    { category: "PROCESS", name: "evm_memory_bytes", help: "Memory of the main thread's EVM instances" },
+    machineBytes,
   );
   metrics.gauges(
     { category: "JVM", name: "info", help: "The runtime", labels: ["runtime", "vendor", "version"] },

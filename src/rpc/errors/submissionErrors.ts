@@ -1,12 +1,11 @@
-import type { PoolErrorCode } from "../../txpool/errors.ts";
-import type { TransactionErrorCode } from "../../types/transaction.ts";
+import type { SubmissionErrorCode } from "../../txpool/errors.ts";
 import { ERRORS, type RpcError } from "./errors.ts";
 
 /**
  * What eth_sendRawTransaction answers for each refused transaction (json-rpc.md#eth_sendrawtransaction): the
  * message without a detail.
  */
-export const SUBMISSION_ERRORS: Readonly<Record<PoolErrorCode | TransactionErrorCode, RpcError>> = {
+export const SUBMISSION_ERRORS: Readonly<Record<SubmissionErrorCode, RpcError>> = {
   malformedTransaction: ERRORS.invalidParams,
   unsupportedV: ERRORS.invalidParams,
   unknownTransactionType: ERRORS.invalidParams,
@@ -31,4 +30,5 @@ export const SUBMISSION_ERRORS: Readonly<Record<PoolErrorCode | TransactionError
   nonceTooDistant: ERRORS.nonceTooDistant,
   replacementUnderpriced: ERRORS.replacementUnderpriced,
   poolDisabled: ERRORS.poolDisabled,
+  tooManyWaiting: ERRORS.tooManyCalls,
 };

@@ -5,6 +5,7 @@ import { ARRIVAL_TIMES, type ArrivalTimes, IDLE_SPARE_MS } from "./limits.ts";
 import { logRefusal } from "./refusalLog.ts";
 import { canonicalAddress, remoteHostOf } from "./remoteHost.ts";
 import { logRefusedConnections, type OpenConnections } from "./server.ts";
+import type { SharedConnections } from "./sharedConnections.ts";
 
 export interface ConnectionLimits {
   readonly maxActiveConnections: number;
@@ -14,6 +15,8 @@ export interface ConnectionLimits {
   readonly proxyAddresses: readonly string[];
   /** For tests; ARRIVAL_TIMES if not given. */
   readonly arrivalTimes?: ArrivalTimes;
+  /** The connections of the other threads that serve the port. */
+  readonly shared?: SharedConnections | undefined;
 }
 
 export interface LimitingParts {
@@ -89,9 +92,11 @@ class ConnectionTable implements LimitedConnections {
       return;
     }
     this.open.set(socket, new OpenConnection(socket, remoteHost));
+    this.limits.shared?.added(remoteHost);
     this.logger.often("trace", "connection opened", () => ({ client: remoteHost }));
     socket.once("close", () => {
       this.open.delete(socket);
+      this.limits.shared?.removed(remoteHost);
       this.logger.often("trace", "connection closed", () => ({
         client: remoteHost,
         bytes: socket.bytesRead,
@@ -130,12 +135,14 @@ class ConnectionTable implements LimitedConnections {
   }
 
   private admits(socket: Socket, remoteHost: string): boolean {
-    const { maxActiveConnections, maxConnectionsPerAddress } = this.limits;
+    const { maxActiveConnections, maxConnectionsPerAddress, shared } = this.limits;
     if (!this.isProxy(socket.remoteAddress)) {
       const own = [...this.open.values()].filter((connection) => connection.remoteHost === remoteHost);
-      if (own.length >= maxConnectionsPerAddress && !this.makeRoom(own)) return false;
+      const others = shared?.othersOf(remoteHost) ?? 0;
+      if (own.length + others >= maxConnectionsPerAddress && !this.makeRoom(own)) return false;
     }
-    return this.open.size < maxActiveConnections || this.makeRoom([...this.open.values()]);
+    const others = shared?.others ?? 0;
+    return this.open.size + others < maxActiveConnections || this.makeRoom([...this.open.values()]);
   }
 
   private makeRoom(among: readonly OpenConnection[]): boolean {

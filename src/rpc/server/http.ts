@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "../../observability/logger.ts";
+import { onceKnown } from "../../primitives/onceKnown.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import { remade } from "../remade.ts";
@@ -9,7 +10,7 @@ import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, endConnection, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
-import { type HealthPorts, healthBody, type Objections, readiness } from "./health.ts";
+import { healthBody, type Objections } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
 import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
 import {
@@ -30,7 +31,14 @@ import {
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { logRefusal } from "./refusalLog.ts";
-import { listening, portOf, type RpcServer, type ServerAccess, type ServerErrorCode } from "./server.ts";
+import {
+  listening,
+  listenOn,
+  portOf,
+  type RpcServer,
+  type ServerAccess,
+  type ServerErrorCode,
+} from "./server.ts";
 
 /**
  * JSON-RPC over HTTP (json-rpc-errors.md#http).
@@ -46,6 +54,8 @@ export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, Co
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
+  readonly socket?: number | undefined;
   /** Replaces the lists of these settings; asked for each request. */
   readonly access?: (() => HttpAccess) | undefined;
 }
@@ -57,7 +67,8 @@ export interface HttpAccess extends ServerAccess {
 
 export interface HttpParts {
   readonly dispatcher: Dispatcher;
-  readonly health: HealthPorts;
+  /** What is objected to the node being ready, for the query of the request. */
+  readonly readiness: (query: URLSearchParams) => Objections | Promise<Objections>;
   readonly reader: MessageReader;
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
@@ -67,14 +78,19 @@ export async function openHttpServer(
   settings: HttpSettings,
   parts: HttpParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port } = settings;
+  const { host, port, socket } = settings;
   const app = createApp(settings, parts);
   const connections = limitConnections(app.server, settings, {
     option: "--rpc-http-max-active-connections",
     logger: parts.logger,
     onRefused: () => parts.metrics?.rejected("connections"),
   });
-  const listened = await listening(() => app.listen({ host, port }), host, port);
+  const begin = async (): Promise<unknown> => {
+    if (socket === undefined) return app.listen({ host, port });
+    await app.ready();
+    return listenOn(app.server, socket);
+  };
+  const listened = await listening(begin, host, port);
   if (!listened.ok) return listened;
   return ok({
     host,
@@ -100,7 +116,6 @@ function refuseSchema(): never {
 }
 
 function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
-  const { health } = parts;
   const { arrivalTimes = ARRIVAL_TIMES } = settings;
   const isAdmitted = createGuard(settings, parts);
   const app = fastify({
@@ -144,7 +159,10 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
   );
   app.get(
     "/readiness",
-    handledBy((request, response) => respondHealth(response, readiness(queryOf(request), health))),
+    handledBy((request, response) => {
+      const objections = parts.readiness(queryOf(request));
+      void onceKnown(objections, (known) => respondHealth(response, known));
+    }),
   );
   app.post(
     "/login",

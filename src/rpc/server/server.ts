@@ -57,6 +57,17 @@ export function listen(server: Server, host: string, port: number): Promise<void
   });
 }
 
+/** As listen, on a socket that listens already and belongs to the server from now on. */
+export function listenOn(server: Server, fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ fd }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
 /**
  * Logs at most once a minute that connections are refused. The server drops its own silently; call the returned function
  * for each other refused connection. `option` is the command-line option that sets the limit.

@@ -39,7 +39,7 @@ beforeAll(async () => {
   genesis.alloc = { [ENDLESS]: { balance: "0x0", code: "0x5b5f56" } };
   const { chain, spec } = await aChain({ genesis: JSON.stringify(genesis), database });
   pool = createCallPool(
-    { ...DEFAULT_CALL_POOL_SETTINGS, timeoutMs: 60_000, waitingLimit: WAITING_LIMIT, gasCap: 30_000_000n },
+    { ...DEFAULT_CALL_POOL_SETTINGS, timeoutMs: 60_000, waitingLimit: WAITING_LIMIT, gasCap: 500_000_000n },
     { databasePath: path, spec, clock: systemClock, logger: silentLogger },
   );
   dispatcher = createDispatcher(

@@ -4,6 +4,7 @@ import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Facts, silentLogger } from "../../../src/observability/logger.ts";
 import { prettyJson } from "../../../src/rpc/results/prettyJson.ts";
+import { readiness } from "../../../src/rpc/server/health.ts";
 import { openHttpServer } from "../../../src/rpc/server/http.ts";
 import { CLOSING_LIMIT_MS } from "../../../src/rpc/server/limits.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
@@ -508,12 +509,13 @@ describe("readiness", () => {
     const { server } = await aToyServer(
       {},
       {
-        health: {
-          peerCount: () => peers,
-          isPaused: () => false,
-          syncStatus: () => sync,
-          headAgeSeconds: () => 90,
-        },
+        readiness: (query) =>
+          readiness(query, {
+            peerCount: () => peers,
+            isPaused: () => false,
+            syncStatus: () => sync,
+            headAgeSeconds: () => 90,
+          }),
       },
     );
     const answer = await ask(server, { method: "GET", path: `/readiness${query}` });
@@ -533,7 +535,7 @@ describe("readiness", () => {
       syncStatus: () => undefined,
       headAgeSeconds: () => 1,
     };
-    const { server } = await aToyServer({}, { health });
+    const { server } = await aToyServer({}, { readiness: (query) => readiness(query, health) });
     expect(await ask(server, { method: "GET", path: "/readiness" })).toMatchObject({
       status: 503,
       body: expect.stringContaining("the disk is almost full"),

@@ -32,7 +32,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
 };
 
 export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
-  health: { peerCount: () => 1, isPaused: () => false, syncStatus: () => undefined, headAgeSeconds: () => 1 },
+  readiness: () => [],
   reader: createMessageReader(systemClock),
   logger: silentLogger,
 };

@@ -1,6 +1,7 @@
 import { parseHex } from "../../../primitives/hex.ts";
 import { REJECTION_REASONS } from "../../../txpool/besuNames.ts";
 import type { SubmissionErrorCode } from "../../../txpool/errors.ts";
+import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, type Json, rest } from "../../method.ts";
 import { decodeText } from "../../parameters/parameters.ts";
 import type { RpcPorts } from "../../ports.ts";
@@ -44,4 +45,5 @@ const REASONS: Readonly<Record<Exclude<SubmissionErrorCode, "unsupportedV">, str
   ...REJECTION_REASONS,
   malformedTransaction: "Invalid RLP in raw transaction hex",
   unknownTransactionType: NOT_HEX,
+  tooManyWaiting: ERRORS.tooManyCalls.message,
 };

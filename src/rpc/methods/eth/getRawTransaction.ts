@@ -23,7 +23,7 @@ export const ethGetRawTransactionByHash = defineMethod({
   result: RESULT,
   ports: ["chain", "pool"],
   run([hash], { backend: { chain, pool } }) {
-    const transaction = pool.get(hash)?.transaction ?? chain.transactionByHash(hash)?.transaction;
+    const transaction = chain.transactionByHash(hash)?.transaction ?? pool.get(hash)?.transaction;
     return transaction === undefined ? NOT_FOUND : toHex(transaction.raw);
   },
 });

@@ -1,3 +1,4 @@
+import type { PoolEntry } from "../../../txpool/entry.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
 import { minedTransactionJson, pendingTransactionJson } from "../../results/transactionResult.ts";
@@ -12,10 +13,16 @@ export const ethGetTransactionByHash = defineMethod({
   result: { name: "transaction", schema: orNull(OBJECT) },
   ports: ["chain", "pool"],
   run([hash], { backend: { chain, pool } }) {
-    const pooled = pool.get(hash);
-    if (pooled !== undefined) return new RawJson(pendingTransactionJson(pooled.transaction));
+    // The chain first, because a thread that answers callers has it, and has to ask for the pool.
     const located = chain.transactionByHash(hash);
-    const text = located && minedTransactionJson(located.block, located.index);
+    const text =
+      located === undefined
+        ? pendingJson(pool.get(hash))
+        : minedTransactionJson(located.block, located.index);
     return text === undefined ? null : new RawJson(text);
   },
 });
+
+function pendingJson(entry: PoolEntry | undefined): string | undefined {
+  return entry && pendingTransactionJson(entry.transaction);
+}

@@ -1,0 +1,109 @@
+import { expectDefined } from "../../primitives/assert.ts";
+import type { Requester } from "../../primitives/requester.ts";
+import type {
+  AnswerOf,
+  FromThread,
+  NumberedAnswer,
+  NumberedRequest,
+  RemoteCaller,
+  ThreadRequest,
+} from "./protocol.ts";
+
+/** The main thread, as a thread that answers callers asks it. */
+export interface MainThread {
+  /** Rejects when the main thread failed; resolves to "busy" when too many requests wait for it. */
+  ask<Kind extends ThreadRequest["kind"]>(
+    request: ThreadRequest & { readonly kind: Kind },
+    requester?: Pick<Requester, "isAbandoned">,
+  ): Promise<AnswerOf[Kind] | "busy">;
+  /** Takes the answers that came from it. */
+  receive(answers: readonly NumberedAnswer[]): void;
+  close(): void;
+}
+
+interface Pending {
+  readonly requester: Pick<Requester, "isAbandoned"> | undefined;
+  resolve(answer: AnswerOf[keyof AnswerOf]): void;
+  reject(error: Error): void;
+}
+
+/** Requests of one thread that the main thread may have at one time. */
+const REQUEST_LIMIT = 16_384;
+/** How often the requests are looked through for callers that are gone. */
+const CHECK_MS = 500;
+
+/** Requests of one event-loop cycle go to the main thread as one message. */
+export function createMainThread(post: (message: FromThread) => void): MainThread {
+  const pending = new Map<number, Pending>();
+  let unsent: NumberedRequest[] = [];
+  let newest = 0;
+
+  function send(): void {
+    const requests = unsent;
+    unsent = [];
+    try {
+      post({ kind: "requests", requests });
+    } catch {
+      sendSingly(requests);
+    }
+  }
+
+  /** One of several requests cannot be sent: such as one that is nested too deeply. */
+  function sendSingly(requests: readonly NumberedRequest[]): void {
+    for (const one of requests) {
+      try {
+        post({ kind: "requests", requests: [one] });
+      } catch (error) {
+        pending.get(one.id)?.reject(error instanceof Error ? error : new Error(String(error)));
+        pending.delete(one.id);
+      }
+    }
+  }
+
+  const check = setInterval(() => {
+    const ids: number[] = [];
+    for (const [id, { requester }] of pending) if (requester?.isAbandoned() === true) ids.push(id);
+    if (ids.length > 0) post({ kind: "abandoned", ids });
+  }, CHECK_MS).unref();
+
+  return {
+    ask<Kind extends ThreadRequest["kind"]>(
+      request: ThreadRequest & { readonly kind: Kind },
+      requester: Pick<Requester, "isAbandoned"> | undefined,
+    ) {
+      if (pending.size >= REQUEST_LIMIT) return Promise.resolve("busy" as const);
+      return new Promise<AnswerOf[Kind]>((resolve, reject) => {
+        const id = ++newest;
+        // The main thread answers each request with an answer of its kind, hence the cast.
+        pending.set(id, { requester, resolve: resolve as Pending["resolve"], reject });
+        if (unsent.length === 0) setImmediate(send);
+        unsent.push({ id, request });
+      });
+    },
+    receive(answers) {
+      for (const one of answers) {
+        const { resolve, reject } = expectDefined(pending.get(one.id), "a request that is answered");
+        pending.delete(one.id);
+        if ("failed" in one) reject(new Error(one.failed));
+        else resolve(one.answer);
+      }
+    },
+    close: () => clearInterval(check),
+  };
+}
+
+/** Numbers the connections of a thread. */
+export function callerNumbers(): (
+  requester: Requester & { readonly isForeignPage?: boolean },
+) => RemoteCaller {
+  const numbers = new WeakMap<object, number>();
+  let newest = 0;
+  return ({ client, remoteHost, isForeignPage = false }) => {
+    let number = numbers.get(client);
+    if (number === undefined) {
+      number = ++newest;
+      numbers.set(client, number);
+    }
+    return { client: number, remoteHost, isForeignPage };
+  };
+}

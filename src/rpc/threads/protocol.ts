@@ -1,0 +1,88 @@
+import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
+import type { LogLine } from "../../observability/remoteLogger.ts";
+import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import type { SubmissionErrorCode } from "../../txpool/errors.ts";
+import type { Json } from "../method.ts";
+import type { RpcCount } from "../rpcMetrics.ts";
+import type { Objections } from "../server/health.ts";
+
+/** Who asks, as the main thread needs it for its queues (Requester). */
+export interface RemoteCaller {
+  /** Number of the connection, within its thread. */
+  readonly client: number;
+  readonly remoteHost: string;
+  readonly isForeignPage: boolean;
+}
+
+/** What a thread asks the main thread for; each request is answered once, with its number. */
+export type ThreadRequest =
+  | {
+      readonly kind: "call";
+      readonly method: string;
+      readonly params: readonly unknown[];
+      readonly caller: RemoteCaller;
+    }
+  | { readonly kind: "simulate"; readonly job: SimulationJob; readonly caller: RemoteCaller }
+  | { readonly kind: "readiness"; readonly query: string };
+
+/** A method's answer as it crosses threads. */
+export type RemoteAnswer =
+  | { readonly kind: "value"; readonly value: Json }
+  | { readonly kind: "raw"; readonly text: string }
+  | { readonly kind: "pieces"; readonly pieces: readonly JsonPiece[] }
+  | {
+      readonly kind: "error";
+      readonly code: number;
+      readonly message: string;
+      readonly data: string | undefined;
+    };
+
+export interface AnswerOf {
+  readonly call: RemoteAnswer;
+  readonly simulate: SimulationResult;
+  readonly readiness: Objections;
+}
+
+export interface NumberedRequest {
+  readonly id: number;
+  readonly request: ThreadRequest;
+}
+
+export type NumberedAnswer =
+  | { readonly id: number; readonly answer: AnswerOf[keyof AnswerOf] }
+  /** The main thread failed, which it has logged. */
+  | { readonly id: number; readonly failed: string };
+
+export type FromThread =
+  | { readonly kind: "requests"; readonly requests: readonly NumberedRequest[] }
+  /**
+   * Transactions for the pool, packed (sentTransactions.ts), with the signers that the thread has recovered. `first` is the
+   * number of the first one; they are numbered without gaps.
+   */
+  | { readonly kind: "transactions"; readonly first: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** Nobody waits any more for the answers to these requests. */
+  | { readonly kind: "abandoned"; readonly ids: readonly number[] }
+  | { readonly kind: "log"; readonly line: LogLine }
+  | { readonly kind: "counted"; readonly counts: readonly RpcCount[] }
+  /** All that was counted before "flush" has been sent. */
+  | { readonly kind: "flushed" }
+  | { readonly kind: "opened"; readonly failure: string | undefined }
+  | { readonly kind: "closed" };
+
+export type ToThread =
+  /** The pool has decided on `count` transactions from number `first` on, and refused some. */
+  | {
+      readonly kind: "submitted";
+      readonly first: number;
+      readonly count: number;
+      readonly refused: readonly (readonly [number: number, reason: SubmissionErrorCode])[];
+    }
+  | { readonly kind: "answers"; readonly answers: readonly NumberedAnswer[] }
+  /** The head was shown, so views may move. */
+  | { readonly kind: "head" }
+  /** Opens the server on a socket that listens already. */
+  | { readonly kind: "open"; readonly socket: number }
+  | { readonly kind: "access"; readonly access: unknown }
+  /** Send what was counted: metrics are about to be read. */
+  | { readonly kind: "flush" }
+  | { readonly kind: "close" };

@@ -1,0 +1,173 @@
+import type { Simulator } from "../../execution/simulation/callRequest.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { expectDefined } from "../../primitives/assert.ts";
+import { messageOf } from "../../primitives/errorMessage.ts";
+import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+import type { CallAnswerer } from "../dispatcher.ts";
+import type { Caller } from "../endpoint.ts";
+import type { Objections } from "../server/health.ts";
+import type { AnswerOf, NumberedAnswer, NumberedRequest, RemoteCaller, ThreadRequest } from "./protocol.ts";
+import { toRemote } from "./remoteAnswer.ts";
+
+/** The main thread's side of one thread's requests. */
+export interface RequestHost {
+  receive(requests: readonly NumberedRequest[]): void;
+  /** The callers of these requests are gone. */
+  abandon(ids: readonly number[]): void;
+  /** The thread ended: nobody waits for its requests any more. */
+  drop(): void;
+}
+
+export interface RequestHostParts {
+  readonly dispatcher: CallAnswerer;
+  /** Runs calls that last, on threads that can be terminated. */
+  readonly simulator: Simulator;
+  readiness(query: URLSearchParams): Objections;
+  post(answers: readonly NumberedAnswer[]): void;
+  readonly logger: Logger;
+}
+
+/**
+ * Works on the requests of a thread in their order and in slices, and sends the answers of one event-loop cycle as one
+ * message.
+ */
+export function createRequestHost(parts: RequestHostParts): RequestHost {
+  return new Requests(parts);
+}
+
+/** A connection of the thread with requests under way. */
+interface Client {
+  readonly number: number;
+  requests: number;
+}
+
+interface UnderWay {
+  readonly client: Client | undefined;
+  isAbandoned: boolean;
+}
+
+class Requests implements RequestHost {
+  private readonly parts: RequestHostParts;
+  private waiting: NumberedRequest[] = [];
+  /** Requests under way, by their numbers. */
+  private readonly underWay = new Map<number, UnderWay>();
+  private readonly clients = new Map<number, Client>();
+  private answers: NumberedAnswer[] = [];
+  private isWorking = false;
+  private isDropped = false;
+
+  constructor(parts: RequestHostParts) {
+    this.parts = parts;
+  }
+
+  receive(requests: readonly NumberedRequest[]): void {
+    for (const one of requests) {
+      this.waiting.push(one);
+      this.underWay.set(one.id, { client: this.clientOf(one.request), isAbandoned: false });
+    }
+    if (!this.isWorking) void this.work();
+  }
+
+  abandon(ids: readonly number[]): void {
+    for (const id of ids) {
+      const request = this.underWay.get(id);
+      if (request !== undefined) request.isAbandoned = true;
+    }
+  }
+
+  drop(): void {
+    this.isDropped = true;
+    this.waiting = [];
+  }
+
+  private async work(): Promise<void> {
+    this.isWorking = true;
+    const slice = new EventLoopSlice();
+    while (this.waiting.length > 0) {
+      const batch = this.waiting;
+      this.waiting = [];
+      for (const one of batch) {
+        if (!this.isDropped) this.begin(one);
+        if (slice.isOver) await slice.yield();
+      }
+    }
+    this.isWorking = false;
+  }
+
+  private begin({ id, request }: NumberedRequest): void {
+    try {
+      const answer = this.perform(id, request);
+      if (answer instanceof Promise)
+        answer.then(
+          (known) => this.answer({ id, answer: known }),
+          (error) => this.failed(id, error),
+        );
+      else this.answer({ id, answer });
+    } catch (error) {
+      this.failed(id, error);
+    }
+  }
+
+  private perform(
+    id: number,
+    request: ThreadRequest,
+  ): AnswerOf[keyof AnswerOf] | Promise<AnswerOf[keyof AnswerOf]> {
+    const { dispatcher, simulator, readiness } = this.parts;
+    switch (request.kind) {
+      case "call": {
+        const { method, params, caller } = request;
+        const answer = dispatcher.answerCall({ method, params }, this.callerOf(id, caller));
+        return answer instanceof Promise ? answer.then(toRemote) : toRemote(answer);
+      }
+      case "simulate":
+        return simulator.run(request.job, this.callerOf(id, request.caller));
+      case "readiness":
+        return readiness(new URLSearchParams(request.query));
+    }
+  }
+
+  private callerOf(id: number, { remoteHost, isForeignPage }: RemoteCaller): Caller {
+    const request = expectDefined(this.underWay.get(id), "a request under way");
+    return {
+      client: expectDefined(request.client, "the connection of a call"),
+      connection: undefined,
+      remoteHost,
+      isForeignPage,
+      isAbandoned: () => this.isDropped || request.isAbandoned,
+    };
+  }
+
+  /** One object for all requests of a connection that are under way, so that they share one turn in queues. */
+  private clientOf(request: ThreadRequest): Client | undefined {
+    if (request.kind === "readiness") return undefined;
+    const { client: number } = request.caller;
+    const client = this.clients.get(number) ?? { number, requests: 0 };
+    client.requests++;
+    this.clients.set(number, client);
+    return client;
+  }
+
+  private forget(id: number): void {
+    const client = this.underWay.get(id)?.client;
+    this.underWay.delete(id);
+    if (client !== undefined && --client.requests === 0) this.clients.delete(client.number);
+  }
+
+  private failed(id: number, error: unknown): void {
+    this.parts.logger.error({ error }, "a request of another thread failed");
+    this.answer({ id, failed: messageOf(error) });
+  }
+
+  private answer(answer: NumberedAnswer): void {
+    this.forget(answer.id);
+    if (this.isDropped) return;
+    if (this.answers.length === 0) setImmediate(() => this.send());
+    this.answers.push(answer);
+  }
+
+  private send(): void {
+    const { answers } = this;
+    this.answers = [];
+    if (!this.isDropped) this.parts.post(answers);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Address } from "../../primitives/address.ts";
+import type { SubmissionErrorCode } from "../../txpool/errors.ts";
+import type { FromThread, ToThread } from "./protocol.ts";
+import { packTransactions, type SentItem } from "./sentTransactions.ts";
+
+/** Hands the transactions of a thread's callers to the pool on the main thread. */
+export interface TransactionSender {
+  /** Resolves to why the pool refused it, or to undefined when it was added. */
+  add(raw: Uint8Array, sender: Address): Promise<SubmissionErrorCode | undefined>;
+  /** Takes the pool's decisions. */
+  receive(decided: ToThread & { readonly kind: "submitted" }): void;
+}
+
+/** Transactions of one thread on which the pool has not decided, and their bytes. */
+const WAITING_LIMIT = 16_384;
+const WAITING_BYTES = 64 * 1024 * 1024;
+
+/** Transactions of one event-loop cycle go as one message. */
+export function createTransactionSender(
+  post: (message: FromThread, transferred: readonly ArrayBuffer[]) => void,
+): TransactionSender {
+  const waiting: Waiting[] = [];
+  /** Number of the first one in `waiting`. */
+  let first = 0;
+  let waitingBytes = 0;
+  let unsent: SentItem[] = [];
+
+  function send(): void {
+    const bytes = packTransactions(unsent);
+    const number = first + waiting.length - unsent.length;
+    unsent = [];
+    post({ kind: "transactions", first: number, bytes }, [bytes.buffer]);
+  }
+
+  return {
+    add(raw, sender) {
+      if (waiting.length >= WAITING_LIMIT || waitingBytes + raw.length > WAITING_BYTES)
+        return Promise.resolve("tooManyWaiting");
+      return new Promise((resolve) => {
+        if (unsent.length === 0) setImmediate(send);
+        unsent.push({ raw, sender });
+        waiting.push({ resolve, length: raw.length });
+        waitingBytes += raw.length;
+      });
+    },
+    receive({ count, refused }) {
+      const reasons = new Map(refused);
+      for (const [index, { resolve, length }] of waiting.splice(0, count).entries()) {
+        waitingBytes -= length;
+        resolve(reasons.get(first + index));
+      }
+      first += count;
+    },
+  };
+}
+
+interface Waiting {
+  readonly length: number;
+  resolve(reason: SubmissionErrorCode | undefined): void;
+}

@@ -1,0 +1,178 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { account } from "../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { logOf, type NodeProcess, pause, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+
+const THREADS = 3;
+const CLIENTS = 12;
+const SENDER = toHex(account(0).address);
+
+/** A client with a connection of its own, which is opened again when it breaks. */
+class Client {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  private readonly port: number;
+  /** Connections that broke. */
+  broken = 0;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  /** The result; asks again when the connection breaks. */
+  async ask<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+    for (;;) {
+      const text = await this.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })).catch(
+        () => undefined,
+      );
+      if (text !== undefined) {
+        const answer = JSON.parse(text) as { result?: T; error?: { message: string } };
+        if (answer.error !== undefined) throw new Error(answer.error.message);
+        return answer.result as T;
+      }
+      this.broken++;
+      if (this.broken > 50) throw new Error("the port is closed");
+    }
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private post(body: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        { host: "127.0.0.1", port: this.port, method: "POST", agent: this.agent, timeout: 10_000 },
+        (incoming) => {
+          let text = "";
+          incoming.on("data", (piece: Buffer) => {
+            text += piece.toString();
+          });
+          incoming.on("end", () => resolve(text));
+          incoming.on("error", reject);
+        },
+      );
+      outgoing.on("error", reject);
+      outgoing.on("timeout", () => outgoing.destroy(new Error("no answer")));
+      outgoing.end(body);
+    });
+  }
+}
+
+let node: NodeProcess;
+let flags: string;
+let clients: readonly Client[];
+
+beforeAll(async () => {
+  flags = temporaryFolder();
+  mkdirSync(flags, { recursive: true });
+  node = await startNodeProcess({
+    options: [`--rpc-threads=${THREADS}`],
+    runtimeOptions: ["--import", endingThreads(flags)],
+  });
+  clients = Array.from({ length: CLIENTS }, () => new Client(node.httpPort));
+}, 60_000);
+
+/** Code that ends the thread for callers with a number when a file of that name appears. */
+function endingThreads(folder: string): string {
+  const code = `
+    import { isMainThread, workerData } from "node:worker_threads";
+    import { existsSync, rmSync } from "node:fs";
+    if (!isMainThread && workerData?.shownHead !== undefined)
+      setInterval(() => {
+        const flag = ${JSON.stringify(folder)} + "/" + workerData.index;
+        if (existsSync(flag)) { rmSync(flag); process.exit(7); }
+      }, 10);`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+function endThread(index: number): void {
+  writeFileSync(join(flags, `${index}`), "");
+}
+
+/** Asks for the head on one connection after another; none may be older than one that any has shown before. */
+async function watchHeads(client: Client, shown: { newest: number }, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    const atLeast = shown.newest;
+    const number = Number(await client.ask<string>("eth_blockNumber"));
+    expect(number).toBeGreaterThanOrEqual(atLeast);
+    shown.newest = Math.max(shown.newest, number);
+    const block = await client.ask<{ number: string }>("eth_getBlockByNumber", "latest", false);
+    expect(Number(block.number)).toBeGreaterThanOrEqual(number);
+    shown.newest = Math.max(shown.newest, Number(block.number));
+    await pause(1);
+  }
+}
+
+/** Sends one transaction; at once each connection has it, and has its block as soon as one has its receipt. */
+async function sendAndFollow(nonce: number): Promise<void> {
+  const [first, ...others] = clients.map((_, index) => clients[(index + nonce) % CLIENTS]) as [
+    Client,
+    ...Client[],
+  ];
+  const { raw } = aTransaction({ nonce: BigInt(nonce) });
+  const hash = await first.ask<string>("eth_sendRawTransaction", toHex(raw)).catch((error: Error) => {
+    // Sent twice, because the connection broke before the answer came.
+    if (error.message !== "Known transaction" && error.message !== "Nonce too low") throw error;
+    return toHex(aTransaction({ nonce: BigInt(nonce) }).hash);
+  });
+  await Promise.all(
+    others.map(async (client) => {
+      expect(await client.ask("eth_getTransactionByHash", hash)).toMatchObject({ hash });
+      const pending = await client.ask<string>("eth_getTransactionCount", SENDER, "pending");
+      expect(Number(pending)).toBeGreaterThan(nonce);
+    }),
+  );
+  const receipt = await until(
+    async () =>
+      (await first.ask<{ blockNumber: string; blockHash: string } | null>(
+        "eth_getTransactionReceipt",
+        hash,
+      )) ?? undefined,
+    30_000,
+    "a receipt",
+  );
+  await Promise.all(
+    others.map(async (client) => {
+      const [block, again, count, mined] = await Promise.all([
+        client.ask("eth_getBlockByNumber", receipt.blockNumber, false),
+        client.ask("eth_getTransactionReceipt", hash),
+        client.ask<string>("eth_getTransactionCount", SENDER, "latest"),
+        client.ask("eth_getTransactionByHash", hash),
+      ]);
+      expect(block).toMatchObject({ hash: receipt.blockHash });
+      expect(again).toMatchObject(receipt);
+      expect(Number(count)).toBeGreaterThan(nonce);
+      expect(mined).toMatchObject({ blockHash: receipt.blockHash });
+    }),
+  );
+}
+
+describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+  it("answers as one node on all connections, while its threads end one after the other", async () => {
+    const shown = { newest: 0 };
+    let isOver = false;
+    const watching = clients.map((client) => watchHeads(client, shown, () => isOver));
+    for (let nonce = 0; nonce < 6; nonce++) {
+      if (nonce > 0 && nonce % 2 === 0) endThread((nonce / 2) % THREADS);
+      await sendAndFollow(nonce);
+    }
+    endThread(0);
+    await until(async () => (deaths() === 3 ? true : undefined), 10_000, "the end of three threads");
+    const height = shown.newest;
+    await until(async () => (shown.newest >= height + 2 ? true : undefined), 20_000, "two more blocks");
+    isOver = true;
+    await Promise.all(watching);
+    expect(clients.some(({ broken }) => broken > 0)).toBe(true);
+    for (const client of clients) client.close();
+    expect(await node.stop()).toBe(0);
+  });
+});
+
+function deaths(): number {
+  return logOf(node).filter(({ message }) => message.startsWith("a thread for callers ended")).length;
+}

@@ -1,0 +1,132 @@
+import { MessageChannel } from "node:worker_threads";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { SimulationJob } from "../../../src/execution/simulation/callRequest.ts";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import { ERRORS, RpcError } from "../../../src/rpc/errors/errors.ts";
+import { JsonPieces, RawJson } from "../../../src/rpc/method.ts";
+import { createMainThread, type MainThread } from "../../../src/rpc/threads/mainThread.ts";
+import type { FromThread, NumberedAnswer, RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
+import { fromRemote } from "../../../src/rpc/threads/remoteAnswer.ts";
+import { createRequestHost, type RequestHost } from "../../../src/rpc/threads/requestHost.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
+import { aToyDispatcher } from "../toyMethods.ts";
+
+const CALLER = { client: 1, remoteHost: "10.0.0.1", isForeignPage: false };
+const PRESENT = { isAbandoned: () => false };
+
+/** A thread and the main thread, which exchange real messages. */
+function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) {
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => {
+    main.close();
+    port1.close();
+  });
+  const main: MainThread = createMainThread((message) => port1.postMessage(message));
+  port1.on("message", (answers: readonly NumberedAnswer[]) => main.receive(answers));
+  const toy = aToyDispatcher();
+  let messages = 0;
+  const host: RequestHost = createRequestHost({
+    dispatcher: toy.dispatcher,
+    simulator: { run: () => Promise.reject(new Error("nothing is simulated")) },
+    readiness: () => [],
+    post: (answers) => port2.postMessage(answers),
+    logger: silentLogger,
+    ...parts,
+  });
+  port2.on("message", (message: FromThread) => {
+    messages++;
+    if (message.kind === "requests") host.receive(message.requests);
+    else if (message.kind === "abandoned") host.abandon(message.ids);
+  });
+  const call = async (method: string, params: readonly unknown[] = [], requester = PRESENT) => {
+    const answer = await main.ask({ kind: "call", method, params, caller: CALLER }, requester);
+    return answer === "busy" ? answer : fromRemote(answer as RemoteAnswer);
+  };
+  return { main, host, call, ...toy, messages: () => messages };
+}
+
+describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
+  it("are answered as there: values, errors, text and pieces; the text of a batch in one message", async () => {
+    const { call, messages } = twoSides();
+    const answers = await Promise.all([
+      call("eth_chainId"),
+      call("eth_getBalance", ["0x1", "latest"]),
+      call("eth_getBalance", ["0x1"]),
+      call("toy_refuses"),
+      call("nothing_known"),
+      call("toy_null"),
+      call("toy_raw"),
+      call("toy_throws"),
+    ]);
+    expect(answers).toEqual([
+      "0x1c03",
+      "0x1 at latest",
+      ERRORS.invalidParams,
+      ERRORS.blockNotFound,
+      ERRORS.methodNotFound,
+      null,
+      new RawJson('{"a":[1,{"b":[]}]}'),
+      ERRORS.internalError,
+    ]);
+    // The very errors, since metrics tell them apart by identity.
+    expect(answers[3]).toBe(ERRORS.blockNotFound);
+    expect(messages()).toBe(1);
+    const pieces = await call("toy_pieces");
+    expect(pieces).toBeInstanceOf(JsonPieces);
+  });
+
+  it("begin in their order", async () => {
+    const { call, backend } = twoSides();
+    const labels = Array.from({ length: 50 }, (_, index) => `${index}`);
+    const all = labels.map((label) => call("toy_hold", [label]));
+    await expect.poll(() => backend.calls).toEqual(labels);
+    for (const finish of backend.held) finish("done");
+    expect(await Promise.all(all)).toEqual(labels.map(() => "done"));
+  });
+
+  it("of one connection are of one client; a call whose caller is gone is abandoned there, too", async () => {
+    const { call, backend } = twoSides();
+    let isGone = false;
+    const leaving = call("toy_hold", ["leaves"], { isAbandoned: () => isGone });
+    const staying = call("toy_hold", ["stays"]);
+    await expect.poll(() => backend.contexts.length).toBe(2);
+    const [first, second] = backend.contexts;
+    expect(first?.client).toBe(second?.client);
+    expect(first?.isAbandoned()).toBe(false);
+    isGone = true;
+    await expect.poll(() => first?.isAbandoned(), { timeout: 5000 }).toBe(true);
+    expect(second?.isAbandoned()).toBe(false);
+    for (const finish of backend.held) finish("done");
+    await Promise.all([leaving, staying]);
+  });
+
+  it("are abandoned when their thread has ended, and not answered", async () => {
+    const { call, host, backend } = twoSides();
+    void call("toy_hold");
+    await expect.poll(() => backend.contexts.length).toBe(1);
+    host.drop();
+    expect(backend.contexts[0]?.isAbandoned()).toBe(true);
+    backend.held[0]?.("too late");
+  });
+
+  it("are refused when too many wait for the main thread", async () => {
+    const { call } = twoSides();
+    const all = Array.from({ length: 16_385 }, () => call("toy_later"));
+    expect(await all.at(-1)).toBe("busy");
+    expect(await all[0]).toBe("later");
+  });
+
+  it("that the main thread fails at are failures of theirs alone", async () => {
+    const { main } = twoSides({ readiness: () => JSON.parse("not JSON") });
+    await expect(main.ask({ kind: "readiness", query: "" })).rejects.toThrow("JSON");
+    const job = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
+    await expect(main.ask({ kind: "simulate", job, caller: CALLER })).rejects.toThrow("nothing is simulated");
+  });
+});
+
+describe("an error from another thread", () => {
+  it("keeps its data", () => {
+    const error = fromRemote({ kind: "error", code: 3, message: "Execution reverted", data: "0x08" });
+    expect(error).toEqual(new RpcError(3, "Execution reverted", "0x08"));
+  });
+});

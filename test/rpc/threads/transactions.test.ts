@@ -1,0 +1,92 @@
+import { MessageChannel } from "node:worker_threads";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Address } from "../../../src/primitives/address.ts";
+import { err, ok } from "../../../src/primitives/result.ts";
+import { createPoolHost } from "../../../src/rpc/threads/poolHost.ts";
+import { createTransactionSender } from "../../../src/rpc/threads/sender.ts";
+import { poolError } from "../../../src/txpool/errors.ts";
+import { createRemoteSubmission } from "../../../src/txpool/submission.ts";
+import type { TxPool } from "../../../src/txpool/txPool.ts";
+import type { SentTransaction } from "../../../src/types/transaction.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { account } from "../../builders/testAccounts.ts";
+import { IN_REAL_TIME } from "../../realTime.ts";
+
+/** A thread that sends, and the main thread with a pool that refuses what `isRefused` names. */
+function twoSides(isRefused: (transaction: SentTransaction) => boolean = () => false) {
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => port1.close());
+  const added: SentTransaction[] = [];
+  let messages = 0;
+  const add = ((transaction) => {
+    added.push(transaction);
+    return isRefused(transaction) ? poolError("nonceTooLow", "local", "it is too low") : ok(undefined);
+  }) as TxPool["add"];
+  const sender = createTransactionSender((message, transferred) =>
+    port1.postMessage(message, [...transferred]),
+  );
+  port1.on("message", sender.receive);
+  const host = createPoolHost({ add }, (decided) => port2.postMessage(decided));
+  port2.on("message", (message) => {
+    messages++;
+    host.receive(message);
+  });
+  return { sender, host, added, messages: () => messages };
+}
+
+describe("transactions of a thread's callers", IN_REAL_TIME, () => {
+  it("reach the pool in their order, with their signers, in one message; each caller gets the pool's reason", async () => {
+    const { sender, added, messages } = twoSides(({ nonce }) => nonce % 3n === 0n);
+    const submit = createRemoteSubmission(sender.add);
+    const sent = Array.from({ length: 20 }, (_, nonce) =>
+      aTransaction({
+        nonce: BigInt(nonce),
+        privateKey: account(nonce % 5).privateKey,
+        data: new Uint8Array(nonce),
+      }),
+    );
+    const answers = await Promise.all(sent.map(({ raw }) => submit(raw)));
+    expect(added).toEqual(sent);
+    expect(messages()).toBe(1);
+    expect(answers.map((answer) => (answer.ok ? answer.value : answer.error.code))).toEqual(
+      sent.map(({ nonce, hash }) => (nonce % 3n === 0n ? "nonceTooLow" : hash)),
+    );
+    const later = aTransaction({ nonce: 100n });
+    expect(await submit(later.raw)).toEqual(ok(later.hash));
+    expect(added.at(-1)).toEqual(later);
+  });
+
+  it("are refused before they are sent when nothing can be read, or nobody signed", async () => {
+    const { sender, added } = twoSides();
+    const submit = createRemoteSubmission(sender.add);
+    const unsigned = aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) });
+    const answers = [await submit(Uint8Array.of(0xc0)), await submit(unsigned.raw)];
+    expect(answers.map((answer) => (answer.ok ? "added" : answer.error.code))).toEqual([
+      "malformedTransaction",
+      "invalidSignature",
+    ]);
+    expect(added).toEqual([]);
+  });
+
+  it("are bounded in number and bytes while the pool has not decided", async () => {
+    const none = createTransactionSender(() => undefined);
+    const [raw, from] = [new Uint8Array(100), account(0).address as Address];
+    for (let count = 0; count < 16_384; count++) void none.add(raw, from);
+    expect(await none.add(raw, from)).toBe("tooManyWaiting");
+    const large = createTransactionSender(() => undefined);
+    for (let count = 0; count < 64; count++) void large.add(new Uint8Array(1024 * 1024), from);
+    expect(await large.add(raw, from)).toBe("tooManyWaiting");
+    const submit = createRemoteSubmission(large.add);
+    expect(await submit(aTransaction().raw)).toEqual(
+      err({ code: "tooManyWaiting", fault: "caller", message: "the pool refused it" }),
+    );
+  });
+
+  it("of a thread that has ended are added all the same", async () => {
+    const { sender, host, added } = twoSides();
+    const { raw, sender: from } = aTransaction();
+    void sender.add(raw, from);
+    host.drop();
+    await expect.poll(() => added.length).toBe(1);
+  });
+});
