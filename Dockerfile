@@ -30,6 +30,6 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
     CMD ["node", "-e", "fetch(process.env.IBEX_HEALTH_URL).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 # The node is the first process, so that it receives the stop signal.
-ENTRYPOINT ["node", "/opt/ibex/dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=64", "/opt/ibex/dist/main.js"]
 # Without arguments it runs the development network, reachable from outside the container.
 CMD ["--rpc-http-host=0.0.0.0", "--rpc-ws-host=0.0.0.0"]
