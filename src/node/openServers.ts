@@ -1,6 +1,6 @@
 import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import type { Endpoint, ServiceEndpoints } from "../rpc/ports.ts";
+import type { Endpoint, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
 import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
@@ -37,7 +37,9 @@ export async function openServers(
   const access = createCallerAccess(settings);
   const servers = await openRpcServers(settings, ports, {
     access,
-    ...(settings.rpc.threads > 0 && { openThreads: threadOpener(context, stores, chainAndPool, access) }),
+    ...(settings.rpc.threads > 0 && {
+      openThreads: threadOpener(context, stores, chainAndPool, { access, answers: ports.settings }),
+    }),
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
@@ -82,7 +84,7 @@ function threadOpener(
   { settings, logger }: OpenContext,
   { directory }: Stores,
   { chain, shownHead, simulator, pool: { pool } }: ChainAndPool,
-  access: CallerAccess,
+  { access, answers }: { readonly access: CallerAccess; readonly answers: RpcSettings },
 ): OpenHttpThreads {
   return async (http, answering) => {
     const threads = await openRpcThreads(
@@ -92,6 +94,7 @@ function threadOpener(
         spec: settings.chainSpec,
         gasCap: settings.rpc.gasCap ?? 0n,
         http,
+        answers,
       },
       {
         ...answering,

@@ -64,6 +64,8 @@ export interface TxPool extends PoolEvents {
   readonly blockFloors: BlockFloors;
   /** Takes effect with the next selection (miner_setMinGasPrice, miner_setMinPriorityFee). */
   changeBlockFloors(floors: Partial<BlockFloors>): void;
+  /** Calls `listener` after each change, before the change is answered. */
+  onFloorsChanged(listener: (floors: BlockFloors) => void): void;
   readonly statistics: PoolStatistics;
   /** More detailed than the statistics, and slower. */
   breakdown(): PoolBreakdown;
@@ -87,6 +89,7 @@ class Pool implements TxPool {
   readonly #prioritySenders: ReadonlySet<string>;
   readonly #bumpPercent: number;
   #blockFloors: BlockFloors;
+  readonly #floorListeners: ((floors: BlockFloors) => void)[] = [];
   #arrived = 0;
 
   constructor(limits: TxPoolLimits, parts: PoolParts) {
@@ -174,6 +177,11 @@ class Pool implements TxPool {
 
   changeBlockFloors(floors: Partial<BlockFloors>): void {
     this.#blockFloors = { ...this.#blockFloors, ...floors };
+    for (const listener of this.#floorListeners) listener(this.#blockFloors);
+  }
+
+  onFloorsChanged(listener: (floors: BlockFloors) => void): void {
+    this.#floorListeners.push(listener);
   }
 
   get statistics(): PoolStatistics {

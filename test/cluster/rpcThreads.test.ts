@@ -71,7 +71,7 @@ beforeAll(async () => {
   flags = temporaryFolder();
   mkdirSync(flags, { recursive: true });
   node = await startNodeProcess({
-    options: [`--rpc-threads=${THREADS}`],
+    options: [`--rpc-threads=${THREADS}`, "--rpc-http-apis=ETH,NET,WEB3,MINER,TXPOOL"],
     runtimeOptions: ["--import", endingThreads(flags)],
   });
   clients = Array.from({ length: CLIENTS }, () => new Client(node.httpPort));
@@ -153,6 +153,38 @@ async function sendAndFollow(nonce: number): Promise<void> {
 }
 
 describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+  it("has one price floor, the last one set, on every connection at once", async () => {
+    const [first] = clients;
+    if (first === undefined) throw new Error();
+    for (const price of ["0x3b9aca07", "0x0"]) {
+      expect(await first.ask("miner_setMinGasPrice", price)).toBe(true);
+      expect(await first.ask("miner_setMinPriorityFee", price)).toBe(true);
+      const prices = await Promise.all(clients.map((client) => client.ask<string>("eth_gasPrice")));
+      expect(prices.filter((told) => BigInt(told) < BigInt(price))).toEqual([]);
+      expect(new Set(prices).size).toBe(1);
+      const fees = await Promise.all(clients.map((client) => client.ask("eth_maxPriorityFeePerGas")));
+      expect(new Set(fees)).toEqual(new Set([price]));
+    }
+  });
+
+  it("answers logs, fees and what the pool has alike on every connection", async () => {
+    const methods: [method: string, ...params: unknown[]][] = [
+      ["eth_getLogs", { fromBlock: "0x0", toBlock: "latest" }],
+      ["eth_getLogs", { fromBlock: "0x0", toBlock: "0x100" }],
+      ["eth_feeHistory", "0x1", "0x0", [10, 50]],
+      ["net_version"],
+      ["web3_clientVersion"],
+      ["txpool_besuTransactions"],
+    ];
+    for (const [method, ...params] of methods) {
+      const answers = await Promise.all(clients.map((client) => client.ask(method, ...params)));
+      expect(answers[0]).not.toBeNull();
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    }
+    const statistics = await Promise.all(clients.map((client) => client.ask("txpool_besuStatistics")));
+    expect(statistics[0]).toMatchObject({ localCount: 0 });
+  });
+
   it("answers as one node on all connections, while its threads end one after the other", async () => {
     const shown = { newest: 0 };
     let isOver = false;

@@ -42,6 +42,8 @@ export interface ChainView extends ChainReader {
   refresh(): boolean;
   /** Merkle proofs at block `number` (eth_getProof); undefined when that state is not stored. */
   prove(number: bigint, address: Address, slots: readonly Uint8Array[]): AccountProof | undefined;
+  /** Whether reading the receipts of block `number` costs no read of the disk. */
+  hasReceiptsInMemory(number: bigint): boolean;
   close(): void;
 }
 
@@ -141,6 +143,10 @@ class SnapshotView implements ChainView {
     return this.open.world.prove(number, address, slots);
   }
 
+  hasReceiptsInMemory(number: bigint): boolean {
+    return this.open.blocks.hasReceiptsInMemory(number);
+  }
+
   onHeadChanged(listener: (change: HeadChange) => void): () => void {
     return this.listeners.add(listener);
   }
@@ -170,7 +176,7 @@ class ViewStores {
   readonly reads: ChainReads;
   head: NamedHeader;
   private readonly database: MovingReads;
-  private readonly blocks: BlockStore;
+  readonly blocks: BlockStore;
 
   constructor(database: MovingReads, { ibft: schedule }: Pick<ChainSpec, "ibft">) {
     this.database = database;

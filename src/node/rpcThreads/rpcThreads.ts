@@ -5,6 +5,7 @@ import type { RootLogger } from "../../observability/logger.ts";
 import type { LogLine } from "../../observability/remoteLogger.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import type { CallAnswerer } from "../../rpc/dispatcher.ts";
+import type { RpcSettings } from "../../rpc/ports.ts";
 import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/server/server.ts";
@@ -17,6 +18,7 @@ import {
 import { createPoolHost, type PoolHost } from "../../rpc/threads/poolHost.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createRequestHost, type RequestHost } from "../../rpc/threads/requestHost.ts";
+import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import { SupervisedThread } from "../../workers/supervisedThread.ts";
 import { workerEntry } from "../../workers/workerEntry.ts";
@@ -30,13 +32,14 @@ export interface RpcThreadsSettings {
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
   readonly http: HttpSettings;
+  readonly answers: RpcSettings;
 }
 
 export interface RpcThreadsParts {
   /** Answers what threads do not answer themselves. */
   readonly dispatcher: CallAnswerer;
   readonly simulator: Simulator;
-  readonly pool: Pick<TxPool, "add">;
+  readonly pool: Pick<TxPool, "add" | "blockFloors" | "onFloorsChanged">;
   readiness(query: URLSearchParams): Objections;
   /** Calls `listener` after each move of the head, when it was shown. */
   onHeadChanged(listener: () => void): () => void;
@@ -94,10 +97,13 @@ class Threads implements RpcThreads {
     this.port = listener.port;
     this.listener = listener;
     this.connections = createConnectionMemory(settings.threads);
+    const floors = openSharedFloors();
+    floors.write(parts.pool.blockFloors);
+    parts.pool.onFloorsChanged(floors.write);
     const writeLine = createThreadLines(parts.logger, () => performance.now());
     const threadParts = { ...parts, listener, writeLine };
     this.threads = Array.from({ length: settings.threads }, (_, index) => {
-      const data = dataOf(settings, parts, { index, connections: this.connections });
+      const data = dataOf(settings, parts, { index, connections: this.connections, floors: floors.memory });
       return new RpcThread(data, threadParts);
     });
     this.stopListening = parts.onHeadChanged(() => {
@@ -129,9 +135,9 @@ class Threads implements RpcThreads {
 }
 
 function dataOf(
-  { databasePath, spec, gasCap, http }: RpcThreadsSettings,
+  { databasePath, spec, gasCap, http, answers }: RpcThreadsSettings,
   { shownHead, count, logger }: RpcThreadsParts,
-  own: Pick<RpcThreadData, "index" | "connections">,
+  own: Pick<RpcThreadData, "index" | "connections" | "floors">,
 ): RpcThreadData {
   return {
     ...{
@@ -139,6 +145,8 @@ function dataOf(
       gasCap,
       http,
       shownHead,
+      // The price floors become values here: those of the shared memory take their place.
+      settings: { ...answers, gasPrice: { ...answers.gasPrice } },
       logLevels: logger.sharedLevels,
       isMetered: count !== undefined,
     },

@@ -25,6 +25,7 @@ import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { openWorkerPort, receiveMessages } from "../../workers/workerPort.ts";
 import { httpServerSettings, offered } from "../callerAccess.ts";
+import { localPorts } from "./localPorts.ts";
 import type { RpcThreadData } from "./threadData.ts";
 
 /*
@@ -61,10 +62,7 @@ async function open(socket: number): Promise<void> {
   const rpcLogger = logger.child("rpc");
   const methods = threadMethods(METHODS, { main, view });
   const backend = threadBackend({
-    chain: view,
-    spec: data.spec,
-    clock: systemClock,
-    prove: (...at) => view.prove(...at),
+    ...localPorts(data, view),
     simulator: simulatorOfThread(),
     submit: createRemoteSubmission(transactions.add),
   });

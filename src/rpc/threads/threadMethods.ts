@@ -76,14 +76,29 @@ export function threadMethods(
 }
 
 /** Ports that a thread has itself, and the pool, which it has in name only. */
-type LocalPort = "chain" | "spec" | "clock" | "simulator" | "prove" | "submit" | "pool";
+type LocalPort =
+  | "chain"
+  | "spec"
+  | "clock"
+  | "settings"
+  | "simulator"
+  | "prove"
+  | "submit"
+  | "gasPrices"
+  | "feeHistory"
+  | "findLogs"
+  | "pool";
 const LOCAL: ReadonlySet<keyof RpcBackend> = new Set<LocalPort>([
   "chain",
   "spec",
   "clock",
+  "settings",
   "simulator",
   "prove",
   "submit",
+  "gasPrices",
+  "feeHistory",
+  "findLogs",
   "pool",
 ]);
 
@@ -96,20 +111,19 @@ export function threadBackend(ports: Pick<RpcBackend, Exclude<LocalPort, "pool">
 }
 
 /** What a method asked for is on the main thread. */
-class NotOnThisThread extends Error {
+export class NotOnThisThread extends Error {
   override name = "NotOnThisThread";
 }
 
 /** A pool that is on the main thread. */
-const POOL_ELSEWHERE = {
-  get: leave,
-  entries: leave,
-  nextNonce: leave,
-};
-
-function leave(): never {
-  throw new NotOnThisThread("the pool is on the main thread");
-}
+const POOL_ELSEWHERE: object = new Proxy(
+  {},
+  {
+    get(): never {
+      throw new NotOnThisThread("the pool is on the main thread");
+    },
+  },
+);
 
 /** Waits for the moment between the write of a block and the announcement of the head. False when it takes long. */
 async function refreshed(view: Pick<ChainView, "refresh">): Promise<boolean> {

@@ -1,0 +1,50 @@
+import { baseFeeAfter } from "../../chain/nextBlockView.ts";
+import type { ChainView } from "../../chain/view/chainView.ts";
+import { createQuickFinder } from "../../logs/quickLogs.ts";
+import { systemClock } from "../../primitives/clock.ts";
+import { createFeeHistoryReader } from "../../rpc/fees/feeHistory.ts";
+import { createGasPriceOracle } from "../../rpc/fees/gasPriceOracle.ts";
+import type { RpcBackend } from "../../rpc/ports.ts";
+import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
+import { NotOnThisThread } from "../../rpc/threads/threadMethods.ts";
+import type { RpcThreadData } from "./threadData.ts";
+
+/** What a thread answers from its view of the chain: blocks, proofs, suggested prices, and logs of few blocks. */
+export function localPorts(
+  { spec, settings, floors: memory }: Pick<RpcThreadData, "spec" | "settings" | "floors">,
+  view: ChainView,
+): Pick<
+  RpcBackend,
+  "chain" | "spec" | "clock" | "settings" | "prove" | "gasPrices" | "feeHistory" | "findLogs"
+> {
+  const floors = openSharedFloors(memory);
+  const gasPrice = {
+    ...settings.gasPrice,
+    get minGasPriceWei() {
+      return floors.read().minGasPriceWei;
+    },
+    get minPriorityFeeWei() {
+      return floors.read().minPriorityFeeWei;
+    },
+  };
+  const fees = {
+    chain: view,
+    spec,
+    nextBaseFeePerGas: () => baseFeeAfter(view.head.header, spec, systemClock.nowMs()),
+  };
+  const findQuickly = createQuickFinder(view, view);
+  return {
+    chain: view,
+    spec,
+    clock: systemClock,
+    settings: { ...settings, gasPrice },
+    prove: (...at) => view.prove(...at),
+    gasPrices: createGasPriceOracle(gasPrice, fees),
+    feeHistory: createFeeHistoryReader(fees),
+    async findLogs(...query) {
+      const found = findQuickly(...query);
+      if (found === undefined) throw new NotOnThisThread("the main thread has wide searches made");
+      return found;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { bigintToFixedBytes, bytesToBigint, smaller } from "../../primitives/quantity.ts";
+
+/** The lowest prices of this node's blocks, which bound the suggested ones; wei per gas. */
+export interface PriceFloors {
+  readonly minGasPriceWei: bigint;
+  readonly minPriorityFeeWei: bigint;
+}
+
+/**
+ * The floors in memory that threads share, so that a change by miner_setMinGasPrice holds for all connections once it is
+ * answered. The main thread writes it.
+ *
+ *   sequence i32, odd while it is being written | gas price, 32 bytes | priority fee, 32 bytes
+ */
+export interface SharedFloors {
+  /** Handed to other threads. */
+  readonly memory: SharedArrayBuffer;
+  read(): PriceFloors;
+  /** Only the main thread calls it. */
+  write(floors: PriceFloors): void;
+}
+
+const WORD = 32;
+const AT_PRICE = 4;
+const AT_FEE = AT_PRICE + WORD;
+
+/** The floors in that memory, or in new memory, where they are 0. */
+export function openSharedFloors(
+  memory: SharedArrayBuffer = new SharedArrayBuffer(AT_FEE + WORD),
+): SharedFloors {
+  const sequence = new Int32Array(memory, 0, 1);
+  const bytes = new Uint8Array(memory);
+  return {
+    memory,
+    read() {
+      // The writer takes less than a microsecond.
+      for (;;) {
+        const before = Atomics.load(sequence, 0);
+        const copy = Uint8Array.from(bytes);
+        if (before % 2 !== 0 || Atomics.load(sequence, 0) !== before) continue;
+        return {
+          minGasPriceWei: bytesToBigint(copy.subarray(AT_PRICE, AT_FEE)),
+          minPriorityFeeWei: bytesToBigint(copy.subarray(AT_FEE)),
+        };
+      }
+    },
+    write({ minGasPriceWei, minPriorityFeeWei }) {
+      Atomics.add(sequence, 0, 1);
+      bytes.set(wordOf(minGasPriceWei), AT_PRICE);
+      bytes.set(wordOf(minPriorityFeeWei), AT_FEE);
+      Atomics.add(sequence, 0, 1);
+    },
+  };
+}
+
+/** No price of a transaction is larger than a word. */
+function wordOf(wei: bigint): Uint8Array {
+  return bigintToFixedBytes(smaller(wei, LARGEST_WORD), WORD);
+}
+
+const LARGEST_WORD = 2n ** 256n - 1n;
