@@ -1,5 +1,5 @@
 import type { ApiGroup } from "../config/apiGroups.ts";
-import type { HttpSettings, RpcServerSettings, Settings } from "../config/settings.ts";
+import type { HttpSettings, RpcServerSettings, Settings, WebSocketSettings } from "../config/settings.ts";
 import type { DispatcherSettings } from "../rpc/dispatcher.ts";
 import type { RpcMethod } from "../rpc/method.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
@@ -8,6 +8,7 @@ import { remade } from "../rpc/remade.ts";
 import { type Objections, readiness } from "../rpc/server/health.ts";
 import type { HttpSettings as HttpServerSettings } from "../rpc/server/http.ts";
 import type { ServerAccess } from "../rpc/server/server.ts";
+import type { WebSocketSettings as WebSocketServerSettings } from "../rpc/server/websocket.ts";
 
 /** What callers may do; replaced when the configuration is reread, and read for each request. */
 export interface CallerAccess {
@@ -49,6 +50,24 @@ export function httpServerSettings(settings: HttpSettings, current: () => HttpSe
   };
 }
 
+/** The same of the WebSocket server. */
+export function webSocketServerSettings(
+  settings: WebSocketSettings,
+  current: () => WebSocketSettings,
+): WebSocketServerSettings {
+  return {
+    host: settings.host,
+    port: settings.port,
+    ...accessOf(settings),
+    access: remade(current, accessOf),
+    maxActiveConnections: settings.maxConnections,
+    maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
+    proxyAddresses: settings.proxyAddresses,
+    maxFrameBytes: settings.maxFrameBytes,
+    timeoutMs: settings.timeoutMs,
+  };
+}
+
 /** What is objected to the node being ready (json-rpc-errors.md#health). */
 export function readinessOf(
   ports: Pick<RpcPorts, "network" | "isPausedByDisk" | "syncStatus" | "clock" | "chain">,
@@ -62,7 +81,7 @@ export function readinessOf(
   return (query) => readiness(query, health);
 }
 
-export function accessOf({ hostAllowlist, trustedOrigins }: RpcServerSettings): ServerAccess {
+function accessOf({ hostAllowlist, trustedOrigins }: RpcServerSettings): ServerAccess {
   return { allowedHosts: hostAllowlist, trustedOrigins };
 }
 

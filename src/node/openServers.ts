@@ -9,7 +9,7 @@ import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
-import { type OpenHttpThreads, openRpcServers, type RpcServers } from "./rpcServers.ts";
+import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcServers.ts";
 import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
 
 /** The servers for JSON-RPC and metrics; each is undefined when it is off. */
@@ -79,21 +79,21 @@ export async function openServers(
   return ok({ http, webSocket, metricsEndpoint, access });
 }
 
-/** Opens HTTP on threads that read the database themselves. */
+/** Opens the servers on threads that read the database themselves. */
 function threadOpener(
   { settings, logger }: OpenContext,
   { directory }: Stores,
   { chain, shownHead, simulator, pool: { pool } }: ChainAndPool,
   { access, answers }: { readonly access: CallerAccess; readonly answers: RpcSettings },
-): OpenHttpThreads {
-  return async (http, answering) => {
+): OpenThreads {
+  return async (servers, answering) => {
     const threads = await openRpcThreads(
       {
         threads: settings.rpc.threads,
         databasePath: directory.chain,
         spec: settings.chainSpec,
         gasCap: settings.rpc.gasCap ?? 0n,
-        http,
+        ...servers,
         answers,
       },
       {
@@ -105,7 +105,7 @@ function threadOpener(
         logger,
       },
     );
-    if (threads.ok) access.onReplaced(() => access.now.http && threads.value.changeAccess(access.now.http));
+    if (threads.ok) access.onReplaced(() => threads.value.changeAccess(access.now));
     return threads;
   };
 }

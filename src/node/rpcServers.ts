@@ -1,3 +1,4 @@
+import { SUPPORTED_API_GROUPS } from "../config/apiGroups.ts";
 import type { HttpSettings, RpcServerSettings, Settings, WebSocketSettings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
@@ -7,15 +8,21 @@ import { createRpcBackend } from "../rpc/backend.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
-import { remade } from "../rpc/remade.ts";
 import { createRpcMetrics, declareRpcCounts, type RpcCount, type RpcMetrics } from "../rpc/rpcMetrics.ts";
 import { openHttpServer } from "../rpc/server/http.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
 import { openWebSocketServer } from "../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
-import { accessOf, type CallerAccess, httpServerSettings, offered, readinessOf } from "./callerAccess.ts";
-import type { RpcThreads, RpcThreadsParts } from "./rpcThreads/rpcThreads.ts";
+import {
+  type CallerAccess,
+  httpServerSettings,
+  offered,
+  readinessOf,
+  webSocketServerSettings,
+} from "./callerAccess.ts";
+import type { RpcThreads, RpcThreadsError } from "./rpcThreads/rpcThreads.ts";
+import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 
 /** The JSON-RPC servers that the operator enabled. */
 export interface RpcServers {
@@ -34,17 +41,17 @@ export interface RpcServerParts {
   readonly metrics: Metrics | undefined;
   /** That of the settings when absent. */
   readonly access?: CallerAccess;
-  /** Opens HTTP on threads of its own; absent when the main thread is to answer. */
-  readonly openThreads?: OpenHttpThreads;
+  /** Opens the servers on threads of their own; absent when the main thread is to answer. */
+  readonly openThreads?: OpenThreads;
 }
 
-/** Opens the server on threads, which ask `answering` for what they do not answer themselves. */
-export type OpenHttpThreads = (
-  settings: HttpSettings,
-  answering: Pick<RpcThreadsParts, "dispatcher" | "readiness" | "count">,
-) => Promise<Result<RpcThreads, ServerErrorCode>>;
+/** Opens the servers on threads, which ask `answering` for what they do not answer themselves. */
+export type OpenThreads = (
+  settings: Pick<Settings, "http" | "webSocket">,
+  answering: Pick<RpcThreadsParts, "dispatcher" | "readiness" | "count" | "onSyncChanged">,
+) => Promise<Result<RpcThreads, ServerErrorCode> | RpcThreadsError>;
 
-interface CountedParts extends Omit<RpcServerParts, "metrics" | "access"> {
+interface CountedParts extends Omit<RpcServerParts, "metrics" | "access" | "openThreads"> {
   readonly access: () => Pick<Settings, "http" | "webSocket">;
   readonly reader: MessageReader;
   readonly metrics: RpcMetrics | undefined;
@@ -54,11 +61,11 @@ interface CountedParts extends Omit<RpcServerParts, "metrics" | "access"> {
 export async function openRpcServers(
   configured: Pick<Settings, "http" | "webSocket">,
   ports: RpcPorts,
-  { metrics, access, ...others }: RpcServerParts,
+  { metrics, access, openThreads, ...others }: RpcServerParts,
 ): Promise<Result<RpcServers, ServerErrorCode>> {
   const { http, webSocket } = fitToOpenFiles(configured, others);
   const backend = createRpcBackend(ports);
-  const open: { http?: RpcServer | RpcThreads; webSocket?: RpcServer } = {};
+  const open: { http?: RpcServer; webSocket?: RpcServer; threads?: RpcThreads } = {};
   const counts = {
     httpConnections: () => open.http?.connectionCount ?? 0,
     webSocketConnections: () => open.webSocket?.connectionCount ?? 0,
@@ -66,10 +73,21 @@ export async function openRpcServers(
   const count = metrics && declareRpcCounts(metrics, counts);
   const rpcMetrics = count && createRpcMetrics(metrics.stopwatchSeconds, count);
   metrics?.beforeRead(async () => {
-    if (open.http !== undefined && "flushCounts" in open.http) await open.http.flushCounts();
+    await open.threads?.flushCounts();
   });
   const reader = createMessageReader(others.clock, rpcMetrics);
   const parts = { ...others, reader, count, metrics: rpcMetrics, access: () => access?.now ?? configured };
+  if (openThreads !== undefined && (http !== undefined || webSocket !== undefined)) {
+    const threads = await openThreads({ http, webSocket }, threadAnswers(backend, parts));
+    if (!threads.ok) return nameOption(threads, "option" in threads ? threads.option : "--rpc-http");
+    Object.assign(open, { threads: threads.value }, threads.value.servers);
+    return ok({
+      http: open.http,
+      webSocket: open.webSocket,
+      begin: threads.value.begin,
+      close: () => threads.value.close().finally(reader.close),
+    });
+  }
   const httpServer = http === undefined ? undefined : await openHttp(http, backend, parts);
   if (httpServer?.ok === false) return nameOption(httpServer, "--rpc-http");
   const webSocketServer =
@@ -83,9 +101,7 @@ export async function openRpcServers(
   return ok({
     http: open.http,
     webSocket: open.webSocket,
-    async begin() {
-      if (open.http !== undefined && "begin" in open.http) await open.http.begin();
-    },
+    begin: () => Promise.resolve(),
     close: async () => {
       // Requests that arrived completely are still answered while the servers close.
       await Promise.all([open.http?.close(), open.webSocket?.close()]).finally(reader.close);
@@ -116,19 +132,25 @@ function fitToOpenFiles(
   };
 }
 
+/** What threads ask for. They look themselves whether a group is offered, and count what they are answered. */
+function threadAnswers(backend: RpcBackend, { logger, count }: CountedParts): Parameters<OpenThreads>[1] {
+  const offer = { methods: METHODS, modules: new Set(SUPPORTED_API_GROUPS) };
+  return {
+    dispatcher: createDispatcher(offer, { backend, logger }),
+    readiness: readinessOf(backend),
+    onSyncChanged: backend.onSyncChanged,
+    count,
+  };
+}
+
 async function openHttp(
   settings: HttpSettings,
   backend: RpcBackend,
-  { reader, logger, metrics, count, access, openThreads }: CountedParts,
-): Promise<Result<RpcServer | RpcThreads, ServerErrorCode>> {
+  { reader, logger, metrics, access }: CountedParts,
+): Promise<Result<RpcServer, ServerErrorCode>> {
   const current = (): HttpSettings => access().http ?? settings;
   const offer = offered(METHODS, current);
   const readiness = readinessOf(backend);
-  if (openThreads !== undefined) {
-    // The threads count what they answer, and what they are answered.
-    const dispatcher = createDispatcher(offer, { backend, logger });
-    return openThreads(settings, { dispatcher, readiness, count });
-  }
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
   const answering = { dispatcher, readiness, reader, logger, metrics };
   return openHttpServer(httpServerSettings(settings, current), answering);
@@ -139,7 +161,6 @@ function openWebSocket(
   backend: RpcBackend,
   { reader, clock, logger, metrics, access }: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, maxConnections, maxFrameBytes, timeoutMs } = settings;
   const current = (): WebSocketSettings => access().webSocket ?? settings;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
@@ -150,20 +171,8 @@ function openWebSocket(
   });
   const methods = [...METHODS, ...subscriptions];
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
-  return openWebSocketServer(
-    {
-      host,
-      port,
-      ...accessOf(settings),
-      access: remade(current, accessOf),
-      maxActiveConnections: maxConnections,
-      maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
-      proxyAddresses: settings.proxyAddresses,
-      maxFrameBytes,
-      timeoutMs,
-    },
-    { dispatcher, reader, clock, logger, metrics },
-  );
+  const answering = { dispatcher, reader, clock, logger, metrics };
+  return openWebSocketServer(webSocketServerSettings(settings, current), answering);
 }
 
 /** Adds the option that the operator can change. */

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import WebSocket from "ws";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
@@ -63,9 +64,63 @@ class Client {
   }
 }
 
+/** A subscriber over WebSocket, which connects again when its connection breaks. */
+class Subscriber {
+  readonly heads: number[] = [];
+  readonly pending: string[] = [];
+  private readonly url: string;
+  private socket: WebSocket | undefined;
+  private answer: ((text: string) => void) | undefined;
+  private isClosed = false;
+  broken = 0;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** Resolves when it has its subscriptions. */
+  async connect(): Promise<void> {
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.on("error", () => undefined);
+    socket.once("close", () => {
+      if (this.isClosed) return;
+      this.broken++;
+      setTimeout(() => void this.connect(), 20);
+    });
+    socket.on("message", (data: Buffer) => this.receive(data.toString()));
+    await new Promise((resolve) => socket.once("open", resolve));
+    for (const kind of ["newHeads", "newPendingTransactions"]) await this.ask("eth_subscribe", kind);
+  }
+
+  async ask<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+    const text = await new Promise<string>((resolve) => {
+      this.answer = resolve;
+      this.socket?.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
+    });
+    return (JSON.parse(text) as { result: T }).result;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.socket?.close();
+  }
+
+  private receive(text: string): void {
+    if (!text.includes('"eth_subscription"')) {
+      this.answer?.(text);
+      return;
+    }
+    const { result } = (JSON.parse(text) as { params: { result: string | { number: string } } }).params;
+    if (typeof result === "string") this.pending.push(result);
+    else this.heads.push(Number(result.number));
+  }
+}
+
 let node: NodeProcess;
 let flags: string;
 let clients: readonly Client[];
+let subscribers: readonly Subscriber[];
 
 beforeAll(async () => {
   flags = temporaryFolder();
@@ -75,6 +130,8 @@ beforeAll(async () => {
     runtimeOptions: ["--import", endingThreads(flags)],
   });
   clients = Array.from({ length: CLIENTS }, () => new Client(node.httpPort));
+  subscribers = Array.from({ length: CLIENTS }, () => new Subscriber(node.wsUrl));
+  await Promise.all(subscribers.map((subscriber) => subscriber.connect()));
 }, 60_000);
 
 /** Code that ends the thread for callers with a number when a file of that name appears. */
@@ -185,6 +242,27 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
     expect(statistics[0]).toMatchObject({ localCount: 0 });
   });
 
+  it("tells every subscriber of each pending transaction and of each head in order; no answer is older", async () => {
+    const { raw, hash } = aTransaction({ nonce: 0n, privateKey: account(1).privateKey });
+    const from = subscribers.map(({ heads }) => heads.length);
+    expect(await clients[0]?.ask("eth_sendRawTransaction", toHex(raw))).toBe(toHex(hash));
+    await Promise.all(
+      subscribers.map(async (subscriber, index) => {
+        await expect.poll(() => subscriber.pending).toEqual([toHex(hash)]);
+        await expect.poll(() => subscriber.heads.length).toBeGreaterThanOrEqual((from[index] ?? 0) + 2);
+        const newest = subscriber.heads.at(-1) ?? 0;
+        expect(Number(await subscriber.ask("eth_blockNumber"))).toBeGreaterThanOrEqual(newest);
+        const [first = 0, ...rest] = subscriber.heads.slice();
+        expect(rest).toEqual(rest.map((_, after) => first + after + 1));
+      }),
+    );
+    const ids = await Promise.all(subscribers.map((one) => one.ask<string>("eth_subscribe", "logs", {})));
+    expect(new Set(ids).size).toBe(CLIENTS);
+    const [one, another] = subscribers;
+    expect(await another?.ask("eth_unsubscribe", ids[0])).toBeUndefined();
+    expect(await one?.ask("eth_unsubscribe", ids[0])).toBe(true);
+  });
+
   it("answers as one node on all connections, while its threads end one after the other", async () => {
     const shown = { newest: 0 };
     let isOver = false;
@@ -200,6 +278,12 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
     isOver = true;
     await Promise.all(watching);
     expect(clients.some(({ broken }) => broken > 0)).toBe(true);
+    // Those whose thread ended have subscribed again, and are told of the head.
+    expect(subscribers.some(({ broken }) => broken > 0)).toBe(true);
+    await Promise.all(
+      subscribers.map((each) => expect.poll(() => each.heads.at(-1)).toBeGreaterThanOrEqual(shown.newest)),
+    );
+    for (const subscriber of subscribers) subscriber.close();
     for (const client of clients) client.close();
     expect(await node.stop()).toBe(0);
   });

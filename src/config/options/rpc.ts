@@ -173,7 +173,7 @@ const ANSWER_OPTIONS = {
     type: integerType({ label: "<COUNT>", unit: "threads, 0 for none", max: 64n }),
     default: 0,
     group: "Limits and answers of JSON-RPC",
-    help: "Threads that answer JSON-RPC over HTTP beside the thread that makes blocks; 0 to answer on that one.",
+    help: "Threads that answer JSON-RPC over HTTP and WebSocket beside the thread that makes blocks; 0 to answer on that one.",
   }),
   "rpc-gas-cap": option({
     type: bigintType({ label: "<GAS>", unit: "gas, 0 for no cap", max: MAX_LONG }),

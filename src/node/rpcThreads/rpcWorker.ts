@@ -2,21 +2,26 @@ import { workerData } from "node:worker_threads";
 import { createInlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { openChainView } from "../../chain/view/chainView.ts";
 import { openShownHead } from "../../chain/view/shownHead.ts";
-import type { HttpSettings } from "../../config/settings.ts";
+import type { HttpSettings, Settings, WebSocketSettings } from "../../config/settings.ts";
 import { loadInterpreter } from "../../execution/blockSession.ts";
 import type { SimulationJob, SimulationResult, Simulator } from "../../execution/simulation/callRequest.ts";
 import { createRemoteLogger } from "../../observability/remoteLogger.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
 import type { Requester } from "../../primitives/requester.ts";
+import type { Result } from "../../primitives/result.ts";
 import { createDispatcher } from "../../rpc/dispatcher.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
 import { createMessageReader } from "../../rpc/server/messageReader.ts";
-import type { RpcServer } from "../../rpc/server/server.ts";
+import type { RpcServer, ServerErrorCode } from "../../rpc/server/server.ts";
 import { shareConnections } from "../../rpc/server/sharedConnections.ts";
+import { openWebSocketServer } from "../../rpc/server/websocket.ts";
+import { createSubscriptionMethods } from "../../rpc/subscriptions/subscriptions.ts";
 import { createCountSender } from "../../rpc/threads/countSender.ts";
+import { createEventFeed, openInterests } from "../../rpc/threads/eventFeed.ts";
 import { callerNumbers, createMainThread } from "../../rpc/threads/mainThread.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createTransactionSender } from "../../rpc/threads/sender.ts";
@@ -24,12 +29,12 @@ import { threadBackend, threadMethods } from "../../rpc/threads/threadMethods.ts
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { openWorkerPort, receiveMessages } from "../../workers/workerPort.ts";
-import { httpServerSettings, offered } from "../callerAccess.ts";
+import { httpServerSettings, offered, webSocketServerSettings } from "../callerAccess.ts";
 import { localPorts } from "./localPorts.ts";
 import type { RpcThreadData } from "./threadData.ts";
 
 /*
- * A thread that answers callers of JSON-RPC over HTTP: reads the port that all such threads share, the database at a
+ * A thread that answers callers of JSON-RPC: reads the ports that all such threads share, the database at a
  * snapshot of the newest head, and asks the main thread for the rest.
  */
 const data = workerData as RpcThreadData;
@@ -49,39 +54,80 @@ const transactions = createTransactionSender((message, transferred) =>
 );
 await loadInterpreter();
 
-let access = data.http;
-let server: RpcServer | undefined;
-const current = (): HttpSettings => access;
+let access: Pick<Settings, "http" | "webSocket"> = data.servers;
+const servers: RpcServer[] = [];
 const counts = data.isMetered
   ? createCountSender((all) => post({ kind: "counted", counts: all }))
   : undefined;
 const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
 const reader = createMessageReader(durationClock, metrics);
+const rpcLogger = logger.child("rpc");
+const backend = threadBackend({
+  ...localPorts(data, view),
+  simulator: simulatorOfThread(),
+  submit: createRemoteSubmission(transactions.add),
+});
+const methods = threadMethods(METHODS, { main, view });
+const interests = openInterests(1, data.interests);
+const lostListeners: (() => void)[] = [];
+const events = createEventFeed(
+  (kinds) => interests.change(data.index, kinds),
+  post,
+  () => {
+    for (const listener of lostListeners) listener();
+  },
+);
 
-async function open(socket: number): Promise<void> {
-  const rpcLogger = logger.child("rpc");
-  const methods = threadMethods(METHODS, { main, view });
-  const backend = threadBackend({
-    ...localPorts(data, view),
-    simulator: simulatorOfThread(),
-    submit: createRemoteSubmission(transactions.add),
-  });
+async function open({ http, webSocket }: ToThread & { readonly kind: "open" }): Promise<void> {
+  const opened = [
+    http === undefined ? undefined : await openHttp(http),
+    webSocket === undefined ? undefined : await openWebSocket(webSocket),
+  ];
+  let failure: string | undefined;
+  for (const server of opened) {
+    if (server?.ok === true) servers.push(server.value);
+    else failure ??= server?.error.message;
+  }
+  post({ kind: "opened", failure });
+}
+
+function openHttp(socket: number): Promise<Result<RpcServer, ServerErrorCode>> {
+  const configured = expectDefined(data.servers.http, "the settings of HTTP");
+  const current = (): HttpSettings => access.http ?? configured;
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger: rpcLogger, metrics });
   const readiness = async (query: URLSearchParams): Promise<Objections> => {
     const objections = await main.ask({ kind: "readiness", query: query.toString() });
     return objections === "busy" ? ["too many requests wait"] : objections;
   };
-  const shared = shareConnections(data.connections, data.index);
-  const settings = { ...httpServerSettings(data.http, current), socket, shared };
-  const opened = await openHttpServer(settings, {
+  const shared = shareConnections(data.connections.http, data.index);
+  const settings = { ...httpServerSettings(configured, current), socket, shared };
+  return openHttpServer(settings, { dispatcher, readiness, reader, logger: rpcLogger, metrics });
+}
+
+function openWebSocket(socket: number): Promise<Result<RpcServer, ServerErrorCode>> {
+  const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
+  const current = (): WebSocketSettings => access.webSocket ?? configured;
+  const newest = new Int32Array(data.subscriptions);
+  const subscriptions = createSubscriptionMethods({
+    chain: view,
+    pool: events.pool,
+    onSyncChanged: events.onSyncChanged,
+    logger: rpcLogger,
+    metrics,
+    nextId: () => Atomics.add(newest, 0, 1) + 1,
+    onLost: (listener) => void lostListeners.push(listener),
+  });
+  const offer = offered([...methods, ...subscriptions], current);
+  const dispatcher = createDispatcher(offer, { backend, logger: rpcLogger, metrics });
+  const shared = shareConnections(data.connections.webSocket, data.index);
+  const settings = { ...webSocketServerSettings(configured, current), socket, shared };
+  return openWebSocketServer(settings, {
     dispatcher,
-    readiness,
     reader,
+    clock: durationClock,
     logger: rpcLogger,
     metrics,
   });
-  if (opened.ok) server = opened.value;
-  post({ kind: "opened", failure: opened.ok ? undefined : opened.error.message });
 }
 
 /** Short calls run here; others on the threads for calls, by way of the main thread. */
@@ -103,7 +149,7 @@ function simulatorOfThread(): Simulator {
 }
 
 async function close(): Promise<void> {
-  await server?.close();
+  await Promise.all(servers.map((server) => server.close()));
   reader.close();
   counts?.flush();
   main.close();
@@ -120,6 +166,10 @@ receiveMessages<ToThread>(port, (message) => {
     case "submitted":
       transactions.receive(message);
       break;
+    case "poolEvents":
+    case "syncing":
+      events.receive(message);
+      break;
     case "head":
       view.refresh();
       break;
@@ -128,10 +178,10 @@ receiveMessages<ToThread>(port, (message) => {
       post({ kind: "flushed" });
       break;
     case "open":
-      void open(message.socket);
+      void open(message);
       break;
     case "access":
-      access = message.access as HttpSettings;
+      access = message.access as typeof access;
       break;
     case "close":
       void close();

@@ -1,5 +1,5 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
-import type { HttpSettings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
 import type { ConnectionMemory } from "../../rpc/server/sharedConnections.ts";
 
@@ -10,14 +10,17 @@ export interface RpcThreadData {
   readonly spec: ChainSpec;
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
-  readonly http: HttpSettings;
+  readonly servers: Pick<Settings, "http" | "webSocket">;
   /** Memory of the shown head (shownHead.ts) and of the log levels. */
   readonly shownHead: SharedArrayBuffer;
   readonly logLevels: SharedArrayBuffer;
   /** Memory of the price floors (sharedFloors.ts), in the place of those in the settings. */
   readonly floors: SharedArrayBuffer;
   readonly settings: RpcSettings;
-  readonly connections: ConnectionMemory;
+  readonly connections: { readonly http: ConnectionMemory; readonly webSocket: ConnectionMemory };
+  /** Memory of the events that threads want (eventFeed.ts), and of the newest number of a subscription. */
+  readonly interests: SharedArrayBuffer;
+  readonly subscriptions: SharedArrayBuffer;
   /** Number of the thread, from 0. */
   readonly index: number;
   readonly isMetered: boolean;

@@ -31,6 +31,7 @@ import { remoteHostOf } from "./remoteHost.ts";
 import {
   listen,
   listening,
+  listenOn,
   portOf,
   type RpcServer,
   type ServerAccess,
@@ -48,6 +49,8 @@ export interface WebSocketSettings extends ConnectionLimits, ServerAccess {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
+  readonly socket?: number | undefined;
   /** Replaces the lists of these settings; asked for each request. */
   readonly access?: (() => ServerAccess) | undefined;
   /** A message may have FRAMES_PER_MESSAGE times as many bytes; a larger one ends the connection. */
@@ -70,7 +73,7 @@ export async function openWebSocketServer(
   settings: WebSocketSettings,
   parts: WebSocketParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, arrivalTimes = ARRIVAL_TIMES } = settings;
+  const { host, port, socket, arrivalTimes = ARRIVAL_TIMES } = settings;
   const { clock, logger, metrics } = parts;
   const served = new Set<ServedConnection>();
   const upgrader = new WebSocketServer({
@@ -108,7 +111,9 @@ export async function openWebSocketServer(
     createUpgradeHandler(settings, { checkHost: checkCounted, connections, upgrader, serve }),
   );
 
-  const listened = await listening(() => listen(server, host, port), host, port);
+  const begin = (): Promise<void> =>
+    socket === undefined ? listen(server, host, port) : listenOn(server, socket);
+  const listened = await listening(begin, host, port);
   if (!listened.ok) return listened;
   const heartbeat = startHeartbeat(clock, served);
   return ok({

@@ -29,19 +29,31 @@ export interface SubscriptionTable {
 
 /** Subscriptions that one connection may hold. */
 export const SUBSCRIPTIONS_PER_CONNECTION = 1_000;
-/** Addresses and topics that all log subscriptions together may hold. */
+/** Addresses and topics that all log subscriptions together may hold, of each thread that has some. */
 const CRITERIA_LIMIT = 200_000;
 
-/** `onChanged` is called after something was added or removed. */
+/** `onChanged` is called after something was added or removed. `nextId` numbers subscriptions, from 1 if not given. */
 export function createSubscriptionTable(
   onChanged: () => void,
-  metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed">,
+  {
+    metrics,
+    nextId = counter(),
+  }: {
+    readonly metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
+    readonly nextId?: (() => number) | undefined;
+  } = {},
 ): SubscriptionTable {
-  return new CountedSubscriptions(onChanged, metrics);
+  return new CountedSubscriptions(onChanged, nextId, metrics);
+}
+
+function counter(): () => number {
+  let last = 0;
+  return () => ++last;
 }
 
 class CountedSubscriptions implements SubscriptionTable {
   private readonly onChanged: () => void;
+  private readonly nextId: () => number;
   private readonly metrics: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
   private readonly byId = new Map<string, Subscription>();
   /** Ids only grow, so the order of a map is the order of the ids. */
@@ -53,11 +65,15 @@ class CountedSubscriptions implements SubscriptionTable {
     syncing: new Map(),
   };
   private readonly byConnection = new Map<Connection, Set<Subscription>>();
-  private lastId = 0;
   private criteria = 0;
 
-  constructor(onChanged: () => void, metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed">) {
+  constructor(
+    onChanged: () => void,
+    nextId: () => number,
+    metrics: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined,
+  ) {
     this.onChanged = onChanged;
+    this.nextId = nextId;
     this.metrics = metrics;
   }
 
@@ -66,8 +82,7 @@ class CountedSubscriptions implements SubscriptionTable {
     const exceedsLimit =
       own.size >= SUBSCRIPTIONS_PER_CONNECTION || this.criteria + sizeOf(parameters) > CRITERIA_LIMIT;
     if (exceedsLimit) return undefined;
-    this.lastId++;
-    const subscription = { id: toQuantity(this.lastId), connection, parameters };
+    const subscription = { id: toQuantity(this.nextId()), connection, parameters };
     this.byId.set(subscription.id, subscription);
     // The map has the kind of the parameters.
     (this.byKind[parameters.kind] as Map<string, Subscription>).set(subscription.id, subscription);

@@ -1,7 +1,6 @@
 import type { ChainReader } from "../../chain/chain.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { toHex } from "../../primitives/hex.ts";
-import type { TxPool } from "../../txpool/txPool.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { ERRORS, RpcError } from "../errors/errors.ts";
 import {
@@ -33,11 +32,20 @@ import { createSubscriptionTable, type SubscriptionTable } from "./subscriptionT
 
 export interface SubscriptionPorts {
   readonly chain: Pick<ChainReader, "onHeadChanged">;
-  readonly pool: Pick<TxPool, "onAdded" | "onDropped">;
+  readonly pool: {
+    onAdded(listener: (added: { readonly transaction: SentTransaction }) => void): () => void;
+    onDropped(
+      listener: (dropped: { readonly transaction: Pick<SentTransaction, "hash"> }) => void,
+    ): () => void;
+  };
   /** Calls `listener` whenever the target of a synchronization is set, moved or cleared. */
   onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
+  /** Numbers subscriptions; where several threads have some, from one counter. */
+  readonly nextId?: (() => number) | undefined;
+  /** Calls `listener` when pool events were lost, so that their subscribers must be cut. */
+  readonly onLost?: ((listener: () => void) => void) | undefined;
 }
 
 /**
@@ -49,7 +57,7 @@ export interface SubscriptionPorts {
  * (headNotifications.ts).
  */
 export function createSubscriptionMethods(ports: SubscriptionPorts): readonly RpcMethod<object>[] {
-  const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports.metrics);
+  const table = createSubscriptionTable(() => sources.listenAsNeeded(), ports);
   const sources = createSources(ports, table);
 
   const subscribe = defineMethod({
@@ -143,6 +151,15 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
   ];
   const stops = new Map<Source, () => void>();
 
+  ports.onLost?.(() => {
+    const followers = [...table.of("newPendingTransactions"), ...table.of("droppedPendingTransactions")];
+    logger.warn(
+      { subscriptions: followers.length },
+      "subscribers to the pool cannot be notified as fast as it changes; their connections are closed",
+    );
+    for (const { connection } of followers) connection.cut();
+  });
+
   return {
     listenAsNeeded() {
       for (const source of sources) {
@@ -170,7 +187,7 @@ function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Not
   }
 }
 
-function* ofDropped(table: SubscriptionTable, transaction: SentTransaction): Notifications {
+function* ofDropped(table: SubscriptionTable, transaction: Pick<SentTransaction, "hash">): Notifications {
   const event = createEventText(`"${toHex(transaction.hash)}"`);
   for (const subscription of table.of("droppedPendingTransactions")) yield { subscription, event };
 }

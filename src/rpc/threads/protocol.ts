@@ -3,6 +3,7 @@ import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
 import type { Json } from "../method.ts";
+import type { SyncStatus } from "../ports.ts";
 import type { RpcCount } from "../rpcMetrics.ts";
 import type { Objections } from "../server/health.ts";
 
@@ -66,6 +67,8 @@ export type FromThread =
   | { readonly kind: "counted"; readonly counts: readonly RpcCount[] }
   /** All that was counted before "flush" has been sent. */
   | { readonly kind: "flushed" }
+  /** Events of so many bytes have been worked on. */
+  | { readonly kind: "credit"; readonly bytes: number }
   | { readonly kind: "opened"; readonly failure: string | undefined }
   | { readonly kind: "closed" };
 
@@ -80,8 +83,20 @@ export type ToThread =
   | { readonly kind: "answers"; readonly answers: readonly NumberedAnswer[] }
   /** The head was shown, so views may move. */
   | { readonly kind: "head" }
-  /** Opens the server on a socket that listens already. */
-  | { readonly kind: "open"; readonly socket: number }
+  /**
+   * The pool's events for subscribers (eventFeed.ts): packed transactions that were added, and hashes of dropped ones.
+   * `areLost` when others came meanwhile that the thread had no credit for.
+   */
+  | {
+      readonly kind: "poolEvents";
+      readonly added: Uint8Array<ArrayBuffer>;
+      readonly dropped: Uint8Array;
+      readonly bytes: number;
+      readonly areLost: boolean;
+    }
+  | { readonly kind: "syncing"; readonly status: SyncStatus | undefined }
+  /** Opens the servers on sockets that listen already. */
+  | { readonly kind: "open"; readonly http: number | undefined; readonly webSocket: number | undefined }
   | { readonly kind: "access"; readonly access: unknown }
   /** Send what was counted: metrics are about to be read. */
   | { readonly kind: "flush" }

@@ -1,0 +1,40 @@
+import type { Simulator } from "../../execution/simulation/callRequest.ts";
+import type { RootLogger } from "../../observability/logger.ts";
+import type { LogLine } from "../../observability/remoteLogger.ts";
+import type { CallAnswerer } from "../../rpc/dispatcher.ts";
+import type { SyncStatus } from "../../rpc/ports.ts";
+import type { RpcCount } from "../../rpc/rpcMetrics.ts";
+import type { Objections } from "../../rpc/server/health.ts";
+import type { Interests } from "../../rpc/threads/eventFeed.ts";
+import type { TxPool } from "../../txpool/txPool.ts";
+import type { SharedListener } from "./sharedListener.ts";
+
+/** What threads for callers need of the main thread. */
+export interface RpcThreadsParts {
+  /** Answers what threads do not answer themselves. */
+  readonly dispatcher: CallAnswerer;
+  readonly simulator: Simulator;
+  readonly pool: Pick<TxPool, "add" | "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
+  readiness(query: URLSearchParams): Objections;
+  /** Calls `listener` after each move of the head, when it was shown. */
+  onHeadChanged(listener: () => void): () => void;
+  onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
+  /** Counts in the metrics; absent without metrics. */
+  readonly count: ((one: RpcCount) => void) | undefined;
+  /** Memory of the shown head. */
+  readonly shownHead: SharedArrayBuffer;
+  readonly logger: RootLogger;
+}
+
+/** The ports that are open. */
+export interface Listeners {
+  http?: SharedListener;
+  webSocket?: SharedListener;
+}
+
+/** What all threads share. */
+export interface ThreadParts extends RpcThreadsParts {
+  readonly listeners: Listeners;
+  readonly interests: Interests;
+  readonly writeLine: (thread: number, line: LogLine) => void;
+}

@@ -1,0 +1,169 @@
+import { asHash } from "../../primitives/hash.ts";
+import { decodeTransaction, type SentTransaction, withSender } from "../../types/transaction.ts";
+import type { SyncStatus } from "../ports.ts";
+import type { SubscriptionPorts } from "../subscriptions/subscriptions.ts";
+import type { FromThread, ToThread } from "./protocol.ts";
+import { packTransactions, unpackTransactions } from "./sentTransactions.ts";
+
+/*
+ * Events of the main thread for the subscribers of a thread: transactions that enter the pool or are dropped from it, and
+ * the progress of syncing. Heads are not among them: a thread finds out itself what its view has new.
+ *
+ *   thread   first subscriber ──> its interest, in shared memory, before the subscription is answered
+ *   main     event ──> threads that want it ──> one message for each event-loop cycle, within the credit
+ *   thread   events ──> subscribers ──> credit
+ */
+
+/** Kinds of events that a thread has sent only while it has subscribers to them. */
+const ADDED = 1;
+const DROPPED = 2;
+
+/** What each thread wants sent, in shared memory: a message would come later than an answer by another thread. */
+export interface Interests {
+  readonly memory: SharedArrayBuffer;
+  of(thread: number): number;
+  change(thread: number, kinds: number): void;
+}
+
+export function openInterests(threads: number, memory = new SharedArrayBuffer(4 * threads)): Interests {
+  const kinds = new Int32Array(memory);
+  return {
+    memory,
+    of: (thread) => Atomics.load(kinds, thread),
+    change: (thread, wanted) => void Atomics.store(kinds, thread, wanted),
+  };
+}
+
+/** Bytes of events that a thread may have before it, about; beyond it events are lost, and with them their subscribers. */
+export const EVENT_CREDIT_BYTES = 16 * 1024 * 1024;
+
+/** The main thread's side of one thread's events. */
+export interface EventSource {
+  added(transaction: SentTransaction): void;
+  dropped(transaction: Pick<SentTransaction, "hash">): void;
+  syncing(status: SyncStatus | undefined): void;
+  /** The thread has worked on events of so many bytes. */
+  credit(bytes: number): void;
+}
+
+type PoolEvents = ToThread & { readonly kind: "poolEvents" };
+
+/** Sends the events of one thread; another source is needed when the thread starts again. */
+export function createEventSource(
+  interests: () => number,
+  post: (message: ToThread & { readonly kind: "poolEvents" | "syncing" }) => void,
+): EventSource {
+  let added: SentTransaction[] = [];
+  let dropped: Uint8Array[] = [];
+  let unsentBytes = 0;
+  let sentBytes = 0;
+  let areLost = false;
+
+  function send(): void {
+    const hashes = new Uint8Array(32 * dropped.length);
+    for (const [index, hash] of dropped.entries()) hashes.set(hash, 32 * index);
+    sentBytes += unsentBytes;
+    post({
+      kind: "poolEvents",
+      added: packTransactions(added),
+      dropped: hashes,
+      bytes: unsentBytes,
+      areLost,
+    });
+    added = [];
+    dropped = [];
+    unsentBytes = 0;
+    areLost = false;
+  }
+
+  /** Makes room for an event; false when it is lost. */
+  function admits(kind: number, bytes: number): boolean {
+    if ((interests() & kind) === 0) return false;
+    if (sentBytes + unsentBytes + bytes > EVENT_CREDIT_BYTES && sentBytes > 0) {
+      areLost = true;
+      return false;
+    }
+    if (unsentBytes === 0) setImmediate(send);
+    unsentBytes += bytes;
+    return true;
+  }
+
+  return {
+    added(transaction) {
+      if (admits(ADDED, transaction.raw.length + EVENT_BYTES)) added.push(transaction);
+    },
+    dropped({ hash }) {
+      if (admits(DROPPED, EVENT_BYTES)) dropped.push(hash);
+    },
+    syncing: (status) => post({ kind: "syncing", status }),
+    credit(bytes) {
+      sentBytes -= bytes;
+      if (areLost && unsentBytes === 0) send();
+    },
+  };
+}
+
+/** Counted for each event beside its bytes. */
+const EVENT_BYTES = 64;
+
+/** The thread's side. */
+export interface EventFeed extends Pick<SubscriptionPorts, "pool" | "onSyncChanged"> {
+  receive(events: PoolEvents | (ToThread & { readonly kind: "syncing" })): void;
+}
+
+/**
+ * `want` takes what the thread has subscribers to, `post` the credit. `onLost` is called when events were lost because this
+ * thread was too slow.
+ */
+export function createEventFeed(
+  want: (kinds: number) => void,
+  post: (credit: FromThread & { readonly kind: "credit" }) => void,
+  onLost: () => void,
+): EventFeed {
+  const added = createListeners<Parameters<SubscriptionPorts["pool"]["onAdded"]>[0]>();
+  const dropped = createListeners<Parameters<SubscriptionPorts["pool"]["onDropped"]>[0]>();
+  const syncing = createListeners<Parameters<SubscriptionPorts["onSyncChanged"]>[0]>();
+  const tell = (): void => want((added.all.size > 0 ? ADDED : 0) | (dropped.all.size > 0 ? DROPPED : 0));
+
+  function receivePool(events: PoolEvents): void {
+    for (const { raw, sender } of unpackTransactions(events.added)) {
+      const decoded = decodeTransaction(raw);
+      if (!decoded.ok) continue;
+      const transaction = withSender(decoded.value, sender);
+      for (const listener of added.all) listener({ transaction });
+    }
+    for (let at = 0; at < events.dropped.length; at += 32) {
+      const hash = asHash(events.dropped.slice(at, at + 32));
+      for (const listener of dropped.all) listener({ transaction: { hash } });
+    }
+    post({ kind: "credit", bytes: events.bytes });
+    if (events.areLost) onLost();
+  }
+
+  return {
+    pool: {
+      onAdded: (listener) => added.listen(listener, tell),
+      onDropped: (listener) => dropped.listen(listener, tell),
+    },
+    onSyncChanged: (listener) => syncing.listen(listener, () => undefined),
+    receive(events) {
+      if (events.kind === "poolEvents") receivePool(events);
+      else for (const listener of syncing.all) listener(events.status);
+    },
+  };
+}
+
+function createListeners<Listener>() {
+  const all = new Set<Listener>();
+  return {
+    all: all as ReadonlySet<Listener>,
+    listen(listener: Listener, onChanged: () => void): () => void {
+      all.add(listener);
+      onChanged();
+      return () => {
+        all.delete(listener);
+        onChanged();
+      };
+    },
+  };
+}
