@@ -2,17 +2,11 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import { err, ok } from "../primitives/result.ts";
-import { recoverAddress } from "../primitives/secp256k1.ts";
 import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
-import {
-  decodeTransaction,
-  signatureOf,
-  signingHash,
-  type Transaction,
-  withSender,
-} from "../types/transaction.ts";
+import { decodeTransaction, type Transaction, withSender } from "../types/transaction.ts";
 import { poolError, type SubmissionErrorCode } from "./errors.ts";
 import type { RecoverSenders } from "./ports.ts";
+import { createSlicedRecovery } from "./slicedRecovery.ts";
 import type { TxPool } from "./txPool.ts";
 
 /** What becomes of a caller's transaction: its hash, or why it was not added. */
@@ -40,13 +34,14 @@ export function createSubmission(
 export function createRemoteSubmission(
   addRemotely: (raw: Uint8Array, sender: Address) => Promise<SubmissionErrorCode | undefined>,
 ): (raw: Uint8Array) => Promise<Submitted> {
+  const recover = createSlicedRecovery();
   return async (raw) => {
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return decoded;
     const transaction = decoded.value;
-    const sender = recoverAddress(signingHash(transaction), signatureOf(transaction));
+    const sender = await recover(transaction);
     if (sender === undefined) return NO_SIGNER;
-    const code = await addRemotely(transaction.raw, sender);
+    const code = sender === "busy" ? "tooManyWaiting" : await addRemotely(transaction.raw, sender);
     return code === undefined
       ? ok(transaction.hash)
       : err({ code, fault: "caller", message: "the pool refused it" });
