@@ -1,5 +1,6 @@
 import { assert } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
+import { countPages, PAGE_BYTES } from "../primitives/threadPages.ts";
 import { ARENA, FIELD, FIELDS_BYTES, FRAMES, MISSING } from "./layout.ts";
 import { type Core, type CoreKind, instantiateCore } from "./module.ts";
 
@@ -79,6 +80,7 @@ export class Machine {
     const { memory } = this.core;
     const wanted = Math.min(HIGHEST_ADDRESS, Math.max(end, this.bytes.length + GROWTH_BYTES));
     if (memory.grow(Math.ceil((wanted - this.bytes.length) / PAGE_BYTES)) < 0) return false;
+    countPages((memory.buffer.byteLength - this.bytes.length) / PAGE_BYTES);
     this.bytes = new Uint8Array(memory.buffer);
     this.numbers = new Uint32Array(memory.buffer);
     this.longs = new BigUint64Array(memory.buffer);
@@ -260,7 +262,6 @@ export function aligned(position: number): number {
 const ALIGNMENT = 64;
 /** As in src/evm/core/code.ts. */
 const PADDING = 40;
-const PAGE_BYTES = 65_536;
 const GROWTH_BYTES = 1_048_576;
 const HIGHEST_ADDRESS = 65_535 * PAGE_BYTES;
 /** Copied or prepared in a millisecond or two. */

@@ -1,3 +1,4 @@
+import { countPages, PAGE_BYTES } from "../primitives/threadPages.ts";
 import { Machine } from "./machine.ts";
 import type { CoreKind } from "./module.ts";
 
@@ -6,31 +7,29 @@ import type { CoreKind } from "./module.ts";
  * it has grown large, because its memory never shrinks.
  */
 const free: Record<CoreKind, Machine[]> = { plain: [], stepping: [] };
-const inUse = new Set<Machine>();
 
 /** A machine for one job, which gives it back at its end, or drops it. */
 export function takeMachine(kind: CoreKind): Machine {
-  const machine = free[kind].pop() ?? new Machine(kind);
-  inUse.add(machine);
+  const kept = free[kind].pop();
+  if (kept !== undefined) return kept;
+  const machine = new Machine(kind);
+  countPages(machine.size / PAGE_BYTES);
   return machine;
 }
 
 /** Gives a machine back for other jobs. */
 export function returnMachine(kind: CoreKind, machine: Machine): void {
-  inUse.delete(machine);
   if (machine.size <= LARGEST_KEPT_BYTES && free[kind].length < MOST_KEPT) free[kind].push(machine);
+  else discard(machine);
 }
 
 /** Forgets a machine whose job was stopped in the middle. */
 export function dropMachine(machine: Machine): void {
-  inUse.delete(machine);
+  discard(machine);
 }
 
-/** Memory of this thread's machines, those that run and those that are kept. */
-export function machineBytes(): number {
-  let bytes = 0;
-  for (const machines of [inUse, ...Object.values(free)]) for (const { size } of machines) bytes += size;
-  return bytes;
+function discard({ size }: Machine): void {
+  countPages(-size / PAGE_BYTES);
 }
 
 /** 8 MB: what blocks of 34 million gas rarely need. */

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { forgetThread } from "../primitives/threadPages.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
 
 export interface WorkerThreadSettings {
@@ -50,7 +51,11 @@ export function startWorkerThread<Message>(
       if (!isTerminated) listener.receive(message);
     });
     worker.on("error", fail);
-    worker.on("exit", end);
+    const { threadId } = worker;
+    worker.on("exit", () => {
+      forgetThread(threadId);
+      end();
+    });
   } catch (thrown) {
     fail(thrown);
     setImmediate(end);

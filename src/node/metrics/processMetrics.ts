@@ -6,8 +6,8 @@ import {
   PerformanceObserver,
 } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import { machineBytes } from "../../evm/machinePool.ts";
 import type { Metrics } from "../../observability/registry.ts";
+import { bytesOfThreads } from "../../primitives/threadPages.ts";
 
 /**
  * Declares the metrics of the process and its runtime (metrics.md#process-and-runtime). Dashboards ask for Besu's names,
@@ -46,8 +46,8 @@ export function declareProcessMetrics(
     process.memoryUsage.rss(),
   );
   metrics.gauge(
-    { category: "PROCESS", name: "evm_memory_bytes", help: "Memory of the main thread's EVM instances" },
-    machineBytes,
+    { category: "PROCESS", name: "evm_memory_bytes", help: "Memory of the EVM instances of all threads" },
+    bytesOfThreads,
   );
   metrics.gauges(
     { category: "JVM", name: "info", help: "The runtime", labels: ["runtime", "vendor", "version"] },
