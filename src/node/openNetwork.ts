@@ -97,7 +97,8 @@ export async function openNetwork(
   const peers = await openPort(context, stores, chainAndPool, { ...peering, counters, onSharedKey });
   if (!peers.ok) return peers;
   const { network, facts: peerToPeer } = peers.value ?? {};
-  return ok({ engine, peering, pauseReasons: createPauseReasons(engine), network, peerToPeer });
+  const pauseReasons = createPauseReasons(engine, metrics);
+  return ok({ engine, peering, pauseReasons, network, peerToPeer });
 }
 
 /** Opens the peer-to-peer port; undefined when peer-to-peer is off. */

@@ -1,3 +1,5 @@
+import type { Metrics } from "../observability/registry.ts";
+
 /** Reasons for which block production is paused; it resumes when the last one is removed. */
 export interface PauseReasons {
   pause(reason: PauseReason): void;
@@ -6,7 +8,8 @@ export interface PauseReasons {
   readonly reasons: readonly PauseReason[];
 }
 
-type PauseReason = "diskAlmostFull" | "catchingUp" | "listening" | "operator";
+const PAUSE_REASONS = ["diskAlmostFull", "catchingUp", "listening", "operator"] as const;
+type PauseReason = (typeof PAUSE_REASONS)[number];
 
 /** Why blocks are paused, in words that follow "this node neither proposes nor votes: ". */
 const WORDS: Readonly<Record<PauseReason, string>> = {
@@ -17,8 +20,21 @@ const WORDS: Readonly<Record<PauseReason, string>> = {
   operator: "it was paused by miner_stop, until miner_start or a restart",
 };
 
-export function createPauseReasons(engine: { pause(why: () => string): void; resume(): void }): PauseReasons {
+/** The reasons are also a gauge, where there are metrics. */
+export function createPauseReasons(
+  engine: { pause(why: () => string): void; resume(): void },
+  metrics?: Metrics,
+): PauseReasons {
   const reasons = new Set<PauseReason>();
+  metrics?.gauges(
+    {
+      category: "BFT",
+      name: "paused",
+      help: "1 while this node neither proposes nor votes for this reason",
+      labels: ["reason"],
+    },
+    () => PAUSE_REASONS.map((reason) => [[reason], reasons.has(reason) ? 1 : 0] as const),
+  );
   return {
     pause(reason) {
       if (reasons.size === 0) engine.pause(() => [...reasons].map((each) => WORDS[each]).join("; "));

@@ -2,6 +2,7 @@ import type { Metrics } from "../observability/registry.ts";
 import type { TransactionType } from "../types/transaction.ts";
 import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./besuNames.ts";
 import type { RemovalCause, SubPool } from "./events.ts";
+import type { TxPoolLimits } from "./limits.ts";
 import type { PoolBreakdown, SubPoolBreakdown } from "./subPoolCounts.ts";
 import type { TxPool } from "./txPool.ts";
 
@@ -9,12 +10,28 @@ import type { TxPool } from "./txPool.ts";
  * Declares the metrics of both of Besu's pools (metrics.md#transaction-pool): by layer as its layered pool, the
  * default, and in total as its sequenced one, which existing alert rules still name.
  */
-export function declarePoolMetrics(metrics: Metrics, pool: TxPool): void {
+export function declarePoolMetrics(
+  metrics: Metrics,
+  pool: TxPool,
+  limits: Pick<TxPoolLimits, "maxTransactions" | "maxBytes">,
+): void {
   if (metrics.isEnabled(category)) {
     countBySubPool(metrics, pool);
     countWholePool(metrics, pool);
     declareSubPoolGauges(metrics, pool);
   }
+  metrics.gauge(
+    {
+      category,
+      prefix: "tx_",
+      name: "pool_fill_ratio",
+      help: "Share of the pool that is used, of its transactions or of its bytes, whichever is larger",
+    },
+    () => {
+      const { pending, queued, bytes } = pool.statistics;
+      return Math.max((pending + queued) / limits.maxTransactions, bytes / limits.maxBytes);
+    },
+  );
   metrics.gauge(
     { category: "ETHEREUM", name: "min_gas_price", help: "Lowest gas price in our blocks, wei" },
     () => Number(pool.blockFloors.minGasPriceWei),

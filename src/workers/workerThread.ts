@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { forgetThread } from "../primitives/threadPages.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
+import { countThreadFailure, expectThread } from "./threadFailures.ts";
 
 export interface WorkerThreadSettings {
   /** File that the thread runs (workerEntry.ts). */
@@ -34,6 +35,7 @@ export function startWorkerThread<Message>(
 ): WorkerThread {
   let isTerminated = false;
   let error = new Error("the thread ended");
+  expectThread(entry);
   const fail = (thrown: unknown): void => {
     error = thrown instanceof Error ? thrown : new Error(String(thrown));
   };
@@ -52,12 +54,14 @@ export function startWorkerThread<Message>(
     });
     worker.on("error", fail);
     const { threadId } = worker;
-    worker.on("exit", () => {
+    worker.on("exit", (code) => {
       forgetThread(threadId);
+      if (code !== 0 && !isTerminated) countThreadFailure(entry);
       end();
     });
   } catch (thrown) {
     fail(thrown);
+    countThreadFailure(entry);
     setImmediate(end);
   }
   return {

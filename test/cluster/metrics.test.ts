@@ -13,7 +13,9 @@ let socket: WebSocket;
 let metricsUrl: string;
 
 beforeAll(async () => {
-  node = await startNodeProcess({ options: ["--metrics-enabled", "--metrics-port=0"] });
+  node = await startNodeProcess({
+    options: ["--metrics-enabled", "--metrics-port=0", "--rpc-http-api=ETH,NET,WEB3,TXPOOL,MINER"],
+  });
   metricsUrl = await until(async () => metricsUrlIn(node.dataPath), 20_000, "the list of ports");
   socket = new WebSocket(node.wsUrl);
   await new Promise((resolve) => socket.once("open", resolve));
@@ -123,6 +125,7 @@ const MUST: readonly Row[] = [
   ["bft_round", "gauge"],
   ["bft_round_changes_total", "counter", ["reason"]],
   ["bft_is_validator", "gauge"],
+  ["bft_paused", "gauge", ["reason"]],
   ["bft_validators", "gauge"],
   ["bft_quorum", "gauge"],
   ["bft_block_propose_seconds", "summary"],
@@ -134,10 +137,12 @@ const MUST: readonly Row[] = [
   ["node_head_age_seconds", "gauge"],
   ["node_disk_free_bytes", "gauge"],
   ["node_db_size_bytes", "gauge"],
+  ["node_thread_failures_total", "counter", ["thread"]],
   ["node_event_loop_lag_p50_seconds", "gauge"],
   ["node_event_loop_lag_p99_seconds", "gauge"],
   ["node_event_loop_lag_max_seconds", "gauge"],
   ["rpc_requests_rejected_total", "counter", ["reason"]],
+  ["tx_pool_fill_ratio", "gauge"],
   ["tx_rejected_total", "counter", ["reason", "source"]],
 ];
 
@@ -287,6 +292,9 @@ describe("a running node's metrics", () => {
     expect([height - 1, height]).toContain(value("bft_commit_seconds_count"));
     expect(value("bft_block_propose_seconds", { quantile: "1.0" })).toBeGreaterThan(0);
     expect(value("besu_executors_ethscheduler_computation_pool_size_current")).toBeGreaterThan(0);
+    expect(value("node_thread_failures_total", { thread: "callWorker" })).toBe(0);
+    expect(value("bft_paused", { reason: "operator" })).toBe(0);
+    expect(value("tx_pool_fill_ratio")).toBeCloseTo(1 / 60_000);
     expect(value("besu_executors_ethscheduler_transactions_queue_length_current")).toBe(0);
     expect(value("node_head_age_seconds")).toBeLessThan(60);
     expect(value("node_disk_free_bytes")).toBeGreaterThan(1e6);
@@ -296,6 +304,14 @@ describe("a running node's metrics", () => {
     expect(value("process_start_time_seconds")).toBeLessThan(Date.now() / 1000);
     expect(value("jvm_memory_bytes_used", { area: "heap" })).toBeGreaterThan(1e6);
     expect(value("jvm_threads_current")).toBeGreaterThan(1);
+  });
+
+  it("show why blocks are paused", async () => {
+    const paused = async () => sampleValue(await scrape(), "bft_paused", { reason: "operator" });
+    await node.rpc("miner_stop");
+    expect(await paused()).toBe(1);
+    await node.rpc("miner_start");
+    expect(await paused()).toBe(0);
   });
 
   it("are found where net_services says", async () => {

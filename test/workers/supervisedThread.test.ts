@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { failureOfAll, SupervisedThread } from "../../src/workers/supervisedThread.ts";
+import { threadFailures } from "../../src/workers/threadFailures.ts";
 import { compiledModule } from "../compiledModule.ts";
 
 /**
@@ -58,6 +59,23 @@ describe("a supervised thread", () => {
     expect([thread.isStarted, thread.isReady]).toEqual([true, false]);
     await untilTold(events, ["ready", "early"]);
     expect(thread.isReady).toBe(true);
+  });
+
+  it("is counted when it fails, from zero on, and neither when its work is done nor when it is terminated", async () => {
+    const failures = (): number => [...threadFailures().values()].reduce((sum, count) => sum + count, 0);
+    const before = failures();
+    const failing = aThread(2);
+    failing.thread.start();
+    expect(threadFailures().size).toBeGreaterThan(0);
+    await untilTold(failing.events, ["died: no file may be opened", "died: no file may be opened", "ready"]);
+    expect(failures()).toBe(before + 2);
+    const ending = aThread();
+    ending.thread.start();
+    ending.thread.post("end");
+    await untilTold(ending.events, ["ready", "died: the thread ended", "ready"]);
+    ending.thread.restart();
+    await ending.thread.close();
+    expect(failures()).toBe(before + 2);
   });
 
   it("starts again at once when it dies, and tells that what it was sent is lost", async () => {

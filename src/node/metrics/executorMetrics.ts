@@ -1,4 +1,5 @@
 import type { Metrics } from "../../observability/registry.ts";
+import { threadFailures } from "../../workers/threadFailures.ts";
 import type { WorkLoad } from "../../workers/workLoad.ts";
 
 /** The load of a worker pool. */
@@ -23,4 +24,14 @@ export function declareExecutorMetrics(
     gauge("active_threads_current", "Busy threads", ({ active }) => active);
     gauge("pool_size_current", "Threads", ({ threads }) => threads);
   }
+  metrics.family(
+    {
+      category: "NODE",
+      name: "thread_failures_total",
+      help: "Threads that ended by a failure and were started again, by their file",
+      type: "counter",
+      labels: ["thread"],
+    },
+    () => [...threadFailures()].map(([thread, count]) => [[thread], count] as const),
+  );
 }

@@ -93,7 +93,7 @@ function declareAll(metrics: Metrics, parts: MeteringParts): () => void {
     syncStatus: ports.syncStatus,
     peerCount: () => ports.network.peerToPeer?.peerCount ?? 0,
   });
-  declarePoolMetrics(metrics, pool);
+  declarePoolMetrics(metrics, pool, settings.pool);
   declareExecutorMetrics(metrics, { computation: parts.simulator, transactions: parts.recovery });
   declareDiskMetrics(metrics, { dataPath: directory.path, chain: directory.chain });
   return declareProcessMetrics(metrics, {
