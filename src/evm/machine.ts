@@ -1,7 +1,7 @@
 import { assert } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { countPages, PAGE_BYTES } from "../primitives/threadPages.ts";
-import { ARENA, FIELD, FIELDS_BYTES, FRAMES, MISSING } from "./layout.ts";
+import { ARENA, ENVIRONMENT, FIELD, FIELDS_BYTES, FRAMES, MISSING } from "./layout.ts";
 import { type Core, type CoreKind, instantiateCore } from "./module.ts";
 
 /** Code as the core runs it: where its parts lie. */
@@ -48,6 +48,8 @@ export class Machine {
   private arenaEnd = ARENA;
   private isArenaFull = false;
   private prepared = new Map<string, PreparedCode>();
+  /** What the words of the environment were written from. */
+  private readonly environment: (bigint | Uint8Array | undefined)[] = [];
 
   constructor(kind: CoreKind) {
     this.core = instantiateCore(kind);
@@ -71,6 +73,15 @@ export class Machine {
       this.isArenaFull = false;
       this.bytes.set(fork.missing, MISSING);
     }
+  }
+
+  /** Writes a word of the environment, unless it still lies there; bytes, at most 32, are not changed afterwards. */
+  setEnvironment(index: number, value: bigint | Uint8Array): void {
+    if (this.environment[index] === value) return;
+    this.environment[index] = value;
+    const at = ENVIRONMENT + 32 * index;
+    if (typeof value === "bigint") this.writeWord(at, value);
+    else this.writeBytes(at, value);
   }
 
   /** Makes the memory reach `end`. False if there is no such address. */
@@ -201,7 +212,7 @@ export class Machine {
     const { numbers } = this;
     const i = at >>> 2;
     numbers[i] = value;
-    numbers.fill(0, i + 1, i + 8);
+    for (let n = 1; n < 8; n++) numbers[i + n] = 0;
   }
 
   copyWord(to: number, from: number): void {
@@ -244,7 +255,7 @@ export class Machine {
     const { bytes, numbers } = this;
     const i = at >>> 2;
     const { length } = source;
-    if (length < 32) numbers.fill(0, i, i + 8);
+    if (length < 32) for (let n = 0; n < 8; n++) numbers[i + n] = 0;
     for (let n = 0; n < length; n++) bytes[at + n] = source[length - 1 - n] as number;
   }
 }

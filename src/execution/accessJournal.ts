@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
-import { toKey } from "../primitives/byteKey.ts";
+import { keyOfSlot, toKey } from "../primitives/byteKey.ts";
 import { precompileAddress } from "./precompiles/addresses.ts";
 
 /**
@@ -8,59 +8,61 @@ import { precompileAddress } from "./precompiles/addresses.ts";
  * they end up empty (EIP-161). Has an undo log like the overlay's and is checkpointed together with it.
  */
 export class AccessJournal {
-  private readonly warmSlots = new Map<string, Set<string>>();
-  private readonly touchedAccounts = new Map<string, Address>();
+  private readonly accesses = new Map<string, Access>();
   private readonly log: Undo[] = [];
   private readonly checkpoints: number[] = [];
   private readonly alwaysWarm: ReadonlySet<string>;
+  /** What was asked for last, by the identity of the caller's bytes, which the caller does not change. */
+  private last: Access | undefined = undefined;
+  private lastAddress: Uint8Array | undefined = undefined;
 
   /** `alwaysWarm` holds the keys of the precompiled contracts. */
   constructor(alwaysWarm: ReadonlySet<string>) {
     this.alwaysWarm = alwaysWarm;
   }
 
-  isWarm(address: Uint8Array): boolean {
-    const key = toKey(address);
-    return this.warmSlots.has(key) || this.alwaysWarm.has(key);
-  }
-
   /** Warms an address; true if it was cold. */
-  warm(address: Uint8Array): boolean {
-    const key = toKey(address);
-    if (this.warmSlots.has(key)) return false;
-    this.slotsOf(key);
-    return !this.alwaysWarm.has(key);
+  warm(address: Address): boolean {
+    const access = this.accessOf(address);
+    if (access.isWarm) return false;
+    access.isWarm = true;
+    this.note(access, "warm", undefined);
+    return !this.alwaysWarm.has(access.key);
   }
 
-  isWarmSlot(address: Uint8Array, slot: Uint8Array): boolean {
-    return this.warmSlots.get(toKey(address))?.has(toKey(slot)) ?? false;
+  isWarmSlot(address: Address, slot: Uint8Array): boolean {
+    return this.accessOf(address).slots?.has(keyOfSlot(slot)) ?? false;
   }
 
-  /** Warms a slot; true if it was cold. */
-  warmSlot(address: Uint8Array, slot: Uint8Array): boolean {
-    const slots = this.slotsOf(toKey(address));
-    const key = toKey(slot);
-    if (slots.has(key)) return false;
-    slots.add(key);
-    if (this.checkpoints.length > 0) this.log.push({ kind: "slot", slots, key });
+  /** Warms a slot, and its address; true if the slot was cold. */
+  warmSlot(address: Address, slot: Uint8Array): boolean {
+    const access = this.accessOf(address);
+    const key = keyOfSlot(slot);
+    if (access.slots?.has(key) === true) return false;
+    if (!access.isWarm) this.warm(address);
+    access.slots ??= new Set();
+    access.slots.add(key);
+    this.note(access, "slot", key);
     return true;
   }
 
   touch(address: Address): void {
-    const key = toKey(address);
-    if (this.touchedAccounts.has(key)) return;
-    this.touchedAccounts.set(key, address);
+    const access = this.accessOf(address);
+    if (access.isTouched) return;
+    access.isTouched = true;
     // A revert does not undo touching the RIPEMD-160 precompile: block 2,675,119 of mainnet made that a rule.
-    if (this.checkpoints.length > 0 && key !== RIPEMD160_KEY) this.log.push({ kind: "touch", key });
+    if (access.key !== RIPEMD160_KEY) this.note(access, "touch", undefined);
   }
 
-  touched(): Iterable<Address> {
-    return this.touchedAccounts.values();
+  /** Calls back with each touched account. */
+  forEachTouched(found: (address: Address) => void): void {
+    for (const { isTouched, address } of this.accesses.values()) if (isTouched) found(address);
   }
 
   /** Warm slots by address, both as keys (byteKey.ts). Omits addresses without a warm slot. */
   *warmStorage(): Iterable<readonly [address: string, slots: ReadonlySet<string>]> {
-    for (const entry of this.warmSlots) if (entry[1].size > 0) yield entry;
+    for (const { key, slots } of this.accesses.values())
+      if (slots !== undefined && slots.size > 0) yield [key, slots];
   }
 
   checkpoint(): void {
@@ -69,7 +71,7 @@ export class AccessJournal {
 
   commit(): void {
     assert(this.checkpoints.pop() !== undefined, "a commit needs an open checkpoint");
-    if (this.checkpoints.length === 0) this.log.length = 0;
+    if (this.checkpoints.length === 0 && this.log.length > 0) this.log.length = 0;
   }
 
   revert(): void {
@@ -81,40 +83,65 @@ export class AccessJournal {
   /** Clears everything for the next transaction. */
   clear(): void {
     assert(this.checkpoints.length === 0, "a transaction ends outside of all checkpoints");
-    this.warmSlots.clear();
-    this.touchedAccounts.clear();
+    this.accesses.clear();
+    this.lastAddress = undefined;
   }
 
-  private slotsOf(address: string): Set<string> {
-    let slots = this.warmSlots.get(address);
-    if (slots === undefined) {
-      slots = new Set();
-      this.warmSlots.set(address, slots);
-      if (this.checkpoints.length > 0) this.log.push({ kind: "address", key: address });
+  private accessOf(address: Address): Access {
+    if (address === this.lastAddress && this.last !== undefined) return this.last;
+    const key = toKey(address);
+    let access = this.accesses.get(key);
+    if (access === undefined) {
+      access = { address, key, isWarm: false, isTouched: false, slots: undefined };
+      this.accesses.set(key, access);
     }
-    return slots;
+    this.last = access;
+    this.lastAddress = address;
+    return access;
   }
 
-  private undo(step: Undo): void {
-    switch (step.kind) {
-      case "address":
-        this.warmSlots.delete(step.key);
+  private note(access: Access, kind: Undo["kind"], slot: string | undefined): void {
+    if (this.checkpoints.length > 0) this.log.push({ kind, access, slot });
+  }
+
+  private undo({ kind, access, slot }: Undo): void {
+    switch (kind) {
+      case "warm":
+        access.isWarm = false;
+        this.forget(access);
         return;
       case "slot":
-        step.slots.delete(step.key);
+        access.slots?.delete(expectDefined(slot, "the slot of a journal entry"));
         return;
       case "touch":
-        this.touchedAccounts.delete(step.key);
+        access.isTouched = false;
         return;
       default:
-        assertNever(step);
+        assertNever(kind);
     }
+  }
+
+  /** Removes an address that is neither warm nor touched any more, so that it is listed where it is accessed again. */
+  private forget(access: Access): void {
+    if (access.isTouched) return;
+    this.accesses.delete(access.key);
+    this.lastAddress = undefined;
   }
 }
 
-type Undo =
-  | { readonly kind: "address"; readonly key: string }
-  | { readonly kind: "slot"; readonly slots: Set<string>; readonly key: string }
-  | { readonly kind: "touch"; readonly key: string };
+/** What was done to one account. */
+interface Access {
+  readonly address: Address;
+  readonly key: string;
+  isWarm: boolean;
+  isTouched: boolean;
+  slots: Set<string> | undefined;
+}
+
+interface Undo {
+  readonly kind: "warm" | "slot" | "touch";
+  readonly access: Access;
+  readonly slot: string | undefined;
+}
 
 const RIPEMD160_KEY = toKey(precompileAddress(3));

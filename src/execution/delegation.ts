@@ -15,12 +15,15 @@ import { type YieldPolicy, yieldIfDue } from "./yieldPolicy.ts";
 /** True for code that only delegates to the code of another account (EIP-7702). */
 export function isDelegation(code: Uint8Array): boolean {
   return (
-    code.length === PREFIX.length + 20 &&
+    code.length === DELEGATION_BYTES &&
     code[0] === PREFIX[0] &&
     code[1] === PREFIX[1] &&
     code[2] === PREFIX[2]
   );
 }
+
+/** Length of code that delegates. */
+export const DELEGATION_BYTES = 23;
 
 /** The account that `code` delegates to; undefined for any other code. */
 export function delegationTarget(code: Uint8Array): Address | undefined {

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import type { Eventual } from "../primitives/eventual.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { Log } from "../types/log.ts";
@@ -18,8 +19,11 @@ import type { YieldPolicy } from "./yieldPolicy.ts";
  * An Evm belongs to one job: it is stateful, and other jobs may run at every await.
  */
 export interface Evm {
-  /** Runs one top-level message with all its nested calls. Throws OutOfTime as YieldPolicy does. */
-  run(message: Message): Promise<MessageResult>;
+  /**
+   * Runs one top-level message with all its nested calls, at once unless it is time to yield. Throws OutOfTime as
+   * YieldPolicy does.
+   */
+  run(message: Message): Eventual<MessageResult>;
 }
 
 /** The parts that an Evm is created from. */

@@ -1,3 +1,4 @@
+import { type Eventual, whenThere } from "../primitives/eventual.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
 import type { BlockSession } from "./blockSession.ts";
@@ -10,13 +11,13 @@ export type TransactionOutcome = Result<TransactionResult, TransactionCheckError
 
 /**
  * Checks a transaction against the state and executes it on the session's overlay, where `beginTransaction` was already
- * called. A refused transaction changes nothing. Transactions without code complete synchronously: a promise for each
- * of ten thousand transfers a second would cost more than the transfers.
+ * called. A refused transaction changes nothing. It completes at once unless it is time to yield: a promise for each of
+ * ten thousand transfers a second would cost more than the transfers.
  */
 export function executeTransaction(
   session: BlockSession,
   transaction: SentTransaction,
-): TransactionOutcome | Promise<TransactionOutcome> {
+): Eventual<TransactionOutcome> {
   const { rules, config, block, overlay } = session;
   const refused =
     checkSignedForm({ rules, chainId: config.chainId, block }, transaction) ??
@@ -26,5 +27,5 @@ export function executeTransaction(
   if (refused !== undefined) return refused;
   const price = effectiveGasPrice(transaction, block.baseFeePerGas);
   if (runsNoCode(session, transaction)) return ok(transfer(session, transaction, price));
-  return runTransaction(session, transaction, price).then(ok);
+  return whenThere(runTransaction(session, transaction, price), ok);
 }

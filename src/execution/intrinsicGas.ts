@@ -22,18 +22,19 @@ export function minimumGas(rules: Rules, transaction: GasRelevant): bigint {
  */
 export function intrinsicGas(rules: Rules, transaction: GasRelevant): bigint {
   const { to, data, accessList, authorizationList } = transaction;
-  let gas = TRANSACTION_GAS;
-  if (data.length > 0) {
-    const zeros = countZeros(data);
-    gas += BigInt(zeros) * ZERO_BYTE_GAS + BigInt(data.length - zeros) * rules.nonZeroByteGas;
-  }
+  let gas = data.length === 0 ? TRANSACTION_GAS : TRANSACTION_GAS + dataGas(rules, data);
   if (to === undefined) {
     if (rules.chargesCreation) gas += CREATION_GAS;
     if (rules.initCodeLimitBytes !== undefined) gas += INIT_CODE_WORD_GAS * words(data.length);
   }
   for (const { storageKeys } of accessList)
     gas += ACCESS_LIST_ADDRESS_GAS + ACCESS_LIST_KEY_GAS * BigInt(storageKeys.length);
-  return gas + AUTHORIZATION_GAS * BigInt(authorizationList.length);
+  return authorizationList.length === 0 ? gas : gas + AUTHORIZATION_GAS * BigInt(authorizationList.length);
+}
+
+function dataGas({ nonZeroByteGas }: Rules, data: Uint8Array): bigint {
+  const zeros = countZeros(data);
+  return BigInt(zeros * ZERO_BYTE_GAS + (data.length - zeros) * nonZeroByteGas);
 }
 
 /** Minimum gas charged for a transaction with this data (EIP-7623); zero before Prague. */
@@ -43,7 +44,7 @@ export function floorGas(rules: Rules, data: Uint8Array): bigint {
   return TRANSACTION_GAS + FLOOR_TOKEN_GAS * BigInt(zeros + (data.length - zeros) * TOKENS_PER_NON_ZERO_BYTE);
 }
 
-const ZERO_BYTE_GAS = 4n;
+const ZERO_BYTE_GAS = 4;
 const CREATION_GAS = 32_000n;
 const INIT_CODE_WORD_GAS = 2n;
 const ACCESS_LIST_ADDRESS_GAS = 2_400n;
@@ -59,6 +60,6 @@ function words(bytes: number): bigint {
 
 function countZeros(data: Uint8Array): number {
   let zeros = 0;
-  for (const byte of data) if (byte === 0) zeros++;
+  for (let at = 0; at < data.length; at++) if (data[at] === 0) zeros++;
   return zeros;
 }

@@ -15,7 +15,7 @@ export interface Rules {
   /** Receipts hold a status instead of a state root (EIP-658). */
   readonly hasStatusReceipts: boolean;
   /** Gas for a non-zero byte of transaction data: 68, from Istanbul 16 (EIP-2028). */
-  readonly nonZeroByteGas: bigint;
+  readonly nonZeroByteGas: number;
   /** The first access to an account or slot in a transaction costs more (EIP-2929). */
   readonly hasColdAccess: boolean;
   /** Blocks carry a base fee (EIP-1559). */
@@ -67,7 +67,7 @@ function deriveRules(fork: ForkName): Rules {
     chargesCreation: from("homestead"),
     clearsEmptyAccounts: from("spuriousDragon"),
     hasStatusReceipts: from("byzantium"),
-    nonZeroByteGas: from("istanbul") ? 16n : 68n,
+    nonZeroByteGas: from("istanbul") ? 16 : 68,
     hasColdAccess: from("berlin"),
     hasBaseFee: from("london"),
     refundQuotient: from("london") ? 5n : 2n,

@@ -1,10 +1,12 @@
 import type { Address } from "../primitives/address.ts";
+import { type Eventual, whenThere } from "../primitives/eventual.ts";
 import { larger, smaller } from "../primitives/quantity.ts";
 import { EMPTY_ACCOUNT } from "../types/account.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { blobGasOf, type Executable, nonceAfter } from "./checkTransaction.ts";
 import { applyAuthorizations } from "./delegation.ts";
 import { clearIfEmpty, credit } from "./emptyAccounts.ts";
+import type { MessageResult } from "./evm.ts";
 import { floorGas, intrinsicGas } from "./intrinsicGas.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 
@@ -17,41 +19,70 @@ import type { TransactionResult } from "./transactionResult.ts";
  * Throws OutOfTime as the session's YieldPolicy does. The overlay is then as it was before the message, or before an
  * authorization; the caller undoes the rest.
  */
-export async function runTransaction(
+export function runTransaction(
   session: BlockSession,
   transaction: Executable,
   price: bigint,
-): Promise<TransactionResult> {
-  const { rules, block, overlay, accesses } = session;
-  const { sender, gasLimit } = transaction;
-  accesses.clear();
+): Eventual<TransactionResult> {
+  session.accesses.clear();
   warmInitially(session, transaction);
   buyGas(session, transaction, price);
   const { authorizationList } = transaction;
-  const authorizationRefund =
-    authorizationList.length === 0 ? 0n : await applyAuthorizations(session, authorizationList);
+  return authorizationList.length === 0
+    ? runMessage(session, transaction, price, 0n)
+    : applyAuthorizations(session, authorizationList).then((refund) =>
+        runMessage(session, transaction, price, refund),
+      );
+}
 
-  const intrinsic = intrinsicGas(rules, transaction);
-  const message = await session.evm.run({
-    caller: sender,
+function runMessage(
+  session: BlockSession,
+  transaction: Executable,
+  price: bigint,
+  authorizationRefund: bigint,
+): Eventual<TransactionResult> {
+  const intrinsic = intrinsicGas(session.rules, transaction);
+  const message = session.evm.run({
+    caller: transaction.sender,
     to: transaction.to,
     value: transaction.value,
     data: transaction.data,
-    gasLimit: gasLimit - intrinsic,
+    gasLimit: transaction.gasLimit - intrinsic,
     gasPrice: price,
     blobVersionedHashes: transaction.blobVersionedHashes,
   });
-
-  const spent = intrinsic + message.gasUsed;
-  const refund = smaller(message.gasRefund + authorizationRefund, spent / rules.refundQuotient);
-  const floor = floorGas(rules, transaction.data);
-  const gasUsed = larger(spent - refund, floor);
-  credit(overlay, sender, (gasLimit - gasUsed) * price);
-  credit(
-    overlay,
-    block.beneficiary,
-    gasUsed * (rules.hasBaseFee ? price - (block.baseFeePerGas ?? 0n) : price),
+  return whenThere(message, (result) =>
+    settle(session, transaction, price, {
+      result,
+      spent: intrinsic + result.gasUsed,
+      refund: result.gasRefund + authorizationRefund,
+    }),
   );
+}
+
+/** What a message left to settle: its gas with the intrinsic one, and all that may be refunded. */
+interface Unsettled {
+  readonly result: MessageResult;
+  readonly spent: bigint;
+  readonly refund: bigint;
+}
+
+/** Gives gas back, pays the beneficiary, and deletes accounts. */
+function settle(
+  session: BlockSession,
+  { sender, gasLimit, data }: Executable,
+  price: bigint,
+  { result: message, spent, refund: asked }: Unsettled,
+): TransactionResult {
+  const { rules, block, overlay, accesses } = session;
+  const refund = smaller(asked, spent / rules.refundQuotient);
+  const floor = floorGas(rules, data);
+  const gasUsed = larger(spent - refund, floor);
+  const returned = (gasLimit - gasUsed) * price;
+  const fee = gasUsed * (rules.hasBaseFee ? price - (block.baseFeePerGas ?? 0n) : price);
+  if (returned > 0n) credit(overlay, sender, returned);
+  // Where empty accounts are deleted, one that this would create would not outlast the transaction.
+  if (fee > 0n || !rules.clearsEmptyAccounts) credit(overlay, block.beneficiary, fee);
   accesses.touch(block.beneficiary);
   deleteAccounts(session, message.destroyed);
   const { outcome, output, logs } = message;
@@ -87,5 +118,5 @@ function buyGas({ overlay, accesses, block }: BlockSession, transaction: Executa
 
 function deleteAccounts({ rules, overlay, accesses }: BlockSession, destroyed: readonly Address[]): void {
   for (const address of destroyed) overlay.putAccount(address, undefined);
-  if (rules.clearsEmptyAccounts) for (const address of accesses.touched()) clearIfEmpty(overlay, address);
+  if (rules.clearsEmptyAccounts) accesses.forEachTouched((address) => clearIfEmpty(overlay, address));
 }

@@ -45,6 +45,20 @@ export function toKey(bytes: Uint8Array): string {
   }
 }
 
+/**
+ * As toKey, remembered for the bytes that were asked for last: an instruction on a slot looks it up in several maps. The
+ * bytes are never changed.
+ */
+export function keyOfSlot(slot: Uint8Array): string {
+  if (slot === lastSlot) return lastKey;
+  lastKey = toKey(slot);
+  lastSlot = slot;
+  return lastKey;
+}
+
+let lastSlot: Uint8Array | undefined;
+let lastKey = "";
+
 /** Inverse of toKey. */
 export function bytesOfKey(key: string): Uint8Array {
   if (key.length % 2 === 1) return hexToBytes(key.slice(OTHER.length));

@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
-import { toKey } from "../primitives/byteKey.ts";
+import { keyOfSlot, toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
@@ -77,11 +77,13 @@ class JournaledOverlay implements Overlay {
   private readonly checkpoints: number[] = [];
   private transaction = 0;
   /**
-   * What was asked for last, by the identity of the caller's bytes: an instruction on a slot asks several times, and code
-   * mostly for slots of one account.
+   * What was asked for last, by the identity of the caller's bytes: an instruction on a slot asks several times, code
+   * mostly for slots of one account, and a transfer for two accounts in turn.
    */
   private lastAddress: Address | undefined = undefined;
   private lastEntry: AccountEntry | undefined = undefined;
+  private earlierAddress: Address | undefined = undefined;
+  private earlierEntry: AccountEntry | undefined = undefined;
   private lastSlot: Uint8Array | undefined = undefined;
   private lastSlots: ReadonlyMap<string, SlotCell> = NO_SLOTS;
   private lastCell: SlotCell | undefined = undefined;
@@ -128,7 +130,7 @@ class JournaledOverlay implements Overlay {
     const clearing = entry.clearing;
     if (clearing === undefined || clearing.transaction !== this.transaction)
       return this.originalOf(this.cell(entry, slot));
-    const hidden = clearing.slots.get(toKey(slot));
+    const hidden = clearing.slots.get(keyOfSlot(slot));
     if (hidden !== undefined) return this.originalOf(hidden);
     return this.hasSlotsBelow(entry, clearing.cleared) ? this.below.storage(address, slot) : EMPTY_BYTES;
   }
@@ -177,7 +179,7 @@ class JournaledOverlay implements Overlay {
 
   commit(): void {
     assert(this.checkpoints.pop() !== undefined, "a commit needs an open checkpoint");
-    if (this.checkpoints.length === 0) {
+    if (this.checkpoints.length === 0 && this.journal.length > 0) {
       this.meter?.release(this.journal.length * UNDO_BYTES);
       this.journal.length = 0;
     }
@@ -216,7 +218,12 @@ class JournaledOverlay implements Overlay {
 
   private entry(address: Address): AccountEntry {
     if (address === this.lastAddress && this.lastEntry !== undefined) return this.lastEntry;
-    const entry = this.findEntry(address);
+    const entry =
+      address === this.earlierAddress && this.earlierEntry !== undefined
+        ? this.earlierEntry
+        : this.findEntry(address);
+    this.earlierAddress = this.lastAddress;
+    this.earlierEntry = this.lastEntry;
     this.lastAddress = address;
     this.lastEntry = entry;
     return entry;
@@ -252,7 +259,7 @@ class JournaledOverlay implements Overlay {
   }
 
   private findCell(entry: AccountEntry, slot: Uint8Array): SlotCell {
-    const key = toKey(slot);
+    const key = keyOfSlot(slot);
     const known = entry.slots.get(key);
     if (known !== undefined) return known;
     this.meter?.take(SLOT_BYTES);

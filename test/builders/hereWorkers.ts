@@ -19,7 +19,7 @@ export function hereWorkers({
   const stored = { spec, database, history: createStateHistory(database) };
   return {
     simulator: {
-      run(job) {
+      async run(job) {
         const { header } = expectDefined(chain.headerByNumber(job.blockNumber), "the header");
         const state = expectDefined(chain.stateAt(job.blockNumber), "the state");
         const ancestorHash = (number: bigint) => chain.headerByNumber(number)?.hash;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FRAMES } from "../../src/evm/layout.ts";
+import { ENVIRONMENT, FRAMES } from "../../src/evm/layout.ts";
 import { type CoreFork, Machine, type PreparedCode } from "../../src/evm/machine.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 
@@ -52,5 +52,24 @@ describe("prepared code", () => {
     machine.reserve(FRAMES + 12_000_000);
     const slices = [...machine.prepare(new Uint8Array(4_000_000).fill(0x5b), FRAMES)];
     expect(slices.length).toBeGreaterThan(6);
+  });
+});
+
+describe("the environment", () => {
+  it("holds what was set last, as number or as bytes", () => {
+    const machine = new Machine("plain");
+    const word = (): bigint => machine.readWord(ENVIRONMENT + 32);
+    const bytes = new Uint8Array(32).fill(7);
+    for (const [value, read] of [
+      [5n, 5n],
+      [6n, 6n],
+      [bytes, BigInt(`0x${"07".repeat(32)}`)],
+      [new Uint8Array(20).fill(1), BigInt(`0x${"01".repeat(20)}`)],
+      [0n, 0n],
+    ] as const) {
+      machine.setEnvironment(1, value);
+      machine.setEnvironment(1, value);
+      expect(word()).toBe(read);
+    }
   });
 });

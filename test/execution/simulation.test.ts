@@ -76,18 +76,18 @@ function aCallContext(
   };
 }
 
-function call(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
+async function call(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
   return runSimulation({ kind: "call", call: { to: CONTRACT, ...request }, blockNumber: 100n }, context);
 }
 
-function estimate(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
+async function estimate(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
   return runSimulation(
     { kind: "estimateGas", call: { to: CONTRACT, ...request }, blockNumber: 100n },
     context,
   );
 }
 
-function list(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
+async function list(context: CallContext, request: CallRequest = {}): Promise<SimulationResult> {
   return runSimulation(
     { kind: "createAccessList", call: { to: CONTRACT, ...request }, blockNumber: 100n },
     context,

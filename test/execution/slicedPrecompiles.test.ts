@@ -15,7 +15,11 @@ import { anOverlay, theRules } from "./context.ts";
 
 const GAS = 10n ** 10n;
 
-function callPrecompile(number: number, data: Uint8Array, yieldPolicy: YieldPolicy): Promise<MessageResult> {
+async function callPrecompile(
+  number: number,
+  data: Uint8Array,
+  yieldPolicy: YieldPolicy,
+): Promise<MessageResult> {
   const overlay = anOverlay();
   overlay.beginTransaction();
   return openSession({ ...theRules("prague"), overlay, yieldPolicy }).evm.run({

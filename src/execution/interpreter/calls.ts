@@ -1,10 +1,10 @@
 import { FIELD, FIELDS_BYTES } from "../../evm/layout.ts";
-import { codeOf } from "../accountCode.ts";
-import { delegationTarget } from "../delegation.ts";
+import type { Address } from "../../primitives/address.ts";
+import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import { isEmpty } from "../emptyAccounts.ts";
 import type { HaltReason } from "../haltReason.ts";
 import type { Frame } from "./frame.ts";
-import { beginCall } from "./messages.ts";
+import { beginCall, delegateOf } from "./messages.ts";
 import { newFrame } from "./newFrame.ts";
 import type { Run } from "./run.ts";
 
@@ -21,7 +21,7 @@ export function call(run: Run, frame: Frame, instruction: number): HaltReason | 
   const valueWord = asked - 64;
   const sendsValue = hasValue && !machine.isZero(valueWord);
   const ranges = hasValue ? asked - 96 : asked - 64;
-  if (!run.charge(frame, callPrice(run, frame, instruction))) return "INSUFFICIENT_GAS";
+  if (!run.charge(frame, callPrice(run, frame, instruction, to))) return "INSUFFICIENT_GAS";
   const at = run.behind(frame);
   run.reserve(at + FIELDS_BYTES);
   const stipend = sendsValue ? STIPEND : 0;
@@ -63,9 +63,8 @@ export function beginResult({ machine }: Run, { at }: Frame, word: number): void
 }
 
 /** The price of a call besides memory and the callee's gas; warms the accounts that it reads. */
-export function callPrice(run: Run, frame: Frame, instruction: number): number {
+export function callPrice(run: Run, frame: Frame, instruction: number, to: Address): number {
   const { table, overlay, rules, machine } = run;
-  const to = run.addressAt(run.word(frame, 1));
   const hasValue = instruction === CALL || instruction === CALLCODE;
   const sendsValue = hasValue && !machine.isZero(run.word(frame, 2));
   let price = table.call + run.accountAccess(to);
@@ -76,7 +75,7 @@ export function callPrice(run: Run, frame: Frame, instruction: number): number {
     if (isNew) price += NEW_ACCOUNT_GAS;
   }
   if (rules.hasDelegation) {
-    const delegate = delegationTarget(codeOf(overlay, to));
+    const delegate = delegateOf(run, overlay.account(to) ?? EMPTY_ACCOUNT);
     if (delegate !== undefined) price += run.accountAccess(delegate);
   }
   return price;

@@ -1,7 +1,7 @@
-import { ENVIRONMENT } from "../../evm/layout.ts";
 import type { Machine } from "../../evm/machine.ts";
 import { dropMachine, returnMachine, takeMachine } from "../../evm/machinePool.ts";
 import { assert } from "../../primitives/assert.ts";
+import type { Eventual } from "../../primitives/eventual.ts";
 import type { Evm, EvmParts, Message, MessageResult } from "../evm.ts";
 import { begin, proceed, startingGas } from "./driver.ts";
 import { forkTable } from "./forkTable.ts";
@@ -16,7 +16,7 @@ export function createEvm(parts: EvmParts): Evm {
   const transient = new TransientStorage(yieldPolicy.memory);
   let wasStopped = false;
 
-  async function run(message: Message): Promise<MessageResult> {
+  function run(message: Message): Eventual<MessageResult> {
     assert(!wasStopped, "an EVM that was stopped in the middle cannot be used again");
     const kind = observer === undefined ? "plain" : "stepping";
     const watch = observer && new Observation(observer);
@@ -25,42 +25,52 @@ export function createEvm(parts: EvmParts): Evm {
     writeEnvironment(machine, parts, message);
     const running = new Run({ evm: parts, table, transient, machine, message, watch });
     if (watch !== undefined) watch.run = running;
-    try {
-      begin(running);
-      const goOn = (): Promise<unknown> | undefined =>
-        watch === undefined ? proceed(running) : watch.proceed();
-      for (let waiting = goOn(); waiting !== undefined; waiting = goOn()) await waiting;
-    } catch (error) {
+    const goOn = (): Promise<unknown> | undefined =>
+      watch === undefined ? proceed(running) : watch.proceed();
+    const stop = (error: unknown): never => {
       wasStopped = true;
       running.unwind();
       dropMachine(machine);
       throw error;
+    };
+    const end = (): MessageResult => {
+      returnMachine(kind, machine);
+      transient.clear();
+      running.release(0);
+      return resultOf(running);
+    };
+    try {
+      begin(running);
+      const waiting = goOn();
+      return waiting === undefined ? end() : toEnd(waiting, goOn).then(end, stop);
+    } catch (error) {
+      return stop(error);
     }
-    returnMachine(kind, machine);
-    transient.clear();
-    running.release(0);
-    return resultOf(running);
   }
 
   return { run };
 }
 
+/** Goes on whenever it is time to, until nothing is left to wait for. */
+async function toEnd(first: Promise<unknown>, goOn: () => Promise<unknown> | undefined): Promise<void> {
+  for (let waiting: Promise<unknown> | undefined = first; waiting !== undefined; waiting = goOn())
+    await waiting;
+}
+
 /** Writes what the instructions from ORIGIN to BLOBBASEFEE return, at the places where the core reads it. */
 function writeEnvironment(machine: Machine, parts: EvmParts, { caller, gasPrice }: Message): void {
   const { block, config, rules } = parts;
-  const at = (index: number): number => ENVIRONMENT + 32 * index;
-  machine.writeBytes(at(0), caller);
-  machine.writeWord(at(1), gasPrice);
-  machine.writeBytes(at(2), block.beneficiary);
-  machine.writeWord(at(3), block.timestamp);
-  machine.writeWord(at(4), block.number);
-  if (forkTable(rules).hasRandomness) machine.writeBytes(at(5), block.mixHash);
-  else machine.writeWord(at(5), block.difficulty);
-  machine.writeWord(at(6), block.gasLimit);
-  machine.writeWord(at(7), config.chainId);
+  machine.setEnvironment(0, caller);
+  machine.setEnvironment(1, gasPrice);
+  machine.setEnvironment(2, block.beneficiary);
+  machine.setEnvironment(3, block.timestamp);
+  machine.setEnvironment(4, block.number);
+  machine.setEnvironment(5, forkTable(rules).hasRandomness ? block.mixHash : block.difficulty);
+  machine.setEnvironment(6, block.gasLimit);
+  machine.setEnvironment(7, config.chainId);
   // 8 and 10 would be SELFBALANCE and BLOBHASH, which depend on more.
-  machine.writeWord(at(9), block.baseFeePerGas ?? 0n);
-  machine.writeWord(at(11), block.blobBaseFee);
+  machine.setEnvironment(9, block.baseFeePerGas ?? 0n);
+  machine.setEnvironment(11, block.blobBaseFee);
 }
 
 function resultOf({ end, message, substate, refund, rules }: Run): MessageResult {

@@ -1,9 +1,10 @@
 import { FIELD, FIELDS_BYTES } from "../../evm/layout.ts";
 import { aligned, type PreparedCode, preparedBytes } from "../../evm/machine.ts";
-import { EMPTY_CODE_HASH, type Hash } from "../../primitives/hash.ts";
-import { EMPTY_ACCOUNT } from "../../types/account.ts";
-import { delegationTarget } from "../delegation.ts";
-import { credit } from "../emptyAccounts.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
+import { DELEGATION_BYTES, delegationTarget } from "../delegation.ts";
+import { credit, hasNoCode } from "../emptyAccounts.ts";
 import { finish } from "./ends.ts";
 import type { Frame } from "./frame.ts";
 import { runPrecompile } from "./precompiles.ts";
@@ -22,7 +23,7 @@ export interface SentValue {
  * nothing. The machine's memory reaches the end of its fields.
  */
 export function beginCall(run: Run, frame: Frame, { word, moved }: SentValue): void {
-  const { overlay, rules } = run;
+  const { overlay } = run;
   run.frame = frame;
   run.checkpoint();
   writeAccounts(run, frame, word);
@@ -35,23 +36,27 @@ export function beginCall(run: Run, frame: Frame, { word, moved }: SentValue): v
     else finish(run, frame, "PRECOMPILE_ERROR");
     return;
   }
-  let codeHash = overlay.account(frame.codeAddress)?.codeHash ?? EMPTY_CODE_HASH;
-  let code = codeHash === EMPTY_CODE_HASH ? NO_CODE : overlay.code(codeHash);
-  const delegate = rules.hasDelegation ? delegationTarget(code) : undefined;
+  let account = overlay.account(frame.codeAddress) ?? EMPTY_ACCOUNT;
+  const delegate = delegateOf(run, account);
   if (delegate !== undefined) {
-    codeHash = overlay.account(delegate)?.codeHash ?? EMPTY_CODE_HASH;
-    code = overlay.code(codeHash);
+    account = overlay.account(delegate) ?? EMPTY_ACCOUNT;
     if (frame.depth === 0) run.accesses.warm(delegate);
   }
   observeDepth(run, frame);
   if (!hasMoved) finish(run, frame, "PRECOMPILE_ERROR");
-  else if (code.length === 0) {
+  else if (hasNoCode(account)) {
     run.watch?.ranNothing(frame);
     finish(run, frame, "succeeded");
-  } else runCode(run, frame, code, codeHash);
+  } else runContract(run, frame, account.codeHash);
 }
 
-const NO_CODE = new Uint8Array(0);
+/** The account that an account's code delegates to (EIP-7702); looks at code only where it may delegate. */
+export function delegateOf({ rules, machine, overlay }: Run, account: Account): Address | undefined {
+  if (!rules.hasDelegation || hasNoCode(account)) return undefined;
+  const known = machine.preparedCode(account.codeHash);
+  if (known !== undefined && known.size !== DELEGATION_BYTES) return undefined;
+  return delegationTarget(overlay.code(account.codeHash));
+}
 
 /** Counts an account without code too: Besu executes the implicit STOP there. */
 export function observeDepth({ parts: { observed } }: Run, { depth }: Frame): void {
@@ -85,15 +90,17 @@ function moveValue({ overlay, accesses, rules }: Run, { sender, address }: Frame
 
 export const HIGHEST_BALANCE = 2n ** 256n - 1n;
 
+/** Starts the frame of a contract, whose code is prepared unless that is kept. */
+function runContract(run: Run, frame: Frame, codeHash: Hash): void {
+  frame.codeHash = codeHash;
+  const known = run.machine.preparedCode(codeHash);
+  if (known === undefined) runCode(run, frame, run.overlay.code(codeHash), codeHash);
+  else startFrame(run, frame, known, stackEnd(run, frame));
+}
+
 /** Prepares code and starts the frame; init code has no hash, and is not kept. */
 export function runCode(run: Run, frame: Frame, code: Uint8Array, codeHash: Hash | undefined): void {
   const { machine } = run;
-  frame.codeHash = codeHash;
-  const known = codeHash === undefined ? undefined : machine.preparedCode(codeHash);
-  if (known !== undefined) {
-    startFrame(run, frame, known, stackEnd(run, frame));
-    return;
-  }
   const kept = codeHash === undefined ? undefined : machine.placeInArena(code.length);
   const at = kept ?? stackEnd(run, frame);
   if (kept === undefined) {

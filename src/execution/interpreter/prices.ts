@@ -48,7 +48,8 @@ interface Pricing {
 const copying = ({ word, memory }: Pricing): bigint => 3n * wordsOf(word(2)) + memory([0, 2]);
 const call = (depth: number): ((pricing: Pricing) => bigint) => {
   return ({ run, frame, instruction, memory }) =>
-    memory([depth, depth + 1], [depth + 2, depth + 3]) + BigInt(callPrice(run, frame, instruction));
+    memory([depth, depth + 1], [depth + 2, depth + 3]) +
+    BigInt(callPrice(run, frame, instruction, run.addressAt(run.word(frame, 1))));
 };
 const creation = ({ run, instruction, word, memory }: Pricing): bigint =>
   memory([1, 2]) + creationPrice(run, instruction, wordsOf(word(2)));

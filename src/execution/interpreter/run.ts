@@ -163,7 +163,7 @@ export class Run {
   }
 
   /** Prices an access to an account, and warms it (EIP-2929). */
-  accountAccess(address: Uint8Array): number {
+  accountAccess(address: Address): number {
     const { accesses, rules } = this;
     if (!rules.hasColdAccess) return 0;
     return accesses.warm(address) ? COLD_ACCOUNT_GAS : WARM_GAS;

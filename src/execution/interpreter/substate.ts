@@ -16,27 +16,30 @@ export interface SubstateMark {
 export class Substate {
   readonly logs: Log[] = [];
   private readonly destroyed: Address[] = [];
-  private readonly destroyedKeys = new Set<string>();
   private readonly created: string[] = [];
-  private readonly createdKeys = new Set<string>();
+  /** Made when they are needed: most messages destroy and create nothing. */
+  private destroyedKeys: Set<string> | undefined = undefined;
+  private createdKeys: Set<string> | undefined = undefined;
 
   isDestroyed(address: Address): boolean {
-    return this.destroyedKeys.size > 0 && this.destroyedKeys.has(toKey(address));
+    return this.destroyedKeys?.has(toKey(address)) ?? false;
   }
 
   destroy(address: Address): void {
     const key = toKey(address);
+    this.destroyedKeys ??= new Set();
     if (this.destroyedKeys.has(key)) return;
     this.destroyedKeys.add(key);
     this.destroyed.push(address);
   }
 
   isCreated(address: Address): boolean {
-    return this.createdKeys.size > 0 && this.createdKeys.has(toKey(address));
+    return this.createdKeys?.has(toKey(address)) ?? false;
   }
 
   create(address: Address): void {
     const key = toKey(address);
+    this.createdKeys ??= new Set();
     if (this.createdKeys.has(key)) return;
     this.createdKeys.add(key);
     this.created.push(key);
@@ -57,8 +60,10 @@ export class Substate {
   /** Removes what was added since the mark. */
   revertTo({ logs, destroyed, created }: SubstateMark): void {
     this.logs.length = logs;
-    for (const address of this.destroyed.splice(destroyed)) this.destroyedKeys.delete(toKey(address));
-    for (const key of this.created.splice(created)) this.createdKeys.delete(key);
+    if (this.destroyed.length > destroyed)
+      for (const address of this.destroyed.splice(destroyed)) this.destroyedKeys?.delete(toKey(address));
+    if (this.created.length > created)
+      for (const key of this.created.splice(created)) this.createdKeys?.delete(key);
   }
 }
 

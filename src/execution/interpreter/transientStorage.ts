@@ -9,7 +9,8 @@ import type { MemoryMeter } from "../../state/overlay.ts";
  */
 export class TransientStorage {
   private readonly meter: MemoryMeter | undefined;
-  private accounts = new Map<string, Map<string, Cell>>();
+  /** Made when it is needed: few contracts have transient storage. */
+  private accounts: Map<string, Map<string, Cell>> | undefined = undefined;
   private readonly journal: Undo[] = [];
   /** Length of the journal at each open checkpoint. */
   private readonly checkpoints: number[] = [];
@@ -20,7 +21,7 @@ export class TransientStorage {
   }
 
   get(address: Uint8Array, slot: Uint8Array): Uint8Array {
-    return this.accounts.get(toKey(address))?.get(toKey(slot))?.value ?? EMPTY_BYTES;
+    return this.accounts?.get(toKey(address))?.get(toKey(slot))?.value ?? EMPTY_BYTES;
   }
 
   put(address: Uint8Array, slot: Uint8Array, value: Uint8Array): void {
@@ -51,13 +52,14 @@ export class TransientStorage {
 
   /** Called at the end of a top-level message. */
   clear(): void {
-    if (this.takenBytes === 0 && this.accounts.size === 0) return;
-    this.accounts = new Map();
+    if (this.accounts === undefined) return;
+    this.accounts = undefined;
     this.journal.length = 0;
     this.take(-this.takenBytes);
   }
 
   private cell(account: string, slot: string): Cell {
+    this.accounts ??= new Map();
     let cells = this.accounts.get(account);
     if (cells === undefined) {
       this.take(ACCOUNT_BYTES);

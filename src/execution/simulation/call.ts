@@ -1,15 +1,16 @@
+import { type Eventual, whenThere } from "../../primitives/eventual.ts";
 import type { Header } from "../../types/header.ts";
 import type { CallRequest, SimulationResult } from "./callRequest.ts";
 import { type CallContext, type Simulated, simulate } from "./simulate.ts";
 
 /** eth_call (json-rpc.md#eth_call): without `strict` it never fails for lack of balance. */
-export async function call(context: CallContext, request: CallRequest): Promise<SimulationResult> {
-  const simulated = await simulate(context, request, {
+export function call(context: CallContext, request: CallRequest): Eventual<SimulationResult> {
+  const simulated = simulate(context, request, {
     gasLimit: request.gasLimit ?? context.header.gasLimit,
     enforcesBalance: request.strict ?? hasPrice(request, context.header),
     lendsBalance: request.strict !== true,
   });
-  return toSimulationResult(simulated);
+  return whenThere(simulated, toSimulationResult);
 }
 
 /** The result of a simulation as it ran; `gas` is what the sender would pay for. */

@@ -1,3 +1,4 @@
+import type { Eventual } from "../../primitives/eventual.ts";
 import { nothingObserved, type Observed } from "../evm.ts";
 import { toSimulationResult } from "./call.ts";
 import type { CallRequest, SimulationResult } from "./callRequest.ts";
@@ -10,7 +11,7 @@ import { type CallContext, type Simulated, simulate } from "./simulate.ts";
  */
 export async function estimateGas(context: CallContext, request: CallRequest): Promise<SimulationResult> {
   const observed = nothingObserved();
-  const run = (gasLimit: bigint): Promise<Simulated> =>
+  const run = (gasLimit: bigint): Eventual<Simulated> =>
     simulate(context, forEstimate(request), { gasLimit, enforcesBalance: request.strict === true, observed });
   const first = await run(context.header.gasLimit);
   if (!hasSucceeded(first)) return toSimulationResult(first);

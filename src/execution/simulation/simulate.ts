@@ -1,6 +1,7 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { AssertionFailed } from "../../primitives/assert.ts";
+import { type Eventual, whenThere } from "../../primitives/eventual.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { CodedError } from "../../primitives/result.ts";
@@ -82,7 +83,7 @@ export type Simulated =
   | { readonly kind: "executed"; readonly result: TransactionResult; readonly session: BlockSession };
 
 /** Simulates a call as a transaction with the sender's next nonce, on an overlay that is then discarded. */
-export function simulate(context: CallContext, call: CallRequest, config: CallConfig): Promise<Simulated> {
+export function simulate(context: CallContext, call: CallRequest, config: CallConfig): Eventual<Simulated> {
   return simulateOn(workspaceOn(context), context, call, config);
 }
 
@@ -94,12 +95,12 @@ export function workspaceOn({ state, accounts, yieldPolicy = memoryBounded() }: 
 }
 
 /** As simulate, on a workspace that may hold the changes of earlier calls. */
-export async function simulateOn(
+export function simulateOn(
   { overlay, yieldPolicy }: Workspace,
   context: CallContext,
   call: CallRequest,
   config: CallConfig,
-): Promise<Simulated> {
+): Eventual<Simulated> {
   const { config: chainConfig, rules, block: original } = contextRules(context);
   const { observed, observer, ignoresNonce = false } = config;
   const block = config.enforcesBalance ? original : withoutFees(original);
@@ -127,8 +128,8 @@ export async function simulateOn(
   overlay.beginTransaction();
   const result = runsNoCode(session, transaction)
     ? transferObserved(session, transaction, price, observed)
-    : await runTransaction(session, transaction, price);
-  return { kind: "executed", result, session };
+    : runTransaction(session, transaction, price);
+  return whenThere(result, (executed) => ({ kind: "executed", result: executed, session }));
 }
 
 /** Raises the sender's balance to what the transaction may cost, if it is lower. */

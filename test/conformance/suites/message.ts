@@ -21,7 +21,7 @@ export interface LoneMessage {
 }
 
 /** Runs a message without a transaction, so that its gas is only the cost of the code. */
-export function runMessage({ fork, to, code, data, gasLimit }: LoneMessage): Promise<MessageResult> {
+export async function runMessage({ fork, to, code, data, gasLimit }: LoneMessage): Promise<MessageResult> {
   const session = loneSession(fork, { to, ...(code !== undefined && { code }) });
   session.overlay.beginTransaction();
   return session.evm.run({

@@ -21,7 +21,7 @@ interface Setting {
 }
 
 /** Runs code, in hex. */
-function run(code: string, setting: Setting = {}): Promise<MessageResult> {
+async function run(code: string, setting: Setting = {}): Promise<MessageResult> {
   const { fork = "cancun", other = "00", data = new Uint8Array(0), stackLimit = 1024 } = setting;
   const overlay = anOverlay([
     [AT, { code: `0x${code}` }],
