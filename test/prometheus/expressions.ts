@@ -22,9 +22,13 @@ export function selectionsIn(expression: string): readonly Selected[] {
     .replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, " ")
     .replaceAll(/\[[^\]]*\]/g, " ")
     .replaceAll(/\boffset\s+\S+/g, " ");
-  return [...plain.matchAll(/([a-zA-Z_:][\w:]*)\s*(\{[^}]*\})?/g)].flatMap(([, metric = "", selector]) => {
-    if (WORDS.has(metric) || OWN.has(metric)) return [];
-    const pairs = [...(selector ?? "").matchAll(/(\w+)\s*=\s*"([^"$]*)"/g)];
-    return [{ metric, labels: Object.fromEntries(pairs.map(([, name = "", value = ""]) => [name, value])) }];
-  });
+  return [...plain.matchAll(/(?<![\w.])([a-zA-Z_:][\w:]*)\s*(\{[^}]*\})?/g)].flatMap(
+    ([, metric = "", selector]) => {
+      if (WORDS.has(metric) || OWN.has(metric)) return [];
+      const pairs = [...(selector ?? "").matchAll(/(\w+)\s*=\s*"([^"$]*)"/g)];
+      return [
+        { metric, labels: Object.fromEntries(pairs.map(([, name = "", value = ""]) => [name, value])) },
+      ];
+    },
+  );
 }
