@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { compareBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPublicKey, curve } from "../../src/primitives/secp256k1.ts";
@@ -95,10 +96,40 @@ describe("ibex operator generate-blockchain-config", () => {
       'The genesis section has no "config" section.',
     ],
     [
-      "no consensus",
-      configWith({ generate: true, count: 1 }, '{"config":{"clique":{}}}'),
+      "Clique",
+      configWith({ generate: true, count: 1 }, GENESIS.replace('"ibft2"', '"clique"')),
       [],
-      'The config section of the genesis has neither "ibft2" nor "qbft".',
+      "No node could start with this genesis: Unable to load genesis file. config.clique: Clique is not supported. An ibft2 section is expected",
+    ],
+    [
+      "QBFT",
+      configWith({ generate: true, count: 1 }, GENESIS.replace('"ibft2"', '"qbft"')),
+      [],
+      "No node could start with this genesis: Unable to load genesis file. config.qbft: QBFT is not supported, nor is a migration to it.",
+    ],
+    [
+      "an unknown consensus",
+      configWith({ generate: true, count: 1 }, GENESIS.replace('"ibft2"', '"hotstuff"')),
+      [],
+      "No node could start with this genesis: Unable to load genesis file. config has no supported consensus: an ibft2 section is expected",
+    ],
+    [
+      "a fork that no node here knows",
+      configWith({ generate: true, count: 1 }, GENESIS.replace('"berlinBlock": 0', '"osakaTime": 0')),
+      [],
+      "No node could start with this genesis: ",
+    ],
+    [
+      "hosts for some nodes only",
+      configWith({ generate: true, count: 2 }),
+      ["--followers=1", "--hosts=10.0.0.1,10.0.0.2"],
+      "2 hosts were given for 3 nodes; one, or one for each, is expected.",
+    ],
+    [
+      "what is no host",
+      configWith({ generate: true, count: 1 }),
+      ["--hosts=http://10.0.0.1"],
+      "'http://10.0.0.1' is not a host, or a host and a port.",
     ],
     [
       "no nodes",
@@ -127,6 +158,91 @@ describe("ibex operator generate-blockchain-config", () => {
     expect(refused).toMatchObject({ exitCode: 2, output: "" });
     expect(refused.errors).toContain(message);
     expect(existsSync(join(folder, "network"))).toBe(false);
+  });
+
+  it("writes a configuration, static nodes and a unit for each node, which a node accepts as they are", async () => {
+    const folder = temporaryFolder();
+    const options = ["--followers=1", "--hosts=10.0.0.1,10.0.0.2:4000,[fd00::3],node-4.example"];
+    expect((await generate(folder, configWith({ generate: true, count: 3 }), ...options)).exitCode).toBe(0);
+    const nodes = join(folder, "network", "nodes");
+    expect(readdirSync(nodes).sort()).toEqual(["follower-1", "validator-1", "validator-2", "validator-3"]);
+    const addresses = readdirSync(join(folder, "network", "keys")).sort();
+    for (const name of readdirSync(nodes)) {
+      expect(readdirSync(join(nodes, name)).sort()).toEqual([
+        `ibex-${name}.service`,
+        "node.toml",
+        "static-nodes.json",
+      ]);
+      const enodes: string[] = JSON.parse(readFileSync(join(nodes, name, "static-nodes.json"), "utf8"));
+      expect(enodes.map((enode) => enode.split("@")[1])).toEqual([
+        "10.0.0.1:30303",
+        "10.0.0.2:4000",
+        "[fd00::3]:30303",
+      ]);
+      for (const [index, enode] of enodes.entries())
+        expect(`0x${enode.slice("enode://".length).split("@")[0]}`).toBe(
+          readFileSync(join(folder, "network", "keys", addresses[index] ?? "", "key.pub"), "utf8"),
+        );
+      const checked = await ibexHere(["validate-config", "--config-file=node.toml"], {
+        workingDirectory: join(nodes, name),
+      });
+      expect(checked).toMatchObject({ exitCode: 0, errors: "" });
+    }
+    const second = readFileSync(join(nodes, "validator-2", "node.toml"), "utf8");
+    expect(second).toContain(`keys/${addresses[1]}/key.priv`);
+    expect(second).toContain("p2p-port = 4000\n");
+    const unit = readFileSync(join(nodes, "validator-2", "ibex-validator-2.service"), "utf8");
+    expect(unit).toContain(`LoadCredential=key:/etc/ibex/keys/${addresses[1]}/key.priv\n`);
+    expect(unit).toContain("StateDirectory=ibex-validator-2\n");
+    expect(unit).toContain("WorkingDirectory=/etc/ibex/nodes/validator-2\n");
+  });
+
+  it("gives nodes on one host ports of their own", async () => {
+    const folder = temporaryFolder();
+    const options = ["--followers=1", "--hosts=127.0.0.1:4000"];
+    expect((await generate(folder, configWith({ generate: true, count: 2 }), ...options)).exitCode).toBe(0);
+    const ports = ["validator-1", "validator-2", "follower-1"].map((name) =>
+      [
+        ...readFileSync(join(folder, "network", "nodes", name, "node.toml"), "utf8").matchAll(
+          /port = (\d+)/g,
+        ),
+      ].map(([, port]) => Number(port)),
+    );
+    expect(ports).toEqual([
+      [4000, 8545, 9545],
+      [4001, 8547, 9546],
+      [4002, 8549, 8550, 9547],
+    ]);
+  });
+
+  it("writes one compose file, in which each node has its name, its configuration and its own data", async () => {
+    const folder = temporaryFolder();
+    expect((await generate(folder, configWith({ generate: true, count: 2 }), "--followers=1")).exitCode).toBe(
+      0,
+    );
+    const { services, volumes } = parse(readFileSync(join(folder, "network", "compose.yaml"), "utf8")) as {
+      services: Record<string, Record<string, unknown>>;
+      volumes: Record<string, null>;
+    };
+    expect(Object.keys(services)).toEqual(["validator-1", "validator-2", "follower-1"]);
+    expect(Object.keys(volumes)).toEqual(Object.keys(services));
+    for (const [name, service] of Object.entries(services))
+      expect(service).toMatchObject({
+        working_dir: `/network/nodes/${name}`,
+        volumes: [".:/network:ro", `${name}:/data`],
+        read_only: true,
+      });
+    const enodes = readFileSync(join(folder, "network", "nodes", "follower-1", "static-nodes.json"), "utf8");
+    expect(enodes).toContain("@validator-1:30303");
+  });
+
+  it("names no key of a validator whose public key alone was given", async () => {
+    const folder = temporaryFolder();
+    const keys = [toHex(curve.publicKey(accountFromSeed(1).privateKey))];
+    expect((await generate(folder, configWith({ keys }))).exitCode).toBe(0);
+    const node = join(folder, "network", "nodes", "validator-1");
+    expect(readFileSync(join(node, "node.toml"), "utf8")).not.toContain("node-private-key-file");
+    expect(readFileSync(join(node, "ibex-validator-1.service"), "utf8")).not.toContain("LoadCredential");
   });
 
   it("writes to an empty folder only", async () => {

@@ -1,13 +1,11 @@
 import { type Json, type JsonMember, parseJson } from "../../chainspec/json.ts";
 import { includesBytes, parseHex } from "../../primitives/hex.ts";
 import { err, ok, type Result } from "../../primitives/result.ts";
-import type { ExtraDataType } from "./genesisExtraData.ts";
 
 /** The input of `operator generate-blockchain-config` (options.md#commands). */
 export interface BlockchainConfig {
   /** The genesis section of the input, unchanged. */
   readonly genesis: JsonObject;
-  readonly extraDataType: ExtraDataType;
   readonly nodes: { readonly generate: number } | { readonly publicKeys: readonly Uint8Array[] };
 }
 
@@ -21,20 +19,11 @@ export function readBlockchainConfig(text: string): Result<BlockchainConfig, "ba
   if (!json.ok) return bad(`The configuration file is not JSON: ${json.error.message}.`);
   const genesis = objectIn(json.value, "genesis");
   if (genesis === undefined) return bad('The configuration file has no "genesis" section.');
-  const config = objectIn(genesis, "config");
-  if (config === undefined) return bad('The genesis section has no "config" section.');
-  const extraDataType = extraDataTypeOf(config);
-  if (extraDataType === undefined)
-    return bad('The config section of the genesis has neither "ibft2" nor "qbft".');
+  if (objectIn(genesis, "config") === undefined) return bad('The genesis section has no "config" section.');
   const nodes = objectIn(objectIn(json.value, "blockchain"), "nodes");
   if (nodes === undefined) return bad('The configuration file has no "nodes" in a "blockchain" section.');
   const read = readNodes(nodes);
-  return read.ok ? ok({ genesis, extraDataType, nodes: read.value }) : read;
-}
-
-function extraDataTypeOf(config: JsonObject): ExtraDataType | undefined {
-  if (memberOf(config, "ibft2") !== undefined) return "IBFT_EXTRA_DATA";
-  return memberOf(config, "qbft") === undefined ? undefined : "QBFT_EXTRA_DATA";
+  return read.ok ? ok({ genesis, nodes: read.value }) : read;
 }
 
 function readNodes(nodes: JsonObject): Result<BlockchainConfig["nodes"], "badConfig"> {

@@ -1,17 +1,22 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { readDataFolder } from "../../config/readSettings.ts";
-import { pathType, textType } from "../../config/valueTypes.ts";
+import { integerType, pathType, textListType, textType } from "../../config/valueTypes.ts";
 import { createLogger, type Logger } from "../../observability/logger.ts";
 import type { Address } from "../../primitives/address.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { compareBytes, toHex } from "../../primitives/hex.ts";
+import { PACKAGE_FOLDER } from "../../primitives/packageFolder.ts";
 import { EXIT } from "../exitCodes.ts";
 import { type ProcessIo, refuse } from "../processIo.ts";
 import { type BlockchainConfig, genesisText, readBlockchainConfig } from "./blockchainConfig.ts";
 import { type Command, defineCommand, type Invocation } from "./command.ts";
 import { encodeGenesisExtraData } from "./genesisExtraData.ts";
+import { networkFiles } from "./networkFiles.ts";
+import { type NetworkPlan, planNetwork } from "./networkPlan.ts";
 import { readText } from "./textFiles.ts";
+
+const MOST_FOLLOWERS = 100n;
 
 const FILE_NAME = textType({ label: "<FILE>", accepts: "a file name" });
 
@@ -29,12 +34,21 @@ const OPTIONS = {
   "genesis-file-name": { type: FILE_NAME, default: "genesis.json", help: "Name of the genesis file." },
   "private-key-file-name": { type: FILE_NAME, default: "key.priv", help: "Name of the private keys' files." },
   "public-key-file-name": { type: FILE_NAME, default: "key.pub", help: "Name of the public keys' files." },
+  followers: {
+    type: integerType({ label: "<COUNT>", max: MOST_FOLLOWERS }),
+    default: "0",
+    help: "Nodes beside the validators, which make their own keys.",
+  },
+  hosts: {
+    type: textListType,
+    help: "Addresses of the validators, then of the followers, each with a port for peers if it is not 30303; one is that of all.",
+  },
 } as const;
 
 export const OPERATOR_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "operator generate-blockchain-config",
-    help: "Generate the validator keys and the genesis file of a new network.",
+    help: "Generate the validator keys, the genesis file and the configurations of a new network's nodes.",
     options: OPTIONS,
     run: generate,
   }),
@@ -46,6 +60,9 @@ interface Values {
   readonly "genesis-file-name": string;
   readonly "private-key-file-name": string;
   readonly "public-key-file-name": string;
+  readonly followers: number;
+  /** Undefined for the names that the nodes have in the compose file. */
+  readonly hosts: readonly string[] | undefined;
 }
 
 interface KeyPair {
@@ -74,39 +91,49 @@ async function generate({ values, raw, io }: Invocation<Values>): Promise<number
   const pairs = await keyPairs(config.value, logger);
   const genesis = await genesisFor(config.value, pairs, logger);
   if (!genesis.isUsable) return refuse(genesis.problem, io);
-  return writeAll({ to, names: values, pairs, genesis: genesis.text }, logger, io);
+  const plan = planNetwork(
+    pairs.map((pair) => ({ ...pair, keyFile: pair.privateKey && keyFileOf(pair, values) })),
+    { followers: values.followers, hosts: values.hosts ?? [], genesisFile: values["genesis-file-name"] },
+  );
+  if (!plan.ok) return refuse(plan.error.message, io);
+  return writeAll({ to, names: values, pairs, genesis: genesis.text, plan: plan.value }, logger, io);
+}
+
+/** From the network's folder. */
+function keyFileOf({ address }: KeyPair, names: Values): string {
+  return `keys/${toHex(address)}/${names["private-key-file-name"]}`;
 }
 
 function isTaken(folder: string): boolean {
   return existsSync(folder) && !(statSync(folder).isDirectory() && readdirSync(folder).length === 0);
 }
 
+/** In the order of their addresses, as in the genesis block. */
 async function keyPairs({ nodes }: BlockchainConfig, logger: Logger): Promise<readonly KeyPair[]> {
   const { newPrivateKey, nodeKey } = await import("../../node/nodeKey.ts");
   const { addressOfPublicKey } = await import("../../primitives/secp256k1.ts");
+  const byAddress = (one: KeyPair, other: KeyPair): number => compareBytes(one.address, other.address);
   if ("publicKeys" in nodes)
-    return nodes.publicKeys.map((publicKey) => ({ publicKey, address: addressOfPublicKey(publicKey) }));
+    return nodes.publicKeys
+      .map((publicKey) => ({ publicKey, address: addressOfPublicKey(publicKey) }))
+      .sort(byAddress);
   logger.info({ count: nodes.generate }, `Generating ${nodes.generate} nodes keys.`);
   return Array.from({ length: nodes.generate }, () => {
     const pair = nodeKey(newPrivateKey());
     logger.info({ address: pair.address }, "Generated a key pair");
     return pair;
-  });
+  }).sort(byAddress);
 }
 
-/** The genesis file, checked as a node would, so that an invalid one is not written. */
+/** The genesis file, checked as a node would, so that one with which none here could start is not written. */
 async function genesisFor(
-  { genesis, extraDataType }: BlockchainConfig,
+  { genesis }: BlockchainConfig,
   pairs: readonly KeyPair[],
   logger: Logger,
 ): Promise<{ isUsable: true; text: string } | { isUsable: false; problem: string }> {
-  logger.info({ type: extraDataType }, "Generating the extra data");
-  const validators = pairs.map(({ address }) => address).sort(compareBytes);
-  const text = genesisText(genesis, toHex(encodeGenesisExtraData(extraDataType, validators)));
-  if (extraDataType === "QBFT_EXTRA_DATA") {
-    logger.warn({}, "This is a genesis file of QBFT, which Ibex does not run.");
-    return { isUsable: true, text };
-  }
+  logger.info({ type: "IBFT_EXTRA_DATA" }, "Generating the extra data");
+  const validators = pairs.map(({ address }) => address);
+  const text = genesisText(genesis, toHex(encodeGenesisExtraData("IBFT_EXTRA_DATA", validators)));
   const { parseGenesis } = await import("../../chainspec/genesis.ts");
   const checked = parseGenesis(text, "the genesis file that would be written");
   return checked.ok
@@ -119,10 +146,11 @@ interface Output {
   readonly names: Values;
   readonly pairs: readonly KeyPair[];
   readonly genesis: string;
+  readonly plan: NetworkPlan;
 }
 
 async function writeAll(
-  { to, names, pairs, genesis }: Output,
+  { to, names, pairs, genesis, plan }: Output,
   logger: Logger,
   io: ProcessIo,
 ): Promise<number> {
@@ -143,6 +171,11 @@ async function writeAll(
     const path = join(to, names["genesis-file-name"]);
     logger.info({ path }, "Writing the genesis file");
     writeFileSync(path, genesis, { flush: true });
+    const unit = readFileSync(join(PACKAGE_FOLDER, "config", "ibex.service"), "utf8");
+    for (const [name, text] of networkFiles(plan, unit)) {
+      createFolders(dirname(join(to, name)));
+      writeFileSync(join(to, name), text, { flush: true });
+    }
     return EXIT.ok;
   } catch (error) {
     io.printError(`The folder ${to} cannot be written: ${messageOf(error)}. Remove it and try again.\n`);

@@ -1,0 +1,100 @@
+import { isIP } from "node:net";
+import { showEnode } from "../../config/enode.ts";
+import { bad } from "../../config/valueTypes.ts";
+import type { Address } from "../../primitives/address.ts";
+import { toHex } from "../../primitives/hex.ts";
+import { ok, type Result } from "../../primitives/result.ts";
+
+/** A node's place in a network to be made: where it is, and which ports it has there. */
+export interface PlannedNode {
+  /** `validator-1`, `follower-1`, and so on. */
+  readonly name: string;
+  /** Address at which the others reach it: an IP address, or a host name. */
+  readonly host: string;
+  readonly ports: {
+    readonly peers: number;
+    readonly http: number;
+    readonly webSocket: number;
+    readonly metrics: number;
+  };
+  /** Undefined for a follower, which makes its own key at its first start. */
+  readonly validator: Address | undefined;
+  /** Path of its private key from the network's folder; undefined where only its public key is known. */
+  readonly keyFile: string | undefined;
+}
+
+export interface NetworkPlan {
+  readonly nodes: readonly PlannedNode[];
+  /** The validators' enode URLs, which every node has as its static nodes. */
+  readonly enodes: readonly string[];
+  readonly genesisFile: string;
+  /** Whether each node has a name that only the containers of the compose file know. */
+  readonly isInContainers: boolean;
+}
+
+export interface PlannedKey {
+  readonly address: Address;
+  readonly publicKey: Uint8Array;
+  readonly keyFile: string | undefined;
+}
+
+const FIRST_PORTS = { peers: 30303, http: 8545, webSocket: 8546, metrics: 9545 };
+
+/**
+ * Places validators, in the order of their keys, and then followers. `hosts` are theirs in this order, each with the port for
+ * peers if that is not 30303; a single one is that of all. Nodes on one host get ports of their own: the next one for peers and
+ * metrics, the next but one for HTTP and WebSocket. Without hosts, each node has its name in the compose file.
+ */
+export function planNetwork(
+  keys: readonly PlannedKey[],
+  {
+    followers,
+    hosts,
+    genesisFile,
+  }: { readonly followers: number; readonly hosts: readonly string[]; readonly genesisFile: string },
+): Result<NetworkPlan, "badValue"> {
+  const count = keys.length + followers;
+  if (hosts.length > 1 && hosts.length !== count)
+    return bad(`${hosts.length} hosts were given for ${count} nodes; one, or one for each, is expected.`);
+  const nodes: PlannedNode[] = [];
+  for (let index = 0; index < count; index++) {
+    const key = keys[index];
+    const name = key === undefined ? `follower-${index - keys.length + 1}` : `validator-${index + 1}`;
+    const place = readPlace(hosts[index] ?? hosts[0] ?? name);
+    if (place === undefined) return bad(`'${hosts[index] ?? hosts[0]}' is not a host, or a host and a port.`);
+    const nth = nodes.filter(({ host }) => host === place.host).length;
+    const ports = portsFor(nth, hosts.length > 1 ? place.port : place.port + nth);
+    nodes.push({ name, host: place.host, ports, validator: key?.address, keyFile: key?.keyFile });
+  }
+  const enodes = keys.map(({ publicKey }, index) => {
+    const { host = "", ports } = nodes[index] ?? {};
+    return showEnode({ nodeId: publicKey, host, tcpPort: ports?.peers, udpPort: ports?.peers });
+  });
+  return ok({ nodes, enodes, genesisFile, isInContainers: hosts.length === 0 });
+}
+
+function portsFor(nth: number, peers: number): PlannedNode["ports"] {
+  const { http, webSocket, metrics } = FIRST_PORTS;
+  return { peers, http: http + 2 * nth, webSocket: webSocket + 2 * nth, metrics: metrics + nth };
+}
+
+/** Reads `host`, `host:port`, `[IPv6]` and `[IPv6]:port`. */
+function readPlace(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, bracketed, plain = "", digits] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  const port = Number(digits ?? FIRST_PORTS.peers);
+  const isHost = isIP(host) !== 0 || (bracketed === undefined && HOST_NAME.test(host));
+  return isHost && port > 0 && port < MOST_PORTS ? { host, port } : undefined;
+}
+
+const HOST_NAME = /^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*$/;
+const MOST_PORTS = 65_536;
+
+export function isNamedHost({ host }: PlannedNode): boolean {
+  return isIP(host) === 0;
+}
+
+/** How a node is called in comments: its name and, of a validator, its address. */
+export function titleOf({ name, validator }: PlannedNode): string {
+  return validator === undefined ? name : `${name}, ${toHex(validator)}`;
+}

@@ -1,0 +1,71 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
+import { freePort, PROGRAM, rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
+
+const GENESIS = {
+  config: { chainId: 7998, berlinBlock: 0, ibft2: { blockperiodseconds: 1, requesttimeoutseconds: 2 } },
+  nonce: "0x0",
+  timestamp: "0x0",
+  gasLimit: "0x1fffffffffffff",
+  difficulty: "0x1",
+  mixHash: "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
+  coinbase: `0x${"00".repeat(20)}`,
+  alloc: {},
+};
+
+itIfThorough(
+  "a network starts from nothing but the files that generate-blockchain-config writes",
+  { ...IN_REAL_TIME, timeout: 120_000 },
+  async () => {
+    const folder = temporaryFolder();
+    const request = { genesis: GENESIS, blockchain: { nodes: { generate: true, count: 4 } } };
+    writeFileSync(join(folder, "request.json"), JSON.stringify(request));
+    const places = await Promise.all(Array.from({ length: 5 }, freePort));
+    const made = runProgram(
+      [
+        "operator",
+        "generate-blockchain-config",
+        "--config-file=request.json",
+        "--to=network",
+        "--followers=1",
+        `--hosts=${places.map((port) => `127.0.0.1:${port}`).join(",")}`,
+      ],
+      folder,
+    );
+    expect(await made.exit, made.output()).toBe(0);
+    const nodes = join(folder, "network", "nodes");
+    const started = await Promise.all(
+      readdirSync(nodes).map(async (name) => {
+        const port = await freePort();
+        // Ports of this machine that other tests do not use; all else is as it was written.
+        const ports = [`--rpc-http-port=${port}`, "--rpc-ws-port=0", "--metrics-port=0"];
+        const program = runProgram(["--config-file=node.toml", ...ports], join(nodes, name), [], PROGRAM);
+        return { name, program, url: `http://127.0.0.1:${port}` };
+      }),
+    );
+    for (const { name, url } of started) {
+      await until(
+        async () => {
+          const height = await rpc<string>(url, "eth_blockNumber", []).catch(() => "0x0");
+          return Number(height) >= 6 ? true : undefined;
+        },
+        60_000,
+        `block 6 on ${name}`,
+      );
+      expect(Number(await rpc<string>(url, "net_peerCount", []))).toBe(4);
+    }
+    const [{ url } = { url: "" }] = started;
+    const proposers = await Promise.all(
+      [1, 2, 3, 4].map(async (number) => {
+        const block = await rpc<{ miner: string }>(url, "eth_getBlockByNumber", [`0x${number}`, false]);
+        return block.miner;
+      }),
+    );
+    expect(proposers.sort()).toEqual(readdirSync(join(folder, "network", "keys")).sort());
+    for (const { program } of started) program.child.kill("SIGTERM");
+    for (const { program } of started) expect(await program.exit).toBe(0);
+  },
+);
