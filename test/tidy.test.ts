@@ -66,7 +66,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   fastify: ["rpc/server/", "graphql/", "node/"],
   ws: ["rpc/server/"],
   secp256k1: ["primitives/"],
-  "hash-wasm": ["primitives/", "execution/precompiles/hashes.ts"],
+  "hash-wasm": ["execution/precompiles/hashes.ts"],
   "mcl-wasm": ["execution/precompiles/"],
   snappyjs: ["network/rlpx/"],
   "smol-toml": ["config/", "permissioning/"],

@@ -1,7 +1,8 @@
 /**
  * `npm run core`: compiles the EVM's core (src/evm/core, AssemblyScript) to WebAssembly and writes src/evm/coreModules.ts,
  * which is checked in, so that a start needs no compiler. Builds it twice: as it is, and with STEPS, so that it returns
- * after each instruction. The same sources make the same bytes (test/evm/coreModules.test.ts).
+ * after each instruction. Its Keccak-256 alone becomes src/primitives/keccakModule.ts. The same sources make the same bytes
+ * (test/evm/coreModules.test.ts).
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,12 +10,13 @@ import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const GENERATED = join(root, "src", "evm", "coreModules.ts");
+const CORE_MODULES = join(root, "src", "evm", "coreModules.ts");
+const KECCAK_MODULE = join(root, "src", "primitives", "keccakModule.ts");
 
 /** The text of src/evm/coreModules.ts. */
 export async function coreModules() {
-  const plain = await compiled(false);
-  const stepping = await compiled(true);
+  const plain = await compiled("core.ts", { pages: 32 });
+  const stepping = await compiled("core.ts", { pages: 32, steps: true });
   return `// Made by \`npm run core\` from src/evm/core: WebAssembly in base64.
 
 /** The core that runs until something needs the driver. */
@@ -25,13 +27,21 @@ export const STEPPING_CORE = \`${stepping}\`;
 `;
 }
 
-async function compiled(steps) {
+/** The text of src/primitives/keccakModule.ts. */
+export async function keccakModule() {
+  const module = await compiled("hash.ts", { pages: 2, mostPages: 2 });
+  return `// Made by \`npm run core\` from src/evm/core/keccak.ts: WebAssembly in base64.
+export const KECCAK_MODULE = \`${module}\`;
+`;
+}
+
+async function compiled(entry, { pages, mostPages = 65535, steps = false }) {
   let module;
   const { error, stderr } = await asc.main(
     [
-      "core.ts",
+      entry,
       ...["-O3", "--noAssert", "--runtime", "stub", "--memoryBase", "8192"],
-      ...["--initialMemory", "32", "--maximumMemory", "65535", "--outFile", "core.wasm"],
+      ...["--initialMemory", `${pages}`, "--maximumMemory", `${mostPages}`, "--outFile", "core.wasm"],
     ],
     {
       readFile: (name) => sourceOf(name, steps),
@@ -56,4 +66,7 @@ function sourceOf(name, steps) {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(GENERATED, await coreModules());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(CORE_MODULES, await coreModules());
+  writeFileSync(KECCAK_MODULE, await keccakModule());
+}

@@ -4,12 +4,13 @@ import { describe, expect, it } from "vitest";
 import { asAddress } from "../../src/primitives/address.ts";
 import {
   asHash,
+  createRunningKeccak,
   EMPTY_CODE_HASH,
   EMPTY_LIST_HASH,
   EMPTY_TRIE_ROOT,
   keccak256,
 } from "../../src/primitives/hash.ts";
-import { toHex } from "../../src/primitives/hex.ts";
+import { concatBytes, toHex } from "../../src/primitives/hex.ts";
 
 describe("keccak256", () => {
   it("agrees with the reference for lengths around its block size, and keeps earlier results intact", () => {
@@ -28,10 +29,40 @@ describe("keccak256", () => {
     }
   });
 
+  it("agrees with the reference for inputs that are longer than the module's memory", () => {
+    for (const length of [65_415, 65_416, 65_417, 200_000]) {
+      const input = new Uint8Array(length).map((_, at) => at % 251);
+      expect(toHex(keccak256(input))).toBe(toHex(keccak_256(input)));
+    }
+  });
+
   it("gives the well-known hashes of empty code, trie and list", () => {
     expect(toHex(EMPTY_CODE_HASH)).toBe("0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
     expect(toHex(EMPTY_TRIE_ROOT)).toBe("0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
     expect(toHex(EMPTY_LIST_HASH)).toBe("0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347");
+  });
+});
+
+describe("createRunningKeccak", () => {
+  it("absorbs on after a digest, beside others", () => {
+    const part = fc.oneof(
+      fc.uint8Array({ maxLength: 300, size: "max" }),
+      fc.constant(new Uint8Array(70_000).fill(7)),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(part, fc.boolean()), { maxLength: 8 }), (parts) => {
+        const own = [createRunningKeccak(), createRunningKeccak()] as const;
+        const absorbed: [Uint8Array[], Uint8Array[]] = [[], []];
+        for (const [bytes, isFirst] of parts) {
+          const which = isFirst ? 0 : 1;
+          own[which].update(bytes);
+          absorbed[which].push(bytes);
+          for (const one of [0, 1] as const)
+            expect(toHex(own[one].digest())).toBe(toHex(keccak_256(concatBytes(...absorbed[one]))));
+        }
+      }),
+      { numRuns: 10 },
+    );
   });
 });
 
