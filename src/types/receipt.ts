@@ -11,7 +11,7 @@ import {
   writeRlpListPrefix,
   writeRlpString,
 } from "../primitives/rlp.ts";
-import { atOnce, type Steps } from "../primitives/steps.ts";
+import type { Steps } from "../primitives/steps.ts";
 import { STEP_LOGS } from "./bloom.ts";
 import type { Log } from "./log.ts";
 import type { TransactionType } from "./transaction.ts";
@@ -32,24 +32,43 @@ export interface Receipt {
 /** The fields of a receipt's consensus encoding. */
 export type BareReceipt = Omit<Receipt, "gasUsed" | "revertReason">;
 
-/** The consensus encoding, whose trie root is the header's receiptsRoot (EIP-2718: type byte before the RLP if typed). */
+/**
+ * The consensus encoding, whose trie root is the header's receiptsRoot (EIP-2718: type byte before the RLP if typed). Computes
+ * the length first and then writes to one array, because every transaction of an imported block has a receipt: the library
+ * takes at least four times as long.
+ */
 export function encodeReceipt(receipt: BareReceipt): Uint8Array {
-  return atOnce(encodeReceiptInSteps(receipt));
+  const { logs } = receipt;
+  let logsLength = 0;
+  for (const log of logs) logsLength += sizeOfLog(log);
+  const encoding = beginEncoding(receipt, logsLength);
+  for (const log of logs) encoding.end = writeLog(encoding.bytes, encoding.end, log);
+  return encoding.bytes;
 }
 
-/**
- * Like encodeReceipt, in steps: one receipt can have some hundred thousand logs. Computes the length first and then writes
- * to one array, because every transaction of an imported block has a receipt: the library takes at least four times as long.
- */
+/** Like encodeReceipt, in steps: one receipt can have some hundred thousand logs. */
 export function* encodeReceiptInSteps(receipt: BareReceipt): Steps<Uint8Array> {
-  const { type, outcome, cumulativeGasUsed, logsBloom, logs } = receipt;
-  const first = "status" in outcome ? STATUS_ITEMS[outcome.status] : encodeRlpString(outcome.stateRoot);
-  const gas = bigintToBytes(cumulativeGasUsed);
+  const { logs } = receipt;
   let logsLength = 0;
   for (let at = 0; at < logs.length; at++) {
     if (at > 0 && at % STEP_LOGS === 0) yield;
     logsLength += sizeOfLog(logs[at] as Log);
   }
+  const encoding = beginEncoding(receipt, logsLength);
+  for (let at = 0; at < logs.length; at++) {
+    if (at > 0 && at % STEP_LOGS === 0) yield;
+    encoding.end = writeLog(encoding.bytes, encoding.end, logs[at] as Log);
+  }
+  return encoding.bytes;
+}
+
+/** An encoding without its logs, which are to be written from `end` on. */
+function beginEncoding(
+  { type, outcome, cumulativeGasUsed, logsBloom }: BareReceipt,
+  logsLength: number,
+): { readonly bytes: Uint8Array; end: number } {
+  const first = "status" in outcome ? STATUS_ITEMS[outcome.status] : encodeRlpString(outcome.stateRoot);
+  const gas = bigintToBytes(cumulativeGasUsed);
   const length = first.length + rlpStringSize(gas) + rlpStringSize(logsBloom) + rlpListSize(logsLength);
   const typeLength = type === 0 ? 0 : 1;
   const bytes = new Uint8Array(typeLength + rlpListSize(length));
@@ -58,12 +77,7 @@ export function* encodeReceiptInSteps(receipt: BareReceipt): Steps<Uint8Array> {
   bytes.set(first, end);
   end = writeRlpString(bytes, end + first.length, gas);
   end = writeRlpString(bytes, end, logsBloom);
-  end = writeRlpListPrefix(bytes, end, logsLength);
-  for (let at = 0; at < logs.length; at++) {
-    if (at > 0 && at % STEP_LOGS === 0) yield;
-    end = writeLog(bytes, end, logs[at] as Log);
-  }
-  return bytes;
+  return { bytes, end: writeRlpListPrefix(bytes, end, logsLength) };
 }
 
 /** Reads the consensus encoding, strictly. */
