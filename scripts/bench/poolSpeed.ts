@@ -130,6 +130,7 @@ function transfers(count: number, senders: number, extraWei: bigint): SentTransa
       r: 1n,
       s: 1n,
       yParity: 0 as const,
+      hasLowS: true,
       raw: new Uint8Array(110),
       hash: asHash(keccak256(Buffer.from(`${index}/${senders}/${extraWei}`))),
       sender: asAddress(keccak256(seed).slice(12)),

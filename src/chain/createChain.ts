@@ -6,8 +6,8 @@ import type { Logger } from "../observability/logger.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { createMutex, type Mutex } from "../primitives/mutex.ts";
+import { recoverItem } from "../primitives/recoveryBatch.ts";
 import { ok, type Result } from "../primitives/result.ts";
-import { recoverAddress } from "../primitives/secp256k1.ts";
 import type { Block, NamedBlock, NamedHeader } from "../types/block.ts";
 import { sealDigest } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
@@ -249,5 +249,4 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
 const recoverSealersHere: RecoverSealers = (header, extra) =>
   recoverSealers(sealDigest(header, extra), extra.seals);
 
-const recoverSignersHere: RecoverSigners = async (items) =>
-  items.map(({ digest, signature }) => recoverAddress(digest, signature));
+const recoverSignersHere: RecoverSigners = async (items) => items.map(recoverItem);

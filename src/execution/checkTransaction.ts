@@ -1,13 +1,7 @@
 import { toQuantity } from "../primitives/quantity.ts";
 import { type Err, err } from "../primitives/result.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
-import {
-  effectiveGasPrice,
-  type FeeFields,
-  feeCap,
-  hasLowS,
-  type SentTransaction,
-} from "../types/transaction.ts";
+import { effectiveGasPrice, type FeeFields, feeCap, type SentTransaction } from "../types/transaction.ts";
 import type { BlockContext } from "./blockContext.ts";
 import { isDelegation } from "./delegation.ts";
 import { hasNoCode } from "./emptyAccounts.ts";
@@ -64,7 +58,7 @@ export function checkSignedForm(config: CheckConfig, transaction: SentTransactio
         `transaction was meant for chain id ${chainId} and not this chain id ${config.chainId}`,
       );
   }
-  if (config.rules.requiresLowS && !hasLowS(transaction))
+  if (config.rules.requiresLowS && !transaction.hasLowS)
     return refuse("invalidSignature", "s lies in the upper half of the curve's order");
   return checkForm(config, transaction);
 }

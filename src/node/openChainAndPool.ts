@@ -13,7 +13,7 @@ import { openPermissions, type Permissions } from "../permissioning/permissions.
 import { durationClock } from "../primitives/clock.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { withKnownSenders } from "../txpool/knownSenders.ts";
-import { recoveryItemOf } from "../types/transaction.ts";
+import { recoveryItemOf } from "../types/transactionSignature.ts";
 import type { Urgency } from "../workers/recoveryPool.ts";
 import { type BlockTimingStore, keepBlockTiming } from "./blockTimingFile.ts";
 import { type BlockControls, createBlockControls } from "./miningSettings.ts";

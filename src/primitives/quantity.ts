@@ -4,8 +4,18 @@ import { EMPTY_BYTES, type Hex, toDigits } from "./hex.ts";
 export function bigintToBytes(value: bigint): Uint8Array {
   if (value < 0n) throw new RangeError("a quantity cannot be negative");
   if (value === 0n) return EMPTY_BYTES;
+  if (value < SAFE_END) return bytesOfNumber(Number(value));
   const digits = value.toString(16);
   return Uint8Array.from(Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, "hex"));
+}
+
+function bytesOfNumber(value: number): Uint8Array {
+  let length = 0;
+  for (let rest = value; rest >= 1; rest /= 256) length++;
+  const bytes = new Uint8Array(length);
+  for (let at = length - 1, rest = value; at >= 0; at--, rest = Math.floor(rest / 256))
+    bytes[at] = rest % 256;
+  return bytes;
 }
 
 /** Big-endian bytes of exactly `length` bytes; throws RangeError when the value does not fit. */
@@ -20,14 +30,28 @@ export function bigintToFixedBytes(value: bigint, length: number): Uint8Array {
 
 /** Value of big-endian bytes of any length; no bytes give zero. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  if (bytes.length > SAFE_BYTES) return BigInt(`0x${toDigits(bytes)}`);
+  return bigintAt(bytes, 0, bytes.length);
+}
+
+/** Value of the big-endian bytes from `from` to before `until`. */
+export function bigintAt(bytes: Uint8Array, from: number, until: number): bigint {
+  const length = until - from;
+  if (length <= SAFE_BYTES) return BigInt(numberAt(bytes, from, until));
+  if (length > 2 * SAFE_BYTES) return BigInt(`0x${toDigits(bytes.subarray(from, until))}`);
+  const middle = until - SAFE_BYTES;
+  return (BigInt(numberAt(bytes, from, middle)) << SAFE_BITS) | BigInt(numberAt(bytes, middle, until));
+}
+
+function numberAt(bytes: Uint8Array, from: number, until: number): number {
   let value = 0;
-  for (const byte of bytes) value = value * 256 + byte;
-  return BigInt(value);
+  for (let at = from; at < until; at++) value = value * 256 + (bytes[at] as number);
+  return value;
 }
 
 /** Up to this many bytes fit in a number without loss, which is faster than conversion through text. */
 const SAFE_BYTES = 6;
+const SAFE_BITS = 48n;
+const SAFE_END = 2n ** SAFE_BITS;
 
 /** JSON-RPC quantity: no leading zeros, zero is "0x0" (json-rpc.md#value-encodings). */
 export function toQuantity(value: bigint | number): Hex {

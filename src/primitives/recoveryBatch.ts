@@ -1,32 +1,48 @@
 import { type Address, asAddress } from "./address.ts";
 import { addressOfPublicKey, curve, type Signature } from "./secp256k1.ts";
 
-/** A signed digest and its signature. */
+/** A signed digest and its signature, as one item of a batch. */
 export interface RecoveryItem {
+  /** Writes digest (32 bytes), r (32), s (32) and parity (1) to `batch`, where zeros are, from `at` on. */
+  writeTo(batch: Uint8Array, at: number): void;
+}
+
+/** An item of a digest and a signature in numbers. */
+export class SignedDigest implements RecoveryItem {
   /** 32 bytes. */
   readonly digest: Uint8Array;
   readonly signature: Signature;
+
+  constructor(digest: Uint8Array, signature: Signature) {
+    this.digest = digest;
+    this.signature = signature;
+  }
+
+  writeTo(batch: Uint8Array, at: number): void {
+    const view = new DataView(batch.buffer, batch.byteOffset);
+    batch.set(this.digest, at);
+    writeScalar(view, at + 32, this.signature.r);
+    writeScalar(view, at + 64, this.signature.s);
+    batch[at + 96] = this.signature.yParity;
+  }
 }
 
 /*
  * The messages between the recovery pool and its threads: one buffer per batch, transferred without a copy.
- * Request: digest (32), r (32), s (32), parity (1) for each item. Response: 1 or 0, and the address (20).
+ * Request: the items. Response: 1 or 0, and the address (20).
  */
 const ITEM_BYTES = 97;
 const ANSWER_BYTES = 21;
 
 export function encodeItems(items: readonly RecoveryItem[]): ArrayBuffer {
   const bytes = new Uint8Array(items.length * ITEM_BYTES);
-  const view = new DataView(bytes.buffer);
-  let at = 0;
-  for (const { digest, signature } of items) {
-    bytes.set(digest, at);
-    writeScalar(view, at + 32, signature.r);
-    writeScalar(view, at + 64, signature.s);
-    bytes[at + 96] = signature.yParity;
-    at += ITEM_BYTES;
-  }
+  for (let index = 0; index < items.length; index++) items[index]?.writeTo(bytes, index * ITEM_BYTES);
   return bytes.buffer;
+}
+
+/** Recovers one item on this thread; undefined where it fits no key. */
+export function recoverItem(item: RecoveryItem): Address | undefined {
+  return decodeAnswers(answerItems(encodeItems([item])))[0];
 }
 
 /** Recovers each item, on a thread of the pool; an item that fits no key gives zeros. */

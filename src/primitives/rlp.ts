@@ -184,8 +184,8 @@ function readListSpan(bytes: Uint8Array): RlpSpan {
   return list;
 }
 
-/** The item that begins at `start` and must end by `limit`. */
-function readRlpSpan(bytes: Uint8Array, start: number, limit: number): RlpSpan {
+/** The item that begins at `start` and must end by `limit`; throws RangeError where it does not, or is not canonical. */
+export function readRlpSpan(bytes: Uint8Array, start: number, limit: number): RlpSpan {
   const lead = byteAt(bytes, start, limit);
   if (lead < 0x80) return { isList: false, start, from: start, until: start + 1 };
   const isList = lead >= 0xc0;

@@ -1,6 +1,6 @@
 import { decodeBlock } from "../types/block.ts";
 import { hashOfHeader } from "../types/blockHash.ts";
-import { withRecoveredSender } from "../types/transaction.ts";
+import { withRecoveredSender } from "../types/transactionSignature.ts";
 import {
   BlockNotExecutableError,
   type ReplayedBlock,

@@ -1,5 +1,5 @@
 import type { Err } from "../primitives/result.ts";
-import { feeCap, hasLowS, type SentTransaction, type Transaction } from "../types/transaction.ts";
+import { feeCap, type SentTransaction, type Transaction } from "../types/transaction.ts";
 import type { TransactionOrigin } from "./entry.ts";
 import { type PoolErrorCode, poolError } from "./errors.ts";
 import type { TxPoolLimits } from "./limits.ts";
@@ -110,7 +110,7 @@ function checkChainId(
 
 /** Row 5. The known sender proves that the signer could be recovered. */
 function checkSignature({ transaction, origin }: IncomingTransaction<Transaction>): AdmissionError {
-  return hasLowS(transaction)
+  return transaction.hasLowS
     ? undefined
     : poolError("invalidSignature", origin, "s lies in the upper half of the curve's order (EIP-2)");
 }

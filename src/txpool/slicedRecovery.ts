@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
-import { recoverAddress } from "../primitives/secp256k1.ts";
-import { signatureOf, signingHash, type Transaction } from "../types/transaction.ts";
+import type { Transaction } from "../types/transaction.ts";
+import { recoverSender } from "../types/transactionSignature.ts";
 
 /** Recovers the sender of a transaction; undefined when the signature fits no key, "busy" when too many wait. */
 export type SlicedRecovery = (transaction: Transaction) => Promise<Address | undefined | "busy">;
@@ -26,7 +26,7 @@ export function createSlicedRecovery(): SlicedRecovery {
       const one = waiting[next++];
       if (one === undefined) break;
       waitingBytes -= one.transaction.raw.length;
-      one.resolve(recoverAddress(signingHash(one.transaction), signatureOf(one.transaction)));
+      one.resolve(recoverSender(one.transaction));
     } while (performance.now() < endMs);
     if (next < waiting.length) {
       setImmediate(work);

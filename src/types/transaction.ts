@@ -1,21 +1,11 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
-import { concatBytes, toHex } from "../primitives/hex.ts";
-import { bigintToBytes, smaller } from "../primitives/quantity.ts";
-import type { RecoveryItem } from "../primitives/recoveryBatch.ts";
+import { equalBytes, toHex } from "../primitives/hex.ts";
+import { bigintToFixedBytes, smaller } from "../primitives/quantity.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { encodeRlpList, encodeRlpString, rlpPrefix, rlpStringSize } from "../primitives/rlp.ts";
-import { recoverAddress, SECP256K1_ORDER, type Signature } from "../primitives/secp256k1.ts";
-import {
-  bytesAt,
-  type Field,
-  type Fields,
-  fields,
-  listBytes,
-  listOf,
-  NO_ENTRIES,
-  scalar,
-} from "./transactionFields.ts";
+import { encodeRlpString, rlpStringSize } from "../primitives/rlp.ts";
+import { SECP256K1_ORDER } from "../primitives/secp256k1.ts";
+import { FieldReader, NO_ENTRIES } from "./transactionFields.ts";
 
 /** EIP-2718 type: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blob (EIP-4844), 4 set code (EIP-7702). */
 export type TransactionType = 0 | 1 | 2 | 3 | 4;
@@ -42,17 +32,17 @@ export interface Authorization {
 export interface Transaction {
   readonly type: TransactionType;
   /** Absent for a legacy transaction without replay protection (before EIP-155). */
-  readonly chainId?: bigint;
+  readonly chainId?: bigint | undefined;
   readonly nonce: bigint;
-  readonly gasPrice?: bigint;
-  readonly maxPriorityFeePerGas?: bigint;
-  readonly maxFeePerGas?: bigint;
+  readonly gasPrice?: bigint | undefined;
+  readonly maxPriorityFeePerGas?: bigint | undefined;
+  readonly maxFeePerGas?: bigint | undefined;
   readonly gasLimit: bigint;
-  readonly to?: Address;
+  readonly to?: Address | undefined;
   readonly value: bigint;
   readonly data: Uint8Array;
   readonly accessList: readonly AccessListEntry[];
-  readonly maxFeePerBlobGas?: bigint;
+  readonly maxFeePerBlobGas?: bigint | undefined;
   readonly blobVersionedHashes: readonly Hash[];
   readonly authorizationList: readonly Authorization[];
   /** v as encoded: 27/28 or chainId * 2 + 35/36 for legacy, the parity otherwise. */
@@ -60,6 +50,8 @@ export interface Transaction {
   readonly r: bigint;
   readonly s: bigint;
   readonly yParity: 0 | 1;
+  /** True when s is in the lower half of the curve's order, as EIP-2 requires since Homestead. */
+  readonly hasLowS: boolean;
   /** Canonical encoding, as in block bodies and eth_sendRawTransaction: RLP for legacy, type byte and RLP otherwise. */
   readonly raw: Uint8Array;
   readonly hash: Hash;
@@ -80,8 +72,8 @@ export function decodeTransaction(bytes: Uint8Array): Result<Transaction, Transa
   const first = bytes[0];
   if (first === undefined) return malformed("no bytes");
   try {
-    if (first >= 0xc0) return ok(decodeLegacy(bytes));
-    if (first >= 1 && first <= 4) return ok(decodeTyped(first as TransactionType, bytes));
+    if (first >= 0xc0) return ok(new DecodedTransaction(0, bytes));
+    if (first >= 1 && first <= 4) return ok(new DecodedTransaction(first as TransactionType, bytes));
     if (first >= 0x80) return malformed("an RLP string where a transaction should be");
     return err({
       code: "unknownTransactionType",
@@ -118,51 +110,13 @@ export function bodyTransactionSize({ type, raw }: Transaction): number {
 }
 
 /**
- * The hash that the sender signed. It covers the fields without the signature, which are the bytes before the last three
- * items, so nothing is decoded again. A protected legacy transaction appends chain id and two empty items (EIP-155).
+ * The transaction with its signer. A decoded one is the same object, because the signature that its hash covers has one signer
+ * only, and copies would be a fifth of what a pooled transaction takes.
  */
-export function signingHash(transaction: Transaction): Hash {
-  const { raw, type } = transaction;
-  const listAt = type === 0 ? 0 : 1;
-  const lead = raw[listAt] ?? 0;
-  const firstField = listAt + 1 + (lead >= 0xf8 ? lead - 0xf7 : 0);
-  const { v, r, s } = transaction;
-  const signatureLength = scalarLength(v) + scalarLength(r) + scalarLength(s);
-  const unsigned = raw.subarray(firstField, raw.length - signatureLength);
-  if (type !== 0)
-    return keccak256(concatBytes(Uint8Array.of(type), rlpPrefix(unsigned.length, 0xc0), unsigned));
-  if (transaction.chainId === undefined) return keccak256(encodeRlpList([unsigned]));
-  const chainId = encodeRlpString(bigintToBytes(transaction.chainId));
-  return keccak256(encodeRlpList([unsigned, chainId, Uint8Array.of(0x80, 0x80)]));
-}
-
-/** RLP length in bytes of a scalar of at most 55 bytes. */
-function scalarLength(value: bigint): number {
-  return value < 0x80n ? 1 : 1 + Math.ceil(value.toString(16).length / 2);
-}
-
-export function signatureOf(transaction: Transaction): Signature {
-  return { r: transaction.r, s: transaction.s, yParity: transaction.yParity };
-}
-
-/** The input of signature recovery on worker threads (recoveryPool.ts). */
-export function recoveryItemOf(transaction: Transaction): RecoveryItem {
-  return { digest: signingHash(transaction), signature: signatureOf(transaction) };
-}
-
-/** True when s is in the lower half of the order, as EIP-2 requires since Homestead. */
-export function hasLowS(transaction: Transaction): boolean {
-  return transaction.s <= SECP256K1_ORDER / 2n;
-}
-
-/** The transaction with its signer, recovered on this thread; undefined when no key can be recovered. */
-export function withRecoveredSender(transaction: Transaction): SentTransaction | undefined {
-  const sender = recoverAddress(signingHash(transaction), signatureOf(transaction));
-  return sender === undefined ? undefined : withSender(transaction, sender);
-}
-
 export function withSender(transaction: Transaction, sender: Address): SentTransaction {
-  return { ...transaction, sender };
+  if (transaction instanceof DecodedTransaction && transaction.isSentBy(sender)) return transaction;
+  const { v, r, s } = transaction;
+  return { ...transaction, v, r, s, sender };
 }
 
 /** The price fields of a transaction or simulated call. */
@@ -196,103 +150,126 @@ class UnsupportedV extends RangeError {
   }
 }
 
-function decodeLegacy(bytes: Uint8Array): Transaction {
-  const f = fields(bytes, 9, "a transaction of this type");
-  const v = scalar(f, 6);
-  if (v !== 27n && v !== 28n && v < 35n) throw new UnsupportedV(v);
-  const isProtected = v >= 35n;
-  return {
-    type: 0,
-    ...(isProtected && { chainId: (v - 35n) / 2n }),
-    nonce: scalar(f, 0, 8),
-    gasPrice: scalar(f, 1),
-    gasLimit: scalar(f, 2, 8),
-    ...recipient(f, 3),
-    value: scalar(f, 4),
-    data: bytesAt(f, 5),
-    accessList: NO_ENTRIES,
-    blobVersionedHashes: NO_ENTRIES,
-    authorizationList: NO_ENTRIES,
-    v,
-    ...signatureScalars(f, 7),
-    yParity: (isProtected ? v - 35n : v - 27n) % 2n === 0n ? 0 : 1,
-    raw: bytes,
-    hash: keccak256(bytes),
-  };
-}
+/**
+ * A transaction that was read from its bytes. One class for all types, which makes every use of it fast. The signature is read
+ * from the bytes when it is asked for: few need it as numbers, and tens of thousands of transactions are kept.
+ */
+class DecodedTransaction implements Transaction {
+  readonly type: TransactionType;
+  readonly chainId: bigint | undefined;
+  readonly nonce: bigint;
+  readonly gasPrice: bigint | undefined;
+  readonly maxPriorityFeePerGas: bigint | undefined;
+  readonly maxFeePerGas: bigint | undefined;
+  readonly gasLimit: bigint;
+  readonly to: Address | undefined;
+  readonly value: bigint;
+  readonly data: Uint8Array;
+  readonly accessList: readonly AccessListEntry[];
+  readonly maxFeePerBlobGas: bigint | undefined;
+  readonly blobVersionedHashes: readonly Hash[];
+  readonly authorizationList: readonly Authorization[];
+  readonly yParity: 0 | 1;
+  readonly hasLowS: boolean;
+  readonly raw: Uint8Array;
+  readonly hash: Hash;
+  /** Undefined until it is known. */
+  sender: Address | undefined;
 
-function decodeTyped(type: TransactionType, bytes: Uint8Array): Transaction {
-  const count = type === 1 ? 11 : type === 2 ? 12 : type === 3 ? 14 : 13;
-  const f = fields(bytes.subarray(1), count, "a transaction of this type");
-  const isFeeMarket = type >= 2;
-  const afterNonce = isFeeMarket ? 4 : 3;
-  const accessListAt = afterNonce + 4;
-  const vAt = f.length - 3;
-  const v = scalar(f, vAt);
-  if (v > 1n) throw new RangeError(`the parity cannot be ${v}`);
-  const to = recipient(f, afterNonce + 1);
-  if (type >= 3 && to.to === undefined)
-    throw new RangeError("a blob or set-code transaction needs a recipient");
-  return {
-    type,
-    chainId: scalar(f, 0),
-    nonce: scalar(f, 1, 8),
-    ...(isFeeMarket
-      ? { maxPriorityFeePerGas: scalar(f, 2), maxFeePerGas: scalar(f, 3) }
-      : { gasPrice: scalar(f, 2) }),
-    gasLimit: scalar(f, afterNonce, 8),
-    ...to,
-    value: scalar(f, afterNonce + 2),
-    data: bytesAt(f, afterNonce + 3),
-    accessList: accessList(f[accessListAt]),
-    ...(type === 3 && { maxFeePerBlobGas: scalar(f, 9) }),
-    blobVersionedHashes: type === 3 ? hashes(f[10]) : NO_ENTRIES,
-    authorizationList: type === 4 ? authorizations(f[9]) : NO_ENTRIES,
-    v,
-    ...signatureScalars(f, vAt + 1),
-    yParity: v === 0n ? 0 : 1,
-    raw: bytes,
-    hash: keccak256(bytes),
-  };
-}
-
-function recipient(items: Fields, index: number): { readonly to?: Address } {
-  const bytes = bytesAt(items, index);
-  return bytes.length === 0 ? {} : { to: asAddress(bytes) };
-}
-
-function signatureScalars(items: Fields, rAt: number): { readonly r: bigint; readonly s: bigint } {
-  const r = scalar(items, rAt);
-  const s = scalar(items, rAt + 1);
-  if (r === 0n || r >= SECP256K1_ORDER || s === 0n || s >= SECP256K1_ORDER) {
-    throw new RangeError("r and s lie between 1 and the order of the curve");
+  constructor(type: TransactionType, raw: Uint8Array) {
+    const isFeeMarket = type >= 2;
+    const fields = new FieldReader(raw, type === 0 ? 0 : 1);
+    const chainId = type === 0 ? undefined : fields.scalar();
+    this.type = type;
+    this.nonce = fields.scalar(8);
+    const price = fields.scalar();
+    this.gasPrice = isFeeMarket ? undefined : price;
+    this.maxPriorityFeePerGas = isFeeMarket ? price : undefined;
+    this.maxFeePerGas = isFeeMarket ? fields.scalar() : undefined;
+    this.gasLimit = fields.scalar(8);
+    const to = fields.string();
+    if (type >= 3 && to.length === 0)
+      throw new RangeError("a blob or set-code transaction needs a recipient");
+    this.to = to.length === 0 ? undefined : asAddress(to);
+    this.value = fields.scalar();
+    this.data = fields.string();
+    this.accessList = type === 0 ? NO_ENTRIES : fields.listOf(accessListEntry);
+    this.maxFeePerBlobGas = type === 3 ? fields.scalar() : undefined;
+    this.blobVersionedHashes = type === 3 ? fields.listOf(hashAt) : NO_ENTRIES;
+    this.authorizationList = type === 4 ? fields.listOf(authorization) : NO_ENTRIES;
+    const v = fields.scalar();
+    fields.passScalarBelow(ORDER, ORDER);
+    this.hasLowS = fields.passScalarBelow(ORDER, UPPER_HALF);
+    fields.end();
+    this.yParity = parityOf(type, v);
+    this.chainId = type === 0 && v >= 35n ? (v - 35n) / 2n : chainId;
+    this.raw = raw;
+    this.hash = keccak256(raw);
+    this.sender = undefined;
   }
-  return { r, s };
+
+  get v(): bigint {
+    return signatureFields(this).scalar();
+  }
+
+  get r(): bigint {
+    const fields = signatureFields(this);
+    fields.skip(1);
+    return fields.scalar();
+  }
+
+  get s(): bigint {
+    const fields = signatureFields(this);
+    fields.skip(2);
+    return fields.scalar();
+  }
+
+  /** Keeps the sender; false when it is another one than before. */
+  isSentBy(sender: Address): this is SentTransaction {
+    this.sender ??= sender;
+    return equalBytes(this.sender, sender);
+  }
 }
 
-function accessList(field: Field | undefined): readonly AccessListEntry[] {
-  return listOf(field, "the access list", ([entry]) => {
-    const pair = fields(listBytes(entry, "an access list entry"), 2, "an access list entry");
-    return { address: asAddress(bytesAt(pair, 0)), storageKeys: hashes(pair[1]) };
-  });
+/** A reader of the three fields of the signature: v, r and s. */
+export function signatureFields({ type, raw }: Pick<Transaction, "type" | "raw">): FieldReader {
+  const fields = new FieldReader(raw, type === 0 ? 0 : 1);
+  fields.skip(FIELDS_BEFORE_SIGNATURE[type]);
+  return fields;
 }
 
-function hashes(field: Field | undefined): readonly Hash[] {
-  return listOf(field, "a list of hashes", (member) => asHash(bytesAt(member, 0)));
+const FIELDS_BEFORE_SIGNATURE: Readonly<Record<TransactionType, number>> = { 0: 6, 1: 8, 2: 9, 3: 11, 4: 10 };
+
+function parityOf(type: TransactionType, v: bigint): 0 | 1 {
+  if (type === 0) {
+    if (v !== 27n && v !== 28n && v < 35n) throw new UnsupportedV(v);
+    return (v & 1n) === 1n ? 0 : 1;
+  }
+  if (v > 1n) throw new RangeError(`the parity cannot be ${v}`);
+  return v === 0n ? 0 : 1;
 }
 
-function authorizations(field: Field | undefined): readonly Authorization[] {
-  return listOf(field, "the authorization list", ([entry]) => {
-    const f = fields(listBytes(entry, "an authorization"), 6, "an authorization");
-    return {
-      chainId: scalar(f, 0),
-      address: asAddress(bytesAt(f, 1)),
-      nonce: scalar(f, 2, 8),
-      yParity: scalar(f, 3, 1),
-      r: scalar(f, 4),
-      s: scalar(f, 5),
-    };
-  });
+const ORDER = bigintToFixedBytes(SECP256K1_ORDER, 32);
+/** The lowest number that is above half of the order. */
+const UPPER_HALF = bigintToFixedBytes(SECP256K1_ORDER / 2n + 1n, 32);
+
+function accessListEntry(list: FieldReader): AccessListEntry {
+  return list.group((entry) => ({ address: asAddress(entry.string()), storageKeys: entry.listOf(hashAt) }));
+}
+
+function hashAt(list: FieldReader): Hash {
+  return asHash(list.string());
+}
+
+function authorization(list: FieldReader): Authorization {
+  return list.group((fields) => ({
+    chainId: fields.scalar(),
+    address: asAddress(fields.string()),
+    nonce: fields.scalar(8),
+    yParity: fields.scalar(1),
+    r: fields.scalar(),
+    s: fields.scalar(),
+  }));
 }
 
 function malformed(message: string): Result<Transaction, TransactionErrorCode> {

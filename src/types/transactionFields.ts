@@ -1,54 +1,123 @@
-import { bytesToBigint } from "../primitives/quantity.ts";
-import { type RlpSpan, rlpMembers } from "../primitives/rlp.ts";
-
-/** Strict readers of a transaction's RLP fields; all throw RangeError for input that does not fit. */
-
-/** A string's bytes, or the encoding of a list that is not decoded yet. */
-export type Field = Uint8Array | { readonly list: Uint8Array };
-
-export type Fields = readonly Field[];
+import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { bigintAt } from "../primitives/quantity.ts";
+import { readRlpSpan } from "../primitives/rlp.ts";
 
 /** One object for all empty lists. */
 export const NO_ENTRIES: readonly never[] = [];
 
-/** The members of a list of exactly `count`; stops reading at the first surplus member. */
-export function fields(bytes: Uint8Array, count: number, what: string): Fields {
-  const found: Field[] = [];
-  for (const span of rlpMembers(bytes)) {
-    if (found.length === count) throw new RangeError(`${what} has ${count} fields, not more`);
-    found.push(fieldAt(bytes, span));
+/**
+ * Strict reader of a list's fields, one after another: an object for each field would cost more than reading it. All
+ * methods throw RangeError for a field that is missing or does not fit.
+ */
+export class FieldReader {
+  /** Where the first field begins. */
+  readonly from: number;
+  private readonly bytes: Uint8Array;
+  private readonly until: number;
+  private next: number;
+  private read = 0;
+
+  /** Reads the list that begins at `listAt` and must end with `bytes`. */
+  constructor(bytes: Uint8Array, listAt: number) {
+    const list = readRlpSpan(bytes, listAt, bytes.length);
+    if (!list.isList) throw new RangeError("not a list");
+    if (list.until !== bytes.length) throw new RangeError("bytes after the list");
+    this.bytes = bytes;
+    this.from = list.from;
+    this.next = list.from;
+    this.until = list.until;
   }
-  if (found.length !== count) throw new RangeError(`${what} does not have ${found.length} fields`);
-  return found;
-}
 
-function fieldAt(bytes: Uint8Array, { isList, start, from, until }: RlpSpan): Field {
-  return isList ? { list: bytes.subarray(start, until) } : bytes.subarray(from, until);
-}
+  /** Where the next field begins. */
+  get position(): number {
+    return this.next;
+  }
 
-/** Decodes member by member: untrusted peers send this, so decoding stops at the first wrong member. */
-export function listOf<T>(field: Field | undefined, what: string, read: (member: Fields) => T): readonly T[] {
-  const list = listBytes(field, what);
-  if (list.length === 1) return NO_ENTRIES;
-  const entries: T[] = [];
-  for (const span of rlpMembers(list)) entries.push(read([fieldAt(list, span)]));
-  return entries;
-}
+  get isAtEnd(): boolean {
+    return this.next === this.until;
+  }
 
-export function listBytes(field: Field | undefined, what: string): Uint8Array {
-  if (field === undefined || field instanceof Uint8Array) throw new RangeError(`${what} must be a list`);
-  return field.list;
-}
+  skip(count: number): void {
+    for (let left = count; left > 0; left--) this.advance();
+  }
 
-export function bytesAt(items: Fields, index: number): Uint8Array {
-  const item = items[index];
-  if (!(item instanceof Uint8Array)) throw new RangeError(`field ${index} must be bytes`);
-  return item;
-}
+  scalar(maxBytes = 32): bigint {
+    const { isList, from, until } = this.advance();
+    if (isList) throw this.wrong("must be bytes");
+    if (until - from > maxBytes) throw this.wrong(`is longer than ${maxBytes} bytes`);
+    if (from < until && this.bytes[from] === 0) throw this.wrong("has leading zeros");
+    return bigintAt(this.bytes, from, until);
+  }
 
-export function scalar(items: Fields, index: number, maxBytes = 32): bigint {
-  const bytes = bytesAt(items, index);
-  if (bytes.length > maxBytes) throw new RangeError(`field ${index} is longer than ${maxBytes} bytes`);
-  if (bytes[0] === 0) throw new RangeError(`field ${index} has leading zeros`);
-  return bytesToBigint(bytes);
+  /**
+   * Passes over a scalar of at least 1 and below `limit` without making a number of it; returns whether it is below
+   * `threshold`. Both are numbers of 32 bytes.
+   */
+  passScalarBelow(limit: Uint8Array, threshold: Uint8Array): boolean {
+    const { isList, from, until } = this.advance();
+    const length = until - from;
+    if (isList || length === 0 || length > 32 || this.bytes[from] === 0 || !this.isBelow(limit, from, length))
+      throw this.wrong("does not lie between 1 and the order of the curve");
+    return this.isBelow(threshold, from, length);
+  }
+
+  /** The field's bytes, as a view. */
+  string(): Uint8Array {
+    const { isList, from, until } = this.advance();
+    if (isList) throw this.wrong("must be bytes");
+    return from === until ? EMPTY_BYTES : this.bytes.subarray(from, until);
+  }
+
+  /** The members of a field that is a list, decoded one by one: untrusted peers send this, so the first wrong one ends it. */
+  listOf<T>(readMember: (members: FieldReader) => T): readonly T[] {
+    const { isList, start, from, until } = this.advance();
+    if (!isList) throw this.wrong("must be a list");
+    if (from === until) return NO_ENTRIES;
+    const members = new FieldReader(this.bytes.subarray(start, until), 0);
+    const entries: T[] = [];
+    while (!members.isAtEnd) entries.push(readMember(members));
+    return entries;
+  }
+
+  /** A field that is a list of its own fields, all of which `readFields` reads. */
+  group<T>(readFields: (fields: FieldReader) => T): T {
+    const { isList, start, until } = this.advance();
+    if (!isList) throw this.wrong("must be a list");
+    const fields = new FieldReader(this.bytes.subarray(start, until), 0);
+    const value = readFields(fields);
+    fields.end();
+    return value;
+  }
+
+  /** Copies a scalar of at most 32 bytes to the end of into[at..at + 32), where zeros are. */
+  copyScalar(into: Uint8Array, at: number): void {
+    const { from, until } = this.advance();
+    into.set(this.bytes.subarray(from, until), at + 32 - (until - from));
+  }
+
+  /** There are no more fields. */
+  end(): void {
+    if (!this.isAtEnd) throw new RangeError(`there are more than ${this.read} fields`);
+  }
+
+  private isBelow(limit: Uint8Array, from: number, length: number): boolean {
+    if (length < limit.length) return true;
+    for (let at = 0; at < length; at++) {
+      const difference = (this.bytes[from + at] as number) - (limit[at] as number);
+      if (difference !== 0) return difference < 0;
+    }
+    return false;
+  }
+
+  private advance(): ReturnType<typeof readRlpSpan> {
+    if (this.isAtEnd) throw new RangeError(`there are only ${this.read} fields`);
+    const span = readRlpSpan(this.bytes, this.next, this.until);
+    this.next = span.until;
+    this.read++;
+    return span;
+  }
+
+  private wrong(what: string): RangeError {
+    return new RangeError(`field ${this.read - 1} ${what}`);
+  }
 }

@@ -13,7 +13,7 @@ import { verifyChain } from "../../src/storage/chainDatabase.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
-import { signatureOf, signingHash } from "../../src/types/transaction.ts";
+import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
 import { account } from "./testAccounts.ts";
 
 /** What a test may change about the chain it wants. */

@@ -2,7 +2,7 @@ import { parseTransaction, recoverTransactionAddress, type TransactionSerialized
 import { mnemonicToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import { withRecoveredSender } from "../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { anAuthorization, aTransaction } from "./aTransaction.ts";
 import { TEST_ACCOUNTS } from "./testAccounts.ts";
 

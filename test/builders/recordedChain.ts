@@ -9,7 +9,8 @@ import { decodeBlock, type NamedHeader, type StoredBlock } from "../../src/types
 import { hashOfHeader } from "../../src/types/blockHash.ts";
 import type { Log } from "../../src/types/log.ts";
 import type { Receipt } from "../../src/types/receipt.ts";
-import { type TransactionType, withRecoveredSender } from "../../src/types/transaction.ts";
+import type { TransactionType } from "../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { readVectorBytes, readVectorJson } from "../vectors.ts";
 
 /** A chain recorded from a live network, held in memory without its state: blocks, receipts, recovered senders. */

@@ -15,7 +15,7 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/b
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { createPeerPool } from "../../src/txpool/peerTransactions.ts";
 import { createTxPool } from "../../src/txpool/txPool.ts";
-import { withRecoveredSender } from "../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { blocksIn } from "../conformance/chains/blockFile.ts";
 import { openForeignChain } from "../conformance/chains/foreignChain.ts";
 import { rulesOfGenesis } from "../conformance/chains/foreignRules.ts";

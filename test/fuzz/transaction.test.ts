@@ -10,12 +10,8 @@ import { bigintToBytes, bytesToBigint } from "../../src/primitives/quantity.ts";
 import type { RlpItem } from "../../src/primitives/rlp.ts";
 import { recoverPublicKey, SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
 import { decodeBody, encodeBody } from "../../src/types/block.ts";
-import {
-  type Authorization,
-  decodeTransaction,
-  type Transaction,
-  withRecoveredSender,
-} from "../../src/types/transaction.ts";
+import { type Authorization, decodeTransaction, type Transaction } from "../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { anAuthorization, aTransaction, type TransactionFields } from "../builders/aTransaction.ts";
 import { readVectorJson, vectorsDirectory } from "../vectors.ts";
 import { ACCEPTED, fuzz } from "./fuzzing.ts";

@@ -4,7 +4,7 @@ import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { openPool } from "../../src/node/openPool.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
-import { withRecoveredSender } from "../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";

@@ -11,7 +11,7 @@ import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
 import { createTxPool } from "../../src/txpool/txPool.ts";
 import { decodeBlock } from "../../src/types/block.ts";
-import { signatureOf, signingHash } from "../../src/types/transaction.ts";
+import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { hereWorkers } from "../builders/hereWorkers.ts";

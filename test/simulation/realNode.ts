@@ -15,7 +15,7 @@ import type { Clock } from "../../src/primitives/clock.ts";
 import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../src/txpool/limits.ts";
 import { createTxPool, type TxPool } from "../../src/txpool/txPool.ts";
-import { signatureOf, signingHash } from "../../src/types/transaction.ts";
+import { signatureOf, signingHash } from "../../src/types/transactionSignature.ts";
 import { aChain } from "../builders/aChain.ts";
 import type { ForgetfulDisk } from "../builders/forgetfulDisk.ts";
 import type { Agenda } from "./agenda.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { recoverAddress } from "../../src/primitives/secp256k1.ts";
 import { createPeerPool } from "../../src/txpool/peerTransactions.ts";
-import { recoveryItemOf, type SentTransaction, type Transaction } from "../../src/types/transaction.ts";
+import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
+import { recoverSender } from "../../src/types/transactionSignature.ts";
 import { aPool } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
@@ -27,10 +27,7 @@ function aPeerPool() {
       },
       async recoverSenders(transactions) {
         recovered += transactions.length;
-        return transactions.map((transaction) => {
-          const { digest, signature } = recoveryItemOf(transaction);
-          return recoverAddress(digest, signature);
-        });
+        return transactions.map(recoverSender);
       },
       logger: silentLogger,
     },

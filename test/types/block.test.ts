@@ -11,7 +11,7 @@ import { encodeHeader } from "../../src/types/header.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
 import type { Transaction } from "../../src/types/transaction.ts";
-import { withRecoveredSender } from "../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { recordedChain } from "../builders/recordedChain.ts";

@@ -14,11 +14,11 @@ import {
   effectiveGasPrice,
   effectivePriorityFee,
   feeCap,
-  hasLowS,
   type Transaction,
   type TransactionType,
-  withRecoveredSender,
+  withSender,
 } from "../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../src/types/transactionSignature.ts";
 import { anAuthorization, aTransaction, type TransactionFields } from "../builders/aTransaction.ts";
 import { countedBytes } from "../builders/countedBytes.ts";
 import { nestedLists } from "../builders/nestedLists.ts";
@@ -283,11 +283,27 @@ describe("prices", () => {
   });
 });
 
-describe("hasLowS", () => {
-  it("holds up to the middle of the curve's order", () => {
-    const withS = (s: bigint) => ({ ...aTransaction(), s });
-    expect(hasLowS(withS(SECP256K1_ORDER / 2n))).toBe(true);
-    expect(hasLowS(withS(SECP256K1_ORDER / 2n + 1n))).toBe(false);
+describe("the signature", () => {
+  it.each([0, 2] as const)("of type %s has a low s up to the middle of the curve's order", (type) => {
+    const withS = (s: bigint) =>
+      aTransaction({ type, changeSignature: (signature) => ({ ...signature, s }) });
+    for (const s of [1n, 2n ** 248n, SECP256K1_ORDER / 2n])
+      expect(withS(s)).toMatchObject({ s, hasLowS: true });
+    for (const s of [SECP256K1_ORDER / 2n + 1n, SECP256K1_ORDER - 1n])
+      expect(withS(s)).toMatchObject({ s, hasLowS: false });
+  });
+});
+
+describe("withSender", () => {
+  it("keeps a decoded transaction and its first sender, and copies it for another sender", () => {
+    const { raw, sender } = aTransaction({ type: 2 });
+    const transaction = decoded(raw);
+    const sent = withSender(transaction, sender);
+    expect(sent).toBe(transaction);
+    const { v, r, s } = sent;
+    const other = accountFromSeed(3).address;
+    expect(withSender(transaction, other)).toMatchObject({ sender: other, v, r, s });
+    expect(sent.sender).toEqual(sender);
   });
 });
 
@@ -296,6 +312,8 @@ function encodeAgain(transaction: Transaction): Uint8Array {
   const { v, r, s, yParity, chainId } = transaction;
   if (transaction.type === 0 && v > 28n && (v - 35n) / 2n !== chainId)
     throw new Error("v does not fit its chain id");
-  const fields: Partial<TransactionFields> = { ...transaction, chainId, to: transaction.to };
+  const { gasPrice = 0n, maxPriorityFeePerGas = 0n, maxFeePerGas = 0n, maxFeePerBlobGas = 0n } = transaction;
+  const prices = { gasPrice, maxPriorityFeePerGas, maxFeePerGas, maxFeePerBlobGas };
+  const fields: Partial<TransactionFields> = { ...transaction, ...prices, chainId, to: transaction.to };
   return aTransaction({ ...fields, changeSignature: () => ({ r, s, yParity }) }).raw;
 }

@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { keccak256 } from "../../src/primitives/hash.ts";
+import { SignedDigest } from "../../src/primitives/recoveryBatch.ts";
 import { recoverAddress, SECP256K1_ORDER, sign } from "../../src/primitives/secp256k1.ts";
-import { createRecoveryPool, type RecoveryItem } from "../../src/workers/recoveryPool.ts";
+import { createRecoveryPool } from "../../src/workers/recoveryPool.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
 /** An item signed by the account of `seed`. */
-function signedBy(seed: number): RecoveryItem {
+function signedBy(seed: number): SignedDigest {
   const digest = keccak256(Uint8Array.of(seed >> 8, seed));
-  return { digest, signature: sign(digest, accountFromSeed(seed).privateKey) };
+  return new SignedDigest(digest, sign(digest, accountFromSeed(seed).privateKey));
 }
 
 describe("the recovery pool", () => {
@@ -77,7 +78,8 @@ describe("the recovery pool", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 20 }), async (items) => {
         const expected = items.map(({ digest, signature }) => recoverAddress(digest, signature));
-        expect(await pool.recoverMany(items)).toEqual(expected);
+        const signed = items.map(({ digest, signature }) => new SignedDigest(digest, signature));
+        expect(await pool.recoverMany(signed)).toEqual(expected);
       }),
       { numRuns: 50 },
     );

@@ -15,7 +15,7 @@ import { createBlockStore } from "../../storage/blocks/blockStore.ts";
 import type { Database } from "../../storage/database.ts";
 import { type GroupedCommits, groupCommits } from "../../storage/groupedCommits.ts";
 import { type Block, type Body, type NamedHeader, type StoredBlock, sizeOfBlock } from "../../types/block.ts";
-import { recoveryItemOf } from "../../types/transaction.ts";
+import { recoveryItemOf } from "../../types/transactionSignature.ts";
 import type { BadBlocks } from "../badBlocks.ts";
 import { type BlockErrorCode, notAfterHead } from "../blockError.ts";
 import { type BlockProduction, createBlockExecution } from "../blockExecution.ts";

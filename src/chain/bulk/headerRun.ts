@@ -3,7 +3,7 @@ import { createYieldPolicy, yieldIfDue } from "../../execution/yieldPolicy.ts";
 import { checkSealers } from "../../ibft/sealRules.ts";
 import { tallyAfter, type VoteTally } from "../../ibft/validatorVotes.ts";
 import type { Clock } from "../../primitives/clock.ts";
-import type { RecoveryItem } from "../../primitives/recoveryBatch.ts";
+import { type RecoveryItem, SignedDigest } from "../../primitives/recoveryBatch.ts";
 import type { CodedError, Result } from "../../primitives/result.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { sealDigest } from "../../types/blockHash.ts";
@@ -100,7 +100,9 @@ function checkAllButSeals(
   if (!checked.ok) return checked;
   const digest = sealDigest(header, extra);
   // With one seal more than there are validators, one is certainly invalid: no need to recover the rest.
-  const seals = extra.seals.slice(0, validators.length + 1).map((signature) => ({ digest, signature }));
+  const seals = extra.seals
+    .slice(0, validators.length + 1)
+    .map((signature) => new SignedDigest(digest, signature));
   const tally = tallyAfter(parent.tally, { header, extra }, spec.ibft);
   const totalDifficulty = parent.totalDifficulty + header.difficulty;
   const named = { header, hash, totalDifficulty, tally };

@@ -9,7 +9,7 @@ import { ok, type Result } from "../../primitives/result.ts";
 import { createWorldState } from "../../state/worldState.ts";
 import { type BlockStoreLimits, createBlockStore } from "../../storage/blocks/blockStore.ts";
 import { openChainDatabase } from "../../storage/chainDatabase.ts";
-import { recoveryItemOf } from "../../types/transaction.ts";
+import { recoveryItemOf } from "../../types/transactionSignature.ts";
 import { createRecoveryPool } from "../../workers/recoveryPool.ts";
 
 /** Imported blocks are not read again, except for the hashes of the newest 256 by BLOCKHASH. */

@@ -7,6 +7,7 @@ import { checkSealers } from "../../ibft/sealRules.ts";
 import { isEpochBlock, tallyAfterEpoch, tallyOf, type VoteTally } from "../../ibft/validatorVotes.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Clock } from "../../primitives/clock.ts";
+import { SignedDigest } from "../../primitives/recoveryBatch.ts";
 import { createBatch } from "../../storage/batch.ts";
 import { putHeaderAlone } from "../../storage/blocks/headerStore.ts";
 import type { Batch, Database } from "../../storage/database.ts";
@@ -103,7 +104,7 @@ async function firstOf(
   const { extra, hash } = decoded.value;
   const digest = sealDigest(header, extra);
   const seals = extra.seals.slice(0, extra.validators.length + 1);
-  const sealers = await recoverSigners(seals.map((signature) => ({ digest, signature })));
+  const sealers = await recoverSigners(seals.map((signature) => new SignedDigest(digest, signature)));
   const sealed = checkSealers(sealers, extra.validators);
   if (!sealed.ok) throw new SnapshotFileError(`${what} is invalid: ${sealed.error.message}`);
   const totalDifficulty = genesis.totalDifficulty + header.number;

@@ -17,7 +17,7 @@ import type { Database } from "../../storage/database.ts";
 import { putHistoryStart } from "../../storage/historyStart.ts";
 import { finishImport } from "../../storage/schema.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
-import { recoveryItemOf } from "../../types/transaction.ts";
+import { recoveryItemOf } from "../../types/transactionSignature.ts";
 import { createRecoveryPool } from "../../workers/recoveryPool.ts";
 import { openForImport, removeChain } from "./emptyChainFolder.ts";
 import { readKind, readSnapshotBlock } from "./importBlock.ts";

@@ -58,6 +58,7 @@ export function transactionOfCall(
     r: 0n,
     s: 0n,
     yParity: 0,
+    hasLowS: true,
     raw,
     hash: keccak256(raw),
     sender: call.from ?? ZERO_ADDRESS,

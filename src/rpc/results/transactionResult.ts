@@ -7,10 +7,9 @@ import {
   effectiveGasPrice,
   feeCap,
   type SentTransaction,
-  signatureOf,
-  signingHash,
   type Transaction,
 } from "../../types/transaction.ts";
+import { signatureOf, signingHash } from "../../types/transactionSignature.ts";
 
 /**
  * The mined transaction at `index` of its block (json-rpc.md#mined-transaction) as JSON text; undefined when there is

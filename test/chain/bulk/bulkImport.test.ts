@@ -6,8 +6,8 @@ import type { HeadChange } from "../../../src/chain/chain.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE } from "../../../src/config/devNetwork.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
+import { recoverItem } from "../../../src/primitives/recoveryBatch.ts";
 import type { Result } from "../../../src/primitives/result.ts";
-import { recoverAddress } from "../../../src/primitives/secp256k1.ts";
 import { findBlocksWithoutState } from "../../../src/state/missingStates.ts";
 import { checkState } from "../../../src/state/verifyState.ts";
 import { type Database, DiskError } from "../../../src/storage/database.ts";
@@ -254,7 +254,7 @@ describe("a run of headers", () => {
       genesis: GENESIS,
       recoverSigners: async (items) => {
         batches.push(items.length);
-        return items.map(({ digest, signature }) => recoverAddress(digest, signature));
+        return items.map(recoverItem);
       },
     });
     const headers = blocks.map(({ header }) => header);

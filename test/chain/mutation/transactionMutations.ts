@@ -199,17 +199,28 @@ export function resigned(
 ): SentTransaction | undefined {
   const privateKey = senderKeys.get(toDigits(transaction.sender));
   if (privateKey === undefined) return undefined;
-  const {
-    v: _v,
-    r: _r,
-    s: _s,
-    yParity: _y,
-    raw: _raw,
-    hash: _hash,
-    sender: _sender,
-    ...fields
-  } = transaction;
-  return aTransaction({ chainId: undefined, to: undefined, ...fields, ...changes, privateKey });
+  const { type, chainId, nonce, gasLimit, to, value, data, accessList } = transaction;
+  const { blobVersionedHashes, authorizationList, gasPrice, maxFeePerGas } = transaction;
+  const { maxPriorityFeePerGas, maxFeePerBlobGas } = transaction;
+  const fields = {
+    ...{
+      type,
+      chainId,
+      nonce,
+      gasLimit,
+      to,
+      value,
+      data,
+      accessList,
+      blobVersionedHashes,
+      authorizationList,
+    },
+    ...(gasPrice !== undefined && { gasPrice }),
+    ...(maxPriorityFeePerGas !== undefined && { maxPriorityFeePerGas }),
+    ...(maxFeePerGas !== undefined && { maxFeePerGas }),
+    ...(maxFeePerBlobGas !== undefined && { maxFeePerBlobGas }),
+  };
+  return aTransaction({ ...fields, ...changes, privateKey });
 }
 
 /** Changes to the list of transactions as a whole. */

@@ -16,11 +16,8 @@ import { createMemoryMarkerFile } from "../../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { type Block, encodeBlock, type NamedBlock } from "../../../src/types/block.ts";
 import { encodeHeader } from "../../../src/types/header.ts";
-import {
-  type SentTransaction,
-  type Transaction,
-  withRecoveredSender,
-} from "../../../src/types/transaction.ts";
+import type { SentTransaction, Transaction } from "../../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
 import {
   executeForeignBlock,
   type ForeignExecutionErrorCode,

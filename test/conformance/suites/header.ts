@@ -7,7 +7,7 @@ import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { equalBytes } from "../../../src/primitives/hex.ts";
 import { type Block, decodeBlock, encodeOmmers } from "../../../src/types/block.ts";
 import { encodeHeader, type Header } from "../../../src/types/header.ts";
-import { withRecoveredSender } from "../../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
 import { readVectorBytes, vectorPath } from "../../vectors.ts";
 import { blocksOfFile } from "../chains/blockFile.ts";
 import { checkForeignHeader } from "../chains/foreignHeader.ts";

@@ -7,7 +7,8 @@ import { decodeTraceOptions } from "../../../src/rpc/parameters/traceParameters.
 import { runTrace } from "../../../src/tracers/runTrace.ts";
 import type { DebugStyle } from "../../../src/tracers/traceJob.ts";
 import type { Header } from "../../../src/types/header.ts";
-import { decodeTransaction, withRecoveredSender } from "../../../src/types/transaction.ts";
+import { decodeTransaction } from "../../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
 import { readVectorJson, vectorPath } from "../../vectors.ts";
 import { rulesOfGenesis } from "../chains/foreignRules.ts";
 import type { Failure, Suite } from "../suite.ts";

@@ -3,11 +3,8 @@ import { checkSignedForm } from "../../../src/execution/checkTransaction.ts";
 import { minimumGas } from "../../../src/execution/intrinsicGas.ts";
 import { rulesOf } from "../../../src/execution/rules.ts";
 import { parseHex, toHex } from "../../../src/primitives/hex.ts";
-import {
-  decodeTransaction,
-  type SentTransaction,
-  withRecoveredSender,
-} from "../../../src/types/transaction.ts";
+import { decodeTransaction, type SentTransaction } from "../../../src/types/transaction.ts";
+import { withRecoveredSender } from "../../../src/types/transactionSignature.ts";
 import { readVectorJson } from "../../vectors.ts";
 import type { Case, Failure, Suite } from "../suite.ts";
 import { vectorFiles } from "../vectorFiles.ts";

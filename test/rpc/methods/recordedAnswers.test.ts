@@ -18,7 +18,7 @@ import type { RpcPorts } from "../../../src/rpc/ports.ts";
 import { DEFAULT_TX_POOL_LIMITS } from "../../../src/txpool/limits.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
 import { createTxPool } from "../../../src/txpool/txPool.ts";
-import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
+import { signatureOf, signingHash } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { aMiner, anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";

@@ -16,7 +16,7 @@ import { DEFAULT_TX_POOL_LIMITS, type TxPoolLimits } from "../../../src/txpool/l
 import type { PoolParts } from "../../../src/txpool/ports.ts";
 import { createSubmission } from "../../../src/txpool/submission.ts";
 import { createTxPool } from "../../../src/txpool/txPool.ts";
-import { signatureOf, signingHash } from "../../../src/types/transaction.ts";
+import { signatureOf, signingHash } from "../../../src/types/transactionSignature.ts";
 import { aCaller } from "../../builders/aCaller.ts";
 import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
