@@ -88,32 +88,34 @@ export interface Step {
   readonly halt: HaltReason | undefined;
 }
 
-/** Read-only view of a running frame; the object is the interpreter's own. */
+/** Read-only view of a running frame: reads what there is at each access. */
 export interface FrameView {
-  readonly stack: {
-    readonly length: number;
-    /** Entries from `length` on are stale. */
-    readonly items: readonly bigint[];
-    /** The item `depth` positions below the top. */
-    at(depth: number): bigint;
-  };
-  /** Memory as far as it was ever used; bytes beyond are zero. */
-  readonly memory: { readonly _store: Uint8Array };
-  /** Size of memory in words, as paid for. */
-  readonly memoryWords: number;
+  /** The account whose storage and balance code sees. */
+  readonly address: Address;
+  readonly code: Uint8Array;
+  readonly overlay: Overlay;
+  readonly stack: StackView;
+  /** As far as it is paid for. */
+  readonly memory: Uint8Array;
   readonly gasLeft: bigint;
   /** The transaction's refund counter. */
   readonly gasRefund: bigint;
   /** Return data of the last callee. */
   readonly returnBytes: Uint8Array;
-  readonly env: { readonly address: { readonly bytes: Uint8Array }; readonly code: Uint8Array };
-  readonly evm: {
-    readonly overlay: Overlay;
-    /** True if the fork has an instruction with this opcode. */
-    isKnown(instruction: number): boolean;
-    /** Number of the precompiled contract at an address. */
-    precompileNumber(address: Uint8Array): number | undefined;
-  };
-  /** The data of the frame's RETURN or REVERT. */
-  readonly interpreter: { readonly _result: { readonly returnValue: Uint8Array | undefined } };
+  /** The data of the frame's RETURN or REVERT; empty before. */
+  readonly output: Uint8Array;
+  /** True if the fork has an instruction with this opcode. */
+  isKnown(instruction: number): boolean;
+  /** Number of the precompiled contract at an address. */
+  precompileNumber(address: Uint8Array): number | undefined;
+}
+
+export interface StackView {
+  readonly length: number;
+  /** The item `depth` positions below the top. */
+  at(depth: number): bigint;
+  /** The topmost items, the deepest of them first. */
+  top(count: number): readonly bigint[];
+  /** All items, 32 bytes each, the topmost first. */
+  bytes(): Uint8Array;
 }

@@ -1,4 +1,4 @@
-import { type Address, addressOfWord, asAddress } from "../primitives/address.ts";
+import { type Address, addressOfWord } from "../primitives/address.ts";
 import type { Step } from "./observer.ts";
 
 export const SELFDESTRUCT = 0xff;
@@ -14,7 +14,7 @@ export interface SelfdestructTransfer {
 /** The transfer of a SELFDESTRUCT that is about to run; undefined for other instructions, or without an operand. */
 export function selfdestructTransferOf({ instruction, state }: Step): SelfdestructTransfer | undefined {
   if (instruction !== SELFDESTRUCT || state.stack.length === 0) return undefined;
-  const from = asAddress(state.env.address.bytes);
-  const value = state.evm.overlay.account(from)?.balance ?? 0n;
+  const from = state.address;
+  const value = state.overlay.account(from)?.balance ?? 0n;
   return { from, to: addressOfWord(state.stack.at(0)), value };
 }

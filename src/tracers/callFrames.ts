@@ -99,7 +99,7 @@ export class CallFrames implements ExecutionObserver {
     parent.calls.push({ callee: { ...callee, gas }, end: undefined, calls: [], logs: [], error, isDenied });
   }
 
-  private log({ stack, memory, env }: FrameView, topicCount: number): void {
+  private log({ stack, memory, address }: FrameView, topicCount: number): void {
     const frame = this.open.at(-1);
     if (frame === undefined || stack.length < 2 + topicCount) return;
     if (this.config.onlyTopCall && frame !== this.root) return;
@@ -109,7 +109,7 @@ export class CallFrames implements ExecutionObserver {
     const data = memoryPart(memory, stack.at(0), stack.at(1));
     this.budget.spend(FRAME_BYTES + data.length);
     frame.logs.push(
-      `{"address":"${toHex(env.address.bytes)}","topics":[${topics.map((topic) => `"${topic}"`).join(",")}],` +
+      `{"address":"${toHex(address)}","topics":[${topics.map((topic) => `"${topic}"`).join(",")}],` +
         `"data":"${toHex(data)}","position":"${toQuantity(frame.calls.length)}"}`,
     );
   }
@@ -134,7 +134,7 @@ function clearLogs(frame: CallFrame): void {
 
 /** The call that an instruction's operands describe; it may be denied. */
 function plannedCall(kind: Callee["kind"], { state, depth }: Step): Callee | undefined {
-  const { stack, memory, env, evm } = state;
+  const { stack, memory } = state;
   const creates = isCreation(kind);
   const transfers = kind === "call" || kind === "callcode";
   const operands = creates ? 3 : transfers ? 7 : 6;
@@ -144,12 +144,12 @@ function plannedCall(kind: Callee["kind"], { state, depth }: Step): Callee | und
   return {
     kind,
     depth: depth + 1,
-    from: asAddress(env.address.bytes),
+    from: state.address,
     to,
     value: creates ? stack.at(0) : transfers ? stack.at(2) : 0n,
     input: memoryPart(memory, stack.at(inputAt), stack.at(inputAt + 1)),
     gas: 0n,
-    precompile: creates ? undefined : evm.precompileNumber(to),
+    precompile: creates ? undefined : state.precompileNumber(to),
   };
 }
 
@@ -161,10 +161,10 @@ function plannedSuicide(step: Step): Suicide | undefined {
 }
 
 /** Bytes of memory; empty beyond MEMORY_LIMIT, where the instruction fails. */
-function memoryPart({ _store }: FrameView["memory"], offset: bigint, size: bigint): Uint8Array {
+function memoryPart(memory: Uint8Array, offset: bigint, size: bigint): Uint8Array {
   if (size === 0n || offset + size > MEMORY_LIMIT) return new Uint8Array(0);
   const bytes = new Uint8Array(Number(size));
-  bytes.set(_store.subarray(Number(offset), Number(offset + size)));
+  bytes.set(memory.subarray(Number(offset), Number(offset + size)));
   return bytes;
 }
 

@@ -42,10 +42,7 @@ export function errorOf(halt: HaltReason, callee: Callee, { step, stackLength }:
 /** From Istanbul on SSTORE requires more gas left than the call stipend (EIP-2200). */
 function isBelowSentry(step: Step | undefined): boolean {
   return (
-    step !== undefined &&
-    step.instruction === SSTORE &&
-    step.gas <= SENTRY_GAS &&
-    step.state.evm.isKnown(CHAINID)
+    step !== undefined && step.instruction === SSTORE && step.gas <= SENTRY_GAS && step.state.isKnown(CHAINID)
   );
 }
 

@@ -1,7 +1,7 @@
 import { authorityOf, delegationTarget } from "../execution/delegation.ts";
 import { hasNoCode, isEmpty } from "../execution/emptyAccounts.ts";
 import type { Callee, ExecutionObserver, Step } from "../execution/observer.ts";
-import { type Address, addressOfWord, asAddress } from "../primitives/address.ts";
+import { type Address, addressOfWord } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes, toHex, toWordHex } from "../primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../primitives/quantity.ts";
@@ -85,7 +85,7 @@ class TouchedState implements ExecutionObserver {
   }
 
   begun({ instruction, state }: Step): void {
-    const { stack, env } = state;
+    const { stack, address: own } = state;
     if (stack.length === 0) return;
     switch (instruction) {
       case 0x54: // SLOAD
@@ -93,11 +93,11 @@ class TouchedState implements ExecutionObserver {
         // SSTORE
         if (this.omitsSlots) return;
         const slot = bigintToFixedBytes(stack.at(0), 32);
-        this.touch(asAddress(env.address.bytes)).slots.set(toKey(slot), slot);
+        this.touch(own).slots.set(toKey(slot), slot);
         return;
       }
       case 0xff: // SELFDESTRUCT
-        this.destroyed.add(toKey(env.address.bytes));
+        this.destroyed.add(toKey(own));
         this.touch(addressOfWord(stack.at(0)));
         return;
       case 0x31: // BALANCE

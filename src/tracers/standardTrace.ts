@@ -3,7 +3,7 @@ import type { TransactionResult } from "../execution/transactionResult.ts";
 import { toHex, viewAsBuffer } from "../primitives/hex.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { mnemonicOf } from "./mnemonics.ts";
-import { memoryDigits, shownCostOf } from "./structLogs.ts";
+import { shownCostOf } from "./structLogs.ts";
 import { TRACE_ERRORS } from "./traceErrors.ts";
 import { asciiJson, hexDigits, type TraceText } from "./traceText.ts";
 
@@ -29,10 +29,10 @@ export class StandardTrace implements ExecutionObserver {
   entered(): void {}
 
   begun({ state }: Step): void {
-    const { stack, memoryWords } = state;
-    const words = stack.items.slice(0, stack.length).map((word) => `"${toQuantity(word)}"`);
-    const isShown = !this.options.disableMemory && memoryWords > 0;
-    this.memoryMembers = `${isShown ? `"memory":"0x${memoryDigits(state)}",` : ""}"memSize":${memoryWords * 32}`;
+    const { stack, memory } = state;
+    const words = stack.top(stack.length).map((word) => `"${toQuantity(word)}"`);
+    const isShown = !this.options.disableMemory && memory.length > 0;
+    this.memoryMembers = `${isShown ? `"memory":"${toHex(memory)}",` : ""}"memSize":${memory.length}`;
     this.stack = `[${words.join(",")}]`;
   }
 
@@ -44,7 +44,7 @@ export class StandardTrace implements ExecutionObserver {
     this.text.add(
       `{"pc":${at},"op":${instruction},"gas":"${toQuantity(gas)}","gasCost":"${toQuantity(shownCostOf(step))}",` +
         `${this.memoryMembers},"stack":${this.stack},${returned}"depth":${depth + 1},"refund":${gasRefund},` +
-        `"opName":"${mnemonicOf(instruction, state.evm)}"${errorOf(step)}}\n`,
+        `"opName":"${mnemonicOf(instruction, state)}"${errorOf(step)}}\n`,
     );
   }
 
@@ -63,10 +63,7 @@ export class StandardTrace implements ExecutionObserver {
 function errorOf({ state, instruction, halt }: Step): string {
   if (halt !== undefined) return `,"error":"${TRACE_ERRORS[halt]}"`;
   if (instruction !== REVERT) return "";
-  const revertText = viewAsBuffer(state.interpreter._result.returnValue ?? new Uint8Array(0)).toString(
-    "utf8",
-  );
-  return `,"error":${asciiJson(revertText)}`;
+  return `,"error":${asciiJson(viewAsBuffer(state.output).toString("utf8"))}`;
 }
 
 const REVERT = 0xfd;

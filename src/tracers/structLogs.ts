@@ -1,7 +1,7 @@
 import type { CalleeEnd, ExecutionObserver, Step } from "../execution/observer.ts";
 import type { TransactionResult } from "../execution/transactionResult.ts";
 import { mnemonicOf } from "./mnemonics.ts";
-import { hexDigits, shortHex, type TraceText, wordDigits } from "./traceText.ts";
+import { hexDigits, shortHex, type TraceText } from "./traceText.ts";
 import { WrittenStorage } from "./writtenStorage.ts";
 
 /** Members to omit (json-rpc.md#tracing-options). */
@@ -36,7 +36,7 @@ export class StructLogs implements ExecutionObserver {
   }
 
   begun(step: Step): void {
-    if (!this.options.disableStack) this.stack = stackOf(step);
+    if (!this.options.disableStack) this.stack = stackOf(step.state.stack.bytes());
     if (!this.options.disableStorage) this.storage.begun(step);
   }
 
@@ -44,12 +44,12 @@ export class StructLogs implements ExecutionObserver {
     const { state, at, instruction, gas, depth, halt } = step;
     const { disableMemory, disableStorage } = this.options;
     if (!disableStorage) this.storage.performed(step);
-    const memory = disableMemory ? "null" : memoryOf(step);
-    const storage = disableStorage ? "null" : this.storage.text(state.env.address.bytes);
+    const memory = disableMemory ? "null" : wordsOf(state.memory);
+    const storage = disableStorage ? "null" : this.storage.text(state.address);
     this.flush();
     this.last = {
       text:
-        `{"pc":${at},"op":"${mnemonicOf(instruction, state.evm)}","gas":${gas},"gasCost":${shownCostOf(step)},"depth":${depth + 1},` +
+        `{"pc":${at},"op":"${mnemonicOf(instruction, state)}","gas":${gas},"gasCost":${shownCostOf(step)},"depth":${depth + 1},` +
         `"stack":${this.stack},"memory":${memory},"storage":${storage},"reason":${reasonOf(step)}`,
       error: halt,
     };
@@ -97,33 +97,28 @@ export class StructLogs implements ExecutionObserver {
   }
 }
 
-function stackOf({ state }: Step): string {
-  const { stack } = state;
+/** JSON of the stack, the deepest item first. */
+function stackOf(bytes: Uint8Array): string {
+  const digits = hexDigits(bytes);
   let text = "";
-  for (let at = 0; at < stack.length; at++)
-    text += `${at === 0 ? "" : ","}"${wordDigits(stack.items[at] as bigint)}"`;
+  for (let end = digits.length; end > 0; end -= 64)
+    text += `${text === "" ? "" : ","}"${digits.slice(end - 64, end)}"`;
   return `[${text}]`;
 }
 
-function memoryOf({ state }: Step): string {
-  const digits = memoryDigits(state);
+/** JSON of whole words. */
+function wordsOf(bytes: Uint8Array): string {
+  const digits = hexDigits(bytes);
   let text = "";
   for (let at = 0; at < digits.length; at += 64)
     text += `${at === 0 ? "" : ","}"${digits.slice(at, at + 64)}"`;
   return `[${text}]`;
 }
 
-/** The memory in use, as hex digits. */
-export function memoryDigits({ memory, memoryWords }: Step["state"]): string {
-  const length = memoryWords * 32;
-  const stored = memory._store.subarray(0, length);
-  return hexDigits(stored).padEnd(2 * length, "0");
-}
-
 /** The data of REVERT. */
 function reasonOf({ state, instruction, halt }: Step): string {
   if (instruction !== REVERT || halt !== undefined) return "null";
-  return `"${shortHex(state.interpreter._result.returnValue ?? NOTHING)}"`;
+  return `"${shortHex(state.output)}"`;
 }
 
 /**
@@ -139,4 +134,3 @@ export function shownCostOf({ instruction, gas, cost, calleeGas, stipend, isDeni
 const REVERT = 0xfd;
 /** CALL, CALLCODE, DELEGATECALL and STATICCALL. */
 const MESSAGE_CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
-const NOTHING = new Uint8Array(0);

@@ -41,7 +41,7 @@ export class VmTraces implements ExecutionObserver {
   begun(step: Step): void {
     this.steps++;
     const frame = this.frames.at(-1);
-    if (frame !== undefined && step.at === 0 && frame.ops.isEmpty) frame.code = toHex(step.state.env.code);
+    if (frame !== undefined && step.at === 0 && frame.ops.isEmpty) frame.code = toHex(step.state.code);
     if (frame !== undefined) frame.hasRun = true;
     this.isLoneStop = step.instruction === STOP && step.depth === 0;
     this.effect = effectOf(step);
@@ -57,7 +57,7 @@ export class VmTraces implements ExecutionObserver {
     if (!isShown) return;
     // A call from the transaction's own code that halts costs all remaining gas, and shows its caller's code.
     const isHaltedCall = CALLS.has(instruction) && step.depth === 0;
-    const sub = isHaltedCall ? `{"code":"${toHex(step.state.env.code)}","ops":[]}` : "null";
+    const sub = isHaltedCall ? `{"code":"${toHex(step.state.code)}","ops":[]}` : "null";
     this.add(step, isHaltedCall ? step.gas : step.cost, { effect: this.effect, sub });
   }
 
@@ -77,7 +77,7 @@ export class VmTraces implements ExecutionObserver {
       this.add(step, step.cost, { effect, sub: "null" });
     } else {
       // A callee that ran no instruction shows its code, or that of the caller, and the gas that the call took.
-      const nothing = `{"code":"${toHex(step.state.env.code)}","ops":[]}`;
+      const nothing = `{"code":"${toHex(step.state.code)}","ops":[]}`;
       this.add(step, step.gas - step.state.gasLeft, { effect, sub: wasEntered ? callee.trace : nothing });
     }
   }
@@ -178,7 +178,7 @@ function memoryJson({ state }: Step, { memory }: Effect): string {
   if (memory === undefined || memory.size === 0n) return "null";
   const { offset, size } = memory;
   const bytes = new Uint8Array(Number(size));
-  bytes.set(state.memory._store.subarray(Number(offset), Number(offset + size)));
+  bytes.set(state.memory.subarray(Number(offset), Number(offset + size)));
   return `{"data":"${toHex(bytes)}","off":${offset}}`;
 }
 
@@ -192,9 +192,7 @@ function quoted(word: bigint): string {
 
 /** The topmost stack items that an instruction pushed or moved, deepest first. */
 function pushed({ state, instruction }: Step): readonly bigint[] {
-  const { stack } = state;
-  const count = pushCount(instruction);
-  return stack.items.slice(stack.length - count, stack.length);
+  return state.stack.top(pushCount(instruction));
 }
 
 function pushCount(instruction: number): number {

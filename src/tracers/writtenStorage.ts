@@ -16,7 +16,7 @@ export class WrittenStorage {
   /** Must be called before the instruction is performed, which removes its operands. */
   begun({ instruction, state }: Step): void {
     if (instruction !== SSTORE || state.stack.length < 2) return;
-    const account = this.accountOf(toKey(state.env.address.bytes));
+    const account = this.accountOf(toKey(state.address));
     this.pending = { account, key: wordDigits(state.stack.at(0)), value: wordDigits(state.stack.at(1)) };
   }
 

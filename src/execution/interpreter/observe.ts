@@ -16,6 +16,8 @@ export class Observation implements Watch {
   /** Set right after the run is created, which takes the observation. */
   run!: Run;
   private readonly views = new WeakMap<Frame, MachineFrameView>();
+  /** That of the frame that ran last. */
+  private lastView: MachineFrameView | undefined;
   private readonly callees = new WeakMap<Frame, Callee>();
   /** Instructions in progress, one for each frame at most, the outermost first. */
   private readonly steps: OpenStep[] = [];
@@ -114,7 +116,7 @@ export class Observation implements Watch {
     const view = this.viewOf(frame);
     const at = machine.field(frame.at, FIELD.NEXT) - machine.field(frame.at, FIELD.CODE);
     const isVirtual = at >= machine.field(frame.at, FIELD.CODE_SIZE);
-    const instruction = isVirtual ? STOP : (view.env.code[at] as number);
+    const instruction = isVirtual ? STOP : (view.code[at] as number);
     const step = new OpenStep(this.run, frame, view, { at, instruction, isVirtual });
     this.steps.push(step);
     this.observer.begun(step);
@@ -180,11 +182,13 @@ export class Observation implements Watch {
   }
 
   private viewOf(frame: Frame): MachineFrameView {
+    if (this.lastView?.frame === frame) return this.lastView;
     let view = this.views.get(frame);
     if (view === undefined) {
       view = new MachineFrameView(this.run, frame);
       this.views.set(frame, view);
     }
+    this.lastView = view;
     return view;
   }
 }

@@ -52,8 +52,8 @@ function recordSteps(): { readonly steps: string[]; readonly observer: Execution
   const begun = ({ at, instruction, gas, depth, state, isVirtual }: Step): void => {
     // Where there is no code at all, go-ethereum takes no step.
     if (steps.length > MOST_STEPS || (isVirtual && at === 0)) return;
-    const stack = state.stack.items.slice(0, state.stack.length).map((item) => `0x${item.toString(16)}`);
-    steps.push(textOf(at, instruction, gas, depth + 1, 32 * state.memoryWords, stack));
+    const stack = state.stack.top(state.stack.length).map((item) => `0x${item.toString(16)}`);
+    steps.push(textOf(at, instruction, gas, depth + 1, state.memory.length, stack));
   };
   const ignored = (): void => {};
   const observer = { entered: ignored, begun, performed: ignored, resumed: ignored, left: ignored };
