@@ -70,6 +70,8 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "mcl-wasm": ["execution/precompiles/"],
   snappyjs: ["network/rlpx/"],
   "smol-toml": ["config/", "permissioning/"],
+  bcryptjs: ["node/access/passwordWorker.ts", "cli/commands/password.ts"],
+  jose: ["rpc/access/", "node/access/"],
 };
 
 interface SourceFile {

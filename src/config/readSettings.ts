@@ -5,6 +5,7 @@ import type { LoggingSettings } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
+import { type Authentication, readAuthentication } from "./authenticationSettings.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { readConfigFile } from "./configFile.ts";
 import { checkAgainstChain, checkOptions, keyProblems } from "./crossChecks.ts";
@@ -94,7 +95,9 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const choices = checkOptions(options);
   const staticNodes = readStaticNodes(inForce, sources.workingDirectory);
   const permissions = checkPermissions(options, sources.workingDirectory);
-  const problems = [environment, file, resolution, unknown, choices, staticNodes, permissions].flatMap(
+  const callers = readAuthentication(inForce, sources.workingDirectory);
+  const files = [staticNodes, permissions, callers];
+  const problems = [environment, file, resolution, unknown, choices, ...files].flatMap(
     (found) => found.problems,
   );
   const genesis = reading.genesis(options);
@@ -107,9 +110,9 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   problems.push(...fit.problems);
   if (problems.length > 0) return refuse(problems);
   const logging = loggingChoices(inForce, given, sources);
-  const diagnostics = [environment, file, logging, unknown, choices, staticNodes, permissions, fit];
+  const diagnostics = [environment, file, logging, unknown, choices, ...files, fit];
   const warnings = [...diagnostics, genesis.value].flatMap((found) => found.warnings);
-  const assembled = assemble(inForce, genesis.value, sources);
+  const assembled = assemble(inForce, { genesis: genesis.value, callers }, sources);
   const { nodeKey } = assembled;
   const settings = {
     ...assembled,
@@ -237,9 +240,12 @@ function readGenesisFile(
 
 type Assembled = Omit<Settings, "isDevelopmentNetwork" | "peers" | "logging" | "notes" | "warnings">;
 
-function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: ConfigSources): Assembled {
+function assemble(
+  options: ResolvedOptions,
+  { genesis: { spec }, callers }: { readonly genesis: GenesisReading; readonly callers: Authentication },
+  sources: ConfigSources,
+): Assembled {
   const { values } = options;
-  const { spec } = genesis;
   const { workingDirectory } = sources;
   const absolute = (path: string): string => resolve(workingDirectory, path);
   const dataPath = absolute(values["data-path"]);
@@ -255,8 +261,8 @@ function assemble(options: ResolvedOptions, genesis: GenesisReading, sources: Co
     networkId: values["network-id"] ?? spec.chainId,
     clientVersion: clientVersion(values.identity),
     ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),
-    http: values["rpc-http-enabled"] ? httpSettings(values) : undefined,
-    webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values) : undefined,
+    http: values["rpc-http-enabled"] ? httpSettings(values, callers) : undefined,
+    webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values, callers) : undefined,
     rpc: {
       threads: values["rpc-threads"],
       gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],

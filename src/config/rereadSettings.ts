@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { err, ok, type Result } from "../primitives/result.ts";
+import { authenticationFiles } from "./authenticationSettings.ts";
 import { readEnvironment } from "./environment.ts";
 import { OPTION_NAMES, type OptionName, type OptionValues, optionNamed } from "./options.ts";
 import { findRaw, type ResolvedOptions } from "./precedence.ts";
@@ -16,7 +17,9 @@ export interface Reread {
   readonly awaitingRestart: readonly { readonly option: OptionName; readonly given: string }[];
 }
 
-/** Options that take effect while the node runs. The lists of permissions are read again as well. */
+/**
+ * Options that take effect while the node runs. The lists of permissions, users and keys of tokens are read again as well.
+ */
 const APPLIED_WHILE_RUNNING: ReadonlySet<OptionName> = new Set<OptionName>([
   "logging",
   "logging-modules",
@@ -27,8 +30,10 @@ const APPLIED_WHILE_RUNNING: ReadonlySet<OptionName> = new Set<OptionName>([
   "static-nodes-file",
   "host-allowlist",
   "rpc-http-api",
+  "rpc-http-api-method-no-auth",
   "rpc-http-cors-origins",
   "rpc-ws-api",
+  "rpc-ws-api-method-no-auth",
   "rpc-ws-origins",
 ]);
 
@@ -70,7 +75,7 @@ function filesOf({ settings, options, sources }: Configuration): readonly string
   const configFile = findRaw([sources.raw, readEnvironment(sources.environment).raw], "config-file");
   const { accountsFile, nodesFile } = settings.permissions;
   const staticNodes = options.values["static-nodes-file"] ?? join(settings.dataPath, "static-nodes.json");
-  const named = [configFile?.text, staticNodes, accountsFile, nodesFile];
+  const named = [configFile?.text, staticNodes, accountsFile, nodesFile, ...authenticationFiles(options)];
   return named.flatMap((path) => (path === undefined ? [] : [resolve(sources.workingDirectory, path)]));
 }
 

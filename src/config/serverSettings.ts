@@ -1,8 +1,9 @@
+import type { Authentication } from "./authenticationSettings.ts";
 import type { OptionValues } from "./options.ts";
 import type { HttpSettings, MetricsSettings, WebSocketSettings } from "./settings.ts";
 
 /** The JSON-RPC server over HTTP. */
-export function httpSettings(values: OptionValues): HttpSettings {
+export function httpSettings(values: OptionValues, { http }: Authentication): HttpSettings {
   const maxBatchSize = values["rpc-http-max-batch-size"];
   const corsOrigins = values["rpc-http-cors-origins"];
   return {
@@ -14,6 +15,7 @@ export function httpSettings(values: OptionValues): HttpSettings {
     hostAllowlist: values["host-allowlist"],
     maxConnections: values["rpc-http-max-active-connections"],
     timeoutMs: values["Xhttp-timeout-seconds"] * 1000,
+    authentication: http,
     corsOrigins,
     maxBatchSize: maxBatchSize < 0 ? undefined : maxBatchSize,
     maxBodyBytes: values["rpc-http-max-request-content-length"],
@@ -22,7 +24,7 @@ export function httpSettings(values: OptionValues): HttpSettings {
 }
 
 /** The JSON-RPC server over WebSocket. */
-export function webSocketSettings(values: OptionValues): WebSocketSettings {
+export function webSocketSettings(values: OptionValues, { webSocket }: Authentication): WebSocketSettings {
   return {
     ...perAddress(values, values["rpc-ws-max-active-connections"]),
     trustedOrigins: values["rpc-ws-origins"],
@@ -32,6 +34,7 @@ export function webSocketSettings(values: OptionValues): WebSocketSettings {
     hostAllowlist: values["host-allowlist"],
     maxConnections: values["rpc-ws-max-active-connections"],
     timeoutMs: values["Xws-timeout-seconds"] * 1000,
+    authentication: webSocket,
     maxFrameBytes: values["rpc-ws-max-frame-size"],
   };
 }

@@ -149,7 +149,37 @@ export interface RpcServerSettings {
   readonly proxyAddresses: readonly string[];
   /** Time limit of one request. */
   readonly timeoutMs: number;
+  /** Undefined where everybody may call. */
+  readonly authentication: AuthenticationSettings | undefined;
 }
+
+/** Who may call a JSON-RPC server: holders of tokens that this node issues to its users, or that others issue. */
+export interface AuthenticationSettings {
+  /** Those who may log in; undefined where others issue the tokens. */
+  readonly users: readonly UserSettings[] | undefined;
+  /** Undefined where this node issues the tokens. */
+  readonly issuer: TokenIssuerSettings | undefined;
+  /** Methods that need no token. */
+  readonly openMethods: readonly string[];
+}
+
+export interface UserSettings {
+  readonly name: string;
+  /** Of bcrypt. */
+  readonly passwordHash: string;
+  /** Such as `eth:*`. */
+  readonly permissions: readonly string[];
+}
+
+export interface TokenIssuerSettings {
+  /** PEM. */
+  readonly publicKey: string;
+  readonly algorithm: TokenAlgorithm;
+  /** Tokens must name it; undefined where any audience will do. */
+  readonly audience: string | undefined;
+}
+
+export type TokenAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512";
 
 export interface MetricsSettings {
   readonly categories: ReadonlySet<MetricCategory>;

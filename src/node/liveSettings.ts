@@ -8,14 +8,15 @@ import { toKey } from "../primitives/byteKey.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { TxPool } from "../txpool/txPool.ts";
+import { authenticationChanges } from "./access/authenticationChanges.ts";
 import type { CallerAccess } from "./callerAccess.ts";
 import type { BlockControls } from "./miningSettings.ts";
 import type { NamedPeers } from "./openChainAndPool.ts";
 import { dialAddress } from "./peerFacts.ts";
 
 /**
- * What a running node takes over from a configuration that was read again: log levels, the lists of permissions, static
- * nodes, and settings of its blocks. What JSON-RPC had changed of these is as configured again, except for peers that
+ * What a running node takes over from a configuration that was read again: log levels, the lists of permissions, users and
+ * keys of tokens, static nodes, and settings of its blocks. What JSON-RPC had changed of these is as configured again, except for peers that
  * admin_addPeer added.
  */
 export interface LiveSettings {
@@ -106,14 +107,20 @@ function withoutThose(nodes: ReadonlyMap<string, Enode>, others: ReadonlyMap<str
 
 /** Servers that are off stay off. */
 function changeAccess(access: CallerAccess, settings: Settings): string[] {
-  const before = listsOf(access.now);
+  const { now } = access;
+  const before = listsOf(now);
   access.now = settings;
-  return listsOf(settings).flatMap(([name, list], index) => {
+  const lists = listsOf(settings).flatMap(([name, list], index) => {
     const [, old] = before[index] ?? [];
     const shown = list?.join(",") || "none";
     const was = old?.join(",") || "none";
     return shown === was ? [] : [`${name}=${shown} (was ${was})`];
   });
+  return [
+    ...lists,
+    ...authenticationChanges("rpc-http", settings.http?.authentication, now.http?.authentication),
+    ...authenticationChanges("rpc-ws", settings.webSocket?.authentication, now.webSocket?.authentication),
+  ];
 }
 
 function listsOf({
@@ -125,8 +132,10 @@ function listsOf({
   return [
     ["host-allowlist", servers.find((server) => server !== undefined)?.hostAllowlist],
     ["rpc-http-api", http?.groups],
+    ["rpc-http-api-method-no-auth", http?.authentication?.openMethods],
     ["rpc-http-cors-origins", http?.corsOrigins],
     ["rpc-ws-api", webSocket?.groups],
+    ["rpc-ws-api-method-no-auth", webSocket?.authentication?.openMethods],
     ["rpc-ws-origins", (webSocket ?? http)?.trustedOrigins],
   ];
 }

@@ -1,6 +1,7 @@
 import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Endpoint, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
+import { type Access, openAccess, withoutUsers } from "./access/access.ts";
 import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
@@ -35,10 +36,13 @@ export async function openServers(
   const { directory, recovery } = stores;
   const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
   const access = createCallerAccess(settings);
+  const logins = await openAccess(() => access.now, clock.nowMs);
+  onStop(() => logins.close());
   const servers = await openRpcServers(settings, ports, {
     access,
+    logins,
     ...(settings.rpc.threads > 0 && {
-      openThreads: threadOpener(context, stores, chainAndPool, { access, answers: ports.settings }),
+      openThreads: threadOpener(context, stores, chainAndPool, { access, logins, answers: ports.settings }),
     }),
     clock: durationClock,
     logger: logger.child("rpc"),
@@ -84,7 +88,11 @@ function threadOpener(
   { settings, logger }: OpenContext,
   { directory }: Stores,
   { chain, shownHead, simulator, pool: { pool } }: ChainAndPool,
-  { access, answers }: { readonly access: CallerAccess; readonly answers: RpcSettings },
+  {
+    access,
+    logins,
+    answers,
+  }: { readonly access: CallerAccess; readonly logins: Access; readonly answers: RpcSettings },
 ): OpenThreads {
   return async (servers, answering) => {
     const threads = await openRpcThreads(
@@ -93,11 +101,13 @@ function threadOpener(
         databasePath: directory.chain,
         spec: settings.chainSpec,
         gasCap: settings.rpc.gasCap ?? 0n,
-        ...servers,
+        ...withoutUsers(servers),
         answers,
+        issuedKeys: logins.issuedKeys,
       },
       {
         ...answering,
+        logins: logins.logins,
         simulator,
         pool,
         onHeadChanged: (listener) => chain.onHeadChanged(listener),
@@ -105,7 +115,7 @@ function threadOpener(
         logger,
       },
     );
-    if (threads.ok) access.onReplaced(() => threads.value.changeAccess(access.now));
+    if (threads.ok) access.onReplaced(() => threads.value.changeAccess(withoutUsers(access.now)));
     return threads;
   };
 }

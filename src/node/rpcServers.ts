@@ -2,7 +2,7 @@ import { SUPPORTED_API_GROUPS } from "../config/apiGroups.ts";
 import type { HttpSettings, RpcServerSettings, Settings, WebSocketSettings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
-import type { Clock } from "../primitives/clock.ts";
+import { type Clock, systemClock } from "../primitives/clock.ts";
 import { type Err, err, ok, type Result } from "../primitives/result.ts";
 import { createRpcBackend } from "../rpc/backend.ts";
 import { createDispatcher } from "../rpc/dispatcher.ts";
@@ -14,6 +14,8 @@ import { createMessageReader, type MessageReader } from "../rpc/server/messageRe
 import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
 import { openWebSocketServer } from "../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
+import type { Access } from "./access/access.ts";
+import { serverGate } from "./access/serverGate.ts";
 import {
   type CallerAccess,
   httpServerSettings,
@@ -41,6 +43,8 @@ export interface RpcServerParts {
   readonly metrics: Metrics | undefined;
   /** That of the settings when absent. */
   readonly access?: CallerAccess;
+  /** Log-ins and their keys, where a server has users. */
+  readonly logins?: Access;
   /** Opens the servers on threads of their own; absent when the main thread is to answer. */
   readonly openThreads?: OpenThreads;
 }
@@ -146,21 +150,24 @@ function threadAnswers(backend: RpcBackend, { logger, count }: CountedParts): Pa
 async function openHttp(
   settings: HttpSettings,
   backend: RpcBackend,
-  { reader, logger, metrics, access }: CountedParts,
+  parts: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
+  const { reader, logger, metrics, access } = parts;
   const current = (): HttpSettings => access().http ?? settings;
   const offer = offered(METHODS, current);
   const readiness = readinessOf(backend);
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
-  const answering = { dispatcher, readiness, reader, logger, metrics };
+  const gate = serverGate(settings, current, gateParts("http", parts));
+  const answering = { dispatcher, readiness, reader, gate, logger, metrics };
   return openHttpServer(httpServerSettings(settings, current), answering);
 }
 
 function openWebSocket(
   settings: WebSocketSettings,
   backend: RpcBackend,
-  { reader, clock, logger, metrics, access }: CountedParts,
+  parts: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
+  const { reader, clock, logger, metrics, access } = parts;
   const current = (): WebSocketSettings => access().webSocket ?? settings;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
@@ -171,8 +178,22 @@ function openWebSocket(
   });
   const methods = [...METHODS, ...subscriptions];
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
-  const answering = { dispatcher, reader, clock, logger, metrics };
+  const gate = serverGate(settings, current, gateParts("webSocket", parts));
+  const answering = { dispatcher, reader, gate, clock, logger, metrics };
   return openWebSocketServer(webSocketServerSettings(settings, current), answering);
+}
+
+function gateParts(
+  server: "http" | "webSocket",
+  { logins, logger, metrics }: CountedParts,
+): Parameters<typeof serverGate>[2] {
+  return {
+    issuedKey: logins?.issuedKeys[server],
+    login: logins?.logins[server],
+    nowMs: systemClock.nowMs,
+    logger,
+    metrics,
+  };
 }
 
 /** Adds the option that the operator can change. */

@@ -1,5 +1,6 @@
 import { assert } from "../primitives/assert.ts";
 import type { Requester } from "../primitives/requester.ts";
+import type { Grant } from "./access/grant.ts";
 import type { CallContext, Connection, MethodDescription, Namespace, RpcMethod } from "./method.ts";
 
 /** The sender of a request. */
@@ -7,6 +8,8 @@ export interface Caller extends Requester {
   readonly connection: Connection | undefined;
   /** The caller is a web page of a foreign origin, for which methods that change the node count as not enabled. */
   readonly isForeignPage: boolean;
+  /** The methods that its token allows; absent where everybody may call, and where that was decided before. */
+  readonly grant?: Grant | undefined;
 }
 
 /** The methods that a caller can use. */
@@ -69,6 +72,12 @@ export class EndpointContext<Backend> implements CallContext<Backend> {
 
   get isForeignPage(): boolean {
     return this.#caller.isForeignPage;
+  }
+
+  /** Whether the caller's token allows the method. */
+  allows(method: RpcMethod<Backend>): boolean {
+    const { grant } = this.#caller;
+    return grant === undefined || grant.allows(method);
   }
 
   isAbandoned(): boolean {

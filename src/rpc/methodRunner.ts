@@ -17,8 +17,8 @@ const LOGGED_NAME_LENGTH = 80;
 const LOGGED_ID_LENGTH = 80;
 
 /**
- * Runs single calls: finds the method, decodes the parameters, runs the method, encodes and counts its answer. An
- * exception in a method is logged and becomes -32603.
+ * Runs single calls: finds the method, asks whether the caller may use it, decodes the parameters, runs the method, encodes
+ * and counts its answer. An exception in a method is logged and becomes -32603.
  */
 export class MethodRunner {
   private readonly logger: Logger;
@@ -50,6 +50,7 @@ export class MethodRunner {
     const { metrics } = this;
     const method = context.offered.get(name);
     if (method === undefined) return this.unavailable(name);
+    if (!context.allows(method)) return this.unauthorized(method.name);
     if (metrics === undefined) return this.perform(method, call, context);
     const startedAtSeconds = metrics.stopwatchSeconds();
     const answer = this.perform(method, call, context);
@@ -64,6 +65,12 @@ export class MethodRunner {
     const error = isKnown ? ERRORS.methodNotEnabled : ERRORS.methodNotFound;
     this.metrics?.unavailable(isKnown ? name : undefined, error);
     return error;
+  }
+
+  private unauthorized(name: string): RpcError {
+    this.metrics?.rejected("permission");
+    this.metrics?.unavailable(name, ERRORS.unauthorized);
+    return ERRORS.unauthorized;
   }
 
   private perform<Backend>(

@@ -9,7 +9,7 @@ export interface RpcMetrics {
   readonly stopwatchSeconds: () => number;
   /** Counts a call of an offered method, answered or refused. */
   answered(method: string, startedAtSeconds: number, answer: Answer): void;
-  /** Counts a call of a method that is not offered; `method` is undefined for a name that neither we nor Besu know. */
+  /** Counts a call of a method that is not offered, or not to this caller; `method` is undefined for a name that neither we nor Besu know. */
   unavailable(method: string | undefined, error: RpcError): void;
   rejected(reason: RequestRejection): void;
   subscribed(kind: string): void;
@@ -28,6 +28,10 @@ const REQUEST_REJECTIONS = [
   "parts",
   "busy",
   "timeout",
+  "token",
+  "permission",
+  "login",
+  "logins",
 ] as const;
 
 export interface ConnectionCounts {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { compare } from "bcryptjs";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands/commandTable.ts";
 import { helpText } from "../../src/cli/help.ts";
@@ -134,11 +135,30 @@ describe("commands that do not apply to Ibex", () => {
     ["storage trie-log prune --data-path=x", 0],
     ["storage rocksdb usage", 0],
     ["operator generate-log-bloom-cache --start-block=0", 0],
-    ["password hash --password=secret", 1],
   ])("ibex %s says so and exits with %i", async (line, expected) => {
     const { exitCode, output, errors } = await ibexHere(line.split(" "));
     expect(exitCode).toBe(expected);
     expect(output + errors).toMatch(/^Not applicable: .*\.\n$/);
+  });
+});
+
+describe("ibex password hash", () => {
+  it("prints a hash in Besu's form, another one each time", async () => {
+    const hash = async (): Promise<string> => {
+      const { output } = await ibexHere(["password", "hash", "--password=s3cret words"]);
+      expect(output).toMatch(/^\$2a\$10\$[./A-Za-z0-9]{53}\n$/);
+      return output.trimEnd();
+    };
+    const [one, other] = [await hash(), await hash()];
+    expect(one).not.toBe(other);
+    expect(await compare("s3cret words", one)).toBe(true);
+    expect(await compare("s3cret", one)).toBe(false);
+  });
+
+  it("needs the password", async () => {
+    const { exitCode, errors } = await ibexHere(["password", "hash"]);
+    expect(exitCode).not.toBe(0);
+    expect(errors).toContain("Missing required option: '--password=<PASSWORD>'");
   });
 });
 

@@ -37,6 +37,7 @@ export interface NodeOptions {
 }
 
 const STARTS_WITHIN_MS = 60_000;
+const UNAUTHORIZED = -40100;
 
 /** Starts a node on the development network and waits for its first answer. */
 export async function startNodeProcess(settings: NodeOptions = {}): Promise<NodeProcess> {
@@ -223,9 +224,10 @@ export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
+/** A node that asks for a token answers, too. */
 async function isAnswering(node: NodeProcess): Promise<boolean> {
   return node.rpc("eth_blockNumber").then(
     () => true,
-    () => false,
+    (error: unknown) => error instanceof RpcFailure && error.code === UNAUTHORIZED,
   );
 }

@@ -7,6 +7,7 @@ import { HAND_OVER_COMMANDS } from "./handOver.ts";
 import { KEYSTORE_COMMANDS } from "./keystore.ts";
 import { NOT_APPLICABLE } from "./notApplicable.ts";
 import { OPERATOR_COMMANDS } from "./operator.ts";
+import { PASSWORD_COMMANDS } from "./password.ts";
 import { PUBLIC_KEY_COMMANDS } from "./publicKey.ts";
 import { RLP_COMMANDS } from "./rlp.ts";
 import { SNAPSHOT_COMMANDS } from "./snapshot.ts";
@@ -25,6 +26,7 @@ export const COMMANDS: readonly Command[] = [
   ...RLP_COMMANDS,
   ...PUBLIC_KEY_COMMANDS,
   ...KEYSTORE_COMMANDS,
+  ...PASSWORD_COMMANDS,
   ...DATABASE_COMMANDS,
   ...VALIDATOR_COMMANDS,
   ...HAND_OVER_COMMANDS,

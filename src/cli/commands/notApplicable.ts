@@ -17,15 +17,6 @@ export const NOT_APPLICABLE: readonly Command[] = [
   nothingToDo("storage rocksdb x-stats", "the database is LevelDB; see ibex database info"),
   nothingToDo("storage revert-metadata v2-to-v1", "a database of Besu's is neither read nor changed"),
   nothingToDo("storage revert-variables", "a database of Besu's is neither read nor changed"),
-  defineCommand({
-    words: "password hash",
-    help: "Not applicable: this version has no authentication for JSON-RPC.",
-    ignoresOptions: true,
-    run: async ({ io }) => {
-      io.printError("Not applicable: this version of Ibex has no authentication for JSON-RPC.\n");
-      return EXIT.failed;
-    },
-  }),
 ];
 
 function nothingToDo(words: string, why: string): Command {

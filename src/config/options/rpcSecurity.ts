@@ -16,9 +16,6 @@ const NO_NAMES: readonly string[] = [];
 const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "HS256"] as const;
 const HTTP = "JSON-RPC over HTTP";
 const WEBSOCKET = "JSON-RPC over WebSocket";
-const NO_AUTHENTICATION =
-  "this version has no authentication for JSON-RPC, and the server would be open to everyone";
-
 const methodType: ValueType<string> = {
   arity: "single",
   label: "<METHOD>",
@@ -34,30 +31,53 @@ const protocolsType = listType(
   "<PROTOCOL,...>",
 );
 
-/** The authentication options of a server. */
+/** The options of a server for tokens and log-ins. */
 function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HTTP | typeof WEBSOCKET) {
-  const requires = `${prefix}-enabled` as const;
-  const noEffect = withoutEffect({
-    group,
-    requires,
-    noEffect: "this version has no authentication for JSON-RPC",
-  });
+  const requires = `${prefix}-authentication-enabled` as const;
+  const ofTokens = { group, requires: `${prefix}-authentication-jwt-public-key-file` } as const;
   return {
     enabled: option({
       type: switchType,
       default: false,
       group,
-      isHidden: true,
-      requires,
-      refusedWhenOn: NO_AUTHENTICATION,
-      help: "Require a JWT token.",
+      isMetBy: false,
+      requires: `${prefix}-enabled`,
+      help: "Answer callers with a token only (JWT).",
     }),
-    credentials: noEffect.optional(pathType, "TOML file of users and password hashes."),
-    publicKey: noEffect.optional(pathType, "Public key that verifies externally issued tokens."),
-    algorithm: noEffect.valued(choiceType(ALGORITHMS), "RS256", "Signature algorithm of those tokens."),
-    openMethods: noEffect.valued(methodsType, NO_NAMES, "Methods that need no token.", {
-      aliases: [`${prefix}-api-methods-no-auth`],
+    credentials: option({
+      type: pathType,
+      default: undefined,
+      group,
+      requires,
+      help: "TOML file of the users that may log in for a token, with password hashes and permissions.",
+    }),
+    publicKey: option({
+      type: pathType,
+      default: undefined,
+      group,
+      requires,
+      help: "Public key (PEM) of the issuer of tokens, where they come from elsewhere. Nobody can log in then.",
+    }),
+    algorithm: option({
+      type: choiceType(ALGORITHMS),
+      default: "RS256",
+      ...ofTokens,
+      help: "Signature algorithm of those tokens.",
+    }),
+    audience: option({
+      type: textType({ label: "<AUDIENCE>", accepts: "the audience that tokens must name" }),
+      default: undefined,
+      ...ofTokens,
+      help: "Audience that those tokens must name (aud), for an issuer that has others.",
+    }),
+    openMethods: option({
+      type: methodsType,
+      default: NO_NAMES,
       defaultText: "none",
+      group,
+      requires,
+      aliases: [`${prefix}-api-methods-no-auth`],
+      help: "Methods that need no token.",
     }),
   };
 }
@@ -78,6 +98,7 @@ export const RPC_SECURITY_OPTIONS = {
   "rpc-http-authentication-credentials-file": http.credentials,
   "rpc-http-authentication-jwt-public-key-file": http.publicKey,
   "rpc-http-authentication-jwt-algorithm": http.algorithm,
+  "rpc-http-authentication-jwt-audience": http.audience,
   "rpc-http-tls-enabled": option({
     ...securitySwitch,
     requires: "rpc-http-enabled",
@@ -118,4 +139,5 @@ export const RPC_SECURITY_OPTIONS = {
   "rpc-ws-authentication-credentials-file": webSocket.credentials,
   "rpc-ws-authentication-jwt-public-key-file": webSocket.publicKey,
   "rpc-ws-authentication-jwt-algorithm": webSocket.algorithm,
+  "rpc-ws-authentication-jwt-audience": webSocket.audience,
 } as const;

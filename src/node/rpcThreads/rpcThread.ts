@@ -150,11 +150,12 @@ export class RpcThread {
   }
 
   private newHost(): RequestHost {
-    const { dispatcher, simulator, readiness, logger } = this.parts;
+    const { dispatcher, simulator, readiness, logins, logger } = this.parts;
     return createRequestHost({
       dispatcher,
       simulator,
       readiness,
+      logins,
       post: (answers) => this.post({ kind: "answers", answers }),
       logger: logger.child("rpc"),
     });

@@ -10,6 +10,7 @@ import {
 } from "../../rpc/server/sharedConnections.ts";
 import { openInterests } from "../../rpc/threads/eventFeed.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
+import type { IssuedKeys } from "../access/access.ts";
 import { RpcThread } from "./rpcThread.ts";
 import { openSharedListener, type SharedListener } from "./sharedListener.ts";
 import type { RpcThreadData } from "./threadData.ts";
@@ -24,6 +25,8 @@ export interface RpcThreadsSettings {
   readonly http: Settings["http"];
   readonly webSocket: Settings["webSocket"];
   readonly answers: RpcSettings;
+  /** Public keys of the tokens that this node issues. */
+  readonly issuedKeys: IssuedKeys;
 }
 
 /** JSON-RPC on threads of its own, which share one port for HTTP and one for WebSocket. */
@@ -155,7 +158,7 @@ function portOf(
 }
 
 function dataOf(
-  { databasePath, spec, gasCap, http, webSocket, answers }: RpcThreadsSettings,
+  { databasePath, spec, gasCap, http, webSocket, answers, issuedKeys }: RpcThreadsSettings,
   { shownHead, count, logger }: RpcThreadsParts,
   own: Pick<RpcThreadData, "index" | "connections" | "floors" | "interests" | "subscriptions">,
 ): RpcThreadData {
@@ -168,6 +171,7 @@ function dataOf(
     settings: { ...answers, gasPrice: { ...answers.gasPrice } },
     logLevels: logger.sharedLevels,
     isMetered: count !== undefined,
+    issuedKeys,
     spec: { ...spec, genesis: { ...spec.genesis, alloc: [] } },
     ...own,
   };

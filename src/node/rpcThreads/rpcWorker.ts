@@ -2,7 +2,7 @@ import { workerData } from "node:worker_threads";
 import { createInlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { openChainView } from "../../chain/view/chainView.ts";
 import { openShownHead } from "../../chain/view/shownHead.ts";
-import type { HttpSettings, Settings, WebSocketSettings } from "../../config/settings.ts";
+import type { HttpSettings, RpcServerSettings, Settings, WebSocketSettings } from "../../config/settings.ts";
 import { loadInterpreter } from "../../execution/blockSession.ts";
 import type { SimulationJob, SimulationResult, Simulator } from "../../execution/simulation/callRequest.ts";
 import { createRemoteLogger } from "../../observability/remoteLogger.ts";
@@ -10,6 +10,7 @@ import { expectDefined } from "../../primitives/assert.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { Result } from "../../primitives/result.ts";
+import type { Login } from "../../rpc/access/gate.ts";
 import { createDispatcher } from "../../rpc/dispatcher.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
@@ -29,6 +30,7 @@ import { threadBackend, threadMethods } from "../../rpc/threads/threadMethods.ts
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { openWorkerPort, receiveMessages } from "../../workers/workerPort.ts";
+import { serverGate } from "../access/serverGate.ts";
 import { httpServerSettings, offered, webSocketServerSettings } from "../callerAccess.ts";
 import { localPorts } from "./localPorts.ts";
 import type { RpcThreadData } from "./threadData.ts";
@@ -101,7 +103,8 @@ function openHttp(socket: number): Promise<Result<RpcServer, ServerErrorCode>> {
   };
   const shared = shareConnections(data.connections.http, data.index);
   const settings = { ...httpServerSettings(configured, current), socket, shared };
-  return openHttpServer(settings, { dispatcher, readiness, reader, logger: rpcLogger, metrics });
+  const gate = serverGate(configured, current, gateParts("http", configured));
+  return openHttpServer(settings, { dispatcher, readiness, reader, gate, logger: rpcLogger, metrics });
 }
 
 function openWebSocket(socket: number): Promise<Result<RpcServer, ServerErrorCode>> {
@@ -121,13 +124,30 @@ function openWebSocket(socket: number): Promise<Result<RpcServer, ServerErrorCod
   const dispatcher = createDispatcher(offer, { backend, logger: rpcLogger, metrics });
   const shared = shareConnections(data.connections.webSocket, data.index);
   const settings = { ...webSocketServerSettings(configured, current), socket, shared };
+  const gate = serverGate(configured, current, gateParts("webSocket", configured));
   return openWebSocketServer(settings, {
     dispatcher,
     reader,
+    gate,
     clock: durationClock,
     logger: rpcLogger,
     metrics,
   });
+}
+
+/** Log-ins are checked on the main thread's behalf, where the keys are. */
+function gateParts(
+  server: "http" | "webSocket",
+  { authentication }: RpcServerSettings,
+): Parameters<typeof serverGate>[2] {
+  const login: Login = (attempt) => main.ask({ kind: "login", server, attempt });
+  return {
+    issuedKey: data.issuedKeys[server],
+    login: authentication?.users === undefined ? undefined : login,
+    nowMs: systemClock.nowMs,
+    logger: rpcLogger,
+    metrics,
+  };
 }
 
 /** Short calls run here; others on the threads for calls, by way of the main thread. */

@@ -2,6 +2,7 @@ import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
 import type { ConnectionMemory } from "../../rpc/server/sharedConnections.ts";
+import type { IssuedKeys } from "../access/access.ts";
 
 /** What a thread that answers callers is started with. */
 export interface RpcThreadData {
@@ -10,6 +11,7 @@ export interface RpcThreadData {
   readonly spec: ChainSpec;
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
+  /** Without the users. */
   readonly servers: Pick<Settings, "http" | "webSocket">;
   /** Memory of the shown head (shownHead.ts) and of the log levels. */
   readonly shownHead: SharedArrayBuffer;
@@ -24,4 +26,6 @@ export interface RpcThreadData {
   /** Number of the thread, from 0. */
   readonly index: number;
   readonly isMetered: boolean;
+  /** Public keys of the tokens that this node issues. */
+  readonly issuedKeys: IssuedKeys;
 }

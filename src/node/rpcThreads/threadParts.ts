@@ -7,6 +7,7 @@ import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import type { Interests } from "../../rpc/threads/eventFeed.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
+import type { Access } from "../access/access.ts";
 import type { SharedListener } from "./sharedListener.ts";
 
 /** What threads for callers need of the main thread. */
@@ -16,6 +17,7 @@ export interface RpcThreadsParts {
   readonly simulator: Simulator;
   readonly pool: Pick<TxPool, "add" | "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
   readiness(query: URLSearchParams): Objections;
+  readonly logins: Access["logins"];
   /** Calls `listener` after each move of the head, when it was shown. */
   onHeadChanged(listener: () => void): () => void;
   onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;

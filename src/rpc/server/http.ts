@@ -4,18 +4,16 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/onceKnown.ts";
 import { ok, type Result } from "../../primitives/result.ts";
-import type { Dispatcher } from "../dispatcher.ts";
+import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
-import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, endConnection, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
 import { healthBody, type Objections } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
-import { createHttpRequestHandler, type HttpRequestSettings } from "./httpRequests.ts";
+import { createHttpRequestHandler, type HttpRequestParts, type HttpRequestSettings } from "./httpRequests.ts";
 import {
   HOST_REFUSED,
-  respondNoAuthentication,
   respondNotAllowed,
   respondNotFound,
   respondRefusal,
@@ -29,7 +27,6 @@ import {
   PIPELINE_LIMIT,
   STUCK_READER_MS,
 } from "./limits.ts";
-import type { MessageReader } from "./messageReader.ts";
 import { logRefusal } from "./refusalLog.ts";
 import {
   listening,
@@ -45,10 +42,10 @@ import {
  *
  *   socket ─ over the limit: closed ─> host allow-list ─403─> origin ─403, 204─> route ┬ POST /  httpRequests.ts
  *                                                                                      ├ GET /, /liveness, /readiness
- *                                                                                      └ POST /login, else 404, 405
+ *                                                                                      └ POST /login (access/), else 404, 405
  *
  * Fastify only routes. Bodies are read and written here, because Besu accepts any content type and Fastify's own replies
- * carry other headers. There is no authentication, so /login always refuses.
+ * carry other headers.
  */
 export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, ConnectionLimits, HttpAccess {
   readonly host: string;
@@ -65,13 +62,9 @@ export interface HttpAccess extends ServerAccess {
   readonly corsOrigins: readonly string[];
 }
 
-export interface HttpParts {
-  readonly dispatcher: Dispatcher;
+export interface HttpParts extends HttpRequestParts {
   /** What is objected to the node being ready, for the query of the request. */
   readonly readiness: (query: URLSearchParams) => Objections | Promise<Objections>;
-  readonly reader: MessageReader;
-  readonly logger: Logger;
-  readonly metrics?: RpcMetrics | undefined;
 }
 
 export async function openHttpServer(
@@ -164,10 +157,7 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
       void onceKnown(objections, (known) => respondHealth(response, known));
     }),
   );
-  app.post(
-    "/login",
-    handledBy((_request, response) => respondNoAuthentication(response)),
-  );
+  app.post("/login", handledBy(createLoginHandler(parts)));
   app.setNotFoundHandler(handledBy(answerUnrouted));
   return app;
 }
@@ -204,7 +194,7 @@ function queryOf({ url = "/" }: IncomingMessage): URLSearchParams {
 /** Answers refused requests and preflights itself; returns true for all others, which go to a route. */
 function createGuard(
   settings: HttpSettings,
-  { metrics, logger }: Pick<HttpParts, "metrics" | "logger">,
+  { metrics, logger, gate }: Pick<HttpParts, "metrics" | "logger" | "gate">,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const rules = remade(
     () => settings.access?.() ?? settings,
@@ -213,6 +203,8 @@ function createGuard(
       isAllowedOrigin: createOriginRule(corsOrigins),
     }),
   );
+  // Browsers do not take the star for the header of tokens.
+  const allowedHeaders = gate === undefined ? "*,content-type" : "*,content-type,authorization";
   const pipelined = new WeakMap<Socket, number>();
 
   /** A response without a socket waits behind another one of its connection, and its answer would be held in memory. */
@@ -250,7 +242,7 @@ function createGuard(
     }
     response.setHeader("Access-Control-Allow-Origin", origin);
     if (request.method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return true;
-    response.writeHead(204, { "Access-Control-Allow-Headers": "*,content-type" });
+    response.writeHead(204, { "Access-Control-Allow-Headers": allowedHeaders });
     response.end();
     return false;
   };

@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
+import { onceKnown } from "../../primitives/onceKnown.ts";
+import { type Gate, tokenOf } from "../access/gate.ts";
+import type { Grant } from "../access/grant.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { Caller } from "../endpoint.ts";
 import { ERRORS } from "../errors/errors.ts";
@@ -29,6 +32,8 @@ export interface HttpRequestSettings extends HttpAnswerSettings {
 export interface HttpRequestParts {
   readonly dispatcher: Dispatcher;
   readonly reader: MessageReader;
+  /** Absent where everybody may call. */
+  readonly gate?: Gate | undefined;
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
 }
@@ -56,16 +61,40 @@ class HttpRequestHandler {
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
+    const { gate } = this.parts;
+    const token = gate === undefined ? undefined : tokenOf(request);
+    if (gate?.needsToken === true && token === undefined) {
+      this.refuseAnonymous(request, response);
+      return;
+    }
     readBody(request, this.settings.maxBodyBytes, (body) => {
       try {
-        this.onBody(request, response, body);
+        const grant = gate?.grant(token, request.socket.remoteAddress);
+        const known = onceKnown(grant, (granted) => this.onBody(request, response, { body, grant: granted }));
+        if (known instanceof Promise) known.catch((error: unknown) => this.breakOff(response, error));
       } catch (error) {
         this.breakOff(response, error);
       }
     });
   }
 
-  private onBody(request: IncomingMessage, response: ServerResponse, body: string | undefined): void {
+  /** Without reading the request, whose body would be in memory. */
+  private refuseAnonymous(request: IncomingMessage, response: ServerResponse): void {
+    if (!acceptsJson(request.headers.accept)) {
+      this.logRefusal("JSON not accepted", request);
+      respondUntyped(response, 406, "");
+      return;
+    }
+    this.parts.metrics?.rejected("token");
+    this.logRefusal("no token", request);
+    respondUntyped(response, 401, errorReply("null", ERRORS.unauthorized).text);
+  }
+
+  private onBody(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { body, grant }: { readonly body: string | undefined; readonly grant: Grant | undefined },
+  ): void {
     if (body === undefined) {
       this.parts.metrics?.rejected("body");
       this.logRefusal("body too large", request);
@@ -77,7 +106,8 @@ class HttpRequestHandler {
       respondUntyped(response, 406, "");
       return;
     }
-    const caller = new HttpCaller(request, response, this.settings.isForeign(request.headers));
+    const isForeignPage = this.settings.isForeign(request.headers);
+    const caller = new HttpCaller(request, response, { isForeignPage, grant });
     const reading = this.parts.reader.read(body, caller, (value) =>
       this.onValue(value, body, caller, response),
     );
@@ -162,12 +192,18 @@ class HttpRequestHandler {
 class HttpCaller implements Caller {
   readonly connection = undefined;
   readonly isForeignPage: boolean;
+  readonly grant: Grant | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   #remoteHost: string | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, isForeignPage: boolean) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { isForeignPage, grant }: Pick<Caller, "isForeignPage" | "grant">,
+  ) {
     this.isForeignPage = isForeignPage;
+    this.grant = grant;
     this.#request = request;
     this.#response = response;
   }

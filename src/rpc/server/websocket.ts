@@ -10,13 +10,15 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { ok, type Result } from "../../primitives/result.ts";
+import { type Gate, tokenOf } from "../access/gate.ts";
+import { createLoginHandler } from "../access/loginRequests.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import { remade } from "../remade.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, type LimitedConnections, limitConnections } from "./connectionLimits.ts";
 import { createForeignRule } from "./foreignPages.ts";
 import { createHostAllowlist, type HostCheck } from "./hostAllowlist.ts";
-import { HOST_REFUSED, respondNoAuthentication, respondRefusal } from "./httpResponse.ts";
+import { HOST_REFUSED, respondRefusal } from "./httpResponse.ts";
 import {
   ALL_ANSWERS_BYTES,
   ARRIVAL_LIMIT_MS,
@@ -64,6 +66,8 @@ export interface WebSocketSettings extends ConnectionLimits, ServerAccess {
 export interface WebSocketParts {
   readonly dispatcher: Dispatcher;
   readonly reader: MessageReader;
+  /** Absent where everybody may call. The token comes with the upgrade, and is checked again for each message. */
+  readonly gate?: Gate | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
@@ -104,7 +108,7 @@ export async function openWebSocketServer(
     logRefusal(logger, "host not allowed", request.socket.remoteAddress);
     return result;
   };
-  server.on("request", createPlainRequestHandler(checkCounted));
+  server.on("request", createPlainRequestHandler(checkCounted, createLoginHandler(parts)));
   const serve = createConnectionOpener(served, settings, parts);
   server.on(
     "upgrade",
@@ -135,28 +139,26 @@ const CLIENT_QUIRK = "undefined";
 
 type CheckHost = (request: IncomingMessage) => HostCheck;
 
-/** Answers requests that are no upgrades. */
-function createPlainRequestHandler(
-  checkHost: CheckHost,
-): (request: IncomingMessage, response: ServerResponse) => void {
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers requests that are no upgrades: log-ins, and others that are mistaken here. */
+function createPlainRequestHandler(checkHost: CheckHost, login: RequestHandler): RequestHandler {
   return (request, response) => {
     response.sendDate = false;
     const hostCheck = checkHost(request);
-    if (hostCheck === "allowed") answerPlainRequest(request, response);
+    const isLogin = request.method === "POST" && request.url === "/login";
+    if (hostCheck === "allowed" && isLogin) login(request, response);
+    else if (hostCheck === "allowed")
+      respondRefusal(response, 400, "Websocket endpoint can't handle HTTP requests");
     else if (hostCheck === "malformed") respondRefusal(response, 400, "");
     else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
   };
 }
 
-function answerPlainRequest({ method, url }: IncomingMessage, response: ServerResponse): void {
-  if (method === "POST" && url === "/login") respondNoAuthentication(response);
-  else respondRefusal(response, 400, "Websocket endpoint can't handle HTTP requests");
-}
-
 type ServeConnection = (
   socket: WebSocket,
   stream: Duplex,
-  client: Pick<ConnectionParts, "remoteHost" | "isForeignPage">,
+  client: Pick<ConnectionParts, "remoteHost" | "isForeignPage" | "token">,
 ) => void;
 
 /** Upgrades connections that pass the checks of host, origin and limits, and hands them to `serve`. */
@@ -188,7 +190,7 @@ function createUpgradeHandler(
     upgrader.handleUpgrade(request, stream, head, (socket) => {
       const remoteHost = remoteHostOf(request.socket.remoteAddress);
       connections.keep(request.socket);
-      serve(socket, stream, { remoteHost, isForeignPage });
+      serve(socket, stream, { remoteHost, isForeignPage, token: tokenOf(request) });
     });
   };
 }
@@ -197,18 +199,19 @@ function createUpgradeHandler(
 function createConnectionOpener(
   served: Set<ServedConnection>,
   { timeoutMs, unreadLimitBytes = ALL_ANSWERS_BYTES }: WebSocketSettings,
-  { dispatcher, reader, clock, logger }: WebSocketParts,
+  { dispatcher, reader, gate, clock, logger }: WebSocketParts,
 ): ServeConnection {
   const onBacklog = watchBacklogs(served, { clock, logger });
   const onAnswer = watchAnswers(served, unreadLimitBytes, logger);
-  const common = { dispatcher, reader, clock, logger, timeoutMs, onBacklog, onAnswer };
+  const common = { dispatcher, reader, gate, clock, logger, timeoutMs, onBacklog, onAnswer };
   return (socket, stream, client) => {
     const connection = serveConnection(socket, stream, { ...common, ...client });
     served.add(connection);
-    logger.often("debug", "WebSocket opened", () => ({ ...client }));
+    const { token: _secret, ...shown } = client;
+    logger.often("debug", "WebSocket opened", () => shown);
     connection.onClose(() => {
       served.delete(connection);
-      logger.often("debug", "WebSocket closed", () => ({ ...client }));
+      logger.often("debug", "WebSocket closed", () => shown);
     });
   };
 }

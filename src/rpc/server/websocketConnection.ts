@@ -2,6 +2,9 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Clock } from "../../primitives/clock.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import { onceKnown } from "../../primitives/onceKnown.ts";
+import type { Gate } from "../access/gate.ts";
+import type { Grant } from "../access/grant.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import type { Caller } from "../endpoint.ts";
 import { ERRORS } from "../errors/errors.ts";
@@ -40,6 +43,10 @@ export interface ConnectionParts extends OutputParts {
   readonly remoteHost: string;
   /** Whether the handshake came from a foreign page (foreignPages.ts). */
   readonly isForeignPage: boolean;
+  /** Absent where everybody may call. */
+  readonly gate?: Gate | undefined;
+  /** The token that came with the handshake; it may expire while the connection lasts. */
+  readonly token?: string | undefined;
 }
 
 /** `stream` is the connection under the socket. */
@@ -155,7 +162,16 @@ class WebSocketConnection implements ServedConnection {
   }
 
   private answerValue(value: unknown, message: string): void {
-    const caller = new MessageCaller(this, this.output, this.parts);
+    const { gate, token, remoteHost } = this.parts;
+    const answered = onceKnown(gate?.grant(token, remoteHost), (grant) =>
+      this.answerGranted(value, message, grant),
+    );
+    // Alone, since it may be a batch.
+    if (answered instanceof Promise) this.start(IN_FLIGHT_MESSAGES, () => answered);
+  }
+
+  private answerGranted(value: unknown, message: string, grant: Grant | undefined): void {
+    const caller = new MessageCaller(this, this.output, this.parts, grant);
     if (Array.isArray(value)) {
       // The whole answer to a batch is held in memory before it is sent, so a batch runs alone.
       this.start(IN_FLIGHT_MESSAGES, () => this.answerBatch(value, message, caller));
@@ -219,6 +235,7 @@ class MessageCaller implements Caller {
   readonly connection: Connection;
   readonly remoteHost: string;
   readonly isForeignPage: boolean;
+  readonly grant: Grant | undefined;
   private readonly output: WebSocketOutput;
   private readonly clock: Pick<Clock, "nowMs">;
   private readonly deadlineMs: number;
@@ -227,10 +244,12 @@ class MessageCaller implements Caller {
     connection: Connection,
     output: WebSocketOutput,
     { remoteHost, isForeignPage, clock, timeoutMs }: ConnectionParts,
+    grant: Grant | undefined,
   ) {
     this.connection = connection;
     this.remoteHost = remoteHost;
     this.isForeignPage = isForeignPage;
+    this.grant = grant;
     this.output = output;
     this.clock = clock;
     this.deadlineMs = clock.nowMs() + timeoutMs;

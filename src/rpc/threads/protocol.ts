@@ -2,6 +2,7 @@ import type { SimulationJob, SimulationResult } from "../../execution/simulation
 import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
+import type { LoginAnswer, LoginAttempt } from "../access/gate.ts";
 import type { Json } from "../method.ts";
 import type { SyncStatus } from "../ports.ts";
 import type { RpcCount } from "../rpcMetrics.ts";
@@ -24,7 +25,8 @@ export type ThreadRequest =
       readonly caller: RemoteCaller;
     }
   | { readonly kind: "simulate"; readonly job: SimulationJob; readonly caller: RemoteCaller }
-  | { readonly kind: "readiness"; readonly query: string };
+  | { readonly kind: "readiness"; readonly query: string }
+  | { readonly kind: "login"; readonly server: "http" | "webSocket"; readonly attempt: LoginAttempt };
 
 /** A method's answer as it crosses threads. */
 export type RemoteAnswer =
@@ -42,6 +44,7 @@ export interface AnswerOf {
   readonly call: RemoteAnswer;
   readonly simulate: SimulationResult;
   readonly readiness: Objections;
+  readonly login: LoginAnswer;
 }
 
 export interface NumberedRequest {

@@ -3,6 +3,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+import type { Login } from "../access/gate.ts";
 import type { CallAnswerer } from "../dispatcher.ts";
 import type { Caller } from "../endpoint.ts";
 import type { Objections } from "../server/health.ts";
@@ -23,6 +24,7 @@ export interface RequestHostParts {
   /** Runs calls that last, on threads that can be terminated. */
   readonly simulator: Simulator;
   readiness(query: URLSearchParams): Objections;
+  readonly logins: { readonly http: Login | undefined; readonly webSocket: Login | undefined };
   post(answers: readonly NumberedAnswer[]): void;
   readonly logger: Logger;
 }
@@ -112,7 +114,7 @@ class Requests implements RequestHost {
     id: number,
     request: ThreadRequest,
   ): AnswerOf[keyof AnswerOf] | Promise<AnswerOf[keyof AnswerOf]> {
-    const { dispatcher, simulator, readiness } = this.parts;
+    const { dispatcher, simulator, readiness, logins } = this.parts;
     switch (request.kind) {
       case "call": {
         const { method, params, caller } = request;
@@ -123,6 +125,8 @@ class Requests implements RequestHost {
         return simulator.run(request.job, this.callerOf(id, request.caller));
       case "readiness":
         return readiness(new URLSearchParams(request.query));
+      case "login":
+        return expectDefined(logins[request.server], "the log-in of a server with users")(request.attempt);
     }
   }
 
@@ -139,7 +143,7 @@ class Requests implements RequestHost {
 
   /** One object for all requests of a connection that are under way, so that they share one turn in queues. */
   private clientOf(request: ThreadRequest): Client | undefined {
-    if (request.kind === "readiness") return undefined;
+    if (request.kind === "readiness" || request.kind === "login") return undefined;
     const { client: number } = request.caller;
     const client = this.clients.get(number) ?? { number, requests: 0 };
     client.requests++;

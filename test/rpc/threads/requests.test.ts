@@ -29,6 +29,7 @@ function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) 
     dispatcher: toy.dispatcher,
     simulator: { run: () => Promise.reject(new Error("nothing is simulated")) },
     readiness: () => [],
+    logins: { http: undefined, webSocket: undefined },
     post: (answers) => port2.postMessage(answers),
     logger: silentLogger,
     ...parts,

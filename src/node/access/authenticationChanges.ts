@@ -1,0 +1,24 @@
+import type { AuthenticationSettings, UserSettings } from "../../config/settings.ts";
+
+/** What changed of a server's users and keys, in the operator's words and without a secret. */
+export function authenticationChanges(
+  server: "rpc-http" | "rpc-ws",
+  now: AuthenticationSettings | undefined,
+  before: AuthenticationSettings | undefined,
+): string[] {
+  const changes: string[] = [];
+  if (now?.issuer?.publicKey !== before?.issuer?.publicKey) changes.push(`${server} tokens: another key`);
+  const users = now?.users ?? [];
+  const old = new Map((before?.users ?? []).map((user) => [user.name, user]));
+  const added = users.filter(({ name }) => !old.has(name)).length;
+  const removed = old.size + added - users.length;
+  const changed = users.filter((user) => isOther(user, old.get(user.name))).length;
+  if (added + removed + changed > 0)
+    changes.push(`${server} users: ${added} added, ${removed} removed, ${changed} changed`);
+  return changes;
+}
+
+function isOther({ passwordHash, permissions }: UserSettings, old: UserSettings | undefined): boolean {
+  if (old === undefined) return false;
+  return passwordHash !== old.passwordHash || permissions.join(" ") !== old.permissions.join(" ");
+}

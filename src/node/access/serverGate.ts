@@ -1,0 +1,33 @@
+import type { AuthenticationSettings } from "../../config/settings.ts";
+import { createGate, type Gate, type GateParts, type GateRules } from "../../rpc/access/gate.ts";
+import { remade } from "../../rpc/remade.ts";
+
+/** Tokens of this node are signed by RS256, whatever the algorithm of other issuers is, as in Besu. */
+export const ISSUED_ALGORITHM = "RS256";
+
+interface Authenticated {
+  readonly authentication: AuthenticationSettings | undefined;
+}
+
+export interface ServerGateParts extends GateParts {
+  /** Public key of the tokens that this node issues (PEM); undefined where others issue them. */
+  readonly issuedKey: string | undefined;
+}
+
+/** The gate of a server; undefined where everybody may call. `current` are its settings of now. */
+export function serverGate(
+  { authentication }: Authenticated,
+  current: () => Authenticated,
+  { issuedKey, ...parts }: ServerGateParts,
+): Gate | undefined {
+  if (authentication === undefined) return undefined;
+  const rules = remade(current, (now) => rulesOf(now.authentication ?? authentication, issuedKey));
+  return createGate(rules, parts);
+}
+
+function rulesOf({ issuer, openMethods }: AuthenticationSettings, issuedKey = ""): GateRules {
+  return {
+    openMethods,
+    tokens: issuer ?? { publicKey: issuedKey, algorithm: ISSUED_ALGORITHM, audience: undefined },
+  };
+}

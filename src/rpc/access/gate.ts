@@ -1,0 +1,97 @@
+import type { IncomingMessage } from "node:http";
+import type { Logger } from "../../observability/logger.ts";
+import { onceKnown } from "../../primitives/onceKnown.ts";
+import { remade } from "../remade.ts";
+import type { RpcMetrics } from "../rpcMetrics.ts";
+import { logRefusal } from "../server/refusalLog.ts";
+import { type Grant, grantOpenMethods, grantPermissions } from "./grant.ts";
+import { createTokenChecker, RefusedToken, type TokenRules } from "./tokens.ts";
+
+/**
+ * Decides what a caller of a server with authentication may do (json-rpc-errors.md#authentication). Without one, everybody
+ * may call everything.
+ *
+ *   no token, and no method without token   ─> nothing: refused before the request is read
+ *   no token, or one that does not count    ─> the methods without token
+ *   a token that counts                     ─> those and what its permissions allow
+ */
+export interface Gate {
+  /** Whether nothing at all can be called without a token. */
+  readonly needsToken: boolean;
+  /** The methods for the holder of this token; undefined for a caller without. `client` is its address, for the log. */
+  grant(token: string | undefined, client: string | undefined): Grant | Promise<Grant>;
+  /** Undefined where nobody can log in. */
+  readonly login: Login | undefined;
+}
+
+/** Checks a name and a password. */
+export type Login = (attempt: LoginAttempt) => Promise<LoginAnswer>;
+
+export interface LoginAttempt {
+  readonly name: string;
+  readonly password: string;
+  readonly remoteHost: string;
+}
+
+/** A token, "wrong" for an unknown name or another password, or "busy" when too many try. */
+export type LoginAnswer = { readonly token: string } | "wrong" | "busy";
+
+/** Replaced as a whole when the operator changes something. */
+export interface GateRules {
+  readonly tokens: TokenRules;
+  readonly openMethods: readonly string[];
+}
+
+export interface GateParts {
+  readonly login: Login | undefined;
+  /** The wall clock. */
+  readonly nowMs: () => number;
+  readonly logger: Logger;
+  readonly metrics?: RpcMetrics | undefined;
+}
+
+export function createGate(rules: () => GateRules, { login, nowMs, logger, metrics }: GateParts): Gate {
+  const checks = remade(rules, ({ tokens, openMethods }) => {
+    const open = new Set(openMethods);
+    return {
+      needsToken: open.size === 0,
+      anonymous: grantOpenMethods(open),
+      tokens: createTokenChecker<Grant>(tokens, (permissions) => grantPermissions(permissions, open), nowMs),
+    };
+  });
+  return {
+    get needsToken() {
+      return checks().needsToken;
+    },
+    grant(token, client) {
+      const { anonymous, tokens } = checks();
+      if (token === undefined) return anonymous;
+      const settle = (checked: Grant | RefusedToken): Grant => {
+        if (!(checked instanceof RefusedToken)) return checked;
+        metrics?.rejected("token");
+        logRefusal(logger, `token: ${checked.reason}`, client);
+        return anonymous;
+      };
+      return onceKnown(tokens.check(token), settle);
+    },
+    login,
+  };
+}
+
+const SCHEME = "Bearer ";
+
+/**
+ * The token of a request, as it came. Of two Authorization headers none counts, since a proxy may have looked at the other
+ * one.
+ */
+export function tokenOf({
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, "headers" | "rawHeaders">): string | undefined {
+  const { authorization } = headers;
+  if (authorization === undefined || !authorization.startsWith(SCHEME)) return undefined;
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.toLowerCase() === "authorization") count++;
+  return count === 1 ? authorization.slice(SCHEME.length) : undefined;
+}

@@ -1,0 +1,98 @@
+import { createPublicKey } from "node:crypto";
+import { errors, jwtVerify } from "jose";
+import { LONGEST_TOKEN, REMEMBERED_TOKENS } from "./limits.ts";
+
+export interface TokenRules {
+  /** Of the issuer, PEM. */
+  readonly publicKey: string;
+  /** The only algorithm that counts; the one that a token names is compared with it. */
+  readonly algorithm: string;
+  /** Tokens must name it; undefined where any audience will do. */
+  readonly audience: string | undefined;
+}
+
+/** A token that counts. */
+export interface ValidToken<Made> {
+  /** What was made of its permissions. */
+  readonly made: Made;
+  /** When it ceases to count, seconds of the epoch. */
+  readonly expiresAt: number;
+}
+
+/** Checks tokens, and remembers those that count until they expire. */
+export interface TokenChecker<Made> {
+  /** What was made of the permissions, or why the token does not count, for the log. */
+  check(token: string): Made | RefusedToken | Promise<Made | RefusedToken>;
+}
+
+/** Why a token does not count. */
+export class RefusedToken {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** `make` is called once for each token that counts. `nowMs` is the wall clock. */
+export function createTokenChecker<Made>(
+  { publicKey, algorithm, audience }: TokenRules,
+  make: (permissions: ReadonlySet<string>) => Made,
+  nowMs: () => number,
+): TokenChecker<Made> {
+  const key = createPublicKey(publicKey);
+  const remembered = new Map<string, ValidToken<Made>>();
+
+  /** Besu's rules: `exp` must be there and lie ahead, `iat` and `nbf` must not. */
+  async function verify(token: string): Promise<Made | RefusedToken> {
+    const now = nowMs();
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: [algorithm],
+        requiredClaims: ["exp"],
+        currentDate: new Date(now),
+        ...(audience !== undefined && { audience }),
+      });
+      const { exp = 0, iat, permissions } = payload;
+      if (iat !== undefined && iat > now / 1000) return new RefusedToken("issued in the future");
+      const made = make(new Set(Array.isArray(permissions) ? permissions.filter(isText) : []));
+      remember(token, { made, expiresAt: exp });
+      return made;
+    } catch (error) {
+      return new RefusedToken(reasonOf(error));
+    }
+  }
+
+  function remember(token: string, valid: ValidToken<Made>): void {
+    for (const oldest of remembered.keys()) {
+      if (remembered.size < REMEMBERED_TOKENS) break;
+      remembered.delete(oldest);
+    }
+    remembered.set(token, valid);
+  }
+
+  return {
+    check(token) {
+      const valid = remembered.get(token);
+      if (valid !== undefined) {
+        if (valid.expiresAt > nowMs() / 1000) return valid.made;
+        remembered.delete(token);
+        return new RefusedToken("expired");
+      }
+      return token.length > LONGEST_TOKEN ? new RefusedToken("too long") : verify(token);
+    },
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return "expired";
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return error.reason === "missing" ? `without ${error.claim}` : `wrong ${error.claim}`;
+  if (error instanceof errors.JOSEAlgNotAllowed) return "another algorithm";
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "wrong signature";
+  return "malformed";
+}
