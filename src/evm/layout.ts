@@ -7,9 +7,16 @@
 export const ENVIRONMENT = 4096;
 /** 256 bits: opcodes that the fork lacks. */
 export const MISSING = 5120;
+/** A piece of code as it is, while it is prepared or read. */
+export const PIECE = 16_384;
 /** Prepared code of contracts, up to the frames. */
-export const ARENA = 16_384;
+export const ARENA = 32_768;
 export const FRAMES = 1_048_576;
+
+/** Stands in the code from where it is not prepared on. */
+export const UNPREPARED = 0x0c;
+/** Bytes before a code's bits for jump targets where it says that they are found. */
+export const FOUND = 4;
 
 /** Offsets of a frame's fields; src/evm/core/layout.ts says what they hold. */
 export const FIELD = {
@@ -56,6 +63,8 @@ export const STATUS = {
   GROW: 5,
   LONG: 6,
   STEPPED: 7,
+  FIND_TARGETS: 8,
+  PREPARE: 9,
   OUT_OF_GAS: 10,
   UNDERFLOW: 11,
   OVERFLOW: 12,
@@ -64,3 +73,28 @@ export const STATUS = {
   STATIC_CHANGE: 15,
   OUT_OF_BOUNDS: 16,
 } as const;
+
+/** Rounds up to where a frame may begin. */
+export function aligned(position: number): number {
+  return Math.ceil(position / ALIGNMENT) * ALIGNMENT;
+}
+
+const ALIGNMENT = 64;
+
+/** Bytes that code of this size takes: prepared code, zeros, FOUND, and a bit for each jump target. */
+export function preparedBytes(size: number): number {
+  return targetsBehind(size) + aligned(targetBytes(size));
+}
+
+/** Where the bits begin, from the beginning of the code. */
+export function targetsBehind(size: number): number {
+  return aligned(size + PADDING) + ALIGNMENT;
+}
+
+/** Bytes of the bits; the core writes two at a time. */
+export function targetBytes(size: number): number {
+  return (size >> 3) + 2;
+}
+
+/** Zeros behind the code: the STOP at its end, and data of a PUSH that the code breaks off. */
+const PADDING = 40;

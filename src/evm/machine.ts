@@ -1,12 +1,14 @@
 import { assert } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { countPages, PAGE_BYTES } from "../primitives/threadPages.ts";
-import { ARENA, ENVIRONMENT, FIELD, FIELDS_BYTES, FRAMES, MISSING } from "./layout.ts";
+import { makeRoomForTargets } from "./keptTargets.ts";
+import { ARENA, ENVIRONMENT, FIELD, FIELDS_BYTES, FRAMES, MISSING, preparedBytes } from "./layout.ts";
 import { type Core, type CoreKind, instantiateCore } from "./module.ts";
 
-/** Code as the core runs it: where its parts lie. */
+/** Code as the core runs it: where its parts lie. It is prepared as far as it has run. */
 export interface PreparedCode {
   readonly code: number;
+  /** The code as it is, if it is init code, which lies in its creator's memory; otherwise 0. */
   readonly raw: number;
   readonly targets: number;
   readonly size: number;
@@ -66,6 +68,7 @@ export class Machine {
 
   /** Called before the first frame. Prepared code stays for the next job under the same fork. */
   begin(fork: CoreFork): void {
+    makeRoomForTargets();
     if (this.fork !== fork || this.isArenaFull) {
       this.fork = fork;
       this.prepared = new Map();
@@ -113,28 +116,9 @@ export class Machine {
 
   /** Keeps code that was prepared in the arena. */
   keep(codeHash: Uint8Array, prepared: PreparedCode): void {
-    assert(prepared.raw === this.arenaEnd, "code is kept where the arena ended");
+    assert(prepared.code === this.arenaEnd, "code is kept where the arena ended");
     this.arenaEnd += preparedBytes(prepared.size);
     this.prepared.set(toKey(codeHash), prepared);
-  }
-
-  /** Prepares code at a position with room for preparedBytes; yields between slices of very long code. */
-  *prepare(bytes: Uint8Array, at: number): Generator<undefined, PreparedCode> {
-    const size = bytes.length;
-    const raw = at;
-    const code = raw + aligned(size);
-    const targets = code + aligned(size + PADDING);
-    for (let from = 0; from < size; from += SLICE_BYTES) {
-      this.bytes.set(bytes.subarray(from, from + SLICE_BYTES), raw + from);
-      if (size > SLICE_BYTES) yield;
-    }
-    this.bytes.fill(0, code + size, code + size + PADDING);
-    this.bytes.fill(0, targets, targets + (size >> 3) + 1);
-    for (let from = 0; from < size; ) {
-      from = this.core.prepare(raw, size, code, targets, MISSING, from, Math.min(from + SLICE_BYTES, size));
-      if (from < size) yield;
-    }
-    return { code, raw, targets, size };
   }
 
   /**
@@ -260,22 +244,7 @@ export class Machine {
   }
 }
 
-/** Bytes that code of this size takes once it is prepared. */
-export function preparedBytes(size: number): number {
-  return aligned(size) + aligned(size + PADDING) + aligned((size >> 3) + 1);
-}
-
-/** Rounds up to where a frame may begin. */
-export function aligned(position: number): number {
-  return Math.ceil(position / ALIGNMENT) * ALIGNMENT;
-}
-
-const ALIGNMENT = 64;
-/** As in src/evm/core/code.ts. */
-const PADDING = 40;
 const GROWTH_BYTES = 1_048_576;
 const HIGHEST_ADDRESS = 65_535 * PAGE_BYTES;
-/** Copied or prepared in a millisecond or two. */
-const SLICE_BYTES = 1_048_576;
 const LOW_64_BITS = 2n ** 64n - 1n;
 const NO_BYTES = new Uint8Array(0);

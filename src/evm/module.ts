@@ -12,8 +12,8 @@ export interface Core {
   beginKeccak(): void;
   absorb(from: number, size: number): void;
   endKeccak(to: number, from: number, size: number): void;
-  /** Takes raw code, its size, the places of prepared code, targets and missing opcodes, and from where to where. */
-  prepare(...places: number[]): number;
+  prepare(frame: number, raw: number, from: number): void;
+  findTargets(raw: number, targets: number, from: number, until: number): number;
 }
 
 export interface CoreMemory {

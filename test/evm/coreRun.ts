@@ -1,6 +1,8 @@
-import { FIELD, FIELDS_BYTES, FRAMES, STATUS } from "../../src/evm/layout.ts";
-import { aligned, Machine, preparedBytes } from "../../src/evm/machine.ts";
+import { findTargets, placeCode, prepareNext } from "../../src/evm/code.ts";
+import { aligned, FIELD, FIELDS_BYTES, FRAMES, preparedBytes, STATUS } from "../../src/evm/layout.ts";
+import { Machine } from "../../src/evm/machine.ts";
 import type { CoreKind } from "../../src/evm/module.ts";
+import { atOnce } from "../../src/primitives/steps.ts";
 
 export interface CoreEnd {
   readonly status: number;
@@ -37,19 +39,16 @@ export function runInCore(code: Uint8Array, start: CoreStart = {}, kind: CoreKin
   const fork = { name: "test", missing: start.missing ?? new Uint8Array(32), exponentGas: 50 };
   machine.begin(fork);
   const codeAt = FRAMES;
-  const inputAt = aligned(codeAt + preparedBytes(code.length));
+  const rawAt = codeAt + preparedBytes(code.length);
+  const inputAt = aligned(rawAt + code.length);
   const at = aligned(inputAt + input.length);
   const memory = aligned(at + FIELDS_BYTES + 32 * stackLimit);
   machine.reserve(memory);
+  machine.bytes.set(code, rawAt);
   machine.bytes.set(input, inputAt);
-  const preparing = machine.prepare(code, codeAt);
-  let step = preparing.next();
-  while (step.done !== true) step = preparing.next();
+  const placed = atOnce(placeCode(machine, codeAt, code.length, rawAt));
   const isStatic = start.isStatic ?? false;
-  machine.enter(
-    { at, code: step.value, stackLimit, isStatic, input: inputAt, inputSize: input.length },
-    memory,
-  );
+  machine.enter({ at, code: placed, stackLimit, isStatic, input: inputAt, inputSize: input.length }, memory);
   machine.setGas(at, gas);
   for (let returns = 1; ; returns++) {
     const status = machine.core.run(at, start.work ?? 1000);
@@ -59,8 +58,9 @@ export function runInCore(code: Uint8Array, start: CoreStart = {}, kind: CoreKin
       if (!machine.reserve(memory + needed)) throw new Error("there is no such memory");
       machine.bytes.fill(0, memory + room, memory + needed);
       machine.setField(at, FIELD.ROOM, needed);
-    } else if (status !== STATUS.REST && status !== STATUS.STEPPED)
-      return endOf(machine, at, status, returns);
+    } else if (status === STATUS.PREPARE) prepareNext(machine, at, () => code);
+    else if (status === STATUS.FIND_TARGETS) atOnce(findTargets(machine, at, () => code));
+    else if (status !== STATUS.REST && status !== STATUS.STEPPED) return endOf(machine, at, status, returns);
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ENVIRONMENT, FIELD, STATUS } from "../../src/evm/layout.ts";
+import { ENVIRONMENT, FIELD, FOUND, MISSING, STATUS, UNPREPARED } from "../../src/evm/layout.ts";
 
 it("the driver's layout is the core's", () => {
   const core = readFileSync(new URL("../../src/evm/core/layout.ts", import.meta.url), "utf8");
@@ -12,6 +12,7 @@ it("the driver's layout is the core's", () => {
       ]),
     );
   const { SCRATCH: _, KECCAK: __, ...positions } = numbersOf("usize");
-  expect(positions).toEqual({ ENVIRONMENT, ...FIELD });
+  expect(positions).toEqual({ ENVIRONMENT, MISSING, FOUND, ...FIELD });
   expect(numbersOf("i32")).toEqual(STATUS);
+  expect(numbersOf("u8")).toEqual({ UNPREPARED });
 });

@@ -1,19 +1,21 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ENVIRONMENT, FRAMES } from "../../src/evm/layout.ts";
+import { findTargets, placeCode, setTargets, targetsOf } from "../../src/evm/code.ts";
+import { ENVIRONMENT, FIELDS_BYTES, FRAMES } from "../../src/evm/layout.ts";
 import { type CoreFork, Machine, type PreparedCode } from "../../src/evm/machine.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
+import { atOnce } from "../../src/primitives/steps.ts";
+import { casesOf } from "../thorough.ts";
 
 const FORK: CoreFork = { name: "one", missing: new Uint8Array(32), exponentGas: 50 };
 
-/** Prepares code and keeps it, if there is space. */
+/** Places code and keeps it, if there is space. */
 function keep(machine: Machine, code: Uint8Array): PreparedCode | undefined {
   const at = machine.placeInArena(code.length);
   if (at === undefined) return undefined;
-  const preparing = machine.prepare(code, at);
-  let step = preparing.next();
-  while (step.done !== true) step = preparing.next();
-  machine.keep(keccak256(code), step.value);
-  return step.value;
+  const placed = atOnce(placeCode(machine, at, code.length, 0));
+  machine.keep(keccak256(code), placed);
+  return placed;
 }
 
 const codeNumber = (n: number): Uint8Array => new Uint8Array(24_576).fill(n);
@@ -46,14 +48,65 @@ describe("prepared code", () => {
     expect(keep(machine, codeNumber(3))).toBeDefined();
   });
 
-  it("of a megabyte and more is made in slices", () => {
+  it("of a megabyte and more is placed, and searched for jump targets, in slices", () => {
+    const code = new Uint8Array(4_000_000).fill(0x5b);
     const machine = new Machine("plain");
-    machine.begin(FORK);
-    machine.reserve(FRAMES + 12_000_000);
-    const slices = [...machine.prepare(new Uint8Array(4_000_000).fill(0x5b), FRAMES)];
-    expect(slices.length).toBeGreaterThan(6);
+    machine.reserve(FRAME + FIELDS_BYTES);
+    expect([...placeCode(machine, FRAMES, code.length, 0)].length).toBeGreaterThan(2);
+    enter(machine, code);
+    expect([...findTargets(machine, FRAME, () => code)].length).toBeGreaterThan(100);
+    expect(targetsOf(machine, FRAME).every((bits, n) => bits === (n < 500_000 ? 0xff : 0))).toBe(true);
+  });
+
+  it("has the jump targets that a walk over its instructions meets", () => {
+    const machine = new Machine("plain");
+    machine.reserve(FRAME + FIELDS_BYTES);
+    fc.assert(
+      fc.property(SOME_CODE, fc.nat(3), (some, longer) => {
+        // Across the pieces in which code is read.
+        const code = new Uint8Array([...new Uint8Array(longer * 8190).fill(0x50), ...some]);
+        enter(machine, code);
+        atOnce(findTargets(machine, FRAME, () => code));
+        const found = targetsOf(machine, FRAME);
+        const expected = bitsOf(targetsIn(code), found.length);
+        expect(Buffer.compare(found, expected)).toBe(0);
+        enter(machine, code);
+        setTargets(machine, FRAME, found);
+        expect(Buffer.compare(targetsOf(machine, FRAME), expected)).toBe(0);
+      }),
+      { numRuns: casesOf(1_500) },
+    );
   });
 });
+
+const FRAME = FRAMES + 12_000_000;
+
+/** Begins a frame with code that lies outside of the machine. */
+function enter(machine: Machine, { length }: Uint8Array): void {
+  const code = atOnce(placeCode(machine, FRAMES, length, 0));
+  machine.enter({ at: FRAME, code, stackLimit: 0, isStatic: false, input: 0, inputSize: 0 }, FRAME);
+}
+
+/** Many targets, pushes of all sizes, and what differs from them by a bit. */
+const SOME_CODE = fc
+  .uint8Array({ maxLength: 120 })
+  .map((bytes) => bytes.map((byte) => (byte < 0x50 ? 0x5b : byte < 0x90 ? 0x50 + (byte & 0x3f) : byte)));
+
+function targetsIn(code: Uint8Array): number[] {
+  const targets: number[] = [];
+  for (let at = 0; at < code.length; at++) {
+    const op = code[at] as number;
+    if (op === 0x5b) targets.push(at);
+    if (op >= 0x60 && op <= 0x7f) at += op - 0x5f;
+  }
+  return targets;
+}
+
+function bitsOf(positions: readonly number[], size: number): Uint8Array {
+  const bits = new Uint8Array(size);
+  for (const at of positions) bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7));
+  return bits;
+}
 
 describe("the environment", () => {
   it("holds what was set last, as number or as bytes", () => {

@@ -33,6 +33,18 @@ describe("pushing, copying and swapping words", () => {
   });
 });
 
+describe("code", () => {
+  it.each([0, 1, 2, 3, 4])("of any length is prepared as it runs, behind %i bytes", (before) => {
+    // Sums in 4,000 bytes: a PUSH breaks off at the end of what is prepared at once, sooner or later.
+    const additions = Array.from({ length: 800 }, (_, n) => [0x62, 0, n >> 8, n & 0xff, 0x01]).flat();
+    const code = Uint8Array.from([...new Array<number>(before).fill(0x5b), 0x5f, ...additions, 0x0c]);
+    for (const kind of ["plain", "stepping"] as const) {
+      const { status, stack, at } = runInCore(code, {}, kind);
+      expect([status, stack, at]).toEqual([STATUS.INVALID, [319_600n], before + 4001]);
+    }
+  });
+});
+
 describe("memory", () => {
   it("stores and loads words and bytes anywhere, and grows by words", () => {
     const { stack, memory } = run("60ff60215360 0151 59".replaceAll(" ", ""));

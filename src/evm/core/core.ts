@@ -1,5 +1,5 @@
 // What the driver calls.
-export { prepare } from "./code";
+export { findTargets, prepare } from "./code";
 export { charge, giveGas, hasMoreThan, returnGas } from "./frame";
 export { absorb, beginKeccak, endKeccak, keccak } from "./keccak";
 export { run } from "./run";

@@ -1,4 +1,7 @@
 import {
+  BAD_JUMP,
+  FIND_TARGETS,
+  FOUND,
   GAS,
   GROW,
   MEMORY_COST,
@@ -9,6 +12,7 @@ import {
   OVERFLOW,
   ROOM,
   STACK,
+  TARGETS,
   TOP,
   UNDERFLOW,
 } from "./layout";
@@ -45,6 +49,13 @@ export function unextended(f: usize, next: usize, top: usize, gas: i64, before: 
   if (gas != NO_ROOM) return halt(f, next, top, OUT_OF_GAS);
   save(f, next - 1, top, before);
   return GROW;
+}
+
+/** A jump to no known target: the halt, or a return to let the driver find the targets first. `before` as above. */
+export function missed(f: usize, next: usize, top: usize, before: i64): i32 {
+  if (load<u32>(load<usize>(f, TARGETS) - FOUND) != 0) return halt(f, next, top, BAD_JUMP);
+  save(f, next - 1, top, before);
+  return FIND_TARGETS;
 }
 
 /** Pays for memory up to offset + size, unless size is zero; returns the gas left, or less than zero. */

@@ -11,6 +11,11 @@ export const SCRATCH: usize = 1024;
 export const KECCAK: usize = 2048;
 /** Words that are the same for all frames of a transaction. */
 export const ENVIRONMENT: usize = 4096;
+/** 256 bits: opcodes that the fork lacks. */
+export const MISSING: usize = 5120;
+
+/** Stands in the code from where it is not prepared on: an instruction of no fork, 0x0c. */
+export const UNPREPARED: u8 = 12;
 
 // The fields of a frame, from its beginning.
 /** Address of the next instruction in the prepared code. */
@@ -19,11 +24,15 @@ export const NEXT: usize = 0;
 export const TOP: usize = 4;
 /** Gas left. */
 export const GAS: usize = 8;
-/** Prepared code, its length, the map of jump targets, and the code as it is. */
+/**
+ * Code as it runs, of which a part is prepared; its length; a bit for each position that is a jump target; and the code as
+ * it is, or 0 where only the driver has it. FOUND bytes before the bits is a 1 once the targets are found.
+ */
 export const CODE: usize = 16;
 export const CODE_SIZE: usize = 20;
 export const TARGETS: usize = 24;
 export const RAW_CODE: usize = 28;
+export const FOUND: usize = 4;
 /** The stack's first word, and the address behind its last one. */
 export const STACK: usize = 32;
 export const STACK_END: usize = 36;
@@ -71,6 +80,10 @@ export const GROW: i32 = 5;
 export const LONG: i32 = 6;
 /** An instruction was performed, in the build that steps. */
 export const STEPPED: i32 = 7;
+/** The driver finds the jump targets of the code; then the jump is performed again. */
+export const FIND_TARGETS: i32 = 8;
+/** The driver has the code prepared from the next instruction on. */
+export const PREPARE: i32 = 9;
 export const OUT_OF_GAS: i32 = 10;
 export const UNDERFLOW: i32 = 11;
 export const OVERFLOW: i32 = 12;

@@ -1,5 +1,5 @@
 import { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from "./divide";
-import { extend, fault, halt, save, unextended } from "./frame";
+import { extend, fault, halt, missed, save, unextended } from "./frame";
 import { keccak } from "./keccak";
 import {
   ADDRESS,
@@ -27,6 +27,7 @@ import {
   OUT_OF_GAS,
   OUTPUT,
   OUTPUT_SIZE,
+  PREPARE,
   RAW_CODE,
   REST,
   RETURNED,
@@ -42,6 +43,7 @@ import {
   TARGETS,
   TOP,
   UNDERFLOW,
+  UNPREPARED,
   VALUE,
   ZEROS,
 } from "./layout";
@@ -228,6 +230,9 @@ export function run(f: usize, work: i32): i32 {
         top -= 32;
         break;
       }
+      case UNPREPARED:
+        save(f, next - 1, top, gas);
+        return PREPARE;
       case 0x10: {
         // LT
         gas -= 3;
@@ -483,6 +488,11 @@ export function run(f: usize, work: i32): i32 {
         gas -= 3 + wordGas(size, 3);
         if (gas >= 0) gas = extend(f, gas, offset, size);
         if (gas < 0) return unextended(f, next, top, gas, before);
+        if (size != 0 && load<usize>(f, RAW_CODE) == 0) {
+          store<u8>(f, op, LEFT);
+          save(f, next, top, gas);
+          return LEAVE;
+        }
         top -= 96;
         if (size == 0) break;
         if (copyTo(f, data + usize(offset), load<usize>(f, RAW_CODE), u64(load<u32>(f, CODE_SIZE)), from, size) == 0) {
@@ -602,7 +612,7 @@ export function run(f: usize, work: i32): i32 {
         const to = load<u64>(top - 32);
         if (!isSmall(top - 32) || to >= u64(load<u32>(f, CODE_SIZE))) return halt(f, next, top, BAD_JUMP);
         const bits = load<u8>(load<usize>(f, TARGETS) + (usize(to) >> 3));
-        if (((bits >> (u8(to) & 7)) & 1) == 0) return halt(f, next, top, BAD_JUMP);
+        if (((bits >> (u8(to) & 7)) & 1) == 0) return missed(f, next, top, gas + 8);
         next = code + usize(to);
         top -= 32;
         break;
@@ -615,7 +625,7 @@ export function run(f: usize, work: i32): i32 {
           const to = load<u64>(top - 32);
           if (!isSmall(top - 32) || to >= u64(load<u32>(f, CODE_SIZE))) return halt(f, next, top, BAD_JUMP);
           const bits = load<u8>(load<usize>(f, TARGETS) + (usize(to) >> 3));
-          if (((bits >> (u8(to) & 7)) & 1) == 0) return halt(f, next, top, BAD_JUMP);
+          if (((bits >> (u8(to) & 7)) & 1) == 0) return missed(f, next, top, gas + 10);
           next = code + usize(to);
         }
         top -= 64;

@@ -1,5 +1,4 @@
 import { FIELD, FIELDS_BYTES } from "../../evm/layout.ts";
-import { preparedBytes } from "../../evm/machine.ts";
 import { type Address, asAddress } from "../../primitives/address.ts";
 import { EMPTY_TRIE_ROOT, keccak256 } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
@@ -11,7 +10,7 @@ import type { HaltReason } from "../haltReason.ts";
 import { beginResult, DEEPEST } from "./calls.ts";
 import { finish, halt } from "./ends.ts";
 import type { Frame } from "./frame.ts";
-import { HIGHEST_BALANCE, observeDepth, runCode, stackEnd, writeAccounts } from "./messages.ts";
+import { HIGHEST_BALANCE, observeDepth, runCode, writeAccounts } from "./messages.ts";
 import { newFrame } from "./newFrame.ts";
 import { type Run, spaceOf, type Work } from "./run.ts";
 import { hashInSlices, LONG_BYTES } from "./slices.ts";
@@ -145,16 +144,7 @@ export function beginCreation(run: Run, frame: Frame, value: bigint): void {
     finish(run, frame, "succeeded");
     return;
   }
-  startInitCode(run, frame);
-}
-
-/** The code lies in the caller's memory, where the core reads it from. */
-function startInitCode(run: Run, frame: Frame): void {
-  const { machine } = run;
-  const { input, inputSize } = frame;
-  // Before the view of the code is taken, which a growth of memory would end.
-  run.reserve(stackEnd(run, frame) + preparedBytes(inputSize));
-  runCode(run, frame, machine.bytes.subarray(input, input + inputSize), undefined);
+  runCode(run, frame, frame.inputSize, undefined);
 }
 
 /**

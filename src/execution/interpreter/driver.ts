@@ -1,5 +1,4 @@
-import { FIELD, FIELDS_BYTES, FRAMES, STATUS } from "../../evm/layout.ts";
-import { aligned } from "../../evm/machine.ts";
+import { aligned, FIELD, FIELDS_BYTES, FRAMES, STATUS } from "../../evm/layout.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
@@ -9,6 +8,7 @@ import { call } from "./calls.ts";
 import { addressByNonce, beginCreation, create, deploy } from "./creations.ts";
 import { finish, halt } from "./ends.ts";
 import type { Frame } from "./frame.ts";
+import { findJumpTargets, prepareCode } from "./frameCode.ts";
 import { performLongWork } from "./longWork.ts";
 import { beginCall } from "./messages.ts";
 import { newFrame } from "./newFrame.ts";
@@ -92,13 +92,14 @@ export function proceed(run: Run): Promise<unknown> | undefined {
     if (status === STATUS.LEAVE) {
       yieldPolicy.deadline?.check();
       leave(run, frame);
-      if (--run.leavesToCheck < 0) {
-        run.leavesToCheck = LEAVES_PER_CHECK;
-        if (yieldPolicy.isDue() && run.frame !== undefined) return yieldPolicy.yield();
-      }
     } else if (status === STATUS.REST) {
       if (yieldPolicy.isDue()) return yieldPolicy.yield();
+      continue;
     } else resolve(run, frame, status);
+    if (--run.returnsToCheck < 0) {
+      run.returnsToCheck = RETURNS_PER_CHECK;
+      if (yieldPolicy.isDue() && run.frame !== undefined) return yieldPolicy.yield();
+    }
   }
 }
 
@@ -128,6 +129,12 @@ export function resolve(run: Run, frame: Frame, status: number): void {
       return;
     case STATUS.GROW:
       makeRoom(run, frame);
+      return;
+    case STATUS.FIND_TARGETS:
+      findJumpTargets(run, frame);
+      return;
+    case STATUS.PREPARE:
+      prepareCode(run, frame);
       return;
     case STATUS.LONG:
       performLongWork(run, frame);
@@ -171,5 +178,5 @@ const SELFDESTRUCT = 0xff;
 /** Jumps, or as much other work, between looks at the clock: some microseconds. */
 const WORK = 512;
 const INLINE_WORK = 64;
-/** Instructions on the state between them. */
-const LEAVES_PER_CHECK = 16;
+/** Other returns of the core between them. */
+const RETURNS_PER_CHECK = 16;

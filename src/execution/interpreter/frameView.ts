@@ -4,6 +4,7 @@ import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import type { FrameView, StackView } from "../observer.ts";
 import type { Frame } from "./frame.ts";
+import { codeOfFrame } from "./frameCode.ts";
 import type { Run } from "./run.ts";
 
 /** What observers see of a frame: reads the machine's memory at each access. */
@@ -70,11 +71,10 @@ export class MachineFrameView implements FrameView {
     return machine.bytes.slice(from, from + machine.field(this.frame.at, size));
   }
 
+  /** Init code is copied, because memory that grows is another one. */
   private readCode(): Uint8Array {
-    const { overlay, machine } = this.run;
-    const { codeHash, kind, input, inputSize } = this.frame;
-    if (codeHash !== undefined) return overlay.code(codeHash);
-    return kind === "create" ? machine.bytes.slice(input, input + inputSize) : EMPTY_BYTES;
+    const code = codeOfFrame(this.run, this.frame);
+    return this.frame.codeHash === undefined ? code.slice() : code;
   }
 }
 

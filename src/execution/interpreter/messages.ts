@@ -1,7 +1,9 @@
-import { FIELD, FIELDS_BYTES } from "../../evm/layout.ts";
-import { aligned, type PreparedCode, preparedBytes } from "../../evm/machine.ts";
+import { placeCode } from "../../evm/code.ts";
+import { aligned, FIELD, FIELDS_BYTES, preparedBytes } from "../../evm/layout.ts";
+import type { PreparedCode } from "../../evm/machine.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { atOnce } from "../../primitives/steps.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
 import { DELEGATION_BYTES, delegationTarget } from "../delegation.ts";
 import { credit, hasNoCode } from "../emptyAccounts.ts";
@@ -90,48 +92,41 @@ function moveValue({ overlay, accesses, rules }: Run, { sender, address }: Frame
 
 export const HIGHEST_BALANCE = 2n ** 256n - 1n;
 
-/** Starts the frame of a contract, whose code is prepared unless that is kept. */
+/** Starts the frame of a contract. */
 function runContract(run: Run, frame: Frame, codeHash: Hash): void {
   frame.codeHash = codeHash;
   const known = run.machine.preparedCode(codeHash);
-  if (known === undefined) runCode(run, frame, run.overlay.code(codeHash), codeHash);
+  if (known === undefined) runCode(run, frame, run.overlay.codeSize(codeHash), codeHash);
   else startFrame(run, frame, known, stackEnd(run, frame));
 }
 
-/** Prepares code and starts the frame; init code has no hash, and is not kept. */
-export function runCode(run: Run, frame: Frame, code: Uint8Array, codeHash: Hash | undefined): void {
+/** Places code of so many bytes and starts the frame; init code has no hash, and is not kept. */
+export function runCode(run: Run, frame: Frame, size: number, codeHash: Hash | undefined): void {
   const { machine } = run;
-  const kept = codeHash === undefined ? undefined : machine.placeInArena(code.length);
+  const kept = codeHash === undefined ? undefined : machine.placeInArena(size);
   const at = kept ?? stackEnd(run, frame);
   if (kept === undefined) {
-    run.reserve(at + preparedBytes(code.length));
-    run.count(frame, preparedBytes(code.length));
+    run.reserve(at + preparedBytes(size));
+    run.count(frame, preparedBytes(size));
   }
-  const preparing = machine.prepare(code, at);
-  const end = (prepared: PreparedCode): void => {
-    if (kept !== undefined && codeHash !== undefined) machine.keep(codeHash, prepared);
-    const memory = kept === undefined ? at + preparedBytes(code.length) : stackEnd(run, frame);
-    startFrame(run, frame, prepared, memory);
+  const placing = placeCode(machine, at, size, codeHash === undefined ? frame.input : 0);
+  const end = (placed: PreparedCode): void => {
+    if (kept !== undefined && codeHash !== undefined) machine.keep(codeHash, placed);
+    const memory = kept === undefined ? at + preparedBytes(size) : stackEnd(run, frame);
+    startFrame(run, frame, placed, memory);
   };
-  if (code.length > LONG_BYTES) run.work = prepareInSlices(preparing, end);
-  else end(toEnd(preparing));
+  if (size > LONG_BYTES) run.work = placeInSlices(placing, end);
+  else end(atOnce(placing));
 }
 
-function* prepareInSlices(
-  preparing: Generator<undefined, PreparedCode>,
-  end: (prepared: PreparedCode) => void,
+function* placeInSlices(
+  placing: Generator<undefined, PreparedCode>,
+  end: (placed: PreparedCode) => void,
 ): Work {
-  end(yield* preparing);
+  end(yield* placing);
 }
 
-function toEnd<T>(work: Generator<undefined, T>): T {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done === true) return value;
-  }
-}
-
-export function stackEnd(run: Run, frame: Frame): number {
+function stackEnd(run: Run, frame: Frame): number {
   return aligned(spaceOf(frame) + 32 * stackLimitOf(run));
 }
 

@@ -128,7 +128,7 @@ export class Observation implements Watch {
     const { frame } = step;
     const status = run.machine.core.run(frame.at, MUCH_WORK);
     if (status === STATUS.STEPPED || status === STATUS.REST) step.isDone = true;
-    else if (status === STATUS.GROW) resolve(run, frame, status);
+    else if (PERFORMED_AGAIN.has(status)) resolve(run, frame, status);
     else if (status === STATUS.LONG) {
       step.isDone = true;
       resolve(run, frame, status);
@@ -195,5 +195,7 @@ export class Observation implements Watch {
 
 const STOP = 0x00;
 const SELFDESTRUCT = 0xff;
+/** What the driver does first, before the instruction is performed again. */
+const PERFORMED_AGAIN: ReadonlySet<number> = new Set([STATUS.GROW, STATUS.FIND_TARGETS, STATUS.PREPARE]);
 const MUCH_WORK = 2 ** 30;
 const STEPS_PER_CHECK = 32;

@@ -1,5 +1,4 @@
-import { FIELD } from "../../evm/layout.ts";
-import { aligned } from "../../evm/machine.ts";
+import { aligned, FIELD } from "../../evm/layout.ts";
 import type { Frame } from "./frame.ts";
 import type { Run, Work } from "./run.ts";
 import { LONG_BYTES, moveInSlices, zeroInSlices } from "./slices.ts";

@@ -1,5 +1,5 @@
-import { FIELD, FIELDS_BYTES, STATUS } from "../../evm/layout.ts";
-import { aligned, type Machine } from "../../evm/machine.ts";
+import { aligned, FIELD, FIELDS_BYTES, STATUS } from "../../evm/layout.ts";
+import type { Machine } from "../../evm/machine.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
 import type { Overlay } from "../../state/overlay.ts";
@@ -63,8 +63,8 @@ export class Run {
   waiting: Promise<unknown> | undefined = undefined;
   /** Set once the outermost message has ended. */
   end: RunEnd | undefined = undefined;
-  /** Instructions on the state before the next look at the clock. */
-  leavesToCheck = 0;
+  /** Returns of the core before the next look at the clock. */
+  returnsToCheck = 0;
   refund = 0;
   keptBytes = 0;
   private openCheckpoints = 0;

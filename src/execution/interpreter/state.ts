@@ -5,6 +5,7 @@ import { codeOf } from "../accountCode.ts";
 import { isEmpty } from "../emptyAccounts.ts";
 import type { HaltReason } from "../haltReason.ts";
 import type { Frame } from "./frame.ts";
+import { codeOfFrame } from "./frameCode.ts";
 import { type Run, WARM_GAS } from "./run.ts";
 import { copyInSlices, LONG_BYTES } from "./slices.ts";
 import { storageStore } from "./store.ts";
@@ -18,6 +19,7 @@ export type StateInstruction = (run: Run, frame: Frame) => HaltReason | undefine
 /** The instructions on the state by opcode, except for calls, creations, and SELFDESTRUCT. */
 export const STATE_INSTRUCTIONS: readonly (StateInstruction | undefined)[] = tableOf([
   [0x31, balance],
+  [0x39, copyOwnCode],
   [0x3b, codeSize],
   [0x3c, copyCode],
   [0x3f, codeHash],
@@ -76,26 +78,36 @@ function codeHash(run: Run, frame: Frame): HaltReason | undefined {
 
 /** EXTCODECOPY: the core has paid for memory and for the copied words. */
 function copyCode(run: Run, frame: Frame): HaltReason | undefined {
-  const { machine, overlay } = run;
   const address = run.addressAt(run.word(frame, 0));
   if (!run.charge(frame, run.table.code + run.accountAccess(address))) return "INSUFFICIENT_GAS";
-  const size = machine.readNumber(run.word(frame, 3));
-  const to = machine.field(frame.at, FIELD.MEMORY) + machine.readNumber(run.word(frame, 1));
-  const fromWord = run.word(frame, 2);
-  const code = size === 0 ? NO_CODE : codeOf(overlay, address);
-  const wanted = machine.readWord(fromWord);
+  run.drop(frame, 1);
+  copyToMemory(run, frame, () => codeOf(run.overlay, address));
+  return undefined;
+}
+
+/** CODECOPY where the core does not have the code as it is; it has paid for all. */
+function copyOwnCode(run: Run, frame: Frame): HaltReason | undefined {
+  copyToMemory(run, frame, () => codeOfFrame(run, frame));
+  return undefined;
+}
+
+/** Performs a copy by its three operands: where to, where from, how many bytes. Zeros follow the code. */
+function copyToMemory(run: Run, frame: Frame, codeToCopy: () => Uint8Array): void {
+  const { machine } = run;
+  const to = machine.field(frame.at, FIELD.MEMORY) + machine.readNumber(run.word(frame, 0));
+  const wanted = machine.readWord(run.word(frame, 1));
+  const size = machine.readNumber(run.word(frame, 2));
+  run.drop(frame, 3);
+  if (size === 0) return;
+  const code = codeToCopy();
   const from = wanted < code.length ? Number(wanted) : code.length;
-  run.drop(frame, 4);
   if (size > LONG_BYTES) run.work = copyInSlices(run, to, code.subarray(from), size);
-  else if (size > 0) {
+  else {
     const part = code.subarray(from, from + size);
     machine.bytes.set(part, to);
     machine.bytes.fill(0, to + part.length, to + size);
   }
-  return undefined;
 }
-
-const NO_CODE = new Uint8Array(0);
 
 function blockHash(run: Run, frame: Frame): HaltReason | undefined {
   if (!run.charge(frame, BLOCK_HASH_GAS)) return "INSUFFICIENT_GAS";

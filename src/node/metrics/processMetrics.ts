@@ -46,7 +46,7 @@ export function declareProcessMetrics(
     process.memoryUsage.rss(),
   );
   metrics.gauge(
-    { category: "PROCESS", name: "evm_memory_bytes", help: "Memory of the EVM instances of all threads" },
+    { category: "PROCESS", name: "evm_memory_bytes", help: "Memory of the EVM of all threads" },
     bytesOfThreads,
   );
   metrics.gauges(

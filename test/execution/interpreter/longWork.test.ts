@@ -60,7 +60,14 @@ const LONG_WORK: readonly { name: string; code: string; megabytes: number; fork?
     name: "CREATE2",
     code: `60ff${push(SIZE - 1)}536000${push(SIZE)}60006000f5${returnWord()}`,
     fork: "london",
-    // Memory, the copy that runs, its hash and its jump analysis.
+    // Memory, the copy that runs, and its hash.
+    megabytes: 24,
+  },
+  {
+    name: "CREATE2 of code that jumps to its end",
+    code: `6462${(SIZE - 1).toString(16)}5660d81b600052605b${push(SIZE - 1)}536000${push(SIZE)}60006000f5${returnWord()}`,
+    fork: "london",
+    // The search for jump targets, too.
     megabytes: 30,
   },
 ];
@@ -128,6 +135,13 @@ describe("code without jumps", () => {
     const yieldPolicy: YieldPolicy = { isDue: () => ++checks < 0, yield: () => Promise.resolve() };
     const { gasUsed } = await run(code, yieldPolicy);
     expect(checks).toBeGreaterThanOrEqual(Number(gasUsed / 100_000n));
+  });
+
+  it("checks it while it is prepared, piece by piece", async () => {
+    let checks = 0;
+    const yieldPolicy: YieldPolicy = { isDue: () => ++checks < 0, yield: () => Promise.resolve() };
+    const { gasUsed } = await run("5b".repeat(500_000), yieldPolicy);
+    expect(checks).toBeGreaterThanOrEqual(Number(gasUsed / 10_000n));
   });
 
   it("checks it between the library's instructions too", async () => {
