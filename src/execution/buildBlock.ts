@@ -125,7 +125,8 @@ class BlockBuilder {
       const startMs = clock.nowMs();
       const stopAtMs = Math.min(deadlineMs, startMs + limitMs);
       bounds.deadlineMs = stopAtMs;
-      const executed = await tryTransaction(this.session, transaction, settings);
+      const trying = this.tryTransaction(transaction);
+      const executed = trying instanceof Promise ? await trying : trying;
       bounds.deadlineMs = deadlineMs;
       if (executed !== undefined) {
         const adding = this.onExecuted(transaction, executed);
@@ -134,6 +135,42 @@ class BlockBuilder {
         this.onStopped(transaction, { limitMs, tookMs: clock.nowMs() - startMs });
       } else return;
     }
+  }
+
+  /**
+   * Executes one transaction; undoes it and returns undefined if it does not end in time. Synchronous where the execution is,
+   * as most are.
+   */
+  private tryTransaction(
+    transaction: SentTransaction,
+  ): TransactionOutcome | undefined | Promise<TransactionOutcome | undefined> {
+    this.overlay.beginTransaction();
+    this.overlay.checkpoint();
+    try {
+      const started = executeTransaction(this.session, transaction);
+      if (!(started instanceof Promise)) return this.keepIfInTime(started);
+      return started.then(
+        (executed) => this.keepIfInTime(executed),
+        (error: unknown) => this.undoIfStopped(error),
+      );
+    } catch (error) {
+      return this.undoIfStopped(error);
+    }
+  }
+
+  private keepIfInTime(executed: TransactionOutcome): TransactionOutcome | undefined {
+    const { clock, deadlineMs } = this.settings;
+    if (clock.nowMs() < deadlineMs) {
+      this.overlay.commit();
+      return executed;
+    }
+    this.overlay.revert();
+    return undefined;
+  }
+
+  private undoIfStopped(error: unknown): undefined {
+    if (!(error instanceof OutOfTime)) throw error;
+    this.overlay.revert();
   }
 
   private fitOf(transaction: SentTransaction): Fit {
@@ -214,29 +251,6 @@ function fits(
 
 /** Lower bound for a signed transaction: a 64-byte signature, an address and some small numbers. */
 const SHORTEST_TRANSACTION_BYTES = 90;
-
-/** Executes one transaction; undoes it and returns undefined if it does not end in time. */
-async function tryTransaction(
-  session: BlockSession,
-  transaction: SentTransaction,
-  { clock, deadlineMs }: BuildSettings,
-): Promise<TransactionOutcome | undefined> {
-  const { overlay } = session;
-  overlay.beginTransaction();
-  overlay.checkpoint();
-  try {
-    const started = executeTransaction(session, transaction);
-    const executed = started instanceof Promise ? await started : started;
-    if (clock.nowMs() < deadlineMs) {
-      overlay.commit();
-      return executed;
-    }
-  } catch (error) {
-    if (!(error instanceof OutOfTime)) throw error;
-  }
-  overlay.revert();
-  return undefined;
-}
 
 async function yieldInTime(yieldPolicy: YieldPolicy): Promise<boolean> {
   try {

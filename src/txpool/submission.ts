@@ -14,20 +14,48 @@ export type Submitted = Result<Hash, SubmissionErrorCode>;
 
 /**
  * Adds a caller's transaction to the pool: decodes it, recovers its sender on a worker thread, then validates it. A
- * blob transaction is validated without its blobs, and its type is refused.
+ * blob transaction is validated without its blobs, and its type is refused. Those of one batch of requests are recovered and
+ * added together, in their order.
  */
 export function createSubmission(
   recoverSenders: RecoverSenders,
   pool: Pick<TxPool, "add">,
 ): (raw: Uint8Array) => Promise<Submitted> {
-  return async (raw) => {
-    const decoded = decodeSubmission(raw);
-    if (!decoded.ok) return decoded;
-    const [sender] = await recoverSenders([decoded.value]);
+  let gathered: Submission[] = [];
+
+  function add(transaction: Transaction, sender: Address | undefined): Submitted {
     if (sender === undefined) return NO_SIGNER;
-    const added = pool.add(withSender(decoded.value, sender), "local");
-    return added.ok ? ok(decoded.value.hash) : added;
+    const added = pool.add(withSender(transaction, sender), "local");
+    return added.ok ? ok(transaction.hash) : added;
+  }
+
+  async function addGathered(): Promise<void> {
+    const submissions = gathered;
+    gathered = [];
+    try {
+      const senders = await recoverSenders(submissions.map(({ transaction }) => transaction));
+      for (const [index, { transaction, resolve }] of submissions.entries())
+        resolve(add(transaction, senders[index]));
+    } catch (error) {
+      for (const { reject } of submissions) reject(error);
+    }
+  }
+
+  return (raw) => {
+    const decoded = decodeSubmission(raw);
+    if (!decoded.ok) return Promise.resolve(decoded);
+    return new Promise((resolve, reject) => {
+      if (gathered.length === 0) queueMicrotask(addGathered);
+      gathered.push({ transaction: decoded.value, resolve, reject });
+    });
   };
+}
+
+/** A transaction whose sender is about to be recovered. */
+interface Submission {
+  readonly transaction: Transaction;
+  resolve(submitted: Submitted): void;
+  reject(error: unknown): void;
 }
 
 /** The same where the pool is on another thread, and the sender is recovered on this one. */

@@ -114,7 +114,7 @@ class Pool implements TxPool {
 
   add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolErrorCode> {
     const incoming = this.#incomingOf(transaction, origin);
-    const result = this.#validate(incoming);
+    const result = this.#validate(incoming, toKey(transaction.hash));
     if (!result.ok) this.#emitter.refused({ ...incoming, code: result.error.code });
     return result;
   }
@@ -202,14 +202,15 @@ class Pool implements TxPool {
     };
   }
 
-  #validate(incoming: IncomingTransaction): Result<PoolEntry, PoolErrorCode> {
-    if (this.#entries.has(toKey(incoming.transaction.hash))) {
+  /** `key` is that of the transaction's hash. */
+  #validate(incoming: IncomingTransaction, key: string): Result<PoolEntry, PoolErrorCode> {
+    if (this.#entries.has(key)) {
       return poolError("knownTransaction", incoming.origin, "the transaction is in the pool already");
     }
-    return checkPrice(incoming, this.#limits, this.#chain) ?? this.#admit(incoming);
+    return checkPrice(incoming, this.#limits, this.#chain) ?? this.#admit(incoming, key);
   }
 
-  #admit(incoming: IncomingTransaction): Result<PoolEntry, PoolErrorCode> {
+  #admit(incoming: IncomingTransaction, key: string): Result<PoolEntry, PoolErrorCode> {
     const { sender } = incoming.transaction;
     const senderKey = toKey(sender);
     let queue: SenderQueue | undefined;
@@ -221,7 +222,7 @@ class Pool implements TxPool {
       checkSoundness(incoming, this.#limits, this.#chain) ?? checkSender(incoming, this.#parts, readSender);
     if (rejection !== undefined) return rejection;
     queue ??= this.#entries.openQueue(sender, senderKey);
-    return this.#checkSenderSlot(incoming, queue) ?? ok(this.#insert(incoming, queue));
+    return this.#checkSenderSlot(incoming, queue) ?? ok(this.#insert(incoming, key, queue));
   }
 
   /** Rows 16 to 18: replacement, nonce distance and pool state. */
@@ -246,14 +247,18 @@ class Pool implements TxPool {
     return undefined;
   }
 
-  #insert({ transaction, origin, isPrioritized }: IncomingTransaction, queue: SenderQueue): PoolEntry {
+  #insert(
+    { transaction, origin, isPrioritized }: IncomingTransaction,
+    key: string,
+    queue: SenderQueue,
+  ): PoolEntry {
     const entry: PooledEntry = {
       transaction,
       origin,
       isPrioritized,
       addedAtMs: this.#parts.clock.nowMs(),
       sequence: this.#arrived++,
-      key: toKey(transaction.hash),
+      key,
       senderKey: queue.key,
       evictionScore: 0,
     };
@@ -280,7 +285,8 @@ class Pool implements TxPool {
     for (const { transactions } of removed.toReversed()) {
       for (const transaction of transactions) {
         const key = toKey(transaction.hash);
-        if (!mined.has(key) && !this.#entries.has(key)) this.#admit(this.#incomingOf(transaction, "local"));
+        if (!mined.has(key) && !this.#entries.has(key))
+          this.#admit(this.#incomingOf(transaction, "local"), key);
       }
     }
   }
