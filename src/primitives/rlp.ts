@@ -184,44 +184,49 @@ function readListSpan(bytes: Uint8Array): RlpSpan {
   return list;
 }
 
-/** The item that begins at `start` and must end by `limit`; throws RangeError where it does not, or is not canonical. */
-export function readRlpSpan(bytes: Uint8Array, start: number, limit: number): RlpSpan {
-  const lead = byteAt(bytes, start, limit);
-  if (lead < 0x80) return { isList: false, start, from: start, until: start + 1 };
-  const isList = lead >= 0xc0;
-  const shortLength = lead - (isList ? 0xc0 : 0x80);
-  if (shortLength < 56) return shortSpan(bytes, start, limit, isList, shortLength);
-  const lengthBytes = shortLength - 55;
-  if (lengthBytes > 6 || byteAt(bytes, start + 1, limit) === 0)
-    throw new RangeError("a length that is not canonical");
-  let length = 0;
-  for (let at = start + 1; at <= start + lengthBytes; at++) length = length * 256 + byteAt(bytes, at, limit);
-  if (length < 56) throw new RangeError("a length that is not canonical");
-  return within(limit, {
-    isList,
-    start,
-    from: start + 1 + lengthBytes,
-    until: start + 1 + lengthBytes + length,
-  });
-}
-
-function shortSpan(
+/**
+ * The item that begins at `start` and must end by `limit`; throws RangeError where it does not, or is not canonical. It is
+ * written to `span`, if given, which saves an object for each item of a list.
+ */
+export function readRlpSpan(
   bytes: Uint8Array,
   start: number,
   limit: number,
-  isList: boolean,
-  length: number,
+  span: MutableSpan = { isList: false, start: 0, from: 0, until: 0 },
 ): RlpSpan {
-  const span = within(limit, { isList, start, from: start + 1, until: start + 1 + length });
-  if (!isList && length === 1 && byteAt(bytes, start + 1, limit) < 0x80) {
-    throw new RangeError("a single byte below 0x80 stands for itself");
+  const lead = byteAt(bytes, start, limit);
+  const isList = lead >= 0xc0;
+  const shortLength = lead - (isList ? 0xc0 : 0x80);
+  span.isList = isList;
+  span.start = start;
+  if (lead < 0x80) {
+    span.from = start;
+    span.until = start + 1;
+    return span;
   }
+  if (shortLength < 56) {
+    span.from = start + 1;
+    span.until = start + 1 + shortLength;
+  } else {
+    const lengthBytes = shortLength - 55;
+    span.from = start + 1 + lengthBytes;
+    span.until = span.from + longLength(bytes, start + 1, lengthBytes, limit);
+  }
+  if (span.until > limit) throw new RangeError("an item reaches beyond its list");
+  if (!isList && shortLength === 1 && byteAt(bytes, start + 1, limit) < 0x80)
+    throw new RangeError("a single byte below 0x80 stands for itself");
   return span;
 }
 
-function within(limit: number, span: RlpSpan): RlpSpan {
-  if (span.until > limit) throw new RangeError("an item reaches beyond its list");
-  return span;
+type MutableSpan = { -readonly [Key in keyof RlpSpan]: RlpSpan[Key] };
+
+function longLength(bytes: Uint8Array, at: number, lengthBytes: number, limit: number): number {
+  if (lengthBytes > 6 || byteAt(bytes, at, limit) === 0)
+    throw new RangeError("a length that is not canonical");
+  let length = 0;
+  for (let next = at; next < at + lengthBytes; next++) length = length * 256 + byteAt(bytes, next, limit);
+  if (length < 56) throw new RangeError("a length that is not canonical");
+  return length;
 }
 
 function byteAt(bytes: Uint8Array, at: number, limit: number): number {

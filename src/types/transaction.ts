@@ -173,6 +173,8 @@ class DecodedTransaction implements Transaction {
   readonly hasLowS: boolean;
   readonly raw: Uint8Array;
   readonly hash: Hash;
+  /** Where v begins in the bytes. */
+  readonly signatureAt: number;
   /** Undefined until it is known. */
   sender: Address | undefined;
 
@@ -197,6 +199,7 @@ class DecodedTransaction implements Transaction {
     this.maxFeePerBlobGas = type === 3 ? fields.scalar() : undefined;
     this.blobVersionedHashes = type === 3 ? fields.listOf(hashAt) : NO_ENTRIES;
     this.authorizationList = type === 4 ? fields.listOf(authorization) : NO_ENTRIES;
+    this.signatureAt = fields.position;
     const v = fields.scalar();
     fields.passScalarBelow(ORDER, ORDER);
     this.hasLowS = fields.passScalarBelow(ORDER, UPPER_HALF);
@@ -232,9 +235,11 @@ class DecodedTransaction implements Transaction {
 }
 
 /** A reader of the three fields of the signature: v, r and s. */
-export function signatureFields({ type, raw }: Pick<Transaction, "type" | "raw">): FieldReader {
+export function signatureFields(transaction: Pick<Transaction, "type" | "raw">): FieldReader {
+  const { type, raw } = transaction;
   const fields = new FieldReader(raw, type === 0 ? 0 : 1);
-  fields.skip(FIELDS_BEFORE_SIGNATURE[type]);
+  if (transaction instanceof DecodedTransaction) fields.goTo(transaction.signatureAt);
+  else fields.skip(FIELDS_BEFORE_SIGNATURE[type]);
   return fields;
 }
 

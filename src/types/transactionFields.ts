@@ -15,6 +15,8 @@ export class FieldReader {
   private readonly bytes: Uint8Array;
   private readonly until: number;
   private next: number;
+  /** Of the field that was read last. */
+  private readonly span = { isList: false, start: 0, from: 0, until: 0 };
   private read = 0;
 
   /** Reads the list that begins at `listAt` and must end with `bytes`. */
@@ -35,6 +37,11 @@ export class FieldReader {
 
   get isAtEnd(): boolean {
     return this.next === this.until;
+  }
+
+  /** Goes on at a position that an earlier reader of the same list had. */
+  goTo(position: number): void {
+    this.next = position;
   }
 
   skip(count: number): void {
@@ -111,7 +118,7 @@ export class FieldReader {
 
   private advance(): ReturnType<typeof readRlpSpan> {
     if (this.isAtEnd) throw new RangeError(`there are only ${this.read} fields`);
-    const span = readRlpSpan(this.bytes, this.next, this.until);
+    const span = readRlpSpan(this.bytes, this.next, this.until, this.span);
     this.next = span.until;
     this.read++;
     return span;
