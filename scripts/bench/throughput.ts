@@ -29,6 +29,13 @@ export interface ThroughputResult {
   readonly nodeCpuSeconds: number;
 }
 
+/**
+ * Sent but unmined transactions: two blocks of as many as are signed for a second, so that no block waits for the sender. Any
+ * pool holds as many.
+ */
+const BACKLOG_SECONDS = 2;
+const LEAST_BACKLOG = 12_000;
+
 /** Sends a workload from another process for some seconds and waits until every receipt can be read. */
 export async function measureThroughput(
   contender: Contender,
@@ -54,6 +61,7 @@ export async function measureThroughput(
     bodies: workload.bodies,
     batchSize: BATCH_SIZE,
     stopAfterMs: seconds * 1000,
+    backlogLimit: Math.max(LEAST_BACKLOG, BACKLOG_SECONDS * signedPerSecond),
     ...(ratePerSecond !== undefined && { ratePerSecond }),
   });
   if (report.refused > 0)

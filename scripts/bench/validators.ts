@@ -21,8 +21,8 @@ const IDLE_SECONDS = 30;
 /** The first load of a kind runs uncompiled code, so it is reported separately. */
 const WARM_UP_SECONDS = 8;
 /** More than they can process. */
-const SIGNED_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 4000, token: 2000 };
-const SIGNED_ALONE_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 9000, token: 6000 };
+const SIGNED_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 6000, token: 3000 };
+const SIGNED_ALONE_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 14_000, token: 9000 };
 
 export async function measureValidators({ seconds, rate }: ValidatorsOrder): Promise<void> {
   const alone = new Map<WorkloadKind, ThroughputResult>();
