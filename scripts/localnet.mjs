@@ -1,12 +1,22 @@
 /**
  * `npm run localnet -- [--validators=4] [--followers=1] [--folder=PATH] [--first-port=28545]`: a network of nodes on
- * loopback, with a status screen. Ctrl-C stops all of it. The folder is kept: the same command continues the same chain.
- * Node n answers JSON-RPC on first-port + n - 1, and listens for peers on that port + 1,000.
+ * loopback, with a status screen. Typed lines stop and start single nodes; Ctrl-C stops all of it. The folder is kept: the
+ * same command continues the same chain. Node n answers JSON-RPC on first-port + n - 1, and listens for peers on that port
+ * + 1,000.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { keyLines, readCommand, reasonOf, screenLines, USUAL_SIZE } from "./localnet/screen.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const program = join(root, "dist", "main.js");
@@ -16,16 +26,34 @@ const PEER_PORT_DISTANCE = 1000;
 const REFRESH_MS = 1000;
 /** Window of the shown rate: long enough to be steady, short enough to be current. */
 const RATE_WINDOW_BLOCKS = 10;
+const LONGEST_COMMAND = 40;
 
+const CHAIN_ID = 1337;
+/** What of a log is read for the reason of an end. */
+const LOG_TAIL_BYTES = 16_384;
+
+const isScreen = Boolean(process.stdout.isTTY);
 const members = prepare();
-const children = members.map(startNode);
+console.log(keyLines({ folder, chainId: CHAIN_ID, members }).join("\n"));
+for (const member of members) startNode(member);
 let isStopping = false;
+let answer = "";
+let typed = "";
+let rows = [];
+let rate;
 // A terminal that is closed sends SIGHUP, on which nodes go on, and cannot be written any more.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
 process.stdout.on("error", () => undefined);
+listen();
+if (isScreen) {
+  process.stdout.on("resize", draw);
+  // Begins below the keys, which stay above the screen.
+  process.stdout.write("\n".repeat(sizeOf().rows));
+}
 while (!isStopping) {
-  const rows = await Promise.all(members.map(ask));
-  draw(rows, await rateOf(rows));
+  rows = await Promise.all(members.map(ask));
+  rate = await rateOf(rows);
+  draw();
   await new Promise((done) => setTimeout(done, REFRESH_MS));
 }
 
@@ -47,7 +75,19 @@ function prepare() {
     const options = [`--data-path=${dataPath}`, "--logging=OFF", "public-key", "export"];
     const nodeId = ibex(options).trim().split("\n").at(-1).replace(/^0x/, "");
     const port = asked["first-port"] + index;
-    made.push({ index, dataPath, address, nodeId, port, peerPort: port + PEER_PORT_DISTANCE });
+    const url = `http://127.0.0.1:${port}`;
+    const peerPort = port + PEER_PORT_DISTANCE;
+    made.push({
+      number: index + 1,
+      dataPath,
+      address,
+      nodeId,
+      port,
+      url,
+      peerPort,
+      child: undefined,
+      isWanted: true,
+    });
   }
   const enodes = made.map(({ nodeId, peerPort }) => `enode://${nodeId}@127.0.0.1:${peerPort}?discport=0`);
   for (const { dataPath } of made) writeFileSync(join(dataPath, "static-nodes.json"), JSON.stringify(enodes));
@@ -78,7 +118,8 @@ function ibex(options) {
   process.exit(1);
 }
 
-function startNode({ dataPath, port, peerPort }) {
+function startNode(member) {
+  const { dataPath, port, peerPort } = member;
   const options = [
     `--data-path=${dataPath}`,
     `--genesis-file=${join(folder, "network", "genesis.json")}`,
@@ -91,16 +132,90 @@ function startNode({ dataPath, port, peerPort }) {
     "--min-gas-price=0",
     "--logging-format=JSON",
   ];
-  const log = createWriteStream(join(dataPath, "node.log"), { flags: "a" });
+  const path = join(dataPath, "node.log");
+  const log = createWriteStream(path, { flags: "a" });
+  member.logStart = existsSync(path) ? statSync(path).size : 0;
   const child = spawn(process.execPath, [program, ...options], { stdio: ["ignore", "pipe", "pipe"] });
-  child.stdout.pipe(log);
-  child.stderr.pipe(log);
-  return child;
+  child.stdout.pipe(log, { end: false });
+  child.stderr.pipe(log, { end: false });
+  child.once("close", () =>
+    log.end(() => {
+      if (member.isWanted && !isStopping) say(`node ${member.number} ended ${endOf(member)}`);
+    }),
+  );
+  member.child = child;
+  member.isWanted = true;
 }
 
-async function ask({ index, port }) {
-  const child = children[index];
-  if (child.exitCode !== null || child.signalCode !== null) return { state: `ended (${child.exitCode})` };
+function isRunning({ child }) {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+/** How a node ended, and why, from what it has logged since its start. */
+function endOf({ child, dataPath, logStart }) {
+  const log = readFileSync(join(dataPath, "node.log")).subarray(logStart);
+  const reason = reasonOf(log.subarray(-LOG_TAIL_BYTES).toString("utf8"));
+  return child.signalCode === null
+    ? `with exit code ${child.exitCode}: ${reason}`
+    : `by ${child.signalCode}; its last line: ${reason}`;
+}
+
+/** Reads lines from the terminal, where they are shown at the bottom of the screen, or from a pipe. */
+function listen() {
+  if (process.stdin.isTTY) process.stdin.setRawMode(true);
+  process.stdin.on("data", (bytes) => {
+    for (const character of bytes.toString("utf8")) onCharacter(character);
+    if (isScreen) draw();
+  });
+  process.stdin.on("error", () => undefined);
+}
+
+function onCharacter(character) {
+  if (character === "\u0003") stop();
+  else if (character === "\r" || character === "\n") {
+    obey(readCommand(typed));
+    typed = "";
+  } else if (character === "\u007f" || character === "\b") typed = typed.slice(0, -1);
+  else if (character >= " " && typed.length < LONGEST_COMMAND) typed += character;
+}
+
+function obey(command) {
+  if (command.kind === "nothing") answer = "";
+  else if (command.kind === "quit") stop();
+  else if (command.kind === "keys") showKeys();
+  else if (command.kind === "unknown") say(`'${command.line}' is none of: stop N, start N, keys, quit`);
+  else changeNode(command);
+}
+
+function showKeys() {
+  console.log(
+    `${isScreen ? "\x1b[2J\x1b[H" : ""}${keyLines({ folder, chainId: CHAIN_ID, members }).join("\n")}`,
+  );
+  if (isScreen) process.stdout.write("\n".repeat(sizeOf().rows));
+}
+
+function changeNode({ kind, number }) {
+  const member = members[number - 1];
+  if (member === undefined) return say(`there are nodes 1 to ${members.length}`);
+  const isUp = isRunning(member);
+  if ((kind === "start" && isUp) || (kind === "stop" && !isUp))
+    return say(`node ${number} ${isUp ? "runs" : "does not run"}`);
+  if (isUp) {
+    member.isWanted = false;
+    member.child.kill("SIGTERM");
+  } else startNode(member);
+  say(`node ${number} is ${isUp ? "stopped" : "started"}`);
+}
+
+function say(text) {
+  answer = text;
+  if (!isScreen) console.log(text);
+}
+
+async function ask(member) {
+  const { port, isWanted } = member;
+  if (!isRunning(member)) return { state: isWanted ? `ended ${endOf(member)}` : "stopped" };
+  if (!isWanted) return { state: "stops" };
   try {
     const [status, peers, head] = await rpc(port, [
       ["ibft_status"],
@@ -139,37 +254,43 @@ async function rpc(port, calls) {
   return (await response.json()).map(({ result }) => result);
 }
 
-function draw(rows, rate) {
-  const shown = rows.find(({ status }) => status?.isValidator)?.status;
-  const lines = [
-    `Ibex localnet in ${folder}`,
-    shown === undefined
-      ? "the nodes are starting"
-      : `deciding block ${Number(shown.height)}, round ${Number(shown.round ?? 0)}, proposer ${nameOf(shown.proposer)}` +
-        (rate === undefined ? "" : `, ${rate.toFixed(1)} transactions per second`) +
-        (shown.missing?.length > 0 ? `, missing ${shown.missing.map(nameOf).join(" ")}` : ""),
-    "",
-    "node  role       port    height  head        peers  round  state",
-    ...rows.map(rowText),
-    "",
-    `logs: ${join(folder, "node1", "node.log")} …; Ctrl-C stops the network`,
-  ];
-  if (process.stdout.isTTY) process.stdout.write(`\x1b[H\x1b[2J${lines.join("\n")}\n`);
-  else console.log(lines[1]);
+function draw() {
+  if (isStopping) return;
+  const summary = summaryOf();
+  if (!isScreen) {
+    console.log(summary);
+    return;
+  }
+  const nodes = members.map(({ number, address, url }, index) => {
+    const { state = "starts", status, peers, head } = rows[index] ?? {};
+    return {
+      number,
+      url,
+      peers,
+      state,
+      role: address === undefined ? "follower" : "validator",
+      height: head === undefined ? undefined : Number(head.number),
+      hash: head?.hash,
+      round: status?.round ? Number(status.round) : undefined,
+    };
+  });
+  const lines = screenLines({ folder, summary, nodes, answer, typed }, sizeOf());
+  process.stdout.write(`\x1b[H\x1b[2J${lines.join("\n")}`);
 }
 
-function rowText({ state, status, peers, head }, index) {
-  const { address, port } = members[index];
-  return [
-    String(index + 1).padEnd(4),
-    (address === undefined ? "follower" : "validator").padEnd(9),
-    String(port).padEnd(6),
-    String(head === undefined ? "" : Number(head.number)).padStart(6),
-    (head?.hash.slice(0, 10) ?? "").padEnd(10),
-    String(peers ?? "").padStart(5),
-    String(status?.round ? Number(status.round) : "").padStart(5),
-    state,
-  ].join("  ");
+function sizeOf() {
+  const { columns, rows: height } = process.stdout;
+  return { columns: columns || USUAL_SIZE.columns, rows: height || USUAL_SIZE.rows };
+}
+
+function summaryOf() {
+  const shown = rows.find(({ status }) => status?.isValidator)?.status;
+  if (shown === undefined) return "the nodes are starting";
+  return (
+    `deciding block ${Number(shown.height)}, round ${Number(shown.round ?? 0)}, proposer ${nameOf(shown.proposer)}` +
+    (rate === undefined ? "" : `, ${rate.toFixed(1)} transactions per second`) +
+    (shown.missing?.length > 0 ? `, missing ${shown.missing.map(nameOf).join(" ")}` : "")
+  );
 }
 
 function nameOf(address) {
@@ -181,16 +302,17 @@ async function stop() {
   if (isStopping) return;
   isStopping = true;
   await Promise.all(
-    children.map(
-      (child) =>
+    members.map(
+      (member) =>
         new Promise((done) => {
-          if (child.exitCode !== null || child.signalCode !== null) done();
-          child.once("exit", done);
-          child.kill("SIGTERM");
+          if (!isRunning(member)) done();
+          member.child.once("exit", done);
+          member.child.kill("SIGTERM");
         }),
     ),
   );
-  console.log("stopped");
+  if (process.stdin.isTTY) process.stdin.setRawMode(false);
+  console.log(`${isScreen ? "\r\n" : ""}stopped`);
   process.exit(0);
 }
 

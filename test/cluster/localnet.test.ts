@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { expect } from "vitest";
 import { IN_REAL_TIME } from "../realTime.ts";
@@ -37,6 +38,56 @@ for (const signal of ["SIGINT", "SIGHUP"] as const)
       expect(processesIn(folder)).toEqual([]);
     },
   );
+
+itIfThorough(
+  "npm run localnet stops and starts single nodes, says why one ended, and goes on on a small terminal",
+  { ...IN_REAL_TIME, timeout: 300_000 },
+  async () => {
+    const folder = join(temporaryFolder(), "network");
+    const firstPort = 25_000 + (process.pid % 5_000);
+    const command = `'${process.execPath}' '${SCRIPT}' '--folder=${folder}' '--first-port=${firstPort}'`;
+    // A terminal of its own, of util-linux.
+    const child = spawn("/usr/bin/script", ["-qec", `stty cols 40 rows 10; exec ${command}`, "/dev/null"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString("utf8");
+    });
+    const exit = new Promise((done) => child.once("close", done));
+    const screen = () => output.slice(output.lastIndexOf("\u001b[2J")).split(/\r?\n/);
+    const shows = (pattern: RegExp) =>
+      until(
+        async () => (screen().some((line) => pattern.test(line)) ? true : undefined),
+        120_000,
+        `${pattern}`,
+      );
+    await shows(/deciding block [2-9]/);
+    expect(screen().length).toBeLessThanOrEqual(10);
+    expect(output).toContain(`http://127.0.0.1:${firstPort + 4}`);
+
+    child.stdin.write("stop 2\r");
+    await shows(/^2 .* stopped/);
+    child.stdin.write("start 2\r");
+    await shows(/^2 .* runs/);
+
+    // A port that is taken ends the next start.
+    child.stdin.write("5\r");
+    await shows(/^5 .* stopped/);
+    const taken = createServer((socket) => socket.destroy());
+    await new Promise<void>((done) => taken.listen(firstPort + 4, "127.0.0.1", done));
+    child.stdin.write("5\r");
+    await shows(/^node 5 ended with exit code 2/);
+    await new Promise((done) => taken.close(done));
+
+    const [third = ""] = processesIn(join(folder, "node3"));
+    process.kill(Number(third), "SIGKILL");
+    await shows(/^node 3 ended by SIGKILL/);
+    child.stdin.write("\u0003");
+    expect(await exit).toBe(0);
+    expect(processesIn(folder)).toEqual([]);
+  },
+);
 
 /** Ids of the processes whose arguments contain the folder, except the script itself. */
 function processesIn(folder: string): readonly string[] {
