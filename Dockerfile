@@ -18,7 +18,8 @@ FROM ${BASE}
 COPY --from=build /opt/ibex /opt/ibex
 RUN ln -s /opt/ibex/dist/main.js /usr/local/bin/ibex \
     && chmod +x /opt/ibex/dist/main.js \
-    && install -d -o 1000 -g 1000 -m 700 /data
+    && mkdir -m 700 /data \
+    && chown 1000:1000 /data
 USER 1000:1000
 # Relative paths start here: the data folder is /data/ibex-data unless --data-path names another.
 WORKDIR /data
