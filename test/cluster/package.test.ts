@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
+import { isInstalled, saySkipped } from "../delivery/installed.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
@@ -54,8 +55,30 @@ itIfThorough(
     const node = await startNodeProcess({ program });
     expect(await node.rpc("eth_chainId")).toBe("0x539");
     expect(await node.stop()).toBe(0);
+
+    if (isInstalled("dpkg-deb")) expectDebianPackage(clone, version);
+    else saySkipped("the Debian package", "dpkg-deb", "dpkg");
   },
 );
+
+/** What `scripts/debian.sh` makes of the tarball runs, and has nothing that others than root may write. */
+function expectDebianPackage(clone: string, version: string): void {
+  run("scripts/debian.sh", [], clone);
+  const [file = ""] = readdirSync(clone).filter((name) => name.endsWith(".deb"));
+  const extracted = temporaryFolder();
+  run("dpkg-deb", ["--extract", file, extracted], clone);
+  expect(run(join(extracted, "usr", "bin", "ibex"), ["--version"], clone)).toContain(`ibex/v${version}/`);
+  for (const path of [
+    "lib/systemd/system/ibex.service",
+    "etc/ibex/node.toml",
+    "usr/share/doc/ibex/copyright",
+  ])
+    expect(existsSync(join(extracted, path)), path).toBe(true);
+  const [, genesis = ""] =
+    /^genesis-file = "(.*)"$/m.exec(readFileSync(join(extracted, "etc/ibex/node.toml"), "utf8")) ?? [];
+  expect(existsSync(join(extracted, genesis)), genesis).toBe(true);
+  expect(run("find", [extracted, "-perm", "/022", "!", "-type", "l"], clone)).toBe("");
+}
 
 /** A copy of the sources, without generated files. */
 function freshClone(): string {
