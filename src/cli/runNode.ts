@@ -3,6 +3,7 @@ import type { Settings } from "../config/settings.ts";
 import { hostLimits, hostWarnings } from "../node/hostLimits.ts";
 import { loadModules } from "../node/loadModules.ts";
 import type { RunningNode, StartErrorCode, startNode } from "../node/node.ts";
+import { loadRpcThreads } from "../node/rpcThreads/loadingThreads.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { durationClock } from "../primitives/clock.ts";
@@ -61,8 +62,9 @@ export async function runNode(
 
 /** Loads the node's modules lazily, so that help and configuration errors are fast. */
 async function loadAndStart(settings: Settings, logger: RootLogger): ReturnType<typeof startNode> {
+  const threads = loadRpcThreads(settings);
   const node = await loadModules(() => import("../node/node.ts"));
-  return node.startNode(settings, logger);
+  return node.startNode(settings, logger, threads);
 }
 
 async function untilEnd(

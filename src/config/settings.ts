@@ -206,8 +206,8 @@ export interface MetricsPushSettings {
 }
 
 export interface RpcAnswerSettings {
-  /** Threads that answer over HTTP; 0 to answer on the main thread. */
-  readonly threads: number;
+  /** Threads that answer over HTTP and WebSocket; 0 to answer on the main thread, undefined to go by the cores. */
+  readonly threads: number | undefined;
   /** Gas limit of a simulated call; undefined for no cap. */
   readonly gasCap: bigint | undefined;
   /** Largest block range of a log query; 0 for no limit. */

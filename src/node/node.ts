@@ -21,6 +21,7 @@ import { type ChainAndPool, openChainAndPool } from "./openChainAndPool.ts";
 import { type Conductors, openNetwork } from "./openNetwork.ts";
 import { type OpenServices, openServers } from "./openServers.ts";
 import { type OpenContext, openStores, type Stores, type ValidatorIdentity } from "./openStores.ts";
+import { type LoadingThreads, loadRpcThreads } from "./rpcThreads/loadingThreads.ts";
 import { createStatusReport } from "./status/statusReport.ts";
 import { openStatusSocket } from "./status/statusSocket.ts";
 
@@ -61,10 +62,11 @@ export type StartErrorCode =
   | "addressInUse"
   | "cannotListen";
 
-/** Starts a node. The error has a message for the operator. */
+/** Starts a node, with threads for callers that load already. The error has a message for the operator. */
 export async function startNode(
   settings: Settings,
   logger: RootLogger,
+  threads: LoadingThreads | undefined = loadRpcThreads(settings),
 ): Promise<Result<RunningNode, StartErrorCode>> {
   const closers: (() => Promise<void> | void)[] = [];
   const closeAll = async (): Promise<void> => {
@@ -74,7 +76,8 @@ export async function startNode(
     const clock = createNodeClock(logger);
     const metrics = createNodeMetrics(settings.metrics, clock);
     const onStop = (close: () => Promise<void> | void): void => void closers.push(close);
-    const started = await open({ settings, logger, clock, metrics, onStop });
+    onStop(() => threads?.close());
+    const started = await open({ settings, logger, clock, metrics, onStop }, threads);
     if (!started.ok) await closeAll();
     return started.ok ? ok({ ...started.value, stop: closeAll }) : started;
   } catch (error) {
@@ -101,7 +104,10 @@ async function closeOne(close: () => Promise<void> | void, logger: Logger): Prom
 }
 
 /** Opens all parts, starts consensus last, and returns the node's endpoints. */
-async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "stop">, StartErrorCode>> {
+async function open(
+  context: OpenContext,
+  threads: LoadingThreads | undefined,
+): Promise<Result<Omit<RunningNode, "stop">, StartErrorCode>> {
   const stores = await openStores(context);
   if (!stores.ok) return stores;
   const chainAndPool = await openChainAndPool(context, stores.value);
@@ -115,7 +121,10 @@ async function open(context: OpenContext): Promise<Result<Omit<RunningNode, "sto
   const services: OpenServices = {};
   const { health } = stores.value.validator;
   await tellStatus(context, chainAndPool.value, conductors.value, services, health);
-  const servers = await openServers(context, stores.value, chainAndPool.value, conductors.value, services);
+  const servers = await openServers(context, stores.value, chainAndPool.value, conductors.value, {
+    services,
+    threads,
+  });
   if (!servers.ok) return servers;
   const begun = await begin(context, stores.value, chainAndPool.value, conductors.value);
   if (!begun.ok) return begun;

@@ -11,6 +11,7 @@ import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcServers.ts";
+import type { LoadingThreads } from "./rpcThreads/loadingThreads.ts";
 import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
 
 /** The servers for JSON-RPC and metrics; each is undefined when it is off. */
@@ -28,7 +29,7 @@ export async function openServers(
   stores: Stores,
   chainAndPool: ChainAndPool,
   conductors: Conductors,
-  services: OpenServices,
+  { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
   const { settings, logger, clock, metrics, onStop } = context;
   const { chain, simulator } = chainAndPool;
@@ -41,8 +42,13 @@ export async function openServers(
   const servers = await openRpcServers(settings, ports, {
     access,
     logins,
-    ...(settings.rpc.threads > 0 && {
-      openThreads: threadOpener(context, stores, chainAndPool, { access, logins, answers: ports.settings }),
+    ...(threads !== undefined && {
+      openThreads: threadOpener(context, stores, chainAndPool, {
+        threads,
+        access,
+        logins,
+        answers: ports.settings,
+      }),
     }),
     clock: durationClock,
     logger: logger.child("rpc"),
@@ -87,17 +93,22 @@ export async function openServers(
 function threadOpener(
   { settings, logger }: OpenContext,
   { directory }: Stores,
-  { chain, shownHead, simulator, pool: { pool } }: ChainAndPool,
+  { chain, shownHead, simulator, tracer, logs, pool: { pool } }: ChainAndPool,
   {
+    threads,
     access,
     logins,
     answers,
-  }: { readonly access: CallerAccess; readonly logins: Access; readonly answers: RpcSettings },
+  }: {
+    readonly threads: LoadingThreads;
+    readonly access: CallerAccess;
+    readonly logins: Access;
+    readonly answers: RpcSettings;
+  },
 ): OpenThreads {
   return async (servers, answering) => {
-    const threads = await openRpcThreads(
+    const opened = await openRpcThreads(
       {
-        threads: settings.rpc.threads,
         databasePath: directory.chain,
         spec: settings.chainSpec,
         gasCap: settings.rpc.gasCap ?? 0n,
@@ -109,13 +120,17 @@ function threadOpener(
         ...answering,
         logins: logins.logins,
         simulator,
+        stateQueries: simulator,
+        tracer,
+        findLogs: logs.find,
         pool,
         onHeadChanged: (listener) => chain.onHeadChanged(listener),
         shownHead: shownHead.memory,
         logger,
       },
+      threads,
     );
-    if (threads.ok) access.onReplaced(() => threads.value.changeAccess(withoutUsers(access.now)));
-    return threads;
+    if (opened.ok) access.onReplaced(() => opened.value.changeAccess(withoutUsers(access.now)));
+    return opened;
   };
 }

@@ -1,3 +1,4 @@
+import { createCallCostEstimate } from "../calls/inline/callCostEstimate.ts";
 import { createInlineCalls } from "../calls/inline/inlineCalls.ts";
 import { baseFeeAfter } from "../chain/nextBlockView.ts";
 import { createChainRewinder } from "../chain/rewindAndReplay.ts";
@@ -36,6 +37,7 @@ export function createRpcPorts(
       gasCap: settings.rpc.gasCap ?? 0n,
       chain,
       pool: simulator,
+      costs: createCallCostEstimate(durationClock.nowMs),
       nowMs: durationClock.nowMs,
     }),
     stateQueries: simulator,

@@ -9,10 +9,8 @@ import { createDispatcher } from "../rpc/dispatcher.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { createRpcMetrics, declareRpcCounts, type RpcCount, type RpcMetrics } from "../rpc/rpcMetrics.ts";
-import { openHttpServer } from "../rpc/server/http.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
-import { openWebSocketServer } from "../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
 import type { Access } from "./access/access.ts";
 import { serverGate } from "./access/serverGate.ts";
@@ -159,10 +157,12 @@ async function openHttp(
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
   const gate = serverGate(settings, current, gateParts("http", parts));
   const answering = { dispatcher, readiness, reader, gate, logger, metrics };
+  // Loaded where it is needed: the servers of threads are not of this one.
+  const { openHttpServer } = await import("../rpc/server/http.ts");
   return openHttpServer(httpServerSettings(settings, current), answering);
 }
 
-function openWebSocket(
+async function openWebSocket(
   settings: WebSocketSettings,
   backend: RpcBackend,
   parts: CountedParts,
@@ -180,6 +180,7 @@ function openWebSocket(
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
   const gate = serverGate(settings, current, gateParts("webSocket", parts));
   const answering = { dispatcher, reader, gate, clock, logger, metrics };
+  const { openWebSocketServer } = await import("../rpc/server/websocket.ts");
   return openWebSocketServer(webSocketServerSettings(settings, current), answering);
 }
 

@@ -137,13 +137,16 @@ beforeAll(async () => {
 /** Code that ends the thread for callers with a number when a file of that name appears. */
 function endingThreads(folder: string): string {
   const code = `
-    import { isMainThread, workerData } from "node:worker_threads";
+    import { isMainThread, parentPort } from "node:worker_threads";
     import { existsSync, rmSync } from "node:fs";
-    if (!isMainThread && workerData?.shownHead !== undefined)
-      setInterval(() => {
-        const flag = ${JSON.stringify(folder)} + "/" + workerData.index;
-        if (existsSync(flag)) { rmSync(flag); process.exit(7); }
-      }, 10);`;
+    if (!isMainThread)
+      parentPort.once("message", ({ kind, data }) => {
+        if (kind !== "open") return;
+        setInterval(() => {
+          const flag = ${JSON.stringify(folder)} + "/" + data.index;
+          if (existsSync(flag)) { rmSync(flag); process.exit(7); }
+        }, 10);
+      });`;
   return `data:text/javascript,${encodeURIComponent(code)}`;
 }
 

@@ -9,24 +9,23 @@ import { expectDefined } from "../../primitives/assert.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { NamedHeader } from "../../types/block.ts";
 import { FairQueue } from "../../workers/fairQueue.ts";
-import { type CallCostEstimate, createCallCostEstimate, INLINE_MS } from "./callCostEstimate.ts";
+import { type CallCostEstimate, INLINE_MS } from "./callCostEstimate.ts";
 import { CallSlice } from "./callSlice.ts";
 import { callName, isInlineCandidate } from "./inlineCandidate.ts";
 import { inlineReader } from "./inlineReader.ts";
 
 /**
- * Runs short calls on the main thread, against the state of the head, since most calls take less time than sending them to
- * a worker. A call that exceeds its time limit is aborted and started again on a worker, which can be terminated.
+ * Runs short calls on the thread that was asked, against the state of the head, since most calls take less time than sending
+ * them to a worker. A call that exceeds its time limit is aborted and started again on a worker, which can be terminated.
  *
  *     run ──> small, on the head, ──> queue, by client ──> run inline ──> result
  *             expected to be short          │                  └── over the limit, recorded ──> worker pool
  *             └── otherwise ──> worker pool └── a block is executed ──> worker pool
  *
- * Invariants: results are the same as on a worker · a call holds the event loop for INLINE_MS, or TRIAL_MS without credit
- * (callCostEstimate.ts), plus one step between two deadline checks (yieldPolicy.ts) · calls take SLICE_MS (callSlice.ts)
- * of one event-loop cycle, and then wait for the next one · none runs while transactions of a block are executed or the
- * head's state is rewritten · the time spent on calls without credit is bounded by their earlier aborts and as a share of
- * the time (callCostEstimate.ts).
+ * Invariants: results are the same as on a worker · a call holds the event loop for its limit (callCostEstimate.ts on the
+ * main thread, sliceCosts.ts on the threads for callers), plus one step between two deadline checks (yieldPolicy.ts) · calls
+ * take SLICE_MS (callSlice.ts) of one event-loop cycle, and then wait for the next one · none runs while transactions of a
+ * block are executed or the head's state is rewritten.
  */
 export interface InlineCallParts {
   readonly spec: ChainSpec;
@@ -35,13 +34,17 @@ export interface InlineCallParts {
   readonly chain: HeadChain;
   /** Runs the calls that are not run inline. */
   readonly pool: Simulator;
+  /** Decides which calls to run inline, and for how long. */
+  readonly costs: CallCostEstimate;
   /** Monotonic clock, milliseconds with fractions. */
   nowMs(): number;
 }
 
-/** What calls on the head need of the chain. */
+/** What calls need of the chain. */
 export interface HeadChain {
   readonly head: NamedHeader;
+  /** True where calls on other blocks than the head, whose states may have to be read from disk, are run inline as well. */
+  readonly isReadWhole?: boolean;
   /** True while transactions of a block are executed. */
   readonly isExecuting: boolean;
   /** True while the head's state is rewound or repaired. */
@@ -73,7 +76,6 @@ export function createInlineCalls(parts: InlineCallParts): Simulator {
 
 class InlineCalls implements Simulator {
   private readonly parts: InlineCallParts;
-  private readonly costs: CallCostEstimate;
   private readonly slice = new CallSlice();
   private averageMs = INLINE_MS;
   private readonly waiting = new FairQueue<WaitingCall>(() =>
@@ -83,14 +85,13 @@ class InlineCalls implements Simulator {
 
   constructor(parts: InlineCallParts) {
     this.parts = parts;
-    this.costs = createCallCostEstimate(parts.nowMs);
   }
 
   run(job: SimulationJob, requester: Requester): Promise<SimulationResult> {
     const { pool } = this.parts;
     if (!this.canRunInline(job) || !isInlineCandidate(job)) return pool.run(job, requester);
     const name = callName(job);
-    if (!this.costs.mayRunInline(name)) return pool.run(job, requester);
+    if (!this.parts.costs.mayRunInline(name)) return pool.run(job, requester);
     return new Promise((resolve, reject) => {
       this.wait({ job, name, requester, isRetry: false, resolve, reject });
       if (!this.isWorking) void this.work();
@@ -100,7 +101,8 @@ class InlineCalls implements Simulator {
   private canRunInline(job: SimulationJob): boolean {
     const { chain } = this.parts;
     const isStateStable = !chain.isExecuting && !chain.isRewriting;
-    return job.blockNumber === chain.head.header.number && isStateStable && isInterpreterLoaded();
+    const isOnHead = job.blockNumber === chain.head.header.number;
+    return (isOnHead || chain.isReadWhole === true) && isStateStable && isInterpreterLoaded();
   }
 
   private wait(call: WaitingCall): void {
@@ -130,22 +132,23 @@ class InlineCalls implements Simulator {
   private settle(call: WaitingCall, result: SimulationResult | undefined): void {
     const { job, name, requester, isRetry } = call;
     if (result !== undefined) call.resolve(result);
-    else if (!isRetry && this.canRunInline(job) && this.costs.isProven(name))
+    else if (!isRetry && this.canRunInline(job) && this.parts.costs.isProven(name))
       this.wait({ ...call, isRetry: true });
     else call.resolve(this.parts.pool.run(job, requester));
   }
 
   /** Undefined when the call cannot run inline, is over its limit, or failed; the worker pool then runs it. */
   private async runInline({ job, name, requester }: WaitingCall): Promise<SimulationResult | undefined> {
-    const { costs } = this;
-    const { chain, nowMs } = this.parts;
+    const { chain, costs, nowMs } = this.parts;
     if (!this.canRunInline(job) || !costs.mayRunInline(name) || requester.isAbandoned()) return undefined;
     const { head } = chain;
+    const block = chain.headerByNumber(job.blockNumber);
+    if (block === undefined) return undefined;
     const startMs = nowMs();
     this.slice.open();
     let result: SimulationResult | undefined;
     try {
-      result = await runSimulation(job, contextOn(this.parts, head, startMs + costs.limitMs(name)));
+      result = await runSimulation(job, contextOn(this.parts, block, startMs + costs.limitMs(name)));
     } catch {
       // Aborted or failed: the worker pool finds out which.
     }
@@ -158,7 +161,7 @@ class InlineCalls implements Simulator {
   }
 }
 
-/** The state of the head, which is read until `endMs`. */
+/** The state of a block, which is read until `endMs`; throws when it is not stored. */
 function contextOn(
   { spec, gasCap, chain, nowMs }: InlineCallParts,
   { header }: NamedHeader,
@@ -166,7 +169,7 @@ function contextOn(
 ): CallContext {
   const yieldPolicy = deadlineOnly(nowMs, endMs);
   const { check: checkDeadline } = yieldPolicy.deadline;
-  const state = expectDefined(chain.stateAt(header.number), "the state of the head");
+  const state = expectDefined(chain.stateAt(header.number), "the state of the block");
   return {
     spec,
     gasCap,

@@ -171,7 +171,8 @@ const ANSWER_OPTIONS = {
   }),
   "rpc-threads": option({
     type: integerType({ label: "<COUNT>", unit: "threads, 0 for none", max: 64n }),
-    default: 0,
+    default: undefined,
+    defaultText: "one less than the cores, and at least 2",
     group: "Limits and answers of JSON-RPC",
     help: "Threads that answer JSON-RPC over HTTP and WebSocket beside the thread that makes blocks; 0 to answer on that one.",
   }),

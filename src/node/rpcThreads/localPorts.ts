@@ -5,14 +5,15 @@ import { systemClock } from "../../primitives/clock.ts";
 import { createFeeHistoryReader } from "../../rpc/fees/feeHistory.ts";
 import { createGasPriceOracle } from "../../rpc/fees/gasPriceOracle.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
+import type { LastingWork } from "../../rpc/threads/lastingWork.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
-import { NotOnThisThread } from "../../rpc/threads/threadMethods.ts";
 import type { RpcThreadData } from "./threadData.ts";
 
-/** What a thread answers from its view of the chain: blocks, proofs, suggested prices, and logs of few blocks. */
+/** What a thread answers from its view of the chain: blocks, proofs, suggested prices, and logs; `lasting` searches many blocks. */
 export function localPorts(
   { spec, settings, floors: memory }: Pick<RpcThreadData, "spec" | "settings" | "floors">,
   view: ChainView,
+  lasting: Pick<LastingWork, "findLogs">,
 ): Pick<
   RpcBackend,
   "chain" | "spec" | "clock" | "settings" | "prove" | "gasPrices" | "feeHistory" | "findLogs"
@@ -41,10 +42,6 @@ export function localPorts(
     prove: (...at) => view.prove(...at),
     gasPrices: createGasPriceOracle(gasPrice, fees),
     feeHistory: createFeeHistoryReader(fees),
-    async findLogs(...query) {
-      const found = findQuickly(...query);
-      if (found === undefined) throw new NotOnThisThread("the main thread has wide searches made");
-      return found;
-    },
+    findLogs: async (...query) => findQuickly(...query) ?? lasting.findLogs(...query),
   };
 }

@@ -3,59 +3,69 @@ import { createEventSource, type EventSource } from "../../rpc/threads/eventFeed
 import { createPoolHost, type PoolHost } from "../../rpc/threads/poolHost.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createRequestHost, type RequestHost } from "../../rpc/threads/requestHost.ts";
-import { SupervisedThread } from "../../workers/supervisedThread.ts";
-import { workerEntry } from "../../workers/workerEntry.ts";
-import type { RpcThreadData } from "./threadData.ts";
+import type { SupervisedThread } from "../../workers/supervisedThread.ts";
+import type { LoadingThread } from "./loadingThreads.ts";
+import type { RpcThreadData, ThreadMessage } from "./threadData.ts";
 import type { ThreadParts } from "./threadParts.ts";
 
-/** One thread, started again whenever it ends. */
-export class RpcThread {
-  private readonly parts: ThreadParts;
-  private readonly thread: SupervisedThread<FromThread>;
-  private readonly data: RpcThreadData;
-  private host: RequestHost;
-  private poolHost: PoolHost;
+/** The main thread's side of a thread, from its start to its end. */
+interface Hosts {
+  readonly requests: RequestHost;
+  readonly transactions: PoolHost;
   /** Events for its subscribers. */
-  events: EventSource;
-  private hasBegun = false;
+  readonly events: EventSource;
+}
+
+/**
+ * One thread, started again whenever it ends:
+ *
+ *     loads its code ──┬──> is told what to open ──> listens ──(ends)──> loads its code ──> ...
+ *     begin ───────────┘
+ */
+export class RpcThread {
+  private readonly thread: SupervisedThread<FromThread>;
+  /** What it opens; undefined before `begin`. */
+  private begun: { readonly data: RpcThreadData; readonly parts: ThreadParts } | undefined;
+  private hosts: Hosts | undefined;
+  /** Times that the thread ended. */
+  private ends = 0;
   private onFlushed: (() => void)[] = [];
   private onOpened: () => void = () => undefined;
   private onClosed: () => void = () => undefined;
   private isClosing = false;
 
-  constructor(data: RpcThreadData, parts: ThreadParts) {
-    this.parts = parts;
-    this.data = data;
-    this.host = this.newHost();
-    this.poolHost = this.newPoolHost();
-    this.events = this.newEvents();
-    this.thread = new SupervisedThread<FromThread>(
-      { entry: workerEntry("rpcWorker"), workerData: data, ...MEMORY },
-      {
-        ready: () => void this.open(),
-        receive: (message) => this.receive(message),
-        died: (error) => this.died(error),
-      },
-    );
-    this.thread.start();
+  constructor(loading: LoadingThread) {
+    this.thread = loading.supervised;
+    loading.user = {
+      ready: () => void this.open(),
+      receive: (message) => this.receive(message),
+      died: (error) => this.died(error),
+    };
   }
 
-  post(message: ToThread): void {
-    this.thread.post(message);
-  }
-
-  /** Resolves when it listens for the first time. */
-  begin(): Promise<void> {
-    this.hasBegun = true;
+  /** Has it answer callers. Resolves when it listens for the first time, or cannot for now, which is logged. */
+  begin(data: RpcThreadData, parts: ThreadParts): Promise<void> {
+    this.begun = { data, parts };
     return new Promise((resolve) => {
       this.onOpened = resolve;
       if (this.thread.isReady) void this.open();
+      else this.thread.start();
+      if (this.thread.failure !== undefined) this.died(this.thread.failure);
     });
+  }
+
+  get events(): EventSource | undefined {
+    return this.hosts?.events;
+  }
+
+  /** Sends a message if the thread is open. */
+  post(message: ToThread): void {
+    if (this.hosts !== undefined) this.send(message);
   }
 
   /** Waits a little for the counts: a thread may be busy. */
   async flushCounts(): Promise<void> {
-    if (!this.thread.isReady) return;
+    if (this.hosts === undefined) return;
     const flushed = new Promise<void>((resolve) => this.onFlushed.push(resolve));
     this.post({ kind: "flush" });
     await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, FLUSH_LIMIT_MS).unref())]);
@@ -63,53 +73,62 @@ export class RpcThread {
 
   async close(): Promise<void> {
     this.isClosing = true;
-    if (this.thread.isReady) {
+    if (this.hosts !== undefined) {
       const closed = new Promise<void>((resolve) => {
         this.onClosed = resolve;
       });
       this.post({ kind: "close" });
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSING_LIMIT_MS).unref())]);
     }
-    this.host.drop();
+    this.end();
     await this.thread.close();
   }
 
+  private send(message: ThreadMessage, transferred?: readonly ArrayBuffer[]): void {
+    this.thread.post(message, transferred);
+  }
+
   private async open(): Promise<void> {
-    if (this.isClosing || !this.hasBegun) return;
+    if (this.isClosing || this.begun === undefined) return;
     this.thread.setBusy(true);
-    const { http, webSocket } = this.parts.listeners;
+    const { data, parts } = this.begun;
+    const { http, webSocket } = parts.listeners;
+    const { ends } = this;
     const sockets = await Promise.all([http?.descriptor(), webSocket?.descriptor()]);
-    this.post({ kind: "open", http: sockets[0], webSocket: sockets[1] });
+    if (this.ends !== ends) return;
+    this.hosts = newHosts(data.index, parts, (...sent) => this.send(...sent));
+    this.send({ kind: "open", data, http: sockets[0], webSocket: sockets[1] });
   }
 
   private receive(message: FromThread): void {
+    const { begun, hosts } = this;
+    if (begun === undefined || hosts === undefined) return;
+    const { data, parts } = begun;
     switch (message.kind) {
       case "requests":
-        this.host.receive(message.requests);
+        hosts.requests.receive(message.requests);
         break;
       case "transactions":
-        this.poolHost.receive(message);
+        hosts.transactions.receive(message);
         break;
       case "credit":
-        this.events.credit(message.bytes);
+        hosts.events.credit(message.bytes);
         break;
       case "abandoned":
-        this.host.abandon(message.ids);
+        hosts.requests.abandon(message.ids);
         break;
       case "log":
-        this.parts.writeLine(this.data.index, message.line);
+        parts.writeLine(data.index, message.line);
         break;
       case "counted":
-        for (const one of message.counts) this.parts.count?.(one);
+        for (const one of message.counts) parts.count?.(one);
         break;
       case "flushed":
         for (const resolve of this.onFlushed.splice(0)) resolve();
         break;
       case "opened":
         if (message.failure !== undefined)
-          this.parts.logger
-            .child("rpc")
-            .error({ error: message.failure }, "a thread for callers cannot listen");
+          parts.logger.child("rpc").error({ error: message.failure }, "a thread for callers cannot listen");
         this.onOpened();
         break;
       case "closed":
@@ -119,51 +138,52 @@ export class RpcThread {
   }
 
   private died(error: Error): void {
-    const { logger } = this.parts;
-    this.host.drop();
-    this.poolHost.drop();
-    this.host = this.newHost();
-    this.poolHost = this.newPoolHost();
-    const { connections, index } = this.data;
-    this.parts.interests.change(index, 0);
-    this.events = this.newEvents();
+    this.end();
+    if (this.begun === undefined) return;
+    const { data, parts } = this.begun;
+    const { connections, index } = data;
+    parts.interests.change(index, 0);
     forgetConnections(connections.http, index);
     forgetConnections(connections.webSocket, index);
-    logger
-      .child("rpc")
-      .error(
-        { error, thread: this.data.index },
+    const logger = parts.logger.child("rpc");
+    if (this.thread.failure === undefined) {
+      logger.error(
+        { error, thread: index },
         "a thread for callers ended, with its connections; another one starts",
       );
-  }
-
-  private newEvents(): EventSource {
-    const { interests } = this.parts;
-    return createEventSource(
-      () => interests.of(this.data.index),
-      (events) => this.post(events),
+      return;
+    }
+    logger.error(
+      { error, thread: index },
+      "a thread for callers cannot run; it is tried again from time to time",
     );
+    this.onOpened();
   }
 
-  private newPoolHost(): PoolHost {
-    return createPoolHost(this.parts.pool, (decided) => this.post(decided));
-  }
-
-  private newHost(): RequestHost {
-    const { dispatcher, simulator, readiness, logins, logger } = this.parts;
-    return createRequestHost({
-      dispatcher,
-      simulator,
-      readiness,
-      logins,
-      post: (answers) => this.post({ kind: "answers", answers }),
-      logger: logger.child("rpc"),
-    });
+  private end(): void {
+    this.ends++;
+    this.hosts?.requests.drop();
+    this.hosts?.transactions.drop();
+    this.hosts = undefined;
   }
 }
 
-/** Limits of a thread's heap. */
-const MEMORY = { heapMb: 512, youngMb: 96 };
+function newHosts(
+  index: number,
+  parts: ThreadParts,
+  post: (message: ToThread, transferred?: readonly ArrayBuffer[]) => void,
+): Hosts {
+  const { logger, pool, interests } = parts;
+  return {
+    requests: createRequestHost({
+      ...parts,
+      post: (answers, transferred) => post({ kind: "answers", answers }, transferred),
+      logger: logger.child("rpc"),
+    }),
+    transactions: createPoolHost(pool, post),
+    events: createEventSource(() => interests.of(index), post),
+  };
+}
 
 const FLUSH_LIMIT_MS = 200;
 

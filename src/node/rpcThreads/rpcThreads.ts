@@ -11,6 +11,8 @@ import {
 import { openInterests } from "../../rpc/threads/eventFeed.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
+import type { DescriptorCopier } from "./descriptorCopier.ts";
+import type { LoadingThread, LoadingThreads } from "./loadingThreads.ts";
 import { RpcThread } from "./rpcThread.ts";
 import { openSharedListener, type SharedListener } from "./sharedListener.ts";
 import type { RpcThreadData } from "./threadData.ts";
@@ -18,7 +20,6 @@ import { createThreadLines } from "./threadLines.ts";
 import type { Listeners, RpcThreadsParts } from "./threadParts.ts";
 
 export interface RpcThreadsSettings {
-  readonly threads: number;
   readonly databasePath: string;
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
@@ -32,7 +33,7 @@ export interface RpcThreadsSettings {
 /** JSON-RPC on threads of its own, which share one port for HTTP and one for WebSocket. */
 export interface RpcThreads {
   readonly servers: { readonly http?: OpenPort; readonly webSocket?: OpenPort };
-  /** Has the threads answer. Until then the port is theirs, and connections wait. Resolves when all of them do. */
+  /** Has the threads answer. Until then the port is theirs, and connections wait. Resolves when the first one does. */
   begin(): Promise<void>;
   /** Resolves when all that the threads have counted is in the metrics. */
   flushCounts(): Promise<void>;
@@ -49,12 +50,22 @@ export interface RpcThreadsError extends Err<ServerErrorCode> {
   readonly option: "--rpc-http" | "--rpc-ws";
 }
 
-/** Takes the ports, and starts the threads. */
+/** Takes the ports. */
 export async function openRpcThreads(
   settings: RpcThreadsSettings,
   parts: RpcThreadsParts,
+  { threads, copier }: LoadingThreads,
 ): Promise<Result<RpcThreads, ServerErrorCode> | RpcThreadsError> {
-  const { threads, http, webSocket } = settings;
+  const listeners = await openListeners(settings, threads.length, copier);
+  copier.close();
+  return listeners.ok ? ok(new Threads(settings, parts, threads, listeners.value)) : listeners;
+}
+
+async function openListeners(
+  { http, webSocket }: RpcThreadsSettings,
+  threads: number,
+  copier: DescriptorCopier,
+): Promise<Result<Listeners, never> | RpcThreadsError> {
   const opened: Listeners = {};
   for (const [name, option, server] of [
     ["http", "--rpc-http", http],
@@ -64,7 +75,7 @@ export async function openRpcThreads(
     const { host, port } = server;
     const listened = await listening(
       async () => {
-        opened[name] = await openSharedListener(host, port, threads);
+        opened[name] = await openSharedListener(host, port, threads, copier);
       },
       host,
       port,
@@ -73,7 +84,7 @@ export async function openRpcThreads(
     opened.http?.close();
     return { ...listened, option };
   }
-  return ok(new Threads(settings, parts, opened));
+  return ok(opened);
 }
 
 class Threads implements RpcThreads {
@@ -81,14 +92,19 @@ class Threads implements RpcThreads {
   private readonly threads: readonly RpcThread[];
   private readonly listeners: Listeners;
   private readonly stops: readonly (() => void)[];
+  private readonly beginOne: (thread: RpcThread, index: number) => Promise<void>;
 
-  constructor(settings: RpcThreadsSettings, parts: RpcThreadsParts, listeners: Listeners) {
-    const { threads, http, webSocket } = settings;
+  constructor(
+    settings: RpcThreadsSettings,
+    parts: RpcThreadsParts,
+    threads: readonly LoadingThread[],
+    listeners: Listeners,
+  ) {
+    const { http, webSocket } = settings;
     this.listeners = listeners;
-    const connections = {
-      http: createConnectionMemory(threads),
-      webSocket: createConnectionMemory(threads),
-    };
+    this.threads = threads.map((thread) => new RpcThread(thread));
+    const count = threads.length;
+    const connections = { http: createConnectionMemory(count), webSocket: createConnectionMemory(count) };
     const close = (): Promise<void> => this.close();
     this.servers = {
       ...(http && listeners.http && { http: portOf(http.host, listeners.http, connections.http, close) }),
@@ -101,7 +117,7 @@ class Threads implements RpcThreads {
     floors.write(parts.pool.blockFloors);
     parts.pool.onFloorsChanged(floors.write);
     const writeLine = createThreadLines(parts.logger, () => performance.now());
-    const interests = openInterests(threads);
+    const interests = openInterests(count);
     const threadParts = { ...parts, listeners, writeLine, interests };
     const shared = {
       connections,
@@ -109,20 +125,21 @@ class Threads implements RpcThreads {
       interests: interests.memory,
       subscriptions: new SharedArrayBuffer(4),
     };
-    this.threads = Array.from({ length: threads }, (_, index) => {
-      return new RpcThread(dataOf(settings, parts, { index, ...shared }), threadParts);
-    });
+    this.beginOne = (thread, index) =>
+      thread.begin(dataOf(settings, parts, { index, ...shared }), threadParts);
     const each = (tell: (thread: RpcThread) => void): void => this.threads.forEach(tell);
     this.stops = [
       parts.onHeadChanged(() => each((thread) => thread.post({ kind: "head" }))),
-      parts.pool.onAdded(({ transaction }) => each(({ events }) => events.added(transaction))),
-      parts.pool.onDropped(({ transaction }) => each(({ events }) => events.dropped(transaction))),
-      parts.onSyncChanged((status) => each(({ events }) => events.syncing(status))),
+      parts.pool.onAdded(({ transaction }) => each(({ events }) => events?.added(transaction))),
+      parts.pool.onDropped(({ transaction }) => each(({ events }) => events?.dropped(transaction))),
+      parts.onSyncChanged((status) => each(({ events }) => events?.syncing(status))),
     ];
   }
 
   readonly begin = async (): Promise<void> => {
-    await Promise.all(this.threads.map((thread) => thread.begin()));
+    const [first, ...others] = this.threads;
+    if (first !== undefined) await this.beginOne(first, 0);
+    for (const [index, thread] of others.entries()) void this.beginOne(thread, index + 1);
   };
 
   async flushCounts(): Promise<void> {

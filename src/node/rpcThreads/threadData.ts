@@ -2,9 +2,10 @@ import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
 import type { ConnectionMemory } from "../../rpc/server/sharedConnections.ts";
+import type { ToThread } from "../../rpc/threads/protocol.ts";
 import type { IssuedKeys } from "../access/access.ts";
 
-/** What a thread that answers callers is started with. */
+/** What a thread that answers callers works with, known once the node is open. */
 export interface RpcThreadData {
   readonly databasePath: string;
   /** Without the genesis accounts, which are not needed here. */
@@ -29,3 +30,14 @@ export interface RpcThreadData {
   /** Public keys of the tokens that this node issues. */
   readonly issuedKeys: IssuedKeys;
 }
+
+/** The first message to a thread, whenever it starts: its data, and sockets that listen already. */
+export interface OpenMessage {
+  readonly kind: "open";
+  readonly data: RpcThreadData;
+  readonly http: number | undefined;
+  readonly webSocket: number | undefined;
+}
+
+/** What a thread is sent. */
+export type ThreadMessage = OpenMessage | ToThread;

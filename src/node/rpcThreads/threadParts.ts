@@ -1,4 +1,6 @@
 import type { Simulator } from "../../execution/simulation/callRequest.ts";
+import type { StateQueryRunner } from "../../execution/simulation/stateQuery.ts";
+import type { FindLogs } from "../../logs/findLogs.ts";
 import type { RootLogger } from "../../observability/logger.ts";
 import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { CallAnswerer } from "../../rpc/dispatcher.ts";
@@ -6,6 +8,7 @@ import type { SyncStatus } from "../../rpc/ports.ts";
 import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import type { Interests } from "../../rpc/threads/eventFeed.ts";
+import type { Tracer } from "../../tracers/traceJob.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { Access } from "../access/access.ts";
 import type { SharedListener } from "./sharedListener.ts";
@@ -14,7 +17,11 @@ import type { SharedListener } from "./sharedListener.ts";
 export interface RpcThreadsParts {
   /** Answers what threads do not answer themselves. */
   readonly dispatcher: CallAnswerer;
+  /** Run what lasts, on threads that can be terminated. */
   readonly simulator: Simulator;
+  readonly stateQueries: StateQueryRunner;
+  readonly tracer: Tracer;
+  readonly findLogs: FindLogs;
   readonly pool: Pick<TxPool, "add" | "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
   readiness(query: URLSearchParams): Objections;
   readonly logins: Access["logins"];

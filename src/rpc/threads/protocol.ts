@@ -1,6 +1,10 @@
 import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
+import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
+import type { FoundLogs } from "../../logs/findLogs.ts";
+import type { BlockRange, LogCriteria } from "../../logs/logQuery.ts";
 import type { LogLine } from "../../observability/remoteLogger.ts";
 import type { JsonPiece } from "../../primitives/jsonPieces.ts";
+import type { TraceJob, TraceResult } from "../../tracers/traceJob.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
 import type { LoginAnswer, LoginAttempt } from "../access/gate.ts";
 import type { Json } from "../method.ts";
@@ -24,7 +28,16 @@ export type ThreadRequest =
       readonly params: readonly unknown[];
       readonly caller: RemoteCaller;
     }
+  /** Work for threads that can be terminated, whose queues are the main thread's: one for the callers of all threads. */
   | { readonly kind: "simulate"; readonly job: SimulationJob; readonly caller: RemoteCaller }
+  | { readonly kind: "query"; readonly job: StateQuery; readonly caller: RemoteCaller }
+  | { readonly kind: "trace"; readonly job: TraceJob; readonly caller: RemoteCaller }
+  | {
+      readonly kind: "logs";
+      readonly criteria: LogCriteria;
+      readonly range: BlockRange;
+      readonly caller: RemoteCaller;
+    }
   | { readonly kind: "readiness"; readonly query: string }
   | { readonly kind: "login"; readonly server: "http" | "webSocket"; readonly attempt: LoginAttempt };
 
@@ -43,6 +56,9 @@ export type RemoteAnswer =
 export interface AnswerOf {
   readonly call: RemoteAnswer;
   readonly simulate: SimulationResult;
+  readonly query: StateQueryResult;
+  readonly trace: TraceResult;
+  readonly logs: FoundLogs;
   readonly readiness: Objections;
   readonly login: LoginAnswer;
 }
@@ -98,8 +114,6 @@ export type ToThread =
       readonly areLost: boolean;
     }
   | { readonly kind: "syncing"; readonly status: SyncStatus | undefined }
-  /** Opens the servers on sockets that listen already. */
-  | { readonly kind: "open"; readonly http: number | undefined; readonly webSocket: number | undefined }
   | { readonly kind: "access"; readonly access: unknown }
   /** Send what was counted: metrics are about to be read. */
   | { readonly kind: "flush" }

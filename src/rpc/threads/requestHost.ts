@@ -1,8 +1,11 @@
 import type { Simulator } from "../../execution/simulation/callRequest.ts";
+import type { StateQueryRunner } from "../../execution/simulation/stateQuery.ts";
+import type { FindLogs } from "../../logs/findLogs.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+import type { Tracer } from "../../tracers/traceJob.ts";
 import type { Login } from "../access/gate.ts";
 import type { CallAnswerer } from "../dispatcher.ts";
 import type { Caller } from "../endpoint.ts";
@@ -21,11 +24,15 @@ export interface RequestHost {
 
 export interface RequestHostParts {
   readonly dispatcher: CallAnswerer;
-  /** Runs calls that last, on threads that can be terminated. */
+  /** Run what lasts, on threads that can be terminated. */
   readonly simulator: Simulator;
+  readonly stateQueries: StateQueryRunner;
+  readonly tracer: Tracer;
+  readonly findLogs: FindLogs;
   readiness(query: URLSearchParams): Objections;
   readonly logins: { readonly http: Login | undefined; readonly webSocket: Login | undefined };
-  post(answers: readonly NumberedAnswer[]): void;
+  /** Sends answers; their large parts are handed over, not copied. */
+  post(answers: readonly NumberedAnswer[], transferred: readonly ArrayBuffer[]): void;
   readonly logger: Logger;
 }
 
@@ -114,7 +121,7 @@ class Requests implements RequestHost {
     id: number,
     request: ThreadRequest,
   ): AnswerOf[keyof AnswerOf] | Promise<AnswerOf[keyof AnswerOf]> {
-    const { dispatcher, simulator, readiness, logins } = this.parts;
+    const { dispatcher, simulator, stateQueries, tracer, findLogs, readiness, logins } = this.parts;
     switch (request.kind) {
       case "call": {
         const { method, params, caller } = request;
@@ -123,6 +130,12 @@ class Requests implements RequestHost {
       }
       case "simulate":
         return simulator.run(request.job, this.callerOf(id, request.caller));
+      case "query":
+        return stateQueries.query(request.job, this.callerOf(id, request.caller));
+      case "trace":
+        return tracer.run(request.job, this.callerOf(id, request.caller));
+      case "logs":
+        return findLogs(request.criteria, request.range, this.callerOf(id, request.caller));
       case "readiness":
         return readiness(new URLSearchParams(request.query));
       case "login":
@@ -172,6 +185,21 @@ class Requests implements RequestHost {
   private send(): void {
     const { answers } = this;
     this.answers = [];
-    if (!this.isDropped) this.parts.post(answers);
+    if (!this.isDropped) this.parts.post(answers, answers.flatMap(buffersOf));
   }
+}
+
+/** Memory of a trace or of found logs, which was handed over by the thread that wrote it and which nobody else has. */
+function buffersOf(numbered: NumberedAnswer): readonly ArrayBuffer[] {
+  if ("failed" in numbered) return [];
+  const { answer } = numbered;
+  if (typeof answer !== "object" || !("kind" in answer)) return [];
+  if (answer.kind === "traced") return [answer.json.buffer];
+  if (answer.kind !== "found") return [];
+  return answer.pieces.flatMap((piece) => {
+    if (typeof piece === "string") return [];
+    const { buffer } = piece;
+    const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === piece.length;
+    return isWhole ? [buffer] : [];
+  });
 }

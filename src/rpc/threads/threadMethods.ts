@@ -11,7 +11,7 @@ import { fromRemote } from "./remoteAnswer.ts";
  * The methods of a thread that answers callers:
  *
  *   no ports                          here
- *   ports that a thread has (LOCAL)   here, on a view of the newest head
+ *   ports that a thread has (LOCAL)   here, on a view of the newest head; what lasts, on a thread that can be terminated
  *   those and the pool                here; on the main thread when the pool is asked, as for what is not in a block
  *   others                            on the main thread
  */
@@ -23,8 +23,9 @@ export function threadMethods(
   const waiter = { view, waiting: undefined as Promise<boolean> | undefined };
 
   return methods.map((method) => {
-    const { name, ports = [] } = method;
-    if (ports.length === 0) return method;
+    const { name } = method;
+    const place = placeOf(method);
+    if (place === "anywhere") return method;
 
     async function forward(params: readonly unknown[], context: CallContext<RpcBackend>): Promise<Answer> {
       const request = { kind: "call", method: name, params, caller: callerOf(context) } as const;
@@ -32,8 +33,7 @@ export function threadMethods(
       return answer === "busy" ? ERRORS.tooManyCalls : fromRemote(answer);
     }
 
-    const isHere = ports.every((port) => LOCAL.has(port)) && ports.some((port) => port !== "pool");
-    if (!isHere) {
+    if (place === "main thread") {
       const overlap = method.isGuarded === true ? {} : { mayOverlap: method.mayOverlap ?? "many" };
       return { ...method, ...overlap, runUndecoded: forward };
     }
@@ -75,6 +75,16 @@ export function threadMethods(
   });
 }
 
+/** Where a method runs when threads answer; "thread and pool" asks the main thread for what is not in a block. */
+export type MethodPlace = "anywhere" | "thread" | "thread and pool" | "main thread";
+
+export function placeOf({ ports = [] }: Pick<RpcMethod, "ports">): MethodPlace {
+  if (ports.length === 0) return "anywhere";
+  const isHere = ports.every((port) => LOCAL.has(port)) && ports.some((port) => port !== "pool");
+  if (!isHere) return "main thread";
+  return ports.includes("pool") ? "thread and pool" : "thread";
+}
+
 /** Ports that a thread has itself, and the pool, which it has in name only. */
 type LocalPort =
   | "chain"
@@ -82,6 +92,8 @@ type LocalPort =
   | "clock"
   | "settings"
   | "simulator"
+  | "stateQueries"
+  | "tracer"
   | "prove"
   | "submit"
   | "gasPrices"
@@ -94,6 +106,8 @@ const LOCAL: ReadonlySet<keyof RpcBackend> = new Set<LocalPort>([
   "clock",
   "settings",
   "simulator",
+  "stateQueries",
+  "tracer",
   "prove",
   "submit",
   "gasPrices",

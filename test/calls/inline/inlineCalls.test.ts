@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../../../src/calls/callPool.ts";
-import { TRIAL_MS } from "../../../src/calls/inline/callCostEstimate.ts";
+import { createCallCostEstimate, TRIAL_MS } from "../../../src/calls/inline/callCostEstimate.ts";
 import { SLICE_MS } from "../../../src/calls/inline/callSlice.ts";
 import { createInlineCalls, type HeadChain } from "../../../src/calls/inline/inlineCalls.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
@@ -111,6 +111,10 @@ function someInlineCalls(changes: { readonly readings?: number; readonly isExecu
       return pool.run(job, requester);
     },
   };
+  const tick = (): number => {
+    nowMs += 1 / readings;
+    return nowMs;
+  };
   const calls = createInlineCalls({
     spec,
     gasCap: 0n,
@@ -122,10 +126,8 @@ function someInlineCalls(changes: { readonly readings?: number; readonly isExecu
       stateAt: (number) => chain.stateAt(number),
     },
     pool: countingPool,
-    nowMs: () => {
-      nowMs += 1 / readings;
-      return nowMs;
-    },
+    costs: createCallCostEstimate(tick),
+    nowMs: tick,
   });
   return {
     run: (job: SimulationJob) => calls.run(job, aCaller),
@@ -281,6 +283,12 @@ describe("inline calls", () => {
       let readings = 0;
       let nowMs = 0;
       let readingsBefore = 0;
+      // Only readings advance the clock: code that never reads it would not end with this much gas.
+      const tick = (): number => {
+        nowMs += TRIAL_MS / READINGS;
+        readings++;
+        return nowMs;
+      };
       const calls = createInlineCalls({
         spec,
         gasCap: 0n,
@@ -291,12 +299,8 @@ describe("inline calls", () => {
             return { kind: "timedOut", limitMs: 0 };
           },
         },
-        // Only readings advance the clock: code that never reads it would not end with this much gas.
-        nowMs: () => {
-          nowMs += TRIAL_MS / READINGS;
-          readings++;
-          return nowMs;
-        },
+        costs: createCallCostEstimate(tick),
+        nowMs: tick,
       });
       const job = aCall(endlessAt.get(name) ?? "", { gasLimit: 2n ** 62n });
       expect(await calls.run(job, aCaller)).toEqual({ kind: "timedOut", limitMs: 0 });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createCallCostEstimate } from "../../../src/calls/inline/callCostEstimate.ts";
 import { createInlineCalls } from "../../../src/calls/inline/inlineCalls.ts";
 import type { Chain } from "../../../src/chain/createChain.ts";
 import type { ChainSpec } from "../../../src/chainspec/chainSpec.ts";
@@ -58,6 +59,7 @@ function runCall(): Promise<SimulationResult> {
     gasCap: 0n,
     chain,
     pool: { run: async () => FROM_THE_POOL },
+    costs: createCallCostEstimate(() => 0),
     nowMs: () => 0,
   });
   const overrides = { accounts: [{ address: ANYWHERE, code: BALANCE_OF_RICH }] };

@@ -2,8 +2,10 @@ import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SimulationJob } from "../../../src/execution/simulation/callRequest.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
+import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { ERRORS, RpcError } from "../../../src/rpc/errors/errors.ts";
 import { JsonPieces, RawJson } from "../../../src/rpc/method.ts";
+import { createLastingWork } from "../../../src/rpc/threads/lastingWork.ts";
 import { createMainThread, type MainThread } from "../../../src/rpc/threads/mainThread.ts";
 import type { FromThread, NumberedAnswer, RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
 import { fromRemote } from "../../../src/rpc/threads/remoteAnswer.ts";
@@ -28,9 +30,12 @@ function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) 
   const host: RequestHost = createRequestHost({
     dispatcher: toy.dispatcher,
     simulator: { run: () => Promise.reject(new Error("nothing is simulated")) },
+    stateQueries: { query: () => Promise.reject(new Error("no state is queried")) },
+    tracer: { run: () => Promise.reject(new Error("nothing is traced")) },
+    findLogs: () => Promise.reject(new Error("no logs are found")),
     readiness: () => [],
     logins: { http: undefined, webSocket: undefined },
-    post: (answers) => port2.postMessage(answers),
+    post: (answers, transferred) => port2.postMessage(answers, [...transferred]),
     logger: silentLogger,
     ...parts,
   });
@@ -122,6 +127,59 @@ describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
     await expect(main.ask({ kind: "readiness", query: "" })).rejects.toThrow("JSON");
     const job = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
     await expect(main.ask({ kind: "simulate", job, caller: CALLER })).rejects.toThrow("nothing is simulated");
+  });
+});
+
+describe("work that lasts", IN_REAL_TIME, () => {
+  const requester = { remoteHost: "10.0.0.1", client: {}, isAbandoned: () => false };
+
+  it("is queued on the main thread for its caller, and what it finds is handed over without a copy", async () => {
+    const json = new Uint8Array(1000).fill(0x31);
+    const log = new Uint8Array(1000).fill(0x32);
+    const shared = new Uint8Array(new ArrayBuffer(8), 0, 4);
+    const jobs: unknown[] = [];
+    const answer = async <Result>(result: Result, ...job: readonly unknown[]): Promise<Result> => {
+      jobs.push(...job);
+      return result;
+    };
+    const { main } = twoSides({
+      simulator: { run: (job) => answer({ kind: "stateUnavailable" }, job) },
+      stateQueries: { query: (job) => answer({ kind: "busy" }, job) },
+      tracer: { run: (job, { remoteHost }) => answer({ kind: "traced", json }, job, remoteHost) },
+      findLogs: (...query) => answer({ kind: "found", pieces: ["1", log, shared] }, ...query.slice(0, 2)),
+    });
+    const work = createLastingWork(main);
+    const call = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
+    expect(await work.simulator.run(call, requester)).toEqual({ kind: "stateUnavailable" });
+    const query = { kind: "accounts", blockNumber: 2n, from: ZERO_HASH, limit: 3 } as const;
+    expect(await work.stateQueries.query(query, requester)).toEqual({ kind: "busy" });
+    const traced = await work.tracer.run({ kind: "block", blockNumber: 3n }, requester);
+    expect(traced).toEqual({ kind: "traced", json: new Uint8Array(1000).fill(0x31) });
+    const criteria = { addresses: [], topics: ["any" as const] };
+    const found = await work.findLogs(criteria, { from: 1n, to: 2n }, requester);
+    expect(found).toEqual({
+      kind: "found",
+      pieces: ["1", new Uint8Array(1000).fill(0x32), new Uint8Array(4)],
+    });
+    expect(jobs).toEqual([
+      call,
+      query,
+      { kind: "block", blockNumber: 3n },
+      "10.0.0.1",
+      criteria,
+      { from: 1n, to: 2n },
+    ]);
+    // Detached here, except for what is part of other memory.
+    expect([json, log, shared].map(({ length }) => length)).toEqual([0, 0, 4]);
+  });
+
+  it("is refused when the main thread has too many requests", async () => {
+    const work = createLastingWork({ ask: async () => "busy" });
+    const job = { kind: "call", call: {}, blockNumber: 1n } as SimulationJob;
+    expect(await work.simulator.run(job, requester)).toEqual({ kind: "busy" });
+    expect(await work.tracer.run({ kind: "block", blockNumber: 1n }, requester)).toEqual({ kind: "busy" });
+    const criteria = { addresses: [], topics: [] };
+    expect(await work.findLogs(criteria, { from: 0n, to: 0n }, requester)).toEqual({ kind: "busy" });
   });
 });
 

@@ -1,0 +1,173 @@
+import type { MessagePort } from "node:worker_threads";
+import { createInlineCalls } from "../../calls/inline/inlineCalls.ts";
+import { createSliceCosts } from "../../calls/inline/sliceCosts.ts";
+import { type ChainView, openChainView } from "../../chain/view/chainView.ts";
+import { openShownHead } from "../../chain/view/shownHead.ts";
+import type { Settings } from "../../config/settings.ts";
+import { loadInterpreter } from "../../execution/blockSession.ts";
+import type { Simulator } from "../../execution/simulation/callRequest.ts";
+import { createRemoteLogger } from "../../observability/remoteLogger.ts";
+import { durationClock, systemClock } from "../../primitives/clock.ts";
+import { METHODS } from "../../rpc/methods/registry.ts";
+import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
+import { createMessageReader } from "../../rpc/server/messageReader.ts";
+import { type CountSender, createCountSender } from "../../rpc/threads/countSender.ts";
+import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/eventFeed.ts";
+import { createLastingWork, type LastingWork } from "../../rpc/threads/lastingWork.ts";
+import { createMainThread, type MainThread } from "../../rpc/threads/mainThread.ts";
+import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
+import { createTransactionSender, type TransactionSender } from "../../rpc/threads/sender.ts";
+import { threadBackend, threadMethods } from "../../rpc/threads/threadMethods.ts";
+import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
+import { createRemoteSubmission } from "../../txpool/submission.ts";
+import { localPorts } from "./localPorts.ts";
+import type { OpenMessage, RpcThreadData } from "./threadData.ts";
+import { openThreadServers, type ThreadServers } from "./threadServers.ts";
+
+/** What answers the callers of one thread, once it is open. */
+export interface CallerThread {
+  receive(message: ToThread): void;
+}
+
+/**
+ * Reads the database at a snapshot of the newest head, answers callers on ports that all such threads share, and asks the
+ * main thread for the rest. Resolves when it listens, or has reported why it does not.
+ */
+export async function openCallerThread(
+  { data, http, webSocket }: OpenMessage,
+  port: MessagePort,
+): Promise<CallerThread> {
+  const post = (message: FromThread, transferred: readonly ArrayBuffer[] = []): void =>
+    port.postMessage(message, [...transferred]);
+  const logger = createRemoteLogger(data.logLevels, systemClock, (line) => post({ kind: "log", line }));
+  const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
+  const view = openChainView({
+    database,
+    spec: data.spec,
+    shownHead: openShownHead(data.shownHead),
+    logger: logger.child("chain"),
+  });
+  const transactions = createTransactionSender(post);
+  const { feed, onLost } = openEvents(data, post);
+  const counts = data.isMetered
+    ? createCountSender((all) => post({ kind: "counted", counts: all }))
+    : undefined;
+  const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
+  const reader = createMessageReader(durationClock, metrics);
+  const main = createMainThread(post);
+  const lasting = createLastingWork(main);
+  const backend = threadBackend({
+    ...lasting,
+    ...localPorts(data, view, lasting),
+    simulator: simulatorOf(data, view, lasting),
+    submit: createRemoteSubmission(transactions.add),
+  });
+  const servers = await openThreadServers(
+    data,
+    { http, webSocket },
+    {
+      methods: threadMethods(METHODS, { main, view }),
+      backend,
+      view,
+      main,
+      reader,
+      metrics,
+      feed,
+      onLost,
+      logger: logger.child("rpc"),
+    },
+  );
+  post({ kind: "opened", failure: servers.failure });
+  // The first answer does not wait for it: meanwhile calls run on the threads for them.
+  void loadInterpreter();
+
+  async function close(): Promise<void> {
+    await Promise.all(servers.open.map((server) => server.close()));
+    reader.close();
+    counts?.flush();
+    main.close();
+    view.close();
+    await database.close();
+    post({ kind: "closed" });
+  }
+
+  return receiver({ main, transactions, feed, view, counts, servers, post, close });
+}
+
+interface Parts {
+  readonly main: MainThread;
+  readonly transactions: TransactionSender;
+  readonly feed: EventFeed;
+  readonly view: ChainView;
+  readonly counts: CountSender | undefined;
+  readonly servers: ThreadServers;
+  post(message: FromThread): void;
+  close(): Promise<void>;
+}
+
+function receiver(parts: Parts): CallerThread {
+  const { main, transactions, feed, view, counts, servers, post, close } = parts;
+  return {
+    receive(message) {
+      switch (message.kind) {
+        case "answers":
+          main.receive(message.answers);
+          break;
+        case "submitted":
+          transactions.receive(message);
+          break;
+        case "poolEvents":
+        case "syncing":
+          feed.receive(message);
+          break;
+        case "head":
+          view.refresh();
+          break;
+        case "flush":
+          counts?.flush();
+          post({ kind: "flushed" });
+          break;
+        case "access":
+          servers.changeAccess(message.access as Pick<Settings, "http" | "webSocket">);
+          break;
+        case "close":
+          void close();
+          break;
+      }
+    },
+  };
+}
+
+/** The events of the main thread, and what is to be called when some were lost. */
+function openEvents(
+  { interests: memory, index }: RpcThreadData,
+  post: (message: FromThread) => void,
+): { readonly feed: EventFeed; readonly onLost: (listener: () => void) => void } {
+  const interests = openInterests(1, memory);
+  const listeners: (() => void)[] = [];
+  const feed = createEventFeed(
+    (kinds) => interests.change(index, kinds),
+    post,
+    () => {
+      for (const listener of listeners) listener();
+    },
+  );
+  return { feed, onLost: (listener) => void listeners.push(listener) };
+}
+
+/** Calls have a slice here, and then a thread that can be terminated. */
+function simulatorOf(
+  { spec, gasCap }: RpcThreadData,
+  view: ChainView,
+  { simulator }: Pick<LastingWork, "simulator">,
+): Simulator {
+  const nowMs = (): number => performance.now();
+  return createInlineCalls({
+    spec,
+    gasCap,
+    chain: Object.assign(view, { isExecuting: false, isRewriting: false, isReadWhole: true }),
+    pool: simulator,
+    costs: createSliceCosts(nowMs),
+    nowMs,
+  });
+}

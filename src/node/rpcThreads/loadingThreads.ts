@@ -1,0 +1,64 @@
+import { availableParallelism } from "node:os";
+import type { Settings } from "../../config/settings.ts";
+import type { FromThread } from "../../rpc/threads/protocol.ts";
+import { SupervisedThread, type SupervisedThreadUser } from "../../workers/supervisedThread.ts";
+import { workerEntry } from "../../workers/workerEntry.ts";
+import { type DescriptorCopier, startDescriptorCopier } from "./descriptorCopier.ts";
+
+/** Threads for callers that load their code while the node loads its own and opens: the first answer waits for both. */
+export interface LoadingThreads {
+  readonly threads: readonly LoadingThread[];
+  readonly copier: DescriptorCopier;
+  /** Ends them if the node does not open; also called when all has been closed. */
+  close(): Promise<void>;
+}
+
+/** A thread that is used once the node is open. */
+export class LoadingThread {
+  readonly supervised: SupervisedThread<FromThread>;
+  /** Told of what happens to the thread; undefined while the node opens. */
+  user: SupervisedThreadUser<FromThread> | undefined;
+
+  constructor() {
+    this.supervised = new SupervisedThread<FromThread>(
+      { entry: workerEntry("rpcWorker"), ...MEMORY },
+      {
+        ready: () => this.user?.ready(),
+        receive: (message) => this.user?.receive(message),
+        died: (error) => this.user?.died(error),
+      },
+    );
+  }
+}
+
+/** Limits of a thread's heap. */
+const MEMORY = { heapMb: 512, youngMb: 96 };
+
+/**
+ * Starts the first of the threads that the settings want; undefined when the main thread is to answer. Others start when it
+ * answers, since they would take the cores that it needs.
+ */
+export function loadRpcThreads({
+  http,
+  webSocket,
+  rpc,
+}: Pick<Settings, "http" | "webSocket" | "rpc">): LoadingThreads | undefined {
+  const { threads: count = threadsByCores() } = rpc;
+  if (count === 0 || (http === undefined && webSocket === undefined)) return undefined;
+  const threads = Array.from({ length: count }, () => new LoadingThread());
+  const copier = startDescriptorCopier();
+  threads[0]?.supervised.start();
+  return {
+    threads,
+    copier,
+    async close() {
+      copier.close();
+      await Promise.all(threads.map(({ supervised }) => supervised.close()));
+    },
+  };
+}
+
+/** One core is left to the thread that makes blocks. */
+function threadsByCores(): number {
+  return Math.max(2, availableParallelism() - 1);
+}

@@ -1,0 +1,129 @@
+import type { ChainView } from "../../chain/view/chainView.ts";
+import type { HttpSettings, Settings, WebSocketSettings } from "../../config/settings.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { expectDefined } from "../../primitives/assert.ts";
+import { durationClock, systemClock } from "../../primitives/clock.ts";
+import type { Result } from "../../primitives/result.ts";
+import type { Login } from "../../rpc/access/gate.ts";
+import { createDispatcher } from "../../rpc/dispatcher.ts";
+import type { RpcMethod } from "../../rpc/method.ts";
+import type { RpcBackend } from "../../rpc/ports.ts";
+import type { RpcMetrics } from "../../rpc/rpcMetrics.ts";
+import type { Objections } from "../../rpc/server/health.ts";
+import { openHttpServer } from "../../rpc/server/http.ts";
+import type { MessageReader } from "../../rpc/server/messageReader.ts";
+import type { RpcServer, ServerErrorCode } from "../../rpc/server/server.ts";
+import { shareConnections } from "../../rpc/server/sharedConnections.ts";
+import { openWebSocketServer } from "../../rpc/server/websocket.ts";
+import { createSubscriptionMethods } from "../../rpc/subscriptions/subscriptions.ts";
+import type { EventFeed } from "../../rpc/threads/eventFeed.ts";
+import type { MainThread } from "../../rpc/threads/mainThread.ts";
+import { serverGate } from "../access/serverGate.ts";
+import { httpServerSettings, offered, webSocketServerSettings } from "../callerAccess.ts";
+import type { OpenMessage, RpcThreadData } from "./threadData.ts";
+
+export interface ThreadServerParts {
+  readonly methods: readonly RpcMethod[];
+  readonly backend: RpcBackend;
+  readonly view: ChainView;
+  readonly main: MainThread;
+  readonly reader: MessageReader;
+  readonly metrics: RpcMetrics | undefined;
+  readonly feed: EventFeed;
+  /** Calls `listener` whenever events were lost. */
+  onLost(listener: () => void): void;
+  readonly logger: Logger;
+}
+
+/** The servers of one thread. */
+export interface ThreadServers {
+  readonly open: readonly RpcServer[];
+  /** Why one of them is not open. */
+  readonly failure: string | undefined;
+  /** Replaces what callers may do. */
+  changeAccess(access: Pick<Settings, "http" | "webSocket">): void;
+}
+
+/** Opens the servers on sockets that listen already. */
+export async function openThreadServers(
+  data: RpcThreadData,
+  sockets: Pick<OpenMessage, "http" | "webSocket">,
+  parts: ThreadServerParts,
+): Promise<ThreadServers> {
+  let access: Pick<Settings, "http" | "webSocket"> = data.servers;
+  const { http, webSocket } = sockets;
+  const opened = [
+    http === undefined ? undefined : await openHttp(data, http, () => access.http, parts),
+    webSocket === undefined ? undefined : await openWebSocket(data, webSocket, () => access.webSocket, parts),
+  ];
+  return {
+    open: opened.flatMap((server) => (server?.ok === true ? [server.value] : [])),
+    failure: opened.flatMap((server) => (server?.ok === false ? [server.error.message] : []))[0],
+    changeAccess(replaced) {
+      access = replaced;
+    },
+  };
+}
+
+function openHttp(
+  data: RpcThreadData,
+  socket: number,
+  access: () => HttpSettings | undefined,
+  parts: ThreadServerParts,
+): Promise<Result<RpcServer, ServerErrorCode>> {
+  const { methods, backend, main, reader, logger, metrics } = parts;
+  const configured = expectDefined(data.servers.http, "the settings of HTTP");
+  const current = (): HttpSettings => access() ?? configured;
+  const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
+  const readiness = async (query: URLSearchParams): Promise<Objections> => {
+    const objections = await main.ask({ kind: "readiness", query: query.toString() });
+    return objections === "busy" ? ["too many requests wait"] : objections;
+  };
+  const shared = shareConnections(data.connections.http, data.index);
+  const settings = { ...httpServerSettings(configured, current), socket, shared };
+  const gate = serverGate(configured, current, gateParts("http", data, parts));
+  return openHttpServer(settings, { dispatcher, readiness, reader, gate, logger, metrics });
+}
+
+function openWebSocket(
+  data: RpcThreadData,
+  socket: number,
+  access: () => WebSocketSettings | undefined,
+  parts: ThreadServerParts,
+): Promise<Result<RpcServer, ServerErrorCode>> {
+  const { methods, backend, view, reader, feed, onLost, logger, metrics } = parts;
+  const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
+  const current = (): WebSocketSettings => access() ?? configured;
+  const newest = new Int32Array(data.subscriptions);
+  const subscriptions = createSubscriptionMethods({
+    chain: view,
+    pool: feed.pool,
+    onSyncChanged: feed.onSyncChanged,
+    logger,
+    metrics,
+    nextId: () => Atomics.add(newest, 0, 1) + 1,
+    onLost,
+  });
+  const offer = offered([...methods, ...subscriptions], current);
+  const dispatcher = createDispatcher(offer, { backend, logger, metrics });
+  const shared = shareConnections(data.connections.webSocket, data.index);
+  const settings = { ...webSocketServerSettings(configured, current), socket, shared };
+  const gate = serverGate(configured, current, gateParts("webSocket", data, parts));
+  return openWebSocketServer(settings, { dispatcher, reader, gate, clock: durationClock, logger, metrics });
+}
+
+/** Log-ins are checked on the main thread's behalf, where the keys are. */
+function gateParts(
+  server: "http" | "webSocket",
+  { servers, issuedKeys }: RpcThreadData,
+  { main, logger, metrics }: ThreadServerParts,
+): Parameters<typeof serverGate>[2] {
+  const login: Login = (attempt) => main.ask({ kind: "login", server, attempt });
+  return {
+    issuedKey: issuedKeys[server],
+    login: servers[server]?.authentication?.users === undefined ? undefined : login,
+    nowMs: systemClock.nowMs,
+    logger,
+    metrics,
+  };
+}
