@@ -110,6 +110,7 @@ async function open(
 ): Promise<Result<Omit<RunningNode, "stop">, StartErrorCode>> {
   const stores = await openStores(context);
   if (!stores.ok) return stores;
+  threads?.startCopier();
   const chainAndPool = await openChainAndPool(context, stores.value);
   if (!chainAndPool.ok) return chainAndPool;
   let reportFailure: (error: unknown) => void = () => undefined;

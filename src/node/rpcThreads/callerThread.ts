@@ -11,6 +11,8 @@ import { durationClock, systemClock } from "../../primitives/clock.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
 import { createMessageReader } from "../../rpc/server/messageReader.ts";
+import { shareHosts } from "../../rpc/server/sharedHosts.ts";
+import { shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { type CountSender, createCountSender } from "../../rpc/threads/countSender.ts";
 import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/eventFeed.ts";
 import { createLastingWork, type LastingWork } from "../../rpc/threads/lastingWork.ts";
@@ -47,14 +49,15 @@ export async function openCallerThread(
     shownHead: openShownHead(data.shownHead),
     logger: logger.child("chain"),
   });
-  const transactions = createTransactionSender(post);
+  const totals = shareTotals(data.held.totals, data.index);
+  const transactions = createTransactionSender(post, totals);
   const { feed, onLost } = openEvents(data, post);
   const counts = data.isMetered
     ? createCountSender((all) => post({ kind: "counted", counts: all }))
     : undefined;
   const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
-  const reader = createMessageReader(durationClock, metrics);
-  const main = createMainThread(post);
+  const reader = createMessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
+  const main = createMainThread(post, totals.requests);
   const lasting = createLastingWork(main);
   const backend = threadBackend({
     ...lasting,
@@ -73,6 +76,7 @@ export async function openCallerThread(
       reader,
       metrics,
       feed,
+      totals,
       onLost,
       logger: logger.child("rpc"),
     },

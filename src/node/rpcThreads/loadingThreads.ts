@@ -8,7 +8,8 @@ import { type DescriptorCopier, startDescriptorCopier } from "./descriptorCopier
 /** Threads for callers that load their code while the node loads its own and opens: the first answer waits for both. */
 export interface LoadingThreads {
   readonly threads: readonly LoadingThread[];
-  readonly copier: DescriptorCopier;
+  /** Starts what copies the descriptors of their sockets, once; later than the threads, which need the cores longer. */
+  startCopier(): DescriptorCopier;
   /** Ends them if the node does not open; also called when all has been closed. */
   close(): Promise<void>;
 }
@@ -46,13 +47,16 @@ export function loadRpcThreads({
   const { threads: count = threadsByCores() } = rpc;
   if (count === 0 || (http === undefined && webSocket === undefined)) return undefined;
   const threads = Array.from({ length: count }, () => new LoadingThread());
-  const copier = startDescriptorCopier();
   threads[0]?.supervised.start();
+  let copier: DescriptorCopier | undefined;
   return {
     threads,
-    copier,
+    startCopier() {
+      copier ??= startDescriptorCopier();
+      return copier;
+    },
     async close() {
-      copier.close();
+      copier?.close();
       await Promise.all(threads.map(({ supervised }) => supervised.close()));
     },
   };

@@ -1,4 +1,5 @@
-import { forgetConnections } from "../../rpc/server/sharedConnections.ts";
+import { forgetHosts } from "../../rpc/server/sharedHosts.ts";
+import { forgetTotals } from "../../rpc/server/sharedTotals.ts";
 import { createEventSource, type EventSource } from "../../rpc/threads/eventFeed.ts";
 import { createPoolHost, type PoolHost } from "../../rpc/threads/poolHost.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
@@ -141,10 +142,10 @@ export class RpcThread {
     this.end();
     if (this.begun === undefined) return;
     const { data, parts } = this.begun;
-    const { connections, index } = data;
+    const { held, index } = data;
     parts.interests.change(index, 0);
-    forgetConnections(connections.http, index);
-    forgetConnections(connections.webSocket, index);
+    for (const memory of [held.http, held.webSocket, held.reading]) forgetHosts(memory, index);
+    forgetTotals(held.totals, index);
     const logger = parts.logger.child("rpc");
     if (this.thread.failure === undefined) {
       logger.error(

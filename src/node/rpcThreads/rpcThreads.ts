@@ -3,11 +3,8 @@ import type { Settings } from "../../config/settings.ts";
 import { type Err, ok, type Result } from "../../primitives/result.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
 import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/server/server.ts";
-import {
-  allConnections,
-  type ConnectionMemory,
-  createConnectionMemory,
-} from "../../rpc/server/sharedConnections.ts";
+import { allOfHosts, createHostMemory, type HostMemory } from "../../rpc/server/sharedHosts.ts";
+import { createTotalsMemory } from "../../rpc/server/sharedTotals.ts";
 import { openInterests } from "../../rpc/threads/eventFeed.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
@@ -54,8 +51,9 @@ export interface RpcThreadsError extends Err<ServerErrorCode> {
 export async function openRpcThreads(
   settings: RpcThreadsSettings,
   parts: RpcThreadsParts,
-  { threads, copier }: LoadingThreads,
+  { threads, startCopier }: LoadingThreads,
 ): Promise<Result<RpcThreads, ServerErrorCode> | RpcThreadsError> {
+  const copier = startCopier();
   const listeners = await openListeners(settings, threads.length, copier);
   copier.close();
   return listeners.ok ? ok(new Threads(settings, parts, threads, listeners.value)) : listeners;
@@ -104,13 +102,18 @@ class Threads implements RpcThreads {
     this.listeners = listeners;
     this.threads = threads.map((thread) => new RpcThread(thread));
     const count = threads.length;
-    const connections = { http: createConnectionMemory(count), webSocket: createConnectionMemory(count) };
+    const held = {
+      http: createHostMemory(count),
+      webSocket: createHostMemory(count),
+      reading: createHostMemory(count),
+      totals: createTotalsMemory(count),
+    };
     const close = (): Promise<void> => this.close();
     this.servers = {
-      ...(http && listeners.http && { http: portOf(http.host, listeners.http, connections.http, close) }),
+      ...(http && listeners.http && { http: portOf(http.host, listeners.http, held.http, close) }),
       ...(webSocket &&
         listeners.webSocket && {
-          webSocket: portOf(webSocket.host, listeners.webSocket, connections.webSocket, close),
+          webSocket: portOf(webSocket.host, listeners.webSocket, held.webSocket, close),
         }),
     };
     const floors = openSharedFloors();
@@ -120,7 +123,7 @@ class Threads implements RpcThreads {
     const interests = openInterests(count);
     const threadParts = { ...parts, listeners, writeLine, interests };
     const shared = {
-      connections,
+      held,
       floors: floors.memory,
       interests: interests.memory,
       subscriptions: new SharedArrayBuffer(4),
@@ -161,14 +164,14 @@ class Threads implements RpcThreads {
 function portOf(
   host: string,
   { port }: SharedListener,
-  connections: ConnectionMemory,
+  connections: HostMemory,
   close: () => Promise<void>,
 ): OpenPort {
   return {
     host,
     port,
     get connectionCount() {
-      return allConnections(connections);
+      return allOfHosts(connections);
     },
     close,
   };
@@ -177,7 +180,7 @@ function portOf(
 function dataOf(
   { databasePath, spec, gasCap, http, webSocket, answers, issuedKeys }: RpcThreadsSettings,
   { shownHead, count, logger }: RpcThreadsParts,
-  own: Pick<RpcThreadData, "index" | "connections" | "floors" | "interests" | "subscriptions">,
+  own: Pick<RpcThreadData, "index" | "held" | "floors" | "interests" | "subscriptions">,
 ): RpcThreadData {
   return {
     databasePath,

@@ -1,7 +1,8 @@
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
-import type { ConnectionMemory } from "../../rpc/server/sharedConnections.ts";
+import type { HostMemory } from "../../rpc/server/sharedHosts.ts";
+import type { TotalsMemory } from "../../rpc/server/sharedTotals.ts";
 import type { ToThread } from "../../rpc/threads/protocol.ts";
 import type { IssuedKeys } from "../access/access.ts";
 
@@ -20,7 +21,8 @@ export interface RpcThreadData {
   /** Memory of the price floors (sharedFloors.ts), in the place of those in the settings. */
   readonly floors: SharedArrayBuffer;
   readonly settings: RpcSettings;
-  readonly connections: { readonly http: ConnectionMemory; readonly webSocket: ConnectionMemory };
+  /** Memory of what callers have on all threads. */
+  readonly held: HeldMemory;
   /** Memory of the events that threads want (eventFeed.ts), and of the newest number of a subscription. */
   readonly interests: SharedArrayBuffer;
   readonly subscriptions: SharedArrayBuffer;
@@ -29,6 +31,14 @@ export interface RpcThreadData {
   readonly isMetered: boolean;
   /** Public keys of the tokens that this node issues. */
   readonly issuedKeys: IssuedKeys;
+}
+
+/** Memory of what callers have on all threads: connections, characters of large messages that wait to be read, and the rest. */
+export interface HeldMemory {
+  readonly http: HostMemory;
+  readonly webSocket: HostMemory;
+  readonly reading: HostMemory;
+  readonly totals: TotalsMemory;
 }
 
 /** The first message to a thread, whenever it starts: its data, and sockets that listen already. */

@@ -13,7 +13,8 @@ import type { Objections } from "../../rpc/server/health.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
 import type { MessageReader } from "../../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../../rpc/server/server.ts";
-import { shareConnections } from "../../rpc/server/sharedConnections.ts";
+import { shareHosts } from "../../rpc/server/sharedHosts.ts";
+import type { SharedTotals } from "../../rpc/server/sharedTotals.ts";
 import { openWebSocketServer } from "../../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../../rpc/subscriptions/subscriptions.ts";
 import type { EventFeed } from "../../rpc/threads/eventFeed.ts";
@@ -30,6 +31,7 @@ export interface ThreadServerParts {
   readonly reader: MessageReader;
   readonly metrics: RpcMetrics | undefined;
   readonly feed: EventFeed;
+  readonly totals: SharedTotals;
   /** Calls `listener` whenever events were lost. */
   onLost(listener: () => void): void;
   readonly logger: Logger;
@@ -71,7 +73,7 @@ function openHttp(
   access: () => HttpSettings | undefined,
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, main, reader, logger, metrics } = parts;
+  const { methods, backend, main, reader, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.http, "the settings of HTTP");
   const current = (): HttpSettings => access() ?? configured;
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
@@ -79,10 +81,10 @@ function openHttp(
     const objections = await main.ask({ kind: "readiness", query: query.toString() });
     return objections === "busy" ? ["too many requests wait"] : objections;
   };
-  const shared = shareConnections(data.connections.http, data.index);
+  const shared = shareHosts(data.held.http, data.index);
   const settings = { ...httpServerSettings(configured, current), socket, shared };
   const gate = serverGate(configured, current, gateParts("http", data, parts));
-  return openHttpServer(settings, { dispatcher, readiness, reader, gate, logger, metrics });
+  return openHttpServer(settings, { dispatcher, readiness, reader, gate, totals, logger, metrics });
 }
 
 function openWebSocket(
@@ -91,7 +93,7 @@ function openWebSocket(
   access: () => WebSocketSettings | undefined,
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, view, reader, feed, onLost, logger, metrics } = parts;
+  const { methods, backend, view, reader, feed, totals, onLost, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
   const current = (): WebSocketSettings => access() ?? configured;
   const newest = new Int32Array(data.subscriptions);
@@ -102,14 +104,23 @@ function openWebSocket(
     logger,
     metrics,
     nextId: () => Atomics.add(newest, 0, 1) + 1,
+    criteria: totals.criteria,
     onLost,
   });
   const offer = offered([...methods, ...subscriptions], current);
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
-  const shared = shareConnections(data.connections.webSocket, data.index);
+  const shared = shareHosts(data.held.webSocket, data.index);
   const settings = { ...webSocketServerSettings(configured, current), socket, shared };
   const gate = serverGate(configured, current, gateParts("webSocket", data, parts));
-  return openWebSocketServer(settings, { dispatcher, reader, gate, clock: durationClock, logger, metrics });
+  return openWebSocketServer(settings, {
+    dispatcher,
+    reader,
+    gate,
+    clock: durationClock,
+    totals,
+    logger,
+    metrics,
+  });
 }
 
 /** Log-ins are checked on the main thread's behalf, where the keys are. */

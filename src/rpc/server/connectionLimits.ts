@@ -5,7 +5,7 @@ import { ARRIVAL_TIMES, type ArrivalTimes, IDLE_SPARE_MS } from "./limits.ts";
 import { logRefusal } from "./refusalLog.ts";
 import { canonicalAddress, remoteHostOf } from "./remoteHost.ts";
 import { logRefusedConnections, type OpenConnections } from "./server.ts";
-import type { SharedConnections } from "./sharedConnections.ts";
+import type { SharedHosts } from "./sharedHosts.ts";
 
 export interface ConnectionLimits {
   readonly maxActiveConnections: number;
@@ -16,7 +16,7 @@ export interface ConnectionLimits {
   /** For tests; ARRIVAL_TIMES if not given. */
   readonly arrivalTimes?: ArrivalTimes;
   /** The connections of the other threads that serve the port. */
-  readonly shared?: SharedConnections | undefined;
+  readonly shared?: SharedHosts | undefined;
 }
 
 export interface LimitingParts {
@@ -92,11 +92,11 @@ class ConnectionTable implements LimitedConnections {
       return;
     }
     this.open.set(socket, new OpenConnection(socket, remoteHost));
-    this.limits.shared?.added(remoteHost);
+    this.limits.shared?.add(remoteHost, 1);
     this.logger.often("trace", "connection opened", () => ({ client: remoteHost }));
     socket.once("close", () => {
       this.open.delete(socket);
-      this.limits.shared?.removed(remoteHost);
+      this.limits.shared?.add(remoteHost, -1);
       this.logger.often("trace", "connection closed", () => ({
         client: remoteHost,
         bytes: socket.bytesRead,

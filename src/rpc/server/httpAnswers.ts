@@ -9,6 +9,7 @@ import { prettyJson, prettySlices } from "../results/prettyJson.ts";
 import { respondJson } from "./httpResponse.ts";
 import { InFlightResponses } from "./inFlightResponses.ts";
 import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
+import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
 
 export interface HttpAnswerSettings {
   /** Pretty-prints answers, except those to batches. */
@@ -17,14 +18,25 @@ export interface HttpAnswerSettings {
   readonly unreadLimitBytes?: number;
 }
 
+export interface HttpAnswerParts {
+  readonly logger: Logger;
+  /** What is held together with other threads; nothing is if not given. */
+  readonly totals?: Pick<SharedTotals, "httpAnswers"> | undefined;
+}
+
 /** Sends the answers of the HTTP server: small ones at once, large ones no faster than the client reads. */
 export class HttpAnswers {
   private readonly isPretty: boolean;
   private readonly inFlight: InFlightResponses;
 
-  constructor({ isPretty, unreadLimitBytes = ALL_ANSWERS_BYTES }: HttpAnswerSettings, logger: Logger) {
+  constructor(
+    { isPretty, unreadLimitBytes = ALL_ANSWERS_BYTES }: HttpAnswerSettings,
+    { logger, totals: { httpAnswers: total } = shareTotals() }: HttpAnswerParts,
+  ) {
     this.isPretty = isPretty;
-    this.inFlight = new InFlightResponses(unreadLimitBytes, logger);
+    this.inFlight = new InFlightResponses(unreadLimitBytes, logger, total);
+    // Another thread may need room although this one writes nothing more.
+    if (total.threads > 1) setInterval(() => this.inFlight.cutSlowest(), CHECK_PAUSE_MS).unref();
   }
 
   /** Whether the answer takes too long to send, or to pretty-print, in one event-loop slice. */
@@ -157,3 +169,5 @@ function writePiece(response: ServerResponse, piece: JsonPiece): void | Promise<
 
 /** One for each response that may wait, and some for other listeners. */
 const SOCKET_LISTENERS = 2 * PIPELINE_LIMIT;
+
+const CHECK_PAUSE_MS = 100;

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/onceKnown.ts";
 import { type Gate, tokenOf } from "../access/gate.ts";
 import type { Grant } from "../access/grant.ts";
@@ -11,7 +10,7 @@ import { errorReply } from "../reply.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { acceptsJson } from "./accept.ts";
 import type { ForeignRule } from "./foreignPages.ts";
-import { type HttpAnswerSettings, HttpAnswers } from "./httpAnswers.ts";
+import { type HttpAnswerParts, type HttpAnswerSettings, HttpAnswers } from "./httpAnswers.ts";
 import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
 import type { MessageReader } from "./messageReader.ts";
@@ -29,12 +28,11 @@ export interface HttpRequestSettings extends HttpAnswerSettings {
   readonly isForeign: ForeignRule;
 }
 
-export interface HttpRequestParts {
+export interface HttpRequestParts extends HttpAnswerParts {
   readonly dispatcher: Dispatcher;
   readonly reader: MessageReader;
   /** Absent where everybody may call. */
   readonly gate?: Gate | undefined;
-  readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
 }
 
@@ -57,7 +55,7 @@ class HttpRequestHandler {
   constructor(settings: HttpRequestSettings, parts: HttpRequestParts) {
     this.settings = settings;
     this.parts = parts;
-    this.answers = new HttpAnswers(settings, parts.logger);
+    this.answers = new HttpAnswers(settings, parts);
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {

@@ -1,20 +1,23 @@
 import type { ServerResponse } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
 import { remoteHostOf } from "./remoteHost.ts";
+import { holdsTooMuch, type SharedTotal } from "./sharedTotals.ts";
 
 /**
- * Large in-flight answers of one server, with a limit on the memory that they take together. Above the limit it cuts the
- * connections on which nothing was read for the longest time.
+ * Large in-flight answers of one server, on all threads, with a limit on the memory that they take together. Above the limit it
+ * cuts the connections on which nothing was read for the longest time.
  */
 export class InFlightResponses {
   private readonly limitBytes: number;
   private readonly logger: Logger;
+  private readonly total: SharedTotal;
   /** Bytes of each answer, ordered by the time of the last read, oldest first. */
   private readonly bytesOf = new Map<ServerResponse, number>();
 
-  constructor(limitBytes: number, logger: Logger) {
+  constructor(limitBytes: number, logger: Logger, total: SharedTotal) {
     this.limitBytes = limitBytes;
     this.logger = logger;
+    this.total = total;
   }
 
   /** Counts an answer while it is sent. `send` must call `onRead` whenever the client was ready for a part. */
@@ -36,6 +39,7 @@ export class InFlightResponses {
     const before = this.bytesOf.get(response) ?? 0;
     if (bytes === 0) this.bytesOf.delete(response);
     else this.bytesOf.set(response, bytes);
+    this.total.set(this.ownBytes());
     if (bytes > before) this.cutSlowest();
   }
 
@@ -47,18 +51,20 @@ export class InFlightResponses {
     this.bytesOf.set(response, bytes);
   }
 
-  private cutSlowest(): void {
+  /** Cuts connections while all threads hold too much, and this one more than its part. */
+  cutSlowest(): void {
     for (const [{ req }, answerBytes] of this.bytesOf) {
-      if (this.totalBytes() <= this.limitBytes) return;
+      if (!holdsTooMuch(this.total, this.limitBytes)) return;
       if (req.socket.destroyed) continue;
       const remote = remoteHostOf(req.socket.remoteAddress);
       this.logger.warn({ remote, answerBytes }, "HTTP client reads too slowly; connection closed");
       req.socket.destroy();
+      this.total.set(this.ownBytes());
     }
   }
 
   /** Counts only connections that are not cut; one may have several answers. */
-  private totalBytes(): number {
+  private ownBytes(): number {
     let total = 0;
     for (const [{ req }, bytes] of this.bytesOf) if (!req.socket.destroyed) total += bytes;
     return total;

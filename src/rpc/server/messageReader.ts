@@ -10,10 +10,11 @@ import {
   LARGE_MESSAGES_WAITING,
 } from "./limits.ts";
 import { parseMessage, TOO_MANY_PARTS } from "./parseMessage.ts";
+import type { SharedHosts } from "./sharedHosts.ts";
 
 /**
  * Parses the messages of clients. A large message can take a tenth of a second and more, so the large messages of all
- * clients share a fixed part of the main thread's time, and blocks are not delayed by a client that sends many. Remote
+ * clients share a fixed part of the thread's time, and others are not delayed by a client that sends many. Remote
  * hosts take turns. A host may fill at most half of the room that is left, so the next one always finds some.
  */
 export interface MessageReader {
@@ -29,8 +30,12 @@ export interface MessageReader {
 
 type Sender = Pick<Requester, "remoteHost" | "isAbandoned">;
 
-/** With `metrics`, counts refused messages. */
-export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "rejected">): MessageReader {
+/** With `metrics`, counts refused messages. `shared` is what waits on other threads. */
+export function createMessageReader(
+  clock: Clock,
+  metrics?: Pick<RpcMetrics, "rejected">,
+  shared?: SharedHosts,
+): MessageReader {
   const ingressBudget = createIngressBudget(clock, {
     share: LARGE_MESSAGES_TIME_SHARE,
     burstMs: LARGE_MESSAGES_BURST_MS,
@@ -40,13 +45,19 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
   /** The same by remote host, without those that have none. */
   const waitingOf = new Map<string, number>();
 
-  function exceedsLimit(remoteHost: string, length: number): boolean {
-    const own = waitingOf.get(remoteHost) ?? 0;
-    return waiting > 0 && own + length > LARGE_MESSAGES_WAITING - waiting;
+  /** Counts a message, unless it is too much. Counted first, so that two threads cannot both take what is left. */
+  function admits(remoteHost: string, length: number): boolean {
+    countWaiting(remoteHost, length);
+    const before = waiting - length + (shared?.others ?? 0);
+    const ofHost = (waitingOf.get(remoteHost) ?? 0) + (shared?.othersOf(remoteHost) ?? 0);
+    if (before === 0 || ofHost <= LARGE_MESSAGES_WAITING - before) return true;
+    countWaiting(remoteHost, -length);
+    return false;
   }
 
   function countWaiting(remoteHost: string, length: number): void {
     waiting += length;
+    shared?.add(remoteHost, length);
     const own = (waitingOf.get(remoteHost) ?? 0) + length;
     if (own === 0) waitingOf.delete(remoteHost);
     else waitingOf.set(remoteHost, own);
@@ -55,7 +66,6 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
   /** Parses when the sender's turn comes, then yields to the event loop before the value is used. */
   async function readInTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
     const { remoteHost } = sender;
-    countWaiting(remoteHost, text.length);
     const read = await new Promise<{ readonly value: unknown } | undefined>((resolve) =>
       ingressBudget.take(
         () => resolve(sender.isAbandoned() ? undefined : { value: parseMessage(text) }),
@@ -73,7 +83,7 @@ export function createMessageReader(clock: Clock, metrics?: Pick<RpcMetrics, "re
         then(parseMessage(text));
         return undefined;
       }
-      if (exceedsLimit(sender.remoteHost, text.length)) {
+      if (!admits(sender.remoteHost, text.length)) {
         metrics?.rejected("busy");
         return "busy";
       }

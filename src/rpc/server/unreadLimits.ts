@@ -1,54 +1,93 @@
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { ALL_BACKLOGS_BYTES } from "./limits.ts";
+import { holdsTooMuch, type SharedTotal, type SharedTotals } from "./sharedTotals.ts";
 import type { ServedConnection } from "./websocketConnection.ts";
 
-/** Bounds the backlogs of notifications of all connections together: above the limit the slowest readers are cut. */
-export function watchBacklogs(
+/** Bounds what the clients of all WebSocket connections leave unread: above a limit the slowest readers are cut. */
+export interface UnreadLimits {
+  /** Called before each notification with the bytes of notifications that wait on its connection. */
+  onBacklog(bytes: number): void;
+  /**
+   * Called with the size of each answer when it is written and, as a negative number, when it is sent or dropped: a client may
+   * request many large ones before the first is ready.
+   */
+  onAnswer(bytes: number): void;
+  stop(): void;
+}
+
+export interface UnreadParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly totals: Pick<SharedTotals, "webSocketAnswers" | "notifications">;
+}
+
+export function limitUnread(
   connections: ReadonlySet<ServedConnection>,
-  { clock, logger }: { readonly clock: Pick<Clock, "nowMs">; readonly logger: Logger },
-): (bytes: number) => void {
+  answerLimitBytes: number,
+  { clock, logger, totals }: UnreadParts,
+): UnreadLimits {
+  const answers = { total: totals.webSocketAnswers, limit: answerLimitBytes, of: answersOf };
+  const backlogs = { total: totals.notifications, limit: ALL_BACKLOGS_BYTES, of: backlogOf };
   let nextCheckMs = clock.nowMs();
-  return (bytes) => {
-    if (bytes < CHECKED_BACKLOG_BYTES || clock.nowMs() < nextCheckMs) return;
+  /** Bytes of answers, including those of connections that were just cut. */
+  let answered = 0;
+
+  function check(): void {
     nextCheckMs = clock.nowMs() + CHECK_PAUSE_MS;
-    cutSlowest(connections, ({ backlogBytes }) => backlogBytes, ALL_BACKLOGS_BYTES, logger);
+    cutSlowest(connections, backlogs, logger);
+  }
+
+  /** Where other threads have connections, this one may have to give something up although it writes nothing more. */
+  function checkRegularly(): void {
+    check();
+    cutSlowest(connections, answers, logger);
+    timer = clock.at(clock.nowMs() + CHECK_PAUSE_MS, checkRegularly);
+  }
+  let timer =
+    totals.notifications.threads > 1 ? clock.at(clock.nowMs() + CHECK_PAUSE_MS, checkRegularly) : undefined;
+
+  return {
+    onBacklog(bytes) {
+      if (bytes >= CHECKED_BACKLOG_BYTES && clock.nowMs() >= nextCheckMs) check();
+    },
+    onAnswer(bytes) {
+      answered += bytes;
+      answers.total.set(answered);
+      if (bytes > 0 && holdsTooMuch(answers.total, answers.limit)) cutSlowest(connections, answers, logger);
+    },
+    stop: () => timer?.cancel(),
   };
 }
 
-/** The same for answers, with the limit `limitBytes`: a client may request many large ones before the first is ready. */
-export function watchAnswers(
-  connections: ReadonlySet<ServedConnection>,
-  limitBytes: number,
-  logger: Logger,
-): (bytes: number) => void {
-  /** Bytes, including those of connections that were just cut. */
-  let total = 0;
-  return (bytes) => {
-    total += bytes;
-    if (bytes < 0 || total <= limitBytes) return;
-    cutSlowest(connections, ({ unreadAnswerBytes }) => unreadAnswerBytes, limitBytes, logger);
-  };
+interface Limited {
+  readonly total: SharedTotal;
+  readonly limit: number;
+  of(connection: ServedConnection): number;
 }
+
+const answersOf = ({ unreadAnswerBytes }: ServedConnection): number => unreadAnswerBytes;
+const backlogOf = ({ backlogBytes }: ServedConnection): number => backlogBytes;
 
 /** Cuts the connections with most unread bytes until the rest is within the limit. */
 function cutSlowest(
   connections: ReadonlySet<ServedConnection>,
-  waitingFor: (connection: ServedConnection) => number,
-  limitBytes: number,
+  { total, limit, of: waitingFor }: Limited,
   logger: Logger,
 ): void {
-  let total = 0;
-  for (const connection of connections) total += waitingFor(connection);
-  if (total <= limitBytes) return;
+  let own = 0;
+  for (const connection of connections) own += waitingFor(connection);
+  total.set(own);
+  if (!holdsTooMuch(total, limit)) return;
   logger.warn(
-    { waitingBytes: total },
+    { waitingBytes: total.all },
     "WebSocket clients read too slowly; the slowest connections are closed",
   );
   for (const connection of [...connections].sort((a, b) => waitingFor(b) - waitingFor(a))) {
-    total -= waitingFor(connection);
+    own -= waitingFor(connection);
     connection.cut();
-    if (total <= limitBytes) return;
+    total.set(own);
+    if (!holdsTooMuch(total, limit)) return;
   }
 }
 

@@ -39,7 +39,8 @@ import {
   type ServerAccess,
   type ServerErrorCode,
 } from "./server.ts";
-import { watchAnswers, watchBacklogs } from "./unreadLimits.ts";
+import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
+import { limitUnread, type UnreadLimits } from "./unreadLimits.ts";
 import { type ConnectionParts, type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
 /**
@@ -71,6 +72,8 @@ export interface WebSocketParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
+  /** What is held together with other threads; nothing is if not given. */
+  readonly totals?: SharedTotals | undefined;
 }
 
 export async function openWebSocketServer(
@@ -109,7 +112,10 @@ export async function openWebSocketServer(
     return result;
   };
   server.on("request", createPlainRequestHandler(checkCounted, createLoginHandler(parts)));
-  const serve = createConnectionOpener(served, settings, parts);
+  const { unreadLimitBytes = ALL_ANSWERS_BYTES } = settings;
+  const { totals = shareTotals() } = parts;
+  const unread = limitUnread(served, unreadLimitBytes, { clock, logger, totals });
+  const serve = createConnectionOpener(served, unread, settings, parts);
   server.on(
     "upgrade",
     createUpgradeHandler(settings, { checkHost: checkCounted, connections, upgrader, serve }),
@@ -128,6 +134,7 @@ export async function openWebSocketServer(
     },
     close: () => {
       heartbeat.stop();
+      unread.stop();
       connections.cutSilent();
       return closeServer(server, upgrader);
     },
@@ -198,11 +205,10 @@ function createUpgradeHandler(
 /** Serves connections, and keeps them in `served` until they close, with limits on what they leave unread together. */
 function createConnectionOpener(
   served: Set<ServedConnection>,
-  { timeoutMs, unreadLimitBytes = ALL_ANSWERS_BYTES }: WebSocketSettings,
+  { onBacklog, onAnswer }: UnreadLimits,
+  { timeoutMs }: WebSocketSettings,
   { dispatcher, reader, gate, clock, logger }: WebSocketParts,
 ): ServeConnection {
-  const onBacklog = watchBacklogs(served, { clock, logger });
-  const onAnswer = watchAnswers(served, unreadLimitBytes, logger);
   const common = { dispatcher, reader, gate, clock, logger, timeoutMs, onBacklog, onAnswer };
   return (socket, stream, client) => {
     const connection = serveConnection(socket, stream, { ...common, ...client });

@@ -2,6 +2,7 @@ import { toQuantity } from "../../primitives/quantity.ts";
 import type { Connection } from "../method.ts";
 import type { SubscriptionKind, SubscriptionParameters } from "../parameters/subscriptionParameters.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
+import { addWithin, type SharedTotal, shareTotals } from "../server/sharedTotals.ts";
 
 /** The events that one connection subscribed to. */
 export interface Subscription {
@@ -29,21 +30,26 @@ export interface SubscriptionTable {
 
 /** Subscriptions that one connection may hold. */
 export const SUBSCRIPTIONS_PER_CONNECTION = 1_000;
-/** Addresses and topics that all log subscriptions together may hold, of each thread that has some. */
+/** Addresses and topics that all log subscriptions together may hold, on all threads. */
 const CRITERIA_LIMIT = 200_000;
 
-/** `onChanged` is called after something was added or removed. `nextId` numbers subscriptions, from 1 if not given. */
+/**
+ * `onChanged` is called after something was added or removed. `nextId` numbers subscriptions, from 1 if not given; `criteria` counts
+ * addresses and topics, those of this table alone if not given.
+ */
 export function createSubscriptionTable(
   onChanged: () => void,
   {
     metrics,
     nextId = counter(),
+    criteria = shareTotals().criteria,
   }: {
     readonly metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
     readonly nextId?: (() => number) | undefined;
+    readonly criteria?: SharedTotal | undefined;
   } = {},
 ): SubscriptionTable {
-  return new CountedSubscriptions(onChanged, nextId, metrics);
+  return new CountedSubscriptions(onChanged, { nextId, metrics, criteria });
 }
 
 function counter(): () => number {
@@ -65,29 +71,36 @@ class CountedSubscriptions implements SubscriptionTable {
     syncing: new Map(),
   };
   private readonly byConnection = new Map<Connection, Set<Subscription>>();
-  private criteria = 0;
+  private readonly criteria: SharedTotal;
 
   constructor(
     onChanged: () => void,
-    nextId: () => number,
-    metrics: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined,
+    {
+      nextId,
+      metrics,
+      criteria,
+    }: {
+      readonly nextId: () => number;
+      readonly metrics: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
+      readonly criteria: SharedTotal;
+    },
   ) {
     this.onChanged = onChanged;
     this.nextId = nextId;
     this.metrics = metrics;
+    this.criteria = criteria;
   }
 
   add(connection: Connection, parameters: SubscriptionParameters): string | undefined {
     const own = this.byConnection.get(connection) ?? this.startConnection(connection);
-    const exceedsLimit =
-      own.size >= SUBSCRIPTIONS_PER_CONNECTION || this.criteria + sizeOf(parameters) > CRITERIA_LIMIT;
-    if (exceedsLimit) return undefined;
+    if (own.size >= SUBSCRIPTIONS_PER_CONNECTION) return undefined;
+    const size = sizeOf(parameters);
+    if (size > 0 && !addWithin(this.criteria, size, CRITERIA_LIMIT)) return undefined;
     const subscription = { id: toQuantity(this.nextId()), connection, parameters };
     this.byId.set(subscription.id, subscription);
     // The map has the kind of the parameters.
     (this.byKind[parameters.kind] as Map<string, Subscription>).set(subscription.id, subscription);
     own.add(subscription);
-    this.criteria += sizeOf(parameters);
     this.metrics?.subscribed(parameters.kind);
     this.onChanged();
     return subscription.id;
@@ -102,7 +115,7 @@ class CountedSubscriptions implements SubscriptionTable {
     if (!this.byId.delete(id)) return;
     this.byKind[parameters.kind].delete(id);
     this.byConnection.get(connection)?.delete(subscription);
-    this.criteria -= sizeOf(parameters);
+    this.criteria.add(-sizeOf(parameters));
     this.metrics?.unsubscribed(parameters.kind);
     this.onChanged();
   }

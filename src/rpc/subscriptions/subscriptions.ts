@@ -25,6 +25,7 @@ import { syncingResult } from "../results/syncingResult.ts";
 import { pooledTransactionJson } from "../results/transactionResult.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "../schemas.ts";
+import type { SharedTotal } from "../server/sharedTotals.ts";
 import { createFanOut } from "./fanOut.ts";
 import { type Notifications, ofHeadChange } from "./headNotifications.ts";
 import { createEventText, type EventText } from "./notificationText.ts";
@@ -44,6 +45,8 @@ export interface SubscriptionPorts {
   readonly metrics?: RpcMetrics | undefined;
   /** Numbers subscriptions; where several threads have some, from one counter. */
   readonly nextId?: (() => number) | undefined;
+  /** Counts addresses and topics of logs; where several threads have subscriptions, together. */
+  readonly criteria?: SharedTotal | undefined;
   /** Calls `listener` when pool events were lost, so that their subscribers must be cut. */
   readonly onLost?: ((listener: () => void) => void) | undefined;
 }

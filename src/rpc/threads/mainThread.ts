@@ -1,5 +1,6 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Requester } from "../../primitives/requester.ts";
+import { addWithin, type SharedTotal, shareTotals } from "../server/sharedTotals.ts";
 import type {
   AnswerOf,
   FromThread,
@@ -27,16 +28,26 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Requests of one thread that the main thread may have at one time. */
-const REQUEST_LIMIT = 16_384;
+/** Requests of all threads that the main thread may have at one time. */
+export const REQUEST_LIMIT = 16_384;
 /** How often the requests are looked through for callers that are gone. */
 const CHECK_MS = 500;
 
-/** Requests of one event-loop cycle go to the main thread as one message. */
-export function createMainThread(post: (message: FromThread) => void): MainThread {
+/** Requests of one event-loop cycle go to the main thread as one message. `total` counts those of all threads. */
+export function createMainThread(
+  post: (message: FromThread) => void,
+  total: SharedTotal = shareTotals().requests,
+): MainThread {
   const pending = new Map<number, Pending>();
   let unsent: NumberedRequest[] = [];
   let newest = 0;
+
+  function take(id: number): Pending {
+    const request = expectDefined(pending.get(id), "a request that is answered");
+    pending.delete(id);
+    total.add(-1);
+    return request;
+  }
 
   function send(): void {
     const requests = unsent;
@@ -54,8 +65,7 @@ export function createMainThread(post: (message: FromThread) => void): MainThrea
       try {
         post({ kind: "requests", requests: [one] });
       } catch (error) {
-        pending.get(one.id)?.reject(error instanceof Error ? error : new Error(String(error)));
-        pending.delete(one.id);
+        take(one.id).reject(error instanceof Error ? error : new Error(String(error)));
       }
     }
   }
@@ -71,7 +81,7 @@ export function createMainThread(post: (message: FromThread) => void): MainThrea
       request: ThreadRequest & { readonly kind: Kind },
       requester: Pick<Requester, "isAbandoned"> | undefined,
     ) {
-      if (pending.size >= REQUEST_LIMIT) return Promise.resolve("busy" as const);
+      if (!addWithin(total, 1, REQUEST_LIMIT)) return Promise.resolve("busy" as const);
       return new Promise<AnswerOf[Kind]>((resolve, reject) => {
         const id = ++newest;
         // The main thread answers each request with an answer of its kind, hence the cast.
@@ -82,8 +92,7 @@ export function createMainThread(post: (message: FromThread) => void): MainThrea
     },
     receive(answers) {
       for (const one of answers) {
-        const { resolve, reject } = expectDefined(pending.get(one.id), "a request that is answered");
-        pending.delete(one.id);
+        const { resolve, reject } = take(one.id);
         if ("failed" in one) reject(new Error(one.failed));
         else resolve(one.answer);
       }

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
+import { addWithin, type SharedTotals, shareTotals } from "../server/sharedTotals.ts";
 import type { FromThread, ToThread } from "./protocol.ts";
 import { packTransactions, type SentItem } from "./sentTransactions.ts";
 
@@ -11,18 +12,18 @@ export interface TransactionSender {
   receive(decided: ToThread & { readonly kind: "submitted" }): void;
 }
 
-/** Transactions of one thread on which the pool has not decided, and their bytes. */
+/** Transactions of all threads on which the pool has not decided, and their bytes. */
 const WAITING_LIMIT = 16_384;
 const WAITING_BYTES = 64 * 1024 * 1024;
 
-/** Transactions of one event-loop cycle go as one message. */
+/** Transactions of one event-loop cycle go as one message. `totals` counts those of all threads. */
 export function createTransactionSender(
   post: (message: FromThread, transferred: readonly ArrayBuffer[]) => void,
+  totals: Pick<SharedTotals, "transactions" | "transactionBytes"> = shareTotals(),
 ): TransactionSender {
   const waiting: Waiting[] = [];
   /** Number of the first one in `waiting`. */
   let first = 0;
-  let waitingBytes = 0;
   let unsent: SentItem[] = [];
 
   function send(): void {
@@ -34,19 +35,22 @@ export function createTransactionSender(
 
   return {
     add(raw, sender) {
-      if (waiting.length >= WAITING_LIMIT || waitingBytes + raw.length > WAITING_BYTES)
+      if (!addWithin(totals.transactions, 1, WAITING_LIMIT)) return Promise.resolve("tooManyWaiting");
+      if (!addWithin(totals.transactionBytes, raw.length, WAITING_BYTES)) {
+        totals.transactions.add(-1);
         return Promise.resolve("tooManyWaiting");
+      }
       return new Promise((resolve) => {
         if (unsent.length === 0) setImmediate(send);
         unsent.push({ raw, sender });
         waiting.push({ resolve, length: raw.length });
-        waitingBytes += raw.length;
       });
     },
     receive({ count, refused }) {
       const reasons = new Map(refused);
       for (const [index, { resolve, length }] of waiting.splice(0, count).entries()) {
-        waitingBytes -= length;
+        totals.transactions.add(-1);
+        totals.transactionBytes.add(-length);
         resolve(reasons.get(first + index));
       }
       first += count;

@@ -125,7 +125,7 @@ export function threadBackend(ports: Pick<RpcBackend, Exclude<LocalPort, "pool">
 }
 
 /** What a method asked for is on the main thread. */
-export class NotOnThisThread extends Error {
+class NotOnThisThread extends Error {
   override name = "NotOnThisThread";
 }
 

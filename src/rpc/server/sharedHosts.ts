@@ -1,23 +1,23 @@
 import { randomInt } from "node:crypto";
 
 /**
- * The connections of several threads that serve one port, counted in memory that they share, so that limits hold for all
- * together. Each thread writes its own numbers alone.
+ * What remote hosts have on several threads, such as connections, counted in memory that the threads share, so that limits hold for
+ * all together. Each thread writes its own numbers alone.
  */
-export interface SharedConnections {
-  added(remoteHost: string): void;
-  removed(remoteHost: string): void;
-  /** Connections of the other threads. */
+export interface SharedHosts {
+  /** Changes what the host has on this thread. */
+  add(remoteHost: string, by: number): void;
+  /** What all hosts have on the other threads. */
   readonly others: number;
   /**
-   * Connections of the other threads from that host. Counted by two hashes of its name, the smaller one of which counts:
-   * rarely too many, never too few.
+   * What that host has on the other threads. Counted by two hashes of its name, the smaller one of which counts: rarely too
+   * much, never too little.
    */
   othersOf(remoteHost: string): number;
 }
 
-/** The numbers of all threads: for each its connections, then those by the first and by the second hash. */
-export interface ConnectionMemory {
+/** The numbers of all threads: for each the sum, then those by the first and by the second hash. */
+export interface HostMemory {
   readonly memory: SharedArrayBuffer;
   /** Random, so that nobody can choose addresses with the same hashes. */
   readonly seeds: readonly [number, number];
@@ -27,7 +27,7 @@ export interface ConnectionMemory {
 const BUCKETS = 4096;
 const NUMBERS_PER_THREAD = 1 + 2 * BUCKETS;
 
-export function createConnectionMemory(threads: number): ConnectionMemory {
+export function createHostMemory(threads: number): HostMemory {
   const seed = (): number => randomInt(2 ** 32);
   return {
     memory: new SharedArrayBuffer(4 * NUMBERS_PER_THREAD * threads),
@@ -36,32 +36,24 @@ export function createConnectionMemory(threads: number): ConnectionMemory {
   };
 }
 
-/** Connections of all threads. */
-export function allConnections({ memory, threads }: ConnectionMemory): number {
+/** What all hosts have on all threads. */
+export function allOfHosts({ memory, threads }: HostMemory): number {
   const numbers = new Int32Array(memory);
   let sum = 0;
   for (let thread = 0; thread < threads; thread++) sum += Atomics.load(numbers, thread * NUMBERS_PER_THREAD);
   return sum;
 }
 
-/** Forgets the connections of a thread that ended. */
-export function forgetConnections({ memory }: ConnectionMemory, thread: number): void {
+/** Forgets what hosts had on a thread that ended. */
+export function forgetHosts({ memory }: HostMemory, thread: number): void {
   new Int32Array(memory, 4 * thread * NUMBERS_PER_THREAD, NUMBERS_PER_THREAD).fill(0);
 }
 
 /** The numbers as the thread with this index, from 0, counts them. */
-export function shareConnections(
-  { memory, seeds, threads }: ConnectionMemory,
-  own: number,
-): SharedConnections {
+export function shareHosts({ memory, seeds, threads }: HostMemory, own: number): SharedHosts {
   const numbers = new Int32Array(memory);
   const placesOf = (remoteHost: string): readonly number[] =>
     seeds.map((seed, row) => 1 + row * BUCKETS + (hashOf(remoteHost, seed) % BUCKETS));
-
-  function change(remoteHost: string, by: 1 | -1): void {
-    for (const place of [0, ...placesOf(remoteHost)])
-      Atomics.add(numbers, own * NUMBERS_PER_THREAD + place, by);
-  }
 
   function othersAt(place: number): number {
     let sum = 0;
@@ -71,8 +63,10 @@ export function shareConnections(
   }
 
   return {
-    added: (remoteHost) => change(remoteHost, 1),
-    removed: (remoteHost) => change(remoteHost, -1),
+    add(remoteHost, by) {
+      for (const place of [0, ...placesOf(remoteHost)])
+        Atomics.add(numbers, own * NUMBERS_PER_THREAD + place, by);
+    },
     get others() {
       return othersAt(0);
     },

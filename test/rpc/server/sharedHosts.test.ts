@@ -1,33 +1,33 @@
 import { expect, it } from "vitest";
 import {
-  allConnections,
-  createConnectionMemory,
-  forgetConnections,
-  shareConnections,
-} from "../../../src/rpc/server/sharedConnections.ts";
+  allOfHosts,
+  createHostMemory,
+  forgetHosts,
+  shareHosts,
+} from "../../../src/rpc/server/sharedHosts.ts";
 
 it("counts the connections of all threads, those of each host too, and forgets those of a thread that ended", () => {
-  const memory = createConnectionMemory(3);
-  const threads = [0, 1, 2].map((index) => shareConnections(memory, index));
+  const memory = createHostMemory(3);
+  const threads = [0, 1, 2].map((index) => shareHosts(memory, index));
   for (const [index, thread] of threads.entries())
-    for (let count = 0; count <= index; count++) thread.added("10.0.0.1");
-  threads[2]?.added("10.0.0.2");
-  expect(allConnections(memory)).toBe(7);
+    for (let count = 0; count <= index; count++) thread.add("10.0.0.1", 1);
+  threads[2]?.add("10.0.0.2", 1);
+  expect(allOfHosts(memory)).toBe(7);
   expect(threads.map(({ others }) => others)).toEqual([6, 5, 3]);
   expect(threads.map((thread) => thread.othersOf("10.0.0.1"))).toEqual([5, 4, 3]);
-  threads[2]?.removed("10.0.0.1");
+  threads[2]?.add("10.0.0.1", -1);
   expect(threads[0]?.othersOf("10.0.0.1")).toBe(4);
-  forgetConnections(memory, 2);
-  expect(allConnections(memory)).toBe(3);
+  forgetHosts(memory, 2);
+  expect(allOfHosts(memory)).toBe(3);
   expect(threads[0]?.othersOf("10.0.0.1")).toBe(2);
 });
 
 it("rarely takes hosts for each other, and never counts too few", () => {
-  const memory = createConnectionMemory(2);
-  const other = shareConnections(memory, 0);
-  const own = shareConnections(memory, 1);
+  const memory = createHostMemory(2);
+  const other = shareHosts(memory, 0);
+  const own = shareHosts(memory, 1);
   const hosts = Array.from({ length: 1000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
-  for (const host of hosts) other.added(host);
+  for (const host of hosts) other.add(host, 1);
   const counts = hosts.map((host) => own.othersOf(host));
   expect(Math.min(...counts)).toBe(1);
   expect(counts.filter((count) => count > 1).length).toBeLessThan(150);

@@ -1,0 +1,92 @@
+/*
+ * Amounts that several threads hold and that have one limit, counted in memory that they share: for each thread a number for each
+ * amount, which it alone writes.
+ */
+
+/** What connections of all threads hold together. */
+const AMOUNTS = [
+  /** Bytes of large answers over HTTP that clients have not read to the end. */
+  "httpAnswers",
+  /** The same of all answers over WebSocket. */
+  "webSocketAnswers",
+  /** Bytes of notifications that clients have not read. */
+  "notifications",
+  /** Addresses and topics of log subscriptions. */
+  "criteria",
+  /** Requests that the main thread has not answered. */
+  "requests",
+  /** Transactions on which the pool has not decided, and their bytes. */
+  "transactions",
+  "transactionBytes",
+] as const;
+export type SharedAmount = (typeof AMOUNTS)[number];
+
+/** One amount, as one thread sees it. */
+export interface SharedTotal {
+  /** What this thread holds. */
+  readonly own: number;
+  /** What all threads hold. */
+  readonly all: number;
+  readonly threads: number;
+  /** Changes what this thread holds. */
+  add(by: number): void;
+  set(own: number): void;
+}
+
+export type SharedTotals = Readonly<Record<SharedAmount, SharedTotal>>;
+
+/** Numbers of the threads, one after the other. */
+export interface TotalsMemory {
+  readonly memory: SharedArrayBuffer;
+  readonly threads: number;
+}
+
+export function createTotalsMemory(threads: number): TotalsMemory {
+  return { memory: new SharedArrayBuffer(4 * AMOUNTS.length * threads), threads };
+}
+
+/** Forgets what a thread held that ended. */
+export function forgetTotals({ memory }: TotalsMemory, thread: number): void {
+  new Int32Array(memory, 4 * AMOUNTS.length * thread, AMOUNTS.length).fill(0);
+}
+
+/** The amounts as the thread with this index, from 0, counts them. Those of a single thread without `memory`. */
+export function shareTotals({ memory, threads } = createTotalsMemory(1), own = 0): SharedTotals {
+  const numbers = new Int32Array(memory);
+  const totals = AMOUNTS.map((name, amount) => {
+    const placeOf = (thread: number): number => thread * AMOUNTS.length + amount;
+    const place = placeOf(own);
+    const total: SharedTotal = {
+      threads,
+      get own() {
+        return Atomics.load(numbers, place);
+      },
+      get all() {
+        let sum = 0;
+        for (let thread = 0; thread < threads; thread++) sum += Atomics.load(numbers, placeOf(thread));
+        return sum;
+      },
+      add: (by) => void Atomics.add(numbers, place, by),
+      set: (held) => void Atomics.store(numbers, place, held),
+    };
+    return [name, total] as const;
+  });
+  return Object.fromEntries(totals) as SharedTotals;
+}
+
+/** Adds to what this thread holds, unless all would hold more than the limit then. */
+export function addWithin(total: SharedTotal, by: number, limit: number): boolean {
+  // Added first: of two threads that add at one time, both may be refused, but never both admitted beyond the limit.
+  total.add(by);
+  if (total.all <= limit) return true;
+  total.add(-by);
+  return false;
+}
+
+/**
+ * Whether this thread is to give something up: all hold more than the limit, and it holds more than its part of it. What others
+ * hold beyond theirs is theirs to give up.
+ */
+export function holdsTooMuch(total: SharedTotal, limit: number): boolean {
+  return total.own > limit / total.threads && total.all > limit;
+}

@@ -1,0 +1,165 @@
+import { expect, it } from "vitest";
+import { silentLogger } from "../../../src/observability/logger.ts";
+import { asAddress } from "../../../src/primitives/address.ts";
+import type { Connection } from "../../../src/rpc/method.ts";
+import { LARGE_MESSAGE, LARGE_MESSAGES_WAITING } from "../../../src/rpc/server/limits.ts";
+import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
+import { createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
+import {
+  addWithin,
+  createTotalsMemory,
+  forgetTotals,
+  holdsTooMuch,
+  type SharedTotals,
+  shareTotals,
+} from "../../../src/rpc/server/sharedTotals.ts";
+import { limitUnread } from "../../../src/rpc/server/unreadLimits.ts";
+import type { ServedConnection } from "../../../src/rpc/server/websocketConnection.ts";
+import { createSubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
+import { createMainThread, REQUEST_LIMIT } from "../../../src/rpc/threads/mainThread.ts";
+import { createTransactionSender } from "../../../src/rpc/threads/sender.ts";
+import { createHandClock } from "../../builders/handClock.ts";
+import { account } from "../../builders/testAccounts.ts";
+
+/** The totals of two threads. */
+function twoThreads(): { readonly totals: [SharedTotals, SharedTotals]; readonly end: () => void } {
+  const memory = createTotalsMemory(2);
+  return {
+    totals: [shareTotals(memory, 0), shareTotals(memory, 1)],
+    end: () => forgetTotals(memory, 0),
+  };
+}
+
+it("an amount has one limit for all threads, and what a thread held that ended is forgotten", () => {
+  const { totals, end } = twoThreads();
+  const [first, second] = [totals[0].criteria, totals[1].criteria];
+  expect(addWithin(first, 60, 100)).toBe(true);
+  expect(addWithin(second, 41, 100)).toBe(false);
+  expect(addWithin(second, 40, 100)).toBe(true);
+  expect([first.own, second.own, first.all, second.all]).toEqual([60, 40, 100, 100]);
+  expect(totals[0].requests.all).toBe(0);
+  end();
+  expect([first.own, second.all]).toEqual([0, 40]);
+});
+
+it("a thread gives up what it has beyond its part of a limit that all exceed, and no thread more", () => {
+  const { totals } = twoThreads();
+  const [first, second] = [totals[0].httpAnswers, totals[1].httpAnswers];
+  first.set(90);
+  expect(holdsTooMuch(first, 100)).toBe(false);
+  second.set(30);
+  expect(holdsTooMuch(first, 100)).toBe(true);
+  expect(holdsTooMuch(second, 100)).toBe(false);
+});
+
+it("requests of all threads that wait for the main thread are bounded together", async () => {
+  const { totals } = twoThreads();
+  const [one, other] = totals.map(({ requests }) => createMainThread(() => undefined, requests));
+  const ask = { kind: "readiness", query: "" } as const;
+  for (let count = 0; count < REQUEST_LIMIT - 1; count++) void one?.ask(ask);
+  void other?.ask(ask);
+  expect(await other?.ask(ask)).toBe("busy");
+  expect(await one?.ask(ask)).toBe("busy");
+  one?.receive([{ id: 1, answer: [] }]);
+  void other?.ask(ask);
+  expect(totals[1].requests.all).toBe(REQUEST_LIMIT);
+  one?.close();
+  other?.close();
+});
+
+it("transactions of all threads that wait for the pool are bounded together, in number and in bytes", async () => {
+  const { totals } = twoThreads();
+  const [one, other] = totals.map((each) => createTransactionSender(() => undefined, each));
+  const sender = account(0).address;
+  for (let count = 0; count < 16_384; count++) void one?.add(new Uint8Array(1), sender);
+  expect(await other?.add(new Uint8Array(1), sender)).toBe("tooManyWaiting");
+  one?.receive({ kind: "submitted", first: 0, count: 16_384, refused: [] });
+  expect(totals[0].transactionBytes.all).toBe(0);
+  const large = new Uint8Array(16 * 1024 * 1024);
+  for (let count = 0; count < 4; count++) void (count % 2 === 0 ? one : other)?.add(large, sender);
+  expect(await one?.add(new Uint8Array(1), sender)).toBe("tooManyWaiting");
+  expect(totals[1].transactions.all).toBe(4);
+});
+
+it("criteria of subscriptions on all threads are bounded together", () => {
+  const { totals } = twoThreads();
+  const tables = totals.map(({ criteria }) => createSubscriptionTable(() => undefined, { criteria }));
+  const connection = { onClose: () => undefined } as unknown as Connection;
+  const addresses = Array.from({ length: 10_000 }, () => asAddress(new Uint8Array(20)));
+  const filter = { addresses, topics: [] };
+  const logs = { kind: "logs", filter } as unknown as Parameters<(typeof tables)[0]["add"]>[1];
+  const added = Array.from({ length: 25 }, (_, index) => tables[index % 2]?.add(connection, logs));
+  expect(added.filter((id) => id !== undefined)).toHaveLength(20);
+  const first = tables[0]?.find(added[0] ?? "");
+  if (first !== undefined) tables[0]?.remove(first);
+  expect(tables[1]?.add(connection, logs)).toBeDefined();
+  expect(tables[0]?.add(connection, logs)).toBeUndefined();
+});
+
+it("large messages that wait to be read are bounded together, and leave other hosts room on every thread", () => {
+  const memory = createHostMemory(2);
+  const readers = [0, 1].map((index) => {
+    let readings = 0;
+    const hand = createHandClock(0);
+    // The first reading takes a second, so that all others wait.
+    const clock = { nowMs: () => hand.nowMs() + Math.min(readings++, 3) * 1000, at: hand.at };
+    const reader = createMessageReader(clock, undefined, shareHosts(memory, index));
+    void reader.read(" ".repeat(LARGE_MESSAGE), from("greedy"), () => undefined);
+    return reader;
+  });
+  function from(remoteHost: string) {
+    return { remoteHost, isAbandoned: () => false };
+  }
+  const text = " ".repeat(4 * 1024 * 1024);
+  const results = Array.from({ length: 32 }, (_, index) =>
+    readers[index % 2]?.read(text, from("greedy"), () => undefined),
+  );
+  const admitted = results.filter((result) => result !== "busy").length;
+  expect(admitted * text.length).toBeLessThanOrEqual(LARGE_MESSAGES_WAITING / 2);
+  expect(admitted).toBeGreaterThanOrEqual(7);
+  for (const reader of readers) {
+    expect(reader.read(text, from("greedy"), () => undefined)).toBe("busy");
+    expect(reader.read(text, from("modest"), () => undefined)).toBeInstanceOf(Promise);
+    reader.close();
+  }
+});
+
+it("unread answers and notifications of all threads are bounded together: the slowest are cut where most are unread", () => {
+  const { totals } = twoThreads();
+  const hand = createHandClock(0);
+  const unread = (bytes: number) => {
+    const connection = {
+      unreadAnswerBytes: bytes,
+      backlogBytes: 0,
+      isCut: false,
+      cut() {
+        connection.isCut = true;
+        connection.unreadAnswerBytes = 0;
+      },
+    };
+    return connection;
+  };
+  const threads = totals.map((each, index) => {
+    const connections = index === 0 ? [unread(50), unread(30)] : [unread(40)];
+    const set = new Set(connections as unknown as ServedConnection[]);
+    const limits = limitUnread(set, 100, { clock: hand, logger: silentLogger, totals: each });
+    return { connections, limits };
+  });
+  const [first, second] = threads;
+  first?.limits.onAnswer(80);
+  second?.limits.onAnswer(40);
+  // The other thread has more than its part, and gives it up although it writes nothing more.
+  expect(threads.flatMap(({ connections }) => connections.map(({ isCut }) => isCut))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  hand.advanceBy(100);
+  expect(threads.flatMap(({ connections }) => connections.map(({ isCut }) => isCut))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(totals[0].webSocketAnswers.all).toBe(70);
+  for (const { limits } of threads) limits.stop();
+});
