@@ -31,6 +31,7 @@ export function blockRules(
 ): BlockRules {
   const { number, timestamp, gasLimit, coinbase, difficulty, mixHash, baseFeePerGas, parentHash } = fields;
   const { blockRewardWei, miningBeneficiary } = parametersAt(spec.ibft, number);
+  const hashOfAncestor = onceForEach(ancestorHash);
   return {
     rules: rulesOf(forkAt(spec.forks, number, timestamp)),
     config: {
@@ -49,8 +50,26 @@ export function blockRules(
       difficulty,
       mixHash,
       blobBaseFee: blobBaseFee(spec, number, timestamp),
-      hashOf: (earlier) => (earlier === number - 1n ? parentHash : ancestorHash(earlier)),
+      hashOf: (earlier) => (earlier === number - 1n ? parentHash : hashOfAncestor(earlier)),
     },
+  };
+}
+
+/**
+ * Remembers hashes, at most the 256 that BLOCKHASH knows: it costs 20 gas however often it asks for one, and to read a header
+ * from disk takes a thousand times as long as to run it.
+ */
+function onceForEach(
+  ancestorHash: (number: bigint) => Hash | undefined,
+): (number: bigint) => Hash | undefined {
+  const known = new Map<bigint, Hash | undefined>();
+  return (number) => {
+    let hash = known.get(number);
+    if (hash === undefined && !known.has(number)) {
+      hash = ancestorHash(number);
+      known.set(number, hash);
+    }
+    return hash;
   };
 }
 

@@ -115,6 +115,19 @@ describe("eth_call", () => {
     expect(dataOf(creation)).toBe(toHex(word(hexToBytes("0x5fbdb2315678afecb367f032d93f642f64180aa3"))));
   });
 
+  it("reads the hash of an earlier block once, however often BLOCKHASH asks for it", async () => {
+    const asked: bigint[] = [];
+    const context: CallContext = {
+      ...aCallContext(`0x${["60504050", "60514050"].join("").repeat(100)}605040${RETURN_WORD}`),
+      ancestorHash(number) {
+        asked.push(number);
+        return chainHashOf(number);
+      },
+    };
+    expect(dataOf(await call(context))).toBe(toHex(chainHashOf(80n)));
+    expect(asked).toEqual([80n, 81n]);
+  });
+
   it("is free, and sees a base fee of zero, unless it has a price", async () => {
     const price = aCallContext(`0x3a${RETURN_WORD}`);
     const baseFee = aCallContext(`0x48${RETURN_WORD}`);

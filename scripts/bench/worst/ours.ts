@@ -2,11 +2,13 @@ import { openSession } from "../../../src/execution/blockSession.ts";
 import { MemoryExhausted } from "../../../src/execution/memoryBudget.ts";
 import { OutOfTime, type YieldPolicy } from "../../../src/execution/yieldPolicy.ts";
 import { createOverlay, type Overlay } from "../../../src/state/overlay.ts";
-import { theRules } from "../../../test/execution/context.ts";
+import { chainHashOf, theRules } from "../../../test/execution/context.ts";
 import type { Case } from "./instructions.ts";
 import { addressOf, SENDER, TARGET } from "./stage.ts";
 
-const RULES = theRules("prague", { number: 1n, gasLimit: 10n ** 12n });
+/** As the rules of a block, which remember hashes of earlier blocks. */
+const HASH = chainHashOf(0n);
+const RULES = theRules("prague", { number: 1n, gasLimit: 10n ** 12n, hashOf: () => HASH });
 
 export interface OurTime {
   readonly gas: number;
