@@ -242,6 +242,20 @@ describe("a running node's metrics", () => {
     expect(sampleValue(families, "besu_synchronizer_in_sync")).toBe(1);
   });
 
+  it("tell the EVM's memory while a call has much of it, and when it has ended", async () => {
+    const megabytes = async (): Promise<number> =>
+      (sampleValue(await scrape(), "process_evm_memory_bytes") ?? 0) / 2 ** 20;
+    const reaches = (isReached: (megabytes: number) => boolean) =>
+      until(async () => (isReached(await megabytes()) ? true : undefined), 20_000, "the EVM's memory");
+    const before = await megabytes();
+    // Hashes 64 MB three times: 6304000000 5f 20 50 is PUSH4 64 MB, PUSH0, KECCAK256, POP.
+    const data = `0x${"63040000005f2050".repeat(3)}`;
+    const call = node.rpc("eth_call", [{ data, gas: "0xffffffffffff" }, "latest"]);
+    await reaches((now) => now > before + 60);
+    expect(await call).toBe("0x");
+    await reaches((now) => now < before + 16);
+  });
+
   it("count the pool's changes under the names of both of Besu's pools", async () => {
     const families = await scrape();
     const pool = (name: string, labels = {}) =>
