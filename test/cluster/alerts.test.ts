@@ -1,14 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { curve } from "../../src/primitives/secp256k1.ts";
 import { hasPrometheus, type PrometheusProcess, startPrometheus } from "../prometheus/prometheusProcess.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { reach } from "./chainReading.ts";
 import { createLinks, type Links } from "./links.ts";
-import { freePort, type NodeProcess, pause } from "./nodeProcess.ts";
+import { freePort, type NodeProcess, pause, startNodeProcess } from "./nodeProcess.ts";
 import { shiftedClock } from "./shiftedClock.ts";
 import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
@@ -41,7 +42,7 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
   const metricsPorts: Record<string, number> = {};
 
   beforeAll(async () => {
-    network = await prepareNetwork({ validators: NAMES.length, requestTimeoutSeconds: 2 });
+    network = await prepareNetwork({ validators: NAMES.length, followers: 1, requestTimeoutSeconds: 2 });
     links = createLinks();
     disk = memberOf("v2").dataPath;
     hasDisk = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "tmpfs", disk]).status === 0;
@@ -121,12 +122,40 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     expect([...prometheus.fired].filter((one) => ![...expected, ...mayFire].includes(one))).toEqual([]);
   }
 
-  it("a healthy network gives no alarm", { timeout: 120_000 }, async () => {
+  it("a healthy network gives no alarm", { ...IN_REAL_TIME, timeout: 120_000 }, async () => {
+    prometheus.forget();
     await pause(40_000);
     expect([...prometheus.fired]).toEqual([]);
   });
 
-  it("a validator is killed", { timeout: 400_000 }, async () => {
+  it("neither does a follower that joins it, nor a chain of one validator", {
+    ...IN_REAL_TIME,
+    timeout: 120_000,
+  }, async () => {
+    const [joining, alone] = [await freePort(), await freePort()];
+    const watching = await Promise.all([
+      startPrometheus({ ports: { ...metricsPorts, f1: joining }, speed: SPEED }),
+      startPrometheus({ ports: { alone }, speed: SPEED }),
+    ]);
+    onTestFinished(async () => {
+      await Promise.all(watching.map((one) => one.stop()));
+    });
+    const follower = network.members[NAMES.length];
+    if (follower === undefined) throw new Error("there is one");
+    const started = await Promise.all([
+      network.start(follower, [], ["--metrics-enabled", `--metrics-port=${joining}`]),
+      startNodeProcess({ options: ["--metrics-enabled", `--metrics-port=${alone}`] }),
+    ]);
+    onTestFinished(async () => {
+      await Promise.all(started.map((one) => one.kill()));
+    });
+    // Before it ran, a node is down; from here on it is young.
+    for (const one of watching) one.forget();
+    await pause(40_000);
+    expect(watching.map(({ fired }) => [...fired])).toEqual([[], []]);
+  });
+
+  it("a validator is killed", { ...IN_REAL_TIME, timeout: 400_000 }, async () => {
     prometheus.forget();
     await memberOf("v1").node?.kill();
     await fires(["IbexNodeDown v1", missed("v1")], async () => {
@@ -134,7 +163,7 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     });
   });
 
-  it("a disk fills up", { timeout: 400_000 }, async ({ skip }) => {
+  it("a disk fills up", { ...IN_REAL_TIME, timeout: 400_000 }, async ({ skip }) => {
     if (!hasDisk) {
       console.warn("SKIPPED: a disk fills up, for no disk can be mounted here");
       skip();
@@ -144,7 +173,7 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     await fires(["IbexDiskFull v2", "IbexDiskLow v2", missed("v2")], () => resizeDisk(DISK_MB));
   });
 
-  it("a clock is two seconds ahead", { timeout: 400_000 }, async () => {
+  it("a clock is two seconds ahead", { ...IN_REAL_TIME, timeout: 400_000 }, async () => {
     prometheus.forget();
     await memberOf("v3").node?.stop();
     await start("v3", shiftedClock(2_000));
@@ -155,7 +184,7 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     }, ["IbexRoundsFail", "IbexNodeDown v3"]);
   });
 
-  it("a validator is cut off", { timeout: 400_000 }, async () => {
+  it("a validator is cut off", { ...IN_REAL_TIME, timeout: 400_000 }, async () => {
     prometheus.forget();
     links.cut(["v4"], ["v1", "v2", "v3"]);
     await fires(["IbexNoPeers v4", "IbexNodeBehind v4", missed("v4")], () => links.heal(), [
@@ -163,7 +192,7 @@ describe.skipIf(!IS_THOROUGH || !hasPrometheus)("with the alerts of Prometheus",
     ]);
   });
 
-  it("the network falls in two halves", { timeout: 400_000 }, async () => {
+  it("the network falls in two halves", { ...IN_REAL_TIME, timeout: 400_000 }, async () => {
     prometheus.forget();
     links.cut(["v1", "v2"], ["v3", "v4"]);
     const lost = NAMES.map((name) => `IbexPeersLost ${name}`);

@@ -20,7 +20,7 @@ it("the package has no dependency that only building or testing needs", () => {
 
 itIfThorough(
   "the package from a fresh clone installs without a compiler, and its program runs",
-  { ...IN_REAL_TIME, timeout: 300_000 },
+  { ...IN_REAL_TIME, timeout: 480_000 },
   async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
     const clone = freshClone();

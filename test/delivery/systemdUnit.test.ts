@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT } from "../../src/cli/exitCodes.ts";
+import { ibexHere } from "../cli/program.ts";
 import { temporaryFolder } from "../cluster/nodeProcess.ts";
 import { root } from "../docs/documents.ts";
 import { isInstalled, saySkipped } from "./installed.ts";
@@ -19,9 +20,9 @@ function settingOf(key: string): string | undefined {
 }
 
 /** A copy whose program exists on this machine; systemd names the unit after its file. */
-function writtenUnit(): string {
+function writtenUnit(text = UNIT): string {
   const file = join(temporaryFolder(), "ibex.service");
-  writeFileSync(file, UNIT.replace("ExecStart=/usr/bin/ibex ", `ExecStart=${process.execPath} `));
+  writeFileSync(file, text.replace("ExecStart=/usr/bin/ibex ", `ExecStart=${process.execPath} `));
   return file;
 }
 
@@ -48,6 +49,23 @@ describe("config/ibex.service", () => {
   it.skipIf(!hasSystemd)("has no mistake that systemd finds", () => {
     expect(analyze("verify", writtenUnit())).toEqual({ status: 0, said: "" });
   });
+
+  it.skipIf(!hasSystemd)(
+    "has none either in the units that generate-blockchain-config makes of it",
+    async () => {
+      const network = join(temporaryFolder(), "network");
+      const options = [
+        `--config-file=${join(root, "config", "network.json")}`,
+        `--to=${network}`,
+        "--followers=1",
+      ];
+      await ibexHere(["--logging=OFF", "operator", "generate-blockchain-config", ...options]);
+      for (const name of ["validator-1", "follower-1"]) {
+        const unit = readFileSync(join(network, "nodes", name, `ibex-${name}.service`), "utf8");
+        expect(analyze("verify", writtenUnit(unit))).toEqual({ status: 0, said: "" });
+      }
+    },
+  );
 
   it.skipIf(!hasSystemd)("leaves little of the machine within reach of the node", () => {
     const { said } = analyze("security", "--offline=true", writtenUnit());
