@@ -126,6 +126,12 @@ describe("ibex operator generate-blockchain-config", () => {
       "2 hosts were given for 3 nodes; one, or one for each, is expected.",
     ],
     [
+      "one port for two nodes",
+      configWith({ generate: true, count: 2 }),
+      ["--hosts=10.0.0.1:4000,10.0.0.1:4000"],
+      "validator-1 and validator-2 would have the same port 4000 on 10.0.0.1.",
+    ],
+    [
       "what is no host",
       configWith({ generate: true, count: 1 }),
       ["--hosts=http://10.0.0.1"],
@@ -212,6 +218,15 @@ describe("ibex operator generate-blockchain-config", () => {
       [4000, 8545, 9545],
       [4001, 8547, 9546],
       [4002, 8549, 8550, 9547],
+    ]);
+    const other = temporaryFolder();
+    const named = "--hosts=10.0.0.1,10.0.0.1,10.0.0.2";
+    expect((await generate(other, configWith({ generate: true, count: 3 }), named)).exitCode).toBe(0);
+    const enodes = readFileSync(join(other, "network/nodes/validator-1/static-nodes.json"), "utf8");
+    expect([...enodes.matchAll(/@([^"]*)/g)].map(([, place]) => place)).toEqual([
+      "10.0.0.1:30303",
+      "10.0.0.1:30304",
+      "10.0.0.2:30303",
     ]);
   });
 

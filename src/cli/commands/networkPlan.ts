@@ -63,7 +63,11 @@ export function planNetwork(
     const place = readPlace(hosts[index] ?? hosts[0] ?? name);
     if (place === undefined) return bad(`'${hosts[index] ?? hosts[0]}' is not a host, or a host and a port.`);
     const nth = nodes.filter(({ host }) => host === place.host).length;
-    const ports = portsFor(nth, hosts.length > 1 ? place.port : place.port + nth);
+    const isOwnPort = hosts.length > 1 && place.port !== undefined;
+    const ports = portsFor(nth, (place.port ?? FIRST_PORTS.peers) + (isOwnPort ? 0 : nth));
+    const twin = nodes.find((node) => node.host === place.host && node.ports.peers === ports.peers);
+    if (twin !== undefined)
+      return bad(`${twin.name} and ${name} would have the same port ${ports.peers} on ${place.host}.`);
     nodes.push({ name, host: place.host, ports, validator: key?.address, keyFile: key?.keyFile });
   }
   const enodes = keys.map(({ publicKey }, index) => {
@@ -79,12 +83,13 @@ function portsFor(nth: number, peers: number): PlannedNode["ports"] {
 }
 
 /** Reads `host`, `host:port`, `[IPv6]` and `[IPv6]:port`. */
-function readPlace(text: string): { readonly host: string; readonly port: number } | undefined {
+function readPlace(text: string): { readonly host: string; readonly port: number | undefined } | undefined {
   const [, bracketed, plain = "", digits] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = bracketed ?? plain;
-  const port = Number(digits ?? FIRST_PORTS.peers);
+  const port = digits === undefined ? undefined : Number(digits);
   const isHost = isIP(host) !== 0 || (bracketed === undefined && HOST_NAME.test(host));
-  return isHost && port > 0 && port < MOST_PORTS ? { host, port } : undefined;
+  const isPort = port === undefined || (port > 0 && port < MOST_PORTS);
+  return isHost && isPort ? { host, port } : undefined;
 }
 
 const HOST_NAME = /^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*$/;
