@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../primitives/clock.ts";
+import { FairQueue } from "../primitives/fairQueue.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
-import { FairQueue } from "../workers/fairQueue.ts";
 import { SupervisedThread } from "../workers/supervisedThread.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import type { FindLogs, FoundLogs } from "./findLogs.ts";

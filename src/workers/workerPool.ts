@@ -1,6 +1,6 @@
 import { assert } from "../primitives/assert.ts";
+import { FairQueue } from "../primitives/fairQueue.ts";
 import type { Requester } from "../primitives/requester.ts";
-import { FairQueue } from "./fairQueue.ts";
 import {
   type JobSource,
   JobThread,

@@ -1,5 +1,5 @@
+import { FairQueue } from "../../primitives/fairQueue.ts";
 import type { Requester } from "../../primitives/requester.ts";
-import { FairQueue } from "../../workers/fairQueue.ts";
 import { SupervisedThread } from "../../workers/supervisedThread.ts";
 import { workerEntry } from "../../workers/workerEntry.ts";
 import { PASSWORD_HEAP_MB, WAITING_LOGINS } from "./limits.ts";

@@ -4,6 +4,7 @@ import { onceKnown } from "../../primitives/onceKnown.ts";
 import { remade } from "../remade.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { logRefusal } from "../server/refusalLog.ts";
+import { remoteHostOf } from "../server/remoteHost.ts";
 import { type Grant, grantOpenMethods, grantPermissions } from "./grant.ts";
 import { createTokenChecker, RefusedToken, type TokenRules } from "./tokens.ts";
 
@@ -18,7 +19,7 @@ import { createTokenChecker, RefusedToken, type TokenRules } from "./tokens.ts";
 export interface Gate {
   /** Whether nothing at all can be called without a token. */
   readonly needsToken: boolean;
-  /** The methods for the holder of this token; undefined for a caller without. `client` is its address, for the log. */
+  /** The methods for the holder of this token; undefined for a caller without. `client` is its address, for the log and the queue. */
   grant(token: string | undefined, client: string | undefined): Grant | Promise<Grant>;
   /** Undefined where nobody can log in. */
   readonly login: Login | undefined;
@@ -72,7 +73,7 @@ export function createGate(rules: () => GateRules, { login, nowMs, logger, metri
         logRefusal(logger, `token: ${checked.reason}`, client);
         return anonymous;
       };
-      return onceKnown(tokens.check(token), settle);
+      return onceKnown(tokens.check(token, remoteHostOf(client)), settle);
     },
     login,
   };

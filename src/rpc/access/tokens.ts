@@ -1,6 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { errors, jwtVerify } from "jose";
 import { LONGEST_TOKEN, REMEMBERED_TOKENS } from "./limits.ts";
+import { createSignatureChecks } from "./signatureChecks.ts";
 
 export interface TokenRules {
   /** Of the issuer, PEM. */
@@ -22,7 +23,7 @@ export interface ValidToken<Made> {
 /** Checks tokens, and remembers those that count until they expire. */
 export interface TokenChecker<Made> {
   /** What was made of the permissions, or why the token does not count, for the log. */
-  check(token: string): Made | RefusedToken | Promise<Made | RefusedToken>;
+  check(token: string, remoteHost: string): Made | RefusedToken | Promise<Made | RefusedToken>;
 }
 
 /** Why a token does not count. */
@@ -42,6 +43,7 @@ export function createTokenChecker<Made>(
 ): TokenChecker<Made> {
   const key = createPublicKey(publicKey);
   const remembered = new Map<string, ValidToken<Made>>();
+  const signatures = createSignatureChecks();
 
   /** Besu's rules: `exp` must be there and lie ahead, `iat` and `nbf` must not. */
   async function verify(token: string): Promise<Made | RefusedToken> {
@@ -71,15 +73,24 @@ export function createTokenChecker<Made>(
     remembered.set(token, valid);
   }
 
+  function recall(token: string): Made | RefusedToken | undefined {
+    const valid = remembered.get(token);
+    if (valid === undefined || valid.expiresAt > nowMs() / 1000) return valid?.made;
+    remembered.delete(token);
+    return new RefusedToken("expired");
+  }
+
+  async function verifyInTurn(token: string, remoteHost: string): Promise<Made | RefusedToken> {
+    // Of requests that come together with a new token, the first has it checked for all.
+    const checked = await signatures.run(remoteHost, async () => recall(token) ?? verify(token));
+    return checked ?? new RefusedToken("too many wait");
+  }
+
   return {
-    check(token) {
-      const valid = remembered.get(token);
-      if (valid !== undefined) {
-        if (valid.expiresAt > nowMs() / 1000) return valid.made;
-        remembered.delete(token);
-        return new RefusedToken("expired");
-      }
-      return token.length > LONGEST_TOKEN ? new RefusedToken("too long") : verify(token);
+    check(token, remoteHost) {
+      const known = recall(token);
+      if (known !== undefined) return known;
+      return token.length > LONGEST_TOKEN ? new RefusedToken("too long") : verifyInTurn(token, remoteHost);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { LONGEST_TOKEN, REMEMBERED_TOKENS } from "../../../src/rpc/access/limits.ts";
+import { LONGEST_TOKEN, REMEMBERED_TOKENS, WAITING_TOKENS } from "../../../src/rpc/access/limits.ts";
 import { createTokenChecker, RefusedToken } from "../../../src/rpc/access/tokens.ts";
 
 const NOW = 1_800_000_000;
+const HOST = "10.0.0.1";
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const otherRsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const curve = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
@@ -45,8 +46,8 @@ function aChecker(rules: { algorithm?: string; audience?: string; publicKey?: st
     },
     () => time.now * 1000,
   );
-  const check = async (text: string): Promise<string> => {
-    const checked = await checker.check(text);
+  const check = async (text: string, remoteHost = HOST): Promise<string> => {
+    const checked = await checker.check(text, remoteHost);
     return checked instanceof RefusedToken ? `refused: ${checked.reason}` : checked;
   };
   return { check, checker, time, made: () => made };
@@ -150,7 +151,7 @@ describe("a token that counted before", () => {
     const { check, checker, time, made } = aChecker();
     const text = token(VALID);
     await check(text);
-    expect(checker.check(text)).toBe("eth:*");
+    expect(checker.check(text, HOST)).toBe("eth:*");
     expect(made()).toBe(1);
     time.now = NOW + 299;
     expect(await check(text)).toBe("eth:*");
@@ -164,8 +165,37 @@ describe("a token that counted before", () => {
     const first = token(VALID);
     await check(first);
     for (let more = 0; more < REMEMBERED_TOKENS; more++) await check(token({ ...VALID, jti: more }));
-    const again = checker.check(first);
+    const again = checker.check(first, HOST);
     expect(again).toBeInstanceOf(Promise);
     expect(await again).toBe("eth:*");
+  });
+});
+
+describe("signatures are checked one at a time", () => {
+  const forged = token(VALID, { key: otherRsa.privateKey });
+
+  it("and remote hosts take turns, so that nobody waits for a flood", async () => {
+    const { check } = aChecker();
+    const order: string[] = [];
+    const note = (name: string, checked: Promise<string>) => checked.then(() => order.push(name));
+    const flood = Array.from({ length: 40 }, () => note("flood", check(forged)));
+    await Promise.all([...flood, note("other", check(token(VALID), "10.0.0.2"))]);
+    expect(order.slice(0, 3)).toContain("other");
+  });
+
+  it("and of a host with too many, the newest are refused unchecked", async () => {
+    const { check } = aChecker();
+    const flood = Array.from({ length: WAITING_TOKENS + 3 }, () => check(forged));
+    const other = check(token(VALID), "10.0.0.2");
+    const refused = (await Promise.all(flood)).filter((reason) => reason === "refused: too many wait");
+    expect(refused).toHaveLength(3);
+    expect(await other).toBe("eth:*");
+  });
+
+  it("and once for requests that come together with a new token", async () => {
+    const { check, made } = aChecker();
+    const text = token(VALID);
+    expect(await Promise.all([check(text), check(text), check(text)])).toEqual(Array(3).fill("eth:*"));
+    expect(made()).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { FairQueue } from "../../src/primitives/fairQueue.ts";
 import type { Requester } from "../../src/primitives/requester.ts";
-import { FairQueue } from "../../src/workers/fairQueue.ts";
 
 interface Item {
   readonly name: string;

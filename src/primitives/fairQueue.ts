@@ -1,5 +1,5 @@
-import { expectDefined } from "../primitives/assert.ts";
-import type { Requester } from "../primitives/requester.ts";
+import { expectDefined } from "./assert.ts";
+import type { Requester } from "./requester.ts";
 
 /**
  * A queue with round-robin scheduling: over remote hosts, one item each, and within a remote host over its clients. No
