@@ -42,21 +42,32 @@ export function encodeItems(items: readonly RecoveryItem[]): ArrayBuffer {
 
 /** Recovers one item on this thread; undefined where it fits no key. */
 export function recoverItem(item: RecoveryItem): Address | undefined {
-  return decodeAnswers(answerItems(encodeItems([item])))[0];
+  single.fill(0);
+  item.writeTo(single, 0);
+  return signerAt(single, 0);
 }
+
+/** Reused by recoverItem. */
+const single = new Uint8Array(ITEM_BYTES);
 
 /** Recovers each item, on a thread of the pool; an item that fits no key gives zeros. */
 export function answerItems(items: ArrayBuffer): ArrayBuffer {
   const bytes = new Uint8Array(items);
   const answers = new Uint8Array((bytes.length / ITEM_BYTES) * ANSWER_BYTES);
   for (let at = 0, out = 0; at < bytes.length; at += ITEM_BYTES, out += ANSWER_BYTES) {
-    const rs = bytes.subarray(at + 32, at + 96);
-    const publicKey = curve.recover(bytes.subarray(at, at + 32), rs, bytes[at + 96] ?? 0);
-    if (publicKey === undefined) continue;
+    const signer = signerAt(bytes, at);
+    if (signer === undefined) continue;
     answers[out] = 1;
-    answers.set(addressOfPublicKey(publicKey), out + 1);
+    answers.set(signer, out + 1);
   }
   return answers.buffer;
+}
+
+/** The signer of the item from `at` on. */
+function signerAt(items: Uint8Array, at: number): Address | undefined {
+  const rs = items.subarray(at + 32, at + 96);
+  const publicKey = curve.recover(items.subarray(at, at + 32), rs, items[at + 96] ?? 0);
+  return publicKey === undefined ? undefined : addressOfPublicKey(publicKey);
 }
 
 export function decodeAnswers(answers: ArrayBuffer): (Address | undefined)[] {
