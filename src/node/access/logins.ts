@@ -33,7 +33,11 @@ export function createLogin({ users, issuer, passwords, wrongLogins }: LoginPart
     const user = users().find((one) => one.name === given);
     const compared = user ?? decoyFor(name);
     if (compared === undefined) return "wrong";
-    const isRight = await passwords.check({ password, hash: compared.passwordHash }, remoteHost);
+    const isRight = await passwords.check(
+      { password, hash: compared.passwordHash },
+      // Asked again when its turn comes: many may have been sent at one time.
+      { remoteHost, isAbandoned: () => wrongLogins.areTooMany(remoteHost, name) },
+    );
     if (isRight === "busy") return "busy";
     if (!isRight || user === undefined) {
       wrongLogins.wrong(remoteHost, name);

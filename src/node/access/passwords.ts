@@ -7,10 +7,12 @@ import type { PasswordJob } from "./passwordWorker.ts";
 
 /** Compares passwords with hashes on a thread, one at a time; remote hosts take turns. */
 export interface PasswordChecker {
-  /** "busy" when too many wait, or when the thread ended. */
-  check(job: PasswordJob, remoteHost: string): Promise<boolean | "busy">;
+  /** "busy" when too many wait, when the thread ended, or when the attempt is abandoned before its turn comes. */
+  check(job: PasswordJob, attempt: Attempt): Promise<boolean | "busy">;
   close(): Promise<void>;
 }
+
+type Attempt = Pick<Requester, "remoteHost" | "isAbandoned">;
 
 /** The thread starts with the first password. */
 export function createPasswordChecker(): PasswordChecker {
@@ -39,11 +41,10 @@ class ThreadedChecker implements PasswordChecker {
     );
   }
 
-  check(job: PasswordJob, remoteHost: string): Promise<boolean | "busy"> {
+  check(job: PasswordJob, attempt: Attempt): Promise<boolean | "busy"> {
     this.thread.start();
     return new Promise((resolve) => {
-      const requester = { remoteHost, client: {}, isAbandoned: () => false };
-      const dropped = this.queue.add({ job, requester, resolve });
+      const dropped = this.queue.add({ job, requester: { ...attempt, client: {} }, resolve });
       dropped?.resolve("busy");
       this.next();
     });
@@ -59,13 +60,23 @@ class ThreadedChecker implements PasswordChecker {
     const { current } = this;
     this.current = undefined;
     current?.resolve(answer);
-    this.next();
+    // Not before the answer has been counted, which may decide that the next one is abandoned.
+    queueMicrotask(() => this.next());
   }
 
   private next(): void {
     if (this.current !== undefined || !this.thread.isReady) return;
-    this.current = this.queue.take();
+    this.current = this.takeWanted();
     this.thread.setBusy(this.current !== undefined);
     if (this.current !== undefined) this.thread.post(this.current.job);
+  }
+
+  private takeWanted(): Waiting | undefined {
+    let next = this.queue.take();
+    while (next?.requester.isAbandoned() === true) {
+      next.resolve("busy");
+      next = this.queue.take();
+    }
+    return next;
   }
 }

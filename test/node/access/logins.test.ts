@@ -19,6 +19,7 @@ const USERS = ["alice", "bob"].map((name) => ({
   permissions: [`of:${name}`],
 }));
 const HOST = "10.0.0.1";
+const FROM_HOST = { remoteHost: HOST, isAbandoned: () => false };
 
 /** Log-ins whose passwords are right when they name the hash. */
 function aLogin() {
@@ -115,25 +116,41 @@ describe("the thread that compares passwords", IN_REAL_TIME, () => {
   it("knows the right one", async () => {
     const checker = aChecker();
     const others = hash.replace("$2b$", "$2a$");
-    expect(await checker.check({ password: "right", hash }, HOST)).toBe(true);
-    expect(await checker.check({ password: "right", hash: others }, HOST)).toBe(true);
-    expect(await checker.check({ password: "wrong", hash }, HOST)).toBe(false);
+    expect(await checker.check({ password: "right", hash }, FROM_HOST)).toBe(true);
+    expect(await checker.check({ password: "right", hash: others }, FROM_HOST)).toBe(true);
+    expect(await checker.check({ password: "wrong", hash }, FROM_HOST)).toBe(false);
   });
 
   it("lets few wait, and of a flood's host the newest go", async () => {
     const checker = aChecker();
     const flood = Array.from({ length: 2 * WAITING_LOGINS }, () =>
-      checker.check({ password: "wrong", hash }, HOST),
+      checker.check({ password: "wrong", hash }, FROM_HOST),
     );
-    const other = checker.check({ password: "right", hash }, "10.0.0.2");
+    const other = checker.check({ password: "right", hash }, { ...FROM_HOST, remoteHost: "10.0.0.2" });
     const outcomes = await Promise.all(flood);
     expect(outcomes.filter((outcome) => outcome === "busy").length).toBeGreaterThanOrEqual(WAITING_LOGINS);
     expect(await other).toBe(true);
   });
 
+  it("compares ten of many wrong ones that come together under one name", async () => {
+    const login = createLogin({
+      users: () => [{ name: "bob", passwordHash: hash, permissions: [] }],
+      issuer: { publicKey: "", issue: async () => "a token" },
+      passwords: aChecker(),
+      wrongLogins: createWrongLogins(() => 0),
+    });
+    const attempts = Array.from({ length: WAITING_LOGINS }, (_, at) =>
+      login({ name: "bob", password: `wrong ${at}`, remoteHost: HOST }),
+    );
+    const last = login({ name: "bob", password: "right", remoteHost: "10.0.0.2" });
+    const outcomes = await Promise.all(attempts);
+    expect(outcomes.filter((outcome) => outcome === "wrong")).toHaveLength(WRONG_LOGINS);
+    expect(await last).toEqual({ token: "a token" });
+  });
+
   it("answers those that wait when it closes", async () => {
     const checker = aChecker();
-    const waiting = [1, 2, 3].map(() => checker.check({ password: "right", hash }, HOST));
+    const waiting = [1, 2, 3].map(() => checker.check({ password: "right", hash }, FROM_HOST));
     await checker.close();
     expect(await Promise.all(waiting)).toContain("busy");
   });
