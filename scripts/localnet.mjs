@@ -41,15 +41,13 @@ let answer = "";
 let typed = "";
 let rows = [];
 let rate;
+/** What covers the screen: the keys, at the start until a validator answers, later until Enter. */
+let page = isScreen ? "start" : undefined;
 // A terminal that is closed sends SIGHUP, on which nodes go on, and cannot be written any more.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
 process.stdout.on("error", () => undefined);
 listen();
-if (isScreen) {
-  process.stdout.on("resize", draw);
-  // Begins below the keys, which stay above the screen.
-  process.stdout.write("\n".repeat(sizeOf().rows));
-}
+if (isScreen) process.stdout.on("resize", draw);
 while (!isStopping) {
   rows = await Promise.all(members.map(ask));
   rate = await rateOf(rows);
@@ -173,7 +171,8 @@ function listen() {
 function onCharacter(character) {
   if (character === "\u0003") stop();
   else if (character === "\r" || character === "\n") {
-    obey(readCommand(typed));
+    if (page !== "keys") obey(readCommand(typed));
+    else uncover();
     typed = "";
   } else if (character === "\u007f" || character === "\b") typed = typed.slice(0, -1);
   else if (character >= " " && typed.length < LONGEST_COMMAND) typed += character;
@@ -188,10 +187,16 @@ function obey(command) {
 }
 
 function showKeys() {
-  console.log(
-    `${isScreen ? "\x1b[2J\x1b[H" : ""}${keyLines({ folder, chainId: CHAIN_ID, members }).join("\n")}`,
-  );
-  if (isScreen) process.stdout.write("\n".repeat(sizeOf().rows));
+  const lines = keyLines({ folder, chainId: CHAIN_ID, members });
+  if (isScreen) process.stdout.write("\x1b[H\x1b[2J");
+  console.log([...lines, ...(isScreen ? ["", "Enter goes on"] : [])].join("\n"));
+  if (isScreen) page = "keys";
+}
+
+/** The screen comes back below the keys, which can be scrolled to. */
+function uncover() {
+  process.stdout.write("\n".repeat(sizeOf().rows));
+  page = undefined;
 }
 
 function changeNode({ kind, number }) {
@@ -255,7 +260,11 @@ async function rpc(port, calls) {
 }
 
 function draw() {
-  if (isStopping) return;
+  if (isStopping || page === "keys") return;
+  if (page === "start") {
+    if (!rows.some(({ status }) => status?.isValidator)) return;
+    uncover();
+  }
   const summary = summaryOf();
   if (!isScreen) {
     console.log(summary);

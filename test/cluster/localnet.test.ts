@@ -71,6 +71,13 @@ itIfThorough(
     child.stdin.write("start 2\r");
     await shows(/^2 .* runs/);
 
+    child.stdin.write("keys\r");
+    await shows(/^Enter goes on/);
+    expect(screen().join("\n")).toContain(
+      "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
+    );
+    child.stdin.write("\r");
+
     // A port that is taken ends the next start.
     child.stdin.write("5\r");
     await shows(/^5 .* stopped/);

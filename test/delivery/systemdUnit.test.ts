@@ -28,7 +28,9 @@ function writtenUnit(text = UNIT): string {
 
 function analyze(...options: readonly string[]) {
   const { status, stdout, stderr } = spawnSync("systemd-analyze", options, { encoding: "utf8" });
-  return { status, said: `${stdout}${stderr}` };
+  // It may complain of units of this machine as well.
+  const said = `${stdout}${stderr}`.split("\n").filter((line) => line.includes("ibex"));
+  return { status, said: said.join("\n") };
 }
 
 describe("config/ibex.service", () => {
