@@ -18,6 +18,32 @@ describe("the code reader", () => {
     expect(reader.codeSize(EMPTY_CODE_HASH)).toBe(0);
   });
 
+  it("keeps most of the codes that are read in turn, where a few more are read than have room", async () => {
+    const { database, counts } = counted(createMemoryDatabase());
+    const codes = Array.from({ length: 100 }, (_, n) => new Uint8Array(700).fill(n));
+    for (const code of codes) await write(database, keccak256(code), code);
+    // Room for 80.
+    const reader = createCodeReader(database, 80_000);
+    const readAll = (): number => {
+      const before = counts.gets;
+      // A call asks several times.
+      for (const code of codes)
+        for (let times = 0; times < 3; times++) expect(reader.code(keccak256(code))[0]).toBe(code[0]);
+      return counts.gets - before;
+    };
+    expect(readAll()).toBe(100);
+    for (let round = 0; round < 10; round++) expect(readAll()).toBeLessThan(30);
+    // A code that is asked for again and again is in soon.
+    const another = new Uint8Array(700).fill(200);
+    await write(database, keccak256(another), another);
+    const before = counts.gets;
+    for (let times = 0; times < 50; times++) {
+      reader.code(keccak256(another));
+      reader.code(keccak256(codes[0] as Uint8Array));
+    }
+    expect(counts.gets - before).toBeLessThan(20);
+  });
+
   it("verifies code from the disk, the first time and later", async () => {
     const database = createMemoryDatabase();
     const code = new Uint8Array(100).fill(7);
