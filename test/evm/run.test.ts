@@ -146,6 +146,11 @@ describe("halts", () => {
   });
 });
 
+it("answers BLOBHASH of a hash that there is not", () => {
+  for (const index of ["5f", "60ff", `7f${"ff".repeat(32)}`]) expect(run(`${index}49`).stack).toEqual([0n]);
+  expect(run("49").status).toBe(STATUS.UNDERFLOW);
+});
+
 it("leaves instructions on the state to the driver, with memory paid for and nothing taken off the stack", () => {
   const leaving = [
     "31",
@@ -153,7 +158,6 @@ it("leaves instructions on the state to the driver, with memory paid for and not
     "3f",
     "40",
     "47",
-    "49",
     "54",
     "55",
     "5c",

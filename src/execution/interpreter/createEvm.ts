@@ -58,7 +58,11 @@ async function toEnd(first: Promise<unknown>, goOn: () => Promise<unknown> | und
 }
 
 /** Writes what the instructions from ORIGIN to BLOBBASEFEE return, at the places where the core reads it. */
-function writeEnvironment(machine: Machine, parts: EvmParts, { caller, gasPrice }: Message): void {
+function writeEnvironment(
+  machine: Machine,
+  parts: EvmParts,
+  { caller, gasPrice, blobVersionedHashes }: Message,
+): void {
   const { block, config, rules } = parts;
   machine.setEnvironment(0, caller);
   machine.setEnvironment(1, gasPrice);
@@ -68,8 +72,9 @@ function writeEnvironment(machine: Machine, parts: EvmParts, { caller, gasPrice 
   machine.setEnvironment(5, forkTable(rules).hasRandomness ? block.mixHash : block.difficulty);
   machine.setEnvironment(6, block.gasLimit);
   machine.setEnvironment(7, config.chainId);
-  // 8 and 10 would be SELFBALANCE and BLOBHASH, which depend on more.
+  // 8 would be SELFBALANCE, which depends on more.
   machine.setEnvironment(9, block.baseFeePerGas ?? 0n);
+  machine.setEnvironment(10, BigInt(blobVersionedHashes.length));
   machine.setEnvironment(11, block.blobBaseFee);
 }
 

@@ -135,14 +135,11 @@ function selfBalance(run: Run, frame: Frame): HaltReason | undefined {
   return undefined;
 }
 
+/** BLOBHASH of a hash that there is: the core has taken its price. */
 function blobHash(run: Run, frame: Frame): HaltReason | undefined {
-  if (!run.charge(frame, 3)) return "INSUFFICIENT_GAS";
-  if (run.stackSize(frame) < 1) return "INSUFFICIENT_STACK_ITEMS";
+  const { machine, message } = run;
   const at = run.word(frame, 0);
-  const { blobVersionedHashes } = run.message;
-  const index = run.machine.readWord(at);
-  const hash = index < blobVersionedHashes.length ? blobVersionedHashes[Number(index)] : undefined;
-  run.machine.writeBytes(at, hash ?? ZERO_HASH);
+  machine.writeBytes(at, message.blobVersionedHashes[machine.readNumber(at)] ?? ZERO_HASH);
   return undefined;
 }
 
