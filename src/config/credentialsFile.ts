@@ -1,6 +1,7 @@
 import { parse, TomlDate, TomlError, type TomlTable, type TomlValue } from "smol-toml";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { permissionsFor } from "../rpc/access/grant.ts";
+import { LONGEST_TOKEN } from "../rpc/access/limits.ts";
 import { KNOWN_METHODS } from "../rpc/knownMethods.ts";
 import type { UserSettings } from "./settings.ts";
 
@@ -36,6 +37,8 @@ export function readCredentials(text: string): Result<readonly UserSettings[], "
 
 const MOST_USERS = 1000;
 const MOST_PERMISSIONS = 200;
+/** Bytes of name and permissions as JSON, which a token of LONGEST_TOKEN characters has room for, beside 500 others. */
+const MOST_CLAIM_BYTES = ((LONGEST_TOKEN - 500) * 3) / 4;
 /** Characters of a name, and of a permission. */
 export const LONGEST_NAME = 256;
 /** Every further one doubles the time of a check, which with 14 is about a second. */
@@ -62,6 +65,11 @@ function readUser(name: string, value: TomlValue): Result<UserSettings, "badCred
     return bad(`'${name}' has more than ${MOST_PERMISSIONS} permissions`);
   if (permissions.some(({ length }) => length > LONGEST_NAME))
     return bad(`a permission of '${name}' has more than ${LONGEST_NAME} characters`);
+  const claimBytes = Buffer.byteLength(JSON.stringify([name, ...permissions]));
+  if (claimBytes > MOST_CLAIM_BYTES)
+    return bad(
+      `the permissions of '${name}' have ${claimBytes} bytes with the name, more than the ${MOST_CLAIM_BYTES} that fit into a token`,
+    );
   return ok({ name, passwordHash, permissions });
 }
 

@@ -155,6 +155,13 @@ describe("ibex password hash", () => {
     expect(await compare("s3cret", one)).toBe(false);
   });
 
+  it("refuses one of which only the beginning would count", async () => {
+    const { exitCode, output, errors } = await ibexHere(["password", "hash", `--password=${"ü".repeat(37)}`]);
+    expect({ exitCode, output }).toEqual({ exitCode: 2, output: "" });
+    expect(errors).toContain("more than 72 bytes");
+    expect((await ibexHere(["password", "hash", `--password=${"ü".repeat(36)}`])).exitCode).toBe(0);
+  });
+
   it("needs the password", async () => {
     const { exitCode, errors } = await ibexHere(["password", "hash"]);
     expect(exitCode).not.toBe(0);

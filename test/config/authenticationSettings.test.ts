@@ -85,6 +85,11 @@ describe("the users of a server", () => {
       user(`password = "${HASH}"\npermissions = "eth:*"`),
       "the permissions of 'alice' are not a list of texts",
     ],
+    [
+      "permissions that no token has room for",
+      user(`password = "${HASH}"\npermissions = ${JSON.stringify(Array(180).fill(`eth:${"x".repeat(32)}`))}`),
+      "the permissions of 'alice' have 7029 bytes with the name, more than the 5769 that fit into a token",
+    ],
   ])("stop the start: %s", (_what, text, reason) => {
     expect(problems({ args: withUsers(text) })).toEqual([
       `Invalid RPC HTTP authentication credentials file: ${join(folder, "users.toml")}: ${reason} (--rpc-http-authentication-credentials-file is given on the command line)`,

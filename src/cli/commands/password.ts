@@ -1,5 +1,6 @@
 import { textType } from "../../config/valueTypes.ts";
 import { EXIT } from "../exitCodes.ts";
+import { refuse } from "../processIo.ts";
 import { type Command, defineCommand } from "./command.ts";
 
 export const PASSWORD_COMMANDS: readonly Command[] = [
@@ -14,7 +15,9 @@ export const PASSWORD_COMMANDS: readonly Command[] = [
       },
     },
     run: async ({ values, io }) => {
-      const { genSalt, hash } = await import("bcryptjs");
+      const { genSalt, hash, truncates } = await import("bcryptjs");
+      if (truncates(values.password))
+        return refuse("The password has more than 72 bytes, of which bcrypt would ignore the rest.", io);
       const salt = await genSalt(ROUNDS);
       // Besu's letter for the same algorithm.
       io.print(`${await hash(values.password, salt.replace("$2b$", "$2a$"))}\n`);
