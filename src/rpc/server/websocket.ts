@@ -153,7 +153,7 @@ function createPlainRequestHandler(checkHost: CheckHost, login: RequestHandler):
   return (request, response) => {
     response.sendDate = false;
     const hostCheck = checkHost(request);
-    const isLogin = request.method === "POST" && request.url === "/login";
+    const isLogin = request.method === "POST" && request.url?.split("?", 1)[0] === "/login";
     if (hostCheck === "allowed" && isLogin) login(request, response);
     else if (hostCheck === "allowed")
       respondRefusal(response, 400, "Websocket endpoint can't handle HTTP requests");

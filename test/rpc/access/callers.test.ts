@@ -214,6 +214,15 @@ describe("POST /login", () => {
     }
   });
 
+  it("may have a query, over HTTP and WebSocket", async () => {
+    const http = await overHttp({ login });
+    const { dispatcher, parts } = aGuard({ login });
+    const webSocket = await aWebSocketServer(dispatcher, {}, parts);
+    const body = '{"username":"eve","password":"right"}';
+    for (const server of [http.server, webSocket])
+      expect((await ask(server, { path: "/login?from=here", body })).status).toBe(200);
+  });
+
   it("says that nobody can log in where tokens come from elsewhere", async () => {
     const { post } = await overHttp();
     expect(await post("{}", undefined, { path: "/login" })).toMatchObject({
