@@ -6,14 +6,9 @@ import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts
 import { ok, type Result } from "../../primitives/result.ts";
 import { remade } from "../../rpc/remade.ts";
 import { createHostAllowlist } from "../../rpc/server/hostAllowlist.ts";
-import {
-  HOST_REFUSED,
-  respondNotAllowed,
-  respondNotFound,
-  respondRefusal,
-} from "../../rpc/server/httpResponse.ts";
+import { createHostRefusalLog, respondProbeRefused } from "../../rpc/server/hostRefusal.ts";
+import { respondNotAllowed, respondNotFound, respondRefusal } from "../../rpc/server/httpResponse.ts";
 import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS } from "../../rpc/server/limits.ts";
-import { logRefusal } from "../../rpc/server/refusalLog.ts";
 import {
   listen,
   listening,
@@ -42,15 +37,15 @@ export async function openMetricsServer(
   { metrics, logger, allowedHosts = () => hostAllowlist }: MetricsServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const checkHost = remade(allowedHosts, createHostAllowlist);
+  const logHostRefusal = createHostRefusalLog(logger);
   const server = createServer(
     { requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS, keepAliveTimeout: idleTimeoutMs },
     (request, response) => {
       response.sendDate = false;
       const hostCheck = checkHost()(request.headers.host);
-      if (hostCheck !== "allowed") logRefusal(logger, "host not allowed", request.socket.remoteAddress);
-      if (hostCheck === "allowed") answer(request, response);
-      else if (hostCheck === "malformed") respondRefusal(response, 400, "");
-      else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
+      if (hostCheck === "allowed") return answer(request, response);
+      logHostRefusal(request);
+      respondProbeRefused(response, hostCheck, request.headers.host);
     },
   );
   server.setTimeout(idleTimeoutMs, (socket) => socket.destroy());

@@ -11,14 +11,9 @@ import { createOriginRule } from "./crossOrigin.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
 import { healthBody, type Objections } from "./health.ts";
 import { createHostAllowlist } from "./hostAllowlist.ts";
+import { createHostRefusalLog, respondHostRefused, respondProbeRefused } from "./hostRefusal.ts";
 import { createHttpRequestHandler, type HttpRequestParts, type HttpRequestSettings } from "./httpRequests.ts";
-import {
-  HOST_REFUSED,
-  respondNotAllowed,
-  respondNotFound,
-  respondRefusal,
-  respondUntyped,
-} from "./httpResponse.ts";
+import { respondNotAllowed, respondNotFound, respondRefusal, respondUntyped } from "./httpResponse.ts";
 import {
   ARRIVAL_LIMIT_MS,
   ARRIVAL_TIMES,
@@ -181,8 +176,14 @@ function handledBy(
   };
 }
 
-function answerUnrouted({ url = "/" }: IncomingMessage, response: ServerResponse): void {
-  const allowed = ALLOWED_METHODS.get(url.split("?", 1)[0] ?? url);
+const HEALTH_PATHS: ReadonlySet<string> = new Set(["/liveness", "/readiness"]);
+
+function pathOf({ url = "/" }: IncomingMessage): string {
+  return url.split("?", 1)[0] ?? url;
+}
+
+function answerUnrouted(request: IncomingMessage, response: ServerResponse): void {
+  const allowed = ALLOWED_METHODS.get(pathOf(request));
   if (allowed === undefined) respondNotFound(response);
   else respondNotAllowed(response, allowed);
 }
@@ -205,6 +206,7 @@ function createGuard(
   );
   // Browsers do not take the star for the header of tokens.
   const allowedHeaders = gate === undefined ? "*,content-type" : "*,content-type,authorization";
+  const logHostRefusal = createHostRefusalLog(logger);
   const pipelined = new WeakMap<Socket, number>();
 
   /** A response without a socket waits behind another one of its connection, and its answer would be held in memory. */
@@ -227,9 +229,9 @@ function createGuard(
     const hostCheck = checkHost(headers.host);
     if (hostCheck !== "allowed") {
       metrics?.rejected("host");
-      logRefusal(logger, "host not allowed", request.socket.remoteAddress);
-      if (hostCheck === "malformed") respondRefusal(response, 400, "");
-      else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
+      logHostRefusal(request);
+      if (HEALTH_PATHS.has(pathOf(request))) respondProbeRefused(response, hostCheck, headers.host);
+      else respondHostRefused(response, hostCheck);
       return false;
     }
     const { origin } = headers;

@@ -29,9 +29,6 @@ export function respondRefusal(response: ServerResponse, status: number, body: s
   response.end(body);
 }
 
-/** The body for a Host that is not on the allow-list. */
-export const HOST_REFUSED = '{"message":"Host not authorized."}';
-
 export function respondNotFound(response: ServerResponse): void {
   const body = "<html><body><h1>Resource not found</h1></body></html>";
   response.writeHead(404, {

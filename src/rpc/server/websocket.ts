@@ -18,7 +18,8 @@ import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, type LimitedConnections, limitConnections } from "./connectionLimits.ts";
 import { createForeignRule } from "./foreignPages.ts";
 import { createHostAllowlist, type HostCheck } from "./hostAllowlist.ts";
-import { HOST_REFUSED, respondRefusal } from "./httpResponse.ts";
+import { createHostRefusalLog, respondHostRefused } from "./hostRefusal.ts";
+import { respondRefusal } from "./httpResponse.ts";
 import {
   ALL_ANSWERS_BYTES,
   ARRIVAL_LIMIT_MS,
@@ -28,7 +29,6 @@ import {
   HEARTBEAT_MS,
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
-import { logRefusal } from "./refusalLog.ts";
 import { remoteHostOf } from "./remoteHost.ts";
 import {
   listen,
@@ -104,11 +104,12 @@ export async function openWebSocketServer(
     () => settings.access?.() ?? settings,
     ({ allowedHosts }) => createHostAllowlist(allowedHosts),
   );
+  const logHostRefusal = createHostRefusalLog(logger);
   const checkCounted: CheckHost = (request) => {
     const result = checkHost()(request.headers.host);
     if (result === "allowed") return result;
     metrics?.rejected("host");
-    logRefusal(logger, "host not allowed", request.socket.remoteAddress);
+    logHostRefusal(request);
     return result;
   };
   server.on("request", createPlainRequestHandler(checkCounted, createLoginHandler(parts)));
@@ -157,8 +158,7 @@ function createPlainRequestHandler(checkHost: CheckHost, login: RequestHandler):
     if (hostCheck === "allowed" && isLogin) login(request, response);
     else if (hostCheck === "allowed")
       respondRefusal(response, 400, "Websocket endpoint can't handle HTTP requests");
-    else if (hostCheck === "malformed") respondRefusal(response, 400, "");
-    else respondRefusal(response, 403, HOST_REFUSED, "application/json; charset=utf-8");
+    else respondHostRefused(response, hostCheck);
   };
 }
 

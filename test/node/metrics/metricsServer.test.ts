@@ -75,7 +75,7 @@ describe("the metrics server", IN_REAL_TIME, () => {
     const asked = (host: string) => ask(server, { method: "GET", path: "/metrics", headers: { host } });
     expect(await asked("besu:9545")).toMatchObject({
       status: 403,
-      body: '{"message":"Host not authorized."}',
+      body: '{"message":"Host not authorized.","reason":"The Host of the request, \'besu:9545\', is not in --host-allowlist."}',
       headers: { "content-type": "application/json; charset=utf-8" },
     });
     expect((await asked("LOCALHOST:1")).status).toBe(200);
