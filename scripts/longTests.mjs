@@ -61,6 +61,7 @@ const SUITES = [
   "test/cluster/migration",
   "test/cluster/mistakes",
   "test/cluster/peers",
+  "test/cluster/manyCallers",
   "test/cluster/manySubscribers",
   "test/cluster/remoteSigner",
   "test/cluster/restart",

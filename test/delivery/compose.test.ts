@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { parseGenesis } from "../../src/chainspec/genesis.ts";
 import { ibexHere } from "../cli/program.ts";
 import { temporaryFolder } from "../cluster/nodeProcess.ts";
+import { hasNginx, nginxOptions } from "../cluster/proxyProcess.ts";
 import { readDocument, root } from "../docs/documents.ts";
 import { isInstalled, saySkipped } from "./installed.ts";
 
@@ -37,6 +38,7 @@ if (program === undefined)
   saySkipped("compose's own check of config/compose.yaml", "docker compose", "docker-compose");
 const hasHaproxy = isInstalled("haproxy", "-v");
 if (!hasHaproxy) saySkipped("HAProxy's own check of config/haproxy.cfg", "haproxy", "haproxy");
+if (!hasNginx) saySkipped("nginx's own check of config/nginx.conf", "nginx", "nginx-light");
 const hasPromtool = isInstalled("promtool");
 
 describe("config/compose.yaml", () => {
@@ -148,24 +150,55 @@ describe("config/prometheus.yml", () => {
 describe("config/haproxy.cfg", () => {
   const text = readDocument("config/haproxy.cfg");
 
-  it("has the followers of config/compose.yaml in one order in both backends, so that a caller keeps its node", () => {
-    const servers = [...text.matchAll(/^ +server (\S+) (\S+):(\d+)/gm)].map(([, name, host, port]) => [
-      name,
-      host,
-      port,
-    ]);
+  it("has the followers of config/compose.yaml in each backend, by the names and ports that they have there", () => {
     const followers = usual.filter((name) => name.startsWith("follower"));
-    expect(servers).toEqual(["8545", "8546"].flatMap((port) => followers.map((name) => [name, name, port])));
+    const servers = [...text.matchAll(/^ +server (\S+) "\$\{FOLLOWER_(\d)_(HTTP|WS)\}"/gm)];
+    expect(servers.map(([, name, number]) => `${name} follower-${number}`)).toEqual(
+      ["rpc", "ws", "rpc-standing", "ws-standing"].flatMap(() => followers.map((name) => `${name} ${name}`)),
+    );
+    for (const [index, name] of followers.entries()) {
+      const variable = `FOLLOWER_${index + 1}`;
+      expect(text).toContain(`presetenv ${variable} ${name}\n`);
+      expect(text).toContain(`presetenv ${variable}_HTTP "\${${variable}}:8545"\n`);
+      expect(text).toContain(`presetenv ${variable}_WS "\${${variable}}:8546"\n`);
+    }
+  });
+
+  it("keeps a caller on its node over HTTP and WebSocket alike", () => {
     expect(text.match(/^ +stick on src( table rpc)?$/gm)).toHaveLength(2);
   });
 
   it.skipIf(!hasHaproxy)("is valid to HAProxy", () => {
-    const file = join(temporaryFolder(), "haproxy.cfg");
-    writeFileSync(file, text.replaceAll(/follower-\d:/g, "127.0.0.1:"));
-    const { status, stderr } = spawnSync("haproxy", ["-c", "-f", file], { encoding: "utf8" });
+    const here = Object.fromEntries([1, 2, 3].map((number) => [`FOLLOWER_${number}`, "127.0.0.1"]));
+    const { status, stderr } = spawnSync("haproxy", ["-c", "-f", join(FOLDER, "haproxy.cfg")], {
+      encoding: "utf8",
+      env: { ...process.env, ...here },
+    });
     expect({ status, alerts: /\[ALERT\]|\[WARNING\]/.test(stderr) ? stderr : "" }).toEqual({
       status: 0,
       alerts: "",
     });
+  });
+});
+
+describe("config/nginx.conf", () => {
+  it.skipIf(!hasNginx)("is valid to nginx, with the files that it includes", () => {
+    const places = [1, 2, 3].map((number) => ({ httpPort: 18_000 + number, wsPort: 19_000 + number }));
+    const { status, stderr } = spawnSync("nginx", ["-t", ...nginxOptions(places, [17_000])], {
+      encoding: "utf8",
+    });
+    expect({ status, stderr }).toMatchObject({
+      status: 0,
+      stderr: expect.not.stringMatching(/\[(warn|emerg)\]/),
+    });
+  });
+
+  it("asks nodes for their health as config/haproxy.cfg does, and has the same followers", () => {
+    const text = readDocument("config/nginx.conf");
+    expect(text).toContain("/readiness?minPeers=1&maxBlocksBehind=0&maxHeadAgeSeconds=");
+    expect(readDocument("config/haproxy.cfg")).toContain("/readiness?minPeers=1&maxBlocksBehind=0&");
+    const named = readDocument("config/nginx/followers.conf").match(/(?<=server )follower-\d:\d+/g);
+    const followers = usual.filter((name) => name.startsWith("follower"));
+    expect(named).toEqual(followers.flatMap((name) => [8545, 8546, 8545].map((port) => `${name}:${port}`)));
   });
 });

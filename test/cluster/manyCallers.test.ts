@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { saySkipped } from "../delivery/installed.ts";
+import { IS_THOROUGH } from "../thorough.ts";
+import { exitWithin, freePort, pause, type RunningProgram, runProgram, until } from "./nodeProcess.ts";
+import {
+  type FollowerPlace,
+  hasHaproxy,
+  hasNginx,
+  type ProxyProcess,
+  startHaproxy,
+  startNginx,
+} from "./proxyProcess.ts";
+import { type SteadyCallers, startCallers } from "./steadyCallers.ts";
+import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
+
+/**
+ * Three followers behind a real proxy with the configuration that we ship, and callers over HTTP and WebSocket who go on
+ * asking while one follower after the other is killed, stands still, and is stopped and started again. What they may rely
+ * on is in docs/operating/proxies.md.
+ */
+const FROZEN_MS = 9_000;
+/** Longer than proxies need to notice, and for some blocks. */
+const SETTLED_AFTER_MS = 6_000;
+
+interface Follower extends FollowerPlace {
+  readonly member: Member;
+  program: RunningProgram | undefined;
+}
+
+const PROXIES = [
+  // A caller moves a second or more after its last answer, so that it never sees an older head.
+  { name: "HAProxy", isThere: hasHaproxy, start: startHaproxy, mayBeOlder: 0 },
+  // A caller moves at once, so that it may see the block before for as long as a block travels.
+  { name: "nginx", isThere: hasNginx, start: startNginx, mayBeOlder: 1 },
+] as const;
+
+for (const { name, isThere } of PROXIES)
+  if (IS_THOROUGH && !isThere)
+    saySkipped(`callers behind ${name}`, name.toLowerCase(), name === "nginx" ? "nginx-light" : "haproxy");
+
+describe.skipIf(!IS_THOROUGH)("callers of three followers", () => {
+  let network: ValidatorNetwork;
+  let followers: Follower[];
+
+  beforeAll(async () => {
+    network = await prepareNetwork({ validators: 1, followers: 3 });
+    const [validator, ...members] = network.members;
+    if (validator === undefined) throw new Error("there is no validator");
+    await network.start(validator);
+    followers = await Promise.all(
+      members.map(async (member) => ({
+        member,
+        httpPort: await freePort(),
+        wsPort: await freePort(),
+        program: undefined,
+      })),
+    );
+    await Promise.all(followers.map(start));
+  }, 120_000);
+
+  afterAll(async () => {
+    for (const { program } of followers ?? []) program?.child.kill("SIGKILL");
+    await network?.stopAll();
+  });
+
+  async function start(follower: Follower): Promise<void> {
+    const { member, httpPort, wsPort } = follower;
+    follower.program = runProgram([
+      `--data-path=${member.dataPath}`,
+      `--genesis-file=${network.genesisFile}`,
+      `--p2p-port=${member.peerPort}`,
+      "--p2p-interface=127.0.0.1",
+      "--discovery-enabled=false",
+      "--rpc-http-enabled",
+      `--rpc-http-port=${httpPort}`,
+      "--rpc-ws-enabled",
+      `--rpc-ws-port=${wsPort}`,
+      "--min-gas-price=0",
+    ]);
+    await until(() => isReady(httpPort), 60_000, "a follower that is ready");
+  }
+
+  it.each(PROXIES.filter(({ isThere }) => isThere))(
+    "behind $name have no failed request, and no older head, whatever becomes of one follower",
+    async ({ start: startProxy, mayBeOlder }) => {
+      const proxy: ProxyProcess = await startProxy(followers);
+      const callers: SteadyCallers = startCallers(proxy, { http: 9, webSocket: 6 });
+      const { found } = callers;
+      try {
+        await pause(SETTLED_AFTER_MS);
+        for (const [index, fault] of [kill, freeze, upgrade].entries()) {
+          const follower = followers[index];
+          if (follower === undefined) throw new Error("there are three followers");
+          await fault(follower);
+          await pause(SETTLED_AFTER_MS);
+          console.info(fault.name, JSON.stringify(found));
+        }
+      } finally {
+        await callers.stop();
+        await proxy.stop();
+      }
+      expect(found.failures, proxy.output()).toEqual([]);
+      expect(Math.max(0, ...found.older)).toBeLessThanOrEqual(mayBeOlder);
+      expect(found.mined).toBeGreaterThan(20);
+      expect(found.reconnections).toBeGreaterThan(0);
+    },
+    240_000,
+  );
+
+  async function kill(follower: Follower): Promise<void> {
+    follower.program?.child.kill("SIGKILL");
+    await follower.program?.exit;
+    await pause(SETTLED_AFTER_MS);
+    await start(follower);
+  }
+
+  async function freeze({ program }: Follower): Promise<void> {
+    program?.child.kill("SIGSTOP");
+    await pause(FROZEN_MS);
+    program?.child.kill("SIGCONT");
+  }
+
+  async function upgrade(follower: Follower): Promise<void> {
+    if (follower.program === undefined) return;
+    follower.program.child.kill("SIGTERM");
+    expect(await exitWithin(follower.program, 30_000)).toBe(0);
+    await start(follower);
+  }
+});
+
+async function isReady(port: number): Promise<true | undefined> {
+  const answer = await fetch(`http://127.0.0.1:${port}/readiness?maxHeadAgeSeconds=5`).catch(() => undefined);
+  await answer?.text();
+  return answer?.status === 200 ? true : undefined;
+}
