@@ -80,6 +80,7 @@ const SUITES = [
   "test/cluster/smallDisk",
   "test/cluster/syncing",
   "test/cluster/web3",
+  "test/docs/manual",
   "test/evm/coreModules",
   "test/execution/modexp",
   "test/execution/oracle",
