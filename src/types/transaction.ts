@@ -201,10 +201,11 @@ class DecodedTransaction implements Transaction {
     this.authorizationList = type === 4 ? fields.listOf(authorization) : NO_ENTRIES;
     this.signatureAt = fields.position;
     const v = fields.scalar();
+    // Before r and s: a transaction without a signature, all zeros, is refused for its v.
+    this.yParity = parityOf(type, v);
     fields.passScalarBelow(ORDER, ORDER);
     this.hasLowS = fields.passScalarBelow(ORDER, UPPER_HALF);
     fields.end();
-    this.yParity = parityOf(type, v);
     this.chainId = type === 0 && v >= 35n ? (v - 35n) / 2n : chainId;
     this.raw = raw;
     this.hash = keccak256(raw);

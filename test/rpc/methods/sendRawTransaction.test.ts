@@ -285,4 +285,13 @@ describe("debug_batchSendRawTransaction", () => {
     const { error } = await ask(aPool(), "eth_sendRawTransaction", [withV31]);
     expect(error).toEqual({ code: -32602, message: "Invalid params" });
   });
+
+  it("names the v of a transaction that was not signed", async () => {
+    const fields = RLP.decode(aTransaction({ type: 0 }).raw) as Uint8Array[];
+    const zero = new Uint8Array(0);
+    const unsigned = toHex(RLP.encode([...fields.slice(0, 6), zero, zero, zero]));
+    const { result } = await ask(aPool(), "debug_batchSendRawTransaction", [unsigned]);
+    const errorMessage = "An unsupported encoded `v` value of 0 was found";
+    expect(result).toEqual([{ index: 0, success: false, errorMessage }]);
+  });
 });
