@@ -8,12 +8,9 @@ import type { Run, Work } from "./run.ts";
 import { LONG_BYTES } from "./slices.ts";
 
 /** The code that a frame runs. */
-export function codeOfFrame(
-  { overlay, machine }: Run,
-  { kind, codeHash, input, inputSize }: Frame,
-): Uint8Array {
-  if (codeHash !== undefined) return overlay.code(codeHash);
-  return kind === "create" ? machine.bytes.subarray(input, input + inputSize) : EMPTY_BYTES;
+export function codeOfFrame(run: Run, { kind, codeHash, input, inputSize }: Frame): Uint8Array {
+  if (codeHash !== undefined) return run.code(codeHash);
+  return kind === "create" ? run.machine.bytes.subarray(input, input + inputSize) : EMPTY_BYTES;
 }
 
 /** Prepares the part of a frame's code that runs next. */

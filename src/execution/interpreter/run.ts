@@ -2,6 +2,8 @@ import { aligned, FIELD, FIELDS_BYTES, STATUS } from "../../evm/layout.ts";
 import type { Machine } from "../../evm/machine.ts";
 import type { Address } from "../../primitives/address.ts";
 import { toKey } from "../../primitives/byteKey.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { Overlay } from "../../state/overlay.ts";
 import type { AccessJournal } from "../accessJournal.ts";
 import type { EvmParts, Message } from "../evm.ts";
@@ -68,6 +70,8 @@ export class Run {
   refund = 0;
   keptBytes = 0;
   private openCheckpoints = 0;
+  private lastCodeHash: Hash | undefined = undefined;
+  private lastCode: Uint8Array = EMPTY_BYTES;
   private readonly defaultPrecompiles: ReadonlySet<string>;
 
   constructor({ evm, table, transient, machine, message, watch }: RunParts) {
@@ -167,6 +171,17 @@ export class Run {
     const { accesses, rules } = this;
     if (!rules.hasColdAccess) return 0;
     return accesses.warm(address) ? COLD_ACCOUNT_GAS : WARM_GAS;
+  }
+
+  /**
+   * Code by its hash, remembered for the hash that was asked for last: a frame asks piece by piece, and code that is too large
+   * for the cache of codes would be read from the disk for each.
+   */
+  code(codeHash: Hash): Uint8Array {
+    if (codeHash === this.lastCodeHash) return this.lastCode;
+    this.lastCode = this.overlay.code(codeHash);
+    this.lastCodeHash = codeHash;
+    return this.lastCode;
   }
 
   addressAt(word: number): Address {
