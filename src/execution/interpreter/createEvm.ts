@@ -39,13 +39,14 @@ export function createEvm(parts: EvmParts): Evm {
       running.release(0);
       return resultOf(running);
     };
+    let waiting: Promise<unknown> | undefined;
     try {
       begin(running);
-      const waiting = goOn();
-      return waiting === undefined ? end() : toEnd(waiting, goOn).then(end, stop);
+      waiting = goOn();
     } catch (error) {
       return stop(error);
     }
+    return waiting === undefined ? end() : toEnd(waiting, goOn).then(end, stop);
   }
 
   return { run };
