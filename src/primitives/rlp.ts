@@ -97,13 +97,13 @@ function prefixLength(length: number): number {
 
 /** RLP of a whole number below 2^53, such as the index of a transaction. */
 export function encodeRlpIndex(index: number): Uint8Array {
-  return encodeRlpString(Uint8Array.from(bigEndian(index)));
-}
-
-function bigEndian(value: number): number[] {
-  const digits: number[] = [];
-  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256);
-  return digits;
+  if (index > 0 && index < 0x80) return Uint8Array.of(index);
+  let length = 0;
+  for (let rest = index; rest > 0; rest = Math.floor(rest / 256)) length++;
+  const bytes = new Uint8Array(1 + length);
+  bytes[0] = 0x80 + length;
+  for (let at = length, rest = index; at > 0; at--, rest = Math.floor(rest / 256)) bytes[at] = rest % 256;
+  return bytes;
 }
 
 /** Location of an item: its payload is bytes[from..until), its whole encoding begins at `start`. */
