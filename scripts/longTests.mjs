@@ -107,6 +107,7 @@ const SUITES = [
   "test/simulation/sabotage",
   "test/simulation/realNetwork",
   "test/simulation/twins",
+  "test/cluster/tls",
 ];
 
 const { status } = spawnSync(

@@ -115,7 +115,8 @@ async function start(
   if (typeof output === "number") closeSync(output);
   const client = createRpcClient(port, 1);
   const deadlineMs = startedAtMs + 60_000;
-  while (!(await answers(client.call("eth_blockNumber")))) {
+  // A refusal for want of a token or of TLS is an answer, too.
+  while (!(await answers(client.post(FIRST_REQUEST)))) {
     if (child.exitCode !== null || performance.now() > deadlineMs) throw new Error(`${name} did not start`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -147,6 +148,8 @@ async function start(
       }),
   };
 }
+
+const FIRST_REQUEST = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}';
 
 async function answers(request: Promise<unknown>): Promise<boolean> {
   return request.then(

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
 
 /** One connection with one request at a time. */
 export interface BenchRequester {
@@ -15,18 +16,26 @@ const END_OF_CHUNKS = "\r\n0\r\n\r\n";
  * An HTTP requester with little overhead: the library's client takes more CPU for a request than the nodes take to
  * answer it. It reads responses with a content length and chunked ones.
  */
-export function openHttpRequester(port: number): Promise<BenchRequester> {
+export function openHttpRequester(port: number, options: RequesterOptions = {}): Promise<BenchRequester> {
+  const { isSecure = false, token } = options;
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: "127.0.0.1", port, noDelay: true });
+    const address = { host: "127.0.0.1", port, noDelay: true };
+    const socket = isSecure ? connectSecurely({ ...address, rejectUnauthorized: false }) : connect(address);
     socket.once("error", reject);
-    socket.once("connect", () => {
+    socket.once(isSecure ? "secureConnect" : "connect", () => {
       socket.off("error", reject);
-      resolve(requesterOn(socket));
+      resolve(requesterOn(socket, token === undefined ? "" : `Authorization: Bearer ${token}\r\n`));
     });
   });
 }
 
-function requesterOn(socket: Socket): BenchRequester {
+export interface RequesterOptions {
+  /** With TLS, by any certificate. */
+  readonly isSecure?: boolean;
+  readonly token?: string | undefined;
+}
+
+function requesterOn(socket: Socket, moreHeaders: string): BenchRequester {
   let pieces: string[] = [];
   let length = 0;
   /** Length of the response, once its head has arrived; undefined when it is chunked. */
@@ -61,7 +70,7 @@ function requesterOn(socket: Socket): BenchRequester {
       new Promise((resolve, reject) => {
         waiting = { resolve, reject };
         socket.write(
-          `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}${END_OF_HEAD}${body}`,
+          `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${moreHeaders}Content-Length: ${body.length}${END_OF_HEAD}${body}`,
         );
       }),
     close: () => {

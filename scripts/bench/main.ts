@@ -1,12 +1,13 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk footprint backup] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
+ * holds blockHolds churn sync propagation mesh disk footprint backup access] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
  */
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { measureAccess } from "./access.ts";
 import { measureAttacks } from "./attacks/run.ts";
 import { measureBackup } from "./backup.ts";
 import { measureBlockHolds } from "./blockHolds.ts";
@@ -54,6 +55,7 @@ const PARTS = [
   "disk",
   "footprint",
   "backup",
+  "access",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -91,6 +93,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "disk",
   "footprint",
   "backup",
+  "access",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -124,6 +127,9 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   disk: measureDisk,
   footprint: () => measureFootprint(Number(options.validators), seconds, rate ?? 100),
   backup: () => measureBackup(seconds, rate ?? 2000),
+  access: async () => {
+    for (const threads of [0, 2]) await measureAccess(seconds, threads);
+  },
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();

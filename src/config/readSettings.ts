@@ -5,7 +5,6 @@ import type { LoggingSettings } from "../observability/logger.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
-import { type Authentication, readAuthentication } from "./authenticationSettings.ts";
 import { clientVersion } from "./clientVersion.ts";
 import { readConfigFile } from "./configFile.ts";
 import { checkAgainstChain, checkOptions, keyProblems } from "./crossChecks.ts";
@@ -16,11 +15,18 @@ import { loggingChoices } from "./loggingSettings.ts";
 import { findOption, OPTIONS, type OptionValues } from "./options.ts";
 import { peerSettings } from "./peerSettings.ts";
 import { checkPermissions, permissionSettings } from "./permissionSettings.ts";
-import { poolNotes, poolSettings, shownPoolSize } from "./poolSettings.ts";
+import { poolNotes, poolSettings } from "./poolSettings.ts";
 import { findRaw, type ResolvedOptions, resolveOptions } from "./precedence.ts";
 import { givenByProfile } from "./profiles.ts";
 import type { RawOption, UnknownOption } from "./rawOption.ts";
-import { httpSettings, metricsSettings, webSocketSettings } from "./serverSettings.ts";
+import {
+  answerSettings,
+  httpSettings,
+  metricsSettings,
+  readServerFiles,
+  type ServerFiles,
+  webSocketSettings,
+} from "./serverSettings.ts";
 import type { NodeKeySettings, Settings } from "./settings.ts";
 import { signerSettings } from "./signerSettings.ts";
 import { readStaticNodes } from "./staticNodes.ts";
@@ -95,8 +101,8 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const choices = checkOptions(options);
   const staticNodes = readStaticNodes(inForce, sources.workingDirectory);
   const permissions = checkPermissions(options, sources.workingDirectory);
-  const callers = readAuthentication(inForce, sources.workingDirectory);
-  const files = [staticNodes, permissions, callers];
+  const serverFiles = readServerFiles(inForce, sources.workingDirectory);
+  const files = [staticNodes, permissions, serverFiles];
   const problems = [environment, file, resolution, unknown, choices, ...files].flatMap(
     (found) => found.problems,
   );
@@ -112,7 +118,7 @@ function readWith(sources: ConfigSources, reading: Reading): Result<Configuratio
   const logging = loggingChoices(inForce, given, sources);
   const diagnostics = [environment, file, logging, unknown, choices, ...files, fit];
   const warnings = [...diagnostics, genesis.value].flatMap((found) => found.warnings);
-  const assembled = assemble(inForce, { genesis: genesis.value, callers }, sources);
+  const assembled = assemble(inForce, { genesis: genesis.value, ...serverFiles }, sources);
   const { nodeKey } = assembled;
   const settings = {
     ...assembled,
@@ -242,7 +248,7 @@ type Assembled = Omit<Settings, "isDevelopmentNetwork" | "peers" | "logging" | "
 
 function assemble(
   options: ResolvedOptions,
-  { genesis: { spec }, callers }: { readonly genesis: GenesisReading; readonly callers: Authentication },
+  { genesis: { spec }, ...files }: ServerFiles & { readonly genesis: GenesisReading },
   sources: ConfigSources,
 ): Assembled {
   const { values } = options;
@@ -261,22 +267,9 @@ function assemble(
     networkId: values["network-id"] ?? spec.chainId,
     clientVersion: clientVersion(values.identity),
     ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),
-    http: values["rpc-http-enabled"] ? httpSettings(values, callers) : undefined,
-    webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values, callers) : undefined,
-    rpc: {
-      threads: values["rpc-threads"],
-      gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],
-      maxLogsRange: values["rpc-max-logs-range"],
-      maxTraceFilterRange: values["rpc-max-trace-filter-range"],
-      isLogIndexAutomatic: values["auto-log-bloom-caching-enabled"],
-      gasPrice: {
-        blocks: values["api-gas-price-blocks"],
-        percentile: values["api-gas-price-percentile"],
-        maxWei: values["api-gas-price-max"],
-      },
-      coinbase: values["miner-coinbase"],
-      poolMaxSize: shownPoolSize(options),
-    },
+    http: values["rpc-http-enabled"] ? httpSettings(values, files) : undefined,
+    webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values, files) : undefined,
+    rpc: answerSettings(options),
     maxPeers: values["max-peers"],
     metrics: metricsSettings(values),
     pool: poolSettings(values),

@@ -8,6 +8,7 @@ import { findRaw, type ResolvedOptions } from "./precedence.ts";
 import { describeSource } from "./rawOption.ts";
 import { type Configuration, rereadConfiguration } from "./readSettings.ts";
 import type { Settings } from "./settings.ts";
+import { tlsFiles } from "./tlsSettings.ts";
 
 /** What the sources say now. */
 export interface Reread {
@@ -18,7 +19,7 @@ export interface Reread {
 }
 
 /**
- * Options that take effect while the node runs. The lists of permissions, users and keys of tokens are read again as well.
+ * Options that take effect while the node runs. The lists of permissions, and the files of authentication and TLS, are read again as well.
  */
 const APPLIED_WHILE_RUNNING: ReadonlySet<OptionName> = new Set<OptionName>([
   "logging",
@@ -75,7 +76,14 @@ function filesOf({ settings, options, sources }: Configuration): readonly string
   const configFile = findRaw([sources.raw, readEnvironment(sources.environment).raw], "config-file");
   const { accountsFile, nodesFile } = settings.permissions;
   const staticNodes = options.values["static-nodes-file"] ?? join(settings.dataPath, "static-nodes.json");
-  const named = [configFile?.text, staticNodes, accountsFile, nodesFile, ...authenticationFiles(options)];
+  const named = [
+    configFile?.text,
+    staticNodes,
+    accountsFile,
+    nodesFile,
+    ...authenticationFiles(options),
+    ...tlsFiles(options),
+  ];
   return named.flatMap((path) => (path === undefined ? [] : [resolve(sources.workingDirectory, path)]));
 }
 

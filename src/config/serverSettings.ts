@@ -1,9 +1,33 @@
-import type { Authentication } from "./authenticationSettings.ts";
+import { type Authentication, readAuthentication } from "./authenticationSettings.ts";
+import type { Diagnostics } from "./diagnostics.ts";
 import type { OptionValues } from "./options.ts";
-import type { HttpSettings, MetricsSettings, WebSocketSettings } from "./settings.ts";
+import { shownPoolSize } from "./poolSettings.ts";
+import type { ResolvedOptions } from "./precedence.ts";
+import type { HttpSettings, MetricsSettings, RpcAnswerSettings, WebSocketSettings } from "./settings.ts";
+import { type Encryption, readTls } from "./tlsSettings.ts";
+
+/** What was read from the files that options of the servers name. */
+export interface ServerFiles {
+  readonly authentication: Authentication;
+  readonly tls: Encryption;
+}
+
+export function readServerFiles(
+  options: ResolvedOptions,
+  workingDirectory: string,
+): ServerFiles & Diagnostics {
+  const authentication = readAuthentication(options, workingDirectory);
+  const tls = readTls(options, workingDirectory);
+  return {
+    authentication,
+    tls,
+    problems: [...authentication.problems, ...tls.problems],
+    warnings: [...authentication.warnings, ...tls.warnings],
+  };
+}
 
 /** The JSON-RPC server over HTTP. */
-export function httpSettings(values: OptionValues, { http }: Authentication): HttpSettings {
+export function httpSettings(values: OptionValues, { authentication, tls }: ServerFiles): HttpSettings {
   const maxBatchSize = values["rpc-http-max-batch-size"];
   const corsOrigins = values["rpc-http-cors-origins"];
   return {
@@ -15,7 +39,8 @@ export function httpSettings(values: OptionValues, { http }: Authentication): Ht
     hostAllowlist: values["host-allowlist"],
     maxConnections: values["rpc-http-max-active-connections"],
     timeoutMs: values["Xhttp-timeout-seconds"] * 1000,
-    authentication: http,
+    authentication: authentication.http,
+    tls: tls.http,
     corsOrigins,
     maxBatchSize: maxBatchSize < 0 ? undefined : maxBatchSize,
     maxBodyBytes: values["rpc-http-max-request-content-length"],
@@ -24,7 +49,10 @@ export function httpSettings(values: OptionValues, { http }: Authentication): Ht
 }
 
 /** The JSON-RPC server over WebSocket. */
-export function webSocketSettings(values: OptionValues, { webSocket }: Authentication): WebSocketSettings {
+export function webSocketSettings(
+  values: OptionValues,
+  { authentication, tls }: ServerFiles,
+): WebSocketSettings {
   return {
     ...perAddress(values, values["rpc-ws-max-active-connections"]),
     trustedOrigins: values["rpc-ws-origins"],
@@ -34,8 +62,28 @@ export function webSocketSettings(values: OptionValues, { webSocket }: Authentic
     hostAllowlist: values["host-allowlist"],
     maxConnections: values["rpc-ws-max-active-connections"],
     timeoutMs: values["Xws-timeout-seconds"] * 1000,
-    authentication: webSocket,
+    authentication: authentication.webSocket,
+    tls: tls.webSocket,
     maxFrameBytes: values["rpc-ws-max-frame-size"],
+  };
+}
+
+/** What the servers answer, and how. */
+export function answerSettings(options: ResolvedOptions): RpcAnswerSettings {
+  const { values } = options;
+  return {
+    threads: values["rpc-threads"],
+    gasCap: values["rpc-gas-cap"] === 0n ? undefined : values["rpc-gas-cap"],
+    maxLogsRange: values["rpc-max-logs-range"],
+    maxTraceFilterRange: values["rpc-max-trace-filter-range"],
+    isLogIndexAutomatic: values["auto-log-bloom-caching-enabled"],
+    gasPrice: {
+      blocks: values["api-gas-price-blocks"],
+      percentile: values["api-gas-price-percentile"],
+      maxWei: values["api-gas-price-max"],
+    },
+    coinbase: values["miner-coinbase"],
+    poolMaxSize: shownPoolSize(options),
   };
 }
 

@@ -4,6 +4,7 @@ import type { MetricCategory } from "../observability/categories.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
 import type { PermissionSettings } from "../permissioning/permissions.ts";
 import type { Address } from "../primitives/address.ts";
+import type { TlsRules } from "../rpc/server/tls/tlsRules.ts";
 import type { TxPoolLimits } from "../txpool/limits.ts";
 import type { ApiGroup } from "./apiGroups.ts";
 import type { Enode, HostNames } from "./enode.ts";
@@ -151,6 +152,8 @@ export interface RpcServerSettings {
   readonly timeoutMs: number;
   /** Undefined where everybody may call. */
   readonly authentication: AuthenticationSettings | undefined;
+  /** Undefined where connections are not encrypted. */
+  readonly tls: TlsRules | undefined;
 }
 
 /** Who may call a JSON-RPC server: holders of tokens that this node issues to its users, or that others issue. */

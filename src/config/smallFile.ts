@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../primitives/result.ts";
 const MOST_BYTES = 1024 * 1024;
 
 /** The bytes of a file that is named by an option; the error's message is a clause without the path. */
-function readSmallBytes(path: string): Result<Buffer, "absent" | "unreadable"> {
+export function readSmallBytes(path: string): Result<Buffer, "absent" | "unreadable"> {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return refuse("absent", "does not exist");

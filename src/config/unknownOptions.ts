@@ -28,13 +28,16 @@ const FAMILIES = [
   },
 ].map(({ family, names }) => ({ family, names: names.trim().split(/\s+/) }));
 
-/** Security switches: when on they prevent the start, because ignoring them would leave a server open. */
-const GUARDS: readonly string[] = [
-  "graphql-tls-enabled",
-  "graphql-mtls-enabled",
-  "rpc-ws-ssl-enabled",
-  "rpc-ws-ssl-client-auth-enabled",
-];
+/**
+ * Security switches: when on they prevent the start, because ignoring them would leave a server open. Each with why, and what
+ * to do.
+ */
+const GUARDS: ReadonlyMap<string, string> = new Map([
+  ["graphql-tls-enabled", "this version has no GraphQL; remove the option"],
+  ["graphql-mtls-enabled", "this version has no GraphQL; remove the option"],
+  ["rpc-ws-ssl-enabled", "this node has --rpc-ws-tls-enabled for it"],
+  ["rpc-ws-ssl-client-auth-enabled", "this node has --rpc-ws-tls-client-auth-enabled for it"],
+]);
 
 /** Whether a name, without dashes, is one of another release. */
 export function isOfOtherRelease(spelling: string): boolean {
@@ -50,10 +53,9 @@ export function checkUnknown(unknown: readonly UnknownOption[]): {
   const warnings: string[] = [];
   for (const { spelling, text, source } of unknown) {
     const family = familyOf(spelling);
-    if (GUARDS.includes(spelling) && text.toLowerCase() !== "false") {
-      problems.push(
-        `--${spelling}=${text} is refused: this version has no TLS; put a TLS proxy in front, and remove the option (given ${describeSource(source)})`,
-      );
+    const guard = GUARDS.get(spelling);
+    if (guard !== undefined && text.toLowerCase() !== "false") {
+      problems.push(`--${spelling}=${text} is refused: ${guard} (given ${describeSource(source)})`);
     } else {
       warnings.push(
         `--${spelling} has no effect in this node: it was ${family} (given ${describeSource(source)}).`,

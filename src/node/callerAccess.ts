@@ -8,6 +8,7 @@ import { remade } from "../rpc/remade.ts";
 import { type Objections, readiness } from "../rpc/server/health.ts";
 import type { HttpSettings as HttpServerSettings } from "../rpc/server/http.ts";
 import type { ServerAccess } from "../rpc/server/server.ts";
+import type { TlsRules } from "../rpc/server/tls/tlsRules.ts";
 import type { WebSocketSettings as WebSocketServerSettings } from "../rpc/server/websocket.ts";
 
 /** What callers may do; replaced when the configuration is reread, and read for each request. */
@@ -39,6 +40,7 @@ export function httpServerSettings(settings: HttpSettings, current: () => HttpSe
     port: settings.port,
     ...accessOf(settings),
     corsOrigins: settings.corsOrigins,
+    tls: tlsOf(settings, current),
     access: remade(current, (now) => ({ ...accessOf(now), corsOrigins: now.corsOrigins })),
     maxActiveConnections: settings.maxConnections,
     maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
@@ -59,6 +61,7 @@ export function webSocketServerSettings(
     host: settings.host,
     port: settings.port,
     ...accessOf(settings),
+    tls: tlsOf(settings, current),
     access: remade(current, accessOf),
     maxActiveConnections: settings.maxConnections,
     maxConnectionsPerAddress: settings.maxConnectionsPerAddress,
@@ -79,6 +82,11 @@ export function readinessOf(
     headAgeSeconds: () => ports.clock.nowMs() / 1000 - Number(ports.chain.head.header.timestamp),
   };
   return (query) => readiness(query, health);
+}
+
+/** Whether a server has TLS does not change, but keys and clients do. */
+function tlsOf({ tls }: RpcServerSettings, current: () => RpcServerSettings): (() => TlsRules) | undefined {
+  return tls && (() => current().tls ?? tls);
 }
 
 function accessOf({ hostAllowlist, trustedOrigins }: RpcServerSettings): ServerAccess {

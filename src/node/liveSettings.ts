@@ -9,6 +9,7 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import { authenticationChanges } from "./access/authenticationChanges.ts";
+import { tlsChanges } from "./access/tlsChanges.ts";
 import type { CallerAccess } from "./callerAccess.ts";
 import type { BlockControls } from "./miningSettings.ts";
 import type { NamedPeers } from "./openChainAndPool.ts";
@@ -118,6 +119,8 @@ function changeAccess(access: CallerAccess, settings: Settings): string[] {
   });
   return [
     ...lists,
+    ...tlsChanges("rpc-http", settings.http?.tls, now.http?.tls),
+    ...tlsChanges("rpc-ws", settings.webSocket?.tls, now.webSocket?.tls),
     ...authenticationChanges("rpc-http", settings.http?.authentication, now.http?.authentication),
     ...authenticationChanges("rpc-ws", settings.webSocket?.authentication, now.webSocket?.authentication),
   ];

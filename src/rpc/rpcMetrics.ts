@@ -32,6 +32,8 @@ const REQUEST_REJECTIONS = [
   "permission",
   "login",
   "logins",
+  "handshake",
+  "certificate",
 ] as const;
 
 export interface ConnectionCounts {

@@ -10,8 +10,6 @@ describe("a security switch that this version does not support", () => {
   it("exists for every kind of access control and encryption", () => {
     expect(SECURITY_SWITCHES).toEqual(
       expect.arrayContaining([
-        "rpc-http-tls-enabled",
-        "rpc-http-tls-client-auth-enabled",
         "Xp2p-tls-enabled",
         "permissions-nodes-contract-enabled",
         "permissions-accounts-contract-enabled",
@@ -28,8 +26,11 @@ describe("a security switch that this version does not support", () => {
   });
 
   it("of a disabled server is ignored", () => {
-    expect(settings({ args: [DEV_GENESIS, "--rpc-http-tls-enabled"] }).warnings).toEqual([
+    expect(
+      settings({ args: [DEV_GENESIS, "--rpc-http-tls-enabled", "--rpc-ws-authentication-enabled"] }).warnings,
+    ).toEqual([
       "rpc-http-tls-enabled has been ignored because --rpc-http-enabled was not defined on the command line.",
+      "rpc-ws-authentication-enabled has been ignored because --rpc-ws-enabled was not defined on the command line.",
     ]);
   });
 });

@@ -34,12 +34,12 @@ describe("a name of another release", () => {
   });
 
   it.each([
-    "rpc-ws-ssl-enabled",
-    "rpc-ws-ssl-client-auth-enabled",
-    "graphql-tls-enabled",
-    "graphql-mtls-enabled",
-  ])("that is a security switch, %s, prevents the start only when on", (name) => {
-    const reason = "is refused: this version has no TLS; put a TLS proxy in front, and remove the option";
+    ["rpc-ws-ssl-enabled", "this node has --rpc-ws-tls-enabled for it"],
+    ["rpc-ws-ssl-client-auth-enabled", "this node has --rpc-ws-tls-client-auth-enabled for it"],
+    ["graphql-tls-enabled", "this version has no GraphQL; remove the option"],
+    ["graphql-mtls-enabled", "this version has no GraphQL; remove the option"],
+  ])("that is a security switch, %s, prevents the start only when on", (name, why) => {
+    const reason = `is refused: ${why}`;
     expect(problems({ args: [DEV_GENESIS, `--${name}`] })).toEqual([
       `--${name}=true ${reason} (given on the command line)`,
     ]);

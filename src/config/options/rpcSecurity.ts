@@ -10,7 +10,7 @@ import {
   textType,
   type ValueType,
 } from "../valueTypes.ts";
-import { option, withoutEffect } from "./option.ts";
+import { option } from "./option.ts";
 
 const NO_NAMES: readonly string[] = [];
 const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "HS256"] as const;
@@ -85,12 +85,56 @@ function authentication<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeo
 const http = authentication("rpc-http", HTTP);
 const webSocket = authentication("rpc-ws", WEBSOCKET);
 
-const tls = withoutEffect({
-  group: HTTP,
-  noEffect: "this version has no TLS",
-  requires: "rpc-http-tls-enabled",
-});
-const securitySwitch = { type: switchType, default: false, group: HTTP, isHidden: true } as const;
+const PROTOCOLS = ["TLSv1.3", "TLSv1.2"];
+
+/** The options of a server for TLS. Besu has those of `rpc-http`, save the ones about PEM files. */
+function encryption<P extends "rpc-http" | "rpc-ws">(prefix: P, group: typeof HTTP | typeof WEBSOCKET) {
+  const requires = `${prefix}-tls-enabled` as const;
+  const file = (help: string, needs: string = requires) =>
+    option({ type: pathType, default: undefined, group, requires: needs, help });
+  const off = { type: switchType, default: false, group, isMetBy: false } as const;
+  return {
+    enabled: option({ ...off, requires: `${prefix}-enabled`, help: "Encrypt connections (TLS)." }),
+    keystore: file("Private key and certificates in one file (PKCS#12)."),
+    password: file("File whose first line is the password of that file."),
+    certificate: file("Certificates (PEM), the server's first, in place of a PKCS#12 file."),
+    key: file("Private key (PEM) of the first of them."),
+    clientAuth: option({ ...off, requires, help: "Answer clients with a certificate only." }),
+    knownClients: file(
+      "Clients that are accepted: lines of common name and SHA-256 fingerprint.",
+      `${prefix}-tls-client-auth-enabled`,
+    ),
+    caClients: option({
+      ...off,
+      requires: `${prefix}-tls-client-auth-enabled`,
+      help: "Accept clients whose certificate an authority signed.",
+    }),
+    clientsCa: file(
+      "Certificates (PEM) of those authorities, in place of all public ones.",
+      `${prefix}-tls-ca-clients-enabled`,
+    ),
+    protocols: option({
+      type: protocolsType,
+      default: PROTOCOLS,
+      group,
+      requires,
+      aliases: [`${prefix}-tls-protocols`],
+      help: "Versions of TLS to offer.",
+    }),
+    cipherSuites: option({
+      type: textListType,
+      default: NO_NAMES,
+      defaultText: "those of Node.js",
+      group,
+      requires,
+      aliases: [`${prefix}-tls-cipher-suites`],
+      help: "Cipher suites to offer.",
+    }),
+  };
+}
+
+const httpTls = encryption("rpc-http", HTTP);
+const webSocketTls = encryption("rpc-ws", WEBSOCKET);
 
 export const RPC_SECURITY_OPTIONS = {
   "rpc-http-api-method-no-auth": http.openMethods,
@@ -99,45 +143,32 @@ export const RPC_SECURITY_OPTIONS = {
   "rpc-http-authentication-jwt-public-key-file": http.publicKey,
   "rpc-http-authentication-jwt-algorithm": http.algorithm,
   "rpc-http-authentication-jwt-audience": http.audience,
-  "rpc-http-tls-enabled": option({
-    ...securitySwitch,
-    requires: "rpc-http-enabled",
-    refusedWhenOn: "this version has no TLS; put a TLS proxy in front",
-    help: "Serve JSON-RPC over TLS.",
-  }),
-  "rpc-http-tls-keystore-file": tls.optional(pathType, "Key store (PKCS#12)."),
-  "rpc-http-tls-keystore-password-file": tls.optional(pathType, "Password of the key store."),
-  "rpc-http-tls-client-auth-enabled": option({
-    ...securitySwitch,
-    requires: "rpc-http-enabled",
-    refusedWhenOn: "this version cannot require client certificates; put a TLS proxy in front",
-    help: "Require client certificates.",
-  }),
-  "rpc-http-tls-known-clients-file": tls.optional(
-    pathType,
-    "Names and certificate fingerprints of accepted clients.",
-    {
-      requires: "rpc-http-tls-client-auth-enabled",
-    },
-  ),
-  "rpc-http-tls-ca-clients-enabled": tls.switched(
-    false,
-    "Accept client certificates signed by a certificate authority.",
-    {
-      requires: "rpc-http-tls-client-auth-enabled",
-    },
-  ),
-  "rpc-http-tls-protocol": tls.valued(protocolsType, ["TLSv1.3", "TLSv1.2"], "Versions of TLS to offer.", {
-    aliases: ["rpc-http-tls-protocols"],
-  }),
-  "rpc-http-tls-cipher-suite": tls.valued(textListType, NO_NAMES, "Cipher suites to offer.", {
-    aliases: ["rpc-http-tls-cipher-suites"],
-    defaultText: "those of the system",
-  }),
+  "rpc-http-tls-enabled": httpTls.enabled,
+  "rpc-http-tls-keystore-file": httpTls.keystore,
+  "rpc-http-tls-keystore-password-file": httpTls.password,
+  "rpc-http-tls-certificate-file": httpTls.certificate,
+  "rpc-http-tls-key-file": httpTls.key,
+  "rpc-http-tls-client-auth-enabled": httpTls.clientAuth,
+  "rpc-http-tls-known-clients-file": httpTls.knownClients,
+  "rpc-http-tls-ca-clients-enabled": httpTls.caClients,
+  "rpc-http-tls-clients-ca-file": httpTls.clientsCa,
+  "rpc-http-tls-protocol": httpTls.protocols,
+  "rpc-http-tls-cipher-suite": httpTls.cipherSuites,
   "rpc-ws-api-method-no-auth": webSocket.openMethods,
   "rpc-ws-authentication-enabled": webSocket.enabled,
   "rpc-ws-authentication-credentials-file": webSocket.credentials,
   "rpc-ws-authentication-jwt-public-key-file": webSocket.publicKey,
   "rpc-ws-authentication-jwt-algorithm": webSocket.algorithm,
   "rpc-ws-authentication-jwt-audience": webSocket.audience,
+  "rpc-ws-tls-enabled": webSocketTls.enabled,
+  "rpc-ws-tls-keystore-file": webSocketTls.keystore,
+  "rpc-ws-tls-keystore-password-file": webSocketTls.password,
+  "rpc-ws-tls-certificate-file": webSocketTls.certificate,
+  "rpc-ws-tls-key-file": webSocketTls.key,
+  "rpc-ws-tls-client-auth-enabled": webSocketTls.clientAuth,
+  "rpc-ws-tls-known-clients-file": webSocketTls.knownClients,
+  "rpc-ws-tls-ca-clients-enabled": webSocketTls.caClients,
+  "rpc-ws-tls-clients-ca-file": webSocketTls.clientsCa,
+  "rpc-ws-tls-protocol": webSocketTls.protocols,
+  "rpc-ws-tls-cipher-suite": webSocketTls.cipherSuites,
 } as const;

@@ -6,6 +6,7 @@ import { logRefusal } from "./refusalLog.ts";
 import { canonicalAddress, remoteHostOf } from "./remoteHost.ts";
 import { logRefusedConnections, type OpenConnections } from "./server.ts";
 import type { SharedHosts } from "./sharedHosts.ts";
+import { HANDSHAKES } from "./tls/handshakeLimits.ts";
 
 export interface ConnectionLimits {
   readonly maxActiveConnections: number;
@@ -25,6 +26,8 @@ export interface LimitingParts {
   readonly logger: Logger;
   /** Called for each connection that is refused or replaced. */
   readonly onRefused: () => void;
+  /** With TLS, connections count from the end of their handshake on; those before have limits of their own. */
+  readonly isTls: boolean;
 }
 
 export interface LimitedConnections extends OpenConnections {
@@ -51,12 +54,12 @@ export function limitConnections(
   const { arrivalTimes = ARRIVAL_TIMES } = limits;
   const connections = new ConnectionTable(server, limits, parts);
   // A few more are accepted so that one of the open connections can be replaced.
-  server.maxConnections = limits.maxActiveConnections + ROOM_TO_CHOOSE;
+  server.maxConnections = limits.maxActiveConnections + ROOM_TO_CHOOSE + (parts.isTls ? HANDSHAKES : 0);
   server.on("drop", (connection) => {
     parts.onRefused();
     logRefusal(parts.logger, "too many connections", connection?.remoteAddress);
   });
-  server.on("connection", (socket: Socket) => connections.add(socket));
+  server.on(parts.isTls ? "secureConnection" : "connection", (socket: Socket) => connections.add(socket));
   server.on("request", (request: IncomingMessage, response: ServerResponse) =>
     connections.began({ request, response }),
   );

@@ -31,6 +31,8 @@ import {
   type ServerAccess,
   type ServerErrorCode,
 } from "./server.ts";
+import { guardServer, serverOptions } from "./tls/guardServer.ts";
+import type { TlsRules } from "./tls/tlsRules.ts";
 
 /**
  * JSON-RPC over HTTP (json-rpc-errors.md#http).
@@ -48,6 +50,8 @@ export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, Co
   readonly port: number;
   /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
   readonly socket?: number | undefined;
+  /** Encrypts connections by the rules of the moment. */
+  readonly tls?: (() => TlsRules) | undefined;
   /** Replaces the lists of these settings; asked for each request. */
   readonly access?: (() => HttpAccess) | undefined;
 }
@@ -68,10 +72,12 @@ export async function openHttpServer(
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const { host, port, socket } = settings;
   const app = createApp(settings, parts);
+  const handshakes = guardServer(app.server, settings, parts);
   const connections = limitConnections(app.server, settings, {
     option: "--rpc-http-max-active-connections",
     logger: parts.logger,
     onRefused: () => parts.metrics?.rejected("connections"),
+    isTls: settings.tls !== undefined,
   });
   const begin = async (): Promise<unknown> => {
     if (socket === undefined) return app.listen({ host, port });
@@ -87,6 +93,7 @@ export async function openHttpServer(
       return connections.count;
     },
     close: () => {
+      handshakes.cut();
       connections.cutSilent();
       return closeApp(app);
     },
@@ -104,20 +111,22 @@ function refuseSchema(): never {
 }
 
 function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
-  const { arrivalTimes = ARRIVAL_TIMES } = settings;
+  const { arrivalTimes = ARRIVAL_TIMES, tls } = settings;
+  const http = {
+    requireHostHeader: false,
+    headersTimeout: arrivalTimes.headersMs,
+    connectionsCheckingInterval: arrivalTimes.checkMs,
+  };
   const isAdmitted = createGuard(settings, parts);
-  const app = fastify({
+  // The types of Fastify tell servers with TLS from others; the routes are the same.
+  const app: FastifyInstance = fastify({
     logger: false,
     exposeHeadRoutes: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: ARRIVAL_LIMIT_MS,
     connectionTimeout: settings.timeoutMs + STUCK_READER_MS,
     return503OnClosing: false,
-    http: {
-      requireHostHeader: false,
-      headersTimeout: arrivalTimes.headersMs,
-      connectionsCheckingInterval: arrivalTimes.checkMs,
-    },
+    ...(tls === undefined ? { http } : { https: { ...http, ...serverOptions(tls()) } }),
     schemaController: { compilersFactory: NO_SCHEMAS },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, parts.logger),
     frameworkErrors: (_error, { raw: request }, { raw: response }) => {

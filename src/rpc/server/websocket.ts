@@ -1,10 +1,11 @@
 import {
-  createServer,
+  createServer as createHttpServer,
   type IncomingMessage,
   type Server,
   type ServerResponse,
   STATUS_CODES,
 } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../../observability/logger.ts";
@@ -40,6 +41,8 @@ import {
   type ServerErrorCode,
 } from "./server.ts";
 import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
+import { guardServer, serverOptions } from "./tls/guardServer.ts";
+import type { TlsRules } from "./tls/tlsRules.ts";
 import { limitUnread, type UnreadLimits } from "./unreadLimits.ts";
 import { type ConnectionParts, type ServedConnection, serveConnection } from "./websocketConnection.ts";
 
@@ -54,6 +57,8 @@ export interface WebSocketSettings extends ConnectionLimits, ServerAccess {
   readonly port: number;
   /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
   readonly socket?: number | undefined;
+  /** Encrypts connections by the rules of the moment. */
+  readonly tls?: (() => TlsRules) | undefined;
   /** Replaces the lists of these settings; asked for each request. */
   readonly access?: (() => ServerAccess) | undefined;
   /** A message may have FRAMES_PER_MESSAGE times as many bytes; a larger one ends the connection. */
@@ -80,7 +85,7 @@ export async function openWebSocketServer(
   settings: WebSocketSettings,
   parts: WebSocketParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { host, port, socket, arrivalTimes = ARRIVAL_TIMES } = settings;
+  const { host, port, socket, tls, arrivalTimes = ARRIVAL_TIMES } = settings;
   const { clock, logger, metrics } = parts;
   const served = new Set<ServedConnection>();
   const upgrader = new WebSocketServer({
@@ -89,16 +94,22 @@ export async function openWebSocketServer(
     maxPayload: settings.maxFrameBytes * FRAMES_PER_MESSAGE,
     handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
   });
-  const server = createServer({
+  const options = {
     requireHostHeader: false,
     requestTimeout: ARRIVAL_LIMIT_MS,
     headersTimeout: arrivalTimes.headersMs,
     connectionsCheckingInterval: arrivalTimes.checkMs,
-  });
+  };
+  const server =
+    tls === undefined
+      ? createHttpServer(options)
+      : createHttpsServer({ ...options, ...serverOptions(tls()) });
+  const handshakes = guardServer(server, settings, parts);
   const connections = limitConnections(server, settings, {
     option: "--rpc-ws-max-active-connections",
     logger,
     onRefused: () => metrics?.rejected("connections"),
+    isTls: tls !== undefined,
   });
   const checkHost = remade(
     () => settings.access?.() ?? settings,
@@ -136,6 +147,7 @@ export async function openWebSocketServer(
     close: () => {
       heartbeat.stop();
       unread.stop();
+      handshakes.cut();
       connections.cutSilent();
       return closeServer(server, upgrader);
     },

@@ -1,0 +1,26 @@
+import type { Server as HttpServer } from "node:http";
+import { Server } from "node:https";
+import type { TlsOptions } from "node:tls";
+import { guardHandshakes, type HandshakeParts, type Handshakes } from "./handshakes.ts";
+import { secureContextOptions, type TlsRules } from "./tlsRules.ts";
+
+/** What a server of HTTP or WebSocket is created with. Certificates of clients are judged by clientCertificates.ts. */
+export function serverOptions(rules: TlsRules): TlsOptions {
+  return {
+    ...secureContextOptions(rules),
+    requestCert: rules.clients !== undefined,
+    rejectUnauthorized: false,
+  };
+}
+
+/** Guards the handshakes of a server that was created with these options; one without TLS has none. */
+export function guardServer(
+  server: HttpServer | Server,
+  { tls }: { readonly tls?: (() => TlsRules) | undefined },
+  parts: HandshakeParts,
+): Handshakes {
+  if (tls === undefined || !(server instanceof Server)) return NONE;
+  return guardHandshakes(server, tls, parts);
+}
+
+const NONE: Handshakes = { cut: () => undefined };
