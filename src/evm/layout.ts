@@ -3,7 +3,7 @@
  * share with this one. test/evm/layout.test.ts compares them.
  */
 
-/** Words that are the same for all frames of a message, in the order of ENVIRONMENT_WORDS. */
+/** Words that are the same for all frames of a message; createEvm.ts of the interpreter writes them. */
 export const ENVIRONMENT = 4096;
 /** 256 bits: opcodes that the fork lacks. */
 export const MISSING = 5120;

@@ -101,7 +101,7 @@ export class Machine {
     return true;
   }
 
-  /** Prepared code with this hash, if it is kept. */
+  /** The place of code with this hash, if it is kept. */
   preparedCode(codeHash: Uint8Array): PreparedCode | undefined {
     return this.prepared.get(toKey(codeHash));
   }
@@ -114,7 +114,7 @@ export class Machine {
     return undefined;
   }
 
-  /** Keeps code that was prepared in the arena. */
+  /** Keeps code that was placed in the arena. */
   keep(codeHash: Uint8Array, prepared: PreparedCode): void {
     assert(prepared.code === this.arenaEnd, "code is kept where the arena ended");
     this.arenaEnd += preparedBytes(prepared.size);

@@ -2,14 +2,14 @@
  * Where things lie in linear memory. src/evm/layout.ts says the same to the driver, and
  * test/evm/layout.test.ts compares the two.
  *
- *     scratch │ environment │ prepared code │ frame 0: fields, stack, memory │ frame 1 │ …
+ *     scratch │ environment │ a piece of code │ prepared code │ frame 0: fields, stack, memory │ frame 1 │ …
  */
 
 /** 1 KB for long arithmetic. */
 export const SCRATCH: usize = 1024;
 /** The state of Keccak, 200 bytes, and its last block from 256 on. */
 export const KECCAK: usize = 2048;
-/** Words that are the same for all frames of a transaction. */
+/** Words that are the same for all frames of a message. */
 export const ENVIRONMENT: usize = 4096;
 /** 256 bits: opcodes that the fork lacks. */
 export const MISSING: usize = 5120;

@@ -102,7 +102,7 @@ const CREATE2_PREFIX = Uint8Array.of(0xff);
 export function beginCreation(run: Run, frame: Frame, value: bigint): void {
   const { machine, overlay, accesses, rules, substate, yieldPolicy } = run;
   const { address, sender } = frame;
-  // Init code of any length is hashed and analysed, which takes an unpredictable time.
+  // Init code of any length is hashed and searched for jump targets, which takes an unpredictable time.
   yieldPolicy.deadline?.abort();
   run.frame = frame;
   // Stays warm if the creation fails.
