@@ -19,6 +19,8 @@ export interface Findings {
   readonly failures: string[];
   /** Heads that were older than one that the same caller had seen before: how many blocks. */
   readonly older: number[];
+  /** Filters that the node of a later request did not know. */
+  filtersLost: number;
   /** WebSockets that were closed. */
   reconnections: number;
   slowestMs: number;
@@ -34,12 +36,13 @@ const SENT_AGAIN_AFTER_MS = 6_000;
 
 export function startCallers(
   { httpPort, wsPort }: ProxyProcess,
-  counts: { readonly http: number; readonly webSocket: number },
+  counts: { readonly http: number; readonly filters: number; readonly webSocket: number },
 ): SteadyCallers {
   const found: Findings = {
     answers: 0,
     failures: [],
     older: [],
+    filtersLost: 0,
     reconnections: 0,
     slowestMs: 0,
     mined: 0,
@@ -51,7 +54,9 @@ export function startCallers(
     running.push(askOverHttp(httpPort, `127.0.1.${index + 1}`, found, isStopped));
   for (let index = 0; index < counts.webSocket; index++)
     running.push(askOverWebSocket(wsPort, `127.0.2.${index + 1}`, found, isStopped));
-  running.push(sendTransactions(httpPort, "127.0.3.1", found, isStopped));
+  for (let index = 0; index < counts.filters; index++)
+    running.push(askFilter(httpPort, `127.0.3.${index + 1}`, found, isStopped));
+  running.push(sendTransactions(httpPort, "127.0.4.1", found, isStopped));
   return {
     found,
     async stop() {
@@ -90,14 +95,32 @@ async function askOverHttp(port: number, from: string, found: Findings, isStoppe
   caller.close();
 }
 
+/** Asks a filter for new blocks, on a new connection each time, and makes another one when a node does not know it. */
+async function askFilter(port: number, from: string, found: Findings, isStopped: Flag): Promise<void> {
+  let filter: string | undefined;
+  while (!isStopped.now) {
+    const caller = createHttpCaller(port, from, found);
+    filter ??= await caller.ask<string>("eth_newBlockFilter", []);
+    const changes = await caller.ask<string[]>("eth_getFilterChanges", [filter], FILTER_UNKNOWN);
+    if (changes === undefined) {
+      found.filtersLost++;
+      filter = undefined;
+    }
+    caller.close();
+    await pause(BETWEEN_MS * 5);
+  }
+}
+
+const FILTER_UNKNOWN = /Filter not found/;
+
 /** Sends one transaction after another, as wallets do: the nonce with "pending", then the receipt. */
 async function sendTransactions(port: number, from: string, found: Findings, isStopped: Flag): Promise<void> {
   const caller = createHttpCaller(port, from, found);
-  let nonce = 0n;
+  let nonce = BigInt((await caller.ask<string>("eth_getTransactionCount", [SENDER, "latest"])) ?? 0);
   while (!isStopped.now) {
     const pending = await caller.ask<string>("eth_getTransactionCount", [SENDER, "pending"]);
-    if (pending !== undefined && BigInt(pending) !== nonce)
-      found.failures.push(`the pending nonce is ${BigInt(pending)}, ${nonce} are mined`);
+    // All are mined, so a lower one is that of an older block.
+    if (pending !== undefined && BigInt(pending) < nonce) found.older.push(Number(nonce - BigInt(pending)));
     const { hash, raw } = aTransaction({ chainId: CHAIN_ID, nonce, gasPrice: 0n });
     await sendUntilMined(caller, toHex(raw), toHex(hash), found);
     nonce++;
