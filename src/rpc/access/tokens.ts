@@ -90,10 +90,14 @@ export function createTokenChecker<Made>(
     check(token, remoteHost) {
       const known = recall(token);
       if (known !== undefined) return known;
-      return token.length > LONGEST_TOKEN ? new RefusedToken("too long") : verifyInTurn(token, remoteHost);
+      if (token.length > LONGEST_TOKEN) return new RefusedToken("too long");
+      return FORM.test(token) ? verifyInTurn(token, remoteHost) : new RefusedToken("malformed");
     },
   };
 }
+
+/** Decoders skip spaces and padding, so that one token would have many texts, each remembered by itself. */
+const FORM = /^[\w-]*\.[\w-]*\.[\w-]*$/;
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
