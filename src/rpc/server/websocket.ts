@@ -17,7 +17,7 @@ import type { Dispatcher } from "../dispatcher.ts";
 import { remade } from "../remade.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ConnectionLimits, type LimitedConnections, limitConnections } from "./connectionLimits.ts";
-import { createForeignRule } from "./foreignPages.ts";
+import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
 import { createHostAllowlist, type HostCheck } from "./hostAllowlist.ts";
 import { createHostRefusalLog, respondHostRefused } from "./hostRefusal.ts";
 import { respondRefusal } from "./httpResponse.ts";
@@ -30,6 +30,7 @@ import {
   HEARTBEAT_MS,
 } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
+import { logRefusal } from "./refusalLog.ts";
 import { remoteHostOf } from "./remoteHost.ts";
 import {
   listen,
@@ -123,7 +124,7 @@ export async function openWebSocketServer(
     logHostRefusal(request);
     return result;
   };
-  server.on("request", createPlainRequestHandler(checkCounted, createLoginHandler(parts)));
+  server.on("request", createPlainRequestHandler(checkCounted, createProgramLogin(settings, parts)));
   const { unreadLimitBytes = ALL_ANSWERS_BYTES } = settings;
   const { totals = shareTotals() } = parts;
   const unread = limitUnread(served, unreadLimitBytes, { clock, logger, totals });
@@ -174,6 +175,30 @@ function createPlainRequestHandler(checkHost: CheckHost, login: RequestHandler):
   };
 }
 
+type AccessSettings = Pick<WebSocketSettings, "access" | keyof ServerAccess>;
+
+function foreignRuleOf(settings: AccessSettings): () => ForeignRule {
+  return remade(
+    () => settings.access?.() ?? settings,
+    ({ trustedOrigins, allowedHosts }) => createForeignRule(trustedOrigins, allowedHosts),
+  );
+}
+
+/** Log-ins, save those of foreign pages, which cannot read the answer, but could use up their viewer's attempts. */
+function createProgramLogin(
+  settings: AccessSettings,
+  parts: Pick<WebSocketParts, "gate" | "logger" | "metrics">,
+): RequestHandler {
+  const isForeign = foreignRuleOf(settings);
+  const login = createLoginHandler(parts);
+  return (request, response) => {
+    if (!isForeign()(request.headers)) return login(request, response);
+    parts.metrics?.rejected("origin");
+    logRefusal(parts.logger, "log-in of a foreign page", request.socket.remoteAddress);
+    respondRefusal(response, 403, "");
+  };
+}
+
 type ServeConnection = (
   socket: WebSocket,
   stream: Duplex,
@@ -182,7 +207,7 @@ type ServeConnection = (
 
 /** Upgrades connections that pass the checks of host, origin and limits, and hands them to `serve`. */
 function createUpgradeHandler(
-  settings: Pick<WebSocketSettings, "access" | keyof ServerAccess>,
+  settings: AccessSettings,
   parts: {
     readonly checkHost: CheckHost;
     readonly connections: LimitedConnections;
@@ -191,10 +216,7 @@ function createUpgradeHandler(
   },
 ): (request: IncomingMessage, stream: Duplex, head: Buffer) => void {
   const { checkHost, connections, upgrader, serve } = parts;
-  const isForeign = remade(
-    () => settings.access?.() ?? settings,
-    ({ trustedOrigins, allowedHosts }) => createForeignRule(trustedOrigins, allowedHosts),
-  );
+  const isForeign = foreignRuleOf(settings);
   return (request, stream, head) => {
     const hostCheck = checkHost(request);
     if (hostCheck !== "allowed") {

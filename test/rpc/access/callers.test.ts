@@ -223,6 +223,18 @@ describe("POST /login", () => {
       expect((await ask(server, { path: "/login?from=here", body })).status).toBe(200);
   });
 
+  it("is refused to a foreign page, which could use up the attempts of its viewer", async () => {
+    const http = await overHttp({ login });
+    const { dispatcher, parts, rejected } = aGuard({ login });
+    const webSocket = await aWebSocketServer(dispatcher, {}, parts);
+    const body = '{"username":"eve","password":"right"}';
+    for (const server of [http.server, webSocket]) {
+      const headers = { origin: "http://page.example" };
+      expect((await ask(server, { path: "/login", body, headers })).status).toBe(403);
+    }
+    expect([...http.rejected(), ...rejected()]).toEqual(["origin", "origin"]);
+  });
+
   it("says that nobody can log in where tokens come from elsewhere", async () => {
     const { post } = await overHttp();
     expect(await post("{}", undefined, { path: "/login" })).toMatchObject({
