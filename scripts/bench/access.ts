@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SignJWT } from "jose";
-import { startProgram } from "./contenders.ts";
+import { type Contender, startProgram } from "./contenders.ts";
 import { openHttpRequester, type RequesterOptions } from "./httpRequester.ts";
 import { atQuantile } from "./report.ts";
 
 const CONNECTIONS = 16;
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 1;
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}';
 
 /**
@@ -39,10 +39,10 @@ export async function measureAccess(seconds: number, threads: number): Promise<v
     const node = await startProgram(data, options);
     try {
       const requester = { isSecure, token: hasTokens ? token : undefined };
-      const asked = await askForSeconds(node.port, requester, seconds);
-      const connected = await connectForSeconds(node.port, requester, Math.min(seconds, 5));
+      const asked = await askForSeconds(node, requester, seconds);
+      const connected = await connectForSeconds(node, requester, Math.min(seconds, 5));
       console.log(
-        `${name.padEnd(16)} ${Math.round(asked.perSecond)} requests/s, p99 ${asked.p99Ms.toFixed(2)} ms; ${Math.round(connected)} connections/s`,
+        `${name.padEnd(16)} ${Math.round(asked.perSecond)} requests/s, p99 ${asked.p99Ms.toFixed(2)} ms, ${asked.cpuMicroseconds.toFixed(0)} µs of CPU each; ${Math.round(connected.perSecond)} connections/s, ${connected.cpuMicroseconds.toFixed(0)} µs each`,
       );
     } finally {
       await node.stop();
@@ -79,9 +79,9 @@ function makeFiles(folder: string) {
   };
 }
 
-async function askForSeconds(port: number, options: RequesterOptions, seconds: number) {
+async function askForSeconds(node: Contender, options: RequesterOptions, seconds: number) {
   const requesters = await Promise.all(
-    Array.from({ length: CONNECTIONS }, () => openHttpRequester(port, options)),
+    Array.from({ length: CONNECTIONS }, () => openHttpRequester(node.port, options)),
   );
   const latenciesMs: number[] = [];
   let stopAtMs = performance.now() + WARM_UP_SECONDS * 1000;
@@ -95,26 +95,32 @@ async function askForSeconds(port: number, options: RequesterOptions, seconds: n
   };
   await Promise.all(requesters.map(keepAsking));
   latenciesMs.length = 0;
+  const cpuBefore = node.cpuSeconds();
   const startedAtMs = performance.now();
   stopAtMs = startedAtMs + seconds * 1000;
   await Promise.all(requesters.map(keepAsking));
   const perSecond = (latenciesMs.length * 1000) / (performance.now() - startedAtMs);
+  const cpuMicroseconds = ((node.cpuSeconds() - cpuBefore) * 1e6) / latenciesMs.length;
   for (const requester of requesters) requester.close();
-  return { perSecond, p99Ms: atQuantile(latenciesMs, 0.99) };
+  return { perSecond, p99Ms: atQuantile(latenciesMs, 0.99), cpuMicroseconds };
 }
 
-/** New connections in a second. */
-async function connectForSeconds(port: number, options: RequesterOptions, seconds: number): Promise<number> {
+/** New connections, with one request each. */
+async function connectForSeconds(node: Contender, options: RequesterOptions, seconds: number) {
+  const cpuBefore = node.cpuSeconds();
   const startedAtMs = performance.now();
   let count = 0;
   const keepConnecting = async (): Promise<void> => {
     while (performance.now() < startedAtMs + seconds * 1000) {
-      const requester = await openHttpRequester(port, options);
+      const requester = await openHttpRequester(node.port, options);
       await requester.ask(BODY);
       requester.close();
       count++;
     }
   };
   await Promise.all(Array.from({ length: 8 }, keepConnecting));
-  return (count * 1000) / (performance.now() - startedAtMs);
+  return {
+    perSecond: (count * 1000) / (performance.now() - startedAtMs),
+    cpuMicroseconds: ((node.cpuSeconds() - cpuBefore) * 1e6) / count,
+  };
 }
