@@ -38,12 +38,20 @@ async function aNodeWithTls(threads: number) {
     ...["--rpc-ws-tls-enabled", `--rpc-ws-tls-certificate-file=${certificates.first.certificateFile}`],
     `--rpc-ws-tls-key-file=${certificates.first.keyFile}`,
   ]);
-  /** The number of the head, or the error. */
+  /** The number of the head, or the error; asked from another address than that of the attackers. */
   const head = (server: TlsFiles, client?: TlsFiles): Promise<number | string> =>
     new Promise((resolve) => {
       const own = client && { key: client.key, cert: client.certificate };
       const outgoing = request(
-        { port: httpPort, host: "127.0.0.1", method: "POST", agent: false, ca: server.certificate, ...own },
+        {
+          port: httpPort,
+          host: "127.0.0.1",
+          method: "POST",
+          agent: false,
+          ca: server.certificate,
+          localAddress: "127.0.0.2",
+          ...own,
+        },
         (incoming) => {
           let text = "";
           incoming.on("data", (piece: Buffer) => {
