@@ -178,6 +178,7 @@ function newHosts(
   return {
     requests: createRequestHost({
       ...parts,
+      descriptor: (server) => parts.listeners[server]?.spare(),
       post: (answers, transferred) => post({ kind: "answers", answers }, transferred),
       logger: logger.child("rpc"),
     }),

@@ -13,11 +13,21 @@ export interface SharedListener {
   readonly port: number;
   /** A descriptor for a thread, which is to close it. */
   descriptor(): Promise<number>;
+  /**
+   * One that is ready; undefined while there is none. A thread that ends before it listens on it leaves it open, and nobody can
+   * tell, which costs the process a descriptor.
+   */
+  spare(): number | undefined;
   /** Ends the listening, once the threads have closed theirs. */
   close(): void;
 }
 
-/** Rejects as `listen` does when the port cannot be had. `count` descriptors are ready when it resolves. */
+/** Descriptors kept ready, and the number below which more are made, not more often than so. */
+const STOCK = 32;
+const FEW = 8;
+const REFILL_PAUSE_MS = 10_000;
+
+/** Rejects as `listen` does when the port cannot be had. Descriptors for `count` threads are ready when it resolves. */
 export async function openSharedListener(
   host: string,
   port: number,
@@ -27,30 +37,46 @@ export async function openSharedListener(
   const server = createServer();
   await listen(server, host, port);
   const opened = portOf(server);
-  const copies = copier.copies(handleOf(server), count + 1);
+  const copies = copier.copies(handleOf(server), 1 + count + STOCK);
   server.close();
   const [kept, ...ready] = await copies;
   return listenerOf(opened, expectDefined(kept, "a descriptor"), ready);
 }
 
 function listenerOf(port: number, kept: Handle, ready: Handle[]): SharedListener {
+  let nextRefillMs = 0;
+  let isClosed = false;
+
+  async function refill(): Promise<void> {
+    nextRefillMs = performance.now() + REFILL_PAUSE_MS;
+    const more = await copiesOf(kept, STOCK);
+    if (isClosed) for (const handle of more) handle.close();
+    else ready.push(...more);
+  }
+
   return {
     port,
     async descriptor() {
-      const handle = ready.shift() ?? (await oneMore(kept));
-      return handle.fd;
+      const handle = ready.shift() ?? (await copiesOf(kept, 1))[0];
+      return expectDefined(handle, "a descriptor").fd;
+    },
+    spare() {
+      // Without one, connections are spread less evenly, no more.
+      if (ready.length < FEW && performance.now() >= nextRefillMs) refill().catch(() => undefined);
+      return ready.shift()?.fd;
     },
     close() {
+      isClosed = true;
       for (const handle of [kept, ...ready]) handle.close();
     },
   };
 }
 
-/** A copy for a thread that is started again. */
-async function oneMore(kept: Handle): Promise<Handle> {
+/** Copies that are made later. */
+async function copiesOf(kept: Handle, count: number): Promise<Handle[]> {
   const copier = startDescriptorCopier();
   try {
-    return expectDefined((await copier.copies(kept, 1))[0], "a descriptor");
+    return await copier.copies(kept, count);
   } finally {
     copier.close();
   }

@@ -9,6 +9,7 @@ import { createDispatcher } from "../../rpc/dispatcher.ts";
 import type { RpcMethod } from "../../rpc/method.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
 import type { RpcMetrics } from "../../rpc/rpcMetrics.ts";
+import type { ListeningSocket } from "../../rpc/server/acceptBalance.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
 import type { MessageReader } from "../../rpc/server/messageReader.ts";
@@ -82,7 +83,11 @@ function openHttp(
     return objections === "busy" ? ["too many requests wait"] : objections;
   };
   const shared = shareHosts(data.held.http, data.index);
-  const settings = { ...httpServerSettings(configured, current), socket, shared };
+  const settings = {
+    ...httpServerSettings(configured, current),
+    socket: listening("http", socket, main),
+    shared,
+  };
   const gate = serverGate(configured, current, gateParts("http", data, parts));
   return openHttpServer(settings, { dispatcher, readiness, reader, gate, totals, logger, metrics });
 }
@@ -93,7 +98,7 @@ function openWebSocket(
   access: () => WebSocketSettings | undefined,
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, view, reader, feed, totals, onLost, logger, metrics } = parts;
+  const { methods, backend, view, main, reader, feed, totals, onLost, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
   const current = (): WebSocketSettings => access() ?? configured;
   const newest = new Int32Array(data.subscriptions);
@@ -110,7 +115,11 @@ function openWebSocket(
   const offer = offered([...methods, ...subscriptions], current);
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
   const shared = shareHosts(data.held.webSocket, data.index);
-  const settings = { ...webSocketServerSettings(configured, current), socket, shared };
+  const settings = {
+    ...webSocketServerSettings(configured, current),
+    socket: listening("webSocket", socket, main),
+    shared,
+  };
   const gate = serverGate(configured, current, gateParts("webSocket", data, parts));
   return openWebSocketServer(settings, {
     dispatcher,
@@ -121,6 +130,16 @@ function openWebSocket(
     logger,
     metrics,
   });
+}
+
+function listening(server: "http" | "webSocket", descriptor: number, main: MainThread): ListeningSocket {
+  return {
+    descriptor,
+    async another() {
+      const another = await main.ask({ kind: "descriptor", server });
+      return another === "busy" ? undefined : another;
+    },
+  };
 }
 
 /** Log-ins are checked on the main thread's behalf, where the keys are. */

@@ -6,6 +6,7 @@ import { onceKnown } from "../../primitives/onceKnown.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
+import { type ListeningSocket, openBalance } from "./acceptBalance.ts";
 import { type ConnectionLimits, endConnection, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
@@ -49,7 +50,7 @@ export interface HttpSettings extends Omit<HttpRequestSettings, "isForeign">, Co
   /** 0 for any free port. */
   readonly port: number;
   /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
-  readonly socket?: number | undefined;
+  readonly socket?: ListeningSocket | undefined;
   /** Encrypts connections by the rules of the moment. */
   readonly tls?: (() => TlsRules) | undefined;
   /** Replaces the lists of these settings; asked for each request. */
@@ -82,10 +83,11 @@ export async function openHttpServer(
   const begin = async (): Promise<unknown> => {
     if (socket === undefined) return app.listen({ host, port });
     await app.ready();
-    return listenOn(app.server, socket);
+    return listenOn(app.server, socket.descriptor);
   };
   const listened = await listening(begin, host, port);
   if (!listened.ok) return listened;
+  const balance = openBalance(app.server, settings, connections);
   return ok({
     host,
     port: portOf(app.server),
@@ -93,6 +95,7 @@ export async function openHttpServer(
       return connections.count;
     },
     close: () => {
+      balance?.stop();
       handshakes.cut();
       connections.cutSilent();
       return closeApp(app);

@@ -9,6 +9,8 @@ export interface SharedHosts {
   add(remoteHost: string, by: number): void;
   /** What all hosts have on the other threads. */
   readonly others: number;
+  /** What all hosts have on that other thread where they have least; infinite without another thread. */
+  readonly leastOfOthers: number;
   /**
    * What that host has on the other threads. Counted by two hashes of its name, the smaller one of which counts: rarely too
    * much, never too little.
@@ -69,6 +71,12 @@ export function shareHosts({ memory, seeds, threads }: HostMemory, own: number):
     },
     get others() {
       return othersAt(0);
+    },
+    get leastOfOthers() {
+      let least = Number.POSITIVE_INFINITY;
+      for (let thread = 0; thread < threads; thread++)
+        if (thread !== own) least = Math.min(least, Atomics.load(numbers, thread * NUMBERS_PER_THREAD));
+      return least;
     },
     othersOf: (remoteHost) => Math.min(...placesOf(remoteHost).map(othersAt)),
   };

@@ -16,6 +16,7 @@ import { createLoginHandler } from "../access/loginRequests.ts";
 import type { Dispatcher } from "../dispatcher.ts";
 import { remade } from "../remade.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
+import { type ListeningSocket, openBalance } from "./acceptBalance.ts";
 import { type ConnectionLimits, type LimitedConnections, limitConnections } from "./connectionLimits.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
 import { createHostAllowlist, type HostCheck } from "./hostAllowlist.ts";
@@ -57,7 +58,7 @@ export interface WebSocketSettings extends ConnectionLimits, ServerAccess {
   /** 0 for any free port. */
   readonly port: number;
   /** A socket that listens there already (node/rpcThreads/sharedListener.ts). */
-  readonly socket?: number | undefined;
+  readonly socket?: ListeningSocket | undefined;
   /** Encrypts connections by the rules of the moment. */
   readonly tls?: (() => TlsRules) | undefined;
   /** Replaces the lists of these settings; asked for each request. */
@@ -135,9 +136,10 @@ export async function openWebSocketServer(
   );
 
   const begin = (): Promise<void> =>
-    socket === undefined ? listen(server, host, port) : listenOn(server, socket);
+    socket === undefined ? listen(server, host, port) : listenOn(server, socket.descriptor);
   const listened = await listening(begin, host, port);
   if (!listened.ok) return listened;
+  const balance = openBalance(server, settings, connections);
   const heartbeat = startHeartbeat(clock, served);
   return ok({
     host,
@@ -148,6 +150,7 @@ export async function openWebSocketServer(
     close: () => {
       heartbeat.stop();
       unread.stop();
+      balance?.stop();
       handshakes.cut();
       connections.cutSilent();
       return closeServer(server, upgrader);

@@ -38,6 +38,8 @@ export type ThreadRequest =
       readonly range: BlockRange;
       readonly caller: RemoteCaller;
     }
+  /** Another descriptor of a listening socket (server/acceptBalance.ts). */
+  | { readonly kind: "descriptor"; readonly server: "http" | "webSocket" }
   | { readonly kind: "readiness"; readonly query: string }
   | { readonly kind: "login"; readonly server: "http" | "webSocket"; readonly attempt: LoginAttempt };
 
@@ -59,6 +61,7 @@ export interface AnswerOf {
   readonly query: StateQueryResult;
   readonly trace: TraceResult;
   readonly logs: FoundLogs;
+  readonly descriptor: number | undefined;
   readonly readiness: Objections;
   readonly login: LoginAnswer;
 }

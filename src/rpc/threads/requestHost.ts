@@ -30,6 +30,8 @@ export interface RequestHostParts {
   readonly tracer: Tracer;
   readonly findLogs: FindLogs;
   readiness(query: URLSearchParams): Objections;
+  /** Another descriptor of a listening socket. */
+  descriptor(server: "http" | "webSocket"): number | undefined;
   readonly logins: { readonly http: Login | undefined; readonly webSocket: Login | undefined };
   /** Sends answers; their large parts are handed over, not copied. */
   post(answers: readonly NumberedAnswer[], transferred: readonly ArrayBuffer[]): void;
@@ -121,7 +123,8 @@ class Requests implements RequestHost {
     id: number,
     request: ThreadRequest,
   ): AnswerOf[keyof AnswerOf] | Promise<AnswerOf[keyof AnswerOf]> {
-    const { dispatcher, simulator, stateQueries, tracer, findLogs, readiness, logins } = this.parts;
+    const { dispatcher, simulator, stateQueries, tracer, findLogs, readiness, descriptor, logins } =
+      this.parts;
     switch (request.kind) {
       case "call": {
         const { method, params, caller } = request;
@@ -136,6 +139,8 @@ class Requests implements RequestHost {
         return tracer.run(request.job, this.callerOf(id, request.caller));
       case "logs":
         return findLogs(request.criteria, request.range, this.callerOf(id, request.caller));
+      case "descriptor":
+        return descriptor(request.server);
       case "readiness":
         return readiness(new URLSearchParams(request.query));
       case "login":
@@ -156,7 +161,7 @@ class Requests implements RequestHost {
 
   /** One object for all requests of a connection that are under way, so that they share one turn in queues. */
   private clientOf(request: ThreadRequest): Client | undefined {
-    if (request.kind === "readiness" || request.kind === "login") return undefined;
+    if (!("caller" in request)) return undefined;
     const { client: number } = request.caller;
     const client = this.clients.get(number) ?? { number, requests: 0 };
     client.requests++;

@@ -33,6 +33,7 @@ function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) 
     stateQueries: { query: () => Promise.reject(new Error("no state is queried")) },
     tracer: { run: () => Promise.reject(new Error("nothing is traced")) },
     findLogs: () => Promise.reject(new Error("no logs are found")),
+    descriptor: () => undefined,
     readiness: () => [],
     logins: { http: undefined, webSocket: undefined },
     post: (answers, transferred) => port2.postMessage(answers, [...transferred]),

@@ -1,0 +1,93 @@
+import { createServer, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
+import { expect, it, onTestFinished } from "vitest";
+import { startDescriptorCopier } from "../../src/node/rpcThreads/descriptorCopier.ts";
+import { openSharedListener } from "../../src/node/rpcThreads/sharedListener.ts";
+import { openBalance } from "../../src/rpc/server/acceptBalance.ts";
+import { listenOn } from "../../src/rpc/server/server.ts";
+import { createHostMemory, shareHosts } from "../../src/rpc/server/sharedHosts.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
+
+const BURST = 60;
+
+/** The server of one thread of two, on a port that both share. `spares` tells whether it gets descriptors for pauses. */
+async function aServer(spares: boolean) {
+  const copier = startDescriptorCopier();
+  const listener = await openSharedListener("127.0.0.1", 0, 2, copier);
+  copier.close();
+  const memory = createHostMemory(2);
+  const [own, other] = [shareHosts(memory, 0), shareHosts(memory, 1)];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    own.add("10.0.0.1", 1);
+    socket.on("error", () => undefined);
+  });
+  const descriptor = await listener.descriptor();
+  await listenOn(server, descriptor);
+  let given = 0;
+  const another = async () => {
+    given++;
+    return spares ? listener.spare() : undefined;
+  };
+  const connections = {
+    get count() {
+      return sockets.size;
+    },
+  };
+  const balance = openBalance(server, { socket: { descriptor, another }, shared: own }, connections);
+  onTestFinished(() => {
+    balance?.stop();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    listener.close();
+  });
+  await expect.poll(() => given).toBe(1);
+  return { port: listener.port, connections, other, balance, server };
+}
+
+/** Connects from another thread, and returns when all connections wait to be accepted. */
+function burst(port: number): void {
+  const connected = new Int32Array(new SharedArrayBuffer(4));
+  const code = `
+    const { workerData: { port, connected } } = require("node:worker_threads");
+    for (let count = 0; count < ${BURST}; count++)
+      require("node:net").connect(port, "127.0.0.1", () => {
+        Atomics.add(connected, 0, 1);
+        Atomics.notify(connected, 0);
+      });`;
+  const worker = new Worker(code, { eval: true, workerData: { port, connected } });
+  onTestFinished(async () => void (await worker.terminate()));
+  for (let open = 0; open < BURST; open = Atomics.load(connected, 0)) Atomics.wait(connected, 0, open);
+}
+
+it(
+  "a thread leaves connections of a burst to one that has fewer, until that has as many",
+  IN_REAL_TIME,
+  async () => {
+    const { port, connections, other } = await aServer(true);
+    burst(port);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    // A few at once, and one after each pause.
+    expect(connections.count).toBeGreaterThanOrEqual(5);
+    expect(connections.count).toBeLessThan(BURST / 3);
+    other.add("10.0.0.1", BURST);
+    await expect.poll(() => connections.count).toBe(BURST);
+  },
+);
+
+it("a thread without descriptors for pauses takes all", IN_REAL_TIME, async () => {
+  const { port, connections } = await aServer(false);
+  burst(port);
+  await expect.poll(() => connections.count).toBe(BURST);
+});
+
+it("a server that pauses listens again when it is to be closed", IN_REAL_TIME, async () => {
+  const { port, connections, balance, server } = await aServer(true);
+  burst(port);
+  await expect.poll(() => connections.count).toBe(5);
+  await expect.poll(() => server.listening).toBe(false);
+  balance?.stop();
+  expect(server.listening).toBe(true);
+  await expect.poll(() => connections.count).toBe(BURST);
+});
