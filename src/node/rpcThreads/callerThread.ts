@@ -57,7 +57,7 @@ export async function openCallerThread(
     : undefined;
   const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
   const reader = createMessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
-  const main = createMainThread(post, totals.requests);
+  const main = createMainThread(post, totals);
   const lasting = createLastingWork(main);
   const backend = threadBackend({
     ...lasting,

@@ -13,8 +13,9 @@ const AMOUNTS = [
   "notifications",
   /** Addresses and topics of log subscriptions. */
   "criteria",
-  /** Requests that the main thread has not answered. */
+  /** Requests that the main thread has not answered, and about their bytes. */
   "requests",
+  "requestBytes",
   /** Transactions on which the pool has not decided, and their bytes. */
   "transactions",
   "transactionBytes",

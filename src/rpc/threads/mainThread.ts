@@ -1,6 +1,6 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Requester } from "../../primitives/requester.ts";
-import { addWithin, type SharedTotal, shareTotals } from "../server/sharedTotals.ts";
+import { addWithin, type SharedTotals, shareTotals } from "../server/sharedTotals.ts";
 import type {
   AnswerOf,
   FromThread,
@@ -9,6 +9,7 @@ import type {
   RemoteCaller,
   ThreadRequest,
 } from "./protocol.ts";
+import { roughSizeOf } from "./roughSize.ts";
 
 /** The main thread, as a thread that answers callers asks it. */
 export interface MainThread {
@@ -23,6 +24,7 @@ export interface MainThread {
 }
 
 interface Pending {
+  readonly bytes: number;
   readonly requester: Pick<Requester, "isAbandoned"> | undefined;
   resolve(answer: AnswerOf[keyof AnswerOf]): void;
   reject(error: Error): void;
@@ -30,13 +32,15 @@ interface Pending {
 
 /** Requests of all threads that the main thread may have at one time. */
 export const REQUEST_LIMIT = 16_384;
+/** About the bytes of these. */
+export const REQUEST_BYTES = 64 * 1024 * 1024;
 /** How often the requests are looked through for callers that are gone. */
 const CHECK_MS = 500;
 
-/** Requests of one event-loop cycle go to the main thread as one message. `total` counts those of all threads. */
+/** Requests of one event-loop cycle go to the main thread as one message. `totals` count those of all threads. */
 export function createMainThread(
   post: (message: FromThread) => void,
-  total: SharedTotal = shareTotals().requests,
+  totals: Pick<SharedTotals, "requests" | "requestBytes"> = shareTotals(),
 ): MainThread {
   const pending = new Map<number, Pending>();
   let unsent: NumberedRequest[] = [];
@@ -45,7 +49,8 @@ export function createMainThread(
   function take(id: number): Pending {
     const request = expectDefined(pending.get(id), "a request that is answered");
     pending.delete(id);
-    total.add(-1);
+    totals.requests.add(-1);
+    totals.requestBytes.add(-request.bytes);
     return request;
   }
 
@@ -81,11 +86,16 @@ export function createMainThread(
       request: ThreadRequest & { readonly kind: Kind },
       requester: Pick<Requester, "isAbandoned"> | undefined,
     ) {
-      if (!addWithin(total, 1, REQUEST_LIMIT)) return Promise.resolve("busy" as const);
+      if (!addWithin(totals.requests, 1, REQUEST_LIMIT)) return Promise.resolve("busy" as const);
+      const bytes = roughSizeOf(request);
+      if (!addWithin(totals.requestBytes, bytes, REQUEST_BYTES)) {
+        totals.requests.add(-1);
+        return Promise.resolve("busy" as const);
+      }
       return new Promise<AnswerOf[Kind]>((resolve, reject) => {
         const id = ++newest;
         // The main thread answers each request with an answer of its kind, hence the cast.
-        pending.set(id, { requester, resolve: resolve as Pending["resolve"], reject });
+        pending.set(id, { bytes, requester, resolve: resolve as Pending["resolve"], reject });
         if (unsent.length === 0) setImmediate(send);
         unsent.push({ id, request });
       });

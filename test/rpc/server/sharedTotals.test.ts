@@ -16,7 +16,7 @@ import {
 import { limitUnread } from "../../../src/rpc/server/unreadLimits.ts";
 import type { ServedConnection } from "../../../src/rpc/server/websocketConnection.ts";
 import { createSubscriptionTable } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
-import { createMainThread, REQUEST_LIMIT } from "../../../src/rpc/threads/mainThread.ts";
+import { createMainThread, REQUEST_BYTES, REQUEST_LIMIT } from "../../../src/rpc/threads/mainThread.ts";
 import { createTransactionSender } from "../../../src/rpc/threads/sender.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { account } from "../../builders/testAccounts.ts";
@@ -54,7 +54,7 @@ it("a thread gives up what it has beyond its part of a limit that all exceed, an
 
 it("requests of all threads that wait for the main thread are bounded together", async () => {
   const { totals } = twoThreads();
-  const [one, other] = totals.map(({ requests }) => createMainThread(() => undefined, requests));
+  const [one, other] = totals.map((each) => createMainThread(() => undefined, each));
   const ask = { kind: "readiness", query: "" } as const;
   for (let count = 0; count < REQUEST_LIMIT - 1; count++) void one?.ask(ask);
   void other?.ask(ask);
@@ -63,6 +63,23 @@ it("requests of all threads that wait for the main thread are bounded together",
   one?.receive([{ id: 1, answer: [] }]);
   void other?.ask(ask);
   expect(totals[1].requests.all).toBe(REQUEST_LIMIT);
+  one?.close();
+  other?.close();
+});
+
+it("requests of all threads that wait for the main thread are bounded in bytes, too", async () => {
+  const { totals } = twoThreads();
+  const [one, other] = totals.map((each) => createMainThread(() => undefined, each));
+  const caller = { client: 1, remoteHost: "10.0.0.1", isForeignPage: false };
+  const large = { kind: "call", method: "eth_newFilter", params: ["0".repeat(4_000_000)], caller } as const;
+  const asked = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : other)?.ask(large));
+  expect(await asked.at(-1)).toBe("busy");
+  expect(totals[0].requests.all).toBe(Math.floor(REQUEST_BYTES / 4_000_000));
+  expect(totals[0].requestBytes.all).toBeGreaterThan(60_000_000);
+  one?.receive([{ id: 1, answer: { kind: "value", value: null } }]);
+  expect(await asked[0]).toEqual({ kind: "value", value: null });
+  void other?.ask(large);
+  expect(totals[1].requests.all).toBe(Math.floor(REQUEST_BYTES / 4_000_000));
   one?.close();
   other?.close();
 });

@@ -1,0 +1,21 @@
+/** About the bytes that a value takes in a message to another thread: exact for text and bytes, which alone can be large. */
+export function roughSizeOf(value: unknown): number {
+  let size = 0;
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const one = left.pop();
+    size += PART_BYTES;
+    if (typeof one === "string") size += one.length;
+    else if (ArrayBuffer.isView(one)) size += one.byteLength;
+    else if (Array.isArray(one)) for (const item of one) left.push(item);
+    else if (typeof one === "object" && one !== null)
+      for (const [name, member] of Object.entries(one)) {
+        size += name.length;
+        left.push(member);
+      }
+  }
+  return size;
+}
+
+/** Counted for each value. */
+const PART_BYTES = 8;
