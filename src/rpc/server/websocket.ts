@@ -90,12 +90,7 @@ export async function openWebSocketServer(
   const { host, port, socket, tls, arrivalTimes = ARRIVAL_TIMES } = settings;
   const { clock, logger, metrics } = parts;
   const served = new Set<ServedConnection>();
-  const upgrader = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: settings.maxFrameBytes * FRAMES_PER_MESSAGE,
-    handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
-  });
+  const upgrader = createUpgrader(settings);
   const options = {
     requireHostHeader: false,
     requestTimeout: ARRIVAL_LIMIT_MS,
@@ -155,6 +150,15 @@ export async function openWebSocketServer(
       connections.cutSilent();
       return closeServer(server, upgrader);
     },
+  });
+}
+
+function createUpgrader({ maxFrameBytes }: WebSocketSettings): WebSocketServer {
+  return new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: maxFrameBytes * FRAMES_PER_MESSAGE,
+    handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
   });
 }
 
