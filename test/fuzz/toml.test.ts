@@ -111,7 +111,9 @@ function kindOf(problem: string): string {
 }
 
 function realFiles(): readonly string[] {
-  const own = readdirSync(join(root, "config")).map((name) => join(root, "config", name));
+  const own = readdirSync(join(root, "config"))
+    .filter((name) => name.endsWith(".toml"))
+    .map((name) => join(root, "config", name));
   const vectors =
     vectorsDirectory === undefined
       ? []
