@@ -128,13 +128,20 @@ describe("validate-config", () => {
     });
   });
 
-  it.each(readdirSync(EXAMPLES))("finds nothing wrong with the example config/%s", (file) => {
-    const result = spawnSync(process.execPath, [PROGRAM, "validate-config", `--config-file=config/${file}`], {
-      cwd: resolve(EXAMPLES, ".."),
-      encoding: "utf8",
-    });
-    expect(result.stdout).toMatch(/^TOML config file is valid on basic inspection\./);
-    expect(result.stdout).not.toContain("Warning");
-    expect(result.status).toBe(0);
-  });
+  it.each(readdirSync(EXAMPLES).filter((name) => name.endsWith(".toml")))(
+    "finds nothing wrong with the example config/%s",
+    (file) => {
+      const result = spawnSync(
+        process.execPath,
+        [PROGRAM, "validate-config", `--config-file=config/${file}`],
+        {
+          cwd: resolve(EXAMPLES, ".."),
+          encoding: "utf8",
+        },
+      );
+      expect(result.stdout).toMatch(/^TOML config file is valid on basic inspection\./);
+      expect(result.stdout).not.toContain("Warning");
+      expect(result.status).toBe(0);
+    },
+  );
 });
