@@ -52,14 +52,30 @@ function openFileLimit(): number | undefined {
 }
 
 /**
- * How many connections the servers can hold while the database can still open its files; undefined when the limits
- * cannot be read. Must be called when everything but the servers is open.
+ * How many connections the servers can hold while the database can still open its files, with so many threads for callers;
+ * undefined when the limits cannot be read. Must be called when everything but the servers is open.
  */
-export function connectionLimit({ openFiles }: HostLimits): number | undefined {
+export function connectionLimit(limits: HostLimits, threads: number): number | undefined {
+  const { openFiles } = limits;
   const open = countOpenFiles();
   if (openFiles === undefined || open === undefined) return undefined;
-  return Math.max(FEWEST_CONNECTIONS, openFiles - open - SPARE_OPEN_FILES);
+  const ofThreads = threads * THREAD_OPEN_FILES + (threads > 0 ? PORTS * 2 * spareDescriptors(limits) : 0);
+  return Math.max(FEWEST_CONNECTIONS, openFiles - open - SPARE_OPEN_FILES - ofThreads);
 }
+
+/**
+ * Descriptors of a listening socket to keep ready for threads that take turns to accept; at most twice as many while they are
+ * made. None where files are short.
+ */
+export function spareDescriptors({ openFiles }: HostLimits): number {
+  return openFiles !== undefined && openFiles < ENOUGH_OPEN_FILES ? 0 : SPARE_DESCRIPTORS;
+}
+
+const SPARE_DESCRIPTORS = 32;
+/** HTTP and WebSocket. */
+const PORTS = 2;
+/** A thread's event loop, and its sockets. */
+const THREAD_OPEN_FILES = 10;
 
 /** Reserved for LevelDB's compactions, restarted threads, the servers themselves, and metrics. */
 const SPARE_OPEN_FILES = 40;

@@ -53,7 +53,7 @@ export async function openServers(
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
-    maxConnections: connectionLimit(hostLimits()),
+    maxConnections: connectionLimit(hostLimits(), threads?.threads.length ?? 0),
   });
   if (!servers.ok) return servers;
   onStop(() => servers.value.close());

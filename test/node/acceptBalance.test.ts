@@ -13,7 +13,7 @@ const BURST = 60;
 /** The server of one thread of two, on a port that both share. `spares` tells whether it gets descriptors for pauses. */
 async function aServer(spares: boolean) {
   const copier = startDescriptorCopier();
-  const listener = await openSharedListener("127.0.0.1", 0, 2, copier);
+  const listener = await openSharedListener("127.0.0.1", 0, { threads: 2, spares: 32 }, copier);
   copier.close();
   const memory = createHostMemory(2);
   const [own, other] = [shareHosts(memory, 0), shareHosts(memory, 1)];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hostLimits, hostWarnings } from "../../src/node/hostLimits.ts";
+import { connectionLimit, hostLimits, hostWarnings, spareDescriptors } from "../../src/node/hostLimits.ts";
 
 const GIGABYTE = 1024 ** 3;
 
@@ -15,6 +15,16 @@ describe("the host limits", () => {
       expect.stringMatching(/^Only 256 MB of memory .* 1024 MB .*MemoryMax/),
     ]);
   });
+
+  it.runIf(process.platform === "linux")(
+    "leave fewer connections with threads for callers, which have files of their own",
+    () => {
+      const limits = { openFiles: 100_000, memoryBytes: GIGABYTE };
+      const without = connectionLimit(limits, 0) ?? 0;
+      expect(without - (connectionLimit(limits, 2) ?? 0)).toBe(20 + 4 * spareDescriptors(limits));
+      expect(spareDescriptors({ openFiles: 256, memoryBytes: GIGABYTE })).toBe(0);
+    },
+  );
 
   it("are read from the system", () => {
     const { openFiles, memoryBytes } = hostLimits();

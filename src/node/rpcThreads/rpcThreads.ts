@@ -8,6 +8,7 @@ import { createTotalsMemory } from "../../rpc/server/sharedTotals.ts";
 import { openInterests } from "../../rpc/threads/eventFeed.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
+import { hostLimits, spareDescriptors } from "../hostLimits.ts";
 import type { DescriptorCopier } from "./descriptorCopier.ts";
 import type { LoadingThread, LoadingThreads } from "./loadingThreads.ts";
 import { RpcThread } from "./rpcThread.ts";
@@ -64,6 +65,7 @@ async function openListeners(
   threads: number,
   copier: DescriptorCopier,
 ): Promise<Result<Listeners, never> | RpcThreadsError> {
+  const counts = { threads, spares: spareDescriptors(hostLimits()) };
   const opened: Listeners = {};
   for (const [name, option, server] of [
     ["http", "--rpc-http", http],
@@ -73,7 +75,7 @@ async function openListeners(
     const { host, port } = server;
     const listened = await listening(
       async () => {
-        opened[name] = await openSharedListener(host, port, threads, copier);
+        opened[name] = await openSharedListener(host, port, counts, copier);
       },
       host,
       port,

@@ -22,34 +22,39 @@ export interface SharedListener {
   close(): void;
 }
 
-/** Descriptors kept ready, and the number below which more are made, not more often than so. */
-const STOCK = 32;
-const FEW = 8;
+/** The share of the descriptors kept ready below which more are made, not more often than so. */
+const FEW = 1 / 4;
 const REFILL_PAUSE_MS = 10_000;
 
-/** Rejects as `listen` does when the port cannot be had. Descriptors for `count` threads are ready when it resolves. */
+/** For how many threads descriptors are ready at first, and how many more are kept ready. */
+export interface DescriptorCounts {
+  readonly threads: number;
+  readonly spares: number;
+}
+
+/** Rejects as `listen` does when the port cannot be had. Descriptors for all threads are ready when it resolves. */
 export async function openSharedListener(
   host: string,
   port: number,
-  count: number,
+  { threads, spares }: DescriptorCounts,
   copier: DescriptorCopier,
 ): Promise<SharedListener> {
   const server = createServer();
   await listen(server, host, port);
   const opened = portOf(server);
-  const copies = copier.copies(handleOf(server), 1 + count + STOCK);
+  const copies = copier.copies(handleOf(server), 1 + threads + spares);
   server.close();
   const [kept, ...ready] = await copies;
-  return listenerOf(opened, expectDefined(kept, "a descriptor"), ready);
+  return listenerOf(opened, spares, expectDefined(kept, "a descriptor"), ready);
 }
 
-function listenerOf(port: number, kept: Handle, ready: Handle[]): SharedListener {
+function listenerOf(port: number, spares: number, kept: Handle, ready: Handle[]): SharedListener {
   let nextRefillMs = 0;
   let isClosed = false;
 
   async function refill(): Promise<void> {
     nextRefillMs = performance.now() + REFILL_PAUSE_MS;
-    const more = await copiesOf(kept, STOCK);
+    const more = await copiesOf(kept, spares);
     if (isClosed) for (const handle of more) handle.close();
     else ready.push(...more);
   }
@@ -62,7 +67,7 @@ function listenerOf(port: number, kept: Handle, ready: Handle[]): SharedListener
     },
     spare() {
       // Without one, connections are spread less evenly, no more.
-      if (ready.length < FEW && performance.now() >= nextRefillMs) refill().catch(() => undefined);
+      if (ready.length < FEW * spares && performance.now() >= nextRefillMs) refill().catch(() => undefined);
       return ready.shift()?.fd;
     },
     close() {
