@@ -5,7 +5,7 @@ import { type NodeProcess, until } from "./nodeProcess.ts";
 
 /** Memory of a process after a garbage collection; without one, a busy process varies by 100 MB. */
 export interface LiveMemory {
-  /** Of JavaScript objects on the main thread. */
+  /** Of JavaScript objects, on all threads. */
   readonly heapMb: number;
   /** Of the whole process; undefined on systems without /proc. */
   readonly residentMb: number | undefined;
@@ -20,11 +20,57 @@ export async function liveMemoryOf(node: NodeProcess): Promise<LiveMemory> {
   const url = await until(async () => /ws:\/\/127\S+/.exec(output())?.[0], 5000, "the debugger's address");
   const socket = new WebSocket(url);
   await once(socket, "open");
-  await ask(socket, 1, "HeapProfiler.collectGarbage");
-  const { usedSize } = (await ask(socket, 2, "Runtime.getHeapUsage")) as { usedSize: number };
+  const main: Target = { send: (message) => socket.send(message), socket };
+  const threads = await threadsOf(main);
+  let usedSize = 0;
+  for (const target of [main, ...threads]) {
+    await ask(target, "HeapProfiler.collectGarbage");
+    usedSize += ((await ask(target, "Runtime.getHeapUsage")) as { usedSize: number }).usedSize;
+  }
   socket.terminate();
   return { heapMb: usedSize / 2 ** 20, residentMb: residentMbOf(node) };
 }
+
+/** What answers the messages of the debugger's protocol: the main thread, or one of the others through it. */
+interface Target {
+  readonly socket: WebSocket;
+  readonly session?: string;
+  send(message: string): void;
+}
+
+/** The other threads, as the debugger names them when it is told to attach to them. */
+async function threadsOf(main: Target): Promise<readonly Target[]> {
+  const { socket } = main;
+  const sessions: string[] = [];
+  const onMessage = (data: Buffer): void => {
+    const { method, params } = JSON.parse(data.toString("utf8")) as Notice;
+    if (method === "NodeWorker.attachedToWorker") sessions.push(params?.sessionId ?? "");
+  };
+  socket.on("message", onMessage);
+  await ask(main, "NodeWorker.enable", { waitForDebuggerOnStart: false });
+  socket.off("message", onMessage);
+  return sessions.map((session) => ({
+    socket,
+    session,
+    send: (message) =>
+      socket.send(
+        JSON.stringify({
+          id: ++lastId,
+          method: "NodeWorker.sendMessageToWorker",
+          params: { sessionId: session, message },
+        }),
+      ),
+  }));
+}
+
+interface Notice {
+  readonly id?: number;
+  readonly result?: unknown;
+  readonly method?: string;
+  readonly params?: { readonly sessionId?: string; readonly message?: string };
+}
+
+let lastId = 0;
 
 /** Resident memory of the whole process, with garbage; undefined on systems without /proc. */
 export function residentMbOf({ child }: NodeProcess): number | undefined {
@@ -34,16 +80,27 @@ export function residentMbOf({ child }: NodeProcess): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
 }
 
-function ask(socket: WebSocket, id: number, method: string): Promise<unknown> {
+function ask(target: Target, method: string, params: object = {}): Promise<unknown> {
+  const { socket, session } = target;
+  const id = ++lastId;
   return new Promise((resolve, reject) => {
     const onMessage = (data: Buffer): void => {
-      const answer = JSON.parse(data.toString("utf8")) as { id?: number; result?: unknown };
-      if (answer.id !== id) return;
+      const notice = JSON.parse(data.toString("utf8")) as Notice;
+      const { method: told, params: details } = notice;
+      const isThreads = told === "NodeWorker.receivedMessageFromWorker" && details?.sessionId === session;
+      const answer =
+        session === undefined
+          ? notice
+          : isThreads
+            ? (JSON.parse(details?.message ?? "{}") as Notice)
+            : undefined;
+      if (answer?.id !== id) return;
       socket.off("message", onMessage);
+      socket.off("error", reject);
       resolve(answer.result);
     };
     socket.on("message", onMessage);
     socket.on("error", reject);
-    socket.send(JSON.stringify({ id, method }));
+    target.send(JSON.stringify({ id, method, params }));
   });
 }
