@@ -103,8 +103,8 @@ describe.skipIf(!IS_THOROUGH)("callers of three followers", () => {
       }
       expect(found.failures, proxy.output()).toEqual([]);
       expect(Math.max(0, ...found.older)).toBeLessThanOrEqual(mayBeOlder);
-      // Each of the three faults may cost a caller its filter.
-      expect(found.filtersLost).toBeLessThanOrEqual(FILTERS * 3);
+      // Each of the three faults may cost a caller its filter when it moves, and another when it goes home.
+      expect(found.filtersLost).toBeLessThanOrEqual(FILTERS * 3 * 2);
       expect(found.mined).toBeGreaterThan(20);
       expect(found.reconnections).toBeGreaterThan(0);
     },
