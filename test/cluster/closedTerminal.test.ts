@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import { freePort, PROGRAM, rpc, temporaryFolder, until } from "./nodeProcess.ts";
 
 /** Of util-linux: runs a command on a terminal of its own, which ends with it. */
@@ -61,7 +62,7 @@ function isRunning(id: number): boolean {
 const ended = (id: number): Promise<true> =>
   until(async () => (isRunning(id) ? undefined : true), 30_000, "the end of the node");
 
-describe.runIf(existsSync(SCRIPT))("a node whose terminal is closed", IN_REAL_TIME, () => {
+describe.runIf(IS_THOROUGH && existsSync(SCRIPT))("a node whose terminal is closed", IN_REAL_TIME, () => {
   it("ends if it is the development network's", { timeout: 60_000 }, async () => {
     const { terminal, nodeId } = await startOnTerminal([]);
     terminal.kill("SIGKILL");

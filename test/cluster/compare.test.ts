@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { IN_REAL_TIME } from "../realTime.ts";
-import { itIfThorough } from "../thorough.ts";
+import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../vectors.ts";
 import { freePort, type RunningProgram, rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 import { type RecordedBesu, type RpcMessage, type RpcReply, startRecordedBesu } from "./recordedBesu.ts";
@@ -233,5 +233,5 @@ describeWithVectors(
       expect(misused.exitCode).toBe(2);
     }, 60_000);
   },
-  IN_REAL_TIME,
+  { ...IN_REAL_TIME, skip: !IS_THOROUGH },
 );

@@ -27,7 +27,7 @@ const MEDIUM_BYTES = IS_THOROUGH ? 40 * 1024 * 1024 : SMALL_BYTES;
 const LATEST_KILL_MS = IS_THOROUGH ? 600 : 120;
 
 /** A folder of today's schema version, today's program, and one of a later version whose schema version is 3. */
-describe("a database and programs of several schema versions", IN_REAL_TIME, () => {
+describe.runIf(IS_THOROUGH)("a database and programs of several schema versions", IN_REAL_TIME, () => {
   let next = "";
   let medium = "";
   beforeAll(async () => {

@@ -6,6 +6,7 @@ import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNe
 import { toHex } from "../../src/primitives/hex.ts";
 import { account } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import {
   freePort,
   type LogLine,
@@ -66,7 +67,7 @@ async function nextBlock(node: NodeProcess): Promise<void> {
   );
 }
 
-describe("SIGHUP", IN_REAL_TIME, () => {
+describe.runIf(IS_THOROUGH)("SIGHUP", IN_REAL_TIME, () => {
   it("takes over permissions, log levels and settings of blocks; tells the rest; and blocks go on", {
     timeout: 60_000,
   }, async () => {

@@ -54,7 +54,7 @@ fuzz({
 /** Invalid or unsigned transactions that the library accepts. */
 const OURS_ALONE: readonly RegExp[] = [
   // The library ignores r and s until a sender is requested; without v, r and s a transaction counts as unsigned.
-  /r and s lie between/,
+  /does not lie between 1 and the order of the curve/,
   /unsupported encoded `v`/,
   // The library compares the chain id as a number, with any leading zeros.
   /field 0 has leading zeros/,
