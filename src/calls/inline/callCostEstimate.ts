@@ -1,4 +1,5 @@
 import { dropOldest } from "../../primitives/boundedCache.ts";
+import { NAMES_LIMIT, type Pauses, pause } from "./pause.ts";
 
 /**
  * Decides which calls to run inline, by what calls of the same name cost before. A name earns the time of its completed
@@ -26,22 +27,15 @@ export const INLINE_MS = 1;
  */
 export const TRIAL_MS = 3;
 
-/** Maximum number of names kept, the last used ones. */
-const NAMES_LIMIT = 4096;
 const MAX_CREDIT_MS = 20;
 /** Maximum cost charged for one call, however long other work delayed it. */
 const MAX_COST_MS = TRIAL_MS;
-const FIRST_PAUSE_MS = 5;
-const MAX_PAUSE_MS = 10_000;
 /** Share of the time for names without credit, and the most that may accumulate. */
 const TRIAL_SHARE = 0.03;
 const MAX_TRIAL_MS = 30;
 
-interface NameRecord {
+interface NameRecord extends Pauses {
   creditMs: number;
-  /** Number of pauses, less completed calls since. */
-  pauses: number;
-  retryAtMs: number;
 }
 
 export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
@@ -96,8 +90,7 @@ export function createCallCostEstimate(nowMs: () => number): CallCostEstimate {
       record.creditMs -= costMs;
       if (record.creditMs > 0) return;
       record.creditMs = 0;
-      record.retryAtMs = nowMs() + Math.min(FIRST_PAUSE_MS * 2 ** record.pauses, MAX_PAUSE_MS);
-      record.pauses++;
+      pause(record, nowMs());
     },
   };
 }

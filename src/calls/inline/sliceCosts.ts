@@ -1,5 +1,6 @@
 import { dropOldest } from "../../primitives/boundedCache.ts";
 import type { CallCostEstimate } from "./callCostEstimate.ts";
+import { NAMES_LIMIT, type Pauses, pause } from "./pause.ts";
 
 /**
  * Time for one call on a thread that makes no blocks. Calls that need more are begun anew on a thread that can be terminated, which
@@ -7,20 +8,9 @@ import type { CallCostEstimate } from "./callCostEstimate.ts";
  */
 const CALL_SLICE_MS = 4;
 
-/** Maximum number of names kept, the last used ones. */
-const NAMES_LIMIT = 4096;
-const FIRST_PAUSE_MS = 5;
-const MAX_PAUSE_MS = 10_000;
-
-interface LongName {
-  /** Number of pauses, less completed calls since. */
-  pauses: number;
-  retryAtMs: number;
-}
-
 /** Gives every call a slice, except those whose name did not end within one lately: their pauses double. */
 export function createSliceCosts(nowMs: () => number): CallCostEstimate {
-  const long = new Map<string, LongName>();
+  const long = new Map<string, Pauses>();
   return {
     mayRunInline: (name) => nowMs() >= (long.get(name)?.retryAtMs ?? 0),
     // An aborted call is never repeated here.
@@ -32,8 +22,7 @@ export function createSliceCosts(nowMs: () => number): CallCostEstimate {
     },
     aborted(name) {
       const record = long.get(name) ?? { pauses: 0, retryAtMs: 0 };
-      record.retryAtMs = nowMs() + Math.min(FIRST_PAUSE_MS * 2 ** record.pauses, MAX_PAUSE_MS);
-      record.pauses++;
+      pause(record, nowMs());
       // Reinserted, so that the map is ordered by the last abort.
       long.delete(name);
       long.set(name, record);
