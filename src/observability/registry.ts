@@ -61,7 +61,8 @@ interface Counter {
 }
 
 interface Summary {
-  observe(seconds: number): void;
+  /** Counts a duration, or so many that took so long on average. */
+  observe(seconds: number, times?: number): void;
 }
 
 type Reading<Values> = readonly [values: Values, value: number];

@@ -30,10 +30,11 @@ export class WindowedSummary {
     this.#openedAt = Math.floor(now / SLICE_SECONDS);
   }
 
-  observe(seconds: number): void {
-    this.#count++;
-    this.#sum += seconds;
-    this.#current.add(seconds);
+  /** Counts a duration, or so many that took so long on average. */
+  observe(seconds: number, times = 1): void {
+    this.#count += times;
+    this.#sum += seconds * times;
+    this.#current.add(seconds, times);
   }
 
   /** The quantiles over the window, NaN when it is empty, and the sum and count since the start. */
@@ -63,11 +64,11 @@ class Slice {
   count = 0;
   highest = 0;
 
-  add(seconds: number): void {
+  add(seconds: number, times: number): void {
     const bucket = Math.round(Math.log2(seconds) * BUCKETS_PER_OCTAVE) + OFFSET;
     const index = bucket > 0 ? Math.min(bucket, LAST_BUCKET) : 0;
-    this.buckets[index] = (this.buckets[index] ?? 0) + 1;
-    this.count++;
+    this.buckets[index] = (this.buckets[index] ?? 0) + times;
+    this.count += times;
     if (seconds > this.highest) this.highest = seconds;
   }
 }

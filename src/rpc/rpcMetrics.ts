@@ -41,13 +41,17 @@ export interface ConnectionCounts {
   webSocketConnections(): number;
 }
 
-/** One thing that happened, as the metrics count it; also sent by threads (threads/protocol.ts). */
-export type RpcCount =
+/** Something that happened, as the metrics count it; also sent by threads (threads/protocol.ts). */
+export type RpcCount = (
   | { readonly kind: "answered"; readonly method: string; readonly seconds: number }
   | { readonly kind: "error"; readonly method: string; readonly type: string }
   | { readonly kind: "rejected"; readonly reason: RequestRejection }
   | { readonly kind: "subscribed"; readonly type: string }
-  | { readonly kind: "unsubscribed"; readonly type: string };
+  | { readonly kind: "unsubscribed"; readonly type: string }
+) & {
+  /** How often it happened, once if not given; `seconds` are then a mean. */
+  readonly times?: number;
+};
 
 /** Metrics that hand what they count to `count`. */
 export function createRpcMetrics(stopwatchSeconds: () => number, count: (one: RpcCount) => void): RpcMetrics {
@@ -66,7 +70,7 @@ export function createRpcMetrics(stopwatchSeconds: () => number, count: (one: Rp
 
 /** Declares the metrics of the servers. Returns the function that counts in them. */
 export function declareRpcCounts(metrics: Metrics, connections: ConnectionCounts): (one: RpcCount) => void {
-  const times = metrics.summary({
+  const requests = metrics.summary({
     category: "RPC",
     name: "request_time",
     help: "Time spent on a JSON-RPC request, seconds",
@@ -97,10 +101,11 @@ export function declareRpcCounts(metrics: Metrics, connections: ConnectionCounts
     connections.webSocketConnections,
   );
   return (one) => {
-    if (one.kind === "answered") times.with(one.method).observe(one.seconds);
-    else if (one.kind === "error") errors.with(one.method, one.type).increment();
-    else if (one.kind === "rejected") rejections.with(one.reason).increment();
-    else subscriptions[one.kind].with(one.type).increment();
+    const { times } = one;
+    if (one.kind === "answered") requests.with(one.method).observe(one.seconds, times);
+    else if (one.kind === "error") errors.with(one.method, one.type).increment(times);
+    else if (one.kind === "rejected") rejections.with(one.reason).increment(times);
+    else subscriptions[one.kind].with(one.type).increment(times);
   };
 }
 

@@ -16,6 +16,7 @@ import { shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { type CountSender, createCountSender } from "../../rpc/threads/countSender.ts";
 import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/eventFeed.ts";
 import { createLastingWork, type LastingWork } from "../../rpc/threads/lastingWork.ts";
+import { createLineSender } from "../../rpc/threads/lineSender.ts";
 import { createMainThread, type MainThread } from "../../rpc/threads/mainThread.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createTransactionSender, type TransactionSender } from "../../rpc/threads/sender.ts";
@@ -41,7 +42,9 @@ export async function openCallerThread(
 ): Promise<CallerThread> {
   const post = (message: FromThread, transferred: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...transferred]);
-  const logger = createRemoteLogger(data.logLevels, systemClock, (line) => post({ kind: "log", line }));
+  const totals = shareTotals(data.held.totals, data.index);
+  const sendLine = createLineSender((line, bytes) => post({ kind: "log", line, bytes }), totals);
+  const logger = createRemoteLogger(data.logLevels, systemClock, sendLine);
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
   const view = openChainView({
     database,
@@ -49,11 +52,10 @@ export async function openCallerThread(
     shownHead: openShownHead(data.shownHead),
     logger: logger.child("chain"),
   });
-  const totals = shareTotals(data.held.totals, data.index);
   const transactions = createTransactionSender(post, totals);
   const { feed, onLost } = openEvents(data, post);
   const counts = data.isMetered
-    ? createCountSender((all) => post({ kind: "counted", counts: all }))
+    ? createCountSender((all) => post({ kind: "counted", counts: all }), totals.counts)
     : undefined;
   const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
   const reader = createMessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
@@ -115,17 +117,21 @@ function receiver(parts: Parts): CallerThread {
     receive(message) {
       switch (message.kind) {
         case "answers":
-          main.receive(message.answers);
+          main.receive(message.answers, message.bytes);
           break;
         case "submitted":
           transactions.receive(message);
           break;
         case "poolEvents":
+          feed.receive(message);
+          break;
         case "syncing":
           feed.receive(message);
+          post({ kind: "worked", on: message.kind });
           break;
         case "head":
           view.refresh();
+          post({ kind: "worked", on: message.kind });
           break;
         case "flush":
           counts?.flush();
@@ -133,6 +139,7 @@ function receiver(parts: Parts): CallerThread {
           break;
         case "access":
           servers.changeAccess(message.access as Pick<Settings, "http" | "webSocket">);
+          post({ kind: "worked", on: message.kind });
           break;
         case "close":
           void close();

@@ -1,6 +1,9 @@
 import { forgetHosts } from "../../rpc/server/sharedHosts.ts";
-import { forgetTotals } from "../../rpc/server/sharedTotals.ts";
+import { forgetTotals, type SharedTotals, shareTotals } from "../../rpc/server/sharedTotals.ts";
 import { createEventSource, type EventSource } from "../../rpc/threads/eventFeed.ts";
+import { createFlushes, type Flushes } from "../../rpc/threads/flushes.ts";
+import { lineWritten } from "../../rpc/threads/lineSender.ts";
+import { createNoticeSource, type Notice, type NoticeSource } from "../../rpc/threads/notices.ts";
 import { createPoolHost, type PoolHost } from "../../rpc/threads/poolHost.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createRequestHost, type RequestHost } from "../../rpc/threads/requestHost.ts";
@@ -15,6 +18,10 @@ interface Hosts {
   readonly transactions: PoolHost;
   /** Events for its subscribers. */
   readonly events: EventSource;
+  readonly notices: NoticeSource;
+  readonly counts: Flushes;
+  /** What lies between the thread and this one, of which each takes off what it has received. */
+  readonly totals: SharedTotals;
 }
 
 /**
@@ -30,7 +37,6 @@ export class RpcThread {
   private hosts: Hosts | undefined;
   /** Times that the thread ended. */
   private ends = 0;
-  private onFlushed: (() => void)[] = [];
   private onOpened: () => void = () => undefined;
   private onClosed: () => void = () => undefined;
   private isClosing = false;
@@ -59,17 +65,14 @@ export class RpcThread {
     return this.hosts?.events;
   }
 
-  /** Sends a message if the thread is open. */
-  post(message: ToThread): void {
-    if (this.hosts !== undefined) this.send(message);
+  /** Tells the thread if it is open. */
+  tell(notice: Notice): void {
+    this.hosts?.notices.tell(notice);
   }
 
-  /** Waits a little for the counts: a thread may be busy. */
+  /** Resolves when what the thread has counted has come, or after a little while: it may be held up. */
   async flushCounts(): Promise<void> {
-    if (this.hosts === undefined) return;
-    const flushed = new Promise<void>((resolve) => this.onFlushed.push(resolve));
-    this.post({ kind: "flush" });
-    await Promise.race([flushed, new Promise((resolve) => setTimeout(resolve, FLUSH_LIMIT_MS).unref())]);
+    await this.hosts?.counts.flush();
   }
 
   async close(): Promise<void> {
@@ -78,7 +81,7 @@ export class RpcThread {
       const closed = new Promise<void>((resolve) => {
         this.onClosed = resolve;
       });
-      this.post({ kind: "close" });
+      this.send({ kind: "close" });
       await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSING_LIMIT_MS).unref())]);
     }
     this.end();
@@ -97,7 +100,7 @@ export class RpcThread {
     const { ends } = this;
     const sockets = await Promise.all([http?.descriptor(), webSocket?.descriptor()]);
     if (this.ends !== ends) return;
-    this.hosts = newHosts(data.index, parts, (...sent) => this.send(...sent));
+    this.hosts = newHosts(data, parts, (...sent) => this.send(...sent));
     this.send({ kind: "open", data, http: sockets[0], webSocket: sockets[1] });
   }
 
@@ -113,19 +116,24 @@ export class RpcThread {
         hosts.transactions.receive(message);
         break;
       case "credit":
-        hosts.events.credit(message.bytes);
+        hosts.events.credit(message);
+        break;
+      case "worked":
+        hosts.notices.worked(message.on);
         break;
       case "abandoned":
         hosts.requests.abandon(message.ids);
         break;
       case "log":
+        lineWritten(hosts.totals, message.bytes);
         parts.writeLine(data.index, message.line);
         break;
       case "counted":
+        hosts.totals.counts.add(-message.counts.length);
         for (const one of message.counts) parts.count?.(one);
         break;
       case "flushed":
-        for (const resolve of this.onFlushed.splice(0)) resolve();
+        hosts.counts.flushed();
         break;
       case "opened":
         if (message.failure !== undefined)
@@ -165,29 +173,33 @@ export class RpcThread {
     this.ends++;
     this.hosts?.requests.drop();
     this.hosts?.transactions.drop();
+    this.hosts?.events.drop();
     this.hosts = undefined;
   }
 }
 
 function newHosts(
-  index: number,
+  { index, held }: RpcThreadData,
   parts: ThreadParts,
   post: (message: ToThread, transferred?: readonly ArrayBuffer[]) => void,
 ): Hosts {
   const { logger, pool, interests } = parts;
+  const totals = shareTotals(held.totals, index);
   return {
     requests: createRequestHost({
       ...parts,
       descriptor: (server) => parts.listeners[server]?.spare(),
-      post: (answers, transferred) => post({ kind: "answers", answers }, transferred),
+      post: (answers, bytes, transferred) => post({ kind: "answers", answers, bytes }, transferred),
+      answerBytes: totals.answerBytes,
       logger: logger.child("rpc"),
     }),
     transactions: createPoolHost(pool, post),
     events: createEventSource(() => interests.of(index), post),
+    notices: createNoticeSource(post),
+    counts: createFlushes(() => post({ kind: "flush" })),
+    totals,
   };
 }
-
-const FLUSH_LIMIT_MS = 200;
 
 /** Longer than the servers of a thread take (server/limits.ts). */
 const CLOSING_LIMIT_MS = 4000;

@@ -134,10 +134,10 @@ class Threads implements RpcThreads {
       thread.begin(dataOf(settings, parts, { index, ...shared }), threadParts);
     const each = (tell: (thread: RpcThread) => void): void => this.threads.forEach(tell);
     this.stops = [
-      parts.onHeadChanged(() => each((thread) => thread.post({ kind: "head" }))),
+      parts.onHeadChanged(() => each((thread) => thread.tell({ kind: "head" }))),
       parts.pool.onAdded(({ transaction }) => each(({ events }) => events?.added(transaction))),
       parts.pool.onDropped(({ transaction }) => each(({ events }) => events?.dropped(transaction))),
-      parts.onSyncChanged((status) => each(({ events }) => events?.syncing(status))),
+      parts.onSyncChanged((status) => each((thread) => thread.tell({ kind: "syncing", status }))),
     ];
   }
 
@@ -152,7 +152,7 @@ class Threads implements RpcThreads {
   }
 
   changeAccess({ http, webSocket }: Pick<Settings, "http" | "webSocket">): void {
-    for (const thread of this.threads) thread.post({ kind: "access", access: { http, webSocket } });
+    for (const thread of this.threads) thread.tell({ kind: "access", access: { http, webSocket } });
   }
 
   async close(): Promise<void> {

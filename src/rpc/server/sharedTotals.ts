@@ -1,6 +1,7 @@
 /*
  * Amounts that several threads hold and that have one limit, counted in memory that they share: for each thread a number for each
- * amount, which it alone writes.
+ * amount. It alone writes it, save for what lies between it and the main thread: the one adds what it sends, the other takes off
+ * what it has received.
  */
 
 /** What connections of all threads hold together. */
@@ -16,9 +17,16 @@ const AMOUNTS = [
   /** Requests that the main thread has not answered, and about their bytes. */
   "requests",
   "requestBytes",
+  /** About the bytes of the main thread's answers that a thread has not taken. */
+  "answerBytes",
   /** Transactions on which the pool has not decided, and their bytes. */
   "transactions",
   "transactionBytes",
+  /** Log lines that the main thread has not written, and about their bytes. */
+  "logLines",
+  "logBytes",
+  /** Counts that the main thread has not added to the metrics. */
+  "counts",
 ] as const;
 export type SharedAmount = (typeof AMOUNTS)[number];
 

@@ -1,6 +1,5 @@
 import { asHash } from "../../primitives/hash.ts";
 import { decodeTransaction, type SentTransaction, withSender } from "../../types/transaction.ts";
-import type { SyncStatus } from "../ports.ts";
 import type { SubscriptionPorts } from "../subscriptions/subscriptions.ts";
 import type { FromThread, ToThread } from "./protocol.ts";
 import { packTransactions, unpackTransactions } from "./sentTransactions.ts";
@@ -34,39 +33,49 @@ export function openInterests(threads: number, memory = new SharedArrayBuffer(4 
   };
 }
 
-/** Bytes of events that a thread may have before it, about; beyond it events are lost, and with them their subscribers. */
+/** Events that a thread may have before it, and about their bytes; beyond it events are lost, and with them their subscribers. */
+export const EVENT_CREDIT = 65_536;
 export const EVENT_CREDIT_BYTES = 16 * 1024 * 1024;
 
 /** The main thread's side of one thread's events. */
 export interface EventSource {
   added(transaction: SentTransaction): void;
   dropped(transaction: Pick<SentTransaction, "hash">): void;
-  syncing(status: SyncStatus | undefined): void;
-  /** The thread has worked on events of so many bytes. */
-  credit(bytes: number): void;
+  /** The thread has worked on so many events. */
+  credit(worked: Amount): void;
+  /** The thread ended. */
+  drop(): void;
+}
+
+/** Events, and about their bytes. */
+interface Amount {
+  readonly events: number;
+  readonly bytes: number;
 }
 
 type PoolEvents = ToThread & { readonly kind: "poolEvents" };
 
 /** Sends the events of one thread; another source is needed when the thread starts again. */
-export function createEventSource(
-  interests: () => number,
-  post: (message: ToThread & { readonly kind: "poolEvents" | "syncing" }) => void,
-): EventSource {
+export function createEventSource(interests: () => number, post: (message: PoolEvents) => void): EventSource {
   let added: SentTransaction[] = [];
   let dropped: Uint8Array[] = [];
   let unsentBytes = 0;
-  let sentBytes = 0;
+  const sent = { events: 0, bytes: 0 };
   let areLost = false;
+  let isDropped = false;
 
   function send(): void {
+    if (isDropped) return;
     const hashes = new Uint8Array(32 * dropped.length);
     for (const [index, hash] of dropped.entries()) hashes.set(hash, 32 * index);
-    sentBytes += unsentBytes;
+    const events = added.length + dropped.length;
+    sent.events += events;
+    sent.bytes += unsentBytes;
     post({
       kind: "poolEvents",
       added: packTransactions(added),
       dropped: hashes,
+      events,
       bytes: unsentBytes,
       areLost,
     });
@@ -77,9 +86,12 @@ export function createEventSource(
   }
 
   /** Makes room for an event; false when it is lost. */
-  function admits(kind: number, bytes: number): boolean {
+  function admits(kind: number, eventBytes: number): boolean {
     if ((interests() & kind) === 0) return false;
-    if (sentBytes + unsentBytes + bytes > EVENT_CREDIT_BYTES && sentBytes > 0) {
+    const bytes = unsentBytes === 0 ? MESSAGE_BYTES + eventBytes : eventBytes;
+    const before = sent.events + added.length + dropped.length;
+    const isFull = before >= EVENT_CREDIT || sent.bytes + unsentBytes + bytes > EVENT_CREDIT_BYTES;
+    if (isFull && before > 0) {
       areLost = true;
       return false;
     }
@@ -95,16 +107,20 @@ export function createEventSource(
     dropped({ hash }) {
       if (admits(DROPPED, EVENT_BYTES)) dropped.push(hash);
     },
-    syncing: (status) => post({ kind: "syncing", status }),
-    credit(bytes) {
-      sentBytes -= bytes;
+    credit({ events, bytes }) {
+      sent.events -= events;
+      sent.bytes -= bytes;
       if (areLost && unsentBytes === 0) send();
+    },
+    drop() {
+      isDropped = true;
     },
   };
 }
 
-/** Counted for each event beside its bytes. */
+/** Counted for each event beside its bytes, and for each message. */
 const EVENT_BYTES = 64;
+const MESSAGE_BYTES = 1024;
 
 /** The thread's side. */
 export interface EventFeed extends Pick<SubscriptionPorts, "pool" | "onSyncChanged"> {
@@ -136,7 +152,7 @@ export function createEventFeed(
       const hash = asHash(events.dropped.slice(at, at + 32));
       for (const listener of dropped.all) listener({ transaction: { hash } });
     }
-    post({ kind: "credit", bytes: events.bytes });
+    post({ kind: "credit", events: events.events, bytes: events.bytes });
     if (events.areLost) onLost();
   }
 

@@ -18,14 +18,15 @@ export interface MainThread {
     request: ThreadRequest & { readonly kind: Kind },
     requester?: Pick<Requester, "isAbandoned">,
   ): Promise<AnswerOf[Kind] | "busy">;
-  /** Takes the answers that came from it. */
-  receive(answers: readonly NumberedAnswer[]): void;
+  /** Takes the answers that came from it, of about so many bytes. */
+  receive(answers: readonly NumberedAnswer[], bytes: number): void;
   close(): void;
 }
 
 interface Pending {
   readonly bytes: number;
-  readonly requester: Pick<Requester, "isAbandoned"> | undefined;
+  /** Undefined once the main thread knows that its caller is gone. */
+  requester: Pick<Requester, "isAbandoned"> | undefined;
   resolve(answer: AnswerOf[keyof AnswerOf]): void;
   reject(error: Error): void;
 }
@@ -40,7 +41,7 @@ const CHECK_MS = 500;
 /** Requests of one event-loop cycle go to the main thread as one message. `totals` count those of all threads. */
 export function createMainThread(
   post: (message: FromThread) => void,
-  totals: Pick<SharedTotals, "requests" | "requestBytes"> = shareTotals(),
+  totals: Pick<SharedTotals, "requests" | "requestBytes" | "answerBytes"> = shareTotals(),
 ): MainThread {
   const pending = new Map<number, Pending>();
   let unsent: NumberedRequest[] = [];
@@ -77,7 +78,11 @@ export function createMainThread(
 
   const check = setInterval(() => {
     const ids: number[] = [];
-    for (const [id, { requester }] of pending) if (requester?.isAbandoned() === true) ids.push(id);
+    for (const [id, request] of pending) {
+      if (request.requester?.isAbandoned() !== true) continue;
+      request.requester = undefined;
+      ids.push(id);
+    }
     if (ids.length > 0) post({ kind: "abandoned", ids });
   }, CHECK_MS).unref();
 
@@ -100,7 +105,8 @@ export function createMainThread(
         unsent.push({ id, request });
       });
     },
-    receive(answers) {
+    receive(answers, bytes) {
+      totals.answerBytes.add(-bytes);
       for (const one of answers) {
         const { resolve, reject } = take(one.id);
         if ("failed" in one) reject(new Error(one.failed));

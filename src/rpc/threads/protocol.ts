@@ -85,12 +85,14 @@ export type FromThread =
   | { readonly kind: "transactions"; readonly first: number; readonly bytes: Uint8Array<ArrayBuffer> }
   /** Nobody waits any more for the answers to these requests. */
   | { readonly kind: "abandoned"; readonly ids: readonly number[] }
-  | { readonly kind: "log"; readonly line: LogLine }
+  | { readonly kind: "log"; readonly line: LogLine; readonly bytes: number }
   | { readonly kind: "counted"; readonly counts: readonly RpcCount[] }
   /** All that was counted before "flush" has been sent. */
   | { readonly kind: "flushed" }
-  /** Events of so many bytes have been worked on. */
-  | { readonly kind: "credit"; readonly bytes: number }
+  /** So many events of the pool, and their bytes, have been worked on. */
+  | { readonly kind: "credit"; readonly events: number; readonly bytes: number }
+  /** A notice has been worked on (notices.ts). */
+  | { readonly kind: "worked"; readonly on: "head" | "syncing" | "access" }
   | { readonly kind: "opened"; readonly failure: string | undefined }
   | { readonly kind: "closed" };
 
@@ -102,17 +104,19 @@ export type ToThread =
       readonly count: number;
       readonly refused: readonly (readonly [number: number, reason: SubmissionErrorCode])[];
     }
-  | { readonly kind: "answers"; readonly answers: readonly NumberedAnswer[] }
+  /** `bytes` are about those of the answers. */
+  | { readonly kind: "answers"; readonly answers: readonly NumberedAnswer[]; readonly bytes: number }
   /** The head was shown, so views may move. */
   | { readonly kind: "head" }
   /**
    * The pool's events for subscribers (eventFeed.ts): packed transactions that were added, and hashes of dropped ones.
-   * `areLost` when others came meanwhile that the thread had no credit for.
+   * `events` and `bytes` are what they take of the thread's credit. `areLost` when others came meanwhile that the thread had no credit for.
    */
   | {
       readonly kind: "poolEvents";
       readonly added: Uint8Array<ArrayBuffer>;
       readonly dropped: Uint8Array;
+      readonly events: number;
       readonly bytes: number;
       readonly areLost: boolean;
     }

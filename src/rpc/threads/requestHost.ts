@@ -10,8 +10,10 @@ import type { Login } from "../access/gate.ts";
 import type { CallAnswerer } from "../dispatcher.ts";
 import type { Caller } from "../endpoint.ts";
 import type { Objections } from "../server/health.ts";
+import type { SharedTotal } from "../server/sharedTotals.ts";
 import type { AnswerOf, NumberedAnswer, NumberedRequest, RemoteCaller, ThreadRequest } from "./protocol.ts";
 import { toRemote } from "./remoteAnswer.ts";
+import { roughSizeOf } from "./roughSize.ts";
 
 /** The main thread's side of one thread's requests. */
 export interface RequestHost {
@@ -33,10 +35,20 @@ export interface RequestHostParts {
   /** Another descriptor of a listening socket. */
   descriptor(server: "http" | "webSocket"): number | undefined;
   readonly logins: { readonly http: Login | undefined; readonly webSocket: Login | undefined };
-  /** Sends answers; their large parts are handed over, not copied. */
-  post(answers: readonly NumberedAnswer[], transferred: readonly ArrayBuffer[]): void;
+  /** Sends answers of about so many bytes; their large parts are handed over, not copied. */
+  post(answers: readonly NumberedAnswer[], bytes: number, transferred: readonly ArrayBuffer[]): void;
+  /** Counts about the bytes of answers that the thread has not taken. */
+  readonly answerBytes: SharedTotal;
   readonly logger: Logger;
 }
+
+/**
+ * Bytes of answers that a thread may have before it, which may be held up: with more, none of its requests is begun. Those that are
+ * under way add theirs.
+ */
+export const ANSWER_CREDIT_BYTES = 64 * 1024 * 1024;
+/** How often it is looked whether the thread has taken some. */
+const FULL_PAUSE_MS = 10;
 
 /**
  * Works on the requests of a thread in their order and in slices, and sends the answers of one event-loop cycle as one
@@ -64,6 +76,7 @@ class Requests implements RequestHost {
   private readonly underWay = new Map<number, UnderWay>();
   private readonly clients = new Map<number, Client>();
   private answers: NumberedAnswer[] = [];
+  private bytes = 0;
   private isWorking = false;
   private isDropped = false;
 
@@ -98,11 +111,16 @@ class Requests implements RequestHost {
       const batch = this.waiting;
       this.waiting = [];
       for (const one of batch) {
+        while (this.isFull) await new Promise((resolve) => setTimeout(resolve, FULL_PAUSE_MS));
         if (!this.isDropped) this.begin(one);
         if (slice.isOver) await slice.yield();
       }
     }
     this.isWorking = false;
+  }
+
+  private get isFull(): boolean {
+    return !this.isDropped && this.parts.answerBytes.own >= ANSWER_CREDIT_BYTES;
   }
 
   private begin({ id, request }: NumberedRequest): void {
@@ -185,12 +203,16 @@ class Requests implements RequestHost {
     if (this.isDropped) return;
     if (this.answers.length === 0) setImmediate(() => this.send());
     this.answers.push(answer);
+    const bytes = roughSizeOf(answer);
+    this.bytes += bytes;
+    this.parts.answerBytes.add(bytes);
   }
 
   private send(): void {
-    const { answers } = this;
+    const { answers, bytes } = this;
     this.answers = [];
-    if (!this.isDropped) this.parts.post(answers, answers.flatMap(buffersOf));
+    this.bytes = 0;
+    if (!this.isDropped) this.parts.post(answers, bytes, answers.flatMap(buffersOf));
   }
 }
 

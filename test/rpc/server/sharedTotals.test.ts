@@ -60,7 +60,7 @@ it("requests of all threads that wait for the main thread are bounded together",
   void other?.ask(ask);
   expect(await other?.ask(ask)).toBe("busy");
   expect(await one?.ask(ask)).toBe("busy");
-  one?.receive([{ id: 1, answer: [] }]);
+  one?.receive([{ id: 1, answer: [] }], 0);
   void other?.ask(ask);
   expect(totals[1].requests.all).toBe(REQUEST_LIMIT);
   one?.close();
@@ -76,7 +76,7 @@ it("requests of all threads that wait for the main thread are bounded in bytes, 
   expect(await asked.at(-1)).toBe("busy");
   expect(totals[0].requests.all).toBe(Math.floor(REQUEST_BYTES / 4_000_000));
   expect(totals[0].requestBytes.all).toBeGreaterThan(60_000_000);
-  one?.receive([{ id: 1, answer: { kind: "value", value: null } }]);
+  one?.receive([{ id: 1, answer: { kind: "value", value: null } }], 0);
   expect(await asked[0]).toEqual({ kind: "value", value: null });
   void other?.ask(large);
   expect(totals[1].requests.all).toBe(Math.floor(REQUEST_BYTES / 4_000_000));

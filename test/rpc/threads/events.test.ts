@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   createEventFeed,
   createEventSource,
+  EVENT_CREDIT,
   EVENT_CREDIT_BYTES,
   openInterests,
 } from "../../../src/rpc/threads/eventFeed.ts";
@@ -9,7 +10,7 @@ import type { ToThread } from "../../../src/rpc/threads/protocol.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 
-type Events = ToThread & { readonly kind: "poolEvents" | "syncing" };
+type Events = ToThread & { readonly kind: "poolEvents" };
 
 /** Both sides; what the main thread sends reaches the thread when the test says so. */
 function twoSides() {
@@ -22,7 +23,7 @@ function twoSides() {
   let losses = 0;
   const feed = createEventFeed(
     (kinds) => interests.change(1, kinds),
-    ({ bytes }) => source.credit(bytes),
+    (credit) => source.credit(credit),
     () => losses++,
   );
   return {
@@ -62,37 +63,55 @@ describe("events for a thread's subscribers", () => {
     expect(dropped).toEqual([first.hash]);
   });
 
-  it("tell the sync status", async () => {
-    const { source, feed, deliver } = twoSides();
-    const told: unknown[] = [];
-    feed.onSyncChanged((status) => told.push(status));
-    const status = { startingBlock: 1n, currentBlock: 2n, highestBlock: 3n };
-    source.syncing(status);
-    source.syncing(undefined);
-    await deliver();
-    expect(told).toEqual([status, undefined]);
-  });
-
   it("are lost beyond the credit of a thread that does not work on them, which it is told", async () => {
     const { source, feed, sent, losses, deliver } = twoSides();
     let added = 0;
     feed.pool.onAdded(() => added++);
     const large = aTransaction({ data: new Uint8Array(100_000) });
-    const fitting = Math.floor(EVENT_CREDIT_BYTES / (large.raw.length + 64));
-    for (let count = 0; count < 2 * fitting; count++) {
+    for (let count = 0; count < 400; count++) {
       source.added(large);
       if (count % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    const bytes = sent.reduce((sum, one) => sum + (one.kind === "poolEvents" ? one.added.length : 0), 0);
+    const bytes = sent.reduce((sum, one) => sum + one.added.length, 0);
     expect(bytes).toBeLessThanOrEqual(EVENT_CREDIT_BYTES);
+    expect(bytes).toBeGreaterThan(EVENT_CREDIT_BYTES - 2 * 100_000);
     await deliver();
-    expect(added).toBe(fitting);
+    const before = added;
+    expect(before * large.raw.length).toBeLessThanOrEqual(EVENT_CREDIT_BYTES);
     await deliver();
     const lost = losses();
     expect(lost).toBeGreaterThan(0);
     source.added(large);
     await deliver();
-    expect(added).toBe(fitting + 1);
+    expect(added).toBe(before + 1);
     expect(losses()).toBe(lost);
+  });
+
+  it("are lost beyond the credit in number, also where each is a message of its own", async () => {
+    const { source, feed, sent, losses, deliver } = twoSides();
+    feed.pool.onDropped(() => undefined);
+    const dropped = aTransaction();
+    for (let count = 0; count < EVENT_CREDIT + 1000; count++) source.dropped(dropped);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(sent.map(({ events }) => events)).toEqual([EVENT_CREDIT]);
+    await deliver();
+    await deliver();
+    expect(losses()).toBe(1);
+    for (let count = 0; count < EVENT_CREDIT_BYTES / 1000; count++) {
+      source.dropped(dropped);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // A message takes more than its event.
+    expect(sent.length).toBeLessThanOrEqual(EVENT_CREDIT_BYTES / 1024);
+    expect(sent.length).toBeGreaterThan(EVENT_CREDIT_BYTES / 1200);
+  });
+
+  it("of a thread that ended do not come to the one that takes its place", async () => {
+    const { source, feed, sent, deliver } = twoSides();
+    feed.pool.onDropped(() => undefined);
+    source.dropped(aTransaction());
+    source.drop();
+    await deliver();
+    expect(sent).toEqual([]);
   });
 });

@@ -5,11 +5,16 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { ERRORS, RpcError } from "../../../src/rpc/errors/errors.ts";
 import { JsonPieces, RawJson } from "../../../src/rpc/method.ts";
+import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import { createLastingWork } from "../../../src/rpc/threads/lastingWork.ts";
 import { createMainThread, type MainThread } from "../../../src/rpc/threads/mainThread.ts";
 import type { FromThread, NumberedAnswer, RemoteAnswer } from "../../../src/rpc/threads/protocol.ts";
 import { fromRemote } from "../../../src/rpc/threads/remoteAnswer.ts";
-import { createRequestHost, type RequestHost } from "../../../src/rpc/threads/requestHost.ts";
+import {
+  ANSWER_CREDIT_BYTES,
+  createRequestHost,
+  type RequestHost,
+} from "../../../src/rpc/threads/requestHost.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 
@@ -23,8 +28,15 @@ function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) 
     main.close();
     port1.close();
   });
-  const main: MainThread = createMainThread((message) => port1.postMessage(message));
-  port1.on("message", (answers: readonly NumberedAnswer[]) => main.receive(answers));
+  const totals = shareTotals();
+  const main: MainThread = createMainThread((message) => port1.postMessage(message), totals);
+  /** Messages of answers that the thread has not taken, because it is held up. */
+  const untaken: Answers[] = [];
+  let isHeldUp = false;
+  port1.on("message", (message: Answers) => {
+    if (isHeldUp) untaken.push(message);
+    else main.receive(message.answers, message.bytes);
+  });
   const toy = aToyDispatcher();
   let messages = 0;
   const host: RequestHost = createRequestHost({
@@ -36,7 +48,8 @@ function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) 
     descriptor: () => undefined,
     readiness: () => [],
     logins: { http: undefined, webSocket: undefined },
-    post: (answers, transferred) => port2.postMessage(answers, [...transferred]),
+    post: (answers, bytes, transferred) => port2.postMessage({ answers, bytes }, [...transferred]),
+    answerBytes: totals.answerBytes,
     logger: silentLogger,
     ...parts,
   });
@@ -49,7 +62,19 @@ function twoSides(parts: Partial<Parameters<typeof createRequestHost>[0]> = {}) 
     const answer = await main.ask({ kind: "call", method, params, caller: CALLER }, requester);
     return answer === "busy" ? answer : fromRemote(answer as RemoteAnswer);
   };
-  return { main, host, call, ...toy, messages: () => messages };
+  const holdUp = (): void => {
+    isHeldUp = true;
+  };
+  const goOn = (): void => {
+    isHeldUp = false;
+    for (const { answers, bytes } of untaken.splice(0)) main.receive(answers, bytes);
+  };
+  return { main, host, call, ...toy, totals, holdUp, goOn, messages: () => messages };
+}
+
+interface Answers {
+  readonly answers: readonly NumberedAnswer[];
+  readonly bytes: number;
 }
 
 describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
@@ -121,6 +146,39 @@ describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
     const all = Array.from({ length: 16_385 }, () => call("toy_later"));
     expect(await all.at(-1)).toBe("busy");
     expect(await all[0]).toBe("later");
+  });
+
+  it("are not begun while a thread that is held up has too much before it; they wait, and are answered then", async () => {
+    const text = "0".repeat(10_000_000);
+    let asked = 0;
+    const { main, totals, holdUp, goOn } = twoSides({
+      readiness: () => {
+        asked++;
+        return [text];
+      },
+    });
+    holdUp();
+    const all = Array.from({ length: 20 }, () => main.ask({ kind: "readiness", query: "" }));
+    await expect.poll(() => asked).toBe(Math.ceil(ANSWER_CREDIT_BYTES / text.length));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(asked).toBe(Math.ceil(ANSWER_CREDIT_BYTES / text.length));
+    expect(totals.answerBytes.own).toBeGreaterThanOrEqual(ANSWER_CREDIT_BYTES);
+    goOn();
+    expect((await Promise.all(all)).flat()).toHaveLength(20);
+    expect([totals.answerBytes.own, totals.requests.own, totals.requestBytes.own]).toEqual([0, 0, 0]);
+  });
+
+  it("whose callers are gone are told of once, however long the main thread is held up", async () => {
+    const told: number[] = [];
+    const main = createMainThread((message) => {
+      if (message.kind === "abandoned") told.push(...message.ids);
+    });
+    onTestFinished(() => main.close());
+    for (let count = 0; count < 3; count++)
+      void main.ask({ kind: "readiness", query: "" }, { isAbandoned: () => true });
+    await expect.poll(() => told, { timeout: 5000 }).toEqual([1, 2, 3]);
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    expect(told).toEqual([1, 2, 3]);
   });
 
   it("that the main thread fails at are failures of theirs alone", async () => {
