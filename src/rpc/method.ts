@@ -149,6 +149,8 @@ export interface Connection {
   isBehind(): boolean;
   /** Closes the connection at once. */
   cut(): void;
+  /** Closes the connection, and tells the client why: up to 123 bytes. Nothing more is sent to it. */
+  close(reason: string): void;
   /** Calls `listener` once, when the connection has closed. */
   onClose(listener: () => void): void;
 }

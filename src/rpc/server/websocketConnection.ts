@@ -107,6 +107,10 @@ class WebSocketConnection implements ServedConnection {
     this.output.cut();
   }
 
+  close(reason: string): void {
+    this.socket.close(TRY_AGAIN_LATER, reason);
+  }
+
   onClose(listener: () => void): void {
     this.socket.once("close", listener);
   }
@@ -228,8 +232,9 @@ class WebSocketConnection implements ServedConnection {
   }
 }
 
-/** Close code 1009. */
+/** Close codes. */
 const MESSAGE_TOO_BIG = 1009;
+const TRY_AGAIN_LATER = 1013;
 
 class MessageCaller implements Caller {
   readonly connection: Connection;

@@ -20,9 +20,15 @@ export type Notifications = Generator<Notification | undefined, void>;
  * long. A connection gets the logs in order, each for its subscriptions by id, then the header. A connection that falls
  * behind gets the rest in parts, after the others, so that it has time to read.
  */
-export function* ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notifications {
-  for (const block of removed) yield* ofBlock(table, block, "removed");
-  for (const block of added) yield* ofBlock(table, block);
+export function ofHeadChange(table: SubscriptionTable, { added, removed }: HeadChange): Notifications {
+  return ofBlocks(table, [...removed], [...added]);
+}
+
+/** Takes the blocks off the lists, because one whose logs were read is large. */
+function* ofBlocks(table: SubscriptionTable, removed: StoredBlock[], added: StoredBlock[]): Notifications {
+  for (let block = removed.shift(); block !== undefined; block = removed.shift())
+    yield* ofBlock(table, block, "removed");
+  for (let block = added.shift(); block !== undefined; block = added.shift()) yield* ofBlock(table, block);
 }
 
 type LogSubscription = SubscriptionTo<"logs">;

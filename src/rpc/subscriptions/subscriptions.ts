@@ -137,7 +137,11 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
   const sources: readonly Source[] = [
     {
       kinds: ["newHeads", "logs"],
-      listen: () => chain.onHeadChanged((change) => fanOut.publish(ofHeadChange(table, change))),
+      listen: () =>
+        chain.onHeadChanged((change) => {
+          if (change.added.length <= BLOCKS_AT_ONCE) fanOut.publish(ofHeadChange(table, change));
+          else closeFollowers(["newHeads", "logs"], "the node was held up, and blocks were missed");
+        }),
     },
     {
       kinds: ["newPendingTransactions"],
@@ -154,14 +158,24 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
   ];
   const stops = new Map<Source, () => void>();
 
-  ports.onLost?.(() => {
-    const followers = [...table.of("newPendingTransactions"), ...table.of("droppedPendingTransactions")];
-    logger.warn(
-      { subscriptions: followers.length },
-      "subscribers to the pool cannot be notified as fast as it changes; their connections are closed",
+  /** For subscribers who could not be told of everything: they know then that they have to begin anew. */
+  function closeFollowers(kinds: readonly SubscriptionKind[], reason: string): void {
+    const followers = new Set(
+      kinds.flatMap((kind) => [...table.of(kind)].map(({ connection }) => connection)),
     );
-    for (const { connection } of followers) connection.cut();
-  });
+    logger.warn(
+      { connections: followers.size, kinds, reason },
+      "subscribers cannot be notified as fast as events happen; their connections are closed",
+    );
+    for (const connection of followers) connection.close(reason);
+  }
+
+  ports.onLost?.(() =>
+    closeFollowers(
+      ["newPendingTransactions", "droppedPendingTransactions"],
+      "the node was held up, and changes of the pool were missed",
+    ),
+  );
 
   return {
     listenAsNeeded() {
@@ -177,6 +191,12 @@ function createSources(ports: SubscriptionPorts, table: SubscriptionTable): { li
     },
   };
 }
+
+/**
+ * Blocks of one move of the head of which subscribers are told: as many as a bulk import makes in a few seconds. Only a thread that
+ * was held up for longer finds more.
+ */
+export const BLOCKS_AT_ONCE = 2048;
 
 function* ofPending(table: SubscriptionTable, transaction: SentTransaction): Notifications {
   const hash = createEventText(`"${toHex(transaction.hash)}"`);

@@ -14,6 +14,7 @@ function subscribers(count: number) {
     isBehind: () => false,
     onClose: () => undefined,
     cut: () => undefined,
+    close: () => undefined,
   };
   const list = Array.from(
     { length: count },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { HeadChange } from "../../../src/chain/chain.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { asAddress } from "../../../src/primitives/address.ts";
@@ -9,7 +9,7 @@ import { toQuantity } from "../../../src/primitives/quantity.ts";
 import { createDispatcher } from "../../../src/rpc/dispatcher.ts";
 import { type Connection, defineMethod, type RpcMethod } from "../../../src/rpc/method.ts";
 import type { SyncStatus } from "../../../src/rpc/ports.ts";
-import { createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
+import { BLOCKS_AT_ONCE, createSubscriptionMethods } from "../../../src/rpc/subscriptions/subscriptions.ts";
 import { SUBSCRIPTIONS_PER_CONNECTION } from "../../../src/rpc/subscriptions/subscriptionTable.ts";
 import type { PoolEntry } from "../../../src/txpool/entry.ts";
 import type { SubPool } from "../../../src/txpool/events.ts";
@@ -97,6 +97,7 @@ function aClient(
   const dispatcher = createDispatcher({ methods, modules: new Set() }, { backend: {}, logger: silentLogger });
   const received: Notification[] = [];
   const closers: (() => void)[] = [];
+  const reasons: string[] = [];
   const connection: Connection = {
     send: () => undefined,
     notify: (subscription, { json }) => {
@@ -106,6 +107,9 @@ function aClient(
     },
     isBehind,
     cut: () => undefined,
+    close: (reason) => {
+      reasons.push(reason);
+    },
     onClose: (listener) => closers.push(listener),
   };
   const call = (method: string, ...params: readonly unknown[]): unknown => {
@@ -117,6 +121,8 @@ function aClient(
   };
   return {
     received,
+    /** Why the node closed the connection. */
+    reasons,
     subscribe: (...params: readonly unknown[]) => call("eth_subscribe", ...params),
     unsubscribe: (...params: readonly unknown[]) => call("eth_unsubscribe", ...params),
     close: () => {
@@ -421,6 +427,25 @@ describe("notifications", () => {
     ]);
   });
 
+  it("are told of every block of a move that a thread can make up for; beyond it, their connections are closed with the reason", () => {
+    const node = aSubscribedNode();
+    const [heads, logs, pending] = [aClient(node.methods), aClient(node.methods), aClient(node.methods)];
+    heads.subscribe("newHeads");
+    logs.subscribe("logs", {});
+    pending.subscribe("newPendingTransactions");
+    const blocks = Array.from({ length: BLOCKS_AT_ONCE + 1 }, (_, number) => aStoredBlock({ number }));
+    node.move(blocks.slice(1));
+    return vi
+      .waitFor(() => expect(heads.received).toHaveLength(BLOCKS_AT_ONCE))
+      .then(() => {
+        expect(heads.reasons).toEqual([]);
+        node.move(blocks);
+        expect([heads.reasons.length, logs.reasons.length, pending.reasons.length]).toEqual([1, 1, 0]);
+        expect(heads.reasons[0]).toMatch(/blocks were missed/);
+        expect(heads.received).toHaveLength(BLOCKS_AT_ONCE);
+      });
+  });
+
   it("do no harm when a connection throws", () => {
     const { methods, move } = aSubscribedNode();
     const request = '{"id":1,"method":"eth_subscribe","params":["newHeads"]}';
@@ -431,6 +456,7 @@ describe("notifications", () => {
       },
       isBehind: () => false,
       cut: () => undefined,
+      close: () => undefined,
       onClose: () => undefined,
     };
     const dispatcher = createDispatcher(
