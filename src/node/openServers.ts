@@ -93,7 +93,7 @@ export async function openServers(
 function threadOpener(
   { settings, logger }: OpenContext,
   { directory }: Stores,
-  { chain, shownHead, simulator, tracer, logs, pool: { pool } }: ChainAndPool,
+  { chain, shownHead, simulator, tracer, logs, recoverSenders, pool: { pool } }: ChainAndPool,
   {
     threads,
     access,
@@ -124,6 +124,7 @@ function threadOpener(
         tracer,
         findLogs: logs.find,
         pool,
+        recoverSenders,
         onHeadChanged: (listener) => chain.onHeadChanged(listener),
         shownHead: shownHead.memory,
         logger,

@@ -6,7 +6,6 @@ import { unwrappedBlobTransaction } from "../types/blobWrapper.ts";
 import { decodeTransaction, type Transaction, withSender } from "../types/transaction.ts";
 import { poolError, type SubmissionErrorCode } from "./errors.ts";
 import type { RecoverSenders } from "./ports.ts";
-import { createSlicedRecovery } from "./slicedRecovery.ts";
 import type { TxPool } from "./txPool.ts";
 
 /** What becomes of a caller's transaction: its hash, or why it was not added. */
@@ -58,21 +57,16 @@ interface Submission {
   reject(error: unknown): void;
 }
 
-/** The same where the pool is on another thread, and the sender is recovered on this one. */
+/** The same where the pool is on another thread, which has the sender recovered too: only what cannot be read is refused here. */
 export function createRemoteSubmission(
-  addRemotely: (raw: Uint8Array, sender: Address) => Promise<SubmissionErrorCode | undefined>,
+  addRemotely: (raw: Uint8Array) => Promise<SubmissionErrorCode | undefined>,
 ): (raw: Uint8Array) => Promise<Submitted> {
-  const recover = createSlicedRecovery();
   return async (raw) => {
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return decoded;
-    const transaction = decoded.value;
-    const sender = await recover(transaction);
-    if (sender === undefined) return NO_SIGNER;
-    const code = sender === "busy" ? "tooManyWaiting" : await addRemotely(transaction.raw, sender);
-    return code === undefined
-      ? ok(transaction.hash)
-      : err({ code, fault: "caller", message: "the pool refused it" });
+    const { hash, raw: canonical } = decoded.value;
+    const code = await addRemotely(canonical);
+    return code === undefined ? ok(hash) : err({ code, fault: "caller", message: "the pool refused it" });
   };
 }
 

@@ -183,7 +183,7 @@ function newHosts(
   parts: ThreadParts,
   post: (message: ToThread, transferred?: readonly ArrayBuffer[]) => void,
 ): Hosts {
-  const { logger, pool, interests } = parts;
+  const { logger, interests } = parts;
   const totals = shareTotals(held.totals, index);
   return {
     requests: createRequestHost({
@@ -193,7 +193,7 @@ function newHosts(
       answerBytes: totals.answerBytes,
       logger: logger.child("rpc"),
     }),
-    transactions: createPoolHost(pool, post),
+    transactions: createPoolHost(parts, post),
     events: createEventSource(() => interests.of(index), post),
     notices: createNoticeSource(post),
     counts: createFlushes(() => post({ kind: "flush" })),

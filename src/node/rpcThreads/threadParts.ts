@@ -9,6 +9,7 @@ import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import type { Interests } from "../../rpc/threads/eventFeed.ts";
 import type { Tracer } from "../../tracers/traceJob.ts";
+import type { RecoverSenders } from "../../txpool/ports.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { Access } from "../access/access.ts";
 import type { SharedListener } from "./sharedListener.ts";
@@ -23,6 +24,7 @@ export interface RpcThreadsParts {
   readonly tracer: Tracer;
   readonly findLogs: FindLogs;
   readonly pool: Pick<TxPool, "add" | "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
+  readonly recoverSenders: RecoverSenders;
   readiness(query: URLSearchParams): Objections;
   readonly logins: Access["logins"];
   /** Calls `listener` after each move of the head, when it was shown. */

@@ -1,8 +1,9 @@
+import { asAddress } from "../../primitives/address.ts";
 import { asHash } from "../../primitives/hash.ts";
 import { decodeTransaction, type SentTransaction, withSender } from "../../types/transaction.ts";
 import type { SubscriptionPorts } from "../subscriptions/subscriptions.ts";
+import { packBytes, unpackBytes } from "./packedBytes.ts";
 import type { FromThread, ToThread } from "./protocol.ts";
-import { packTransactions, unpackTransactions } from "./sentTransactions.ts";
 
 /*
  * Events of the main thread for the subscribers of a thread: transactions that enter the pool or are dropped from it, and
@@ -73,7 +74,7 @@ export function createEventSource(interests: () => number, post: (message: PoolE
     sent.bytes += unsentBytes;
     post({
       kind: "poolEvents",
-      added: packTransactions(added),
+      added: packBytes(added.flatMap(({ raw, sender }) => [raw, sender])),
       dropped: hashes,
       events,
       bytes: unsentBytes,
@@ -142,10 +143,12 @@ export function createEventFeed(
   const tell = (): void => want((added.all.size > 0 ? ADDED : 0) | (dropped.all.size > 0 ? DROPPED : 0));
 
   function receivePool(events: PoolEvents): void {
-    for (const { raw, sender } of unpackTransactions(events.added)) {
+    const strings = unpackBytes(events.added);
+    for (const raw of strings) {
+      const sender = strings.next().value;
       const decoded = decodeTransaction(raw);
-      if (!decoded.ok) continue;
-      const transaction = withSender(decoded.value, sender);
+      if (!decoded.ok || sender === undefined) continue;
+      const transaction = withSender(decoded.value, asAddress(sender));
       for (const listener of added.all) listener({ transaction });
     }
     for (let at = 0; at < events.dropped.length; at += 32) {

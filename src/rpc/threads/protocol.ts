@@ -79,8 +79,8 @@ export type NumberedAnswer =
 export type FromThread =
   | { readonly kind: "requests"; readonly requests: readonly NumberedRequest[] }
   /**
-   * Transactions for the pool, packed (sentTransactions.ts), with the signers that the thread has recovered. `first` is the
-   * number of the first one; they are numbered without gaps.
+   * Transactions for the pool, packed (packedBytes.ts). `first` is the number of the first one; they are numbered
+   * without gaps.
    */
   | { readonly kind: "transactions"; readonly first: number; readonly bytes: Uint8Array<ArrayBuffer> }
   /** Nobody waits any more for the answers to these requests. */

@@ -1,13 +1,12 @@
-import type { Address } from "../../primitives/address.ts";
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
 import { addWithin, type SharedTotals, shareTotals } from "../server/sharedTotals.ts";
+import { packBytes } from "./packedBytes.ts";
 import type { FromThread, ToThread } from "./protocol.ts";
-import { packTransactions, type SentItem } from "./sentTransactions.ts";
 
 /** Hands the transactions of a thread's callers to the pool on the main thread. */
 export interface TransactionSender {
   /** Resolves to why the pool refused it, or to undefined when it was added. */
-  add(raw: Uint8Array, sender: Address): Promise<SubmissionErrorCode | undefined>;
+  add(raw: Uint8Array): Promise<SubmissionErrorCode | undefined>;
   /** Takes the pool's decisions. */
   receive(decided: ToThread & { readonly kind: "submitted" }): void;
 }
@@ -24,17 +23,17 @@ export function createTransactionSender(
   const waiting: Waiting[] = [];
   /** Number of the first one in `waiting`. */
   let first = 0;
-  let unsent: SentItem[] = [];
+  let unsent: Uint8Array[] = [];
 
   function send(): void {
-    const bytes = packTransactions(unsent);
+    const bytes = packBytes(unsent);
     const number = first + waiting.length - unsent.length;
     unsent = [];
     post({ kind: "transactions", first: number, bytes }, [bytes.buffer]);
   }
 
   return {
-    add(raw, sender) {
+    add(raw) {
       if (!addWithin(totals.transactions, 1, WAITING_LIMIT)) return Promise.resolve("tooManyWaiting");
       if (!addWithin(totals.transactionBytes, raw.length, WAITING_BYTES)) {
         totals.transactions.add(-1);
@@ -42,7 +41,7 @@ export function createTransactionSender(
       }
       return new Promise((resolve) => {
         if (unsent.length === 0) setImmediate(send);
-        unsent.push({ raw, sender });
+        unsent.push(raw);
         waiting.push({ resolve, length: raw.length });
       });
     },

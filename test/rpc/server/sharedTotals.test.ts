@@ -19,7 +19,6 @@ import { createSubscriptionTable } from "../../../src/rpc/subscriptions/subscrip
 import { createMainThread, REQUEST_BYTES, REQUEST_LIMIT } from "../../../src/rpc/threads/mainThread.ts";
 import { createTransactionSender } from "../../../src/rpc/threads/sender.ts";
 import { createHandClock } from "../../builders/handClock.ts";
-import { account } from "../../builders/testAccounts.ts";
 
 /** The totals of two threads. */
 function twoThreads(): { readonly totals: [SharedTotals, SharedTotals]; readonly end: () => void } {
@@ -87,14 +86,13 @@ it("requests of all threads that wait for the main thread are bounded in bytes, 
 it("transactions of all threads that wait for the pool are bounded together, in number and in bytes", async () => {
   const { totals } = twoThreads();
   const [one, other] = totals.map((each) => createTransactionSender(() => undefined, each));
-  const sender = account(0).address;
-  for (let count = 0; count < 16_384; count++) void one?.add(new Uint8Array(1), sender);
-  expect(await other?.add(new Uint8Array(1), sender)).toBe("tooManyWaiting");
+  for (let count = 0; count < 16_384; count++) void one?.add(new Uint8Array(1));
+  expect(await other?.add(new Uint8Array(1))).toBe("tooManyWaiting");
   one?.receive({ kind: "submitted", first: 0, count: 16_384, refused: [] });
   expect(totals[0].transactionBytes.all).toBe(0);
   const large = new Uint8Array(16 * 1024 * 1024);
-  for (let count = 0; count < 4; count++) void (count % 2 === 0 ? one : other)?.add(large, sender);
-  expect(await one?.add(new Uint8Array(1), sender)).toBe("tooManyWaiting");
+  for (let count = 0; count < 4; count++) void (count % 2 === 0 ? one : other)?.add(large);
+  expect(await one?.add(new Uint8Array(1))).toBe("tooManyWaiting");
   expect(totals[1].transactions.all).toBe(4);
 });
 

@@ -1,19 +1,25 @@
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Address } from "../../../src/primitives/address.ts";
 import { err, ok } from "../../../src/primitives/result.ts";
 import { createPoolHost } from "../../../src/rpc/threads/poolHost.ts";
 import { createTransactionSender } from "../../../src/rpc/threads/sender.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
+import type { RecoverSenders } from "../../../src/txpool/ports.ts";
 import { createRemoteSubmission } from "../../../src/txpool/submission.ts";
 import type { TxPool } from "../../../src/txpool/txPool.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
+import { recoverSender } from "../../../src/types/transactionSignature.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 
+const recoverAll: RecoverSenders = async (transactions) => transactions.map(recoverSender);
+
 /** A thread that sends, and the main thread with a pool that refuses what `isRefused` names. */
-function twoSides(isRefused: (transaction: SentTransaction) => boolean = () => false) {
+function twoSides(
+  isRefused: (transaction: SentTransaction) => boolean = () => false,
+  recoverSenders = recoverAll,
+) {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
   const added: SentTransaction[] = [];
@@ -26,7 +32,7 @@ function twoSides(isRefused: (transaction: SentTransaction) => boolean = () => f
     port1.postMessage(message, [...transferred]),
   );
   port1.on("message", sender.receive);
-  const host = createPoolHost({ add }, (decided) => port2.postMessage(decided));
+  const host = createPoolHost({ pool: { add }, recoverSenders }, (decided) => port2.postMessage(decided));
   port2.on("message", (message) => {
     messages++;
     host.receive(message);
@@ -47,8 +53,7 @@ describe("transactions of a thread's callers", IN_REAL_TIME, () => {
     );
     const answers = await Promise.all(sent.map(({ raw }) => submit(raw)));
     expect(added).toEqual(sent);
-    // One for each slice of recoveries, and one when nothing else runs.
-    expect(messages()).toBeLessThan(10);
+    expect(messages()).toBe(1);
     expect(answers.map((answer) => (answer.ok ? answer.value : answer.error.code))).toEqual(
       sent.map(({ nonce, hash }) => (nonce % 3n === 0n ? "nonceTooLow" : hash)),
     );
@@ -57,7 +62,7 @@ describe("transactions of a thread's callers", IN_REAL_TIME, () => {
     expect(added.at(-1)).toEqual(later);
   });
 
-  it("are refused before they are sent when nothing can be read, or nobody signed", async () => {
+  it("are refused when nothing can be read, or nobody signed", async () => {
     const { sender, added } = twoSides();
     const submit = createRemoteSubmission(sender.add);
     const unsigned = aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) });
@@ -71,12 +76,12 @@ describe("transactions of a thread's callers", IN_REAL_TIME, () => {
 
   it("are bounded in number and bytes while the pool has not decided", async () => {
     const none = createTransactionSender(() => undefined);
-    const [raw, from] = [new Uint8Array(100), account(0).address as Address];
-    for (let count = 0; count < 16_384; count++) void none.add(raw, from);
-    expect(await none.add(raw, from)).toBe("tooManyWaiting");
+    const raw = new Uint8Array(100);
+    for (let count = 0; count < 16_384; count++) void none.add(raw);
+    expect(await none.add(raw)).toBe("tooManyWaiting");
     const large = createTransactionSender(() => undefined);
-    for (let count = 0; count < 64; count++) void large.add(new Uint8Array(1024 * 1024), from);
-    expect(await large.add(raw, from)).toBe("tooManyWaiting");
+    for (let count = 0; count < 64; count++) void large.add(new Uint8Array(1024 * 1024));
+    expect(await large.add(raw)).toBe("tooManyWaiting");
     const submit = createRemoteSubmission(large.add);
     expect(await submit(aTransaction().raw)).toEqual(
       err({ code: "tooManyWaiting", fault: "caller", message: "the pool refused it" }),
@@ -85,9 +90,43 @@ describe("transactions of a thread's callers", IN_REAL_TIME, () => {
 
   it("of a thread that has ended are added all the same", async () => {
     const { sender, host, added } = twoSides();
-    const { raw, sender: from } = aTransaction();
-    void sender.add(raw, from);
+    void sender.add(aTransaction().raw);
     host.drop();
     await expect.poll(() => added.length).toBe(1);
+  });
+
+  it("are added by the batch, and one that nobody signed does not shift the senders of those after it", async () => {
+    const sizes: number[] = [];
+    const { sender, added } = twoSides(undefined, (transactions) => {
+      sizes.push(transactions.length);
+      return recoverAll(transactions);
+    });
+    const unsigned = aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) });
+    const sent = Array.from({ length: 300 }, (_, nonce) =>
+      aTransaction({ nonce: BigInt(nonce), privateKey: account(nonce % 5).privateKey }),
+    );
+    const raws = sent.map(({ raw }) => raw);
+    raws.splice(100, 0, unsigned.raw);
+    raws.splice(50, 0, Uint8Array.of(0xc0));
+    const reasons = await Promise.all(raws.map((raw) => sender.add(raw)));
+    expect(
+      reasons.map((reason, index) => [index, reason]).filter(([, reason]) => reason !== undefined),
+    ).toEqual([
+      [50, "malformedTransaction"],
+      [101, "invalidSignature"],
+    ]);
+    expect(added).toEqual(sent);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(128);
+  });
+
+  it("whose senders cannot be recovered because the node stops are not answered, and fail nothing", async () => {
+    let asked = 0;
+    const { sender, added } = twoSides(undefined, () => {
+      asked++;
+      return asked === 1 ? Promise.reject(new Error("the recovery pool is closed")) : Promise.resolve([]);
+    });
+    void sender.add(aTransaction().raw);
+    await expect.poll(() => asked).toBe(1);
+    expect(added).toEqual([]);
   });
 });

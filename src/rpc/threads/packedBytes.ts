@@ -1,0 +1,29 @@
+/*
+ * Byte strings on their way between threads, as one piece of memory, since an object for each would cost both threads more
+ * than all else that they do with it:
+ *
+ *   length u32 | bytes          once for each
+ */
+const LENGTH_BYTES = 4;
+
+export function packBytes(strings: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const packed = new Uint8Array(strings.reduce((sum, { length }) => sum + LENGTH_BYTES + length, 0));
+  const view = new DataView(packed.buffer);
+  let at = 0;
+  for (const bytes of strings) {
+    view.setUint32(at, bytes.length);
+    packed.set(bytes, at + LENGTH_BYTES);
+    at += LENGTH_BYTES + bytes.length;
+  }
+  return packed;
+}
+
+/** The strings in their order. Each has memory of its own, since some are kept and others dropped. */
+export function* unpackBytes(packed: Uint8Array<ArrayBuffer>): Generator<Uint8Array, void> {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
+  for (let at = 0; at < packed.length; ) {
+    const from = at + LENGTH_BYTES;
+    at = from + view.getUint32(at);
+    yield packed.slice(from, at);
+  }
+}
