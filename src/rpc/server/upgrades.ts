@@ -1,0 +1,179 @@
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Logger } from "../../observability/logger.ts";
+import type { Clock } from "../../primitives/clock.ts";
+import { type Gate, tokenOf } from "../access/gate.ts";
+import type { Dispatcher } from "../dispatcher.ts";
+import type { LimitedConnections } from "./connectionLimits.ts";
+import type { HostCheck } from "./hostAllowlist.ts";
+import { ALL_ANSWERS_BYTES, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
+import type { MessageReader } from "./messageReader.ts";
+import { remoteHostOf } from "./remoteHost.ts";
+import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
+import { limitUnread, type UnreadLimits } from "./unreadLimits.ts";
+import { type ConnectionParts, type ServedConnection, serveConnection } from "./websocketConnection.ts";
+
+/** The WebSocket connections of an HTTP server, under any path. */
+export interface UpgradedConnections {
+  readonly count: number;
+  /** Ends pings and checks, which a closing server does not need. */
+  stop(): void;
+  /** Closes the server: connections get CLOSING_LIMIT_MS to close, then they are cut. */
+  closeServer(): Promise<void>;
+}
+
+export interface UpgradeSettings {
+  /** A message may have FRAMES_PER_MESSAGE times as many bytes; a larger one ends the connection. */
+  readonly maxFrameBytes: number;
+  /** Time after which long queries stop. */
+  readonly timeoutMs: number;
+  /** Limit for the unread answers of all clients together; ALL_ANSWERS_BYTES if not given. */
+  readonly unreadLimitBytes?: number;
+}
+
+export interface UpgradeParts {
+  readonly dispatcher: Dispatcher;
+  readonly reader: MessageReader;
+  /** Absent where everybody may call. The token comes with the upgrade, and is checked again for each message. */
+  readonly gate?: Gate | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** What is held together with other threads; nothing is if not given. */
+  readonly totals?: SharedTotals | undefined;
+}
+
+/** Who may upgrade a connection. */
+export interface UpgradeGuard {
+  readonly checkHost: (request: IncomingMessage) => HostCheck;
+  /** What becomes of a page of a foreign origin: it is refused, or has fewer methods and connections. */
+  readonly judgePage: (request: IncomingMessage) => "own" | "foreign" | "refused";
+  readonly connections: LimitedConnections;
+}
+
+/** Serves JSON-RPC on the connections of `server` that are upgraded to WebSockets. */
+export function serveUpgrades(
+  server: Server,
+  settings: UpgradeSettings,
+  parts: UpgradeParts,
+  guard: UpgradeGuard,
+): UpgradedConnections {
+  const { unreadLimitBytes = ALL_ANSWERS_BYTES } = settings;
+  const { clock, logger, totals = shareTotals() } = parts;
+  const served = new Set<ServedConnection>();
+  const upgrader = createUpgrader(settings);
+  const unread = limitUnread(served, unreadLimitBytes, { clock, logger, totals });
+  const serve = createConnectionOpener(served, unread, settings, parts);
+  server.on("upgrade", createUpgradeHandler(upgrader, serve, guard));
+  const heartbeat = startHeartbeat(clock, served);
+  return {
+    get count() {
+      return served.size;
+    },
+    stop() {
+      heartbeat.stop();
+      unread.stop();
+    },
+    closeServer: () => closeServer(server, upgrader),
+  };
+}
+
+function createUpgrader({ maxFrameBytes }: UpgradeSettings): WebSocketServer {
+  return new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: maxFrameBytes * FRAMES_PER_MESSAGE,
+    handleProtocols: (offered) => (offered.has(CLIENT_QUIRK) ? CLIENT_QUIRK : false),
+  });
+}
+
+/** Sub-protocol that a widespread client library requests by mistake. */
+const CLIENT_QUIRK = "undefined";
+
+type ServeConnection = (
+  socket: WebSocket,
+  stream: Duplex,
+  client: Pick<ConnectionParts, "remoteHost" | "isForeignPage" | "token">,
+) => void;
+
+/** Upgrades connections that pass the checks of host, origin and limits, and hands them to `serve`. */
+function createUpgradeHandler(
+  upgrader: WebSocketServer,
+  serve: ServeConnection,
+  { checkHost, judgePage, connections }: UpgradeGuard,
+): (request: IncomingMessage, stream: Duplex, head: Buffer) => void {
+  return (request, stream, head) => {
+    const hostCheck = checkHost(request);
+    if (hostCheck !== "allowed") {
+      refuseUpgrade(stream, hostCheck === "malformed" ? 400 : 403);
+      return;
+    }
+    const page = judgePage(request);
+    if (page === "refused") {
+      refuseUpgrade(stream, 403);
+      return;
+    }
+    const isForeignPage = page === "foreign";
+    if (isForeignPage && !connections.admitsPage(request.socket)) {
+      refuseUpgrade(stream, 503);
+      return;
+    }
+    upgrader.handleUpgrade(request, stream, head, (socket) => {
+      const remoteHost = remoteHostOf(request.socket.remoteAddress);
+      connections.keep(request.socket);
+      serve(socket, stream, { remoteHost, isForeignPage, token: tokenOf(request) });
+    });
+  };
+}
+
+/** Serves connections, and keeps them in `served` until they close, with limits on what they leave unread together. */
+function createConnectionOpener(
+  served: Set<ServedConnection>,
+  { onBacklog, onAnswer }: UnreadLimits,
+  { timeoutMs }: UpgradeSettings,
+  { dispatcher, reader, gate, clock, logger }: UpgradeParts,
+): ServeConnection {
+  const common = { dispatcher, reader, gate, clock, logger, timeoutMs, onBacklog, onAnswer };
+  return (socket, stream, client) => {
+    const connection = serveConnection(socket, stream, { ...common, ...client });
+    served.add(connection);
+    const { token: _secret, ...shown } = client;
+    logger.often("debug", "WebSocket opened", () => shown);
+    connection.onClose(() => {
+      served.delete(connection);
+      logger.often("debug", "WebSocket closed", () => shown);
+    });
+  };
+}
+
+function refuseUpgrade(stream: Duplex, status: number): void {
+  stream.on("error", () => stream.destroy());
+  stream.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    () => stream.destroy(),
+  );
+}
+
+/** Pings all connections periodically: load balancers drop silent ones, and dead ones must be cut. */
+function startHeartbeat(clock: Clock, connections: ReadonlySet<ServedConnection>): { stop(): void } {
+  const beat = (): void => {
+    for (const connection of connections) connection.heartbeat();
+    timer = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
+  };
+  let timer = clock.at(clock.nowMs() + HEARTBEAT_MS, beat);
+  return { stop: () => timer.cancel() };
+}
+
+/** Close code 1001. */
+const GOING_AWAY = 1001;
+
+async function closeServer(server: Server, upgrader: WebSocketServer): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  for (const socket of upgrader.clients) socket.close(GOING_AWAY);
+  const cut = setTimeout(() => {
+    for (const socket of upgrader.clients) socket.terminate();
+    server.closeAllConnections();
+  }, CLOSING_LIMIT_MS);
+  await closed;
+  clearTimeout(cut);
+}
