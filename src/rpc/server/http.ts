@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { Logger } from "../../observability/logger.ts";
 import { onceKnown } from "../../primitives/onceKnown.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
 import { type ListeningSocket, openBalance } from "./acceptBalance.ts";
-import { type ConnectionLimits, endConnection, limitConnections } from "./connectionLimits.ts";
+import { answerBrokenRequest, createPipelineLimit } from "./badRequests.ts";
+import { type ConnectionLimits, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
 import { healthBody, type Objections } from "./health.ts";
@@ -20,7 +19,6 @@ import {
   ARRIVAL_TIMES,
   CLOSING_LIMIT_MS,
   KEEP_ALIVE_MS,
-  PIPELINE_LIMIT,
   STUCK_READER_MS,
 } from "./limits.ts";
 import { logRefusal } from "./refusalLog.ts";
@@ -219,19 +217,7 @@ function createGuard(
   // Browsers do not take the star for the header of tokens.
   const allowedHeaders = gate === undefined ? "*,content-type" : "*,content-type,authorization";
   const logHostRefusal = createHostRefusalLog(logger);
-  const pipelined = new WeakMap<Socket, number>();
-
-  /** A response without a socket waits behind another one of its connection, and its answer would be held in memory. */
-  function isPipelinedTooFar({ socket }: IncomingMessage, response: ServerResponse): boolean {
-    if (response.socket !== null) return false;
-    const waiting = (pipelined.get(socket) ?? 0) + 1;
-    pipelined.set(socket, waiting);
-    response.once("close", () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1));
-    if (waiting <= PIPELINE_LIMIT) return false;
-    logRefusal(logger, "too many pipelined requests", socket.remoteAddress);
-    socket.destroy();
-    return true;
-  }
+  const isPipelinedTooFar = createPipelineLimit(logger);
 
   return (request, response) => {
     response.sendDate = false;
@@ -265,19 +251,6 @@ function createGuard(
 function respondHealth(response: ServerResponse, objections: Objections): void {
   respondUntyped(response, objections.length === 0 ? 200 : 503, healthBody(objections));
 }
-
-/** Answers input that is not HTTP, or whose headers are too slow or too large, with a bare status and closes. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, logger: Logger): void {
-  // Browsers open connections in advance, and would take the status for the answer to their next request.
-  const isSilent = error.code === "ECONNRESET" || socket.bytesRead === 0;
-  if (!isSilent) logRefusal(logger, `not HTTP: ${error.code ?? "unknown"}`, socket.remoteAddress);
-  endConnection(socket, isSilent ? undefined : (BROKEN_STATUS.get(error.code ?? "") ?? "400 Bad Request"));
-}
-
-const BROKEN_STATUS: ReadonlyMap<string, string> = new Map([
-  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
-  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
-]);
 
 async function closeApp(app: FastifyInstance): Promise<void> {
   // Otherwise the close would wait for connections that are idle after their last answer.
