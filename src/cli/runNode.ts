@@ -131,10 +131,11 @@ async function within(limitMs: number, work: Promise<void>): Promise<void> {
 const STOP_LIMIT_MS = 20_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-function factsOf({ http, webSocket, metrics, nodeAddress, isValidator, headNumber }: RunningNode) {
+function factsOf({ http, webSocket, explorer, metrics, nodeAddress, isValidator, headNumber }: RunningNode) {
   const servers = {
     http: urlOf("http", http),
     webSocket: urlOf("ws", webSocket),
+    ...(explorer !== undefined && { explorer: urlOf("http", explorer) }),
     metrics: urlOf("http", metrics),
   };
   return { ...servers, nodeAddress, isValidator, headNumber };

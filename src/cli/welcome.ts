@@ -9,11 +9,17 @@ export interface Endpoint {
 /** What a user needs to begin with the development network; printed once, after the start. */
 export function welcomeText(
   settings: Pick<Settings, "clientVersion" | "chainSpec" | "dataPath">,
-  servers: { readonly http: Endpoint | undefined; readonly webSocket: Endpoint | undefined },
+  servers: {
+    readonly http: Endpoint | undefined;
+    readonly webSocket: Endpoint | undefined;
+    readonly explorer: Endpoint | undefined;
+  },
 ): string {
   const accounts = DEV_ACCOUNTS.map(
     ({ address, privateKey }, index) => `  (${index}) ${address}\n      ${privateKey}`,
   );
+  const link =
+    servers.explorer === undefined ? "" : `\nThe chain in your browser: ${urlOf("http", servers.explorer)}\n`;
   return `
 Ibex runs a development network (${settings.clientVersion}).
 
@@ -31,7 +37,7 @@ These keys, and that of the validator, are public: never send anything of value
 to these accounts.
 
 Ctrl-C stops the node. Options: npm start -- --help
-
+${link}
 `;
 }
 

@@ -89,6 +89,7 @@ export const DEV_PRESET: Readonly<Partial<Record<OptionName, string>>> = {
   "rpc-http-cors-origins": "*",
   "rpc-ws-enabled": "true",
   "rpc-ws-api": SUPPORTED_API_GROUPS.join(","),
+  "explorer-enabled": "true",
   // The only validator's private key is public knowledge, so no peers.
   "p2p-enabled": "false",
   "min-gas-price": "0",

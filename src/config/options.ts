@@ -1,4 +1,5 @@
 import { ETHSTATS_OPTIONS } from "./options/ethstats.ts";
+import { EXPLORER_OPTIONS } from "./options/explorer.ts";
 import { GENERAL_OPTIONS } from "./options/general.ts";
 import { JAVA_OPTIONS } from "./options/javaMachine.ts";
 import { METRICS_OPTIONS } from "./options/metrics.ts";
@@ -33,6 +34,7 @@ export const OPTIONS = {
   ...GENERAL_OPTIONS,
   ...RPC_OPTIONS,
   ...RPC_SECURITY_OPTIONS,
+  ...EXPLORER_OPTIONS,
   ...UNSUPPORTED_SERVER_OPTIONS,
   ...TX_POOL_OPTIONS,
   ...MINING_OPTIONS,

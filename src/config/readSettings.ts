@@ -21,6 +21,7 @@ import { givenByProfile } from "./profiles.ts";
 import type { RawOption, UnknownOption } from "./rawOption.ts";
 import {
   answerSettings,
+  explorerSettings,
   httpSettings,
   metricsSettings,
   readServerFiles,
@@ -269,6 +270,7 @@ function assemble(
     ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),
     http: values["rpc-http-enabled"] ? httpSettings(values, files) : undefined,
     webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values, files) : undefined,
+    explorer: explorerSettings(options),
     rpc: answerSettings(options),
     maxPeers: values["max-peers"],
     metrics: metricsSettings(values),

@@ -3,7 +3,13 @@ import type { Diagnostics } from "./diagnostics.ts";
 import type { OptionValues } from "./options.ts";
 import { shownPoolSize } from "./poolSettings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
-import type { HttpSettings, MetricsSettings, RpcAnswerSettings, WebSocketSettings } from "./settings.ts";
+import type {
+  ExplorerSettings,
+  HttpSettings,
+  MetricsSettings,
+  RpcAnswerSettings,
+  WebSocketSettings,
+} from "./settings.ts";
 import { type Encryption, readTls } from "./tlsSettings.ts";
 
 /** What was read from the files that options of the servers name. */
@@ -65,6 +71,20 @@ export function webSocketSettings(
     authentication: authentication.webSocket,
     tls: tls.webSocket,
     maxFrameBytes: values["rpc-ws-max-frame-size"],
+  };
+}
+
+/** The page that shows the chain, on a port of its own; undefined when it is off. */
+export function explorerSettings({ values, isGiven }: ResolvedOptions): ExplorerSettings | undefined {
+  if (!values["explorer-enabled"]) return undefined;
+  const maxConnections = values["explorer-max-active-connections"];
+  return {
+    ...perAddress(values, maxConnections),
+    host: values["explorer-host"],
+    port: values["explorer-port"],
+    isAnyPortFine: !isGiven("explorer-enabled") && !isGiven("explorer-port"),
+    hostAllowlist: values["host-allowlist"],
+    maxConnections,
   };
 }
 

@@ -34,6 +34,8 @@ export interface Settings {
   readonly http: HttpSettings | undefined;
   /** Undefined when the server is off. */
   readonly webSocket: WebSocketSettings | undefined;
+  /** Undefined when the explorer is off. */
+  readonly explorer: ExplorerSettings | undefined;
   readonly rpc: RpcAnswerSettings;
   /** Largest number of peers at a time, not counting maintained ones. */
   readonly maxPeers: number;
@@ -154,6 +156,15 @@ export interface RpcServerSettings {
   readonly authentication: AuthenticationSettings | undefined;
   /** Undefined where connections are not encrypted. */
   readonly tls: TlsRules | undefined;
+}
+
+export interface ExplorerSettings
+  extends Pick<
+    RpcServerSettings,
+    "host" | "port" | "hostAllowlist" | "maxConnections" | "maxConnectionsPerAddress" | "proxyAddresses"
+  > {
+  /** Whether any free port will do where the port is taken: of the development network, unless a port was given. */
+  readonly isAnyPortFine: boolean;
 }
 
 /** Who may call a JSON-RPC server: holders of tokens that this node issues to its users, or that others issue. */

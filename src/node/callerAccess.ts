@@ -13,7 +13,7 @@ import type { WebSocketSettings as WebSocketServerSettings } from "../rpc/server
 
 /** What callers may do; replaced when the configuration is reread, and read for each request. */
 export interface CallerAccess {
-  now: Pick<Settings, "http" | "webSocket" | "metrics">;
+  now: Pick<Settings, "http" | "webSocket" | "explorer" | "metrics">;
   /** Calls `listener` after each replacement: threads have a copy. */
   onReplaced(listener: () => void): void;
 }

@@ -36,6 +36,7 @@ import { openStatusSocket } from "./status/statusSocket.ts";
 export interface RunningNode {
   readonly http: { readonly host: string; readonly port: number } | undefined;
   readonly webSocket: { readonly host: string; readonly port: number } | undefined;
+  readonly explorer: { readonly host: string; readonly port: number } | undefined;
   /** Endpoint of the metrics server. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
   readonly nodeAddress: string;
@@ -130,11 +131,12 @@ async function open(
   const begun = await begin(context, stores.value, chainAndPool.value, conductors.value);
   if (!begun.ok) return begun;
   const { chain } = chainAndPool.value;
-  const { http, webSocket, metricsEndpoint } = servers.value;
+  const { http, webSocket, explorer, metricsEndpoint } = servers.value;
   const { address } = stores.value.validator;
   return ok({
     http: http && { host: http.host, port: http.port },
     webSocket: webSocket && { host: webSocket.host, port: webSocket.port },
+    explorer: explorer && { host: explorer.host, port: explorer.port },
     metrics: metricsEndpoint,
     nodeAddress: toHex(address),
     isValidator: isValidator(chain.tallyAfter(chain.head), address),

@@ -11,11 +11,11 @@ import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
 import { type OpenThreads, openRpcServers, type RpcServers } from "./rpcServers.ts";
-import type { LoadingThreads } from "./rpcThreads/loadingThreads.ts";
+import { type LoadingThreads, threadsToLoad } from "./rpcThreads/loadingThreads.ts";
 import { openRpcThreads } from "./rpcThreads/rpcThreads.ts";
 
 /** The servers for JSON-RPC and metrics; each is undefined when it is off. */
-export interface Servers extends Pick<RpcServers, "http" | "webSocket"> {
+export interface Servers extends Pick<RpcServers, "http" | "webSocket" | "explorer"> {
   readonly metricsEndpoint: Endpoint | undefined;
   readonly access: CallerAccess;
 }
@@ -39,17 +39,18 @@ export async function openServers(
   const access = createCallerAccess(settings);
   const logins = await openAccess(() => access.now, clock.nowMs);
   onStop(() => logins.close());
+  const openerOf = (loading: LoadingThreads): OpenThreads =>
+    threadOpener(context, stores, chainAndPool, {
+      threads: loading,
+      access,
+      logins,
+      answers: ports.settings,
+    });
   const servers = await openRpcServers(settings, ports, {
     access,
     logins,
-    ...(threads !== undefined && {
-      openThreads: threadOpener(context, stores, chainAndPool, {
-        threads,
-        access,
-        logins,
-        answers: ports.settings,
-      }),
-    }),
+    ...(threads !== undefined && { openThreads: openerOf(threads) }),
+    openExplorer: settings.explorer && openerOf(threadsToLoad(1)),
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
@@ -57,7 +58,7 @@ export async function openServers(
   });
   if (!servers.ok) return servers;
   onStop(() => servers.value.close());
-  const { http, webSocket } = servers.value;
+  const { http, webSocket, explorer } = servers.value;
   if (http !== undefined) services.jsonrpc = http;
   if (webSocket !== undefined) services.ws = webSocket;
   const metering = await openMetering(metrics, {
@@ -79,6 +80,7 @@ export async function openServers(
   const written = writePortsFile(settings.dataPath, {
     ...(http !== undefined && { "json-rpc": http.port }),
     ...(webSocket !== undefined && { "ws-rpc": webSocket.port }),
+    ...(explorer !== undefined && { explorer: explorer.port }),
     ...(metricsEndpoint !== undefined && { metrics: metricsEndpoint.port }),
     ...(conductors.network?.endpoint !== undefined && { p2p: conductors.network.endpoint.port }),
     ...(conductors.network?.discoveryPort !== undefined && { discovery: conductors.network.discoveryPort }),
@@ -86,7 +88,7 @@ export async function openServers(
   if (!written.ok) return written;
   onStop(() => removePortsFile(settings.dataPath));
   await servers.value.begin();
-  return ok({ http, webSocket, metricsEndpoint, access });
+  return ok({ http, webSocket, explorer, metricsEndpoint, access });
 }
 
 /** Opens the servers on threads that read the database themselves. */

@@ -28,6 +28,7 @@ import type { RpcThreadsParts } from "./rpcThreads/threadParts.ts";
 export interface RpcServers {
   readonly http: RpcServer | undefined;
   readonly webSocket: RpcServer | undefined;
+  readonly explorer: RpcServer | undefined;
   /** Has the threads answer, where there are any. Servers of this thread answer from the time that they are open. */
   begin(): Promise<void>;
   close(): Promise<void>;
@@ -45,15 +46,19 @@ export interface RpcServerParts {
   readonly logins?: Access;
   /** Opens the servers on threads of their own; absent when the main thread is to answer. */
   readonly openThreads?: OpenThreads;
+  /** Opens the explorer on a thread of its own; absent where it is off. */
+  readonly openExplorer?: OpenThreads | undefined;
 }
+
+type ConfiguredServers = Pick<Settings, "http" | "webSocket" | "explorer">;
 
 /** Opens the servers on threads, which ask `answering` for what they do not answer themselves. */
 export type OpenThreads = (
-  settings: Pick<Settings, "http" | "webSocket">,
+  settings: ConfiguredServers,
   answering: Pick<RpcThreadsParts, "dispatcher" | "readiness" | "count" | "onSyncChanged">,
 ) => Promise<Result<RpcThreads, ServerErrorCode> | RpcThreadsError>;
 
-interface CountedParts extends Omit<RpcServerParts, "metrics" | "access" | "openThreads"> {
+interface CountedParts extends Omit<RpcServerParts, "metrics" | "access" | "openThreads" | "openExplorer"> {
   readonly access: () => Pick<Settings, "http" | "webSocket">;
   readonly reader: MessageReader;
   readonly metrics: RpcMetrics | undefined;
@@ -61,13 +66,12 @@ interface CountedParts extends Omit<RpcServerParts, "metrics" | "access" | "open
 }
 
 export async function openRpcServers(
-  configured: Pick<Settings, "http" | "webSocket">,
+  configured: ConfiguredServers,
   ports: RpcPorts,
-  { metrics, access, openThreads, ...others }: RpcServerParts,
+  { metrics, access, openThreads, openExplorer, ...others }: RpcServerParts,
 ): Promise<Result<RpcServers, ServerErrorCode>> {
-  const { http, webSocket } = fitToOpenFiles(configured, others);
   const backend = createRpcBackend(ports);
-  const open: { http?: RpcServer; webSocket?: RpcServer; threads?: RpcThreads } = {};
+  const open: OpenServers = {};
   const counts = {
     httpConnections: () => open.http?.connectionCount ?? 0,
     webSocketConnections: () => open.webSocket?.connectionCount ?? 0,
@@ -75,21 +79,70 @@ export async function openRpcServers(
   const count = metrics && declareRpcCounts(metrics, counts);
   const rpcMetrics = count && createRpcMetrics(metrics.stopwatchSeconds, count);
   metrics?.beforeRead(async () => {
-    await open.threads?.flushCounts();
+    await Promise.all([open.threads?.flushCounts(), open.visitors?.flushCounts()]);
   });
   const reader = createMessageReader(others.clock, rpcMetrics);
   const parts = { ...others, reader, count, metrics: rpcMetrics, access: () => access?.now ?? configured };
-  if (openThreads !== undefined && (http !== undefined || webSocket !== undefined)) {
-    const threads = await openThreads({ http, webSocket }, threadAnswers(backend, parts));
-    if (!threads.ok) return nameOption(threads, "option" in threads ? threads.option : "--rpc-http");
-    Object.assign(open, { threads: threads.value }, threads.value.servers);
-    return ok({
-      http: open.http,
-      webSocket: open.webSocket,
-      begin: threads.value.begin,
-      close: () => threads.value.close().finally(reader.close),
-    });
+  const { explorer, ...callers } = fitToOpenFiles(configured, others);
+  const opened =
+    openThreads === undefined
+      ? await openOnMainThread(callers, backend, parts)
+      : await openOnThreads({ ...callers, explorer: undefined }, openThreads, threadAnswers(backend, parts));
+  if (!opened.ok) return opened;
+  Object.assign(open, opened.value);
+  const close = async (): Promise<void> => {
+    // Requests that arrived completely are still answered while the servers close.
+    const servers = [open.http, open.webSocket, open.threads, open.visitors];
+    await Promise.all(servers.map((server) => server?.close())).finally(reader.close);
+  };
+  if (explorer !== undefined && openExplorer !== undefined) {
+    const only = { http: undefined, webSocket: undefined, explorer };
+    const visitors = await openOnThreads(only, openExplorer, threadAnswers(backend, parts));
+    if (!visitors.ok) {
+      await close();
+      return visitors;
+    }
+    Object.assign(open, { visitors: visitors.value.threads, explorer: visitors.value.explorer });
   }
+  return ok({
+    http: open.http,
+    webSocket: open.webSocket,
+    explorer: open.explorer,
+    async begin() {
+      await open.threads?.begin();
+      // Visitors wait until callers are answered.
+      void open.visitors?.begin();
+    },
+    close,
+  });
+}
+
+interface OpenServers {
+  http?: RpcServer;
+  webSocket?: RpcServer;
+  explorer?: RpcServer;
+  /** Where the servers of callers are, and that of visitors. */
+  threads?: RpcThreads;
+  visitors?: RpcThreads;
+}
+
+async function openOnThreads(
+  settings: ConfiguredServers,
+  openThreads: OpenThreads,
+  answering: Parameters<OpenThreads>[1],
+): Promise<Result<OpenServers, ServerErrorCode>> {
+  const { http, webSocket, explorer } = settings;
+  if (http === undefined && webSocket === undefined && explorer === undefined) return ok({});
+  const threads = await openThreads(settings, answering);
+  if (!threads.ok) return nameOption(threads, "option" in threads ? threads.option : "--rpc-http");
+  return ok({ threads: threads.value, ...threads.value.servers });
+}
+
+async function openOnMainThread(
+  { http, webSocket }: Pick<Settings, "http" | "webSocket">,
+  backend: RpcBackend,
+  parts: CountedParts,
+): Promise<Result<OpenServers, ServerErrorCode>> {
   const httpServer = http === undefined ? undefined : await openHttp(http, backend, parts);
   if (httpServer?.ok === false) return nameOption(httpServer, "--rpc-http");
   const webSocketServer =
@@ -98,32 +151,28 @@ export async function openRpcServers(
     await httpServer?.value.close();
     return nameOption(webSocketServer, "--rpc-ws");
   }
-  if (httpServer !== undefined) open.http = httpServer.value;
-  if (webSocketServer !== undefined) open.webSocket = webSocketServer.value;
   return ok({
-    http: open.http,
-    webSocket: open.webSocket,
-    begin: () => Promise.resolve(),
-    close: async () => {
-      // Requests that arrived completely are still answered while the servers close.
-      await Promise.all([open.http?.close(), open.webSocket?.close()]).finally(reader.close);
-    },
+    ...(httpServer !== undefined && { http: httpServer.value }),
+    ...(webSocketServer !== undefined && { webSocket: webSocketServer.value }),
   });
 }
 
 /** Reduces the connection limits of the servers by the same factor when there are too few open files for all. */
 function fitToOpenFiles(
-  { http, webSocket }: Pick<Settings, "http" | "webSocket">,
+  { http, webSocket, explorer }: ConfiguredServers,
   { maxConnections: limit, logger }: Pick<RpcServerParts, "maxConnections" | "logger">,
-): Pick<Settings, "http" | "webSocket"> {
-  const wanted = (http?.maxConnections ?? 0) + (webSocket?.maxConnections ?? 0);
-  if (limit === undefined || wanted <= limit) return { http, webSocket };
+): ConfiguredServers {
+  const servers = [http, webSocket, explorer];
+  const wanted = servers.reduce((sum, server) => sum + (server?.maxConnections ?? 0), 0);
+  if (limit === undefined || wanted <= limit) return { http, webSocket, explorer };
   logger.warn(
     { wanted, limit },
     `the limit of open files allows only ${limit} connections, fewer than the ${wanted} configured: raise it (ulimit -n)`,
   );
   const share = (connections: number): number => Math.max(1, Math.floor((connections * limit) / wanted));
-  const withShare = <D extends RpcServerSettings>(server: D): D => ({
+  const withShare = <D extends Pick<RpcServerSettings, "maxConnections" | "maxConnectionsPerAddress">>(
+    server: D,
+  ): D => ({
     ...server,
     maxConnections: share(server.maxConnections),
     maxConnectionsPerAddress: share(server.maxConnectionsPerAddress),
@@ -131,6 +180,7 @@ function fitToOpenFiles(
   return {
     http: http && withShare(http),
     webSocket: webSocket && withShare(webSocket),
+    explorer: explorer && withShare(explorer),
   };
 }
 
@@ -200,7 +250,7 @@ function gateParts(
 /** Adds the option that the operator can change. */
 export function nameOption(
   { error }: Err<ServerErrorCode>,
-  prefix: "--rpc-http" | "--rpc-ws" | "--metrics",
+  prefix: "--rpc-http" | "--rpc-ws" | "--explorer" | "--metrics",
 ): Result<never, ServerErrorCode> {
   const remedy =
     error.code === "addressInUse"

@@ -60,6 +60,7 @@ export const OWN_METHODS = [
   "eth_getRawTransactionByBlockNumberAndIndex",
   "eth_getRawTransactionByHash",
   "eth_simulateV1",
+  "ibft_getRounds",
   "ibft_status",
   "rpc.discover",
   "trace_replayTransaction",

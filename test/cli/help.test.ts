@@ -89,6 +89,7 @@ describe("the welcome", () => {
     const text = welcomeText(outcome.value, {
       http: { host: "127.0.0.1", port: 8545 },
       webSocket: { host: "::1", port: 8546 },
+      explorer: { host: "127.0.0.1", port: 8549 },
     });
     for (const fact of [
       "1337",
@@ -97,6 +98,7 @@ describe("the welcome", () => {
       "/work/ibex-data",
       "public",
       "Ctrl-C",
+      "http://127.0.0.1:8549",
     ]) {
       expect(text).toContain(fact);
     }
@@ -108,7 +110,12 @@ describe("the welcome", () => {
   });
 
   it("shows when a server is off", () => {
-    const text = welcomeText(outcome.value, { http: undefined, webSocket: undefined });
+    const text = welcomeText(outcome.value, {
+      http: undefined,
+      webSocket: undefined,
+      explorer: undefined,
+    });
+    expect(text).not.toContain("browser");
     expect(text).toMatch(/HTTP +off\n.*WebSocket +off\n/);
   });
 });

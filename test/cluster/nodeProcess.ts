@@ -44,7 +44,13 @@ export async function startNodeProcess(settings: NodeOptions = {}): Promise<Node
   const dataPath = settings.dataPath ?? temporaryFolder();
   const httpPort = settings.httpPort ?? (await freePort());
   const wsPort = await freePort();
-  const options = [`--data-path=${dataPath}`, `--rpc-http-port=${httpPort}`, `--rpc-ws-port=${wsPort}`];
+  const options = [
+    `--data-path=${dataPath}`,
+    `--rpc-http-port=${httpPort}`,
+    `--rpc-ws-port=${wsPort}`,
+    // It would take a thread of each node.
+    ...(settings.options?.some((each) => each.startsWith("--explorer-")) ? [] : ["--explorer-enabled=false"]),
+  ];
   const started = runProgram(
     [...options, ...(settings.options ?? [])],
     undefined,

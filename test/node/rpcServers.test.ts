@@ -18,12 +18,16 @@ it("answers a large request that waits to be read when the servers close", async
   const chain = chainOf([aStoredBlock({ number: 0 })]);
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const { http } = settingsOf("/", { "rpc-http-enabled": "true", "rpc-http-port": "0" });
-  const opened = await openRpcServers({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
-    maxConnections: undefined,
-    clock,
-    logger: silentLogger,
-    metrics: undefined,
-  });
+  const opened = await openRpcServers(
+    { http, webSocket: undefined, explorer: undefined },
+    rpcPorts({ chain, spec }),
+    {
+      maxConnections: undefined,
+      clock,
+      logger: silentLogger,
+      metrics: undefined,
+    },
+  );
   if (!opened.ok) throw new Error(opened.error.message);
   const server = expectDefined(opened.value.http, "the HTTP server");
   const body = '{"id":1,"method":"eth_chainId"}'.padEnd(200_000);
@@ -42,12 +46,16 @@ it("leaves a quarter of the connections to other addresses when the limit is low
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
   const options = { "rpc-http-enabled": "true", "rpc-http-port": "0", "rpc-proxy-addresses": "none" };
   const { http } = settingsOf("/", options);
-  const opened = await openRpcServers({ http, webSocket: undefined }, rpcPorts({ chain, spec }), {
-    maxConnections: 8,
-    clock: createHandClock(0),
-    logger: silentLogger,
-    metrics: undefined,
-  });
+  const opened = await openRpcServers(
+    { http, webSocket: undefined, explorer: undefined },
+    rpcPorts({ chain, spec }),
+    {
+      maxConnections: 8,
+      clock: createHandClock(0),
+      logger: silentLogger,
+      metrics: undefined,
+    },
+  );
   if (!opened.ok) throw new Error(opened.error.message);
   onTestFinished(() => opened.value.close());
   const server = expectDefined(opened.value.http, "the HTTP server");

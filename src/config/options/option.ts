@@ -12,6 +12,7 @@ export const HELP_GROUPS = [
   "Synchronization and storage",
   "Peer-to-peer network",
   "Permissioning",
+  "Explorer",
   "GraphQL, IPC and Engine API",
   "Metrics",
   "Privacy",

@@ -3,7 +3,6 @@ import { createInlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { createSliceCosts } from "../../calls/inline/sliceCosts.ts";
 import { type ChainView, openChainView } from "../../chain/view/chainView.ts";
 import { openShownHead } from "../../chain/view/shownHead.ts";
-import type { Settings } from "../../config/settings.ts";
 import { loadInterpreter } from "../../execution/blockSession.ts";
 import type { Simulator } from "../../execution/simulation/callRequest.ts";
 import { createRemoteLogger } from "../../observability/remoteLogger.ts";
@@ -24,7 +23,7 @@ import { threadBackend, threadMethods } from "../../rpc/threads/threadMethods.ts
 import { openLevelDatabase } from "../../storage/leveldb/levelDatabase.ts";
 import { createRemoteSubmission } from "../../txpool/submission.ts";
 import { localPorts } from "./localPorts.ts";
-import type { OpenMessage, RpcThreadData } from "./threadData.ts";
+import type { OpenMessage, RpcThreadData, ServerSettings } from "./threadData.ts";
 import { openThreadServers, type ThreadServers } from "./threadServers.ts";
 
 /** What answers the callers of one thread, once it is open. */
@@ -37,7 +36,7 @@ export interface CallerThread {
  * main thread for the rest. Resolves when it listens, or has reported why it does not.
  */
 export async function openCallerThread(
-  { data, http, webSocket }: OpenMessage,
+  { data, http, webSocket, explorer }: OpenMessage,
   port: MessagePort,
 ): Promise<CallerThread> {
   const post = (message: FromThread, transferred: readonly ArrayBuffer[] = []): void =>
@@ -69,7 +68,7 @@ export async function openCallerThread(
   });
   const servers = await openThreadServers(
     data,
-    { http, webSocket },
+    { http, webSocket, explorer },
     {
       methods: threadMethods(METHODS, { main, view }),
       backend,
@@ -138,7 +137,7 @@ function receiver(parts: Parts): CallerThread {
           post({ kind: "flushed" });
           break;
         case "access":
-          servers.changeAccess(message.access as Pick<Settings, "http" | "webSocket">);
+          servers.changeAccess(message.access as ServerSettings);
           post({ kind: "worked", on: message.kind });
           break;
         case "close":

@@ -46,8 +46,14 @@ export function loadRpcThreads({
 }: Pick<Settings, "http" | "webSocket" | "rpc">): LoadingThreads | undefined {
   const { threads: count = threadsByCores() } = rpc;
   if (count === 0 || (http === undefined && webSocket === undefined)) return undefined;
+  const loading = threadsToLoad(count);
+  loading.threads[0]?.supervised.start();
+  return loading;
+}
+
+/** Threads that load their code when they begin. */
+export function threadsToLoad(count: number): LoadingThreads {
   const threads = Array.from({ length: count }, () => new LoadingThread());
-  threads[0]?.supervised.start();
   let copier: DescriptorCopier | undefined;
   return {
     threads,

@@ -96,12 +96,12 @@ export class RpcThread {
     if (this.isClosing || this.begun === undefined) return;
     this.thread.setBusy(true);
     const { data, parts } = this.begun;
-    const { http, webSocket } = parts.listeners;
+    const { http, webSocket, explorer } = parts.listeners;
     const { ends } = this;
-    const sockets = await Promise.all([http?.descriptor(), webSocket?.descriptor()]);
+    const sockets = await Promise.all([http?.descriptor(), webSocket?.descriptor(), explorer?.descriptor()]);
     if (this.ends !== ends) return;
     this.hosts = newHosts(data, parts, (...sent) => this.send(...sent));
-    this.send({ kind: "open", data, http: sockets[0], webSocket: sockets[1] });
+    this.send({ kind: "open", data, http: sockets[0], webSocket: sockets[1], explorer: sockets[2] });
   }
 
   private receive(message: FromThread): void {
@@ -152,7 +152,7 @@ export class RpcThread {
     const { data, parts } = this.begun;
     const { held, index } = data;
     parts.interests.change(index, 0);
-    for (const memory of [held.http, held.webSocket, held.reading]) forgetHosts(memory, index);
+    for (const memory of [held.http, held.webSocket, held.explorer, held.reading]) forgetHosts(memory, index);
     forgetTotals(held.totals, index);
     const logger = parts.logger.child("rpc");
     if (this.thread.failure === undefined) {

@@ -13,7 +13,7 @@ import type { DescriptorCopier } from "./descriptorCopier.ts";
 import type { LoadingThread, LoadingThreads } from "./loadingThreads.ts";
 import { RpcThread } from "./rpcThread.ts";
 import { openSharedListener, type SharedListener } from "./sharedListener.ts";
-import type { RpcThreadData } from "./threadData.ts";
+import type { RpcThreadData, ServerName, ServerSettings } from "./threadData.ts";
 import { createThreadLines } from "./threadLines.ts";
 import type { Listeners, RpcThreadsParts } from "./threadParts.ts";
 
@@ -23,6 +23,7 @@ export interface RpcThreadsSettings {
   readonly gasCap: bigint;
   readonly http: Settings["http"];
   readonly webSocket: Settings["webSocket"];
+  readonly explorer: Settings["explorer"];
   readonly answers: RpcSettings;
   /** Public keys of the tokens that this node issues. */
   readonly issuedKeys: IssuedKeys;
@@ -30,13 +31,13 @@ export interface RpcThreadsSettings {
 
 /** JSON-RPC on threads of its own, which share one port for HTTP and one for WebSocket. */
 export interface RpcThreads {
-  readonly servers: { readonly http?: OpenPort; readonly webSocket?: OpenPort };
+  readonly servers: { readonly [Name in ServerName]?: OpenPort };
   /** Has the threads answer. Until then the port is theirs, and connections wait. Resolves when the first one does. */
   begin(): Promise<void>;
   /** Resolves when all that the threads have counted is in the metrics. */
   flushCounts(): Promise<void>;
   /** Replaces what callers may do. */
-  changeAccess(settings: Pick<Settings, "http" | "webSocket">): void;
+  changeAccess(settings: ServerSettings): void;
   close(): Promise<void>;
 }
 
@@ -45,8 +46,10 @@ type OpenPort = RpcServer;
 
 /** Why a port cannot be had, and the beginning of the names of the options for it. */
 export interface RpcThreadsError extends Err<ServerErrorCode> {
-  readonly option: "--rpc-http" | "--rpc-ws";
+  readonly option: "--rpc-http" | "--rpc-ws" | "--explorer";
 }
+
+const SERVER_NAMES: readonly ServerName[] = ["http", "webSocket", "explorer"];
 
 /** Takes the ports. */
 export async function openRpcThreads(
@@ -61,7 +64,7 @@ export async function openRpcThreads(
 }
 
 async function openListeners(
-  { http, webSocket }: RpcThreadsSettings,
+  { http, webSocket, explorer }: RpcThreadsSettings,
   threads: number,
   copier: DescriptorCopier,
 ): Promise<Result<Listeners, never> | RpcThreadsError> {
@@ -70,16 +73,22 @@ async function openListeners(
   for (const [name, option, server] of [
     ["http", "--rpc-http", http],
     ["webSocket", "--rpc-ws", webSocket],
+    ["explorer", "--explorer", explorer],
   ] as const) {
     if (server === undefined) continue;
-    const { host, port } = server;
-    const listened = await listening(
-      async () => {
-        opened[name] = await openSharedListener(host, port, counts, copier);
-      },
-      host,
-      port,
-    );
+    const { host } = server;
+    const take = (port: number): Promise<Result<void, ServerErrorCode>> =>
+      listening(
+        async () => {
+          opened[name] = await openSharedListener(host, port, counts, copier);
+        },
+        host,
+        port,
+      );
+    const wanted = await take(server.port);
+    const isOtherFine =
+      !wanted.ok && wanted.error.code === "addressInUse" && explorer?.isAnyPortFine === true;
+    const listened = isOtherFine ? await take(0) : wanted;
     if (listened.ok) continue;
     opened.http?.close();
     return { ...listened, option };
@@ -100,24 +109,22 @@ class Threads implements RpcThreads {
     threads: readonly LoadingThread[],
     listeners: Listeners,
   ) {
-    const { http, webSocket } = settings;
     this.listeners = listeners;
     this.threads = threads.map((thread) => new RpcThread(thread));
     const count = threads.length;
     const held = {
       http: createHostMemory(count),
       webSocket: createHostMemory(count),
+      explorer: createHostMemory(count),
       reading: createHostMemory(count),
       totals: createTotalsMemory(count),
     };
     const close = (): Promise<void> => this.close();
-    this.servers = {
-      ...(http && listeners.http && { http: portOf(http.host, listeners.http, held.http, close) }),
-      ...(webSocket &&
-        listeners.webSocket && {
-          webSocket: portOf(webSocket.host, listeners.webSocket, held.webSocket, close),
-        }),
+    const opened = (name: ServerName): OpenPort | undefined => {
+      const { [name]: listener } = listeners;
+      return listener && portOf(settings[name]?.host ?? "", listener, held[name], close);
     };
+    this.servers = Object.fromEntries(SERVER_NAMES.map((name) => [name, opened(name)]));
     const floors = openSharedFloors();
     floors.write(parts.pool.blockFloors);
     parts.pool.onFloorsChanged(floors.write);
@@ -151,15 +158,15 @@ class Threads implements RpcThreads {
     await Promise.all(this.threads.map((thread) => thread.flushCounts()));
   }
 
-  changeAccess({ http, webSocket }: Pick<Settings, "http" | "webSocket">): void {
-    for (const thread of this.threads) thread.tell({ kind: "access", access: { http, webSocket } });
+  changeAccess({ http, webSocket, explorer }: ServerSettings): void {
+    const access = { http, webSocket, explorer };
+    for (const thread of this.threads) thread.tell({ kind: "access", access });
   }
 
   async close(): Promise<void> {
     for (const stop of this.stops) stop();
     await Promise.all(this.threads.map((thread) => thread.close()));
-    this.listeners.http?.close();
-    this.listeners.webSocket?.close();
+    for (const name of SERVER_NAMES) this.listeners[name]?.close();
   }
 }
 
@@ -180,14 +187,14 @@ function portOf(
 }
 
 function dataOf(
-  { databasePath, spec, gasCap, http, webSocket, answers, issuedKeys }: RpcThreadsSettings,
+  { databasePath, spec, gasCap, http, webSocket, explorer, answers, issuedKeys }: RpcThreadsSettings,
   { shownHead, count, logger }: RpcThreadsParts,
   own: Pick<RpcThreadData, "index" | "held" | "floors" | "interests" | "subscriptions">,
 ): RpcThreadData {
   return {
     databasePath,
     gasCap,
-    servers: { http, webSocket },
+    servers: { http, webSocket, explorer },
     shownHead,
     // The price floors become values here: those of the shared memory take their place.
     settings: { ...answers, gasPrice: { ...answers.gasPrice } },

@@ -6,6 +6,10 @@ import type { TotalsMemory } from "../../rpc/server/sharedTotals.ts";
 import type { ToThread } from "../../rpc/threads/protocol.ts";
 import type { IssuedKeys } from "../access/access.ts";
 
+/** The servers of threads. The explorer is on a thread of its own, and its visitors keep nobody else waiting. */
+export type ServerSettings = Pick<Settings, "http" | "webSocket" | "explorer">;
+export type ServerName = keyof ServerSettings;
+
 /** What a thread that answers callers works with, known once the node is open. */
 export interface RpcThreadData {
   readonly databasePath: string;
@@ -14,7 +18,7 @@ export interface RpcThreadData {
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
   /** Without the users. */
-  readonly servers: Pick<Settings, "http" | "webSocket">;
+  readonly servers: ServerSettings;
   /** Memory of the shown head (shownHead.ts) and of the log levels. */
   readonly shownHead: SharedArrayBuffer;
   readonly logLevels: SharedArrayBuffer;
@@ -37,6 +41,7 @@ export interface RpcThreadData {
 export interface HeldMemory {
   readonly http: HostMemory;
   readonly webSocket: HostMemory;
+  readonly explorer: HostMemory;
   readonly reading: HostMemory;
   readonly totals: TotalsMemory;
 }
@@ -47,6 +52,7 @@ export interface OpenMessage {
   readonly data: RpcThreadData;
   readonly http: number | undefined;
   readonly webSocket: number | undefined;
+  readonly explorer: number | undefined;
 }
 
 /** What a thread is sent. */

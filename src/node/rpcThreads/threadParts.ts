@@ -13,6 +13,7 @@ import type { RecoverSenders } from "../../txpool/ports.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { Access } from "../access/access.ts";
 import type { SharedListener } from "./sharedListener.ts";
+import type { ServerName } from "./threadData.ts";
 
 /** What threads for callers need of the main thread. */
 export interface RpcThreadsParts {
@@ -38,10 +39,7 @@ export interface RpcThreadsParts {
 }
 
 /** The ports that are open. */
-export interface Listeners {
-  http?: SharedListener;
-  webSocket?: SharedListener;
-}
+export type Listeners = { [Name in ServerName]?: SharedListener };
 
 /** What all threads share. */
 export interface ThreadParts extends RpcThreadsParts {

@@ -1,5 +1,5 @@
 import type { ChainView } from "../../chain/view/chainView.ts";
-import type { HttpSettings, Settings, WebSocketSettings } from "../../config/settings.ts";
+import type { ExplorerSettings, HttpSettings, WebSocketSettings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
@@ -22,7 +22,7 @@ import type { EventFeed } from "../../rpc/threads/eventFeed.ts";
 import type { MainThread } from "../../rpc/threads/mainThread.ts";
 import { serverGate } from "../access/serverGate.ts";
 import { httpServerSettings, offered, webSocketServerSettings } from "../callerAccess.ts";
-import type { OpenMessage, RpcThreadData } from "./threadData.ts";
+import type { OpenMessage, RpcThreadData, ServerName, ServerSettings } from "./threadData.ts";
 
 export interface ThreadServerParts {
   readonly methods: readonly RpcMethod[];
@@ -44,20 +44,21 @@ export interface ThreadServers {
   /** Why one of them is not open. */
   readonly failure: string | undefined;
   /** Replaces what callers may do. */
-  changeAccess(access: Pick<Settings, "http" | "webSocket">): void;
+  changeAccess(access: ServerSettings): void;
 }
 
 /** Opens the servers on sockets that listen already. */
 export async function openThreadServers(
   data: RpcThreadData,
-  sockets: Pick<OpenMessage, "http" | "webSocket">,
+  sockets: Pick<OpenMessage, ServerName>,
   parts: ThreadServerParts,
 ): Promise<ThreadServers> {
-  let access: Pick<Settings, "http" | "webSocket"> = data.servers;
-  const { http, webSocket } = sockets;
+  let access = data.servers;
+  const { http, webSocket, explorer } = sockets;
   const opened = [
     http === undefined ? undefined : await openHttp(data, http, () => access.http, parts),
     webSocket === undefined ? undefined : await openWebSocket(data, webSocket, () => access.webSocket, parts),
+    explorer === undefined ? undefined : await openExplorer(data, explorer, () => access.explorer, parts),
   ];
   return {
     open: opened.flatMap((server) => (server?.ok === true ? [server.value] : [])),
@@ -98,21 +99,10 @@ function openWebSocket(
   access: () => WebSocketSettings | undefined,
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, view, main, reader, feed, totals, onLost, logger, metrics } = parts;
+  const { methods, backend, main, reader, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
   const current = (): WebSocketSettings => access() ?? configured;
-  const newest = new Int32Array(data.subscriptions);
-  const subscriptions = createSubscriptionMethods({
-    chain: view,
-    pool: feed.pool,
-    onSyncChanged: feed.onSyncChanged,
-    logger,
-    metrics,
-    nextId: () => Atomics.add(newest, 0, 1) + 1,
-    criteria: totals.criteria,
-    onLost,
-  });
-  const offer = offered([...methods, ...subscriptions], current);
+  const offer = offered([...methods, ...subscriptionsOf(data, parts)], current);
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
   const shared = shareHosts(data.held.webSocket, data.index);
   const settings = {
@@ -129,6 +119,48 @@ function openWebSocket(
     totals,
     logger,
     metrics,
+  });
+}
+
+/** The explorer, on a thread that has no other server. */
+async function openExplorer(
+  data: RpcThreadData,
+  descriptor: number,
+  access: () => ExplorerSettings | undefined,
+  parts: ThreadServerParts,
+): Promise<Result<RpcServer, ServerErrorCode>> {
+  const configured = expectDefined(data.servers.explorer, "the settings of the explorer");
+  const { host, port, maxConnections, maxConnectionsPerAddress, proxyAddresses } = configured;
+  // Not loaded by the other threads.
+  const { openExplorerServer } = await import("../../explorer/server.ts");
+  const settings = {
+    host,
+    port,
+    descriptor,
+    maxActiveConnections: maxConnections,
+    maxConnectionsPerAddress,
+    proxyAddresses,
+    shared: shareHosts(data.held.explorer, data.index),
+    allowedHosts: () => (access() ?? configured).hostAllowlist,
+  };
+  const methods = [...parts.methods, ...subscriptionsOf(data, parts)];
+  return openExplorerServer(settings, { ...parts, methods });
+}
+
+function subscriptionsOf(
+  data: RpcThreadData,
+  { view, feed, totals, onLost, logger, metrics }: ThreadServerParts,
+): readonly RpcMethod[] {
+  const newest = new Int32Array(data.subscriptions);
+  return createSubscriptionMethods({
+    chain: view,
+    pool: feed.pool,
+    onSyncChanged: feed.onSyncChanged,
+    logger,
+    metrics,
+    nextId: () => Atomics.add(newest, 0, 1) + 1,
+    criteria: totals.criteria,
+    onLost,
   });
 }
 

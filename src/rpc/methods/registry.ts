@@ -74,6 +74,7 @@ import {
 import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ethSimulateV1 } from "./eth/simulateV1.ts";
+import { ibftGetRounds } from "./ibft/getRounds.ts";
 import { ibftGetSignerMetrics } from "./ibft/getSignerMetrics.ts";
 import { ibftGetValidatorsByBlockHash, ibftGetValidatorsByBlockNumber } from "./ibft/getValidators.ts";
 import { ibftStatus } from "./ibft/status.ts";
@@ -196,6 +197,7 @@ export const METHODS: readonly RpcMethod[] = [
   ethUninstallFilter,
   ibftDiscardValidatorVote,
   ibftGetPendingVotes,
+  ibftGetRounds,
   ibftGetSignerMetrics,
   ibftGetValidatorsByBlockHash,
   ibftGetValidatorsByBlockNumber,

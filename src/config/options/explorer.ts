@@ -1,0 +1,26 @@
+import { hostType, integerType, portType, switchType } from "../valueTypes.ts";
+import { option } from "./option.ts";
+
+const served = { group: "Explorer", requires: "explorer-enabled" } as const;
+
+export const EXPLORER_OPTIONS = {
+  "explorer-enabled": option({
+    group: "Explorer",
+    type: switchType,
+    default: false,
+    help: "Serve a page that shows the chain: blocks, transactions, accounts, contracts, validators.",
+  }),
+  "explorer-host": option({
+    ...served,
+    type: hostType,
+    default: "127.0.0.1",
+    help: "Address to listen on; --host-allowlist applies here, too.",
+  }),
+  "explorer-port": option({ ...served, type: portType, default: 8549, help: "Port to listen on." }),
+  "explorer-max-active-connections": option({
+    ...served,
+    type: integerType({ label: "<COUNT>", unit: "connections", min: 1n }),
+    default: 200,
+    help: "Largest number of connections. A visitor takes one or two.",
+  }),
+} as const;

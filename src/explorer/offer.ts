@@ -1,0 +1,142 @@
+import { toQuantity } from "../primitives/quantity.ts";
+import { decodeParams } from "../rpc/decodeParams.ts";
+import { ERRORS, RpcError } from "../rpc/errors/errors.ts";
+import type { Answer, CallContext, RpcMethod } from "../rpc/method.ts";
+import { isObject } from "../rpc/parameters/parameters.ts";
+import type { RpcBackend } from "../rpc/ports.ts";
+import type { Budget } from "./budget.ts";
+import { CALL_GAS } from "./limits.ts";
+
+/** What a method costs a visitor, and which of its parameters are offered. */
+interface Offer {
+  /** In units of a plain read. */
+  readonly cost: number;
+  /** The parameters to run with; undefined for those that are not offered. As they came, if not given. */
+  readonly admit?: (params: readonly unknown[]) => readonly unknown[] | undefined;
+}
+
+const READ: Offer = { cost: 1 };
+const CALL: Offer = { cost: 5 };
+const SEARCH: Offer = { cost: 10 };
+const TRACE: Offer = { cost: 25 };
+
+/** Tracers whose answers are as long as what happened. Those of each instruction take a thousand times as many bytes. */
+const OFFERED_TRACERS: ReadonlySet<unknown> = new Set(["callTracer", "prestateTracer"]);
+
+/**
+ * The fixed list of methods that the explorer's port answers, whatever groups the other ports offer. All of them read. Raw
+ * transactions are not taken: a visitor's wallet sends what it signs by the node that it knows.
+ */
+const OFFERED: ReadonlyMap<string, Offer> = new Map<string, Offer>([
+  ...each(READ, [
+    "eth_blockNumber",
+    "eth_chainId",
+    "eth_gasPrice",
+    "eth_getBalance",
+    "eth_getBlockByHash",
+    "eth_getBlockByNumber",
+    "eth_getBlockTransactionCountByHash",
+    "eth_getBlockTransactionCountByNumber",
+    "eth_getCode",
+    "eth_getStorageAt",
+    "eth_getTransactionByBlockHashAndIndex",
+    "eth_getTransactionByBlockNumberAndIndex",
+    "eth_getTransactionByHash",
+    "eth_getTransactionCount",
+    "eth_getTransactionReceipt",
+    "eth_maxPriorityFeePerGas",
+    "eth_syncing",
+    "eth_unsubscribe",
+    "explorer_getIndexStatus",
+    "explorer_getNodeStatus",
+    "explorer_getToken",
+    "ibft_getValidatorsByBlockHash",
+    "ibft_getValidatorsByBlockNumber",
+    "ibft_status",
+    "net_listening",
+    "net_peerCount",
+    "net_version",
+    "ots_getApiLevel",
+    "ots_getBlockDetails",
+    "ots_getBlockDetailsByHash",
+    "ots_hasCode",
+    "rpc_modules",
+    "txpool_status",
+    "web3_clientVersion",
+    "web3_sha3",
+  ]),
+  ...each(CALL, [
+    "eth_feeHistory",
+    "eth_getBlockReceipts",
+    "ibft_getRounds",
+    "explorer_getTokenHolders",
+    "explorer_getTokenTransfers",
+    "explorer_getTokensOf",
+    "explorer_getTransfersOfToken",
+    "ots_getBlockTransactions",
+    "ots_getContractCreator",
+    "ots_getTransactionBySenderAndNonce",
+  ]),
+  ...each(SEARCH, ["eth_getLogs", "ots_searchTransactionsAfter", "ots_searchTransactionsBefore"]),
+  ...each(TRACE, ["ots_getInternalOperations", "ots_getTransactionError", "ots_traceTransaction"]),
+  ...each({ ...CALL, admit: withGasLimit }, ["eth_call", "eth_estimateGas"]),
+  ["eth_subscribe", { ...CALL, admit: (params) => (params[0] === "newHeads" ? params : undefined) }],
+  ["debug_traceTransaction", { ...TRACE, admit: withShortTracer }],
+]);
+
+/** Bounds the gas of a simulated call, also where it names none. */
+function withGasLimit(params: readonly unknown[]): readonly unknown[] {
+  const [call, ...others] = params;
+  if (!isObject(call)) return params;
+  const { gas } = call;
+  const isWithin = typeof gas === "string" && /^0x[0-9a-f]{1,16}$/i.test(gas) && BigInt(gas) <= CALL_GAS;
+  return isWithin ? params : [{ ...call, gas: toQuantity(CALL_GAS) }, ...others];
+}
+
+function withShortTracer(params: readonly unknown[]): readonly unknown[] | undefined {
+  const [, options] = params;
+  return isObject(options) && OFFERED_TRACERS.has(options["tracer"]) ? params : undefined;
+}
+
+function each(offer: Offer, names: readonly string[]): (readonly [string, Offer])[] {
+  return names.map((name) => [name, offer]);
+}
+
+/** Those of the methods that visitors may call, as far as their budget goes. */
+export function offeredMethods(methods: readonly RpcMethod[], budget: Budget): readonly RpcMethod[] {
+  return methods.flatMap((method) => {
+    const offer = OFFERED.get(method.name);
+    return offer === undefined ? [] : [withinBudget(method, offer, budget)];
+  });
+}
+
+function withinBudget(
+  method: RpcMethod,
+  { cost, admit = (params) => params }: Offer,
+  budget: Budget,
+): RpcMethod {
+  const run = method.runUndecoded ?? ((params, context) => runDecoded(method, params, context));
+  return {
+    ...method,
+    runUndecoded(params, context) {
+      const admitted = admit(params);
+      if (admitted === undefined) return NOT_OFFERED;
+      return budget.spend(context.remoteHost, cost) ? run(admitted, context) : OVER_BUDGET;
+    },
+  };
+}
+
+const NOT_OFFERED = new RpcError(ERRORS.methodNotEnabled.code, "The explorer does not offer this");
+const OVER_BUDGET = new RpcError(
+  ERRORS.tooManyCalls.code,
+  "Too many requests to the explorer. Try again later.",
+);
+
+function runDecoded(
+  method: RpcMethod,
+  params: readonly unknown[],
+  context: CallContext<RpcBackend>,
+): Answer | Promise<Answer> {
+  const values = decodeParams(method, params);
+  return values instanceof RpcError ? values : method.run(values, context);
+}

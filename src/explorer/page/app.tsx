@@ -1,0 +1,98 @@
+import type { ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { call } from "./chain/connection.ts";
+import { useLoaded } from "./chain/hooks.ts";
+import { ConnectionNotice } from "./parts/notices.tsx";
+import { Search } from "./parts/search.tsx";
+import { ThemeSwitch } from "./parts/themeSwitch.tsx";
+import { type Route, useRoute } from "./router.ts";
+import { Home } from "./views/home.tsx";
+import { NotFound } from "./views/notFound.tsx";
+
+/** What a page gets: the parts of the path after its name, and the query. */
+export interface ViewProps {
+  readonly route: Route;
+}
+
+interface View {
+  readonly title: string;
+  readonly component: ComponentType<ViewProps>;
+}
+
+/** The pages by the first part of their path. A page is added here, and its link, if it has one, in NAVIGATION. */
+const VIEWS: Readonly<Record<string, View>> = {
+  "": { title: "Overview", component: Home },
+};
+
+const NAVIGATION = [{ path: "/", name: "Overview" }];
+
+const NOT_FOUND: View = { title: "Not found", component: NotFound };
+
+export function App() {
+  const route = useRoute();
+  const { title, component: Component } = viewOf(route);
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  const path = route.parts.join("/");
+
+  useEffect(() => {
+    document.title = `${title} · Ibex explorer`;
+    // Where a reader is after following a link; the first page begins at its top.
+    if (!isFirst.current) main.current?.focus();
+    isFirst.current = false;
+  }, [path]);
+
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <Header current={route.parts[0] ?? ""} />
+      <main id="main" ref={main} tabIndex={-1}>
+        <ConnectionNotice />
+        <Component route={route} key={path} />
+      </main>
+      <Footer />
+    </>
+  );
+}
+
+function viewOf({ parts: [name = ""] }: Route): View {
+  return (Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined) ?? NOT_FOUND;
+}
+
+function Header({ current }: { readonly current: string }) {
+  return (
+    <header class="top">
+      <div class="top-inner">
+        <a class="brand" href="/">
+          <img src="/favicon.svg" alt="" width="26" height="26" />
+          <span>Ibex</span>
+        </a>
+        <nav aria-label="Pages">
+          {NAVIGATION.map(({ path, name }) => (
+            <a key={path} href={path} aria-current={path === `/${current}` ? "page" : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <Search />
+        <ThemeSwitch />
+      </div>
+    </header>
+  );
+}
+
+function Footer() {
+  const version = useLoaded(() => call<string>("web3_clientVersion"), []);
+  const chainId = useLoaded(() => call<string>("eth_chainId"), []);
+  return (
+    <footer class="bottom">
+      <p>
+        {chainId.value !== undefined && `Chain ${Number(chainId.value)}`}
+        {version.value !== undefined && ` · ${version.value}`}
+      </p>
+      <p>Everything here comes from this node. No other service is asked.</p>
+    </footer>
+  );
+}

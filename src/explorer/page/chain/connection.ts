@@ -1,0 +1,117 @@
+/** JSON-RPC over one WebSocket to the node that served the page. */
+
+export interface CallError extends Error {
+  /** Of JSON-RPC. */
+  readonly code: number;
+  /** Such as the bytes that a contract reverted with. */
+  readonly data: unknown;
+}
+
+export type ConnectionState = "connecting" | "open" | "lost";
+
+interface WaitingCall {
+  readonly text: string;
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Pauses between two attempts: the first soon, for a node that restarts. */
+const SHORTEST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 4_000;
+
+/**
+ * Calls wait until the connection is open, and are sent again on the next one when it breaks: all of them read, so one that
+ * was answered twice has done nothing twice.
+ */
+class Connection {
+  state: ConnectionState = "connecting";
+  private readonly url: string;
+  private socket: WebSocket | undefined;
+  private nextId = 1;
+  private pauseMs = SHORTEST_PAUSE_MS;
+  private readonly waiting = new Map<number, WaitingCall>();
+  private readonly stateListeners = new Set<() => void>();
+  private readonly headListeners = new Set<() => void>();
+
+  constructor(url: string) {
+    this.url = url;
+    this.connect();
+  }
+
+  call<T>(method: string, params: readonly unknown[] = []): Promise<T> {
+    const id = this.nextId++;
+    const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+    return new Promise<unknown>((resolve, reject) => {
+      this.waiting.set(id, { text, resolve, reject });
+      if (this.state === "open") this.socket?.send(text);
+    }) as Promise<T>;
+  }
+
+  onState(listener: () => void): () => void {
+    this.stateListeners.add(listener);
+    return () => this.stateListeners.delete(listener);
+  }
+
+  /** Calls `listener` for each new head, and when the connection is open again. */
+  onHead(listener: () => void): () => void {
+    this.headListeners.add(listener);
+    return () => this.headListeners.delete(listener);
+  }
+
+  private connect(): void {
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.onopen = () => this.opened(socket);
+    socket.onmessage = ({ data }) => this.receive(String(data));
+    socket.onclose = () => this.closed();
+  }
+
+  private opened(socket: WebSocket): void {
+    this.pauseMs = SHORTEST_PAUSE_MS;
+    this.change("open");
+    for (const { text } of this.waiting.values()) socket.send(text);
+    void this.call("eth_subscribe", ["newHeads"]).catch(() => undefined);
+    this.tellHead();
+  }
+
+  private closed(): void {
+    this.change("lost");
+    setTimeout(() => this.connect(), this.pauseMs);
+    this.pauseMs = Math.min(2 * this.pauseMs, LONGEST_PAUSE_MS);
+  }
+
+  private receive(text: string): void {
+    const message: unknown = JSON.parse(text);
+    if (!isRecord(message)) return;
+    if (message["method"] === "eth_subscription") {
+      this.tellHead();
+      return;
+    }
+    const call = this.waiting.get(Number(message["id"]));
+    if (call === undefined) return;
+    this.waiting.delete(Number(message["id"]));
+    if (isRecord(message["error"])) call.reject(errorOf(message["error"]));
+    else call.resolve(message["result"]);
+  }
+
+  private change(state: ConnectionState): void {
+    this.state = state;
+    for (const listener of this.stateListeners) listener();
+  }
+
+  private tellHead(): void {
+    for (const listener of this.headListeners) listener();
+  }
+}
+
+function errorOf({ code, message, data }: Record<string, unknown>): CallError {
+  return Object.assign(new Error(String(message)), { code: Number(code), data });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+export const connection = new Connection(location.origin.replace(/^http/, "ws"));
+
+export const call: Connection["call"] = (method, params) => connection.call(method, params);

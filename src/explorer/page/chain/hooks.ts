@@ -1,0 +1,45 @@
+import { useEffect, useState } from "preact/hooks";
+import { type ConnectionState, connection } from "./connection.ts";
+
+/** What was asked for: not there yet, there, or why it is not. An older value stays until the next one comes. */
+export interface Loaded<T> {
+  readonly value: T | undefined;
+  readonly error: Error | undefined;
+  readonly isLoading: boolean;
+}
+
+/** Loads again whenever one of `keys` changes; what an earlier load brings afterwards is dropped. */
+export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
+  const [loaded, setLoaded] = useState<Loaded<T>>({ value: undefined, error: undefined, isLoading: true });
+  useEffect(() => {
+    let isCurrent = true;
+    setLoaded(({ value, error }) => ({ value, error, isLoading: true }));
+    load().then(
+      (value) => isCurrent && setLoaded({ value, error: undefined, isLoading: false }),
+      (error: Error) => isCurrent && setLoaded({ value: undefined, error, isLoading: false }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, keys);
+  return loaded;
+}
+
+/** The time in milliseconds, anew each second. */
+export function useNow(): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+export function useConnectionState(): ConnectionState {
+  const [state, setState] = useState(connection.state);
+  useEffect(() => {
+    setState(connection.state);
+    return connection.onState(() => setState(connection.state));
+  }, []);
+  return state;
+}

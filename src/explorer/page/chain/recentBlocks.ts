@@ -1,0 +1,113 @@
+import { useEffect, useState } from "preact/hooks";
+import { call, connection } from "./connection.ts";
+
+/** A block as the charts and lists show it. */
+export interface RecentBlock {
+  readonly number: number;
+  readonly hash: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly proposer: string;
+  readonly round: number;
+  readonly gasUsed: number;
+  readonly gasLimit: number;
+  readonly transactions: number;
+}
+
+/** A row of ibft_getRounds. */
+export interface RoundRow {
+  readonly number: string;
+  readonly hash: string;
+  readonly timestamp: string;
+  readonly proposer: string;
+  readonly round: string;
+  readonly validatorCount: string;
+  readonly vote: { readonly address: string; readonly kind: "add" | "drop" } | null;
+  readonly gasUsed: string;
+  readonly gasLimit: string;
+}
+
+/** Blocks that are kept, the newest first. */
+const KEPT_BLOCKS = 100;
+/** Shortest time between two looks at the head: a node that catches up has hundreds a second. */
+const PAUSE_MS = 250;
+
+/** The newest blocks, which follow the head without reload. */
+class RecentBlocks {
+  blocks: readonly RecentBlock[] = [];
+  private readonly listeners = new Set<() => void>();
+  private isLooking = false;
+  private isBehind = false;
+
+  constructor() {
+    connection.onHead(() => this.look());
+  }
+
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private look(): void {
+    this.isBehind = true;
+    if (!this.isLooking) void this.follow();
+  }
+
+  private async follow(): Promise<void> {
+    this.isLooking = true;
+    while (this.isBehind) {
+      this.isBehind = false;
+      try {
+        await this.update();
+      } catch {
+        // The next head, or the next connection, looks again.
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    this.isLooking = false;
+  }
+
+  private async update(): Promise<void> {
+    const newest = Number(await call<string>("eth_blockNumber"));
+    const [known] = this.blocks;
+    // One that is known already shows whether the chain was rewound meanwhile.
+    const missing = known === undefined ? KEPT_BLOCKS : newest - known.number + 1;
+    const count = missing < 1 || missing > KEPT_BLOCKS ? KEPT_BLOCKS : missing;
+    const rows = await call<readonly RoundRow[]>("ibft_getRounds", [hexOf(newest), hexOf(count)]);
+    const isSame = known !== undefined && rows.at(-1)?.hash === known.hash;
+    const added = await Promise.all((isSame ? rows.slice(0, -1) : rows).map(withTransactions));
+    if (isSame && added.length === 0) return;
+    this.blocks = [...added, ...(isSame ? this.blocks : [])].slice(0, KEPT_BLOCKS);
+    for (const listener of this.listeners) listener();
+  }
+}
+
+async function withTransactions(row: RoundRow): Promise<RecentBlock> {
+  const count = await call<string | null>("eth_getBlockTransactionCountByNumber", [row.number]);
+  return {
+    number: Number(row.number),
+    hash: row.hash,
+    timestamp: Number(row.timestamp),
+    proposer: row.proposer,
+    round: Number(row.round),
+    gasUsed: Number(row.gasUsed),
+    gasLimit: Number(row.gasLimit),
+    transactions: Number(count ?? 0),
+  };
+}
+
+function hexOf(number: number): string {
+  return `0x${number.toString(16)}`;
+}
+
+const recent = new RecentBlocks();
+
+/** The newest blocks, the newest first; rendered anew when there are more. */
+export function useRecentBlocks(): readonly RecentBlock[] {
+  const [blocks, setBlocks] = useState(recent.blocks);
+  useEffect(() => {
+    setBlocks(recent.blocks);
+    return recent.onChange(() => setBlocks(recent.blocks));
+  }, []);
+  return blocks;
+}

@@ -1,0 +1,76 @@
+import type { RecentBlock } from "./recentBlocks.ts";
+
+/** The members of ibft_status that the page reads. */
+export interface ConsensusStatus {
+  readonly mode: string;
+  readonly address: string;
+  readonly isValidator: boolean;
+  readonly height: string | null;
+  readonly round: string | null;
+  readonly proposer: string | null;
+  readonly phase: string | null;
+  readonly quorum: string;
+  readonly validators: readonly {
+    readonly address: string;
+    readonly isSelf: boolean;
+    readonly isProposer: boolean;
+    readonly isHeard: boolean | null;
+    readonly missedTurns: string;
+    readonly lastHeard: { readonly agoMs: number; readonly kind: string } | null;
+  }[];
+  readonly validatorVotes: {
+    readonly needed: string;
+    readonly expireAtBlock: string | null;
+    readonly outstanding: readonly {
+      readonly address: string;
+      readonly add: readonly string[];
+      readonly drop: readonly string[];
+    }[];
+  };
+}
+
+/** What the newest blocks tell about a validator. */
+export interface Turns {
+  readonly proposed: number;
+  /** Of its newest block among them. */
+  readonly last: RecentBlock | undefined;
+  readonly missed: number;
+}
+
+/**
+ * Who proposed and who missed turns. Validators propose in the order of their addresses, one after the proposer of the block
+ * before, and each round that decides nothing passes the turn on (ibft2.md#proposer). Blocks are the newest first, and each
+ * must have had these validators.
+ */
+export function turnsOf(
+  validators: readonly string[],
+  blocks: readonly RecentBlock[],
+): ReadonlyMap<string, Turns> {
+  const missed = new Map<string, number>();
+  for (const [index, block] of blocks.entries()) {
+    const parent = blocks[index + 1];
+    if (parent === undefined) continue;
+    for (const validator of passedOver(validators, parent.proposer, block.round))
+      missed.set(validator, (missed.get(validator) ?? 0) + 1);
+  }
+  return new Map(
+    validators.map((validator) => {
+      const own = blocks.filter(({ proposer }) => proposer === validator);
+      return [validator, { proposed: own.length, last: own[0], missed: missed.get(validator) ?? 0 }];
+    }),
+  );
+}
+
+/** The proposers of the rounds before the one that decided. */
+function passedOver(validators: readonly string[], previous: string, round: number): readonly string[] {
+  const first = firstProposer(validators, previous);
+  return Array.from({ length: Math.min(round, validators.length) }, (_, passed) => {
+    return validators[(first + passed) % validators.length] ?? "";
+  });
+}
+
+/** Position of the proposer of round 0 after a block of `previous`. Addresses are in lower case. */
+export function firstProposer(validators: readonly string[], previous: string): number {
+  const following = validators.findIndex((validator) => validator > previous);
+  return Math.max(0, following);
+}

@@ -1,0 +1,28 @@
+import type { ComponentChildren } from "preact";
+import { showNumber, showShortHex } from "../format.ts";
+import { AccountMark } from "./accountMark.tsx";
+
+/** Links to what the chain has. Long hashes are cut by default; the whole one is in the title. */
+
+export function BlockLink({ number }: { readonly number: number }) {
+  return <a href={`/block/${number}`}>{showNumber(number)}</a>;
+}
+
+export function AccountLink({
+  address,
+  isWhole = false,
+  children,
+}: {
+  readonly address: string;
+  readonly isWhole?: boolean;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <a class="account" href={`/address/${address}`} title={address}>
+      <AccountMark address={address} />
+      <span class={children === undefined ? "hex" : ""}>
+        {children ?? (isWhole ? address : showShortHex(address))}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,60 @@
+import { useEffect, useRef } from "preact/hooks";
+import type uPlot from "uplot";
+import { onThemeChange } from "../theme.ts";
+
+export interface PlotData {
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+}
+
+export interface PlotProps extends PlotData {
+  /** What it shows, for those who do not see it. */
+  readonly label: string;
+  readonly kind?: "bars" | "line";
+  readonly height?: number;
+  /** Names a value of y under the pointer, and at the axis. */
+  readonly show: (value: number) => string;
+}
+
+/** A small plot. The library comes after the rest of the page. */
+export function Plot({ x, y, label, kind = "bars", height = 120, show }: PlotProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | undefined>(undefined);
+  const newest = useRef<PlotData>({ x, y });
+  newest.current = { x, y };
+
+  useEffect(() => {
+    let isGone = false;
+    let stop = (): void => undefined;
+    void import("./drawPlot.ts").then(({ drawPlot }) => {
+      const { current: element } = place;
+      if (isGone || element === null) return;
+      const draw = (): void => {
+        plot.current?.destroy();
+        plot.current = drawPlot(element, newest.current, { kind, height, show });
+      };
+      draw();
+      const offTheme = onThemeChange(draw);
+      const resizing = new ResizeObserver(() => {
+        plot.current?.setSize({ width: element.clientWidth, height });
+      });
+      resizing.observe(element);
+      stop = () => {
+        offTheme();
+        resizing.disconnect();
+        plot.current?.destroy();
+        plot.current = undefined;
+      };
+    });
+    return () => {
+      isGone = true;
+      stop();
+    };
+  }, [kind, height]);
+
+  useEffect(() => {
+    plot.current?.setData([[...x], [...y]]);
+  }, [x, y]);
+
+  return <div class="plot" ref={place} role="img" aria-label={label} style={{ minHeight: `${height}px` }} />;
+}

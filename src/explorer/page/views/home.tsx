@@ -1,0 +1,177 @@
+import { call } from "../chain/connection.ts";
+import { useLoaded, useNow } from "../chain/hooks.ts";
+import { type RecentBlock, useRecentBlocks } from "../chain/recentBlocks.ts";
+import { showDuration, showNumber, showPercent, showShort } from "../format.ts";
+import { Age } from "../parts/age.tsx";
+import { AccountLink, BlockLink } from "../parts/links.tsx";
+import { Figure, Panel } from "../parts/panel.tsx";
+import { Plot } from "../parts/plot.tsx";
+import { Validators } from "./validators.tsx";
+
+/** Blocks in the plots. */
+const PLOTTED = 60;
+const LISTED = 12;
+
+/** The chain as it goes on. */
+export function Home() {
+  const all = useRecentBlocks();
+  const [newest] = all;
+  // Nobody proposed the genesis block, and it may be of any time.
+  const blocks = all.filter(({ number }) => number > 0);
+  return (
+    <article class="page">
+      <Headline newest={newest} />
+      <Figures blocks={blocks} />
+      {blocks.length > 0 && (
+        <>
+          <div class="columns">
+            <Plots blocks={blocks.slice(0, PLOTTED)} />
+          </div>
+          <Validators blocks={blocks} />
+          <NewestBlocks blocks={all.slice(0, LISTED)} />
+        </>
+      )}
+    </article>
+  );
+}
+
+function Headline({ newest }: { readonly newest: RecentBlock | undefined }) {
+  const seconds = useNow() / 1_000 - (newest?.timestamp ?? 0);
+  return (
+    <header class="headline">
+      <p class="kicker">Height</p>
+      <h1 class="height">{newest === undefined ? "…" : showNumber(newest.number)}</h1>
+      <p class="since">
+        {newest === undefined ? "Asking the node" : `Last block ${showDuration(seconds)} ago`}
+        {newest !== undefined && newest.number > 0 && (
+          <>
+            {" by "}
+            <AccountLink address={newest.proposer} />
+          </>
+        )}
+      </p>
+    </header>
+  );
+}
+
+function Figures({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
+  const [newest] = blocks;
+  // Anew with each block.
+  const height = newest?.number;
+  const peers = useLoaded(() => call<string>("net_peerCount"), [height]);
+  const pool = useLoaded(() => call<PoolStatus>("txpool_status"), [height]);
+  const transactions = blocks.slice(0, PLOTTED).reduce((sum, block) => sum + block.transactions, 0);
+  const spacing = spacingOf(blocks.slice(0, PLOTTED));
+  const perSecond = spacing === undefined ? 0 : transactions / (spacing * Math.min(PLOTTED, blocks.length));
+  return (
+    <dl class="figures">
+      <Figure name="Block time" note={`mean of ${Math.min(PLOTTED, blocks.length)} blocks`}>
+        {spacing === undefined ? "–" : `${spacing.toFixed(1)} s`}
+      </Figure>
+      <Figure name="Transactions" note="a second">
+        {perSecond < 10 ? perSecond.toFixed(1) : showNumber(perSecond)}
+      </Figure>
+      <Figure name="Gas used" note={newest && `of ${showShort(newest.gasLimit)}`}>
+        {newest === undefined ? "–" : showPercent(newest.gasUsed, newest.gasLimit)}
+      </Figure>
+      <Figure name="Pool" note={`pending${queuedNote(pool.value)}`}>
+        {pool.value === undefined ? "–" : showNumber(Number(pool.value.pending))}
+      </Figure>
+      <Figure name="Peers" note={peers.error === undefined ? "connected" : "peer-to-peer is off"}>
+        {peers.value === undefined ? "–" : showNumber(Number(peers.value))}
+      </Figure>
+    </dl>
+  );
+}
+
+interface PoolStatus {
+  readonly pending: string;
+  readonly queued: string;
+}
+
+function queuedNote(pool: PoolStatus | undefined): string {
+  const queued = Number(pool?.queued ?? 0);
+  return queued === 0 ? "" : `, ${showNumber(queued)} queued`;
+}
+
+/** Seconds between two blocks, on average. */
+function spacingOf(blocks: readonly RecentBlock[]): number | undefined {
+  const first = blocks.at(-1);
+  const [last] = blocks;
+  if (first === undefined || last === undefined || first === last) return undefined;
+  return (last.timestamp - first.timestamp) / (last.number - first.number);
+}
+
+function Plots({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
+  const inOrder = blocks.toReversed();
+  const x = inOrder.map(({ number }) => number);
+  const transactions = inOrder.map((block) => block.transactions);
+  const gas = inOrder.map((block) => block.gasUsed);
+  const span = `the last ${blocks.length} blocks`;
+  return (
+    <>
+      <Panel title="Transactions per block">
+        <Plot
+          x={x}
+          y={transactions}
+          show={showShort}
+          label={`Transactions in each of ${span}: at most ${showNumber(Math.max(...transactions))}`}
+        />
+      </Panel>
+      <Panel title="Gas per block">
+        <Plot
+          x={x}
+          y={gas}
+          show={showShort}
+          label={`Gas used by each of ${span}: at most ${showNumber(Math.max(...gas))}`}
+        />
+      </Panel>
+    </>
+  );
+}
+
+function NewestBlocks({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
+  return (
+    <Panel title="Newest blocks">
+      <div class="scroll">
+        <table>
+          <caption class="hidden">The newest blocks, the newest first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Block</th>
+              <th scope="col">Age</th>
+              <th scope="col" class="number">
+                Transactions
+              </th>
+              <th scope="col" class="number">
+                Gas used
+              </th>
+              <th scope="col">Proposer</th>
+              <th scope="col" class="number">
+                Round
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {blocks.map((block) => (
+              <tr key={block.hash}>
+                <td>
+                  <BlockLink number={block.number} />
+                </td>
+                <td>
+                  <Age timestamp={block.timestamp} />
+                </td>
+                <td class="number">{showNumber(block.transactions)}</td>
+                <td class="number">{showPercent(block.gasUsed, block.gasLimit)}</td>
+                <td>
+                  <AccountLink address={block.proposer} />
+                </td>
+                <td class="number">{block.round}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}

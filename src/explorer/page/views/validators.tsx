@@ -1,0 +1,110 @@
+import { call } from "../chain/connection.ts";
+import { useLoaded } from "../chain/hooks.ts";
+import type { RecentBlock } from "../chain/recentBlocks.ts";
+import { type ConsensusStatus, firstProposer, type Turns, turnsOf } from "../chain/validators.ts";
+import { showNumber, showPercent } from "../format.ts";
+import { hueOf } from "../parts/accountMark.tsx";
+import { Age } from "../parts/age.tsx";
+import { AccountLink } from "../parts/links.tsx";
+import { Panel } from "../parts/panel.tsx";
+
+/** Blocks in the strip of turns. */
+const STRIP = 48;
+
+/** The validators in the order of their turns, who proposed, and who is silent. */
+export function Validators({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
+  const [newest] = blocks;
+  const height = newest?.number;
+  const validators = useLoaded(
+    () => call<readonly string[] | null>("ibft_getValidatorsByBlockNumber", ["latest"]),
+    [height],
+  );
+  const status = useLoaded(() => call<ConsensusStatus>("ibft_status"), [height]);
+  const sorted = (validators.value ?? []).toSorted();
+  if (newest === undefined || sorted.length === 0) return null;
+  const turns = turnsOf(sorted, blocks);
+  const next = sorted[firstProposer(sorted, newest.proposer)];
+  return (
+    <Panel
+      title="Validators in turn"
+      aside={sorted.length === 1 ? "one validator" : `${sorted.length} validators`}
+    >
+      <Strip blocks={blocks.slice(0, STRIP)} />
+      <ul class="validators">
+        {sorted.map((address) => (
+          <Validator
+            key={address}
+            address={address}
+            turns={turns.get(address)}
+            share={showPercent(turns.get(address)?.proposed ?? 0, blocks.length)}
+            isNext={address === next}
+            isSilent={isSilent(address, status.value, turns.get(address), newest, sorted.length)}
+          />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** A cell for each of the newest blocks in the colour of its proposer; a block that took more than one round is marked. */
+function Strip({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
+  const late = blocks.filter(({ round }) => round > 0).length;
+  const label = `Proposers of the last ${blocks.length} blocks; ${late === 0 ? "all were decided in their first round" : `${late} took more than one round`}`;
+  return (
+    <div class="strip" role="img" aria-label={label}>
+      {blocks.toReversed().map(({ number, proposer, round }) => (
+        <span
+          key={number}
+          class={round > 0 ? "late" : ""}
+          style={{ "--hue": String(hueOf(proposer)) }}
+          title={`Block ${number}, round ${round}, ${proposer}`}
+        />
+      ))}
+    </div>
+  );
+}
+
+function Validator({
+  address,
+  turns,
+  share,
+  isNext,
+  isSilent,
+}: {
+  readonly address: string;
+  readonly turns: Turns | undefined;
+  readonly share: string;
+  readonly isNext: boolean;
+  readonly isSilent: boolean;
+}) {
+  const missed = turns?.missed ?? 0;
+  return (
+    <li class={isNext ? "validator next" : "validator"} style={{ "--hue": String(hueOf(address)) }}>
+      <div class="validator-name">
+        <AccountLink address={address} />
+        {isNext && <span class="badge">next</span>}
+        {isSilent && <span class="badge bad">silent</span>}
+      </div>
+      <p class="note">
+        {share} of the blocks
+        {missed > 0 && `, ${showNumber(missed)} missed`}
+      </p>
+      <p class="note">
+        {turns?.last === undefined ? "none of the newest" : <Age timestamp={turns.last.timestamp} />}
+      </p>
+    </li>
+  );
+}
+
+/** As the node hears it, where it takes part; otherwise by the blocks: its turn has passed, and none of them is its own. */
+function isSilent(
+  address: string,
+  status: ConsensusStatus | undefined,
+  turns: Turns | undefined,
+  newest: RecentBlock,
+  count: number,
+): boolean {
+  if (turns?.last !== undefined && newest.number - turns.last.number <= 2 * count) return false;
+  const member = status?.validators.find((one) => one.address === address);
+  return member?.isHeard === false || Number(member?.missedTurns ?? 0) > 0 || (turns?.missed ?? 0) > 0;
+}

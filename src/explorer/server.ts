@@ -1,0 +1,199 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Logger } from "../observability/logger.ts";
+import { type Clock, durationClock } from "../primitives/clock.ts";
+import { ok, type Result } from "../primitives/result.ts";
+import { createDispatcher } from "../rpc/dispatcher.ts";
+import { NAMESPACES, type RpcMethod } from "../rpc/method.ts";
+import type { RpcBackend } from "../rpc/ports.ts";
+import { remade } from "../rpc/remade.ts";
+import type { RpcMetrics } from "../rpc/rpcMetrics.ts";
+import { answerBrokenRequest, createPipelineLimit } from "../rpc/server/badRequests.ts";
+import { type ConnectionLimits, limitConnections } from "../rpc/server/connectionLimits.ts";
+import { createHostAllowlist, type HostCheck } from "../rpc/server/hostAllowlist.ts";
+import { createHostRefusalLog, respondProbeRefused } from "../rpc/server/hostRefusal.ts";
+import { createHttpRequestHandler } from "../rpc/server/httpRequests.ts";
+import { respondNotAllowed, respondRefusal } from "../rpc/server/httpResponse.ts";
+import {
+  ARRIVAL_LIMIT_MS,
+  ARRIVAL_TIMES,
+  FRAMES_PER_MESSAGE,
+  KEEP_ALIVE_MS,
+  STUCK_READER_MS,
+} from "../rpc/server/limits.ts";
+import type { MessageReader } from "../rpc/server/messageReader.ts";
+import { logRefusal } from "../rpc/server/refusalLog.ts";
+import { remoteHostOf } from "../rpc/server/remoteHost.ts";
+import {
+  listen,
+  listening,
+  listenOn,
+  portOf,
+  type RpcServer,
+  type ServerErrorCode,
+} from "../rpc/server/server.ts";
+import { type SharedTotals, shareTotals } from "../rpc/server/sharedTotals.ts";
+import { serveUpgrades } from "../rpc/server/upgrades.ts";
+import { createBudget } from "./budget.ts";
+import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, UNREAD_BYTES } from "./limits.ts";
+import { offeredMethods } from "./offer.ts";
+import { openPages, type Pages } from "./pages.ts";
+import { isOwnPage } from "./sameOrigin.ts";
+
+/**
+ * The explorer's port: the page, and what it asks, on one origin (docs/operating/explorer.md).
+ *
+ *   socket ─ over the limit: closed ─> host allow-list ─403─> route ┬ GET, HEAD  pages.ts
+ *                                                                   ├ POST /     JSON-RPC of this origin, else 403
+ *                                                                   └ Upgrade    the same, and new heads
+ *
+ * It knows the node by JSON-RPC alone, of which it offers a fixed list (offer.ts) within a budget (budget.ts).
+ */
+export interface ExplorerServerSettings extends ConnectionLimits {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** A socket that listens there already. */
+  readonly descriptor?: number | undefined;
+  /** Names by which the node may be addressed; asked for each request. */
+  readonly allowedHosts: () => readonly string[];
+}
+
+export interface ExplorerServerParts {
+  readonly methods: readonly RpcMethod[];
+  readonly backend: RpcBackend;
+  readonly reader: MessageReader;
+  readonly logger: Logger;
+  readonly metrics?: RpcMetrics | undefined;
+  readonly totals?: SharedTotals | undefined;
+  readonly clock?: Clock;
+}
+
+export async function openExplorerServer(
+  settings: ExplorerServerSettings,
+  parts: ExplorerServerParts,
+): Promise<Result<RpcServer, ServerErrorCode>> {
+  const { host, port, descriptor, arrivalTimes = ARRIVAL_TIMES } = settings;
+  const { backend, reader, logger, metrics, totals = shareTotals(), clock = durationClock } = parts;
+  const server = createServer({
+    requireHostHeader: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: ARRIVAL_LIMIT_MS,
+    headersTimeout: arrivalTimes.headersMs,
+    connectionsCheckingInterval: arrivalTimes.checkMs,
+  });
+  server.timeout = ANSWER_MS + STUCK_READER_MS;
+  server.on("clientError", (error, socket) => answerBrokenRequest(error, socket as Socket, logger));
+  const connections = limitConnections(server, settings, {
+    option: "--explorer-max-active-connections",
+    logger,
+    onRefused: () => metrics?.rejected("connections"),
+    isTls: false,
+  });
+  const checkHost = createHostCheck(settings, parts);
+  const isShared = sharedHosts(settings.proxyAddresses);
+  const budget = createBudget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
+  const offer = { methods: offeredMethods(parts.methods, budget), modules: new Set(NAMESPACES) };
+  const dispatcher = createDispatcher(offer, { backend, logger, metrics });
+  const answering = { dispatcher, reader, logger, metrics, totals, clock };
+  const rpc = createHttpRequestHandler(HTTP_SETTINGS, answering);
+  server.on("request", createRequestHandler(checkHost, { pages: await openPages(), rpc, logger, metrics }));
+  const upgraded = serveUpgrades(server, WEB_SOCKET_SETTINGS, answering, {
+    checkHost,
+    judgePage: ({ headers }) => (isOwnPage(headers) ? "own" : "refused"),
+    connections,
+  });
+  const begin = (): Promise<void> =>
+    descriptor === undefined ? listen(server, host, port) : listenOn(server, descriptor);
+  const listened = await listening(begin, host, port);
+  if (!listened.ok) {
+    upgraded.stop();
+    return listened;
+  }
+  return ok({
+    host,
+    port: portOf(server),
+    get connectionCount() {
+      return connections.count;
+    },
+    close() {
+      upgraded.stop();
+      connections.cutSilent();
+      server.closeIdleConnections();
+      return upgraded.closeServer();
+    },
+  });
+}
+
+/** The port's own pages are no foreign ones, and others have been refused. */
+const HTTP_SETTINGS = {
+  maxBodyBytes: BODY_BYTES,
+  maxBatchSize: BATCH_SIZE,
+  timeoutMs: ANSWER_MS,
+  isPretty: false,
+  unreadLimitBytes: UNREAD_BYTES,
+  isForeign: () => false,
+};
+
+const WEB_SOCKET_SETTINGS = {
+  maxFrameBytes: BODY_BYTES / FRAMES_PER_MESSAGE,
+  timeoutMs: ANSWER_MS,
+  unreadLimitBytes: UNREAD_BYTES,
+};
+
+/** Remote hosts behind which many visitors may be, as the budget names them. */
+function sharedHosts(proxyAddresses: readonly string[]): ReadonlySet<string> {
+  const addresses = proxyAddresses.flatMap((address) => (address === "localhost" ? LOOPBACK : [address]));
+  return new Set(addresses.map(remoteHostOf));
+}
+
+const LOOPBACK = ["127.0.0.1", "::1"];
+
+function createHostCheck(
+  { allowedHosts }: Pick<ExplorerServerSettings, "allowedHosts">,
+  { logger, metrics }: Pick<ExplorerServerParts, "logger" | "metrics">,
+): (request: IncomingMessage) => HostCheck {
+  const check = remade(allowedHosts, createHostAllowlist);
+  const logHostRefusal = createHostRefusalLog(logger);
+  return (request) => {
+    const result = check()(request.headers.host);
+    if (result === "allowed") return result;
+    metrics?.rejected("host");
+    logHostRefusal(request);
+    return result;
+  };
+}
+
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface RequestParts extends Pick<ExplorerServerParts, "logger" | "metrics"> {
+  readonly pages: Pages;
+  readonly rpc: RequestHandler;
+}
+
+function createRequestHandler(
+  checkHost: (request: IncomingMessage) => HostCheck,
+  { pages, rpc, logger, metrics }: RequestParts,
+): RequestHandler {
+  const isPipelinedTooFar = createPipelineLimit(logger);
+
+  function answerRpc(request: IncomingMessage, response: ServerResponse): void {
+    if (isOwnPage(request.headers)) {
+      rpc(request, response);
+      return;
+    }
+    metrics?.rejected("origin");
+    logRefusal(logger, "origin not allowed", request.socket.remoteAddress);
+    respondRefusal(response, 403, "The explorer answers its own pages only.");
+  }
+
+  return (request, response) => {
+    response.sendDate = false;
+    if (isPipelinedTooFar(request, response)) return;
+    const hostCheck = checkHost(request);
+    if (hostCheck !== "allowed") respondProbeRefused(response, hostCheck, request.headers.host);
+    else if (request.method === "GET" || request.method === "HEAD") pages.answer(request, response);
+    else if (request.method === "POST" && request.url === "/") answerRpc(request, response);
+    else respondNotAllowed(response, request.url === "/" ? "GET,HEAD,POST" : "GET,HEAD");
+  };
+}

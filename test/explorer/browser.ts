@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import axe from "axe-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { describe } from "vitest";
+import { freePort, type NodeOptions, type NodeProcess, startNodeProcess } from "../cluster/nodeProcess.ts";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+
+/** Tests in a headless Chromium, skipped where none is installed. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  if (CHROMIUM === undefined)
+    console.warn(`SKIPPED: ${name}, for there is no Chromium (apt-get install chromium)`);
+  describe.skipIf(CHROMIUM === undefined)(name, tests);
+}
+
+export function openBrowser(): Promise<Browser> {
+  // Its sandbox takes rights that a container does not give.
+  const args = ["--no-sandbox", "--disable-dev-shm-usage"];
+  return chromium.launch({ ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }), args });
+}
+
+/** A page, and what it complained of: errors of its scripts, refusals by its policy, and requests to anybody else. */
+export interface WatchedPage {
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const page = await browser.newPage(options);
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (!/^https?:\/\/127\.0\.0\.1:/.test(request.url())) complaints.push(`asks ${request.url()}`);
+  });
+  return { page, complaints };
+}
+
+export interface ExplorerNode extends NodeProcess {
+  readonly explorerUrl: string;
+}
+
+/** A node of the development network with its explorer. */
+export async function startExplorerNode(
+  settings: NodeOptions & { readonly explorerPort?: number } = {},
+): Promise<ExplorerNode> {
+  const port = settings.explorerPort ?? (await freePort());
+  const options = ["--explorer-enabled=true", `--explorer-port=${port}`, ...(settings.options ?? [])];
+  const node = await startNodeProcess({ ...settings, options });
+  return { ...node, explorerUrl: `http://127.0.0.1:${port}` };
+}
+
+/** What axe-core finds critical or serious on the page as it is. */
+export async function seriousBarriers(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const results = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return results.violations
+    .filter(({ impact }) => impact === "critical" || impact === "serious")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}

@@ -1,0 +1,207 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Simulator } from "../../src/execution/simulation/callRequest.ts";
+import { PAGE_FILES } from "../../src/explorer/pageFiles.ts";
+import { type ExplorerServerSettings, openExplorerServer } from "../../src/explorer/server.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
+import { systemClock } from "../../src/primitives/clock.ts";
+import { METHODS } from "../../src/rpc/methods/registry.ts";
+import { createMessageReader } from "../../src/rpc/server/messageReader.ts";
+import type { RpcServer } from "../../src/rpc/server/server.ts";
+import { createSubscriptionMethods } from "../../src/rpc/subscriptions/subscriptions.ts";
+import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { chainOf } from "../builders/recordedChain.ts";
+import { ask, aWebSocketClient, type HttpRequest } from "../rpc/server/servers.ts";
+
+const SETTINGS: ExplorerServerSettings = {
+  host: "127.0.0.1",
+  port: 0,
+  maxActiveConnections: 20,
+  maxConnectionsPerAddress: 15,
+  proxyAddresses: [],
+  allowedHosts: () => ["localhost", "127.0.0.1"],
+};
+
+/** Gas of the calls that were simulated. */
+const simulated: (bigint | undefined)[] = [];
+
+async function anExplorer(settings: Partial<ExplorerServerSettings> = {}): Promise<RpcServer> {
+  const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1 })]);
+  const simulator: Simulator = {
+    run(job) {
+      simulated.push(job.call.gasLimit);
+      return Promise.resolve({ kind: "busy" });
+    },
+  };
+  const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
+  const backend = anRpcBackend({ chain, spec, simulator });
+  const { pool, onSyncChanged } = backend;
+  const subscriptions = createSubscriptionMethods({
+    chain: backend.chain,
+    pool,
+    onSyncChanged,
+    logger: silentLogger,
+  });
+  const opened = await openExplorerServer(
+    { ...SETTINGS, ...settings },
+    {
+      methods: [...METHODS, ...subscriptions],
+      backend,
+      reader: createMessageReader(systemClock),
+      logger: silentLogger,
+    },
+  );
+  if (!opened.ok) throw new Error(opened.error.message);
+  onTestFinished(() => opened.value.close());
+  return opened.value;
+}
+
+function get(server: RpcServer, path: string, headers: HttpRequest["headers"] = {}) {
+  return ask(server, { method: "GET", path, headers: { host: "localhost", ...headers } });
+}
+
+function post(server: RpcServer, method: string, params: readonly unknown[] = [], headers = {}) {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return ask(server, { headers: { host: "localhost", ...headers }, body });
+}
+
+describe("the explorer's port", () => {
+  it("answers the page under every path that is no file's", async () => {
+    const server = await anExplorer();
+    const { status, headers, body } = await get(server, "/");
+    expect(status).toBe(200);
+    expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(headers["content-security-policy"]).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self'",
+    );
+    expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+    expect(headers["cache-control"]).toBe("no-cache");
+    for (const path of ["/block/12", "/tx/0x00", "/%3Cscript%3E", "/a/../b?x=1"])
+      expect((await get(server, path)).body).toBe(body);
+    expect((await get(server, "/assets/none.js")).status).toBe(404);
+    const unchanged = await get(server, "/", { "if-none-match": String(headers["etag"]) });
+    expect(unchanged).toMatchObject({ status: 304, body: "" });
+  });
+
+  it("has files that stay in a cache, compressed for those who take it", async () => {
+    const server = await anExplorer();
+    const script = PAGE_FILES.find(({ path }) => /^\/assets\/main-.*\.js$/.test(path));
+    const { headers } = await get(server, script?.path ?? "");
+    expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(headers["content-encoding"]).toBeUndefined();
+    expect(Number(headers["content-length"])).toBe(Buffer.byteLength(script?.text ?? ""));
+    const response = await fetch(`http://127.0.0.1:${server.port}${script?.path}`, {
+      headers: { "accept-encoding": "gzip" },
+    });
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(await response.text()).toBe(script?.text);
+  });
+
+  it("takes requests of its own page and of programs, and of no other page", async () => {
+    const server = await anExplorer();
+    const chainId = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
+    expect((await post(server, "eth_chainId")).body).toBe(chainId);
+    expect((await post(server, "eth_chainId", [], { origin: "http://localhost" })).body).toBe(chainId);
+    const proxied = { host: "127.0.0.1:443", origin: "https://127.0.0.1:443" };
+    expect((await post(server, "eth_chainId", [], proxied)).body).toBe(chainId);
+    for (const origin of ["http://evil.example", "null", "http://localhost:81"])
+      expect((await post(server, "eth_chainId", [], { origin })).status, origin).toBe(403);
+    expect((await post(server, "eth_chainId", [], { "sec-fetch-site": "cross-site" })).status).toBe(403);
+    const refused = await get(server, "/", { host: "evil.example" });
+    expect(refused.status).toBe(403);
+    expect(refused.body).toContain("--host-allowlist");
+  });
+
+  it("offers WebSockets to the same pages, with new heads and nothing else to subscribe to", async () => {
+    const server = await anExplorer();
+    const client = await aWebSocketClient(server, { origin: `http://127.0.0.1:${server.port}` });
+    client.send({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] });
+    expect(await client.nextJson()).toMatchObject({ result: "0x1" });
+    client.send({ jsonrpc: "2.0", id: 2, method: "eth_subscribe", params: ["newHeads"] });
+    expect(await client.nextJson()).toMatchObject({ id: 2, result: expect.stringMatching(/^0x/) });
+    client.send({ jsonrpc: "2.0", id: 3, method: "eth_subscribe", params: ["logs", {}] });
+    expect(await client.nextJson()).toMatchObject({ error: { code: -32604 } });
+    await expect(aWebSocketClient(server, { origin: "http://evil.example" })).rejects.toThrow("403");
+  });
+
+  it("offers a fixed list of methods, none of which changes the node or the chain", async () => {
+    const server = await anExplorer();
+    for (const method of [
+      "eth_sendRawTransaction",
+      "admin_peers",
+      "admin_changeLogLevel",
+      "miner_stop",
+      "debug_setHead",
+      "debug_metrics",
+      "debug_traceBlockByNumber",
+      "ibft_proposeValidatorVote",
+      "perm_addAccountsToAllowlist",
+      "trace_filter",
+      "txpool_content",
+    ])
+      expect((await post(server, method)).body, method).toContain("-32604");
+    expect((await post(server, "ibft_getRounds", ["latest", "0x1"])).body).not.toContain("-32604");
+  });
+
+  it("bounds the gas of calls, and traces by short tracers alone", async () => {
+    const server = await anExplorer();
+    for (const gas of [undefined, "0x5208", "0xffffffffffff", 7])
+      await post(server, "eth_call", [
+        { to: `0x${"11".repeat(20)}`, ...(gas !== undefined && { gas }) },
+        "latest",
+      ]);
+    expect(simulated).toEqual([50_000_000n, 21_000n, 50_000_000n, 50_000_000n]);
+    const hash = `0x${"22".repeat(32)}`;
+    for (const options of [[], [{}], [{ tracer: "4byteTracer" }], [{ tracer: ["callTracer"] }]])
+      expect((await post(server, "debug_traceTransaction", [hash, ...options])).body).toContain(
+        "does not offer this",
+      );
+    expect(
+      (await post(server, "debug_traceTransaction", [hash, { tracer: "callTracer" }])).body,
+    ).not.toContain("offer");
+  });
+
+  it("has a budget for each remote host, and one for all", async () => {
+    const server = await anExplorer({ maxActiveConnections: 20 });
+    const calls = Array.from({ length: 100 }, (_, id) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "ibft_getRounds",
+      params: ["latest", 1],
+    }));
+    const flood = () => ask(server, { headers: { host: "localhost" }, body: JSON.stringify(calls) });
+    for (let batch = 0; batch < 3; batch++) expect((await flood()).body).not.toContain("Too many requests");
+    let answer = "";
+    for (let batch = 0; batch < 5 && !answer.includes("Too many requests"); batch++)
+      answer = (await flood()).body;
+    expect(answer).toContain('"code":-32005,"message":"Too many requests to the explorer. Try again later."');
+    const other = await ask(server, {
+      headers: { host: "localhost" },
+      body: '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}',
+      localAddress: "127.0.0.2",
+    });
+    expect(other.body).toContain('"result":"0x1"');
+  });
+
+  it("refuses large requests, large batches and other methods of HTTP", async () => {
+    const server = await anExplorer();
+    expect((await ask(server, { headers: { host: "localhost" }, body: " ".repeat(200_000) })).status).toBe(
+      413,
+    );
+    const batch = JSON.stringify(Array.from({ length: 101 }, () => 1));
+    expect((await ask(server, { headers: { host: "localhost" }, body: batch })).body).toContain(
+      "max batch size",
+    );
+    expect((await ask(server, { method: "PUT", headers: { host: "localhost" } })).status).toBe(405);
+    expect((await ask(server, { path: "/other", headers: { host: "localhost" } })).status).toBe(405);
+  });
+
+  it("has a limit of connections for each address", async () => {
+    const server = await anExplorer({ maxConnectionsPerAddress: 2 });
+    await aWebSocketClient(server);
+    await aWebSocketClient(server);
+    await expect(aWebSocketClient(server)).rejects.toThrow();
+    expect(server.connectionCount).toBe(2);
+  });
+});
