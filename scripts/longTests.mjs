@@ -38,6 +38,7 @@ const NUMBERS = {
 const SUITES = [
   "test/calls/tracePool",
   "test/chain/mutatedBlocks",
+  "test/cluster/dataExport",
   "test/cluster/debugLog",
   "test/cluster/discovery",
   "test/cluster/durability",

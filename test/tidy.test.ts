@@ -68,6 +68,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   fastify: ["rpc/server/", "graphql/", "node/"],
   ws: ["rpc/server/"],
   secp256k1: ["primitives/"],
+  "hyparquet-writer": ["cli/data/files/parquetFile.ts"],
   "hash-wasm": ["execution/precompiles/hashes.ts"],
   "mcl-wasm": ["execution/precompiles/"],
   snappyjs: ["network/rlpx/"],

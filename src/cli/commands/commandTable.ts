@@ -3,6 +3,7 @@ import { BLOCKS_COMMANDS } from "./blocks.ts";
 import type { Command } from "./command.ts";
 import { COMPARE } from "./compare.ts";
 import { DATABASE_COMMANDS } from "./database.ts";
+import { DATA_EXPORT } from "./dataExport.ts";
 import { HAND_OVER_COMMANDS } from "./handOver.ts";
 import { KEYSTORE_COMMANDS } from "./keystore.ts";
 import { NOT_APPLICABLE } from "./notApplicable.ts";
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   ...BACKUP_COMMANDS,
   ...STATUS_COMMANDS,
   COMPARE,
+  DATA_EXPORT,
   ...NOT_APPLICABLE,
 ];
 

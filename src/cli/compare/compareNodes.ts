@@ -9,6 +9,7 @@ import type { Side } from "./findings.ts";
 import { identify, type NodeIdentity, rolesOf } from "./identity.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
 import type { MethodTemplate } from "./methodTemplates.ts";
+import { parseAnswer } from "./parseAnswer.ts";
 import type { Report } from "./report.ts";
 import { createStop, Stopped } from "./stop.ts";
 import { Tally } from "./tally.ts";
@@ -43,6 +44,8 @@ export async function compareNodes(request: CompareRequest, io: ProcessIo): Prom
   const away = new Set<Side>();
   const endpointOf = (side: Side, url: URL): Endpoint =>
     createEndpoint(url, {
+      answerBytes: COMPARE_LIMITS.answerBytes,
+      parse: parseAnswer,
       giveUpAfterMs: request.isFollowing ? Number.POSITIVE_INFINITY : request.giveUpAfterMs,
       stop: stop.signal,
       sleep: stop.sleep,

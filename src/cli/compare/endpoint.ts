@@ -2,14 +2,14 @@ import { messageOf } from "../../primitives/errorMessage.ts";
 import { withTimeLimit } from "../../primitives/timeLimit.ts";
 import { memberOf } from "./differingPlaces.ts";
 import { COMPARE_LIMITS } from "./limits.ts";
-import { numberOf, parseAnswer } from "./parseAnswer.ts";
+import { numberOf } from "./parseAnswer.ts";
 
 export interface RpcRequest {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-/** What a node answered, parsed by parseAnswer; or why the answer could not be read. */
+/** What a node answered, as its text was parsed; or why the answer could not be read. */
 export type RpcAnswer =
   | { readonly kind: "answer"; readonly result: unknown; readonly error: unknown }
   | { readonly kind: "unread"; readonly reason: string };
@@ -22,7 +22,7 @@ export interface Endpoint {
   ask(requests: readonly RpcRequest[]): Promise<readonly RpcAnswer[]>;
 }
 
-/** A node could not be reached for so long that the comparison is given up. */
+/** A node could not be reached for so long that the work with it is given up. */
 export class NodeUnreachable extends Error {
   override name = "NodeUnreachable";
 }
@@ -31,6 +31,10 @@ export class NodeUnreachable extends Error {
 class UnreadableBody extends Error {}
 
 export interface EndpointParts {
+  /** Of one HTTP answer, uncompressed. A larger batch is asked in halves. */
+  readonly answerBytes: number;
+  /** Parses the text of an answer; throws where it is no JSON or nested too deeply. */
+  parse(text: string): unknown;
   /** How long a node may be away. */
   readonly giveUpAfterMs: number;
   readonly stop: AbortSignal;
@@ -52,11 +56,13 @@ export function createEndpoint(url: URL, parts: EndpointParts): Endpoint {
     headers["authorization"] = `Basic ${Buffer.from(secret).toString("base64")}`;
   }
   const name = target.href.replace(/\/$/, "");
-  const post = (body: string) => postUntilAnswered(target, { headers, body }, name, parts);
+  const post = async (body: string): Promise<unknown> =>
+    parseBody(await postUntilAnswered(target, { headers, body }, name, parts), parts);
   return { name, ask: (requests) => askAll(requests, post) };
 }
 
-type Post = (body: string) => Promise<string>;
+/** Throws UnreadableBody. */
+type Post = (body: string) => Promise<unknown>;
 
 async function askAll(requests: readonly RpcRequest[], post: Post): Promise<readonly RpcAnswer[]> {
   const answers: RpcAnswer[] = [];
@@ -69,7 +75,7 @@ async function askAll(requests: readonly RpcRequest[], post: Post): Promise<read
 async function askBatch(requests: readonly RpcRequest[], post: Post): Promise<readonly RpcAnswer[]> {
   const bodies = requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
   try {
-    const parsed = parseBody(await post(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)));
+    const parsed = await post(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies));
     const answers = bodies.length === 1 ? [parsed] : parsed;
     if (Array.isArray(answers)) return answersById(answers, requests.length);
     throw new UnreadableBody("a batch was not answered by a list");
@@ -84,16 +90,16 @@ async function askBatch(requests: readonly RpcRequest[], post: Post): Promise<re
   }
 }
 
-function parseBody(text: string): unknown {
+function parseBody(text: string, { parse }: EndpointParts): unknown {
   try {
-    return parseAnswer(text);
+    return parse(text);
   } catch (error) {
     throw new UnreadableBody(`the answer is not JSON: ${messageOf(error)}`);
   }
 }
 
 function answersById(answers: readonly unknown[], count: number): readonly RpcAnswer[] {
-  const byId = new Map(answers.map((each) => [numberOf(memberOf(each, "id")), each]));
+  const byId = new Map(answers.map((each) => [idOf(each), each]));
   return Array.from({ length: count }, (_, id): RpcAnswer => {
     const answer = byId.get(id);
     const result = memberOf(answer, "result");
@@ -102,6 +108,12 @@ function answersById(answers: readonly unknown[], count: number): readonly RpcAn
       return { kind: "unread", reason: "the answer has neither a result nor an error" };
     return { kind: "answer", result, error };
   });
+}
+
+/** Parsers that keep numbers as they are written mark them. */
+function idOf(answer: unknown): number | undefined {
+  const id = memberOf(answer, "id");
+  return typeof id === "number" ? id : numberOf(id);
 }
 
 interface Message {
@@ -119,7 +131,7 @@ async function postUntilAnswered(
   let backOffMs: number = COMPARE_LIMITS.firstBackOffMs;
   for (;;) {
     try {
-      const text = await postOnce(url, message, parts.stop);
+      const text = await postOnce(url, message, parts);
       parts.onBack(name);
       return text;
     } catch (error) {
@@ -138,7 +150,11 @@ async function postUntilAnswered(
 /** Statuses that asking again does not change. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
-function postOnce(url: URL, { headers, body }: Message, stop: AbortSignal): Promise<string> {
+function postOnce(
+  url: URL,
+  { headers, body }: Message,
+  { stop, answerBytes }: EndpointParts,
+): Promise<string> {
   return withTimeLimit(COMPARE_LIMITS.requestTimeoutMs, stop, async (signal) => {
     const response = await fetch(url, { method: "POST", headers, body, redirect: "error", signal }).catch(
       (error: unknown) => {
@@ -146,7 +162,7 @@ function postOnce(url: URL, { headers, body }: Message, stop: AbortSignal): Prom
         throw error instanceof Error && error.cause !== undefined ? error.cause : error;
       },
     );
-    const text = await readBounded(response);
+    const text = await readBounded(response, answerBytes);
     if (REFUSALS.has(response.status))
       throw new NodeUnreachable(`${url.host} refuses the request with HTTP status ${response.status}`);
     if (response.status >= 500 || response.status === 429)
@@ -155,13 +171,12 @@ function postOnce(url: URL, { headers, body }: Message, stop: AbortSignal): Prom
   });
 }
 
-async function readBounded(response: Response): Promise<string> {
+async function readBounded(response: Response, answerBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > COMPARE_LIMITS.answerBytes)
-      throw new UnreadableBody(`the answer has more than ${COMPARE_LIMITS.answerBytes} bytes`);
+    if (bytes > answerBytes) throw new UnreadableBody(`the answer has more than ${answerBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -61,6 +61,8 @@ describe("a node that is asked", () => {
     const port = Object(started.address()).port;
     const stop = createStop(new Promise(() => undefined));
     return createEndpoint(new URL(`http://user:secret@127.0.0.1:${port}/`), {
+      answerBytes: COMPARE_LIMITS.answerBytes,
+      parse: parseAnswer,
       giveUpAfterMs,
       stop: stop.signal,
       sleep: async () => undefined,

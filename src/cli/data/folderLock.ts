@@ -1,0 +1,58 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { err, ok, type Result } from "../../primitives/result.ts";
+
+/** Held by the one export that writes to a folder. */
+export interface FolderLock {
+  release(): void;
+}
+
+/**
+ * Takes the lock at `path`, a file with the id of the process that has it. One whose process has ended is replaced, so a
+ * kill leaves none. Throws errors of the file system.
+ */
+export function lockFolder(path: string, processId: number): Result<FolderLock, "inUse"> {
+  for (let tries = 0; tries < 2; tries++) {
+    try {
+      writeFileSync(path, `${processId} ${startOf(processId)}\n`, { flag: "wx" });
+      return ok({ release: () => rmSync(path, { force: true }) });
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+    const holder = holderOf(path);
+    if (holder !== undefined && holder !== processId) return refuse(holder);
+    rmSync(path, { force: true });
+  }
+  return refuse(undefined);
+}
+
+/** The process that has the lock, unless it has ended. */
+function holderOf(path: string): number | undefined {
+  const [, id, start] = /^(\d+) (\S*)\n$/.exec(readFileSync(path, "utf8")) ?? [];
+  if (id === undefined) return undefined;
+  return isRunning(Number(id)) && startOf(Number(id)) === start ? Number(id) : undefined;
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** When a process began, where the system tells it: ids are used again, in containers at once. */
+function startOf(processId: number): string {
+  try {
+    // Its name, in brackets, may have spaces; the start is the 20th value after it (proc_pid_stat(5)).
+    const fields = readFileSync(`/proc/${processId}/stat`, "utf8").split(") ").at(-1)?.split(" ");
+    return fields?.[19] ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function refuse(holder: number | undefined): Result<never, "inUse"> {
+  const which = holder === undefined ? "" : `, process ${holder}`;
+  return err({ code: "inUse", fault: "caller", message: `Another export writes to this folder${which}.` });
+}

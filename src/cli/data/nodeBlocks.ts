@@ -1,0 +1,185 @@
+import type { Endpoint, RpcAnswer, RpcRequest } from "../compare/endpoint.ts";
+import { BadAnswer, type JsonObject, objectOf, objectsOf, textOf, wholeNumberOf } from "./answers.ts";
+import { EXPORT_LIMITS } from "./limits.ts";
+import type { Range } from "./ranges.ts";
+import type { BlockData, Need } from "./tables/blockData.ts";
+
+/** The node answers with an error, again and again. */
+export class NodeRefused extends Error {
+  override name = "NodeRefused";
+}
+
+/** Blocks do not follow each other: the chain was set back while they were read. */
+export class ChainChanged extends Error {
+  override name = "ChainChanged";
+}
+
+export interface BlockSource {
+  readonly node: Endpoint;
+  readonly chainId: number;
+  readonly needs: ReadonlySet<Need>;
+  /** Bytes of all answers so far. */
+  bytesRead(): number;
+  /** Resolves after that time, or throws the reason of a stop. */
+  sleep(milliseconds: number): Promise<void>;
+}
+
+/**
+ * The blocks of a range in order, with what belongs to them. A few pieces are asked for ahead. Throws ChainChanged, BadAnswer,
+ * NodeRefused, NodeUnreachable and Stopped.
+ */
+export async function* blocksOf(
+  { from, to }: Range,
+  parentHash: string | undefined,
+  source: BlockSource,
+): AsyncGenerator<BlockData, void> {
+  const ahead: Promise<readonly BlockData[]>[] = [];
+  const pace = createPace(source);
+  let next = from;
+  let parent = parentHash;
+  while (next <= to || ahead.length > 0) {
+    while (next <= to && ahead.length < EXPORT_LIMITS.piecesAhead) {
+      const last = Math.min(to, next + pace.blocks() - 1);
+      const piece = askForPiece({ from: next, to: last }, source);
+      // Awaited in its turn; until then a failure is not one that nobody handles.
+      piece.catch(() => undefined);
+      ahead.push(piece);
+      next = last + 1;
+    }
+    for (const data of (await ahead.shift()) ?? []) {
+      if (parent !== undefined && data.parentHash !== parent)
+        throw new ChainChanged(`block ${data.number} does not follow the one before it`);
+      parent = data.hash;
+      pace.count();
+      yield data;
+    }
+  }
+}
+
+/** How many blocks are asked for at once: few where their answers are large. */
+function createPace({ bytesRead }: BlockSource) {
+  let [blocks, bytes] = [0, bytesRead()];
+  let perBlock: number = EXPORT_LIMITS.pieceBytes;
+  return {
+    count(): void {
+      blocks++;
+      if (blocks < EXPORT_LIMITS.blocksPerPiece) return;
+      perBlock = (bytesRead() - bytes) / blocks;
+      [blocks, bytes] = [0, bytesRead()];
+    },
+    blocks: () =>
+      Math.max(1, Math.min(EXPORT_LIMITS.blocksPerPiece, Math.floor(EXPORT_LIMITS.pieceBytes / perBlock))),
+  };
+}
+
+async function askForPiece({ from, to }: Range, source: BlockSource): Promise<readonly BlockData[]> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const requests = numbers.map((number) => requestsOf(number, source.needs));
+  const answers = await source.node.ask(requests.flat());
+  const each = requests[0]?.length ?? 1;
+  const blocks: BlockData[] = [];
+  for (const [index, number] of numbers.entries())
+    blocks.push(await readBlock(number, answers.slice(index * each, (index + 1) * each), source));
+  return blocks;
+}
+
+function requestsOf(number: number, needs: ReadonlySet<Need>): readonly RpcRequest[] {
+  const name = `0x${number.toString(16)}`;
+  return [
+    { method: "eth_getBlockByNumber", params: [name, true] },
+    ...(needs.has("receipts") ? [{ method: "eth_getBlockReceipts", params: [name] }] : []),
+    ...(needs.has("traces") ? [{ method: "trace_block", params: [name] }] : []),
+  ];
+}
+
+/** A block that was answered with an error is asked for again, alone. */
+async function readBlock(
+  number: number,
+  answered: readonly RpcAnswer[],
+  source: BlockSource,
+): Promise<BlockData> {
+  const requests = requestsOf(number, source.needs);
+  let answers = answered;
+  let pauseMs: number = EXPORT_LIMITS.firstPauseMs;
+  for (let tries = 1; ; tries++) {
+    const refusal = refusalAmong(answers, requests, number);
+    if (refusal === undefined) return blockDataOf(number, answers, source);
+    if (refusal.isFinal || tries > EXPORT_LIMITS.askedAgain) throw new NodeRefused(refusal.reason);
+    await source.sleep(pauseMs);
+    pauseMs *= 2;
+    answers = await source.node.ask(requests);
+  }
+}
+
+interface Refusal {
+  readonly reason: string;
+  /** Asking again gives the same. */
+  readonly isFinal: boolean;
+}
+
+/** Method not found, and method not enabled as Besu and Ibex answer it. */
+const NO_SUCH_METHOD: readonly unknown[] = [-32601, -32604];
+
+function refusalAmong(
+  answers: readonly RpcAnswer[],
+  requests: readonly RpcRequest[],
+  number: number,
+): Refusal | undefined {
+  for (const [index, { method }] of requests.entries()) {
+    const answer = answers[index];
+    const about = `${method} of block ${number}`;
+    if (answer === undefined) return { reason: `The node does not answer ${about}.`, isFinal: false };
+    if (answer.kind === "unread")
+      return { reason: `The answer to ${about}: ${answer.reason}.`, isFinal: true };
+    if (answer.error === undefined) continue;
+    const { code, message } = objectOf(answer.error, "an error");
+    if (NO_SUCH_METHOD.includes(code))
+      return {
+        reason: `The node does not offer ${method}: start it with ${method.startsWith("trace") ? "TRACE" : "ETH"} in --rpc-http-api.`,
+        isFinal: true,
+      };
+    return { reason: `The node answers ${about} with an error: ${String(message)}`, isFinal: false };
+  }
+  return undefined;
+}
+
+function blockDataOf(number: number, answers: readonly RpcAnswer[], source: BlockSource): BlockData {
+  const [block, ...rest] = answers.map((answer) => (answer.kind === "answer" ? answer.result : undefined));
+  if (block === null)
+    throw new NodeRefused(
+      `The node has no block ${number}. A node that was made from a snapshot has none before it: give --start-block.`,
+    );
+  const header = objectOf(block, `block ${number}`);
+  const hash = textOf(header["hash"], "the hash of a block");
+  const transactions = objectsOf(header["transactions"], "the list of transactions");
+  const receipts = source.needs.has("receipts")
+    ? objectsOf(rest.shift(), `the receipts of block ${number}`)
+    : [];
+  const traces = source.needs.has("traces") ? objectsOf(rest.shift(), `the traces of block ${number}`) : [];
+  const data: BlockData = {
+    number,
+    hash,
+    parentHash: textOf(header["parentHash"], "the parent's hash of a block"),
+    chainId: source.chainId,
+    block: header,
+    transactions,
+    receipts,
+    traces,
+  };
+  checkBelongTogether(data, source.needs);
+  return data;
+}
+
+/** A block, its receipts and its traces are answered one after another: the chain may be set back between. */
+function checkBelongTogether(data: BlockData, needs: ReadonlySet<Need>): void {
+  const { number, hash, block, transactions, receipts, traces } = data;
+  if (wholeNumberOf(block["number"]) !== BigInt(number))
+    throw new BadAnswer(`block ${number} has another number`);
+  const isOfBlock = (part: JsonObject): boolean => part["blockHash"] === hash;
+  if (!receipts.every(isOfBlock) || !traces.every(isOfBlock))
+    throw new ChainChanged(`block ${number} was replaced while it was read`);
+  if (needs.has("receipts") && receipts.length !== transactions.length)
+    throw new BadAnswer(
+      `block ${number} has ${transactions.length} transactions and ${receipts.length} receipts`,
+    );
+}

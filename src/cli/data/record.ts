@@ -1,0 +1,118 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { err, ok, type Result } from "../../primitives/result.ts";
+import { replaceFile } from "../../storage/durableFile.ts";
+import type { Range } from "./ranges.ts";
+
+/** What an export is of, and how it is written. It stays as it was at first. */
+export interface ExportFacts {
+  readonly format: 1;
+  readonly chainId: number;
+  readonly genesisHash: string;
+  readonly schema: string;
+  readonly tables: readonly string[];
+  readonly columns: string;
+  readonly fileFormat: string;
+  readonly compression: string;
+  readonly network: string;
+}
+
+/** A range of blocks whose files are complete. */
+export interface DoneRange extends Range {
+  readonly lastHash: string;
+  readonly files: readonly DoneFile[];
+}
+
+export interface DoneFile {
+  /** Below the folder of the export. */
+  readonly path: string;
+  readonly table: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/**
+ * The record of an export: JSON lines, the facts and then each range that is done. A line that a kill has left unfinished is
+ * none. Throws errors of the file system, and DiskError.
+ */
+export class ExportRecord {
+  readonly #path: string;
+  readonly #facts: ExportFacts;
+  #ranges: DoneRange[];
+
+  private constructor(path: string, facts: ExportFacts, ranges: readonly DoneRange[]) {
+    this.#path = path;
+    this.#facts = facts;
+    this.#ranges = [...ranges];
+  }
+
+  /** Reads the record, or makes it. The error names what an older export was of or how it was written, where that differs. */
+  static open(path: string, facts: ExportFacts): Result<ExportRecord, "otherExport" | "badRecord"> {
+    if (!existsSync(path)) {
+      const record = new ExportRecord(path, facts, []);
+      record.#rewrite();
+      return ok(record);
+    }
+    const text = readFileSync(path, "utf8");
+    const [first = "", ...lines] = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
+    try {
+      const difference = differenceOf(JSON.parse(first) as ExportFacts, facts);
+      if (difference !== undefined) return err({ code: "otherExport", fault: "caller", message: difference });
+      const ranges = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as DoneRange);
+      const record = new ExportRecord(path, facts, ranges);
+      if (!text.endsWith("\n")) record.#rewrite();
+      return ok(record);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      const message = `The record ${path} is damaged. Delete the folder of the export, and begin anew.`;
+      return err({ code: "badRecord", fault: "local", message });
+    }
+  }
+
+  get ranges(): readonly DoneRange[] {
+    return this.#ranges;
+  }
+
+  /** Adds a range, durably. */
+  add(range: DoneRange): void {
+    const file = openSync(this.#path, "a");
+    try {
+      writeSync(file, `${JSON.stringify(range)}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    this.#ranges.push(range);
+  }
+
+  /** Takes ranges out, durably. */
+  remove(ranges: readonly DoneRange[]): void {
+    if (ranges.length === 0) return;
+    this.#ranges = this.#ranges.filter((range) => !ranges.includes(range));
+    this.#rewrite();
+  }
+
+  #rewrite(): void {
+    const lines = [this.#facts, ...this.#ranges].map((line) => `${JSON.stringify(line)}\n`);
+    replaceFile(this.#path, lines.join(""), 0o644);
+  }
+}
+
+const NAMES = {
+  chainId: "chain id",
+  genesisHash: "genesis block",
+  schema: "--schema",
+  tables: "--tables",
+  columns: "--columns",
+  fileFormat: "--format",
+  compression: "--compression",
+  network: "--network",
+} as const;
+
+function differenceOf(old: ExportFacts, facts: ExportFacts): string | undefined {
+  for (const [name, label] of Object.entries(NAMES) as [keyof typeof NAMES, string][]) {
+    const [before, now] = [String(old[name]), String(facts[name])];
+    if (before !== now)
+      return `The folder holds an export with ${label} ${before}, not ${now}. Choose another folder, or go on with that one.`;
+  }
+  return undefined;
+}
