@@ -59,6 +59,7 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   const held = {
     http: createHostMemory(1),
     webSocket: createHostMemory(1),
+    pages: createHostMemory(1),
     reading: createHostMemory(1),
     totals: createTotalsMemory(1),
   };

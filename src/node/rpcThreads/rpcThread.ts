@@ -152,8 +152,9 @@ export class RpcThread {
     const { data, parts } = this.begun;
     const { held, index } = data;
     parts.interests.change(index, 0);
-    for (const memory of [held.http, held.webSocket, held.explorer, held.reading]) forgetHosts(memory, index);
-    forgetTotals(held.totals, index);
+    const { totals, ...hosts } = held;
+    for (const memory of Object.values(hosts)) forgetHosts(memory, index);
+    forgetTotals(totals, index);
     const logger = parts.logger.child("rpc");
     if (this.thread.failure === undefined) {
       logger.error(

@@ -116,6 +116,7 @@ class Threads implements RpcThreads {
       http: createHostMemory(count),
       webSocket: createHostMemory(count),
       explorer: createHostMemory(count),
+      pages: createHostMemory(count),
       reading: createHostMemory(count),
       totals: createTotalsMemory(count),
     };

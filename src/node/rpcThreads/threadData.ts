@@ -37,11 +37,15 @@ export interface RpcThreadData {
   readonly issuedKeys: IssuedKeys;
 }
 
-/** Memory of what callers have on all threads: connections, characters of large messages that wait to be read, and the rest. */
+/**
+ * Memory of what callers have on all threads: connections, of those over WebSocket the ones of foreign pages, characters of large
+ * messages that wait to be read, and the rest.
+ */
 export interface HeldMemory {
   readonly http: HostMemory;
   readonly webSocket: HostMemory;
   readonly explorer: HostMemory;
+  readonly pages: HostMemory;
   readonly reading: HostMemory;
   readonly totals: TotalsMemory;
 }

@@ -109,6 +109,7 @@ function openWebSocket(
     ...webSocketServerSettings(configured, current),
     socket: listening("webSocket", socket, main),
     shared,
+    sharedPages: shareHosts(data.held.pages, data.index),
   };
   const gate = serverGate(configured, current, gateParts("webSocket", data, parts));
   return openWebSocketServer(settings, {

@@ -18,6 +18,8 @@ export interface ConnectionLimits {
   readonly arrivalTimes?: ArrivalTimes;
   /** The connections of the other threads that serve the port. */
   readonly shared?: SharedHosts | undefined;
+  /** Of these, the ones of foreign pages. */
+  readonly sharedPages?: SharedHosts | undefined;
 }
 
 export interface LimitingParts {
@@ -89,17 +91,22 @@ class ConnectionTable implements LimitedConnections {
   }
 
   add(socket: Socket): void {
+    const { shared, sharedPages } = this.limits;
     const remoteHost = remoteHostOf(socket.remoteAddress);
+    // Counted first: two threads that accept at one time may both refuse, but never both take the last place.
+    shared?.add(remoteHost, 1);
     if (!this.admits(socket, remoteHost)) {
+      shared?.add(remoteHost, -1);
       this.refuse(socket);
       return;
     }
-    this.open.set(socket, new OpenConnection(socket, remoteHost));
-    this.limits.shared?.add(remoteHost, 1);
+    const connection = new OpenConnection(socket, remoteHost);
+    this.open.set(socket, connection);
     this.logger.often("trace", "connection opened", () => ({ client: remoteHost }));
     socket.once("close", () => {
       this.open.delete(socket);
-      this.limits.shared?.add(remoteHost, -1);
+      shared?.add(remoteHost, -1);
+      if (connection.isPage) sharedPages?.add(remoteHost, -1);
       this.logger.often("trace", "connection closed", () => ({
         client: remoteHost,
         bytes: socket.bytesRead,
@@ -122,10 +129,12 @@ class ConnectionTable implements LimitedConnections {
   admitsPage(socket: Socket): boolean {
     const connection = this.open.get(socket);
     if (connection === undefined) return false;
-    const others = [...this.open.values()].filter(
-      ({ isPage, remoteHost }) => isPage && remoteHost === connection.remoteHost,
-    );
-    if (others.length >= this.limits.maxConnectionsPerAddress) {
+    const { remoteHost } = connection;
+    const { maxConnectionsPerAddress, sharedPages } = this.limits;
+    sharedPages?.add(remoteHost, 1);
+    const own = [...this.open.values()].filter((other) => other.isPage && other.remoteHost === remoteHost);
+    if (own.length + (sharedPages?.othersOf(remoteHost) ?? 0) >= maxConnectionsPerAddress) {
+      sharedPages?.add(remoteHost, -1);
       this.noteRefused(socket.remoteAddress, "too many connections of foreign pages");
       return false;
     }

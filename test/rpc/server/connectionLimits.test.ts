@@ -2,6 +2,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
+import { allOfHosts, createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
@@ -185,5 +186,33 @@ describe("connections of one address", IN_REAL_TIME, () => {
     const later = await connected(server, handshake("Origin: http://evil.example\r\n"));
     await expect.poll(() => server.connectionCount).toBe(6);
     expect(later.isOpen()).toBe(true);
+  });
+
+  it("are bounded for foreign pages on all threads together, also when one closes while it is upgraded", async () => {
+    const [all, pagesOfAll] = [createHostMemory(2), createHostMemory(2)];
+    const servers = await Promise.all(
+      [0, 1].map((index) =>
+        aWebSocketServer(aToyDispatcher().dispatcher, {
+          ...limits,
+          maxActiveConnections: 20,
+          proxyAddresses: ["localhost"],
+          shared: shareHosts(all, index),
+          sharedPages: shareHosts(pagesOfAll, index),
+        }),
+      ),
+    );
+    const [first, second] = servers as [RpcServer, RpcServer];
+    const page =
+      "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: http://evil.example\r\n\r\n";
+    const opened = [...(await many(first, 3, page)), ...(await many(second, 5, page))];
+    await expect.poll(() => openAmong(opened)).toBe(5);
+    const malformed = await connected(
+      second,
+      page.replace("Sec-WebSocket-Version: 13", "Sec-WebSocket-Version: x"),
+    );
+    await malformed.ended;
+    for (const { socket } of opened) socket.destroy();
+    await expect.poll(() => [allOfHosts(all), allOfHosts(pagesOfAll)]).toEqual([0, 0]);
   });
 });
