@@ -47,6 +47,8 @@ interface InstalledLogFilter {
   nextBlock: bigint;
   /** JSON texts of logs that the owner has read and whose blocks were removed. */
   removed: string[];
+  /** Settles when the last poll is over. */
+  polled: Promise<unknown>;
 }
 
 interface PendingFilter {
@@ -85,7 +87,11 @@ class InstalledFilters implements Filters {
   addLogFilter(filter: LogFilter): string | undefined {
     const matcher = createLogMatcher(filter);
     const nextBlock = after(this.chain);
-    return this.table.add({ kind: "logs", filter, matcher, nextBlock, removed: [] }, criteriaOf(filter));
+    const polled = Promise.resolve();
+    return this.table.add(
+      { kind: "logs", filter, matcher, nextBlock, removed: [], polled },
+      criteriaOf(filter),
+    );
   }
 
   addBlockFilter(): string | undefined {
@@ -103,8 +109,12 @@ class InstalledFilters implements Filters {
         return undefined;
       case "blocks":
         return { kind: "found", pieces: await newBlocks(this.chain, filter) };
-      case "logs":
-        return this.newLogs(filter, requester);
+      case "logs": {
+        // One after another: of two at a time the first may fail, and its logs would be given together with those of the second again.
+        const found = filter.polled.then(() => this.newLogs(filter, requester));
+        filter.polled = found.then(nothing, nothing);
+        return found;
+      }
       case "pending": {
         const hashes = this.newHashes(filter);
         if (hashes === undefined) this.table.remove(id);
@@ -198,6 +208,9 @@ class PooledHashes {
     this.current = undefined;
   }
 }
+
+/** Lets what was found be forgotten. */
+function nothing(): void {}
 
 function after({ head }: ChainReader): bigint {
   return head.header.number + 1n;

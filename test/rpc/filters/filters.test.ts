@@ -127,6 +127,30 @@ describe("installed filters", () => {
     expect(await poll(unread)).toEqual(hashesOf(3, 4));
   });
 
+  it("give no log twice, and lose none, when the first of two polls at a time fails", async () => {
+    const find = createLogFinder(chain);
+    const failing: (() => void)[] = [];
+    filters = createFilters({
+      chain,
+      pool,
+      clock,
+      findLogs: (...query) =>
+        failing.length > 0
+          ? find(...query)
+          : new Promise((resolve) => failing.push(() => resolve({ kind: "busy" }))),
+    });
+    const id = added(filters.addLogFilter(OURS_ONLY));
+    chain.moveHead(3);
+    const first = filters.changes(id, aCaller);
+    await expect.poll(() => failing.length).toBe(1);
+    chain.moveHead(5);
+    const second = polledLogs(id);
+    for (const fail of failing) fail();
+    expect(await first).toEqual({ kind: "busy" });
+    expect(await second).toEqual([3, 4, 5]);
+    expect(await polledLogs(id)).toEqual([]);
+  });
+
   it("return each transaction that entered the pool once", async () => {
     const first = added(filters.addPendingFilter());
     pool.arrive(TRANSFER);
