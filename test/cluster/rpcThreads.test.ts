@@ -1,163 +1,36 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:http";
-import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import WebSocket from "ws";
+import { addressFromHex } from "../../src/primitives/address.ts";
 import { toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes, toQuantity } from "../../src/primitives/quantity.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
-import { logOf, type NodeProcess, pause, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+import { contractIn, LOGGER } from "./contracts.ts";
+import { pause, until } from "./nodeProcess.ts";
+import { Client, Subscriber, startThreadedNode, type ThreadedNode } from "./threadedNode.ts";
 
 const THREADS = 3;
 const CLIENTS = 12;
+/** Longer than two blocks take. */
+const HELD_UP_MS = 2_500;
 const SENDER = toHex(account(0).address);
 
-/** A client with a connection of its own, which is opened again when it breaks. */
-class Client {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  private readonly port: number;
-  /** Connections that broke. */
-  broken = 0;
-
-  constructor(port: number) {
-    this.port = port;
-  }
-
-  /** The result; asks again when the connection breaks. */
-  async ask<T>(method: string, ...params: readonly unknown[]): Promise<T> {
-    for (;;) {
-      const text = await this.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })).catch(
-        () => undefined,
-      );
-      if (text !== undefined) {
-        const answer = JSON.parse(text) as { result?: T; error?: { message: string } };
-        if (answer.error !== undefined) throw new Error(answer.error.message);
-        return answer.result as T;
-      }
-      this.broken++;
-      if (this.broken > 50) throw new Error("the port is closed");
-    }
-  }
-
-  close(): void {
-    this.agent.destroy();
-  }
-
-  private post(body: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const outgoing = request(
-        { host: "127.0.0.1", port: this.port, method: "POST", agent: this.agent, timeout: 10_000 },
-        (incoming) => {
-          let text = "";
-          incoming.on("data", (piece: Buffer) => {
-            text += piece.toString();
-          });
-          incoming.on("end", () => resolve(text));
-          incoming.on("error", reject);
-        },
-      );
-      outgoing.on("error", reject);
-      outgoing.on("timeout", () => outgoing.destroy(new Error("no answer")));
-      outgoing.end(body);
-    });
-  }
-}
-
-/** A subscriber over WebSocket, which connects again when its connection breaks. */
-class Subscriber {
-  readonly heads: number[] = [];
-  readonly pending: string[] = [];
-  private readonly url: string;
-  private socket: WebSocket | undefined;
-  private answer: ((text: string) => void) | undefined;
-  private isClosed = false;
-  broken = 0;
-
-  constructor(url: string) {
-    this.url = url;
-  }
-
-  /** Resolves when it has its subscriptions. */
-  async connect(): Promise<void> {
-    const socket = new WebSocket(this.url);
-    this.socket = socket;
-    socket.on("error", () => undefined);
-    socket.once("close", () => {
-      if (this.isClosed) return;
-      this.broken++;
-      setTimeout(() => void this.connect(), 20);
-    });
-    socket.on("message", (data: Buffer) => this.receive(data.toString()));
-    await new Promise((resolve) => socket.once("open", resolve));
-    for (const kind of ["newHeads", "newPendingTransactions"]) await this.ask("eth_subscribe", kind);
-  }
-
-  async ask<T>(method: string, ...params: readonly unknown[]): Promise<T> {
-    const text = await new Promise<string>((resolve) => {
-      this.answer = resolve;
-      this.socket?.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
-    });
-    return (JSON.parse(text) as { result: T }).result;
-  }
-
-  close(): void {
-    this.isClosed = true;
-    this.socket?.close();
-  }
-
-  private receive(text: string): void {
-    if (!text.includes('"eth_subscription"')) {
-      this.answer?.(text);
-      return;
-    }
-    const { result } = (JSON.parse(text) as { params: { result: string | { number: string } } }).params;
-    if (typeof result === "string") this.pending.push(result);
-    else this.heads.push(Number(result.number));
-  }
-}
-
-let node: NodeProcess;
-let flags: string;
+let node: ThreadedNode;
 let clients: readonly Client[];
 let subscribers: readonly Subscriber[];
 
 beforeAll(async () => {
-  flags = temporaryFolder();
-  mkdirSync(flags, { recursive: true });
-  node = await startNodeProcess({
-    options: [`--rpc-threads=${THREADS}`, "--rpc-http-apis=ETH,NET,WEB3,MINER,TXPOOL"],
-    runtimeOptions: ["--import", endingThreads(flags)],
-  });
+  node = await startThreadedNode(THREADS, ["--rpc-http-apis=ETH,NET,WEB3,MINER,TXPOOL"]);
   clients = Array.from({ length: CLIENTS }, () => new Client(node.httpPort));
   subscribers = Array.from({ length: CLIENTS }, () => new Subscriber(node.wsUrl));
   await Promise.all(subscribers.map((subscriber) => subscriber.connect()));
 }, 60_000);
 
-/** Code that ends the thread for callers with a number when a file of that name appears. */
-function endingThreads(folder: string): string {
-  const code = `
-    import { isMainThread, parentPort } from "node:worker_threads";
-    import { existsSync, rmSync } from "node:fs";
-    if (!isMainThread)
-      parentPort.once("message", ({ kind, data }) => {
-        if (kind !== "open") return;
-        setInterval(() => {
-          const flag = ${JSON.stringify(folder)} + "/" + data.index;
-          if (existsSync(flag)) { rmSync(flag); process.exit(7); }
-        }, 10);
-      });`;
-  return `data:text/javascript,${encodeURIComponent(code)}`;
-}
-
-function endThread(index: number): void {
-  writeFileSync(join(flags, `${index}`), "");
-}
-
-/** Asks for the head on one connection after another; none may be older than one that any has shown before. */
+/** Asks for the head on one connection; none may be older than one that any has shown before, or that a subscriber was told of. */
 async function watchHeads(client: Client, shown: { newest: number }, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
-    const atLeast = shown.newest;
+    const told = subscribers.map(({ heads }) => heads.at(-1) ?? 0);
+    const atLeast = Math.max(shown.newest, ...told);
     const number = Number(await client.ask<string>("eth_blockNumber"));
     expect(number).toBeGreaterThanOrEqual(atLeast);
     shown.newest = Math.max(shown.newest, number);
@@ -266,16 +139,101 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
     expect(await one?.ask("eth_unsubscribe", ids[0])).toBe(true);
   });
 
+  it("tells subscribers of every head and transaction in order although their threads are held up", async () => {
+    const { privateKey } = account(2);
+    const from = subscribers.map(({ heads, pending }) => ({ heads: heads.length, pending: pending.length }));
+    const sent: string[] = [];
+    for (let nonce = 0; nonce < 2 * THREADS; nonce++) {
+      const { raw, hash } = aTransaction({ nonce: BigInt(nonce), privateKey });
+      if (nonce % 2 === 0) node.holdThread(nonce / 2, HELD_UP_MS);
+      sent.push(toHex(hash));
+      expect(await clients[nonce]?.ask("eth_sendRawTransaction", toHex(raw))).toBe(toHex(hash));
+      await pause(HELD_UP_MS / 2);
+    }
+    const newest = Number(await clients[0]?.ask<string>("eth_blockNumber"));
+    await Promise.all(
+      subscribers.map(async ({ heads, pending }, index) => {
+        const before = from[index];
+        await expect.poll(() => heads.at(-1), { timeout: 20_000 }).toBeGreaterThanOrEqual(newest);
+        await expect.poll(() => pending.slice(before?.pending), { timeout: 20_000 }).toEqual(sent);
+        const [first = 0, ...rest] = heads.slice(before?.heads);
+        expect(rest).toEqual(rest.map((_, after) => first + after + 1));
+      }),
+    );
+    expect(subscribers.map(({ broken }) => broken)).toEqual(subscribers.map(() => 0));
+  });
+
+  it("has each filter on every connection, and gives each change to one poll of all at a time", async () => {
+    const logger = await contractIn(node, LOGGER);
+    const [first] = clients;
+    if (first === undefined) throw new Error();
+    const { number: from } = await first.ask<{ number: string }>("eth_getBlockByNumber", "latest", false);
+    const ids = {
+      blocks: await first.ask<string>("eth_newBlockFilter"),
+      pending: await first.ask<string>("eth_newPendingTransactionFilter"),
+      logs: await first.ask<string>("eth_newFilter", { address: logger }),
+    };
+    const found = { blocks: [] as unknown[], pending: [] as unknown[], logs: [] as unknown[] };
+    const kinds = ["blocks", "pending", "logs"] as const;
+    const poll = async (client: Client, kind: (typeof kinds)[number]): Promise<void> =>
+      void found[kind].push(...(await client.ask<unknown[]>("eth_getFilterChanges", ids[kind])));
+    let isOver = false;
+    const polling = clients.map(async (client) => {
+      while (!isOver) for (const kind of kinds) await poll(client, kind);
+    });
+    const hashes: string[] = [];
+    const { privateKey } = account(3);
+    for (let nonce = 0n; nonce < 8n; nonce++) {
+      const data = bigintToFixedBytes(3n, 32);
+      const { raw } = aTransaction({ nonce, privateKey, to: addressFromHex(logger), value: 0n, data });
+      hashes.push((await clients[Number(nonce)]?.ask<string>("eth_sendRawTransaction", toHex(raw))) ?? "");
+      await pause(300);
+    }
+    await until(
+      async () => (await first.ask("eth_getTransactionReceipt", hashes.at(-1))) ?? undefined,
+      20_000,
+      "the last receipt",
+    );
+    isOver = true;
+    await Promise.all(polling);
+    for (const kind of kinds) await poll(first, kind);
+    const newest = Number(await first.ask<string>("eth_blockNumber"));
+    const blocks: unknown[] = [];
+    for (let number = Number(from) + 1; number <= newest; number++)
+      blocks.push(
+        (await first.ask<{ hash: string }>("eth_getBlockByNumber", toQuantity(number), false)).hash,
+      );
+    // Another block may have been made since the last poll.
+    expect([blocks, blocks.slice(0, -1)].map((each) => each.toSorted())).toContainEqual(
+      found.blocks.toSorted(),
+    );
+    expect(found.pending.toSorted()).toEqual(hashes.toSorted());
+    const logs = await first.ask<unknown[]>("eth_getLogs", { fromBlock: from, address: logger });
+    expect(logs).toHaveLength(3 * hashes.length);
+    const texts = (all: readonly unknown[]) => all.map((log) => JSON.stringify(log)).toSorted();
+    expect(texts(found.logs)).toEqual(texts(logs));
+
+    for (const id of Object.values(ids)) {
+      const removed = await Promise.all(clients.map((client) => client.ask("eth_uninstallFilter", id)));
+      expect(removed.filter((isRemoved) => isRemoved === true)).toHaveLength(1);
+      for (const client of clients)
+        await expect(client.ask("eth_getFilterChanges", id)).rejects.toThrow("Filter not found");
+    }
+  });
+
   it("answers as one node on all connections, while its threads end one after the other", async () => {
     const shown = { newest: 0 };
     let isOver = false;
     const watching = clients.map((client) => watchHeads(client, shown, () => isOver));
-    for (let nonce = 0; nonce < 6; nonce++) {
-      if (nonce > 0 && nonce % 2 === 0) endThread((nonce / 2) % THREADS);
+    const before = Number(await clients[0]?.ask<string>("eth_getTransactionCount", SENDER, "latest"));
+    for (let count = 0; count < 6; count++) {
+      const nonce = before + count;
+      if (count === 1) node.holdThread(0, HELD_UP_MS);
+      if (count > 0 && count % 2 === 0) node.endThread((count / 2) % THREADS);
       await sendAndFollow(nonce);
     }
-    endThread(0);
-    await until(async () => (deaths() === 3 ? true : undefined), 10_000, "the end of three threads");
+    node.endThread(0);
+    await until(async () => (node.deaths() === 3 ? true : undefined), 10_000, "the end of three threads");
     const height = shown.newest;
     await until(async () => (shown.newest >= height + 2 ? true : undefined), 20_000, "two more blocks");
     isOver = true;
@@ -291,7 +249,3 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
     expect(await node.stop()).toBe(0);
   });
 });
-
-function deaths(): number {
-  return logOf(node).filter(({ message }) => message.startsWith("a thread for callers ended")).length;
-}

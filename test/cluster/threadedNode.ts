@@ -1,0 +1,162 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { join } from "node:path";
+import WebSocket from "ws";
+import { logOf, type NodeProcess, RpcFailure, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
+
+/** A node whose threads for callers a test can end and hold up. */
+export interface ThreadedNode extends NodeProcess {
+  /** Ends the thread with this number, from 0, as a failure would. */
+  endThread(index: number): void;
+  /** Has the thread do nothing for so long, as in one long step. */
+  holdThread(index: number, ms: number): void;
+  /** Threads that ended up to now. */
+  deaths(): number;
+}
+
+export async function startThreadedNode(
+  threads: number,
+  options: readonly string[] = [],
+): Promise<ThreadedNode> {
+  const flags = temporaryFolder();
+  mkdirSync(flags, { recursive: true });
+  const node = await startNodeProcess({
+    options: [`--rpc-threads=${threads}`, ...options],
+    runtimeOptions: ["--import", obeyingThreads(flags)],
+  });
+  const tell = (name: string, text: string): void => writeFileSync(join(flags, name), text);
+  return Object.assign(node, {
+    endThread: (index: number) => tell(`${index}.end`, ""),
+    holdThread: (index: number, ms: number) => tell(`${index}.hold`, `${ms}`),
+    deaths: () =>
+      logOf(node).filter(({ message }) => message.startsWith("a thread for callers ended")).length,
+  });
+}
+
+/** Code by which a thread for callers ends, or stands still, when a file with its number appears. */
+function obeyingThreads(folder: string): string {
+  const code = `
+    import { isMainThread, parentPort } from "node:worker_threads";
+    import { existsSync, readFileSync, rmSync } from "node:fs";
+    if (!isMainThread)
+      parentPort.once("message", ({ kind, data }) => {
+        if (kind !== "open") return;
+        const told = (what) => {
+          const flag = ${JSON.stringify(folder)} + "/" + data.index + "." + what;
+          if (!existsSync(flag)) return undefined;
+          const text = readFileSync(flag, "utf8");
+          rmSync(flag);
+          return text;
+        };
+        setInterval(() => {
+          if (told("end") !== undefined) process.exit(7);
+          const ms = Number(told("hold") ?? 0);
+          if (ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+        }, 10);
+      });`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+/** A client over HTTP with a connection of its own, which is opened again when it breaks. */
+export class Client {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  private readonly port: number;
+  /** Connections that broke. */
+  broken = 0;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  /** The result; asks again when the connection breaks. */
+  async ask<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+    for (;;) {
+      const text = await this.post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })).catch(
+        () => undefined,
+      );
+      if (text !== undefined) {
+        const answer = JSON.parse(text) as { result?: T; error?: { code: number; message: string } };
+        if (answer.error !== undefined) throw new RpcFailure(answer.error);
+        return answer.result as T;
+      }
+      this.broken++;
+      if (this.broken > 50) throw new Error("the port is closed");
+    }
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  private post(body: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        { host: "127.0.0.1", port: this.port, method: "POST", agent: this.agent, timeout: 10_000 },
+        (incoming) => {
+          let text = "";
+          incoming.on("data", (piece: Buffer) => {
+            text += piece.toString();
+          });
+          incoming.on("end", () => resolve(text));
+          incoming.on("error", reject);
+        },
+      );
+      outgoing.on("error", reject);
+      outgoing.on("timeout", () => outgoing.destroy(new Error("no answer")));
+      outgoing.end(body);
+    });
+  }
+}
+
+/** A subscriber over WebSocket, which connects again when its connection breaks. */
+export class Subscriber {
+  readonly heads: number[] = [];
+  readonly pending: string[] = [];
+  private readonly url: string;
+  private socket: WebSocket | undefined;
+  private answer: ((text: string) => void) | undefined;
+  private isClosed = false;
+  broken = 0;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  /** Resolves when it has its subscriptions. */
+  async connect(): Promise<void> {
+    const socket = new WebSocket(this.url);
+    this.socket = socket;
+    socket.on("error", () => undefined);
+    socket.once("close", () => {
+      if (this.isClosed) return;
+      this.broken++;
+      setTimeout(() => void this.connect(), 20);
+    });
+    socket.on("message", (data: Buffer) => this.receive(data.toString()));
+    await new Promise((resolve) => socket.once("open", resolve));
+    for (const kind of ["newHeads", "newPendingTransactions"]) await this.ask("eth_subscribe", kind);
+  }
+
+  async ask<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+    const text = await new Promise<string>((resolve) => {
+      this.answer = resolve;
+      this.socket?.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
+    });
+    return (JSON.parse(text) as { result: T }).result;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.socket?.close();
+  }
+
+  private receive(text: string): void {
+    if (!text.includes('"eth_subscription"')) {
+      this.answer?.(text);
+      return;
+    }
+    const { result } = (JSON.parse(text) as { params: { result: string | { number: string } } }).params;
+    if (typeof result === "string") this.pending.push(result);
+    else this.heads.push(Number(result.number));
+  }
+}
