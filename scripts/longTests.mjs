@@ -36,6 +36,7 @@ const NUMBERS = {
 };
 
 const SUITES = [
+  "test/applications",
   "test/calls/tracePool",
   "test/chain/mutatedBlocks",
   "test/cluster/dataExport",

@@ -13,6 +13,8 @@ export default defineConfig({
     setupFiles: ["test/noneLeft.ts", "test/secondTries.ts"],
     // One more than the cores of a small machine: many tests wait for other processes, for a block or a round.
     maxWorkers: 3,
+    // Tests that run side by side in one file wait for blocks most of their time.
+    maxConcurrency: 20,
     pool: "forks",
     projects: [
       {

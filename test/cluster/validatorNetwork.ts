@@ -42,6 +42,15 @@ export interface NetworkChoices {
   readonly options?: readonly string[];
   /** For Node.js itself. */
   readonly runtimeOptions?: readonly string[];
+  /** Forks, reward and gas limit of another network, as its genesis file has them; Berlin and London by default. */
+  readonly likeGenesis?: GenesisRules;
+  /** In wei; none by default. */
+  readonly minGasPrice?: number;
+}
+
+interface GenesisRules {
+  readonly config: { readonly ibft2: object };
+  readonly gasLimit: string;
 }
 
 export const CHAIN_ID = 7999n;
@@ -85,7 +94,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
         "--discovery-enabled=false",
         "--rpc-http-enabled",
         "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT,DEBUG,MINER",
-        "--min-gas-price=0",
+        `--min-gas-price=${choices.minGasPrice ?? 0}`,
         ...(choices.options ?? []),
         ...ownOptions,
       ],
@@ -112,6 +121,11 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
   };
 }
 
+const USUAL_RULES: GenesisRules = {
+  config: { berlinBlock: 0, londonBlock: 0, zeroBaseFee: true, ibft2: {} } as GenesisRules["config"],
+  gasLimit: "0x1fffffffffffff",
+};
+
 function genesisOf(choices: NetworkChoices, validators: readonly TestAccount[]): string {
   const extraData = encodeExtraData({
     vanity: new Uint8Array(32),
@@ -119,13 +133,13 @@ function genesisOf(choices: NetworkChoices, validators: readonly TestAccount[]):
     round: 0,
     seals: [],
   });
+  const { config, gasLimit } = choices.likeGenesis ?? USUAL_RULES;
   return JSON.stringify({
     config: {
+      ...config,
       chainId: Number(CHAIN_ID),
-      berlinBlock: 0,
-      londonBlock: 0,
-      zeroBaseFee: true,
       ibft2: {
+        ...config.ibft2,
         blockperiodseconds: 1,
         epochlength: choices.epochLength ?? 30_000,
         requesttimeoutseconds: choices.requestTimeoutSeconds ?? 2,
@@ -133,7 +147,7 @@ function genesisOf(choices: NetworkChoices, validators: readonly TestAccount[]):
     },
     nonce: "0x0",
     timestamp: "0x0",
-    gasLimit: "0x1fffffffffffff",
+    gasLimit,
     difficulty: "0x1",
     mixHash: "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
     coinbase: `0x${"00".repeat(20)}`,

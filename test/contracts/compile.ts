@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Abi, Hex } from "viem";
 
@@ -14,6 +15,10 @@ interface CompilerOutput {
   >;
 }
 
+interface Compiler {
+  compile(input: string, callbacks?: { import(path: string): { readonly contents: string } }): string;
+}
+
 /** Compiles one Solidity source and returns the named contract. */
 export function compileContract(source: string, name: string, evmVersion = "cancun"): CompiledContract {
   return compileSource(source, [name], evmVersion)[name] as CompiledContract;
@@ -27,29 +32,52 @@ export function compileSource<N extends string>(
   names: readonly N[],
   evmVersion: string,
 ): Readonly<Record<N, CompiledContract>> {
-  const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
+  const contracts = compileAll({ "source.sol": source }, evmVersion);
+  const compiled = names.map((name): [N, CompiledContract] => {
+    const contract = contracts[name];
+    if (contract === undefined) throw new Error(`the source has no contract ${name}`);
+    return [name, contract];
+  });
+  return Object.fromEntries(compiled) as Record<N, CompiledContract>;
+}
+
+/**
+ * Compiles Solidity sources, by file name, with the optimiser on; returns all their contracts by name. What they import
+ * from packages is read from node_modules. Throws the compiler's message.
+ */
+export function compileAll(
+  sources: Readonly<Record<string, string>>,
+  evmVersion: string,
+): Readonly<Record<string, CompiledContract>> {
+  const files = Object.keys(sources);
   const output = JSON.parse(
-    solc.compile(
+    (packages("solc") as Compiler).compile(
       JSON.stringify({
         language: "Solidity",
-        sources: { "source.sol": { content: source } },
+        sources: Object.fromEntries(files.map((file) => [file, { content: sources[file] }])),
         settings: {
           evmVersion,
           optimizer: { enabled: true, runs: 200 },
-          outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
+          outputSelection: Object.fromEntries(
+            files.map((file) => [file, { "*": ["abi", "evm.bytecode.object"] }]),
+          ),
         },
       }),
+      { import: (path) => ({ contents: readFileSync(packages.resolve(path), "utf8") }) },
     ),
   ) as CompilerOutput;
   const failure = output.errors?.find(({ severity }) => severity === "error");
   if (failure !== undefined) throw new Error(failure.formattedMessage);
-  const compiled = names.map((name): [N, CompiledContract] => {
-    const contract = output.contracts["source.sol"]?.[name];
-    if (contract === undefined) throw new Error(`the source has no contract ${name}`);
-    return [name, { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` }];
-  });
-  return Object.fromEntries(compiled) as Record<N, CompiledContract>;
+  const contracts = files.flatMap((file) => Object.entries(output.contracts[file] ?? {}));
+  return Object.fromEntries(
+    contracts.map(([name, { abi, evm }]): [string, CompiledContract] => [
+      name,
+      { abi, bytecode: `0x${evm.bytecode.object}` },
+    ]),
+  );
 }
+
+const packages = createRequire(import.meta.url);
 
 /** A contract with events, custom errors, plain reverts, panics and an endless loop, for tests of client libraries. */
 export const LEDGER_SOURCE = `
