@@ -6,6 +6,7 @@ import { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import type { ChainConfig } from "./chainConfig.ts";
 import { type Evm, nothingObserved, type Observed } from "./evm.ts";
+import type { MessageObserver } from "./messageObserver.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import { hasLowNumber, precompileKeys } from "./precompiles/addresses.ts";
 import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
@@ -42,6 +43,8 @@ export interface SessionParts {
   readonly observed?: Observed | undefined;
   /** For traces. */
   readonly observer?: ExecutionObserver | undefined;
+  /** Receives each call alone, where there is no observer. */
+  readonly messages?: MessageObserver | undefined;
 }
 
 export function openSession(parts: SessionParts): BlockSession {
@@ -96,6 +99,7 @@ class OpenSession implements BlockSession {
       precompiles,
       observed = nothingObserved(),
       observer,
+      messages,
     } = this.parts;
     return createEvm({
       config,
@@ -107,6 +111,7 @@ class OpenSession implements BlockSession {
       precompiles,
       observed,
       observer,
+      messages,
     });
   }
 }

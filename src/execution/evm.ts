@@ -7,6 +7,7 @@ import type { AccessJournal } from "./accessJournal.ts";
 import type { BlockContext } from "./blockContext.ts";
 import type { ChainConfig } from "./chainConfig.ts";
 import type { HaltReason } from "./haltReason.ts";
+import type { MessageObserver } from "./messageObserver.ts";
 import type { ExecutionObserver } from "./observer.ts";
 import type { PrecompileOverrides } from "./precompiles/precompileOverrides.ts";
 import type { Rules } from "./rules.ts";
@@ -38,6 +39,8 @@ export interface EvmParts {
   readonly observed: Observed;
   /** Receives each call and instruction; costs nothing if absent. */
   readonly observer?: ExecutionObserver | undefined;
+  /** Receives each call alone, where there is no observer. */
+  readonly messages?: MessageObserver | undefined;
 }
 
 /** A call, or without `to` a creation, by a sender whose nonce is already incremented and whose gas is already paid. */

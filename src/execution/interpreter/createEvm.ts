@@ -5,13 +5,14 @@ import type { Eventual } from "../../primitives/eventual.ts";
 import type { Evm, EvmParts, Message, MessageResult } from "../evm.ts";
 import { begin, proceed, startingGas } from "./driver.ts";
 import { forkTable } from "./forkTable.ts";
+import { MessageWatch } from "./messageWatch.ts";
 import { Observation } from "./observe.ts";
 import { Run, type RunEnd } from "./run.ts";
 import { TransientStorage } from "./transientStorage.ts";
 
 /** An Evm on our own core (src/evm). */
 export function createEvm(parts: EvmParts): Evm {
-  const { rules, yieldPolicy, observer } = parts;
+  const { rules, yieldPolicy, observer, messages } = parts;
   const table = forkTable(rules);
   const transient = new TransientStorage(yieldPolicy.memory);
   let wasStopped = false;
@@ -19,14 +20,15 @@ export function createEvm(parts: EvmParts): Evm {
   function run(message: Message): Eventual<MessageResult> {
     assert(!wasStopped, "an EVM that was stopped in the middle cannot be used again");
     const kind = observer === undefined ? "plain" : "stepping";
-    const watch = observer && new Observation(observer);
+    const observation = observer && new Observation(observer);
+    const watch = observation ?? (messages && new MessageWatch(messages));
     const machine = takeMachine(kind);
     machine.begin(table.core);
     writeEnvironment(machine, parts, message);
     const running = new Run({ evm: parts, table, transient, machine, message, watch });
-    if (watch !== undefined) watch.run = running;
+    if (observation !== undefined) observation.run = running;
     const goOn = (): Promise<unknown> | undefined =>
-      watch === undefined ? proceed(running) : watch.proceed();
+      observation === undefined ? proceed(running) : observation.proceed();
     const stop = (error: unknown): never => {
       wasStopped = true;
       running.unwind();

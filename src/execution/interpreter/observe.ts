@@ -78,6 +78,10 @@ export class Observation implements Watch {
     this.stop(frame, 0);
   }
 
+  destroyed(): void {
+    // Its instruction is reported.
+  }
+
   left(frame: Frame, { output, hasReverted, halt: reason, gasLeft }: FrameEnd): void {
     const { budget, rules } = this.run;
     const callee = this.callees.get(frame);

@@ -26,6 +26,7 @@ export function destroy(run: Run, frame: Frame): HaltReason | undefined {
   if (!run.charge(frame, destructionPrice(run, frame))) return "INSUFFICIENT_GAS";
   if (!substate.isDestroyed(address)) run.refund += table.selfdestructRefund;
   substate.destroy(address);
+  run.watch?.destroyed(address, heir);
   const isSelf = equalBytes(heir, address);
   if (!isSelf) {
     const receiving = overlay.account(heir) ?? EMPTY_ACCOUNT;

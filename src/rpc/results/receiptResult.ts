@@ -1,11 +1,10 @@
 import { writeReceiptLogs } from "../../logs/logResult.ts";
-import { type Address, asAddress } from "../../primitives/address.ts";
-import { keccak256 } from "../../primitives/hash.ts";
+import { expectDefined } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { type JsonWriter, jsonInSlices, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
-import { bigintToBytes, toQuantity } from "../../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
 import type { StoredBlock } from "../../types/block.ts";
+import { createdAddress } from "../../types/createdAddress.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { effectiveGasPrice, type SentTransaction } from "../../types/transaction.ts";
 import { JsonPieces, RawJson } from "../method.ts";
@@ -23,12 +22,25 @@ export function receiptAnswer(
   const transaction = block.transactions[index];
   const receipt = block.receipts[index];
   if (transaction === undefined || receipt === undefined) return undefined;
-  let logsBefore = 0;
-  for (let before = 0; before < index; before++) logsBefore += block.receipts[before]?.logs.length ?? 0;
+  const logsBefore = logsBeforeReceipt(block, index);
   const context = blockContext(block, blobGasPriceWei);
   return answerOf(receipt.logs.length, (writer) =>
     writeReceipt(writer, { transaction, receipt, index, logsBefore }, context),
   );
+}
+
+/** As receiptAnswer, at once; without logs, `logs` and `logsBloom` are null. */
+export function receiptJson(
+  block: StoredBlock,
+  index: number,
+  { blobGasPriceWei, hasLogs }: { readonly blobGasPriceWei: bigint; readonly hasLogs: boolean },
+): string {
+  const transaction = expectDefined(block.transactions[index], "a transaction of the block");
+  const receipt = expectDefined(block.receipts[index], "its receipt");
+  const logsBefore = hasLogs ? logsBeforeReceipt(block, index) : 0;
+  const located = { transaction, receipt, index, logsBefore, hidesLogs: !hasLogs };
+  const context = blockContext(block, blobGasPriceWei);
+  return jsonText((writer) => writeAtOnce(writeReceipt(writer, located, context)));
 }
 
 /** The receipts of all transactions of a block, in order, as a list. */
@@ -88,6 +100,13 @@ interface LocatedReceipt {
   readonly index: number;
   /** Number of logs of earlier transactions of the block. */
   readonly logsBefore: number;
+  readonly hidesLogs?: boolean;
+}
+
+function logsBeforeReceipt({ receipts }: StoredBlock, index: number): number {
+  let count = 0;
+  for (let before = 0; before < index; before++) count += receipts[before]?.logs.length ?? 0;
+  return count;
 }
 
 const BLOB_GAS_PER_BLOB = 131_072;
@@ -103,25 +122,18 @@ function* writeReceipt(
   located: LocatedReceipt,
   context: BlockContext,
 ): Generator<void, void> {
-  const { transaction, receipt, index, logsBefore } = located;
+  const { transaction, receipt, index, hidesLogs } = located;
   const { to, sender, nonce } = transaction;
   writer.beginObject();
   writer.members(context.members);
+  // Shown for failed creations too.
   writeOptionalData(writer, "contractAddress", to === undefined ? createdAddress(sender, nonce) : undefined);
   writer.quantity("cumulativeGasUsed", receipt.cumulativeGasUsed);
   writer.data("from", sender);
   writer.quantity("gasUsed", receipt.gasUsed);
   writer.quantity("effectiveGasPrice", effectiveGasPrice(transaction, context.baseFeePerGas));
-  writer.beginList("logs");
-  yield* writeReceiptLogs(writer, receipt.logs, {
-    transactionHash: transaction.hash,
-    transactionIndex: index,
-    blockHash: context.hash,
-    blockNumber: context.number,
-    firstLogIndex: logsBefore,
-  });
-  writer.endList();
-  writer.data("logsBloom", receipt.logsBloom);
+  if (hidesLogs === true) for (const name of ["logs", "logsBloom"]) writer.null(name);
+  else yield* writeLogs(writer, located, context);
   if ("status" in receipt.outcome) writer.quantity("status", receipt.outcome.status);
   else writer.data("root", receipt.outcome.stateRoot);
   writeOptionalData(writer, "to", to);
@@ -136,8 +148,19 @@ function* writeReceipt(
   writer.endObject();
 }
 
-/** Address of a created contract (yellow paper, §7), shown for failed creations too. */
-export function createdAddress(sender: Address, nonce: bigint): Address {
-  const items = [encodeRlpString(sender), encodeRlpString(bigintToBytes(nonce))];
-  return asAddress(keccak256(encodeRlpList(items)).slice(12));
+function* writeLogs(
+  writer: JsonWriter,
+  { transaction, receipt, index, logsBefore }: LocatedReceipt,
+  { hash, number }: BlockContext,
+): Generator<void, void> {
+  writer.beginList("logs");
+  yield* writeReceiptLogs(writer, receipt.logs, {
+    transactionHash: transaction.hash,
+    transactionIndex: index,
+    blockHash: hash,
+    blockNumber: number,
+    firstLogIndex: logsBefore,
+  });
+  writer.endList();
+  writer.data("logsBloom", receipt.logsBloom);
 }

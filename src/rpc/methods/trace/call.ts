@@ -2,6 +2,7 @@ import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { ParityTypes } from "../../../tracers/parityTrace.ts";
 import type { TracedCall } from "../../../tracers/traceJob.ts";
+import { createdAddress } from "../../../types/createdAddress.ts";
 import { decodeTransaction, type SentTransaction } from "../../../types/transaction.ts";
 import { withRecoveredSender } from "../../../types/transactionSignature.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
@@ -10,7 +11,6 @@ import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts
 import { callOf, decodeCall } from "../../parameters/callParameter.ts";
 import { decodeData, decodeList } from "../../parameters/parameters.ts";
 import { decodeTraceTypes, TRACE_TYPES } from "../../parameters/traceParameters.ts";
-import { createdAddress } from "../../results/receiptResult.ts";
 import { traceAnswer } from "../../results/traceAnswer.ts";
 import { CALL, GIVEN_DATA, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 
