@@ -2,7 +2,7 @@ import { ok } from "../primitives/result.ts";
 import { bad, type ValueType } from "./valueTypes.ts";
 
 /**
- * The groups of JSON-RPC methods that can be enabled, by Besu's names. Every name is accepted; an unsupported one has
+ * The groups of JSON-RPC methods that can be enabled, by Besu's names; OTS and EXPLORER are our own. Every name is accepted; an unsupported one has
  * no methods on an IBFT 2.0 node, and naming it gives a warning.
  */
 const GROUPS = {
@@ -17,6 +17,8 @@ const GROUPS = {
   IBFT: "supported",
   PERM: "supported",
   PLUGINS: "supported",
+  OTS: "supported",
+  EXPLORER: "supported",
   EEA: "unsupported",
   PRIV: "unsupported",
   CLIQUE: "unsupported",

@@ -1,3 +1,4 @@
+import { ACCOUNT_INDEX_OPTIONS } from "./options/accountIndex.ts";
 import { ETHSTATS_OPTIONS } from "./options/ethstats.ts";
 import { EXPLORER_OPTIONS } from "./options/explorer.ts";
 import { GENERAL_OPTIONS } from "./options/general.ts";
@@ -41,6 +42,7 @@ export const OPTIONS = {
   ...SIGNER_OPTIONS,
   ...PROOF_OF_WORK_OPTIONS,
   ...STORAGE_OPTIONS,
+  ...ACCOUNT_INDEX_OPTIONS,
   ...UNSUPPORTED_SYNC_OPTIONS,
   ...PEER_TO_PEER_OPTIONS,
   ...PEER_TUNING_OPTIONS,

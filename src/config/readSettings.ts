@@ -272,6 +272,10 @@ function assemble(
     webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values, files) : undefined,
     explorer: explorerSettings(options),
     rpc: answerSettings(options),
+    accountIndex:
+      (values["explorer-index-enabled"] ?? values["explorer-enabled"])
+        ? { maxBytes: values["explorer-index-max-mb"] * 1024 ** 2 }
+        : undefined,
     maxPeers: values["max-peers"],
     metrics: metricsSettings(values),
     pool: poolSettings(values),

@@ -37,6 +37,8 @@ export interface Settings {
   /** Undefined when the explorer is off. */
   readonly explorer: ExplorerSettings | undefined;
   readonly rpc: RpcAnswerSettings;
+  /** The index by address; undefined when it is off. */
+  readonly accountIndex: AccountIndexLimits | undefined;
   /** Largest number of peers at a time, not counting maintained ones. */
   readonly maxPeers: number;
   /** Undefined when peer-to-peer networking is off. */
@@ -59,6 +61,11 @@ export interface Settings {
   readonly notes: readonly string[];
   /** Each is logged once at the start, at WARN. */
   readonly warnings: readonly string[];
+}
+
+export interface AccountIndexLimits {
+  /** Size above which the oldest blocks are removed from the index; 0 for no limit. */
+  readonly maxBytes: number;
 }
 
 export interface PeerSettings {

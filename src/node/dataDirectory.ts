@@ -10,6 +10,8 @@ export interface DataDirectory {
   readonly keyFile: string;
   /** Folder of the LevelDB database. */
   readonly chain: string;
+  /** Folder of the index by address. */
+  readonly accountIndex: string;
   readonly voteFile: string;
   readonly headFile: string;
   /** Nodes that discovery has found. */
@@ -35,6 +37,7 @@ export function openDataDirectory(path: string): Result<DataDirectory, "unusable
     path,
     keyFile: join(path, "key"),
     chain,
+    accountIndex: join(path, "explorer-index"),
     voteFile,
     headFile,
     knownNodesFile: join(path, "known-nodes.json"),

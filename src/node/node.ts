@@ -173,7 +173,7 @@ async function tellStatus(
 async function begin(
   { settings, logger, onStop }: OpenContext,
   { directory, recovery }: Stores,
-  { chain, pool, timing, simulator }: ChainAndPool,
+  { chain, pool, timing, simulator, accountIndex }: ChainAndPool,
   { engine, peering, pauseReasons }: Conductors,
 ): Promise<Result<void, "unusableDatabase">> {
   const diskGuard = createDiskGuard(
@@ -203,6 +203,7 @@ async function begin(
   // A first request would also start these threads; starting them here comes after the first block and the first answers.
   recovery.start();
   simulator.start();
+  accountIndex?.start();
   return ok(undefined);
 }
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type AccountIndex, openAccountIndex } from "../accounts/accountIndex.ts";
 import { type CallPool, createCallPool, DEFAULT_CALL_POOL_SETTINGS } from "../calls/callPool.ts";
 import { createTracePool, DEFAULT_TRACE_POOL_SETTINGS, type TracePool } from "../calls/tracePool.ts";
 import { type Chain, createChain } from "../chain/createChain.ts";
@@ -34,6 +35,8 @@ export interface ChainAndPool {
   readonly simulator: CallPool;
   readonly tracer: TracePool;
   readonly logs: Logs;
+  /** Undefined when it is off. */
+  readonly accountIndex: AccountIndex | undefined;
   /** Recovers the senders of transactions that are not part of a block. */
   readonly recoverSenders: RecoverSenders;
 }
@@ -110,6 +113,7 @@ export async function openChainAndPool(
     pool,
     recoverSenders,
     ...openReaders(context, stores, chain),
+    accountIndex: await openIndex(context, stores, chain, shownHead),
   });
 }
 
@@ -140,6 +144,27 @@ function openReaders(
   );
   onStop(() => logs.close());
   return { simulator, tracer, logs };
+}
+
+async function openIndex(
+  { settings: { accountIndex, chainSpec }, logger, onStop }: OpenContext,
+  { directory }: Stores,
+  chain: Chain,
+  shownHead: ShownHead,
+): Promise<AccountIndex | undefined> {
+  if (accountIndex === undefined) return undefined;
+  const index = await openAccountIndex(
+    { chainPath: directory.chain, indexPath: directory.accountIndex, ...accountIndex },
+    {
+      chain,
+      spec: chainSpec,
+      shownHead: shownHead.memory,
+      clock: durationClock,
+      logger: logger.child("storage"),
+    },
+  );
+  onStop(() => index.close());
+  return index;
 }
 
 function differentGenesis(settings: Settings, difference: string): Result<never, "differentGenesis"> {

@@ -32,7 +32,7 @@ export async function openServers(
   { services, threads }: { readonly services: OpenServices; readonly threads: LoadingThreads | undefined },
 ): Promise<Result<Servers, "addressInUse" | "cannotListen" | "unusableDataPath" | "diskFailure">> {
   const { settings, logger, clock, metrics, onStop } = context;
-  const { chain, simulator } = chainAndPool;
+  const { chain, simulator, accountIndex } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
   const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
@@ -68,6 +68,7 @@ export async function openServers(
     pool,
     simulator,
     recovery,
+    accountIndex,
     ports,
     clock,
     logger: logger.child("metrics"),
@@ -112,6 +113,7 @@ function threadOpener(
     const opened = await openRpcThreads(
       {
         databasePath: directory.chain,
+        accountIndex: settings.accountIndex && { path: directory.accountIndex, ...settings.accountIndex },
         spec: settings.chainSpec,
         gasCap: settings.rpc.gasCap ?? 0n,
         ...withoutUsers(servers),

@@ -1,3 +1,4 @@
+import { createIndexReader } from "../accounts/indexReader.ts";
 import { createCallCostEstimate } from "../calls/inline/callCostEstimate.ts";
 import { createInlineCalls } from "../calls/inline/inlineCalls.ts";
 import { baseFeeAfter } from "../chain/nextBlockView.ts";
@@ -21,7 +22,7 @@ export function createRpcPorts(
   { engine, peering, pauseReasons, peerToPeer }: Conductors,
   services: () => ServiceEndpoints,
 ): RpcPorts {
-  const { chain, permissions, simulator, tracer, logs, recoverSenders } = chainAndPool;
+  const { chain, permissions, simulator, tracer, logs, recoverSenders, accountIndex } = chainAndPool;
   const { pool } = chainAndPool.pool;
   const spec = settings.chainSpec;
   return {
@@ -44,6 +45,9 @@ export function createRpcPorts(
     writeTrace: createTraceFolder(settings.dataPath),
     findLogs: logs.find,
     logIndex: logs.index,
+    accounts:
+      accountIndex &&
+      createIndexReader(async () => accountIndex.database, settings.accountIndex?.maxBytes ?? 0),
     submit: createSubmission(recoverSenders, pool),
     settings: rpcSettings(settings, pool),
     network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },

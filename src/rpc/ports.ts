@@ -1,3 +1,4 @@
+import type { AccountIndexReader } from "../accounts/indexReader.ts";
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
@@ -35,6 +36,8 @@ export interface RpcPorts {
   /** Searches logs without blocking this thread. */
   readonly findLogs: FindLogs;
   readonly logIndex: RpcLogIndex;
+  /** The index by address; undefined when it is off. */
+  readonly accounts: Pick<AccountIndexReader, "read" | "bytes" | "maxBytes"> | undefined;
   readonly clock: Clock;
   readonly settings: RpcSettings;
   readonly network: NetworkFacts;

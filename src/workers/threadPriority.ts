@@ -15,6 +15,16 @@ export function lowerThreadPriority(): void {
   }
 }
 
+/** As lowerThreadPriority, below all others: for work that nobody waits for. */
+export function takeLowestThreadPriority(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(0, MAX_NICENESS);
+  } catch {
+    // Not permitted: the thread keeps its priority.
+  }
+}
+
 /** Niceness added: shares a contended core about one to three. */
 const ADDED_NICENESS = 5;
 const MAX_NICENESS = 19;

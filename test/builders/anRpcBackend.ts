@@ -47,6 +47,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
       remove: () => Promise.resolve(),
       repair: () => true,
     },
+    accounts: undefined,
     simulator: { run: () => Promise.reject(new Error("this test simulates nothing")) },
     stateQueries: { query: () => Promise.reject(new Error("this test inspects nothing")) },
     writeTrace: () => Promise.resolve(undefined),

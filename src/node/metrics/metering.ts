@@ -1,3 +1,4 @@
+import type { AccountIndex } from "../../accounts/accountIndex.ts";
 import type { ChainReader } from "../../chain/chain.ts";
 import { declareChainMetrics } from "../../chain/chainMetrics.ts";
 import type { MetricsSettings, Settings } from "../../config/settings.ts";
@@ -12,6 +13,7 @@ import type { TxPool } from "../../txpool/txPool.ts";
 import type { CallerAccess } from "../callerAccess.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
 import { nameOption } from "../rpcServers.ts";
+import { declareAccountIndexMetrics } from "./accountIndexMetrics.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
 import { declareExecutorMetrics, type Executor } from "./executorMetrics.ts";
 import { startMetricsPush } from "./metricsPush.ts";
@@ -32,6 +34,8 @@ export interface MeteringParts {
   readonly pool: TxPool;
   readonly simulator: Executor;
   readonly recovery: Executor;
+  /** Undefined when it is off. */
+  readonly accountIndex: Pick<AccountIndex, "progress"> | undefined;
   readonly ports: Pick<RpcPorts, "network" | "syncStatus">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -96,6 +100,7 @@ function declareAll(metrics: Metrics, parts: MeteringParts): () => void {
   declarePoolMetrics(metrics, pool, settings.pool);
   declareExecutorMetrics(metrics, { computation: parts.simulator, transactions: parts.recovery });
   declareDiskMetrics(metrics, { dataPath: directory.path, chain: directory.chain });
+  if (parts.accountIndex !== undefined) declareAccountIndexMetrics(metrics, parts.accountIndex);
   return declareProcessMetrics(metrics, {
     version: settings.clientVersion,
     startedAtMs: performance.timeOrigin,

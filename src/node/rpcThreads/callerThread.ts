@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import { type AccountIndexReader, createIndexReader } from "../../accounts/indexReader.ts";
 import { createInlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { createSliceCosts } from "../../calls/inline/sliceCosts.ts";
 import { type ChainView, openChainView } from "../../chain/view/chainView.ts";
@@ -45,6 +46,7 @@ export async function openCallerThread(
   const sendLine = createLineSender((line, bytes) => post({ kind: "log", line, bytes }), totals);
   const logger = createRemoteLogger(data.logLevels, systemClock, sendLine);
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
+  const accounts = accountsOf(data);
   const view = openChainView({
     database,
     spec: data.spec,
@@ -63,6 +65,7 @@ export async function openCallerThread(
   const backend = threadBackend({
     ...lasting,
     ...localPorts(data, view, lasting),
+    accounts,
     simulator: simulatorOf(data, view, lasting),
     submit: createRemoteSubmission(transactions.add),
   });
@@ -92,6 +95,7 @@ export async function openCallerThread(
     counts?.flush();
     main.close();
     view.close();
+    await accounts?.close();
     await database.close();
     post({ kind: "closed" });
   }
@@ -163,6 +167,13 @@ function openEvents(
     },
   );
   return { feed, onLost: (listener) => void listeners.push(listener) };
+}
+
+/** The index by address, opened when it is asked for the first time. */
+function accountsOf({ accountIndex }: RpcThreadData): AccountIndexReader | undefined {
+  if (accountIndex === undefined) return undefined;
+  const { path, maxBytes } = accountIndex;
+  return createIndexReader(() => openLevelDatabase({ path, readOnlyThread: true }), maxBytes);
 }
 
 /** Calls have a slice here, and then a thread that can be terminated. */

@@ -19,6 +19,7 @@ import type { Listeners, RpcThreadsParts } from "./threadParts.ts";
 
 export interface RpcThreadsSettings {
   readonly databasePath: string;
+  readonly accountIndex: RpcThreadData["accountIndex"];
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
   readonly http: Settings["http"];
@@ -188,12 +189,23 @@ function portOf(
 }
 
 function dataOf(
-  { databasePath, spec, gasCap, http, webSocket, explorer, answers, issuedKeys }: RpcThreadsSettings,
+  {
+    databasePath,
+    accountIndex,
+    spec,
+    gasCap,
+    http,
+    webSocket,
+    explorer,
+    answers,
+    issuedKeys,
+  }: RpcThreadsSettings,
   { shownHead, count, logger }: RpcThreadsParts,
   own: Pick<RpcThreadData, "index" | "held" | "floors" | "interests" | "subscriptions">,
 ): RpcThreadData {
   return {
     databasePath,
+    accountIndex,
     gasCap,
     servers: { http, webSocket, explorer },
     shownHead,

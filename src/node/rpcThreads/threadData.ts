@@ -13,6 +13,8 @@ export type ServerName = keyof ServerSettings;
 /** What a thread that answers callers works with, known once the node is open. */
 export interface RpcThreadData {
   readonly databasePath: string;
+  /** The index by address, which the main thread has open; undefined when it is off. */
+  readonly accountIndex: { readonly path: string; readonly maxBytes: number } | undefined;
   /** Without the genesis accounts, which are not needed here. */
   readonly spec: ChainSpec;
   /** --rpc-gas-cap; 0 for none. */

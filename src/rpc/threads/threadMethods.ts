@@ -99,6 +99,7 @@ type LocalPort =
   | "gasPrices"
   | "feeHistory"
   | "findLogs"
+  | "accounts"
   | "pool";
 const LOCAL: ReadonlySet<keyof RpcBackend> = new Set<LocalPort>([
   "chain",
@@ -113,6 +114,7 @@ const LOCAL: ReadonlySet<keyof RpcBackend> = new Set<LocalPort>([
   "gasPrices",
   "feeHistory",
   "findLogs",
+  "accounts",
   "pool",
 ]);
 

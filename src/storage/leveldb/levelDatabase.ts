@@ -23,6 +23,8 @@ export interface LevelSettings {
    * each committed write at once, and cannot write. The main thread opens first and closes last.
    */
   readonly readOnlyThread?: boolean;
+  /** True in the one worker thread that writes a database which the main thread has open for it, and does not write itself. */
+  readonly isWritingThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */
   readonly cacheBytes?: number;
 }
@@ -35,7 +37,8 @@ export interface LevelSettings {
 export async function openLevelDatabase(settings: LevelSettings): Promise<DatabaseOnDisk> {
   const path = resolve(settings.path);
   const isReader = settings.readOnlyThread === true;
-  if (!isReader) {
+  const isMain = !isReader && settings.isWritingThread !== true;
+  if (isMain) {
     await refuseLockedFolder(path);
     refuseDamagedLevelFiles(path);
   }
@@ -44,7 +47,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
     cacheSize: settings.cacheBytes ?? OPTIONS.cacheSize,
     keyEncoding: "view",
     valueEncoding: "view",
-    createIfMissing: !isReader,
+    createIfMissing: isMain,
   });
   try {
     await level.open();

@@ -1,0 +1,170 @@
+import { rmSync } from "node:fs";
+import type { ChainReader } from "../chain/chain.ts";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { Clock, Timer } from "../primitives/clock.ts";
+import { DamagedData, type DatabaseOnDisk } from "../storage/database.ts";
+import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { workerEntry } from "../workers/workerEntry.ts";
+import { startWorkerThread, type WorkerThread } from "../workers/workerThread.ts";
+import type { AccountIndexCommand, AccountIndexWorkerData } from "./accountIndexWorker.ts";
+import type { IndexProgress } from "./indexer.ts";
+
+export interface AccountIndexSettings {
+  /** Directory of the chain's database, which this thread has open. */
+  readonly chainPath: string;
+  /** Directory of the index; created when absent. */
+  readonly indexPath: string;
+  /** Size above which the oldest blocks are removed; 0 for no limit. */
+  readonly maxBytes: number;
+}
+
+export interface AccountIndexParts {
+  readonly chain: Pick<ChainReader, "onHeadChanged">;
+  readonly spec: ChainSpec;
+  readonly shownHead: SharedArrayBuffer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * The index by address, which tells what an account did. It has a database of its own; a worker thread of the lowest priority
+ * writes it, block after block, from the beginning of the chain and then behind the head:
+ *
+ *     main thread   opens both databases ─> starts the thread, tells it that the head moved
+ *     worker        reads the chain, executes blocks again, writes the index (indexer.ts)
+ *     any thread    reads the index (indexReader.ts)
+ */
+export interface AccountIndex {
+  readonly database: DatabaseOnDisk;
+  /** As last heard of the thread; undefined before. */
+  readonly progress: IndexProgress | undefined;
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** Opens the index, which begins anew when it is damaged: nothing in it is the only copy of anything. Throws DiskError. */
+export async function openAccountIndex(
+  settings: AccountIndexSettings,
+  parts: AccountIndexParts,
+): Promise<AccountIndex> {
+  const path = settings.indexPath;
+  let database: DatabaseOnDisk;
+  try {
+    database = await openLevelDatabase({ path, cacheBytes: CACHE_BYTES });
+  } catch (error) {
+    if (!(error instanceof DamagedData)) throw error;
+    parts.logger.warn({ path, error }, "the explorer's index is damaged and is built again");
+    rmSync(path, { recursive: true, force: true });
+    database = await openLevelDatabase({ path, cacheBytes: CACHE_BYTES });
+  }
+  return new ThreadedAccountIndex(database, settings, parts);
+}
+
+class ThreadedAccountIndex implements AccountIndex {
+  readonly database: DatabaseOnDisk;
+  progress: IndexProgress | undefined;
+  private readonly settings: AccountIndexSettings;
+  private readonly parts: AccountIndexParts;
+  private thread: WorkerThread | undefined;
+  private stopListening: () => void = () => undefined;
+  private retry: Timer | undefined;
+  private retryMs = FIRST_RETRY_MS;
+  private onEnded: () => void = () => undefined;
+  private isClosed = false;
+  private toldAtMs = Number.NEGATIVE_INFINITY;
+  private catchingUpSinceMs: number | undefined;
+
+  constructor(database: DatabaseOnDisk, settings: AccountIndexSettings, parts: AccountIndexParts) {
+    this.database = database;
+    this.settings = settings;
+    this.parts = parts;
+  }
+
+  start(): void {
+    this.stopListening = this.parts.chain.onHeadChanged(() => this.send("head"));
+    this.startThread();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.retry?.cancel();
+    this.stopListening();
+    const { thread } = this;
+    if (thread !== undefined) {
+      const ended = new Promise<void>((resolve) => {
+        this.onEnded = resolve;
+      });
+      this.send("close");
+      const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSING_LIMIT_MS).unref());
+      await Promise.race([ended, limit]);
+      await thread.terminate();
+    }
+    await this.database.close();
+  }
+
+  private send(command: AccountIndexCommand): void {
+    this.thread?.post(command);
+  }
+
+  private startThread(): void {
+    const { chainPath, indexPath, maxBytes } = this.settings;
+    const { spec, shownHead } = this.parts;
+    const workerData: AccountIndexWorkerData = {
+      chainPath,
+      indexPath,
+      maxBytes,
+      shownHead,
+      spec: { ...spec, genesis: { ...spec.genesis, alloc: [] } },
+    };
+    this.thread = startWorkerThread<IndexProgress>(
+      { entry: workerEntry("accountIndexWorker"), workerData, heapMb: THREAD_MEMORY_MB },
+      { receive: (progress) => this.receive(progress), ended: (error) => this.ended(error) },
+    );
+    this.thread.keepProcessAlive(false);
+  }
+
+  private receive(progress: IndexProgress): void {
+    const { clock, logger } = this.parts;
+    this.progress = progress;
+    this.retryMs = FIRST_RETRY_MS;
+    const nowMs = clock.nowMs();
+    const block = progress.next - 1;
+    const { head, bytes } = progress;
+    const behind = head - block;
+    if (behind > MANY_BLOCKS) {
+      this.catchingUpSinceMs ??= nowMs;
+      if (nowMs - this.toldAtMs < TELL_MS) return;
+      this.toldAtMs = nowMs;
+      logger.info({ block, head, bytes }, "the explorer's index is being built");
+    } else if (behind <= 0 && this.catchingUpSinceMs !== undefined) {
+      const seconds = Math.round((nowMs - this.catchingUpSinceMs) / 1000);
+      this.catchingUpSinceMs = undefined;
+      logger.info({ block, bytes, seconds }, "the explorer's index has reached the head");
+    }
+  }
+
+  private ended(error: Error): void {
+    this.thread = undefined;
+    this.onEnded();
+    if (this.isClosed) return;
+    const { clock, logger } = this.parts;
+    const { indexPath: path } = this.settings;
+    logger.warn(
+      { error, path, retryMs: this.retryMs },
+      "the explorer's index cannot be built and is tried again later; its folder may be deleted while the node is stopped",
+    );
+    this.retry = clock.at(clock.nowMs() + this.retryMs, () => this.startThread());
+    this.retryMs = Math.min(2 * this.retryMs, LONGEST_RETRY_MS);
+  }
+}
+
+const CACHE_BYTES = 8 * 1024 * 1024;
+/** A block of some thousand calls that is executed again, and the entries of a step. */
+const THREAD_MEMORY_MB = 512;
+const CLOSING_LIMIT_MS = 5_000;
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 60_000;
+/** Fewer blocks behind the head are not worth a line. */
+const MANY_BLOCKS = 100;
+const TELL_MS = 30_000;

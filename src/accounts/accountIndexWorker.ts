@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { workerData } from "node:worker_threads";
+import { openChainView } from "../chain/view/chainView.ts";
+import { openShownHead } from "../chain/view/shownHead.ts";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { loadInterpreter } from "../execution/blockSession.ts";
+import { silentLogger } from "../observability/logger.ts";
+import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { takeLowestThreadPriority } from "../workers/threadPriority.ts";
+import { openWorkerPort } from "../workers/workerPort.ts";
+import { Indexer, type IndexProgress } from "./indexer.ts";
+
+/** What the worker is started with. */
+export interface AccountIndexWorkerData {
+  /** Folders of the chain's database and of the index, both of which the main thread has open. */
+  readonly chainPath: string;
+  readonly indexPath: string;
+  /** Without the genesis accounts, which are not needed here. */
+  readonly spec: ChainSpec;
+  /** Memory of the shown head. */
+  readonly shownHead: SharedArrayBuffer;
+  readonly maxBytes: number;
+}
+
+/** The head has moved, or the work is to end. */
+export type AccountIndexCommand = "head" | "close";
+
+/** Worker that builds the index by address (indexer.ts), until it is told to end, or by what it throws. */
+const port = openWorkerPort();
+takeLowestThreadPriority();
+const { chainPath, indexPath, spec, shownHead, maxBytes } = workerData as AccountIndexWorkerData;
+
+let hasNews = true;
+let isClosing = false;
+let wake: () => void = () => undefined;
+
+port.on("message", (command: AccountIndexCommand) => {
+  hasNews = true;
+  if (command === "close") isClosing = true;
+  wake();
+});
+
+async function work(): Promise<void> {
+  const chain = await openLevelDatabase({ path: chainPath, readOnlyThread: true });
+  const database = await openLevelDatabase({ path: indexPath, isWritingThread: true });
+  const view = openChainView({
+    database: chain,
+    spec,
+    shownHead: openShownHead(shownHead),
+    logger: silentLogger,
+  });
+  const nowMs = (): number => performance.now();
+  const indexer = new Indexer({ database, view, spec, maxBytes, nowMs });
+  try {
+    await loadInterpreter();
+    for (let reportedAtMs = 0; !isClosing; ) {
+      const startMs = nowMs();
+      hasNews = false;
+      const hasWorked = await indexer.step();
+      if (!hasWorked || nowMs() - reportedAtMs > REPORT_MS) {
+        report(await indexer.progress());
+        reportedAtMs = nowMs();
+      }
+      if (hasWorked) await sleep((nowMs() - startMs) * PAUSE_RATIO);
+      else await untilNews();
+    }
+  } finally {
+    view.close();
+    await database.close();
+    await chain.close();
+  }
+}
+
+function untilNews(): Promise<void> {
+  return new Promise((resolve) => {
+    wake = resolve;
+    if (hasNews) resolve();
+  });
+}
+
+function report(progress: IndexProgress): void {
+  port.postMessage(progress);
+}
+
+/** Pause after each step, as a multiple of the time that it took: a third of one core at most. */
+const PAUSE_RATIO = 2;
+const REPORT_MS = 1000;
+
+// Runs last, after all declarations.
+await work();
+port.close();

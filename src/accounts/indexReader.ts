@@ -1,0 +1,151 @@
+import type { ChainReader } from "../chain/chain.ts";
+import { type Address, asAddress } from "../primitives/address.ts";
+import type { DatabaseOnDisk, DatabaseSnapshot } from "../storage/database.ts";
+import { commonBlock } from "./commonBlock.ts";
+import {
+  ALL_ENTRIES,
+  type Asset,
+  decodeIndexValue,
+  type Pair,
+  type Place,
+  type Placed,
+  pairInKey,
+  pairRange,
+  placedRange,
+  placeInKey,
+  readStatus,
+  restOfPairKey,
+  valueIn,
+} from "./layout.ts";
+
+/** What the index tells about one state of the chain. */
+export interface IndexView {
+  /** First block that it covers, and the last one; undefined when it covers none. */
+  readonly first: number;
+  readonly last: number | undefined;
+  /** Entries of blocks that it covers, from the place `from` up to before `until`, in either order. */
+  placed(kind: Placed, address: Address, range?: PlacedQuery): AsyncIterable<FoundPlace>;
+  /** Assets of an account, or accounts of a token, after the one whose `rest` is given. */
+  pairs(kind: Pair, address: Address, after?: Uint8Array): AsyncIterable<FoundPair>;
+}
+
+export interface PlacedQuery {
+  readonly from?: Place;
+  readonly until?: Place;
+  readonly order?: "newest" | "oldest";
+}
+
+export interface FoundPlace extends Place {
+  readonly value: Uint8Array;
+}
+
+export interface FoundPair {
+  readonly account: Address;
+  readonly asset: Asset;
+  /** What names it in a list: 21 or 53 bytes. */
+  readonly rest: Uint8Array;
+}
+
+/** Reads the index on any thread. */
+export interface AccountIndexReader {
+  /**
+   * Calls `use` with what the index tells about the chain as `chain` shows it: blocks that a rewind removed are left out,
+   * even before the index has noticed. The view is valid until the promise of `use` settles.
+   */
+  read<T>(
+    chain: Pick<ChainReader, "headerByNumber" | "head">,
+    use: (view: IndexView) => Promise<T>,
+  ): Promise<T>;
+  /** Closes the database if it was opened. */
+  close(): Promise<void>;
+  /** Bytes on disk, about. */
+  bytes(): Promise<number>;
+  /** Size above which the oldest blocks are removed; 0 for no limit. */
+  readonly maxBytes: number;
+}
+
+/** A reader of the database that `open` gives, which it asks once. */
+export function createIndexReader(open: () => Promise<DatabaseOnDisk>, maxBytes: number): AccountIndexReader {
+  let opening: Promise<DatabaseOnDisk> | undefined;
+  const database = (): Promise<DatabaseOnDisk> => {
+    opening ??= open();
+    return opening;
+  };
+  return {
+    maxBytes,
+    close: async () => (await opening)?.close(),
+    bytes: async () => (await database()).approximateBytes(ALL_ENTRIES),
+    async read(chain, use) {
+      const snapshot = (await database()).snapshot();
+      try {
+        return await use(await viewOf(snapshot, chain));
+      } finally {
+        snapshot.close();
+      }
+    },
+  };
+}
+
+/** The index of the transaction, from the value of a transfer. */
+export function transactionIndexOf({ value }: FoundPlace): number {
+  return decodeIndexValue(value);
+}
+
+/** Who created a contract, from the value of its creation. */
+export function creatorOf({ value }: FoundPlace): Address {
+  return asAddress(value.slice());
+}
+
+async function viewOf(
+  snapshot: DatabaseSnapshot,
+  chain: Pick<ChainReader, "headerByNumber" | "head">,
+): Promise<IndexView> {
+  const status = readStatus(snapshot);
+  const first = status?.first ?? 0;
+  const newest =
+    status === undefined || status.next === first
+      ? undefined
+      : await commonBlock(snapshot, chain, status.next - 1);
+  const last = newest === undefined || newest < first ? undefined : newest;
+  return {
+    first,
+    last,
+    async *placed(kind, address, { from = START, until = END, order = "oldest" } = {}) {
+      if (last === undefined) return;
+      const covered = {
+        from: later(from, { block: first, position: 0 }),
+        until: earlier(until, after(last)),
+      };
+      if (!isBefore(covered.from, covered.until)) return;
+      const range = placedRange(kind, address, covered);
+      for await (const [key, sealed] of snapshot.range({ ...range, reverse: order === "newest" }))
+        yield { ...placeInKey(key), value: valueIn(key, sealed) };
+    },
+    async *pairs(kind, address, rest) {
+      if (last === undefined) return;
+      for await (const [key, sealed] of snapshot.range(pairRange(kind, address, rest))) {
+        const block = decodeIndexValue(valueIn(key, sealed));
+        if (block >= first) yield { ...pairInKey(kind, key), rest: restOfPairKey(key) };
+      }
+    },
+  };
+}
+
+function after(block: number): Place {
+  return { block: block + 1, position: 0 };
+}
+
+function isBefore(one: Place, other: Place): boolean {
+  return one.block < other.block || (one.block === other.block && one.position < other.position);
+}
+
+function later(one: Place, other: Place): Place {
+  return isBefore(one, other) ? other : one;
+}
+
+function earlier(one: Place, other: Place): Place {
+  return isBefore(one, other) ? one : other;
+}
+
+const START: Place = { block: 0, position: 0 };
+const END: Place = { block: 2 ** 48 - 1, position: 0 };

@@ -1,0 +1,71 @@
+import type { Batch, DatabaseOnDisk } from "../storage/database.ts";
+import {
+  BLOCK_ENTRIES,
+  decodeIndexValue,
+  type IndexStatus,
+  isPair,
+  placeInKey,
+  putPair,
+  valueIn,
+} from "./layout.ts";
+
+/** Where a removal goes on: after the last key that was looked at, and then with the next part to compact. */
+export type Sweep =
+  | { readonly kind: "remove"; readonly after: Uint8Array }
+  | { readonly kind: "compact"; readonly part: number };
+
+interface SweepParts {
+  readonly database: Pick<DatabaseOnDisk, "range" | "compact">;
+  /** What is removed is put there. */
+  readonly batch: Batch;
+}
+
+/**
+ * Looks at the next entries and removes those of blocks that the index does not cover; after the last one it gives the room
+ * back, a part at a time. Returns where to go on, undefined at the end.
+ *
+ * Of an asset whose last transfer is undone it keeps who may hold it, since an earlier transfer may be left.
+ */
+export async function sweepStep(
+  parts: SweepParts,
+  covered: Pick<IndexStatus, "first" | "next">,
+  sweep: Sweep | undefined,
+): Promise<Sweep | undefined> {
+  if (sweep?.kind !== "compact") return removeSome(parts, covered, sweep?.after);
+  const { part } = sweep;
+  const at = (number: number): Uint8Array => Uint8Array.of(FIRST_KIND + (number >> 4), (number & 15) << 4);
+  await parts.database.compact({ from: at(part), until: at(part + 1) });
+  return part + 1 < COMPACTED_PARTS ? { kind: "compact", part: part + 1 } : undefined;
+}
+
+async function removeSome(
+  { database, batch }: SweepParts,
+  { first, next }: Pick<IndexStatus, "first" | "next">,
+  after: Uint8Array | undefined,
+): Promise<Sweep> {
+  const from = after === undefined ? BLOCK_ENTRIES.from : keyAfter(after);
+  let last: Uint8Array | undefined;
+  let count = 0;
+  for await (const [key, sealed] of database.range({ ...BLOCK_ENTRIES, from, limit: SWEEP_ENTRIES })) {
+    const block = isPair(key) ? decodeIndexValue(valueIn(key, sealed)) : placeInKey(key).block;
+    if (isPair(key) && block >= next && next > first) putPair(batch, key, next - 1);
+    else if (block < first || block >= next) batch.delete(key);
+    last = key;
+    count++;
+  }
+  return count < SWEEP_ENTRIES || last === undefined
+    ? { kind: "compact", part: 0 }
+    : { kind: "remove", after: last };
+}
+
+function keyAfter(key: Uint8Array): Uint8Array {
+  const after = new Uint8Array(key.length + 1);
+  after.set(key);
+  return after;
+}
+
+/** Some milliseconds of reading. */
+const SWEEP_ENTRIES = 4_000;
+/** Addresses are spread evenly over their first byte, so a part is about a sixteenth of a kind of entries. */
+const FIRST_KIND = BLOCK_ENTRIES.from[0] ?? 0;
+const COMPACTED_PARTS = 16 * ((BLOCK_ENTRIES.until[0] ?? 0) - FIRST_KIND);

@@ -1,0 +1,171 @@
+import type { ChainView } from "../chain/view/chainView.ts";
+import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import { assert, expectDefined } from "../primitives/assert.ts";
+import { createBatch } from "../storage/batch.ts";
+import type { Batch, DatabaseOnDisk } from "../storage/database.ts";
+import type { ReplaySource } from "../tracers/replay.ts";
+import { BlockEntries } from "./blockEntries.ts";
+import { commonBlock } from "./commonBlock.ts";
+import { type Sweep, sweepStep } from "./indexSweep.ts";
+import { ALL_ENTRIES, type IndexStatus, putMark, putRecentMark, putStatus, readStatus } from "./layout.ts";
+
+export interface IndexerParts {
+  /** The index, which nobody else writes. */
+  readonly database: DatabaseOnDisk;
+  readonly view: ChainView;
+  readonly spec: ChainSpec;
+  /** Size above which the oldest blocks are removed; 0 for no limit. */
+  readonly maxBytes: number;
+  /** Monotonic, milliseconds. */
+  nowMs(): number;
+}
+
+/** Where the index is after a step. */
+export interface IndexProgress extends IndexStatus {
+  readonly head: number;
+  readonly bytes: number;
+}
+
+/**
+ * Builds the index by address step by step, each of some milliseconds and one atomic, synced write, so that a kill repeats at
+ * most one step:
+ *
+ *     refresh the view ─> a block of the index is no longer on the chain? forget all after the last common one
+ *        ─> entries of such blocks, or of pruned ones, are left? remove some ─> add the next blocks
+ *
+ * Invariants: the status names only blocks whose entries are complete · entries of blocks outside of it are never shown, and
+ * are removed before a block with the same number is added · what is added is of one view of the chain.
+ */
+export class Indexer {
+  private readonly parts: IndexerParts;
+  private readonly source: ReplaySource;
+  private sweep: Sweep | undefined;
+  private bytes = 0;
+  private measuredAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: IndexerParts) {
+    const { view, spec } = parts;
+    this.parts = parts;
+    this.source = {
+      spec,
+      stateAt: (number) => view.stateAt(number),
+      hashOf: (number) => view.headerByNumber(number)?.hash,
+    };
+  }
+
+  /** Performs one step. False when there is nothing to do before the head moves. */
+  async step(): Promise<boolean> {
+    const { view, database } = this.parts;
+    // The database is written and not shown yet: a message about the head follows.
+    if (!view.refresh()) return false;
+    const status = await this.aligned(readStatus(database) ?? this.beginning());
+    if (status.isStale) return this.clean({ ...status, isStale: false });
+    if (await this.exceedsLimit(status)) return this.dropOldest(status);
+    if (status.isPruning) await this.clean({ ...status, isPruning: false });
+    if (status.next <= this.head) return this.advance(readStatus(database) ?? status);
+    return status.isPruning;
+  }
+
+  async progress(): Promise<IndexProgress> {
+    await this.measure(PROGRESS_MEASURE_MS);
+    return {
+      ...(readStatus(this.parts.database) ?? this.beginning()),
+      head: this.head,
+      bytes: this.bytes,
+    };
+  }
+
+  private get head(): number {
+    return Number(this.parts.view.head.header.number);
+  }
+
+  /** The first block that can be executed again: one with its parent's state, and no genesis block. */
+  private beginning(): IndexStatus {
+    const first = Number(this.parts.view.historyStart.blocks) + 1;
+    return { first, next: first, isStale: false, isPruning: false };
+  }
+
+  /** Forgets the blocks that are no longer on the chain. */
+  private async aligned(status: IndexStatus): Promise<IndexStatus> {
+    const { database, view } = this.parts;
+    if (status.next === status.first) return status;
+    const common = await commonBlock(database, view, status.next - 1);
+    if (common === status.next - 1) return status;
+    const next = Math.max((common ?? 0) + 1, status.first);
+    const shortened = { ...status, next, isStale: true };
+    await this.write((batch) => putStatus(batch, shortened));
+    this.sweep = undefined;
+    return shortened;
+  }
+
+  /** Removes some of the entries of blocks that the index does not cover; `after` is its status once none is left. */
+  private async clean(after: IndexStatus): Promise<true> {
+    const { database } = this.parts;
+    const batch = createBatch();
+    this.sweep = await sweepStep({ database, batch }, after, this.sweep);
+    if (this.sweep === undefined) putStatus(batch, { ...after, isPruning: false });
+    await database.write(batch);
+    this.measuredAtMs = Number.NEGATIVE_INFINITY;
+    return true;
+  }
+
+  private async exceedsLimit({ first, next, isPruning }: IndexStatus): Promise<boolean> {
+    const { maxBytes } = this.parts;
+    if (maxBytes === 0 || isPruning || next - first < 2) return false;
+    await this.measure(LIMIT_MEASURE_MS);
+    return this.bytes > maxBytes;
+  }
+
+  /** Gives up the older quarter of the blocks; their entries go in the steps that follow. */
+  private async dropOldest(status: IndexStatus): Promise<boolean> {
+    const first = status.first + Math.ceil((status.next - status.first) / 4);
+    await this.write((batch) => putStatus(batch, { ...status, first, isPruning: true }));
+    this.sweep = undefined;
+    return true;
+  }
+
+  private async advance(status: IndexStatus): Promise<boolean> {
+    const { database, view, nowMs } = this.parts;
+    const batch = createBatch();
+    const entries = new BlockEntries(this.source, batch);
+    const endMs = nowMs() + STEP_MS;
+    let { next } = status;
+    for (; next <= this.head && next - status.next < STEP_BLOCKS && nowMs() < endMs; next++)
+      await entries.add(expectDefined(view.blockByNumber(BigInt(next)), `block ${next}`));
+    assert(next > status.next, "a step adds a block");
+    entries.finish();
+    this.putMarks(batch, status.next, next - 1);
+    putStatus(batch, { ...status, next });
+    await database.write(batch);
+    return true;
+  }
+
+  private putMarks(batch: Batch, from: number, last: number): void {
+    const { hash } = expectDefined(this.parts.view.headerByNumber(BigInt(last)), `block ${last}`);
+    putRecentMark(batch, { number: last, hash });
+    const isLasting = Math.floor(last / LASTING_MARK_BLOCKS) > Math.floor((from - 1) / LASTING_MARK_BLOCKS);
+    if (isLasting) putMark(batch, { number: last, hash });
+  }
+
+  private async write(fill: (batch: Batch) => void): Promise<void> {
+    const batch = createBatch();
+    fill(batch);
+    await this.parts.database.write(batch);
+  }
+
+  private async measure(everyMs: number): Promise<void> {
+    const { database, nowMs } = this.parts;
+    if (nowMs() - this.measuredAtMs < everyMs) return;
+    this.bytes = await database.approximateBytes(ALL_ENTRIES);
+    this.measuredAtMs = nowMs();
+  }
+}
+
+/** Of one step; a block is never divided. */
+const STEP_MS = 10;
+const STEP_BLOCKS = 1_000;
+/** After a rewind beyond the recent marks, at most so many blocks more are indexed again. */
+const LASTING_MARK_BLOCKS = 4096;
+/** Between two measurements of the size. */
+const LIMIT_MEASURE_MS = 10_000;
+const PROGRESS_MEASURE_MS = 5_000;

@@ -1,0 +1,278 @@
+import { type Address, asAddress } from "../primitives/address.ts";
+import { asHash, type Hash } from "../primitives/hash.ts";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { RecordReader, RecordWriter } from "../storage/blocks/byteRecord.ts";
+import { openEntry, sealEntry, writeUint32 } from "../storage/checksum.ts";
+import type { Batch, DatabaseReads, KeyRange } from "../storage/database.ts";
+
+/**
+ * Every key of the index by address: its first byte, what follows it, and the value. Numbers are big-endian, so that the
+ * entries of an account sort by time. Every value ends with a checksum over key and value.
+ *
+ * The index has a LevelDB of its own beside the chain's (architecture.md#the-index-by-address). Nothing in it is the only
+ * copy of anything: it can be deleted and is built again.
+ */
+const PREFIXES = {
+  /** -> version, first and next block, what is to be removed (IndexStatus). */
+  status: 0x01,
+  /** slot u8 -> number and hash of a block at which a step ended: the newest in that slot. */
+  recentMark: 0x02,
+  /** number u48 -> hash of a block at which a step ended, some thousand blocks apart. */
+  mark: 0x03,
+  /** account, block u48, index u32 -> nothing: the account took part in that transaction. */
+  participation: 0x10,
+  /** account, block u48, log index u32 -> index of the transaction. */
+  accountTransfer: 0x11,
+  /** token, block u48, log index u32 -> index of the transaction. */
+  tokenTransfer: 0x12,
+  /** account, token, standard u8, id of 32 bytes unless ERC-20 -> the last block that moved it. */
+  holding: 0x13,
+  /** token, account, standard u8, id of 32 bytes unless ERC-20 -> the last block that moved it. */
+  holder: 0x14,
+  /** contract, block u48, index u32 -> who created it. */
+  creation: 0x15,
+} as const;
+
+/** Kinds of entries that are of one block and one position in it, below an address. */
+export type Placed = "participation" | "accountTransfer" | "tokenTransfer" | "creation";
+/** Kinds of entries about a token and an account, for as long as the index has a block that moved it. */
+export type Pair = "holding" | "holder";
+
+/** A position in the chain: of a transaction by its index, of a log by its number in the block. */
+export interface Place {
+  readonly block: number;
+  readonly position: number;
+}
+
+export type Standard = "ERC-20" | "ERC-721" | "ERC-1155";
+
+/** What an account may hold: a token, and for the standards that have them one of its ids. */
+export interface Asset {
+  readonly token: Address;
+  readonly standard: Standard;
+  /** 32 bytes; undefined for ERC-20. */
+  readonly tokenId: Uint8Array | undefined;
+}
+
+/** What the index covers, as its database says. */
+export interface IndexStatus {
+  /** First block, and the one after the last; equal when it has none. */
+  readonly first: number;
+  readonly next: number;
+  /** There may be entries of blocks from `next` on, left by a rewind. */
+  readonly isStale: boolean;
+  /** There may be entries of blocks before `first`, which are to be removed for room. */
+  readonly isPruning: boolean;
+}
+
+const VERSION = 1;
+const STATUS_KEY = Uint8Array.of(PREFIXES.status);
+const STANDARDS: readonly Standard[] = ["ERC-20", "ERC-721", "ERC-1155"];
+export const PLACE_BYTES = 10;
+const ID_BYTES = 32;
+
+export function readStatus(database: Pick<DatabaseReads, "get">): IndexStatus | undefined {
+  const sealed = database.get(STATUS_KEY);
+  if (sealed === undefined) return undefined;
+  const reader = new RecordReader(openEntry(STATUS_KEY, sealed, WHAT));
+  if (reader.number() !== VERSION) return undefined;
+  const [first, next, flags] = [reader.number(), reader.number(), reader.number()];
+  return { first, next, isStale: (flags & 1) !== 0, isPruning: (flags & 2) !== 0 };
+}
+
+export function putStatus(batch: Batch, { first, next, isStale, isPruning }: IndexStatus): void {
+  const writer = new RecordWriter(24);
+  for (const number of [VERSION, first, next, (isStale ? 1 : 0) | (isPruning ? 2 : 0)]) writer.number(number);
+  put(batch, STATUS_KEY, writer.finish());
+}
+
+/** A block that the index has, by which a later look finds out whether it is still on the chain. */
+export interface Mark {
+  readonly number: number;
+  readonly hash: Hash;
+}
+
+const RECENT_MARKS = 256;
+
+export function putRecentMark(batch: Batch, { number, hash }: Mark): void {
+  const writer = new RecordWriter(40);
+  writer.number(number);
+  writer.fixed(hash);
+  put(batch, Uint8Array.of(PREFIXES.recentMark, number % RECENT_MARKS), writer.finish());
+}
+
+/** The recent mark at a block, if a step ended there and no later one took its slot. */
+export function readRecentMark(database: Pick<DatabaseReads, "get">, number: number): Mark | undefined {
+  const key = Uint8Array.of(PREFIXES.recentMark, number % RECENT_MARKS);
+  const sealed = database.get(key);
+  if (sealed === undefined) return undefined;
+  const mark = recentMarkOf(key, sealed);
+  return mark.number === number ? mark : undefined;
+}
+
+function recentMarkOf(key: Uint8Array, sealed: Uint8Array): Mark {
+  const reader = new RecordReader(openEntry(key, sealed, WHAT));
+  return { number: reader.number(), hash: asHash(reader.fixed(32)) };
+}
+
+export function putMark(batch: Batch, { number, hash }: Mark): void {
+  const key = new Uint8Array(7);
+  key[0] = PREFIXES.mark;
+  writeNumber(key, 1, number);
+  put(batch, key, hash);
+}
+
+/** All marks, the newest first. */
+export async function marksOf(database: Pick<DatabaseReads, "range">): Promise<readonly Mark[]> {
+  const marks: Mark[] = [];
+  for await (const [key, sealed] of database.range(prefixRange(PREFIXES.recentMark)))
+    marks.push(recentMarkOf(key, sealed));
+  for await (const [key, sealed] of database.range(prefixRange(PREFIXES.mark)))
+    marks.push({ number: readNumber(key, 1), hash: asHash(openEntry(key, sealed, WHAT)) });
+  return marks.sort((one, other) => other.number - one.number);
+}
+
+export function putPlaced(
+  batch: Batch,
+  kind: Placed,
+  address: Address,
+  place: Place,
+  value: Uint8Array = EMPTY_BYTES,
+): void {
+  const key = new Uint8Array(1 + 20 + PLACE_BYTES);
+  key[0] = PREFIXES[kind];
+  key.set(address, 1);
+  writePlace(key, 21, place);
+  put(batch, key, value);
+}
+
+/** Entries of a kind below an address, from one place up to before another. */
+export function placedRange(
+  kind: Placed,
+  address: Address,
+  { from, until }: { readonly from: Place; readonly until: Place },
+): Pick<KeyRange, "from" | "until"> {
+  const key = (place: Place): Uint8Array => {
+    const bytes = new Uint8Array(1 + 20 + PLACE_BYTES);
+    bytes[0] = PREFIXES[kind];
+    bytes.set(address, 1);
+    writePlace(bytes, 21, place);
+    return bytes;
+  };
+  return { from: key(from), until: key(until) };
+}
+
+export function placeInKey(key: Uint8Array): Place {
+  return readPlace(key, 21);
+}
+
+export function writePlace(bytes: Uint8Array, at: number, { block, position }: Place): void {
+  writeNumber(bytes, at, block);
+  writeUint32(bytes, at + 6, position);
+}
+
+export function readPlace(bytes: Uint8Array, at: number): Place {
+  return { block: readNumber(bytes, at), position: viewOf(bytes).getUint32(at + 6) };
+}
+
+/** The value of an entry, verified. */
+export function valueIn(key: Uint8Array, sealed: Uint8Array): Uint8Array {
+  return openEntry(key, sealed, WHAT);
+}
+
+export function encodeIndex(index: number): Uint8Array {
+  const writer = new RecordWriter(8);
+  writer.number(index);
+  return writer.finish();
+}
+
+export function decodeIndexValue(value: Uint8Array): number {
+  return new RecordReader(value).number();
+}
+
+/** The key of an asset of an account in one of the two orders. */
+export function pairKey(kind: Pair, account: Address, { token, standard, tokenId }: Asset): Uint8Array {
+  const [first, second] = kind === "holding" ? [account, token] : [token, account];
+  const key = new Uint8Array(42 + (tokenId === undefined ? 0 : ID_BYTES));
+  key[0] = PREFIXES[kind];
+  key.set(first, 1);
+  key.set(second, 21);
+  key[41] = STANDARDS.indexOf(standard) + 1;
+  if (tokenId !== undefined) key.set(tokenId, 42);
+  return key;
+}
+
+export function putPair(batch: Batch, key: Uint8Array, block: number): void {
+  put(batch, key, encodeIndex(block));
+}
+
+/** Whose an asset is, read from the key of either order. */
+export function pairInKey(kind: Pair, key: Uint8Array): { readonly account: Address; readonly asset: Asset } {
+  const [first, second] = [asAddress(key.slice(1, 21)), asAddress(key.slice(21, 41))];
+  const standard = STANDARDS[(key[41] ?? 1) - 1] ?? "ERC-20";
+  const tokenId = standard === "ERC-20" ? undefined : key.slice(42);
+  const [account, token] = kind === "holding" ? [first, second] : [second, first];
+  return { account, asset: { token, standard, tokenId } };
+}
+
+/** Pairs below an address, from the start or after a key that was found before. */
+export function pairRange(
+  kind: Pair,
+  address: Address,
+  after: Uint8Array = EMPTY_BYTES,
+): Pick<KeyRange, "from" | "until"> {
+  const from = new Uint8Array(21 + after.length + (after.length === 0 ? 0 : 1));
+  from[0] = PREFIXES[kind];
+  from.set(address, 1);
+  from.set(after, 21);
+  const until = new Uint8Array(22 + ID_BYTES + 21).fill(0xff);
+  until[0] = PREFIXES[kind];
+  until.set(address, 1);
+  return { from, until };
+}
+
+/** What follows the first address in the key of a pair: 21 or 53 bytes. */
+export function restOfPairKey(key: Uint8Array): Uint8Array {
+  return key.slice(21);
+}
+
+/** All entries that are of a block, in the order of their keys. */
+export const BLOCK_ENTRIES: Pick<KeyRange, "from" | "until"> = {
+  from: Uint8Array.of(PREFIXES.participation),
+  until: Uint8Array.of(PREFIXES.creation + 1),
+};
+
+/** The whole index. */
+export const ALL_ENTRIES: Pick<KeyRange, "from" | "until"> = {
+  from: Uint8Array.of(0),
+  until: Uint8Array.of(0xff),
+};
+
+export function isPair(key: Uint8Array): boolean {
+  return key[0] === PREFIXES.holding || key[0] === PREFIXES.holder;
+}
+
+function put(batch: Batch, key: Uint8Array, value: Uint8Array): void {
+  batch.put(key, sealEntry(key, value));
+}
+
+function prefixRange(prefix: number): Pick<KeyRange, "from" | "until"> {
+  return { from: Uint8Array.of(prefix), until: Uint8Array.of(prefix + 1) };
+}
+
+function writeNumber(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = Math.floor(value / 2 ** 40);
+  bytes[at + 1] = Math.floor(value / 2 ** 32);
+  writeUint32(bytes, at + 2, value % 2 ** 32);
+}
+
+function readNumber(bytes: Uint8Array, at: number): number {
+  const view = viewOf(bytes);
+  return view.getUint16(at) * 2 ** 32 + view.getUint32(at + 2);
+}
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
+const WHAT = "an entry of the index by address";
