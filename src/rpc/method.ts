@@ -68,6 +68,8 @@ export const NAMESPACES = [
   "IBFT",
   "ENGINE",
   "QBFT",
+  "OTS",
+  "EXPLORER",
 ] as const;
 export type Namespace = (typeof NAMESPACES)[number];
 

@@ -25,6 +25,9 @@ const TAG: JsonSchema = { enum: ["latest", "earliest", "pending", "finalized", "
 const BLOCK_NUMBER: JsonSchema = { type: "string", pattern: "^0x[0-9a-fA-F]{1,16}$" };
 
 export const NUMBER_OR_TAG: JsonSchema = { oneOf: [BLOCK_NUMBER, TAG] };
+/** Otterscan sends JSON numbers. */
+export const OTTERSCAN_NUMBER: JsonSchema = { oneOf: [{ type: "integer", minimum: 0 }, BLOCK_NUMBER] };
+export const OTTERSCAN_BLOCK: JsonSchema = { oneOf: [{ type: "integer", minimum: 0 }, BLOCK_NUMBER, TAG] };
 export const NUMBER_TAG_OR_HASH: JsonSchema = {
   oneOf: [
     BLOCK_NUMBER,
@@ -32,6 +35,15 @@ export const NUMBER_TAG_OR_HASH: JsonSchema = {
     HASH,
     { type: "object", properties: { blockHash: HASH, blockNumber: BLOCK_NUMBER, requireCanonical: BOOLEAN } },
   ],
+};
+
+export const LIST_PAGE: JsonSchema = {
+  type: "object",
+  properties: {
+    size: { type: "integer", minimum: 1, maximum: 100 },
+    order: { enum: ["newest", "oldest"] },
+    cursor: orNull(GIVEN_DATA),
+  },
 };
 
 const ACCESS_LIST: JsonSchema = listOf({

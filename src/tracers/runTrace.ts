@@ -6,6 +6,7 @@ import { CallError, OverridesError, traceCalls } from "./callTraces.ts";
 import { writeBlockTraces, writeFilteredTraces, writeTransactionTraces } from "./chainTraces.ts";
 import { flatCallTracer } from "./flatCallTracer.ts";
 import { fourByteTracer } from "./fourByteTracer.ts";
+import { otterscanTrace } from "./otterscanTraces.ts";
 import { type ParityTypes, parityTrace } from "./parityTrace.ts";
 import { prestateTracer } from "./prestateTracer.ts";
 import { BlockNotExecutableError, replayBlock, StateUnavailableError } from "./replay.ts";
@@ -125,6 +126,8 @@ function debugStyle(style: DebugStyle, output: Output): TraceStyle {
       return () => fourByteTracer(output);
     case "prestateTracer":
       return (traced) => prestateTracer(style.config, traced, text);
+    case "otterscan":
+      return () => otterscanTrace(style.trace, output);
     default:
       return assertNever(style);
   }

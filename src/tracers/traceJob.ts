@@ -3,6 +3,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Requester } from "../primitives/requester.ts";
 import type { CallFramesConfig } from "./callFrames.ts";
 import type { FlatCallConfig } from "./flatCallTracer.ts";
+import type { OtterscanTrace } from "./otterscanTraces.ts";
 import type { ParityTypes } from "./parityTrace.ts";
 import type { PrestateConfig } from "./prestateTracer.ts";
 import type { StandardTraceOptions } from "./standardTrace.ts";
@@ -15,7 +16,9 @@ export type DebugStyle =
   | { readonly kind: "callTracer"; readonly config: CallFramesConfig }
   | { readonly kind: "flatCallTracer"; readonly config: FlatCallConfig }
   | { readonly kind: "4byteTracer" }
-  | { readonly kind: "prestateTracer"; readonly config: PrestateConfig };
+  | { readonly kind: "prestateTracer"; readonly config: PrestateConfig }
+  /** What Otterscan shows. */
+  | { readonly kind: "otterscan"; readonly trace: OtterscanTrace };
 
 /** A job for a tracing thread. */
 export type TraceJob =

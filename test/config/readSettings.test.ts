@@ -437,7 +437,7 @@ describe("invalid settings are refused with all problems at once", () => {
     [
       { environment: { BESU_RPC_HTTP_APIS: "ETH,BOB" } },
       [
-        "Invalid value for option '--rpc-http-apis': invalid entries found [BOB] (given by the environment variable BESU_RPC_HTTP_APIS; accepted: a list separated by commas of ETH, NET, WEB3, TXPOOL, DEBUG, TRACE, ADMIN, MINER, IBFT, PERM, PLUGINS, EEA, PRIV, CLIQUE, ENGINE, QBFT)",
+        "Invalid value for option '--rpc-http-apis': invalid entries found [BOB] (given by the environment variable BESU_RPC_HTTP_APIS; accepted: a list separated by commas of ETH, NET, WEB3, TXPOOL, DEBUG, TRACE, ADMIN, MINER, IBFT, PERM, PLUGINS, OTS, EXPLORER, EEA, PRIV, CLIQUE, ENGINE, QBFT)",
       ],
     ],
     [

@@ -126,7 +126,7 @@ describe("an invalid TOML file is refused", () => {
     ],
     [
       "rpc-http-api=[[1]]",
-      "Invalid value for option '--rpc-http-api': a list is given as rpc-http-api in node.toml, line 1; accepted: a list separated by commas of ETH, NET, WEB3, TXPOOL, DEBUG, TRACE, ADMIN, MINER, IBFT, PERM, PLUGINS, EEA, PRIV, CLIQUE, ENGINE, QBFT",
+      "Invalid value for option '--rpc-http-api': a list is given as rpc-http-api in node.toml, line 1; accepted: a list separated by commas of ETH, NET, WEB3, TXPOOL, DEBUG, TRACE, ADMIN, MINER, IBFT, PERM, PLUGINS, OTS, EXPLORER, EEA, PRIV, CLIQUE, ENGINE, QBFT",
     ],
     [
       "identity=1979-05-27",

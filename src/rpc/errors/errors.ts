@@ -39,12 +39,21 @@ export const ERRORS = {
   /** Not in Besu; the code of execution-apis for what a node has not, because its history begins later. */
   historyNotStored: new RpcError(4444, "Pruned history unavailable"),
   worldStateUnavailable: new RpcError(-32000, "World state unavailable"),
+  /** In Erigon's words. */
+  transactionNotFound: new RpcError(-32000, "transaction not found"),
+  /** In Erigon's words. */
+  pageTooLarge: new RpcError(-32000, "max allowed page size: 25"),
   accountNotFound: new RpcError(-32000, "Account not found"),
   invalidInput: new RpcError(-32000, "Invalid input"),
   filterNotFound: new RpcError(-32000, "Filter not found"),
   logsFilterNotFound: new RpcError(-32000, "Logs filter not found"),
   subscriptionNotFound: new RpcError(-32000, "Subscription not found"),
   executionHalted: new RpcError(-32000, "Transaction processing could not be completed due to an exception"),
+  /** Not in Besu. */
+  accountIndexOff: new RpcError(
+    -32000,
+    "The index by address is off. Start the node with --explorer-index-enabled.",
+  ),
   rangeTooLarge: new RpcError(-32005, "Requested range exceeds maximum RPC range limit"),
   batchTooLarge: new RpcError(-32005, "Number of requests exceeds max batch size"),
   /** Not in Besu, which has no limit on memory. */

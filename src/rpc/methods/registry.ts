@@ -74,6 +74,11 @@ import {
 import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ethSimulateV1 } from "./eth/simulateV1.ts";
+import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
+import { explorerGetToken } from "./explorer/getToken.ts";
+import { explorerGetTransactionsOf } from "./explorer/getTransactionsOf.ts";
+import { explorerGetTokenHolders, explorerGetTokensOf } from "./explorer/holdings.ts";
+import { explorerGetTokenTransfers, explorerGetTransfersOfToken } from "./explorer/tokenTransfers.ts";
 import { ibftGetRounds } from "./ibft/getRounds.ts";
 import { ibftGetSignerMetrics } from "./ibft/getSignerMetrics.ts";
 import { ibftGetValidatorsByBlockHash, ibftGetValidatorsByBlockNumber } from "./ibft/getValidators.ts";
@@ -89,6 +94,11 @@ import {
   minerSetMinPriorityFee,
 } from "./miner/settings.ts";
 import { netEnode, netListening, netPeerCount, netServices, netVersion } from "./net/network.ts";
+import { otsGetBlockDetails, otsGetBlockDetailsByHash, otsGetBlockTransactions } from "./ots/blocks.ts";
+import { erigonGetHeaderByNumber, otsGetApiLevel, otsHasCode } from "./ots/facts.ts";
+import { otsGetContractCreator, otsGetTransactionBySenderAndNonce } from "./ots/lookups.ts";
+import { otsSearchTransactionsAfter, otsSearchTransactionsBefore } from "./ots/search.ts";
+import { otsGetInternalOperations, otsGetTransactionError, otsTraceTransaction } from "./ots/traces.ts";
 import {
   permAddAccounts,
   permAddNodes,
@@ -246,4 +256,24 @@ export const METHODS: readonly RpcMethod[] = [
   txpoolTransactions,
   web3ClientVersion,
   web3Sha3,
+  explorerGetIndexStatus,
+  explorerGetToken,
+  explorerGetTransactionsOf,
+  explorerGetTokenHolders,
+  explorerGetTokensOf,
+  explorerGetTokenTransfers,
+  explorerGetTransfersOfToken,
+  otsGetBlockDetails,
+  otsGetBlockDetailsByHash,
+  otsGetBlockTransactions,
+  erigonGetHeaderByNumber,
+  otsGetApiLevel,
+  otsHasCode,
+  otsGetContractCreator,
+  otsGetTransactionBySenderAndNonce,
+  otsSearchTransactionsAfter,
+  otsSearchTransactionsBefore,
+  otsGetInternalOperations,
+  otsGetTransactionError,
+  otsTraceTransaction,
 ];

@@ -20,6 +20,19 @@ export function blockJson(block: StoredBlock, detail: BlockDetail): string {
   return text;
 }
 
+/** The block object without transactions: `otherMembers` are JSON if there are any, without a comma around them. */
+export function blockWithoutTransactionsJson(block: StoredBlock, otherMembers = ""): string {
+  return jsonText((writer) => {
+    writer.beginObject();
+    writeHeader(writer, block);
+    writer.beginList("uncles");
+    writer.endList();
+    writeLaterMembers(writer, block.header, block.withdrawals);
+    if (otherMembers !== "") writer.members(otherMembers);
+    writer.endObject();
+  });
+}
+
 const cachedTexts = new WeakMap<StoredBlock, Map<BlockDetail, string>>();
 
 function writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail): void {

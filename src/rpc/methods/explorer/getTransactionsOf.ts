@@ -1,0 +1,39 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { toHex } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { ERRORS } from "../../errors/errors.ts";
+import { defineMethod, type Json, optional, required } from "../../method.ts";
+import { decodeListPage, FIRST_PAGE } from "../../parameters/explorerParameters.ts";
+import { decodeAddress } from "../../parameters/parameters.ts";
+import { ADDRESS, LIST_PAGE, OBJECT } from "../../schemas.ts";
+import { pageAnswer, placesOnPage } from "./listPages.ts";
+import { blockAt } from "./tokenTransfers.ts";
+
+export const explorerGetTransactionsOf = defineMethod({
+  name: "explorer_getTransactionsOf",
+  namespace: "EXPLORER",
+  summary: "Hashes of the transactions in which an account took part, internal calls included.",
+  parameters: [required("account", decodeAddress, ADDRESS), optional("page", decodeListPage, LIST_PAGE)],
+  result: { name: "transactions", schema: OBJECT },
+  ports: ["chain", "accounts"],
+  mayOverlap: "few",
+  async run([account, page = FIRST_PAGE], { backend: { chain, accounts } }) {
+    if (accounts === undefined) return ERRORS.accountIndexOff;
+    const found = await accounts.read(chain, (view) => placesOnPage(view, "participation", account, page));
+    if (found === undefined) return ERRORS.invalidParams;
+    const items: Json[] = [];
+    for (const { block: number, position } of found.found) {
+      const block = blockAt(chain, number);
+      const transaction = block.transactions[position];
+      if (transaction === undefined) continue;
+      items.push({
+        blockNumber: toQuantity(number),
+        timestamp: toQuantity(block.header.timestamp),
+        transactionHash: toHex(transaction.hash),
+        transactionIndex: toQuantity(position),
+      });
+      await yieldToEventLoop();
+    }
+    return pageAnswer(items, found);
+  },
+});

@@ -1,0 +1,88 @@
+import type { FoundPair, IndexView } from "../../../accounts/indexReader.ts";
+import type { Pair } from "../../../accounts/layout.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { toHex } from "../../../primitives/hex.ts";
+import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
+import { ERRORS } from "../../errors/errors.ts";
+import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
+import { decodeListPage, FIRST_PAGE, type ListPage } from "../../parameters/explorerParameters.ts";
+import { decodeAddress } from "../../parameters/parameters.ts";
+import { ADDRESS, LIST_PAGE, OBJECT } from "../../schemas.ts";
+import { type FoundPage, pageAnswer } from "./listPages.ts";
+import { askOnHead, balanceOf } from "./tokenCalls.ts";
+
+/** Contracts asked for one page: many may answer that nothing is left. */
+const MAX_QUESTIONS = 200;
+/** Of what follows the first address in a key (accounts/layout.ts). */
+const CURSOR_BYTES = [21, 53];
+
+const PAGE = optional("page", decodeListPage, LIST_PAGE);
+
+export const explorerGetTokensOf = defineMethod({
+  name: "explorer_getTokensOf",
+  namespace: "EXPLORER",
+  summary: "The tokens that an account holds, as their contracts say.",
+  parameters: [required("account", decodeAddress, ADDRESS), PAGE],
+  result: { name: "tokens", schema: OBJECT },
+  ports: ["chain", "accounts", "simulator"],
+  mayOverlap: "few",
+  run: ([account, page], context) => holdings("holding", account, page, context),
+});
+
+export const explorerGetTokenHolders = defineMethod({
+  name: "explorer_getTokenHolders",
+  namespace: "EXPLORER",
+  summary: "The accounts that hold a token, as its contract says.",
+  parameters: [required("token", decodeAddress, ADDRESS), PAGE],
+  result: { name: "holders", schema: OBJECT },
+  ports: ["chain", "accounts", "simulator"],
+  mayOverlap: "few",
+  run: ([token, page], context) => holdings("holder", token, page, context),
+});
+
+async function holdings(
+  kind: Pair,
+  address: Address,
+  { size, cursor }: ListPage = FIRST_PAGE,
+  context: ContextOf<"chain" | "accounts" | "simulator">,
+): Promise<Answer> {
+  const { chain, accounts } = context.backend;
+  if (accounts === undefined) return ERRORS.accountIndexOff;
+  if (cursor !== undefined && !CURSOR_BYTES.includes(cursor.length)) return ERRORS.invalidParams;
+  const candidates = await accounts.read(chain, (view) => candidatesOf(view, kind, address, cursor));
+  const ask = askOnHead(context);
+  const items: Json[] = [];
+  let asked: Uint8Array | undefined;
+  for (const pair of candidates.found) {
+    if (items.length === size) return pageAnswer(items, { ...candidates, next: asked });
+    const balance = await balanceOf(ask, pair.account, pair.asset);
+    if (balance === "busy") return ERRORS.tooManyCalls;
+    if (balance !== 0n) items.push(itemOf(kind, pair, balance));
+    asked = pair.rest;
+  }
+  return pageAnswer(items, candidates);
+}
+
+async function candidatesOf(
+  view: IndexView,
+  kind: Pair,
+  address: Address,
+  cursor: Uint8Array | undefined,
+): Promise<FoundPage<FoundPair>> {
+  const found: FoundPair[] = [];
+  const { first, last } = view;
+  for await (const pair of view.pairs(kind, address, cursor)) {
+    if (found.length === MAX_QUESTIONS) return { found, next: found.at(-1)?.rest, first, last };
+    found.push(pair);
+  }
+  return { found, next: undefined, first, last };
+}
+
+function itemOf(kind: Pair, { account, asset }: FoundPair, balance: bigint | undefined): Json {
+  const { token, standard, tokenId } = asset;
+  return {
+    ...(kind === "holding" ? { token: toHex(token), standard } : { holder: toHex(account), standard }),
+    tokenId: tokenId === undefined ? null : toQuantity(bytesToBigint(tokenId)),
+    balance: balance === undefined ? null : toQuantity(balance),
+  };
+}

@@ -1,0 +1,140 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { FoundPlace, IndexView, PlacedQuery } from "../../../accounts/indexReader.ts";
+import { blobBaseFee } from "../../../execution/blockRules.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { expectDefined } from "../../../primitives/assert.ts";
+import type { StoredBlock } from "../../../types/block.ts";
+import { ERRORS } from "../../errors/errors.ts";
+import { type Answer, type ContextOf, defineMethod, RawJson, required } from "../../method.ts";
+import { decodeOtterscanNumber } from "../../parameters/explorerParameters.ts";
+import { decodeAddress, decodeIndex } from "../../parameters/parameters.ts";
+import { receiptJson } from "../../results/receiptResult.ts";
+import { minedTransactionJson } from "../../results/transactionResult.ts";
+import { ADDRESS, INTEGER, OBJECT, OTTERSCAN_NUMBER } from "../../schemas.ts";
+
+/** As in Erigon, and as the error for larger ones says. */
+const MAX_PAGE_SIZE = 25;
+/** Transactions of one answer: a page is larger than asked for where its last block has more, since blocks are not divided. */
+const MAX_TRANSACTIONS = 1_000;
+/** Logs of one answer; receipts of further ones have none. */
+const MAX_LOGS = 10_000;
+
+const PARAMETERS = [
+  required("address", decodeAddress, ADDRESS),
+  required("block", decodeOtterscanNumber, OTTERSCAN_NUMBER),
+  required("size", decodeIndex, INTEGER),
+] as const;
+const RESULT = { name: "page", schema: OBJECT };
+
+export const otsSearchTransactionsBefore = defineMethod({
+  name: "ots_searchTransactionsBefore",
+  namespace: "OTS",
+  summary: "The newest transactions before a block in which an account took part; 0 for all blocks.",
+  parameters: PARAMETERS,
+  result: RESULT,
+  ports: ["chain", "spec", "accounts"],
+  mayOverlap: "few",
+  run: ([address, block, size], context) =>
+    search(context, address, size, {
+      order: "newest",
+      ...(block > 0n && { until: { block: clamped(block), position: 0 } }),
+      isFromEnd: block === 0n,
+    }),
+});
+
+export const otsSearchTransactionsAfter = defineMethod({
+  name: "ots_searchTransactionsAfter",
+  namespace: "OTS",
+  summary: "The oldest transactions after a block in which an account took part; 0 for all blocks.",
+  parameters: PARAMETERS,
+  result: RESULT,
+  ports: ["chain", "spec", "accounts"],
+  mayOverlap: "few",
+  run: ([address, block, size], context) =>
+    search(context, address, size, {
+      order: "oldest",
+      ...(block > 0n && { from: { block: clamped(block) + 1, position: 0 } }),
+      isFromEnd: block === 0n,
+    }),
+});
+
+interface Search extends PlacedQuery {
+  readonly order: "newest" | "oldest";
+  /** Whether the page begins at the end of the list from which it goes on. */
+  readonly isFromEnd: boolean;
+}
+
+/** Finds a page. Whatever the direction, its transactions are in descending order. */
+async function search(
+  { backend: { chain, spec, accounts } }: ContextOf<"chain" | "spec" | "accounts">,
+  address: Address,
+  size: number,
+  { isFromEnd, ...query }: Search,
+): Promise<Answer> {
+  if (size > MAX_PAGE_SIZE) return ERRORS.pageTooLarge;
+  if (accounts === undefined) return ERRORS.accountIndexOff;
+  const found = await accounts.read(chain, (view) => placesOf(view, address, size, query));
+  if (query.order === "oldest") found.places.reverse();
+  const page = new Page((number, timestamp) => blobBaseFee(spec, number, timestamp));
+  let block: StoredBlock | undefined;
+  for (const place of found.places) {
+    if (block === undefined || block.header.number !== BigInt(place.block)) {
+      if (block !== undefined) await yieldToEventLoop();
+      block = expectDefined(chain.blockByNumber(BigInt(place.block)), "a block that the index has");
+    }
+    page.add(block, place.position);
+  }
+  const [firstPage, lastPage] =
+    query.order === "newest" ? [isFromEnd, !found.hasMore] : [!found.hasMore, isFromEnd];
+  return new RawJson(`{${page.members()},"firstPage":${firstPage},"lastPage":${lastPage}}`);
+}
+
+/** As many places as fill the page, and the rest of the last block. */
+async function placesOf(
+  view: IndexView,
+  address: Address,
+  size: number,
+  query: PlacedQuery,
+): Promise<{ readonly places: FoundPlace[]; readonly hasMore: boolean }> {
+  const places: FoundPlace[] = [];
+  for await (const place of view.placed("participation", address, query)) {
+    const isOfLastBlock = place.block === places.at(-1)?.block;
+    if (places.length >= size && !isOfLastBlock) return { places, hasMore: true };
+    if (places.length < MAX_TRANSACTIONS) places.push(place);
+  }
+  return { places, hasMore: false };
+}
+
+/** The JSON of a page, transaction by transaction. */
+class Page {
+  private readonly blobGasPrice: (number: bigint, timestamp: bigint) => bigint;
+  private readonly transactions: string[] = [];
+  private readonly receipts: string[] = [];
+  private logs = 0;
+
+  constructor(blobGasPrice: (number: bigint, timestamp: bigint) => bigint) {
+    this.blobGasPrice = blobGasPrice;
+  }
+
+  add(block: StoredBlock, index: number): void {
+    const { number, timestamp } = block.header;
+    this.logs += block.receipts[index]?.logs.length ?? 0;
+    const json = receiptJson(block, index, {
+      blobGasPriceWei: this.blobGasPrice(number, timestamp),
+      hasLogs: this.logs <= MAX_LOGS,
+    });
+    this.transactions.push(expectDefined(minedTransactionJson(block, index), "a transaction of the block"));
+    this.receipts.push(`${json.slice(0, -1)},"timestamp":${timestamp}}`);
+  }
+
+  members(): string {
+    return `"txs":[${this.transactions.join(",")}],"receipts":[${this.receipts.join(",")}]`;
+  }
+}
+
+/** Beyond every block. */
+function clamped(block: bigint): number {
+  return block > BEYOND ? Number(BEYOND) : Number(block);
+}
+
+const BEYOND = 2n ** 40n;

@@ -1,0 +1,53 @@
+import type { NumberOrTag } from "./blockParameter.ts";
+import { decodeNumberOrTag } from "./blockParameter.ts";
+import { decodeData, decodeIndex, isAbsent, isObject } from "./parameters.ts";
+
+/** A block as Otterscan names one: a JSON number, or else a number or tag as elsewhere. Never negative. */
+export function decodeOtterscanBlock(value: unknown): NumberOrTag | undefined {
+  const choice = typeof value === "number" ? wholeNumber(value) : decodeNumberOrTag(value);
+  return typeof choice === "bigint" && choice < 0n ? undefined : choice;
+}
+
+/** A block number or nonce: a JSON number, or text. Never negative. */
+export function decodeOtterscanNumber(value: unknown): bigint | undefined {
+  const choice = decodeOtterscanBlock(value);
+  return typeof choice === "bigint" ? choice : undefined;
+}
+
+/** Entries of a page: 1 to `most`. */
+export function decodePageSize(most: number): (value: unknown) => number | undefined {
+  return (value) => {
+    const size = decodeIndex(value);
+    return size === undefined || size < 1 || size > most ? undefined : size;
+  };
+}
+
+function wholeNumber(value: number): bigint | undefined {
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+}
+
+/** Which entries of a list are wanted: docs/explorer-api.md, "Pages". */
+export interface ListPage {
+  readonly size: number;
+  readonly order: "newest" | "oldest";
+  /** Where the page before ended, as its answer said. */
+  readonly cursor: Uint8Array | undefined;
+}
+
+const MAX_LIST_PAGE = 100;
+/** What a method gives without the parameter. */
+export const FIRST_PAGE: ListPage = { size: 25, order: "newest", cursor: undefined };
+
+export function decodeListPage(value: unknown): ListPage | undefined {
+  if (!isObject(value)) return undefined;
+  const size = isAbsent(value.size) ? FIRST_PAGE.size : decodePageSize(MAX_LIST_PAGE)(value.size);
+  const order = isAbsent(value.order) ? FIRST_PAGE.order : orderOf(value.order);
+  const cursor = isAbsent(value.cursor) ? undefined : decodeData(value.cursor);
+  if (size === undefined || order === undefined) return undefined;
+  if (!isAbsent(value.cursor) && cursor === undefined) return undefined;
+  return { size, order, cursor };
+}
+
+function orderOf(value: unknown): ListPage["order"] | undefined {
+  return value === "newest" || value === "oldest" ? value : undefined;
+}
