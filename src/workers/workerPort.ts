@@ -1,10 +1,10 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { expectDefined } from "../primitives/assert.ts";
-import { lowerThreadPriority } from "./threadPriority.ts";
+import { lowerThreadPriority, OF_LONG_WORK } from "./threadPriority.ts";
 
-/** The port of this worker thread, which gets a low priority. Each worker's file calls this first. */
-export function openWorkerPort(): MessagePort {
-  lowerThreadPriority();
+/** The port of this worker thread, which gets a low priority (threadPriority.ts). Each worker's file calls this first. */
+export function openWorkerPort(addedNiceness = OF_LONG_WORK): MessagePort {
+  lowerThreadPriority(addedNiceness);
   return expectDefined(parentPort, "the port of a worker thread");
 }
 

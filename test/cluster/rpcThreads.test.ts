@@ -1,7 +1,9 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../src/primitives/quantity.ts";
+import { OF_CALLERS, OF_LONG_WORK } from "../../src/workers/threadPriority.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
@@ -83,6 +85,20 @@ async function sendAndFollow(nonce: number): Promise<void> {
       expect(mined).toMatchObject({ blockHash: receipt.blockHash });
     }),
   );
+}
+
+/** How many threads of the process have each niceness beyond that of its main thread. */
+function nicenesses(pid: number | undefined): ReadonlyMap<number, number> {
+  const of = (thread: number | string): number => {
+    const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8").split(") ")[1]?.split(" ");
+    return Number(fields?.[16]);
+  };
+  const counts = new Map<number, number>();
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const added = of(thread) - of(pid ?? 0);
+    counts.set(added, (counts.get(added) ?? 0) + 1);
+  }
+  return counts;
 }
 
 describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
@@ -220,6 +236,16 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
         await expect(client.ask("eth_getFilterChanges", id)).rejects.toThrow("Filter not found");
     }
   });
+
+  it.skipIf(!existsSync("/proc/self/task"))(
+    "has the system prefer its threads to those for long work, and the thread that makes blocks to them",
+    () => {
+      const counts = nicenesses(node.child.pid);
+      expect(counts.get(OF_CALLERS)).toBe(THREADS);
+      // Recovery of the senders of what the others sent.
+      expect(counts.get(OF_LONG_WORK)).toBeGreaterThan(0);
+    },
+  );
 
   it("answers as one node on all connections, while its threads end one after the other", async () => {
     const shown = { newest: 0 };

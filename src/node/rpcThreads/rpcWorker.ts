@@ -1,4 +1,5 @@
 import type { ToThread } from "../../rpc/threads/protocol.ts";
+import { OF_CALLERS } from "../../workers/threadPriority.ts";
 import { openWorkerPort, receiveMessages } from "../../workers/workerPort.ts";
 import type { CallerThread } from "./callerThread.ts";
 import type { ThreadMessage } from "./threadData.ts";
@@ -7,7 +8,7 @@ import type { ThreadMessage } from "./threadData.ts";
  * A thread that answers callers of JSON-RPC (callerThread.ts). It loads its code while the node opens, at the priority that
  * it will have, and is then told what to open.
  */
-const port = openWorkerPort();
+const port = openWorkerPort(OF_CALLERS);
 const { openCallerThread } = await import("./callerThread.ts");
 
 let thread: CallerThread | undefined;
