@@ -88,6 +88,7 @@ const SUITES = [
   "test/docs/manual",
   "test/evm/coreModules",
   "test/execution/modexp",
+  "test/explorer",
   "test/execution/oracle",
   "test/execution/precompiles",
   "test/execution/interpreter/transientStorage",

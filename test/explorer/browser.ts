@@ -1,19 +1,17 @@
 import { existsSync } from "node:fs";
 import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { describe } from "vitest";
 import { freePort, type NodeOptions, type NodeProcess, startNodeProcess } from "../cluster/nodeProcess.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),
 );
 
-/** Tests in a headless Chromium, skipped where none is installed. */
-export function describeInBrowser(name: string, tests: () => void): void {
-  if (CHROMIUM === undefined)
-    console.warn(`SKIPPED: ${name}, for there is no Chromium (apt-get install chromium)`);
-  describe.skipIf(CHROMIUM === undefined)(name, tests);
-}
+if (CHROMIUM === undefined)
+  console.warn("SKIPPED: tests of the explorer's pages, for there is no Chromium (apt-get install chromium)");
+
+/** Whether tests in a headless Chromium can run. */
+export const CAN_BROWSE = CHROMIUM !== undefined;
 
 export function openBrowser(): Promise<Browser> {
   // Its sandbox takes rights that a container does not give.

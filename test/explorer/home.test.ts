@@ -1,10 +1,10 @@
 import type { Browser } from "playwright-core";
-import { afterAll, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { killRunning } from "../cluster/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
-import { describeInBrowser, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
+import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 
-describeInBrowser("the explorer's overview", () => {
+describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
   let browser: Browser | undefined;
   afterAll(async () => {
     await browser?.close();

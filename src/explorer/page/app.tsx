@@ -6,8 +6,13 @@ import { ConnectionNotice } from "./parts/notices.tsx";
 import { Search } from "./parts/search.tsx";
 import { ThemeSwitch } from "./parts/themeSwitch.tsx";
 import { type Route, useRoute } from "./router.ts";
+import { AccountView } from "./views/account.tsx";
+import { BlockView } from "./views/block.tsx";
+import { BlocksView } from "./views/blocks.tsx";
 import { Home } from "./views/home.tsx";
 import { NotFound } from "./views/notFound.tsx";
+import { SearchView } from "./views/search.tsx";
+import { TransactionView } from "./views/transaction.tsx";
 
 /** What a page gets: the parts of the path after its name, and the query. */
 export interface ViewProps {
@@ -22,9 +27,17 @@ interface View {
 /** The pages by the first part of their path. A page is added here, and its link, if it has one, in NAVIGATION. */
 const VIEWS: Readonly<Record<string, View>> = {
   "": { title: "Overview", component: Home },
+  address: { title: "Account", component: AccountView },
+  block: { title: "Block", component: BlockView },
+  blocks: { title: "Blocks", component: BlocksView },
+  search: { title: "Search", component: SearchView },
+  tx: { title: "Transaction", component: TransactionView },
 };
 
-const NAVIGATION = [{ path: "/", name: "Overview" }];
+const NAVIGATION = [
+  { path: "/", name: "Overview" },
+  { path: "/blocks", name: "Blocks" },
+];
 
 const NOT_FOUND: View = { title: "Not found", component: NotFound };
 

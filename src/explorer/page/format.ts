@@ -23,6 +23,20 @@ export function showShortHex(hex: string, kept = 4): string {
   return hex.length <= 2 * kept + 4 ? hex : `${hex.slice(0, kept + 2)}…${hex.slice(-kept)}`;
 }
 
+/** A quantity of JSON-RPC as a number; 0 for none. */
+export function numberOf(quantity: string | null | undefined): number {
+  return quantity === null || quantity === undefined ? 0 : Number(quantity);
+}
+
+/** An amount with so many decimals, exact, without trailing zeros: 1500000000000000000 with 18 is 1.5. */
+export function showAmount(amount: bigint, decimals: number): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  const shown = `${showNumber(BigInt(whole))}${fraction === "" ? "" : `.${fraction}`}`;
+  return amount < 0n ? `−${shown}` : shown;
+}
+
 /** As `4 s`, `12 min`, `3 h`, `5 d`. */
 export function showDuration(seconds: number): string {
   if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`;
@@ -34,4 +48,28 @@ export function showDuration(seconds: number): string {
 /** A timestamp of seconds since 1970 in the visitor's time zone. */
 export function showTime(timestamp: number): string {
   return FULL_TIME.format(timestamp * 1_000);
+}
+
+export function showBytes(bytes: number): string {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  const unit = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log(bytes) / Math.log(1024)));
+  const amount = bytes / 1024 ** unit;
+  return `${amount < 10 && unit > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[unit]}`;
+}
+
+/** Text of the chain: what controls the direction or the screen is shown as such, and what is very long is cut. */
+export function showText(text: string, longest = 500): string {
+  const visible = text.replace(UNSEEN, "\u{fffd}");
+  return visible.length > longest ? `${visible.slice(0, longest)}…` : visible;
+}
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/gu;
+
+/** Wei as the chain's token. */
+export function showCoins(wei: bigint | string): string {
+  return showAmount(BigInt(wei), 18);
+}
+
+export function showGwei(wei: bigint | string): string {
+  return `${showAmount(BigInt(wei), 9)} gwei`;
 }

@@ -31,6 +31,12 @@ export function navigate(path: string): void {
   tell();
 }
 
+/** As navigate, in the place of the page that is shown. */
+export function replace(path: string): void {
+  history.replaceState(null, "", path);
+  tell();
+}
+
 function tell(): void {
   for (const listener of listeners) listener();
 }

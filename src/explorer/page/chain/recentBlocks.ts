@@ -73,13 +73,19 @@ class RecentBlocks {
     // One that is known already shows whether the chain was rewound meanwhile.
     const missing = known === undefined ? KEPT_BLOCKS : newest - known.number + 1;
     const count = missing < 1 || missing > KEPT_BLOCKS ? KEPT_BLOCKS : missing;
-    const rows = await call<readonly RoundRow[]>("ibft_getRounds", [hexOf(newest), hexOf(count)]);
+    const rows = await loadBlocks(hexOf(newest), count);
     const isSame = known !== undefined && rows.at(-1)?.hash === known.hash;
-    const added = await Promise.all((isSame ? rows.slice(0, -1) : rows).map(withTransactions));
+    const added = isSame ? rows.slice(0, -1) : rows;
     if (isSame && added.length === 0) return;
     this.blocks = [...added, ...(isSame ? this.blocks : [])].slice(0, KEPT_BLOCKS);
     for (const listener of this.listeners) listener();
   }
+}
+
+/** So many blocks up to this one, the newest first. */
+export async function loadBlocks(newest: string, count: number): Promise<readonly RecentBlock[]> {
+  const rows = await call<readonly RoundRow[]>("ibft_getRounds", [newest, hexOf(count)]);
+  return Promise.all(rows.map(withTransactions));
 }
 
 async function withTransactions(row: RoundRow): Promise<RecentBlock> {
@@ -96,7 +102,7 @@ async function withTransactions(row: RoundRow): Promise<RecentBlock> {
   };
 }
 
-function hexOf(number: number): string {
+export function hexOf(number: number): string {
   return `0x${number.toString(16)}`;
 }
 

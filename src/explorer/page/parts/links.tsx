@@ -8,6 +8,20 @@ export function BlockLink({ number }: { readonly number: number }) {
   return <a href={`/block/${number}`}>{showNumber(number)}</a>;
 }
 
+export function TransactionLink({
+  hash,
+  isWhole = false,
+}: {
+  readonly hash: string;
+  readonly isWhole?: boolean;
+}) {
+  return (
+    <a class="hex" href={`/tx/${hash}`} title={hash}>
+      {isWhole ? hash : showShortHex(hash, 6)}
+    </a>
+  );
+}
+
 export function AccountLink({
   address,
   isWhole = false,

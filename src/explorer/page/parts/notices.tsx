@@ -9,3 +9,32 @@ export function ConnectionNotice() {
     </div>
   );
 }
+
+export function Problem({ error }: { readonly error: Error }) {
+  return (
+    <p class="problem" role="alert">
+      {error.message}
+    </p>
+  );
+}
+
+export function Empty({ children }: { readonly children: string }) {
+  return <p class="empty">{children}</p>;
+}
+
+/** Stands where something will be; empty at first, so that what comes quickly does not flicker. */
+export function Loading() {
+  return <p class="loading">Asking the node…</p>;
+}
+
+/** Says what to do where an answer takes the index by address. */
+export function IndexProblem({ error }: { readonly error: Error }) {
+  const isOff =
+    /index/i.test(error.message) || ("code" in error && [-32601, -32604].includes(Number(error.code)));
+  if (!isOff) return <Problem error={error} />;
+  return (
+    <Empty>
+      What accounts did is known to a node that keeps an index by address, which this one does not.
+    </Empty>
+  );
+}

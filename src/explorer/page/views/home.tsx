@@ -2,8 +2,8 @@ import { call } from "../chain/connection.ts";
 import { useLoaded, useNow } from "../chain/hooks.ts";
 import { type RecentBlock, useRecentBlocks } from "../chain/recentBlocks.ts";
 import { showDuration, showNumber, showPercent, showShort } from "../format.ts";
-import { Age } from "../parts/age.tsx";
-import { AccountLink, BlockLink } from "../parts/links.tsx";
+import { BlockTable } from "../parts/blockTable.tsx";
+import { AccountLink } from "../parts/links.tsx";
 import { Figure, Panel } from "../parts/panel.tsx";
 import { Plot } from "../parts/plot.tsx";
 import { Validators } from "./validators.tsx";
@@ -132,46 +132,8 @@ function Plots({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
 
 function NewestBlocks({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
   return (
-    <Panel title="Newest blocks">
-      <div class="scroll">
-        <table>
-          <caption class="hidden">The newest blocks, the newest first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Block</th>
-              <th scope="col">Age</th>
-              <th scope="col" class="number">
-                Transactions
-              </th>
-              <th scope="col" class="number">
-                Gas used
-              </th>
-              <th scope="col">Proposer</th>
-              <th scope="col" class="number">
-                Round
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {blocks.map((block) => (
-              <tr key={block.hash}>
-                <td>
-                  <BlockLink number={block.number} />
-                </td>
-                <td>
-                  <Age timestamp={block.timestamp} />
-                </td>
-                <td class="number">{showNumber(block.transactions)}</td>
-                <td class="number">{showPercent(block.gasUsed, block.gasLimit)}</td>
-                <td>
-                  <AccountLink address={block.proposer} />
-                </td>
-                <td class="number">{block.round}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+    <Panel title="Newest blocks" aside={<a href="/blocks">All blocks</a>}>
+      <BlockTable blocks={blocks} />
     </Panel>
   );
 }

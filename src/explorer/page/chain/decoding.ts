@@ -1,0 +1,147 @@
+import {
+  type Abi,
+  type AbiFunction,
+  type AbiParameter,
+  decodeAbiParameters,
+  decodeErrorResult,
+  decodeEventLog,
+  decodeFunctionData,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+} from "viem";
+import type { Log } from "./types.ts";
+
+/** A call, an event or an error, decoded: its name and its values with theirs. */
+export interface Decoded {
+  readonly name: string;
+  readonly values: readonly NamedValue[];
+  /** Whether it was read by a standard and not by the contract's own description. */
+  readonly isGuess: boolean;
+}
+
+export interface NamedValue {
+  readonly name: string;
+  readonly type: string;
+  readonly value: unknown;
+}
+
+/** What tokens and their kin have in common. */
+const STANDARD = parseAbi([
+  "function transfer(address to, uint256 value) returns (bool)",
+  "function transferFrom(address from, address to, uint256 value) returns (bool)",
+  "function approve(address spender, uint256 value) returns (bool)",
+  "function safeTransferFrom(address from, address to, uint256 tokenId)",
+  "function safeTransferFrom(address from, address to, uint256 tokenId, bytes data)",
+  "function safeTransferFrom(address from, address to, uint256 id, uint256 value, bytes data)",
+  "function safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] values, bytes data)",
+  "function setApprovalForAll(address operator, bool approved)",
+  "function mint(address to, uint256 value)",
+  "function burn(uint256 value)",
+  "function deposit() payable",
+  "function withdraw(uint256 value)",
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+  "event Approval(address indexed owner, address indexed spender, uint256 value)",
+  "event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)",
+  "event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)",
+  "event ApprovalForAll(address indexed account, address indexed operator, bool approved)",
+  "event Deposit(address indexed account, uint256 value)",
+  "event Withdrawal(address indexed account, uint256 value)",
+  "event OwnershipTransferred(address indexed previousOwner, address indexed newOwner)",
+]);
+
+/** The same event of ERC-721, whose third value is a topic. */
+const ERC721 = parseAbi([
+  "event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)",
+  "event Approval(address indexed owner, address indexed approved, uint256 indexed tokenId)",
+]);
+
+export function decodeCall(input: string, abi: Abi | undefined): Decoded | undefined {
+  return firstDecoded(abi, [STANDARD], (known) => {
+    const { functionName, args } = decodeFunctionData({ abi: known, data: input as Hex });
+    const entry = entryOf(known, "function", functionName, args?.length ?? 0);
+    return { name: functionName, values: named(entry, args ?? []) };
+  });
+}
+
+export function decodeLog(
+  { topics, data }: Pick<Log, "topics" | "data">,
+  abi: Abi | undefined,
+): Decoded | undefined {
+  return firstDecoded(abi, [STANDARD, ERC721], (known) => {
+    const { eventName, args } = decodeEventLog({
+      abi: known,
+      topics: topics as [Hex, ...Hex[]],
+      data: data as Hex,
+    });
+    const byName = (args ?? {}) as Readonly<Record<string, unknown>>;
+    const inputs = entryOf(known, "event", eventName ?? "", topics.length) ?? [];
+    const values = inputs.map(({ name = "", type }, index) => ({
+      name,
+      type,
+      value: Array.isArray(args) ? args[index] : byName[name],
+    }));
+    return { name: eventName ?? "", values };
+  });
+}
+
+/** Error(string), Panic(uint256), and the contract's own errors. */
+export function decodeRevert(data: string, abi: Abi | undefined): Decoded | undefined {
+  return firstDecoded(abi, [[]], (known) => {
+    const { errorName, args, abiItem } = decodeErrorResult({ abi: known, data: data as Hex });
+    const inputs = abiItem.type === "error" ? abiItem.inputs : [];
+    return { name: errorName, values: named(inputs, (args ?? []) as readonly unknown[]) };
+  });
+}
+
+/** By the contract's own description, or by a standard's. Bytes that fit none are not an error. */
+function firstDecoded(
+  own: Abi | undefined,
+  others: readonly Abi[],
+  decode: (abi: Abi) => Omit<Decoded, "isGuess">,
+): Decoded | undefined {
+  for (const abi of own === undefined ? others : [own, ...others]) {
+    try {
+      return { ...decode(abi), isGuess: abi !== own && abi.length > 0 };
+    } catch {
+      // The next one may know it.
+    }
+  }
+  return undefined;
+}
+
+function entryOf(
+  abi: Abi,
+  kind: "function" | "event",
+  name: string,
+  count: number,
+): readonly AbiParameter[] | undefined {
+  const entries = abi.filter((entry) => entry.type === kind && entry.name === name);
+  const inputsOf = (entry: (typeof entries)[number]) => ("inputs" in entry ? (entry.inputs ?? []) : []);
+  const fitting =
+    kind === "function" ? entries.find((entry) => inputsOf(entry).length === count) : entries[0];
+  return fitting && inputsOf(fitting);
+}
+
+function named(
+  inputs: readonly AbiParameter[] | undefined,
+  values: readonly unknown[],
+): readonly NamedValue[] {
+  return values.map((value, index) => ({
+    name: inputs?.[index]?.name ?? "",
+    type: inputs?.[index]?.type ?? "",
+    value,
+  }));
+}
+
+/** The bytes of a call with these values. */
+export function encodeCall(entry: AbiFunction, values: readonly unknown[]): Hex {
+  return encodeFunctionData({ abi: [entry], functionName: entry.name, args: values });
+}
+
+/** What a call answered, value by value. */
+export function decodeAnswer(entry: AbiFunction, data: string): readonly NamedValue[] {
+  const { outputs } = entry;
+  if (outputs.length === 0) return [];
+  return named(outputs, decodeAbiParameters(outputs, data as Hex));
+}

@@ -1,0 +1,49 @@
+import { call } from "./connection.ts";
+
+/** Answers of explorer_* (docs/explorer-api.md). */
+
+export type TokenStandard = "ERC-20" | "ERC-721" | "ERC-1155";
+
+/** A page of a list. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+export interface TokenFacts {
+  readonly standard: TokenStandard;
+  readonly name: string | null;
+  readonly symbol: string | null;
+  readonly decimals: string | number | null;
+  readonly totalSupply: string | null;
+}
+
+export interface TokenTransfer {
+  readonly blockNumber: string;
+  readonly timestamp: string;
+  readonly transactionHash: string;
+  readonly logIndex: string;
+  readonly token: string;
+  readonly standard: TokenStandard;
+  readonly from: string;
+  readonly to: string;
+  readonly amounts: readonly { readonly tokenId: string | null; readonly value: string }[];
+  readonly isCut: boolean;
+}
+
+export interface TokenHolding {
+  readonly token: string;
+  readonly standard: TokenStandard;
+  readonly tokenId: string | null;
+  readonly balance: string | null;
+}
+
+const known = new Map<string, Promise<TokenFacts | null>>();
+
+/** Asked once for each contract. */
+export function tokenFacts(address: string): Promise<TokenFacts | null> {
+  const asked = known.get(address) ?? call<TokenFacts | null>("explorer_getToken", [address]);
+  known.set(address, asked);
+  asked.catch(() => known.delete(address));
+  return asked;
+}

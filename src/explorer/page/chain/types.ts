@@ -1,0 +1,79 @@
+/** Objects of eth_* as the page reads them: quantities and bytes in hexadecimal. */
+
+export interface Block {
+  readonly number: string;
+  readonly hash: string;
+  readonly parentHash: string;
+  readonly timestamp: string;
+  readonly miner: string;
+  readonly gasUsed: string;
+  readonly gasLimit: string;
+  readonly baseFeePerGas?: string;
+  readonly size: string;
+  readonly stateRoot: string;
+  readonly transactionsRoot: string;
+  readonly receiptsRoot: string;
+  readonly extraData: string;
+  readonly transactions: readonly string[];
+}
+
+export interface Transaction {
+  readonly hash: string;
+  readonly blockNumber: string | null;
+  readonly transactionIndex: string | null;
+  readonly from: string;
+  readonly to: string | null;
+  readonly value: string;
+  readonly nonce: string;
+  readonly gas: string;
+  readonly gasPrice?: string;
+  readonly maxFeePerGas?: string;
+  readonly maxPriorityFeePerGas?: string;
+  readonly input: string;
+  readonly type: string;
+}
+
+export interface Log {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly logIndex?: string;
+}
+
+export interface Receipt {
+  readonly transactionHash: string;
+  readonly blockNumber: string;
+  readonly status?: string;
+  readonly gasUsed: string;
+  readonly cumulativeGasUsed: string;
+  readonly effectiveGasPrice: string;
+  readonly contractAddress: string | null;
+  readonly logs: readonly Log[];
+  readonly revertReason?: string;
+}
+
+/** A call as the callTracer gives it. */
+export interface CallFrame {
+  readonly type: string;
+  readonly from: string;
+  readonly to?: string;
+  readonly value?: string;
+  readonly gasUsed: string;
+  readonly input: string;
+  readonly output?: string;
+  readonly error?: string;
+  readonly calls?: readonly CallFrame[];
+}
+
+/** An account as the prestateTracer gives it, before or after. */
+export interface AccountState {
+  readonly balance?: string;
+  readonly nonce?: number;
+  readonly code?: string;
+  readonly storage?: Readonly<Record<string, string>>;
+}
+
+export interface StateDifference {
+  readonly pre: Readonly<Record<string, AccountState>>;
+  readonly post: Readonly<Record<string, AccountState>>;
+}

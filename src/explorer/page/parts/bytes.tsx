@@ -1,0 +1,9 @@
+/** Bytes in hexadecimal, in a box that is scrolled, by the keyboard as well. */
+export function Bytes({ text }: { readonly text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section class="bytes" tabIndex={0} aria-label="Bytes">
+      {text}
+    </section>
+  );
+}

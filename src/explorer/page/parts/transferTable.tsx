@@ -1,0 +1,79 @@
+import type { TokenTransfer } from "../chain/tokens.ts";
+import { Age } from "./age.tsx";
+import { AccountLink, TransactionLink } from "./links.tsx";
+import { TokenAmount, TokenLink } from "./token.tsx";
+
+/** A table of transfers of tokens. */
+export function TransferTable({
+  transfers,
+  caption,
+  hasToken,
+}: {
+  readonly transfers: readonly TokenTransfer[];
+  readonly caption: string;
+  readonly hasToken: boolean;
+}) {
+  return (
+    <div class="scroll">
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Transaction</th>
+            <th scope="col">Age</th>
+            <th scope="col">From</th>
+            <th scope="col">To</th>
+            {hasToken && <th scope="col">Token</th>}
+            <th scope="col" class="number">
+              Amount
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {transfers.map((transfer) => (
+            <tr key={`${transfer.transactionHash}.${transfer.logIndex}`}>
+              <td>
+                <TransactionLink hash={transfer.transactionHash} />
+              </td>
+              <td>
+                <Age timestamp={Number(transfer.timestamp)} />
+              </td>
+              <td>
+                <Party address={transfer.from} other="made" />
+              </td>
+              <td>
+                <Party address={transfer.to} other="destroyed" />
+              </td>
+              {hasToken && (
+                <td>
+                  <TokenLink address={transfer.token} />
+                </td>
+              )}
+              <td class="number">
+                <Amounts transfer={transfer} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const NOBODY = `0x${"0".repeat(40)}`;
+
+function Party({ address, other }: { readonly address: string; readonly other: string }) {
+  return address === NOBODY ? <span class="badge plain">{other}</span> : <AccountLink address={address} />;
+}
+
+function Amounts({ transfer: { token, amounts, isCut } }: { readonly transfer: TokenTransfer }) {
+  const [first] = amounts;
+  return (
+    <>
+      {first !== undefined && <TokenAmount token={token} {...first} />}
+      {(amounts.length > 1 || isCut) && (
+        <span class="note"> and {isCut ? "many" : amounts.length - 1} more</span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,112 @@
+import type { ViewProps } from "../app.tsx";
+import { call } from "../chain/connection.ts";
+import { useLoaded } from "../chain/hooks.ts";
+import { useKnownContract } from "../chain/knownContracts.ts";
+import { useRecentBlocks } from "../chain/recentBlocks.ts";
+import { showBytes, showCoins, showNumber, showText } from "../format.ts";
+import { AccountMark } from "../parts/accountMark.tsx";
+import { Copy } from "../parts/copy.tsx";
+import { TransactionLink } from "../parts/links.tsx";
+import { Loading, Problem } from "../parts/notices.tsx";
+import { Figure } from "../parts/panel.tsx";
+import { AccountTokens } from "./account/tokens.tsx";
+import { AccountTransactions } from "./account/transactions.tsx";
+import { AccountTransfers } from "./account/transfers.tsx";
+import { Contract } from "./contract/contract.tsx";
+
+/** An account: what it has, what it did, and, of a contract, what it can do. */
+export function AccountView({ route }: ViewProps) {
+  const address = (route.parts[1] ?? "").toLowerCase();
+  if (!/^0x[0-9a-f]{40}$/.test(address)) return <NoAccount text={address} />;
+  return <Account address={address} route={route} />;
+}
+
+function NoAccount({ text }: { readonly text: string }) {
+  return (
+    <article class="page narrow">
+      <h1>No such account</h1>
+      <p>
+        <code>{showText(text, 80)}</code> is not an address: those have forty digits after 0x.
+      </p>
+    </article>
+  );
+}
+
+interface AccountFacts {
+  readonly balance: string;
+  readonly nonce: string;
+  readonly code: string;
+}
+
+async function factsOf(address: string): Promise<AccountFacts> {
+  const [balance, nonce, code] = await Promise.all([
+    call<string>("eth_getBalance", [address, "latest"]),
+    call<string>("eth_getTransactionCount", [address, "latest"]),
+    call<string>("eth_getCode", [address, "latest"]),
+  ]);
+  return { balance, nonce, code };
+}
+
+function Account({ address, route }: ViewProps & { readonly address: string }) {
+  const [newest] = useRecentBlocks();
+  const facts = useLoaded(() => factsOf(address), [address, newest?.number]);
+  const known = useKnownContract(address);
+  const isContract = facts.value !== undefined && facts.value.code !== "0x";
+  return (
+    <article class="page">
+      <header class="title">
+        <p class="kicker">{isContract ? "Contract" : "Account"}</p>
+        <h1 class="long">
+          <AccountMark address={address} />
+          {known !== undefined && <span>{showText(known.name, 60)} </span>}
+          <span class="hex">{address}</span> <Copy text={address} what="the address" />
+        </h1>
+        {isContract && <Creator address={address} />}
+      </header>
+      {facts.error !== undefined && <Problem error={facts.error} />}
+      {facts.value === undefined && facts.error === undefined && <Loading />}
+      {facts.value !== undefined && <Facts {...facts.value} />}
+      {isContract && <Contract address={address} />}
+      <AccountTransactions address={address} route={route} />
+      <AccountTokens address={address} />
+      <AccountTransfers address={address} route={route} />
+    </article>
+  );
+}
+
+function Facts({ balance, nonce, code }: AccountFacts) {
+  return (
+    <dl class="figures">
+      <Figure name="Balance" note="native token">
+        {showCoins(balance)}
+      </Figure>
+      <Figure name="Nonce" note={code === "0x" ? "transactions sent" : "of its next creation"}>
+        {showNumber(Number(nonce))}
+      </Figure>
+      {code !== "0x" && (
+        <Figure name="Code" note="at the head">
+          {showBytes((code.length - 2) / 2)}
+        </Figure>
+      )}
+    </dl>
+  );
+}
+
+interface ContractCreator {
+  readonly hash: string;
+  readonly creator: string;
+}
+
+/** Known where the index by address is on. */
+function Creator({ address }: { readonly address: string }) {
+  const { value } = useLoaded(
+    () => call<ContractCreator | null>("ots_getContractCreator", [address]),
+    [address],
+  );
+  if (value === undefined || value === null) return null;
+  return (
+    <p class="note">
+      created by <TransactionLink hash={value.hash} />
+    </p>
+  );
+}

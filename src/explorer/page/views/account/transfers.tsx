@@ -1,0 +1,33 @@
+import { call } from "../../chain/connection.ts";
+import { useLoaded } from "../../chain/hooks.ts";
+import type { ListPage, TokenTransfer } from "../../chain/tokens.ts";
+import { Pager } from "../../parts/pager.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { TransferTable } from "../../parts/transferTable.tsx";
+import type { Route } from "../../router.ts";
+
+/** Transfers of tokens into and out of the account; absent where it has none, or the index is off. */
+export function AccountTransfers({ address, route }: { readonly address: string; readonly route: Route }) {
+  const cursor = route.query.get("transfers");
+  const found = useLoaded(
+    () => call<ListPage<TokenTransfer>>("explorer_getTokenTransfers", [address, { size: 25, cursor }]),
+    [address, cursor],
+  );
+  if (found.value === undefined || (found.value.items.length === 0 && cursor === null)) return null;
+  const { items, next } = found.value;
+  const path = `/address/${address}`;
+  return (
+    <Panel title="Transfers of tokens">
+      <TransferTable
+        transfers={items}
+        caption="Transfers of tokens of the account, the newest first"
+        hasToken
+      />
+      <Pager
+        newer={cursor === null ? undefined : path}
+        older={next === null ? undefined : `${path}?transfers=${encodeURIComponent(next)}`}
+        names={["Newest", "Older"]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,152 @@
+import type { ViewProps } from "../app.tsx";
+import { call } from "../chain/connection.ts";
+import { useLoaded } from "../chain/hooks.ts";
+import { hexOf, type RoundRow } from "../chain/recentBlocks.ts";
+import type { Block, Receipt, Transaction } from "../chain/types.ts";
+import { numberOf, showBytes, showGwei, showNumber, showPercent, showText, showTime } from "../format.ts";
+import { Age } from "../parts/age.tsx";
+import { Copy } from "../parts/copy.tsx";
+import { Field, Fields } from "../parts/fields.tsx";
+import { AccountLink } from "../parts/links.tsx";
+import { Empty, Loading, Problem } from "../parts/notices.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { type TransactionRow, TransactionTable } from "../parts/transactionTable.tsx";
+
+/** Transactions on one page of the list. */
+const PAGE = 25;
+
+/** A block by its number or hash. */
+export function BlockView({ route }: ViewProps) {
+  const wanted = route.parts[1] ?? "";
+  const page = Math.max(0, Math.floor(Number(route.query.get("page") ?? 0)) || 0);
+  const found = useLoaded(() => blockOf(wanted), [wanted]);
+  const { value: block } = found;
+  if (found.error !== undefined) return <Problem error={found.error} />;
+  if (block === undefined) return <Loading />;
+  if (block === null) return <NoBlock wanted={wanted} />;
+  const number = Number(block.number);
+  return (
+    <article class="page">
+      <header class="title">
+        <p class="kicker">Block</p>
+        <h1>{showNumber(number)}</h1>
+        <Pager
+          newer={number > 0 ? `/block/${number - 1}` : undefined}
+          older={`/block/${number + 1}`}
+          names={["Previous", "Next"]}
+        />
+      </header>
+      <BlockFields block={block} />
+      <Transactions block={block} page={page} />
+    </article>
+  );
+}
+
+function blockOf(wanted: string): Promise<Block | null> {
+  if (/^0x[0-9a-f]{64}$/i.test(wanted)) return call("eth_getBlockByHash", [wanted, false]);
+  if (/^\d{1,15}$/.test(wanted)) return call("eth_getBlockByNumber", [hexOf(Number(wanted)), false]);
+  return Promise.resolve(null);
+}
+
+function NoBlock({ wanted }: { readonly wanted: string }) {
+  return (
+    <article class="page narrow">
+      <h1>No such block</h1>
+      <p>
+        This chain has no block <code>{showText(wanted, 80)}</code> yet.
+      </p>
+    </article>
+  );
+}
+
+function BlockFields({ block }: { readonly block: Block }) {
+  const rounds = useLoaded(
+    () => call<readonly RoundRow[]>("ibft_getRounds", [block.number, "0x1"]),
+    [block.hash],
+  );
+  const row = rounds.value?.[0];
+  const timestamp = Number(block.timestamp);
+  return (
+    <Panel title="Summary">
+      <Fields>
+        <Field name="Time">
+          {showTime(timestamp)}{" "}
+          <span class="note">
+            (<Age timestamp={timestamp} />)
+          </span>
+        </Field>
+        <Field name="Proposer">
+          <AccountLink address={block.miner} isWhole />
+        </Field>
+        {row !== undefined && (
+          <Field name="Decided">
+            in round {Number(row.round)} of {Number(row.validatorCount)} validators
+            {row.vote !== null && (
+              <>
+                , with a vote to {row.vote.kind} <AccountLink address={row.vote.address} />
+              </>
+            )}
+          </Field>
+        )}
+        <Field name="Gas used">
+          {showNumber(Number(block.gasUsed))}{" "}
+          <span class="note">
+            {showPercent(Number(block.gasUsed), Number(block.gasLimit))} of{" "}
+            {showNumber(Number(block.gasLimit))}
+          </span>
+        </Field>
+        {block.baseFeePerGas !== undefined && <Field name="Base fee">{showGwei(block.baseFeePerGas)}</Field>}
+        <Field name="Size">{showBytes(numberOf(block.size))}</Field>
+        <Field name="Hash">
+          <code>{block.hash}</code> <Copy text={block.hash} what="the hash" />
+        </Field>
+        <Field name="Parent">
+          <a class="hex" href={`/block/${block.parentHash}`}>
+            {block.parentHash}
+          </a>
+        </Field>
+        <Field name="State root">
+          <code>{block.stateRoot}</code>
+        </Field>
+      </Fields>
+    </Panel>
+  );
+}
+
+function Transactions({ block, page }: { readonly block: Block; readonly page: number }) {
+  const { transactions: hashes } = block;
+  const first = page * PAGE;
+  const rows = useLoaded(() => rowsOf(hashes.slice(first, first + PAGE)), [block.hash, page]);
+  const path = `/block/${Number(block.number)}`;
+  return (
+    <Panel title="Transactions" aside={showNumber(hashes.length)}>
+      {hashes.length === 0 && <Empty>This block has no transactions.</Empty>}
+      {rows.error !== undefined && <Problem error={rows.error} />}
+      {rows.value !== undefined && rows.value.length > 0 && (
+        <TransactionTable
+          rows={rows.value}
+          caption={`Transactions ${first + 1} and following of the block`}
+        />
+      )}
+      <Pager
+        newer={page > 0 ? `${path}?page=${page - 1}` : undefined}
+        older={first + PAGE < hashes.length ? `${path}?page=${page + 1}` : undefined}
+        names={["Previous", "Next"]}
+      />
+    </Panel>
+  );
+}
+
+async function rowsOf(hashes: readonly string[]): Promise<readonly TransactionRow[]> {
+  const rows = await Promise.all(
+    hashes.map(async (hash) => {
+      const [transaction, receipt] = await Promise.all([
+        call<Transaction | null>("eth_getTransactionByHash", [hash]),
+        call<Receipt | null>("eth_getTransactionReceipt", [hash]),
+      ]);
+      return { transaction, receipt };
+    }),
+  );
+  return rows.flatMap(({ transaction, receipt }) => (transaction === null ? [] : [{ transaction, receipt }]));
+}

@@ -1,0 +1,47 @@
+import type { AbiFunction } from "viem";
+import { forgetContract, type KnownContract, useKnownContract } from "../../chain/knownContracts.ts";
+import { showText } from "../../format.ts";
+import { Panel } from "../../parts/panel.tsx";
+import { DescribeContract } from "./describe.tsx";
+import { nameOf } from "./functionNames.ts";
+import { ReadFunction } from "./readFunction.tsx";
+import { WriteFunctions } from "./writeFunctions.tsx";
+
+/** What a contract can be asked and told, once the visitor has given its ABI. */
+export function Contract({ address }: { readonly address: string }) {
+  const known = useKnownContract(address);
+  return known === undefined ? (
+    <DescribeContract address={address} />
+  ) : (
+    <Described address={address} known={known} />
+  );
+}
+
+function Described({ address, known }: { readonly address: string; readonly known: KnownContract }) {
+  const functions = known.abi.filter((entry): entry is AbiFunction => entry.type === "function");
+  const reading = functions.filter(({ stateMutability }) => ["view", "pure"].includes(stateMutability));
+  const writing = functions.filter((entry) => !reading.includes(entry));
+  const forget = (
+    <button type="button" class="link" onClick={() => forgetContract(address)}>
+      Forget {showText(known.name, 40)}
+    </button>
+  );
+  return (
+    <>
+      <Panel title="Read the contract" aside={forget}>
+        <ul class="functions">
+          {reading.map((entry) => (
+            <li key={nameOf(entry)}>
+              <ReadFunction address={address} entry={entry} />
+            </li>
+          ))}
+        </ul>
+      </Panel>
+      {writing.length > 0 && (
+        <Panel title="Write to the contract">
+          <WriteFunctions address={address} entries={writing} />
+        </Panel>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import type { ViewProps } from "../app.tsx";
+import { call } from "../chain/connection.ts";
+import { useLoaded } from "../chain/hooks.ts";
+import { useRecentBlocks } from "../chain/recentBlocks.ts";
+import type { Receipt, Transaction } from "../chain/types.ts";
+import { showText } from "../format.ts";
+import { Copy } from "../parts/copy.tsx";
+import { Loading, Problem } from "../parts/notices.tsx";
+import { CallTree } from "./transaction/callTree.tsx";
+import { Input } from "./transaction/input.tsx";
+import { Logs } from "./transaction/logs.tsx";
+import { StateChanges } from "./transaction/stateChanges.tsx";
+import { Summary } from "./transaction/summary.tsx";
+
+/** A transaction by its hash, from the pool to what it changed. */
+export function TransactionView({ route }: ViewProps) {
+  const hash = route.parts[1] ?? "";
+  const isHash = /^0x[0-9a-f]{64}$/i.test(hash);
+  const [newest] = useRecentBlocks();
+  const found = useLoaded(
+    () => (isHash ? transactionOf(hash) : Promise.resolve(null)),
+    // Looked for again with each block while it is in none.
+    [hash, newest === undefined],
+  );
+  const pending = useLoaded(
+    () => (found.value?.receipt === null ? transactionOf(hash) : Promise.resolve(undefined)),
+    [hash, found.value === undefined, newest?.number],
+  );
+  const value = pending.value ?? found.value;
+  if (found.error !== undefined) return <Problem error={found.error} />;
+  if (value === undefined) return <Loading />;
+  if (value === null) return <NoTransaction hash={hash} />;
+  const { transaction, receipt } = value;
+  return (
+    <article class="page">
+      <header class="title">
+        <p class="kicker">Transaction</p>
+        <h1 class="long">
+          <span class="hex">{transaction.hash}</span> <Copy text={transaction.hash} what="the hash" />
+        </h1>
+      </header>
+      <Summary transaction={transaction} receipt={receipt} />
+      <Input transaction={transaction} />
+      {receipt !== null && (
+        <>
+          <CallTree hash={transaction.hash} />
+          <Logs logs={receipt.logs} />
+          <StateChanges hash={transaction.hash} />
+        </>
+      )}
+    </article>
+  );
+}
+
+interface Found {
+  readonly transaction: Transaction;
+  readonly receipt: Receipt | null;
+}
+
+async function transactionOf(hash: string): Promise<Found | null> {
+  const [transaction, receipt] = await Promise.all([
+    call<Transaction | null>("eth_getTransactionByHash", [hash]),
+    call<Receipt | null>("eth_getTransactionReceipt", [hash]),
+  ]);
+  return transaction && { transaction, receipt };
+}
+
+function NoTransaction({ hash }: { readonly hash: string }) {
+  return (
+    <article class="page narrow">
+      <h1>No such transaction</h1>
+      <p>
+        Neither the chain nor the pool of this node has <code>{showText(hash, 80)}</code>.
+      </p>
+    </article>
+  );
+}

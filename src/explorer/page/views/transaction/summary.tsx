@@ -1,0 +1,125 @@
+import { call } from "../../chain/connection.ts";
+import { useLoaded } from "../../chain/hooks.ts";
+import { useKnownContract } from "../../chain/knownContracts.ts";
+import type { RoundRow } from "../../chain/recentBlocks.ts";
+import type { CallFrame, Receipt, Transaction } from "../../chain/types.ts";
+import { useDecoding } from "../../chain/useDecoding.ts";
+import { showCoins, showGwei, showNumber, showPercent, showText, showTime } from "../../format.ts";
+import { Age } from "../../parts/age.tsx";
+import { Bytes } from "../../parts/bytes.tsx";
+import { Field, Fields } from "../../parts/fields.tsx";
+import { AccountLink, BlockLink } from "../../parts/links.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Target } from "../../parts/transactionTable.tsx";
+import { DecodedValues } from "../../parts/values.tsx";
+
+interface SummaryProps {
+  readonly transaction: Transaction;
+  readonly receipt: Receipt | null;
+}
+
+/** Status, place, value and fee. */
+export function Summary({ transaction, receipt }: SummaryProps) {
+  return (
+    <Panel title="Summary" aside={<Status receipt={receipt} />}>
+      <Fields>
+        {receipt?.status === "0x0" && <Failure transaction={transaction} />}
+        {receipt !== null && <Place receipt={receipt} index={transaction.transactionIndex} />}
+        <Field name="From">
+          <AccountLink address={transaction.from} isWhole />
+        </Field>
+        <Field name="To">
+          <Target transaction={transaction} receipt={receipt} isWhole />
+        </Field>
+        <Field name="Value">
+          {showCoins(transaction.value)} <span class="note">native token</span>
+        </Field>
+        {receipt !== null && <Fee transaction={transaction} receipt={receipt} />}
+        <Field name="Nonce">{showNumber(Number(transaction.nonce))}</Field>
+        <Field name="Type">{TYPES[Number(transaction.type)] ?? Number(transaction.type)}</Field>
+      </Fields>
+    </Panel>
+  );
+}
+
+const TYPES = [
+  "legacy",
+  "with an access list",
+  "with a base fee (EIP-1559)",
+  "with blobs",
+  "sets code (EIP-7702)",
+];
+
+function Status({ receipt }: Pick<SummaryProps, "receipt">) {
+  if (receipt === null) return <span class="badge warn">waits in the pool</span>;
+  return receipt.status === "0x0" ? (
+    <span class="badge bad">failed</span>
+  ) : (
+    <span class="badge good">succeeded</span>
+  );
+}
+
+function Place({ receipt, index }: { readonly receipt: Receipt; readonly index: string | null }) {
+  const rows = useLoaded(
+    () => call<readonly RoundRow[]>("ibft_getRounds", [receipt.blockNumber, "0x1"]),
+    [receipt.blockNumber],
+  );
+  const timestamp = rows.value?.[0] && Number(rows.value[0].timestamp);
+  return (
+    <>
+      <Field name="Block">
+        <BlockLink number={Number(receipt.blockNumber)} />
+        {index !== null && <span class="note"> position {showNumber(Number(index))}</span>}
+      </Field>
+      <Field name="Time">
+        {timestamp !== undefined && (
+          <>
+            {showTime(timestamp)}{" "}
+            <span class="note">
+              (<Age timestamp={timestamp} />)
+            </span>
+          </>
+        )}
+      </Field>
+    </>
+  );
+}
+
+function Fee({ transaction, receipt }: { readonly transaction: Transaction; readonly receipt: Receipt }) {
+  const gasUsed = Number(receipt.gasUsed);
+  const gas = Number(transaction.gas);
+  return (
+    <>
+      <Field name="Fee">
+        {showCoins(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))}{" "}
+        <span class="note">at {showGwei(receipt.effectiveGasPrice)} for each gas</span>
+      </Field>
+      <Field name="Gas">
+        {showNumber(gasUsed)}{" "}
+        <span class="note">
+          {showPercent(gasUsed, gas)} of the limit of {showNumber(gas)}
+        </span>
+      </Field>
+    </>
+  );
+}
+
+/** Why it failed, in the contract's words where it gave any. */
+function Failure({ transaction }: { readonly transaction: Transaction }) {
+  const decoding = useDecoding();
+  const known = useKnownContract(transaction.to);
+  const traced = useLoaded(
+    () => call<CallFrame>("debug_traceTransaction", [transaction.hash, { tracer: "callTracer" }]),
+    [transaction.hash],
+  );
+  const frame = traced.value;
+  if (frame === undefined) return null;
+  const decoded = frame.output === undefined ? undefined : decoding?.decodeRevert(frame.output, known?.abi);
+  return (
+    <Field name="Reason">
+      <span class="reason">{showText(frame.error ?? "failed", 200)}</span>
+      {decoded !== undefined && <DecodedValues decoded={decoded} />}
+      {decoded === undefined && frame.output !== undefined && <Bytes text={showText(frame.output, 2_000)} />}
+    </Field>
+  );
+}

@@ -1,0 +1,124 @@
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { killRunning } from "../cluster/nodeProcess.ts";
+import { IS_THOROUGH } from "../thorough.ts";
+import {
+  CAN_BROWSE,
+  type ExplorerNode,
+  openBrowser,
+  openPage,
+  seriousBarriers,
+  startExplorerNode,
+} from "./browser.ts";
+import { HOSTILE_NAME, HOSTILE_REASON, makeTraffic, type Traffic } from "./traffic.ts";
+
+/** Keeps a picture of each page in this folder, for who changes the design. */
+const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
+
+const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
+  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
+};
+
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
+  let browser: Browser;
+  let node: ExplorerNode;
+  let traffic: Traffic;
+
+  beforeAll(async () => {
+    node = await startExplorerNode();
+    traffic = await makeTraffic(node);
+    browser = await openBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    killRunning();
+  });
+
+  /** Opens a page in one look and waits until it has all that it asks for. */
+  async function visit(path: string, look = "light"): Promise<{ page: Page; complaints: string[] }> {
+    const watched = await openPage(browser, LOOKS[look]);
+    onTestFinished(() => watched.page.close());
+    await watched.page.goto(`${node.explorerUrl}${path}`);
+    await watched.page.locator("h1").first().waitFor();
+    await expect.poll(() => watched.page.locator(".loading").count()).toBe(0);
+    return watched;
+  }
+
+  function paths(): Readonly<Record<string, string>> {
+    return {
+      home: "/",
+      blocks: "/blocks",
+      block: "/block/1",
+      transfer: `/tx/${traffic.transfer}`,
+      tokenTransfer: `/tx/${traffic.tokenTransfer}`,
+      calls: `/tx/${traffic.calls}`,
+      noted: `/tx/${traffic.noted}`,
+      refused: `/tx/${traffic.refused}`,
+      reverted: `/tx/${traffic.reverted}`,
+      creation: `/tx/${traffic.creation}`,
+      account: `/address/${traffic.sender}`,
+      contract: `/address/${traffic.token}`,
+      nothing: "/nothing/here",
+    };
+  }
+
+  for (const look of Object.keys(LOOKS))
+    it(`open without an error or a barrier, ${look}`, async () => {
+      for (const [name, path] of Object.entries(paths())) {
+        const { page, complaints } = await visit(path, look);
+        expect(complaints, name).toEqual([]);
+        expect(await seriousBarriers(page), name).toEqual([]);
+        const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+        expect(overflow, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+        if (SCREENSHOTS !== undefined)
+          await page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage: true });
+        await page.close();
+      }
+    }, 150_000);
+
+  it("show what the chain says as text", async () => {
+    const { page } = await visit(`/tx/${traffic.reverted}`);
+    await page.getByText("execution reverted").first().waitFor();
+    await expect.poll(() => page.locator("q.text").first().textContent()).toBe(HOSTILE_REASON);
+    const described = JSON.stringify({ name: HOSTILE_NAME, abi: traffic.tokenAbi });
+    await page.evaluate(`localStorage.setItem("contract:${traffic.token}", ${JSON.stringify(described)})`);
+    await page.goto(`${node.explorerUrl}/tx/${traffic.noted}`);
+    const shown = HOSTILE_NAME.replace("\u202e", "\ufffd");
+    await expect.poll(() => page.locator("q.text").first().textContent()).toBe(shown);
+    for (const path of Object.values(paths())) {
+      await page.goto(`${node.explorerUrl}${path}`);
+      await page.locator("h1").first().waitFor();
+      expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
+      expect(await page.locator("main img, main script, main b").count()).toBe(0);
+    }
+  }, 90_000);
+
+  it("answer any text in the place of numbers, hashes and addresses", async () => {
+    const { page, complaints } = await visit("/");
+    const odd = [
+      "",
+      "-1",
+      "1e9",
+      "0x",
+      "999999999999999",
+      `0x${"f".repeat(64)}`,
+      `0x${"0".repeat(40)}`,
+      "%3Cscript%3E",
+      "%E0%A4%A",
+      "..%2f..",
+      "a".repeat(2_000),
+    ];
+    for (const kind of ["block", "tx", "address", "blocks", "search"])
+      for (const text of odd) {
+        for (const path of [`/${kind}/${text}`, `/${kind}?q=${text}&from=${text}&page=${text}`]) {
+          await page.goto(`${node.explorerUrl}${path}`);
+          await page.locator("h1").first().waitFor();
+        }
+      }
+    expect(complaints).toEqual([]);
+  }, 120_000);
+});
