@@ -25,6 +25,8 @@ export interface BlockSession {
   isPrecompile(address: Address): boolean;
   /** True with an observer: every transaction then goes through the interpreter, even if it runs no code. */
   readonly isObserved: boolean;
+  /** True if nothing reads the overlay after the one transaction, whose last changes are then left out. */
+  readonly isDiscarded: boolean;
   /** Created on first use: a block of plain transfers needs none. */
   readonly evm: Evm;
 }
@@ -39,6 +41,8 @@ export interface SessionParts {
   readonly visibleBlock?: BlockContext | undefined;
   /** Set if any precompiled contract is moved or replaced. */
   readonly precompiles?: PrecompileOverrides | undefined;
+  /** Absent where other work reads the overlay after a transaction. */
+  readonly isDiscarded?: boolean | undefined;
   /** For gas estimation. */
   readonly observed?: Observed | undefined;
   /** For traces. */
@@ -60,12 +64,13 @@ class OpenSession implements BlockSession {
   readonly accesses: AccessJournal;
   readonly yieldPolicy: YieldPolicy;
   readonly isObserved: boolean;
+  readonly isDiscarded: boolean;
   private readonly parts: SessionParts;
   private readonly defaultPrecompiles: ReadonlySet<string>;
   private ownEvm: Evm | undefined;
 
   constructor(parts: SessionParts) {
-    const { config, rules, block, overlay, yieldPolicy, observer } = parts;
+    const { config, rules, block, overlay, yieldPolicy, observer, isDiscarded = false } = parts;
     this.config = config;
     this.rules = rules;
     this.block = block;
@@ -75,6 +80,7 @@ class OpenSession implements BlockSession {
     // A precompiled contract that was moved is still warm at its own address.
     this.accesses = new AccessJournal(this.defaultPrecompiles);
     this.isObserved = observer !== undefined;
+    this.isDiscarded = isDiscarded;
     this.parts = parts;
   }
 

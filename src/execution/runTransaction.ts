@@ -16,6 +16,8 @@ import type { TransactionResult } from "./transactionResult.ts";
  *
  *     buy gas, raise the nonce ─> authorizations ─> the message ─> refund ─> the beneficiary's fee ─> deletions
  *
+ * A session that is discarded pays nobody and deletes nothing at the end.
+ *
  * Throws OutOfTime as the session's YieldPolicy does. The overlay is then as it was before the message, or before an
  * authorization; the caller undoes the rest.
  */
@@ -67,26 +69,36 @@ interface Unsettled {
   readonly refund: bigint;
 }
 
-/** Gives gas back, pays the beneficiary, and deletes accounts. */
 function settle(
   session: BlockSession,
-  { sender, gasLimit, data }: Executable,
+  transaction: Executable,
   price: bigint,
   { result: message, spent, refund: asked }: Unsettled,
 ): TransactionResult {
-  const { rules, block, overlay, accesses } = session;
-  const refund = smaller(asked, spent / rules.refundQuotient);
-  const floor = floorGas(rules, data);
+  const { rules } = session;
+  const refund = asked === 0n ? asked : smaller(asked, spent / rules.refundQuotient);
+  const floor = floorGas(rules, transaction.data);
   const gasUsed = larger(spent - refund, floor);
+  const { outcome, output, logs, destroyed } = message;
+  if (!session.isDiscarded) settleAccounts(session, transaction, price, { gasUsed, destroyed });
+  return { outcome, gasUsed, gasBeforeRefund: larger(spent, floor), output, logs };
+}
+
+/** Gives gas back, pays the beneficiary, and deletes accounts. */
+function settleAccounts(
+  session: BlockSession,
+  { sender, gasLimit }: Executable,
+  price: bigint,
+  { gasUsed, destroyed }: Pick<TransactionResult, "gasUsed"> & Pick<MessageResult, "destroyed">,
+): void {
+  const { rules, block, overlay, accesses } = session;
   const returned = (gasLimit - gasUsed) * price;
   const fee = gasUsed * (rules.hasBaseFee ? price - (block.baseFeePerGas ?? 0n) : price);
   if (returned > 0n) credit(overlay, sender, returned);
   // Where empty accounts are deleted, one that this would create would not outlast the transaction.
   if (fee > 0n || !rules.clearsEmptyAccounts) credit(overlay, block.beneficiary, fee);
   accesses.touch(block.beneficiary);
-  deleteAccounts(session, message.destroyed);
-  const { outcome, output, logs } = message;
-  return { outcome, gasUsed, gasBeforeRefund: larger(spent, floor), output, logs };
+  deleteAccounts(session, destroyed);
 }
 
 /** Warms sender, recipient, beneficiary and access list before execution (EIP-2929, EIP-2930, EIP-3651). */

@@ -61,6 +61,8 @@ export interface CallContext {
 export interface Workspace {
   readonly overlay: Overlay;
   readonly yieldPolicy: YieldPolicy;
+  /** True if nothing reads the overlay after one call. */
+  readonly isDiscarded?: boolean;
 }
 
 export interface CallConfig {
@@ -84,7 +86,8 @@ export type Simulated =
 
 /** Simulates a call as a transaction with the sender's next nonce, on an overlay that is then discarded. */
 export function simulate(context: CallContext, call: CallRequest, config: CallConfig): Eventual<Simulated> {
-  return simulateOn(workspaceOn(context), context, call, config);
+  const { overlay, yieldPolicy } = workspaceOn(context);
+  return simulateOn({ overlay, yieldPolicy, isDiscarded: true }, context, call, config);
 }
 
 /** A new overlay on the context's state, with the caller's account overrides applied. */
@@ -96,7 +99,7 @@ export function workspaceOn({ state, accounts, yieldPolicy = memoryBounded() }: 
 
 /** As simulate, on a workspace that may hold the changes of earlier calls. */
 export function simulateOn(
-  { overlay, yieldPolicy }: Workspace,
+  { overlay, yieldPolicy, isDiscarded }: Workspace,
   context: CallContext,
   call: CallRequest,
   config: CallConfig,
@@ -112,6 +115,7 @@ export function simulateOn(
     yieldPolicy,
     visibleBlock: config.showsFees === true ? original : undefined,
     precompiles: context.precompiles,
+    isDiscarded,
     observed,
     observer,
   });
