@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
-import { keyOfSlot, toKey } from "../primitives/byteKey.ts";
+import { keyOfAddress, keyOfSlot, toKey } from "../primitives/byteKey.ts";
 import { precompileAddress } from "./precompiles/addresses.ts";
 
 /**
@@ -89,7 +89,7 @@ export class AccessJournal {
 
   private accessOf(address: Address): Access {
     if (address === this.lastAddress && this.last !== undefined) return this.last;
-    const key = toKey(address);
+    const key = keyOfAddress(address);
     let access = this.accesses.get(key);
     if (access === undefined) {
       access = { address, key, isWarm: false, isTouched: false, slots: undefined };

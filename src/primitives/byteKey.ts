@@ -59,6 +59,24 @@ export function keyOfSlot(slot: Uint8Array): string {
 let lastSlot: Uint8Array | undefined;
 let lastKey = "";
 
+/**
+ * As toKey, remembered for the last few bytes: sender, recipient and beneficiary of a message are looked up in turn, in
+ * what it has accessed and in each state. The bytes are never changed.
+ */
+export function keyOfAddress(address: Uint8Array): string {
+  for (let at = 0; at < REMEMBERED; at++) if (addresses[at] === address) return addressKeys[at] as string;
+  const key = toKey(address);
+  addresses[oldest] = address;
+  addressKeys[oldest] = key;
+  oldest = (oldest + 1) % REMEMBERED;
+  return key;
+}
+
+const REMEMBERED = 4;
+const addresses = new Array<Uint8Array | undefined>(REMEMBERED).fill(undefined);
+const addressKeys = new Array<string>(REMEMBERED).fill("");
+let oldest = 0;
+
 /** Inverse of toKey. */
 export function bytesOfKey(key: string): Uint8Array {
   if (key.length % 2 === 1) return hexToBytes(key.slice(OTHER.length));

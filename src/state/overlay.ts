@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, expectDefined } from "../primitives/assert.ts";
-import { keyOfSlot, toKey } from "../primitives/byteKey.ts";
+import { keyOfAddress, keyOfSlot, toKey } from "../primitives/byteKey.ts";
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, type Hash, keccak256 } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
@@ -230,7 +230,7 @@ class JournaledOverlay implements Overlay {
   }
 
   private findEntry(address: Address): AccountEntry {
-    const key = toKey(address);
+    const key = keyOfAddress(address);
     const known = this.entries.get(key);
     if (known !== undefined) return known;
     this.meter?.take(ACCOUNT_BYTES);
