@@ -31,15 +31,29 @@ export interface ForkSchedule {
   readonly activations: readonly ForkActivation[];
 }
 
-/** The rule set of a block: the newest fork that is active at its number and timestamp. */
+/**
+ * The rule set of a block: the newest fork that is active at its number and timestamp. Remembered for the block that was
+ * asked for last: most calls are on the head.
+ */
 export function forkAt(schedule: ForkSchedule, number: bigint, timestamp: bigint): ForkName {
-  let current: ForkName = "frontier";
-  for (const { fork, at } of schedule.activations) {
+  if (last?.schedule === schedule && last.number === number && last.timestamp === timestamp) return last.fork;
+  let fork: ForkName = "frontier";
+  for (const { fork: begun, at } of schedule.activations) {
     const isActive = "block" in at ? number >= at.block : timestamp >= at.time;
-    if (isActive && isAtLeast(fork, current)) current = fork;
+    if (isActive && isAtLeast(begun, fork)) fork = begun;
   }
-  return current;
+  last = { schedule, number, timestamp, fork };
+  return fork;
 }
+
+interface ForkOfBlock {
+  readonly schedule: ForkSchedule;
+  readonly number: bigint;
+  readonly timestamp: bigint;
+  readonly fork: ForkName;
+}
+
+let last: ForkOfBlock | undefined;
 
 /** The newest fork of a schedule, active or not. */
 export function newestFork({ activations }: ForkSchedule): ForkName {
@@ -49,5 +63,7 @@ export function newestFork({ activations }: ForkSchedule): ForkName {
 
 /** True when `fork` includes the rules of `other`. */
 export function isAtLeast(fork: ForkName, other: ForkName): boolean {
-  return FORK_NAMES.indexOf(fork) >= FORK_NAMES.indexOf(other);
+  return ORDER[fork] >= ORDER[other];
 }
+
+const ORDER = Object.fromEntries(FORK_NAMES.map((fork, index) => [fork, index])) as Record<ForkName, number>;

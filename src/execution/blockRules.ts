@@ -62,8 +62,9 @@ export function blockRules(
 function onceForEach(
   ancestorHash: (number: bigint) => Hash | undefined,
 ): (number: bigint) => Hash | undefined {
-  const known = new Map<bigint, Hash | undefined>();
+  let known: Map<bigint, Hash | undefined> | undefined;
   return (number) => {
+    known ??= new Map();
     let hash = known.get(number);
     if (hash === undefined && !known.has(number)) {
       hash = ancestorHash(number);
