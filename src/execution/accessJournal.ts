@@ -83,7 +83,8 @@ export class AccessJournal {
   /** Clears everything for the next transaction. */
   clear(): void {
     assert(this.checkpoints.length === 0, "a transaction ends outside of all checkpoints");
-    this.accesses.clear();
+    // A map without entries would get a new table all the same.
+    if (this.accesses.size > 0) this.accesses.clear();
     this.lastAddress = undefined;
   }
 

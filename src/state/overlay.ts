@@ -71,7 +71,8 @@ class JournaledOverlay implements Overlay {
   private readonly below: OverlayBase;
   private readonly meter: MemoryMeter | undefined;
   private readonly entries = new Map<string, AccountEntry>();
-  private readonly newCode = new Map<string, Uint8Array>();
+  /** Made when it is needed: few overlays hold new code. */
+  private newCode: Map<string, Uint8Array> | undefined = undefined;
   private readonly journal: Undo[] = [];
   /** Length of the journal at each open checkpoint. */
   private readonly checkpoints: number[] = [];
@@ -102,19 +103,12 @@ class JournaledOverlay implements Overlay {
   }
 
   code(codeHash: Hash): Uint8Array {
-    if (this.newCode.size > 0) {
-      const code = this.newCode.get(toKey(codeHash));
-      if (code !== undefined) return code;
-    }
-    return this.below.code(codeHash);
+    return this.newCode?.get(toKey(codeHash)) ?? this.below.code(codeHash);
   }
 
   codeSize(codeHash: Hash): number {
-    if (this.newCode.size > 0) {
-      const code = this.newCode.get(toKey(codeHash));
-      if (code !== undefined) return code.length;
-    }
-    return this.below.codeSize?.(codeHash) ?? this.below.code(codeHash).length;
+    const size = this.newCode?.get(toKey(codeHash))?.length ?? this.below.codeSize?.(codeHash);
+    return size ?? this.below.code(codeHash).length;
   }
 
   hasStorage(address: Address): boolean {
@@ -164,6 +158,7 @@ class JournaledOverlay implements Overlay {
     // Code of a reverted creation stays here without effect: changes() only reports code that an account has.
     if (code.length > 0) {
       this.meter?.take(code.length * CODE_FACTOR);
+      this.newCode ??= new Map();
       this.newCode.set(toKey(codeHash), code);
     }
     this.setAccount(entry, { ...(entry.account ?? EMPTY_ACCOUNT), codeHash });
@@ -206,7 +201,7 @@ class JournaledOverlay implements Overlay {
       const change = changeOf(entry);
       if (change === undefined) continue;
       accounts.push(change);
-      if (change.account === undefined || this.newCode.size === 0) continue;
+      if (change.account === undefined || this.newCode === undefined) continue;
       const key = toKey(change.account.codeHash);
       const bytes = this.newCode.get(key);
       if (bytes === undefined || named.has(key)) continue;
