@@ -20,11 +20,14 @@ export function* placeCode(
   size: number,
   raw: number,
 ): Generator<undefined, PreparedCode> {
-  for (let from = 0; from < size; from += SLICE_BYTES) {
-    machine.bytes.fill(UNPREPARED, at + from, at + Math.min(from + SLICE_BYTES, size));
-    if (size > SLICE_BYTES) yield;
+  const codeEnd = at + size;
+  const end = at + preparedBytes(size);
+  for (let from = at; from < end; from += SLICE_BYTES) {
+    const until = Math.min(from + SLICE_BYTES, end);
+    machine.bytes.fill(UNPREPARED, from, Math.min(until, codeEnd));
+    machine.bytes.fill(0, Math.max(from, codeEnd), until);
+    if (until < end) yield;
   }
-  machine.bytes.fill(0, at + size, at + preparedBytes(size));
   return { code: at, raw, targets: at + targetsBehind(size), size };
 }
 

@@ -17,8 +17,11 @@ export interface Overlay extends StateReader {
   putAccount(address: Address, account: Account | undefined): void;
   /** `value` has no leading zeros; an empty one clears the slot. */
   putStorage(address: Address, slot: Uint8Array, value: Uint8Array): void;
-  /** Stores code and sets the account's codeHash (the account is created when absent). */
-  putCode(address: Address, code: Uint8Array): void;
+  /**
+   * Stores code and sets the account's codeHash (the account is created when absent). The hash is given by who derived it
+   * already.
+   */
+  putCode(address: Address, code: Uint8Array, codeHash?: Hash): void;
   /** Drops all slots of the account, those on disk included. */
   clearStorage(address: Address): void;
   /**
@@ -66,6 +69,10 @@ const CODE_FACTOR = 10;
 
 /** Placeholder for the slots of an account before the first access: most accounts have none. Never written. */
 const NO_SLOTS = new Map<string, SlotCell>();
+
+function codeHashOf(code: Uint8Array): Hash {
+  return code.length === 0 ? EMPTY_CODE_HASH : keccak256(code);
+}
 
 class JournaledOverlay implements Overlay {
   private readonly below: OverlayBase;
@@ -152,9 +159,8 @@ class JournaledOverlay implements Overlay {
     cell.value = value;
   }
 
-  putCode(address: Address, code: Uint8Array): void {
+  putCode(address: Address, code: Uint8Array, codeHash = codeHashOf(code)): void {
     const entry = this.entry(address);
-    const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccak256(code);
     // Code of a reverted creation stays here without effect: changes() only reports code that an account has.
     if (code.length > 0) {
       this.meter?.take(code.length * CODE_FACTOR);

@@ -79,9 +79,9 @@ export class WatchedOverlay implements Overlay {
     this.inner.putAccount(address, account);
   }
 
-  putCode(address: Address, code: Uint8Array): void {
+  putCode(address: Address, code: Uint8Array, codeHash?: Hash): void {
     this.record(address);
-    this.inner.putCode(address, code);
+    this.inner.putCode(address, code, codeHash);
   }
 
   putStorage(address: Address, slot: Uint8Array, value: Uint8Array): void {

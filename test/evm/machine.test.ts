@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findTargets, placeCode, setTargets, targetsOf } from "../../src/evm/code.ts";
-import { ENVIRONMENT, FIELDS_BYTES, FRAMES } from "../../src/evm/layout.ts";
+import { ENVIRONMENT, FIELDS_BYTES, FRAMES, preparedBytes } from "../../src/evm/layout.ts";
 import { type CoreFork, Machine, type PreparedCode } from "../../src/evm/machine.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { atOnce } from "../../src/primitives/steps.ts";
@@ -56,6 +56,14 @@ describe("prepared code", () => {
     enter(machine, code);
     expect([...findTargets(machine, FRAME, () => code)].length).toBeGreaterThan(100);
     expect(targetsOf(machine, FRAME).every((bits, n) => bits === (n < 500_000 ? 0xff : 0))).toBe(true);
+  });
+
+  it("gets the space for its jump targets in slices, too", () => {
+    const megabytes = 16;
+    const size = megabytes * 1_048_576;
+    const machine = new Machine("plain");
+    machine.reserve(FRAMES + preparedBytes(size));
+    expect([...placeCode(machine, FRAMES, size, 0)].length).toBeGreaterThan(megabytes);
   });
 
   it("has the jump targets that a walk over its instructions meets", () => {

@@ -1,6 +1,6 @@
 import { FIELD, FIELDS_BYTES } from "../../evm/layout.ts";
 import { type Address, asAddress } from "../../primitives/address.ts";
-import { EMPTY_TRIE_ROOT, keccak256 } from "../../primitives/hash.ts";
+import { asHash, EMPTY_TRIE_ROOT, keccak256 } from "../../primitives/hash.ts";
 import { concatBytes, equalBytes } from "../../primitives/hex.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
@@ -8,12 +8,12 @@ import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import { hasNoCode } from "../emptyAccounts.ts";
 import type { HaltReason } from "../haltReason.ts";
 import { beginResult, DEEPEST } from "./calls.ts";
-import { finish, halt } from "./ends.ts";
+import { finish, halt, type Range } from "./ends.ts";
 import type { Frame } from "./frame.ts";
 import { HIGHEST_BALANCE, observeDepth, runCode, writeAccounts } from "./messages.ts";
 import { newFrame } from "./newFrame.ts";
 import { type Run, spaceOf, type Work } from "./run.ts";
-import { hashInSlices, LONG_BYTES } from "./slices.ts";
+import { hashInSlices, LONG_BYTES, takeInSlices } from "./slices.ts";
 
 /**
  * CREATE and CREATE2: the core has checked the operands and paid for memory. Returns why the creator halts, if it does;
@@ -170,8 +170,23 @@ export function deploy(run: Run, frame: Frame): void {
     halt(run, frame, "INVALID_CODE");
     return;
   }
+  const output = { at, size };
+  if (size > LONG_BYTES) {
+    run.work = deployInSlices(run, frame, output);
+    return;
+  }
   if (size > 0) overlay.putCode(frame.address, machine.bytes.slice(at, at + size));
-  finish(run, frame, "succeeded", { at, size });
+  finish(run, frame, "succeeded", output);
+}
+
+/** Stores code of a length that only a chain without EIP-170 has. Its stack, which it needs no more, takes the hash. */
+function* deployInSlices(run: Run, frame: Frame, output: Range): Work {
+  const { machine, overlay } = run;
+  const hash = spaceOf(frame);
+  yield* hashInSlices(run, hash, output.at, output.size);
+  const code = yield* takeInSlices(run, output.at, output.size);
+  overlay.putCode(frame.address, code, asHash(machine.readBytes(hash, 32)));
+  finish(run, frame, "succeeded", output);
 }
 
 const CODE_BYTE_GAS = 200;

@@ -16,6 +16,9 @@ const OTHER = contractAt(2);
 const AMPLE_GAS = 10n ** 12n;
 const DATA = Uint8Array.from({ length: 100_000 }, (_, n) => (n * 7) % 251);
 
+/** Init code of a contract of zeros. */
+const LONG_CODE = `${push(SIZE)}6000f3`;
+
 /**
  * Code, in hex, that works on 6 MB in one instruction, and the minimum of megabytes that it touches: as memory grows,
  * and as the instruction runs.
@@ -70,6 +73,8 @@ const LONG_WORK: readonly { name: string; code: string; megabytes: number; fork?
     // The search for jump targets, too.
     megabytes: 30,
   },
+  // Memory, the hash of the code, and the code itself.
+  { name: "CREATE of long code", code: `67${LONG_CODE}600052600860186000f03f${returnWord()}`, megabytes: 18 },
 ];
 
 describe("instructions that work on megabytes", () => {
@@ -124,6 +129,8 @@ describe("instructions that work on megabytes", () => {
     const [log] = (await run(LONG_WORK[6]?.code ?? "")).logs;
     expect(log?.data.length).toBe(SIZE);
     expect(log?.data.at(-1)).toBe(0xfe);
+    const created = await run(LONG_WORK.at(-1)?.code ?? "");
+    expect(bytesToBigint(created.output)).toBe(bytesToBigint(keccak256(zeros)));
   });
 });
 
@@ -168,8 +175,9 @@ async function run(
     [OTHER, { code: `0x${callee}` }],
   ]);
   overlay.beginTransaction();
-  const session = openSession({ ...theRules(fork), overlay, yieldPolicy });
-  const { evm } = session;
+  const rules = theRules(fork);
+  const config = { ...rules.config, contractSizeLimitBytes: 2 ** 31 - 1 };
+  const { evm } = openSession({ ...rules, config, overlay, yieldPolicy });
   return evm.run({
     caller: account(0).address,
     to: AT,
