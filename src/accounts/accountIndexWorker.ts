@@ -5,6 +5,7 @@ import { openShownHead } from "../chain/view/shownHead.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
 import { silentLogger } from "../observability/logger.ts";
+import { bytesInFolder } from "../storage/folderBytes.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { takeLowestThreadPriority } from "../workers/threadPriority.ts";
 import { openWorkerPort } from "../workers/workerPort.ts";
@@ -50,7 +51,14 @@ async function work(): Promise<void> {
     logger: silentLogger,
   });
   const nowMs = (): number => performance.now();
-  const indexer = new Indexer({ database, view, spec, maxBytes, nowMs });
+  const indexer = new Indexer({
+    database,
+    view,
+    spec,
+    maxBytes,
+    nowMs,
+    measure: () => bytesInFolder(indexPath),
+  });
   try {
     await loadInterpreter();
     for (let reportedAtMs = 0; !isClosing; ) {

@@ -1,9 +1,9 @@
 import type { ChainReader } from "../chain/chain.ts";
 import { type Address, asAddress } from "../primitives/address.ts";
 import type { DatabaseOnDisk, DatabaseSnapshot } from "../storage/database.ts";
+import { bytesInFolder } from "../storage/folderBytes.ts";
 import { commonBlock } from "./commonBlock.ts";
 import {
-  ALL_ENTRIES,
   type Asset,
   decodeIndexValue,
   type Pair,
@@ -58,14 +58,17 @@ export interface AccountIndexReader {
   ): Promise<T>;
   /** Closes the database if it was opened. */
   close(): Promise<void>;
-  /** Bytes on disk, about. */
+  /** Bytes on disk. */
   bytes(): Promise<number>;
   /** Size above which the oldest blocks are removed; 0 for no limit. */
   readonly maxBytes: number;
 }
 
-/** A reader of the database that `open` gives, which it asks once. */
-export function createIndexReader(open: () => Promise<DatabaseOnDisk>, maxBytes: number): AccountIndexReader {
+/** A reader of the index in a folder, whose database `open` opens when it is asked for the first time. */
+export function createIndexReader(
+  open: () => Promise<DatabaseOnDisk>,
+  { path: folder, maxBytes }: { readonly path: string; readonly maxBytes: number },
+): AccountIndexReader {
   let opening: Promise<DatabaseOnDisk> | undefined;
   const database = (): Promise<DatabaseOnDisk> => {
     opening ??= open();
@@ -74,7 +77,7 @@ export function createIndexReader(open: () => Promise<DatabaseOnDisk>, maxBytes:
   return {
     maxBytes,
     close: async () => (await opening)?.close(),
-    bytes: async () => (await database()).approximateBytes(ALL_ENTRIES),
+    bytes: () => bytesInFolder(folder),
     async read(chain, use) {
       const snapshot = (await database()).snapshot();
       try {

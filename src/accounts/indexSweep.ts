@@ -14,6 +14,11 @@ export type Sweep =
   | { readonly kind: "remove"; readonly after: Uint8Array }
   | { readonly kind: "compact"; readonly part: number };
 
+/** Which blocks stay, and whether room is wanted: a rewind removes too little for that. */
+interface SweepGoal extends Pick<IndexStatus, "first" | "next"> {
+  readonly compacts: boolean;
+}
+
 interface SweepParts {
   readonly database: Pick<DatabaseOnDisk, "range" | "compact">;
   /** What is removed is put there. */
@@ -22,16 +27,16 @@ interface SweepParts {
 
 /**
  * Looks at the next entries and removes those of blocks that the index does not cover; after the last one it gives the room
- * back, a part at a time. Returns where to go on, undefined at the end.
+ * back, if that is wanted, a part at a time. Returns where to go on, undefined at the end.
  *
  * Of an asset whose last transfer is undone it keeps who may hold it, since an earlier transfer may be left.
  */
 export async function sweepStep(
   parts: SweepParts,
-  covered: Pick<IndexStatus, "first" | "next">,
+  goal: SweepGoal,
   sweep: Sweep | undefined,
 ): Promise<Sweep | undefined> {
-  if (sweep?.kind !== "compact") return removeSome(parts, covered, sweep?.after);
+  if (sweep?.kind !== "compact") return removeSome(parts, goal, sweep?.after);
   const { part } = sweep;
   const at = (number: number): Uint8Array => Uint8Array.of(FIRST_KIND + (number >> 4), (number & 15) << 4);
   await parts.database.compact({ from: at(part), until: at(part + 1) });
@@ -40,9 +45,9 @@ export async function sweepStep(
 
 async function removeSome(
   { database, batch }: SweepParts,
-  { first, next }: Pick<IndexStatus, "first" | "next">,
+  { first, next, compacts }: SweepGoal,
   after: Uint8Array | undefined,
-): Promise<Sweep> {
+): Promise<Sweep | undefined> {
   const from = after === undefined ? BLOCK_ENTRIES.from : keyAfter(after);
   let last: Uint8Array | undefined;
   let count = 0;
@@ -53,9 +58,8 @@ async function removeSome(
     last = key;
     count++;
   }
-  return count < SWEEP_ENTRIES || last === undefined
-    ? { kind: "compact", part: 0 }
-    : { kind: "remove", after: last };
+  if (count === SWEEP_ENTRIES && last !== undefined) return { kind: "remove", after: last };
+  return compacts ? { kind: "compact", part: 0 } : undefined;
 }
 
 function keyAfter(key: Uint8Array): Uint8Array {

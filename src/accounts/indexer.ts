@@ -1,13 +1,13 @@
 import type { ChainView } from "../chain/view/chainView.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
-import { assert, expectDefined } from "../primitives/assert.ts";
+import { expectDefined } from "../primitives/assert.ts";
 import { createBatch } from "../storage/batch.ts";
 import type { Batch, DatabaseOnDisk } from "../storage/database.ts";
 import type { ReplaySource } from "../tracers/replay.ts";
 import { BlockEntries } from "./blockEntries.ts";
 import { commonBlock } from "./commonBlock.ts";
 import { type Sweep, sweepStep } from "./indexSweep.ts";
-import { ALL_ENTRIES, type IndexStatus, putMark, putRecentMark, putStatus, readStatus } from "./layout.ts";
+import { type IndexStatus, putMark, putRecentMark, putStatus, readStatus } from "./layout.ts";
 
 export interface IndexerParts {
   /** The index, which nobody else writes. */
@@ -16,6 +16,8 @@ export interface IndexerParts {
   readonly spec: ChainSpec;
   /** Size above which the oldest blocks are removed; 0 for no limit. */
   readonly maxBytes: number;
+  /** Bytes that the index takes on disk. */
+  measure(): Promise<number>;
   /** Monotonic, milliseconds. */
   nowMs(): number;
 }
@@ -59,9 +61,9 @@ export class Indexer {
     // The database is written and not shown yet: a message about the head follows.
     if (!view.refresh()) return false;
     const status = await this.aligned(readStatus(database) ?? this.beginning());
-    if (status.isStale) return this.clean({ ...status, isStale: false });
+    if (status.isStale) return this.clean(status);
     if (await this.exceedsLimit(status)) return this.dropOldest(status);
-    if (status.isPruning) await this.clean({ ...status, isPruning: false });
+    if (status.isPruning) await this.clean(status);
     if (status.next <= this.head) return this.advance(readStatus(database) ?? status);
     return status.isPruning;
   }
@@ -98,12 +100,13 @@ export class Indexer {
     return shortened;
   }
 
-  /** Removes some of the entries of blocks that the index does not cover; `after` is its status once none is left. */
-  private async clean(after: IndexStatus): Promise<true> {
+  /** Removes some of the entries of blocks that the index does not cover, and says so once none is left. */
+  private async clean(status: IndexStatus): Promise<true> {
     const { database } = this.parts;
     const batch = createBatch();
-    this.sweep = await sweepStep({ database, batch }, after, this.sweep);
-    if (this.sweep === undefined) putStatus(batch, { ...after, isPruning: false });
+    const goal = { ...status, compacts: status.isPruning };
+    this.sweep = await sweepStep({ database, batch }, goal, this.sweep);
+    if (this.sweep === undefined) putStatus(batch, { ...status, isStale: false, isPruning: false });
     await database.write(batch);
     this.measuredAtMs = Number.NEGATIVE_INFINITY;
     return true;
@@ -130,9 +133,8 @@ export class Indexer {
     const entries = new BlockEntries(this.source, batch);
     const endMs = nowMs() + STEP_MS;
     let { next } = status;
-    for (; next <= this.head && next - status.next < STEP_BLOCKS && nowMs() < endMs; next++)
-      await entries.add(expectDefined(view.blockByNumber(BigInt(next)), `block ${next}`));
-    assert(next > status.next, "a step adds a block");
+    do await entries.add(expectDefined(view.blockByNumber(BigInt(next++)), "a block up to the head"));
+    while (next <= this.head && next - status.next < STEP_BLOCKS && nowMs() < endMs);
     entries.finish();
     this.putMarks(batch, status.next, next - 1);
     putStatus(batch, { ...status, next });
@@ -154,9 +156,9 @@ export class Indexer {
   }
 
   private async measure(everyMs: number): Promise<void> {
-    const { database, nowMs } = this.parts;
+    const { measure, nowMs } = this.parts;
     if (nowMs() - this.measuredAtMs < everyMs) return;
-    this.bytes = await database.approximateBytes(ALL_ENTRIES);
+    this.bytes = await measure();
     this.measuredAtMs = nowMs();
   }
 }

@@ -242,12 +242,6 @@ export const BLOCK_ENTRIES: Pick<KeyRange, "from" | "until"> = {
   until: Uint8Array.of(PREFIXES.creation + 1),
 };
 
-/** The whole index. */
-export const ALL_ENTRIES: Pick<KeyRange, "from" | "until"> = {
-  from: Uint8Array.of(0),
-  until: Uint8Array.of(0xff),
-};
-
 export function isPair(key: Uint8Array): boolean {
   return key[0] === PREFIXES.holding || key[0] === PREFIXES.holder;
 }

@@ -17,7 +17,7 @@ import { createTraceFolder } from "./traceFolder.ts";
 /** Creates the ports through which JSON-RPC methods use the node. `services` tells which servers are open. */
 export function createRpcPorts(
   { settings, logger, clock, metrics }: OpenContext,
-  { validator, world }: Stores,
+  { validator, world, directory }: Stores,
   chainAndPool: ChainAndPool,
   { engine, peering, pauseReasons, peerToPeer }: Conductors,
   services: () => ServiceEndpoints,
@@ -47,7 +47,10 @@ export function createRpcPorts(
     logIndex: logs.index,
     accounts:
       accountIndex &&
-      createIndexReader(async () => accountIndex.database, settings.accountIndex?.maxBytes ?? 0),
+      createIndexReader(async () => accountIndex.database, {
+        path: directory.accountIndex,
+        maxBytes: settings.accountIndex?.maxBytes ?? 0,
+      }),
     submit: createSubmission(recoverSenders, pool),
     settings: rpcSettings(settings, pool),
     network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },

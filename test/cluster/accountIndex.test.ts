@@ -1,7 +1,11 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { encodeFunctionData, getContractAddress, type Hex, keccak256, pad, toHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
+import { DEV_GENESIS_FILE, DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
+import { toHex as bytesToHex } from "../../src/primitives/hex.ts";
+import { account } from "../builders/testAccounts.ts";
 import { compileTokenContracts } from "../contracts/tokenContracts.ts";
 import {
   type Call,
@@ -12,7 +16,7 @@ import {
   readTraffic,
   type Traffic,
 } from "./chainTraffic.ts";
-import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
+import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 import { HEIR, makeVariedChain, type VariedChain } from "./variedChain.ts";
 
 /** What an account did, on a chain with every kind of call and token, against a scan of the whole chain by traces and logs. */
@@ -29,7 +33,7 @@ interface SearchPage {
   readonly lastPage: boolean;
 }
 
-const OPTIONS = ["--rpc-http-api=ETH,DEBUG,TRACE,OTS,EXPLORER,MINER"];
+const OPTIONS = ["--rpc-http-api=ETH,DEBUG,TRACE,OTS,EXPLORER", "--explorer-index-enabled"];
 const holder = mnemonicToAccount(DEV_MNEMONIC, { addressIndex: 6 });
 const contract = (nonce: bigint) => getContractAddress({ from: holder.address, nonce }).toLowerCase() as Hex;
 const [deeds, stamps, impostor] = [contract(0n), contract(1n), contract(2n)];
@@ -365,6 +369,54 @@ describe("tokens", () => {
     });
     expect(await node.rpc("explorer_getToken", [holder.address])).toBeNull();
   });
+});
+
+describe("a node", () => {
+  const withoutLater = (last: number) =>
+    traffic.transactions
+      .filter(({ block, from }) => block <= last && from === holder.address.toLowerCase())
+      .map(({ hash }) => hash)
+      .toReversed();
+
+  it("has the same index after kill -9, and after the index was deleted", async () => {
+    const { dataPath } = node;
+    for (const isDeleted of [false, true]) {
+      await node.kill();
+      if (isDeleted) rmSync(join(dataPath, "explorer-index"), { recursive: true });
+      node = await startNodeProcess({ dataPath, options: OPTIONS });
+      await indexed();
+      expect(await searched(holder.address, "newest", 25)).toEqual(withoutLater(traffic.lastBlock));
+    }
+  }, 60_000);
+
+  it("leaves out the blocks that debug_setHead removes, from its answer on", async () => {
+    const { dataPath } = node;
+    await node.stop();
+    // Not the validator's key: that one's votes bind it to its blocks.
+    const key = join(temporaryFolder(), "key");
+    writeFileSync(key, bytesToHex(account(7).privateKey), { mode: 0o600 });
+    const follower = [
+      `--genesis-file=${DEV_GENESIS_FILE}`,
+      `--node-private-key-file=${key}`,
+      "--p2p-enabled=false",
+    ];
+    node = await startNodeProcess({ dataPath, options: [...OPTIONS, ...follower, "--rpc-http-enabled"] });
+    await indexed();
+    const last = (traffic.transactions.at(-1)?.block ?? 0) - 1;
+    expect(await node.rpc("debug_setHead", [toHex(last)])).toBe("Success");
+    expect(await searched(holder.address, "newest", 25)).toEqual(withoutLater(last));
+    const { lastBlock } = await node.rpc<{ lastBlock: Hex }>("explorer_getIndexStatus");
+    expect(Number(lastBlock)).toBeLessThanOrEqual(last);
+    await until(
+      async () => {
+        const status = await node.rpc<{ lastBlock: Hex }>("explorer_getIndexStatus");
+        return Number(status.lastBlock) === last ? true : undefined;
+      },
+      20_000,
+      "the index up to the new head",
+    );
+    expect(await searched(holder.address, "oldest", 25)).toEqual(withoutLater(last));
+  }, 60_000);
 });
 
 /** How Otterscan's types are numbered. */

@@ -1,6 +1,6 @@
-import { readdir, stat, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { statfs } from "node:fs/promises";
 import type { Metrics } from "../../observability/registry.ts";
+import { bytesInFolder } from "../../storage/folderBytes.ts";
 
 /** Bounds how often sizes are read, because a large database has thousands of files. */
 const REFRESH_SECONDS = 30;
@@ -19,7 +19,7 @@ export function declareDiskMetrics(
     readAtSeconds = metrics.stopwatchSeconds();
     const { bavail, bsize } = await statfs(dataPath);
     freeBytes = bavail * bsize;
-    databaseBytes = await bytesIn(chain);
+    databaseBytes = await bytesInFolder(chain);
   });
   metrics.gauge(
     {
@@ -33,16 +33,4 @@ export function declareDiskMetrics(
     { category: "NODE", name: "db_size_bytes", help: "Size of the chain's database files" },
     () => databaseBytes,
   );
-}
-
-/** Skips files that LevelDB removes in the meantime. Reads one file at a time, to leave the I/O threads to others. */
-async function bytesIn(folder: string): Promise<number> {
-  let sum = 0;
-  for (const name of await readdir(folder)) {
-    sum += await stat(join(folder, name)).then(
-      ({ size }) => size,
-      () => 0,
-    );
-  }
-  return sum;
 }

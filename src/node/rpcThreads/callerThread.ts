@@ -172,8 +172,8 @@ function openEvents(
 /** The index by address, opened when it is asked for the first time. */
 function accountsOf({ accountIndex }: RpcThreadData): AccountIndexReader | undefined {
   if (accountIndex === undefined) return undefined;
-  const { path, maxBytes } = accountIndex;
-  return createIndexReader(() => openLevelDatabase({ path, readOnlyThread: true }), maxBytes);
+  const { path } = accountIndex;
+  return createIndexReader(() => openLevelDatabase({ path, readOnlyThread: true }), accountIndex);
 }
 
 /** Calls have a slice here, and then a thread that can be terminated. */

@@ -1,0 +1,211 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Indexer } from "../../src/accounts/indexer.ts";
+import { type AccountIndexReader, createIndexReader } from "../../src/accounts/indexReader.ts";
+import { BLOCK_ENTRIES, isPair, placeInKey, readStatus } from "../../src/accounts/layout.ts";
+import type { Chain } from "../../src/chain/createChain.ts";
+import { type ChainView, openChainView } from "../../src/chain/view/chainView.ts";
+import { openShownHead } from "../../src/chain/view/shownHead.ts";
+import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
+import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
+import { loadInterpreter } from "../../src/execution/blockSession.ts";
+import { silentLogger } from "../../src/observability/logger.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { keccak256 } from "../../src/primitives/hash.ts";
+import { concatBytes, hexToBytes, toDigits } from "../../src/primitives/hex.ts";
+import type { DatabaseOnDisk } from "../../src/storage/database.ts";
+import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
+import { createdAddress } from "../../src/types/createdAddress.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { commitBlock } from "../builders/sealedChain.ts";
+import { account } from "../builders/testAccounts.ts";
+
+const START_SECONDS = 1_700_000_000;
+const SENDER = account(0).address;
+const TRANSFER = toDigits(keccak256(new TextEncoder().encode("Transfer(address,address,uint256)")));
+/** A token that tells of a transfer of 1 from the caller to whom the input names, and does nothing else. */
+const TOKEN_CODE = hexToBytes(`0x602d8060095f395ff360015f525f35337f${TRANSFER}60205fa300`);
+const TOKEN = createdAddress(SENDER, 0n);
+
+let folder: string;
+let chainDatabase: DatabaseOnDisk;
+let index: DatabaseOnDisk;
+let chain: Chain;
+let spec: ChainSpec;
+let view: ChainView;
+let reader: AccountIndexReader;
+let clock: ReturnType<typeof createHandClock>;
+let fill: number;
+
+beforeEach(async () => {
+  await loadInterpreter();
+  folder = mkdtempSync(join(tmpdir(), "ibex-accounts-"));
+  chainDatabase = await openLevelDatabase({ path: join(folder, "chain") });
+  index = await openLevelDatabase({ path: join(folder, "index") });
+  clock = createHandClock(START_SECONDS * 1000);
+  const genesis = readFileSync(DEV_GENESIS_FILE, "utf8");
+  const made = await aChain({ genesis, database: chainDatabase, clock, builder: DEV_VALIDATOR_ADDRESS });
+  ({ chain, spec } = made);
+  const shownHead = openShownHead();
+  shownHead.show(chain.head.hash);
+  chain.onHeadChanged(({ head }) => shownHead.show(head.hash));
+  view = openChainView({ database: chainDatabase, spec, shownHead, logger: silentLogger });
+  reader = createIndexReader(async () => index, { path: join(folder, "index"), maxBytes: 0 });
+  fill = 0;
+});
+
+afterEach(async () => {
+  view.close();
+  await index.close();
+  await chainDatabase.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Makes blocks: the first of a chain creates the token, each other has a payment and a transfer of the token to `to`. */
+async function make(blocks: number, to: Address): Promise<void> {
+  for (let count = 0; count < blocks; count++) {
+    const number = chain.head.header.number;
+    const nonce = number === 0n ? 0n : 2n * number - 1n;
+    const body: SentTransaction[] =
+      number === 0n
+        ? [aTransaction({ nonce, to: undefined, data: TOKEN_CODE, value: 0n })]
+        : [
+            aTransaction({ nonce, to }),
+            aTransaction({
+              nonce: nonce + 1n,
+              to: TOKEN,
+              value: 0n,
+              data: concatBytes(new Uint8Array(12), to),
+            }),
+          ];
+    const timestamp = BigInt(START_SECONDS) + number + 1n;
+    clock.advanceTo(Number(timestamp) * 1000);
+    await commitBlock(chain, timestamp, body);
+  }
+}
+
+interface Run {
+  readonly database?: DatabaseOnDisk;
+  /** Starts anew after each step, as a kill would have it. */
+  readonly isKilled?: boolean;
+  readonly maxBytes?: number;
+}
+
+/** Steps until there is nothing to do. The size is what a test says. */
+async function build({ database = index, isKilled = false, maxBytes = 0 }: Run = {}): Promise<number> {
+  const parts = { database, view, spec, maxBytes, measure: async () => fill };
+  // Each step is as short as it can be.
+  const create = (): Indexer => new Indexer({ ...parts, nowMs: () => ++ticks * 1e6 });
+  let ticks = 0;
+  let indexer = create();
+  for (let steps = 0; ; steps++) {
+    if (!(await indexer.step())) return steps;
+    if (isKilled) indexer = create();
+  }
+}
+
+/** All entries of blocks, and what the index says that it covers. */
+async function contents(database: DatabaseOnDisk = index): Promise<string[]> {
+  const found = [JSON.stringify(readStatus(database))];
+  for await (const [key, value] of database.range(BLOCK_ENTRIES))
+    found.push(`${toDigits(key)} ${toDigits(value)}`);
+  return found;
+}
+
+/** What an index has that saw nothing but the present chain. */
+async function fresh(): Promise<string[]> {
+  const database = await openLevelDatabase({ path: join(folder, `fresh-${Math.random()}`) });
+  await build({ database });
+  const found = await contents(database);
+  await database.close();
+  return found;
+}
+
+async function blocksOf(address: Address): Promise<number[]> {
+  view.refresh();
+  return reader.read(view, async (seen) => {
+    const blocks: number[] = [];
+    for await (const { block } of seen.placed("participation", address)) blocks.push(block);
+    return blocks;
+  });
+}
+
+const [ONE, OTHER] = [account(4).address, account(5).address];
+
+describe("the index by address", () => {
+  it("is the same whether it is built at once, block by block, or killed after each step", async () => {
+    for (let count = 0; count < 6; count++) {
+      await make(1, ONE);
+      await build();
+    }
+    expect(await contents()).toEqual(await fresh());
+    const killed = await openLevelDatabase({ path: join(folder, "killed") });
+    await build({ database: killed, isKilled: true });
+    expect(await contents(killed)).toEqual(await contents());
+    await killed.close();
+    expect(await blocksOf(ONE)).toEqual([2, 2, 3, 3, 4, 4, 5, 5, 6, 6].filter((_, at) => at % 2 === 0));
+    expect(await blocksOf(SENDER)).toEqual([1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]);
+  });
+
+  it("forgets blocks that a rewind removed, whatever stopped it on the way", async () => {
+    await make(8, ONE);
+    await build();
+    await chain.rewind(4n);
+    // Before the index has noticed anything.
+    expect(await blocksOf(ONE)).toEqual([2, 3, 4]);
+    await build({ isKilled: true });
+    const rest = (await contents()).filter((entry) => !entry.startsWith("13") && !entry.startsWith("14"));
+    expect(rest).toEqual(
+      (await fresh()).filter((entry) => !entry.startsWith("13") && !entry.startsWith("14")),
+    );
+    await make(5, OTHER);
+    await build();
+    expect(await blocksOf(ONE)).toEqual([2, 3, 4]);
+    expect(await blocksOf(OTHER)).toEqual([5, 6, 7, 8, 9]);
+    expect(await contents()).toEqual(await fresh());
+  });
+
+  it("notices at a start that the chain is another one from some block on", async () => {
+    await make(5, ONE);
+    await build();
+    await make(4, ONE);
+    await build();
+    await chain.rewind(6n);
+    await make(9, OTHER);
+    await build();
+    expect(await contents()).toEqual((await fresh()).map((entry) => entry));
+    await chain.rewind(0n);
+    await build();
+    expect(await blocksOf(SENDER)).toEqual([]);
+  });
+
+  it("forgets its oldest blocks when it is too large, and only those", async () => {
+    await make(12, ONE);
+    await build();
+    fill = 1000;
+    const before = await contents();
+    let measured = 0;
+    const parts = { database: index, view, spec, maxBytes: 900, nowMs: () => ++measured * 1e6 };
+    const indexer = new Indexer({
+      ...parts,
+      measure: async () => ((readStatus(index)?.first ?? 0) > 1 ? 500 : fill),
+    });
+    while (await indexer.step());
+    expect(readStatus(index)).toEqual({ first: 4, next: 13, isStale: false, isPruning: false });
+    const kept = before.slice(1).filter((entry) => {
+      const key = hexToBytes(`0x${entry.split(" ")[0]}`);
+      return isPair(key) || placeInKey(key).block >= 4;
+    });
+    expect((await contents()).slice(1)).toEqual(kept);
+    expect(await blocksOf(SENDER)).not.toContain(3);
+    expect(await blocksOf(ONE)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    await make(1, OTHER);
+    await build();
+    expect(await blocksOf(OTHER)).toEqual([13]);
+  });
+});
