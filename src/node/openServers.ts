@@ -2,6 +2,7 @@ import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Endpoint, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
 import { type Access, openAccess, withoutUsers } from "./access/access.ts";
+import { watchCertificates } from "./access/certificateWatch.ts";
 import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
@@ -58,6 +59,7 @@ export async function openServers(
   });
   if (!servers.ok) return servers;
   onStop(() => servers.value.close());
+  onStop(watchCertificates({ access, clock, logger: logger.child("rpc"), metrics }));
   const { http, webSocket, explorer } = servers.value;
   if (http !== undefined) services.jsonrpc = http;
   if (webSocket !== undefined) services.ws = webSocket;

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -18,15 +18,61 @@ export interface TlsFiles {
 export function aCertificateFor(commonName: string, authority?: TlsFiles): TlsFiles {
   const folder = mkdtempSync(join(tmpdir(), "ibex-tls-"));
   const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
-  const openssl = (...args: readonly string[]): void =>
-    void execFileSync("openssl", [...args], { stdio: ["ignore", "ignore", "pipe"] });
   const signer = authority && ["-CA", authority.certificateFile, "-CAkey", authority.keyFile];
   openssl(
     ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
-    ...["-keyout", keyFile, "-out", certificateFile, "-subj", `/CN=${commonName}`],
+    ...[
+      "-keyout",
+      keyFile,
+      "-out",
+      certificateFile,
+      "-utf8",
+      "-subj",
+      `/CN=${commonName.replaceAll("+", "\\+")}`,
+    ],
     ...["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
     ...(signer ?? []),
   );
+  return filesOf(keyFile, certificateFile);
+}
+
+export interface Validity {
+  readonly from?: Date;
+  readonly until?: Date;
+  /** Of the extended key usage. */
+  readonly usage?: "clientAuth" | "serverAuth";
+}
+
+/** A certificate that `authority` signed, valid at these times and for this use; a client's of today if not given. */
+export function aSignedCertificate(
+  commonName: string,
+  authority: TlsFiles,
+  { from = new Date(), until = new Date(Date.now() + 86_400_000), usage = "clientAuth" }: Validity = {},
+): TlsFiles {
+  const folder = mkdtempSync(join(tmpdir(), "ibex-tls-"));
+  const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+  const [request, settings, database] = ["request.pem", "ca.cnf", "database"].map((name) =>
+    join(folder, name),
+  );
+  writeFileSync(database ?? "", "");
+  writeFileSync(
+    settings ?? "",
+    `[ca]\ndefault_ca=d\n[d]\ndatabase=${database}\nnew_certs_dir=${folder}\nrand_serial=yes\ndefault_md=sha256\npolicy=p\nx509_extensions=e\n[p]\ncommonName=supplied\n[e]\nextendedKeyUsage=${usage}\n`,
+  );
+  const time = (date: Date): string => `${date.toISOString().replaceAll(/\D/g, "").slice(0, 14)}Z`;
+  openssl(
+    ...["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"],
+    ...["-keyout", keyFile, "-out", request ?? "", "-subj", `/CN=${commonName}`],
+  );
+  openssl(
+    ...["ca", "-batch", "-notext", "-config", settings ?? "", "-in", request ?? "", "-out", certificateFile],
+    ...["-cert", authority.certificateFile, "-keyfile", authority.keyFile],
+    ...["-startdate", time(from), "-enddate", time(until)],
+  );
+  return filesOf(keyFile, certificateFile);
+}
+
+function filesOf(keyFile: string, certificateFile: string): TlsFiles {
   const certificate = readFileSync(certificateFile, "utf8");
   return {
     keyFile,
@@ -35,6 +81,10 @@ export function aCertificateFor(commonName: string, authority?: TlsFiles): TlsFi
     certificate,
     fingerprint: new X509Certificate(certificate).fingerprint256,
   };
+}
+
+function openssl(...args: readonly string[]): void {
+  execFileSync("openssl", [...args], { stdio: ["ignore", "ignore", "pipe"] });
 }
 
 /** The same in one file (PKCS#12), under a password. */

@@ -148,6 +148,7 @@ const MUST: readonly Row[] = [
 
 /** Metrics without series until their first use, which a node without peers does not reach. */
 const ANNOUNCED: readonly Row[] = [
+  ["rpc_tls_certificate_expiry_timestamp_seconds", "gauge"],
   ["besu_peers_disconnected_total", "counter"],
   ["besu_network_p2p_messages_inbound_total", "counter"],
   ["p2p_inbound_refused_total", "counter"],
