@@ -7,20 +7,32 @@ import type { KnownClient } from "../rpc/server/tls/tlsRules.ts";
  */
 export function readKnownClients(text: string): Result<readonly KnownClient[], "badLine"> {
   const clients: KnownClient[] = [];
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (line.trim() === "" || line.trimStart().startsWith("#")) continue;
-    const [, commonName, digits] = LINE.exec(line) ?? [];
-    const bytes = digits?.replaceAll(":", "").toUpperCase().match(/../g) ?? [];
-    if (commonName === undefined || bytes.length !== FINGERPRINT_BYTES)
+  for (const [index, line] of text
+    .replace(/^\ufeff/, "")
+    .split(/\r?\n/)
+    .entries()) {
+    const trimmed = line.trim();
+    if (trimmed === "" || trimmed.startsWith("#")) continue;
+    const client = readLine(trimmed);
+    if (client === undefined)
       return err({
         code: "badLine",
         fault: "caller",
         message: `line ${index + 1} is not a common name and a SHA-256 fingerprint`,
       });
-    clients.push({ commonName, fingerprint: bytes.join(":") });
+    clients.push(client);
   }
   return ok(clients);
 }
 
-const LINE = /^\s*(\S.*?)\s+([0-9A-Fa-f:]+)\s*$/;
+/** The fingerprint is the last word, and the name all before. */
+function readLine(line: string): KnownClient | undefined {
+  const digits = line.split(/\s+/).at(-1) ?? "";
+  const commonName = line.slice(0, line.length - digits.length).trimEnd();
+  if (commonName === "" || !HEXADECIMAL.test(digits)) return undefined;
+  const bytes = digits.replaceAll(":", "").toUpperCase().match(/../g) ?? [];
+  return bytes.length === FINGERPRINT_BYTES ? { commonName, fingerprint: bytes.join(":") } : undefined;
+}
+
+const HEXADECIMAL = /^[0-9A-Fa-f:]+$/;
 const FINGERPRINT_BYTES = 32;

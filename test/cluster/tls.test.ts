@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { request } from "node:https";
 import net from "node:net";
 import { join } from "node:path";
+import { type ConnectionOptions, connect } from "node:tls";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { aCertificateFor, aKeystore, type TlsFiles } from "../builders/tlsFiles.ts";
@@ -31,7 +32,14 @@ async function aNodeWithTls(threads: number) {
   const [httpPort, wsPort, metricsPort] = [await freePort(), await freePort(), await freePort()];
   const program = runProgram([
     ...[`--data-path=${folder}`, `--rpc-http-port=${httpPort}`, `--rpc-ws-port=${wsPort}`],
-    ...["--p2p-port=0", "--metrics-enabled", `--metrics-port=${metricsPort}`, `--rpc-threads=${threads}`],
+    // All connections come from this machine, which is a proxy by default.
+    ...[
+      "--rpc-proxy-addresses=none",
+      "--p2p-port=0",
+      "--metrics-enabled",
+      `--metrics-port=${metricsPort}`,
+      `--rpc-threads=${threads}`,
+    ],
     ...["--rpc-http-tls-enabled", `--rpc-http-tls-keystore-file=${files.keystore}`],
     ...[`--rpc-http-tls-keystore-password-file=${join(folder, "password")}`],
     ...["--rpc-http-tls-client-auth-enabled", `--rpc-http-tls-known-clients-file=${files.clients}`],
@@ -117,11 +125,14 @@ describe.each([0, 2])("a node with TLS, and %i threads for callers", IN_REAL_TIM
     expect(await head(first, client)).toBeTypeOf("string");
 
     if (IS_THOROUGH) {
-      await attack(httpPort, async () => {
-        const [before, begunMs] = [Number(await head(second, client)), Date.now()];
-        await pause(5000);
-        const after = Number(await head(second, client));
-        expect(after - before).toBeGreaterThan((Date.now() - begunMs) / 1000 - 2);
+      await attack({ httpPort, wsPort, client }, async () => {
+        const [before, seconds, after] = [
+          await head(second, client),
+          await countSeconds(8),
+          await head(second, client),
+        ];
+        expect([before, after]).toEqual([expect.any(Number), expect.any(Number)]);
+        expect(Number(after) - Number(before)).toBeGreaterThan(seconds - 2);
       });
       await expect.poll(() => metric("handshake")).toBeGreaterThan(50);
     }
@@ -130,8 +141,23 @@ describe.each([0, 2])("a node with TLS, and %i threads for callers", IN_REAL_TIM
   }, 120_000);
 });
 
-/** Half-open connections, half handshakes and whole ones without a certificate, as many as this process can make. */
-async function attack(port: number, during: () => Promise<void>): Promise<void> {
+/**
+ * Waits so many seconds as this process lives them: where the machine stands still, or has no time for its processes, neither
+ * they nor blocks go on.
+ */
+async function countSeconds(seconds: number): Promise<number> {
+  for (let beat = 0; beat < 10 * seconds; beat++) await pause(100);
+  return seconds;
+}
+
+/**
+ * Half-open connections, half handshakes and whole ones without a certificate or with far too many, and clients that
+ * renegotiate, as many as this process can make.
+ */
+async function attack(
+  { httpPort: port, wsPort, client }: { httpPort: number; wsPort: number; client: TlsFiles },
+  during: () => Promise<void>,
+): Promise<void> {
   let isOn = true;
   const open = new Set<net.Socket>();
   const one = async (bytes: Buffer | undefined): Promise<void> => {
@@ -142,14 +168,14 @@ async function attack(port: number, during: () => Promise<void>): Promise<void> 
     if (bytes !== undefined) socket.write(bytes);
     await pause(20);
   };
-  const whole = async (): Promise<void> => {
-    await new Promise<void>((resolve) => {
-      const outgoing = request({ port, host: "127.0.0.1", agent: false, rejectUnauthorized: false });
-      outgoing.on("error", () => resolve());
-      outgoing.on("response", () => resolve());
-      outgoing.end();
+  const whole = (options: ConnectionOptions & { readonly localAddress?: string }): Promise<void> =>
+    new Promise((resolve) => {
+      const secure = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...options });
+      secure.on("error", () => undefined).resume();
+      secure.once("close", () => resolve());
+      secure.once("secureConnect", () => secure.renegotiate({}, () => undefined));
     });
-  };
+  const many = { key: client.key, cert: client.certificate.repeat(60) };
   const half = Buffer.from("16030100c8010000c40303", "hex");
   const keep = async (work: () => Promise<void>): Promise<void> => {
     while (isOn) await work();
@@ -157,7 +183,9 @@ async function attack(port: number, during: () => Promise<void>): Promise<void> 
   const attackers = [
     ...Array.from({ length: 8 }, () => keep(() => one(undefined))),
     ...Array.from({ length: 8 }, () => keep(() => one(half))),
-    ...Array.from({ length: 8 }, () => keep(whole)),
+    ...Array.from({ length: 8 }, () => keep(() => whole({}))),
+    ...Array.from({ length: 4 }, () => keep(() => whole({ ...many, localAddress: "127.0.0.3" }))),
+    ...Array.from({ length: 4 }, () => keep(() => whole({ port: wsPort, maxVersion: "TLSv1.2" }))),
   ];
   try {
     await during();

@@ -87,6 +87,31 @@ describe("TLS of a server", () => {
     });
   });
 
+  it("knows clients by odd files, and refuses others at once", () => {
+    const { fingerprint } = server;
+    const read = (text: string) => withClients(`--rpc-http-tls-known-clients-file=${write("odd", text)}`);
+    const odd = `\ufeff# known\r\n  Two  Words\t${fingerprint}  \r\nTwo  Words ${fingerprint}\n`;
+    expect(settings({ args: read(odd) }).http?.tls?.clients?.known).toEqual([
+      { commonName: "Two  Words", fingerprint },
+      { commonName: "Two  Words", fingerprint },
+    ]);
+    for (const line of ["", "#"])
+      expect(settings({ args: read(line) }).http?.tls?.clients?.known).toEqual([]);
+    const bad = [
+      fingerprint,
+      ` ${fingerprint}`,
+      `x ${fingerprint}:00`,
+      `x ${fingerprint}, y`,
+      "\0",
+      `x${" ".repeat(500_000)}y`,
+      `${"x ".repeat(400_000)}y`,
+    ];
+    for (const line of bad)
+      expect(problems({ args: read(line) })).toEqual([
+        expect.stringContaining("line 1 is not a common name and a SHA-256 fingerprint"),
+      ]);
+  });
+
   it("accepts clients of authorities, and warns when these are all public ones", () => {
     const own = settings({
       args: withClients(

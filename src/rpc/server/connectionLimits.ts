@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
 import { ARRIVAL_TIMES, type ArrivalTimes, IDLE_SPARE_MS } from "./limits.ts";
 import { logRefusal } from "./refusalLog.ts";
-import { canonicalAddress, remoteHostOf } from "./remoteHost.ts";
+import { createProxyRule, remoteHostOf } from "./remoteHost.ts";
 import { logRefusedConnections, type OpenConnections } from "./server.ts";
 import type { SharedHosts } from "./sharedHosts.ts";
 import { HANDSHAKES } from "./tls/handshakeLimits.ts";
@@ -244,12 +244,3 @@ export function endConnection(socket: Socket, status: string | undefined): void 
     socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
   socket.destroySoon();
 }
-
-function createProxyRule(addresses: readonly string[]): (remoteAddress: string | undefined) => boolean {
-  const listed = new Set(addresses.filter((address) => address !== "localhost").map(canonicalAddress));
-  const isLocal = addresses.includes("localhost") ? LOOPBACK : undefined;
-  return (remoteAddress = "") =>
-    isLocal?.test(remoteAddress) === true || (listed.size > 0 && listed.has(canonicalAddress(remoteAddress)));
-}
-
-const LOOPBACK = /^(::ffff:)?127\.|^::1$/i;

@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
-import { type Clock, durationClock } from "../../primitives/clock.ts";
+import type { Clock } from "../../primitives/clock.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
 import { respondRefusal } from "./httpResponse.ts";
 import { logRefusal } from "./refusalLog.ts";
+import { createWarnedNames } from "./warnedNames.ts";
 
-/** Names that are warned of within FORGOTTEN_AFTER_MS; a caller can send any. */
-const WARNED_NAMES = 10;
-const FORGOTTEN_AFTER_MS = 3_600_000;
 /** Longer than any host name. */
 const SHOWN_LENGTH = 255;
 
@@ -18,22 +16,13 @@ const REFUSED = { message: "Host not authorized." };
  * Tells the operator of refused hosts: of each name once in an hour as a warning, of each request at DEBUG. A proxy or a probe
  * whose name is missing in the list would otherwise be refused without a word.
  */
-export function createHostRefusalLog(
-  logger: Logger,
-  clock: Clock = durationClock,
-): (request: IncomingMessage) => void {
-  const warned = new Set<string>();
-  let since = clock.nowMs();
+export function createHostRefusalLog(logger: Logger, clock?: Clock): (request: IncomingMessage) => void {
+  const warned = createWarnedNames(clock);
   return ({ headers, socket: { remoteAddress: client } }) => {
     logRefusal(logger, "host not allowed", client);
-    if (clock.nowMs() - since > FORGOTTEN_AFTER_MS) {
-      warned.clear();
-      since = clock.nowMs();
-    }
     const host = shownHost(headers.host);
-    if (warned.size >= WARNED_NAMES || warned.has(host)) return;
-    warned.add(host);
-    logger.warn({ host, client }, "requests to a host that is not in --host-allowlist are refused");
+    if (warned.isNew(host))
+      logger.warn({ host, client }, "requests to a host that is not in --host-allowlist are refused");
   };
 }
 

@@ -21,7 +21,19 @@ const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
 /** An IP address in the form that a socket's `remoteAddress` has; an IPv4-mapped IPv6 address as IPv4. */
-export function canonicalAddress(address: string): string {
+function canonicalAddress(address: string): string {
   const plain = isIPv6(address) ? new SocketAddress({ address, family: "ipv6" }).address : address;
   return IPV4_AS_IPV6.exec(plain)?.[1] ?? plain;
 }
+
+/** Tells the addresses that many clients may share; `localhost` among them stands for all addresses of this machine. */
+export function createProxyRule(
+  addresses: readonly string[],
+): (remoteAddress: string | undefined) => boolean {
+  const listed = new Set(addresses.filter((address) => address !== "localhost").map(canonicalAddress));
+  const isLocal = addresses.includes("localhost") ? LOOPBACK : undefined;
+  return (remoteAddress = "") =>
+    isLocal?.test(remoteAddress) === true || (listed.size > 0 && listed.has(canonicalAddress(remoteAddress)));
+}
+
+const LOOPBACK = /^(::ffff:)?127\.|^::1$/i;

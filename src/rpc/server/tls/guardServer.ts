@@ -13,14 +13,21 @@ export function serverOptions(rules: TlsRules): TlsOptions {
   };
 }
 
+export interface GuardSettings {
+  /** The rules of the moment. */
+  readonly tls?: (() => TlsRules) | undefined;
+  /** As in ConnectionLimits. */
+  readonly proxyAddresses: readonly string[];
+}
+
 /** Guards the handshakes of a server that was created with these options; one without TLS has none. */
 export function guardServer(
   server: HttpServer | Server,
-  { tls }: { readonly tls?: (() => TlsRules) | undefined },
+  { tls, proxyAddresses }: GuardSettings,
   parts: HandshakeParts,
 ): Handshakes {
   if (tls === undefined || !(server instanceof Server)) return NONE;
-  return guardHandshakes(server, tls, parts);
+  return guardHandshakes(server, { rules: tls, proxyAddresses }, parts);
 }
 
 const NONE: Handshakes = { cut: () => undefined };

@@ -2,18 +2,27 @@ import type { Server } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Logger } from "../../../observability/logger.ts";
-import { messageOf } from "../../../primitives/errorMessage.ts";
+import { dropOldest } from "../../../primitives/boundedCache.ts";
+import { durationClock } from "../../../primitives/clock.ts";
+import { createIngressBudget } from "../../../primitives/ingressBudget.ts";
 import type { RpcMetrics } from "../../rpcMetrics.ts";
-import { logRefusal } from "../refusalLog.ts";
-import { remoteHostOf } from "../remoteHost.ts";
-import { isAccepted } from "./clientCertificates.ts";
+import { createProxyRule, remoteHostOf } from "../remoteHost.ts";
+import { checkCertificate } from "./clientCertificates.ts";
+import { awaitClientHello, type NoHello } from "./clientHello.ts";
 import {
+  CERTIFICATES_BYTES,
+  CERTIFICATES_BYTES_PER_MS,
+  CERTIFICATES_COST_MS,
+  HANDSHAKE_COST_MS,
   HANDSHAKE_MS,
   HANDSHAKES,
-  HANDSHAKES_AT_ONCE,
+  HANDSHAKES_BURST_MS,
   HANDSHAKES_PER_HOST,
-  HANDSHAKES_PER_SECOND,
+  HANDSHAKES_TIME_SHARE,
+  SHUT_OUT_HOSTS,
+  SHUT_OUT_MS,
 } from "./handshakeLimits.ts";
+import { createTlsRefusals, wordsFor } from "./tlsRefusals.ts";
 import { secureContextOptions, type TlsRules } from "./tlsRules.ts";
 
 export interface HandshakeParts {
@@ -21,16 +30,23 @@ export interface HandshakeParts {
   readonly metrics?: RpcMetrics | undefined;
 }
 
+export interface HandshakeRules {
+  /** Asked for each connection, so that keys can be replaced while the server runs. */
+  readonly rules: () => TlsRules;
+  /** Addresses that many clients may share. */
+  readonly proxyAddresses: readonly string[];
+}
+
 /**
  * Bounds what clients can do before their connection is secure:
  *
- *   connection ─ first byte ┬ of no handshake ─> a text that says so
- *                           └ turn ─> handshake ─> certificate of the client ─> the server
+ *   connection ─ first message ┬ of no handshake ─> a text that says so
+ *                              └ turn, hosts in turn ─> handshake ─> certificate of the client ─> the server
  *                └── HANDSHAKE_MS in all; HANDSHAKES of them, the oldest makes room ──┘
  *
- * Nobody can renegotiate. `rules` is asked for each connection, so that keys can be replaced while the server runs.
+ * Handshakes have a share of the thread's time. Nobody can renegotiate.
  */
-export function guardHandshakes(server: Server, rules: () => TlsRules, parts: HandshakeParts): Handshakes {
+export function guardHandshakes(server: Server, rules: HandshakeRules, parts: HandshakeParts): Handshakes {
   const guard = new HandshakeGuard(server, rules, parts);
   server.on("connection", (socket: Socket) => guard.begin(socket));
   return guard;
@@ -45,6 +61,8 @@ export interface Handshakes {
 type Listener = (this: Server, socket: Socket) => void;
 
 interface Handshake {
+  /** Of the connection; the handshake makes another object of the socket. */
+  readonly key: string;
   readonly socket: Socket;
   readonly remoteHost: string;
   readonly deadline: NodeJS.Timeout;
@@ -53,21 +71,25 @@ interface Handshake {
 class HandshakeGuard implements Handshakes {
   private readonly server: Server;
   private readonly rules: () => TlsRules;
-  private readonly parts: HandshakeParts;
+  private readonly isProxy: ReturnType<typeof createProxyRule>;
+  private readonly refusals: ReturnType<typeof createTlsRefusals>;
+  private readonly budget = createIngressBudget(durationClock, {
+    share: HANDSHAKES_TIME_SHARE,
+    burstMs: HANDSHAKES_BURST_MS,
+  });
   private readonly startTls: Listener;
   private readonly serve: Listener;
   private applied: TlsRules;
-  /** Handshakes under way by the address of their connection, the oldest first. */
+  /** Handshakes under way by key, the oldest first. */
   private readonly underWay = new Map<string, Handshake>();
-  /** Connections whose first byte is there, and whose turn is not. */
-  private readonly waiting = new Set<Socket>();
-  private turns = HANDSHAKES_AT_ONCE;
-  private timer: NodeJS.Timeout | undefined;
+  /** Until when hosts get no handshake, by the clock of durations, ms. */
+  private readonly shutOut = new Map<string, number>();
 
-  constructor(server: Server, rules: () => TlsRules, parts: HandshakeParts) {
+  constructor(server: Server, { rules, proxyAddresses }: HandshakeRules, parts: HandshakeParts) {
     this.server = server;
     this.rules = rules;
-    this.parts = parts;
+    this.isProxy = createProxyRule(proxyAddresses);
+    this.refusals = createTlsRefusals(parts);
     this.applied = rules();
     this.startTls = take(server, "connection");
     this.serve = take(server, "secureConnection");
@@ -78,95 +100,120 @@ class HandshakeGuard implements Handshakes {
 
   begin(socket: Socket): void {
     const remoteHost = remoteHostOf(socket.remoteAddress);
-    this.makeRoom(remoteHost);
-    const deadline = setTimeout(() => this.refuse(socket, "handshake too slow"), HANDSHAKE_MS);
-    const key = addressOf(socket);
-    this.underWay.set(key, { socket, remoteHost, deadline });
+    if ((this.shutOut.get(remoteHost) ?? 0) > durationClock.nowMs()) {
+      this.refusals.handshake(SHUT_OUT, remoteHost);
+      socket.destroy();
+      return;
+    }
+    this.makeRoom(remoteHost, socket);
+    const key = keyOf(socket);
+    const deadline = setTimeout(() => this.refuse(key, "too slow"), HANDSHAKE_MS);
+    const handshake = { key, socket, remoteHost, deadline };
+    this.underWay.set(key, handshake);
     socket.on("error", () => socket.destroy());
-    socket.once("close", () => {
-      if (this.underWay.get(key)?.socket === socket) this.forget(key);
-    });
-    socket.once("data", (first: Buffer) => {
-      socket.pause();
-      socket.unshift(first);
-      if (first[0] === HANDSHAKE_RECORD) this.queue(socket);
-      else this.explain(socket, first);
+    socket.once("close", () => this.left(handshake));
+    awaitClientHello(socket, (refused) => {
+      if (refused !== undefined) this.explain(handshake, refused);
+      else this.budget.take(() => this.start(handshake), remoteHost);
     });
   }
 
   cut(): void {
-    clearTimeout(this.timer);
+    this.budget.close();
     for (const { socket } of this.underWay.values()) socket.destroy();
   }
 
-  private makeRoom(remoteHost: string): void {
-    const own = [...this.underWay.values()].filter((other) => other.remoteHost === remoteHost);
-    const [oldest] = own.length >= HANDSHAKES_PER_HOST ? own : this.underWay.values();
-    if (oldest !== undefined && (own.length >= HANDSHAKES_PER_HOST || this.underWay.size >= HANDSHAKES))
-      this.refuse(oldest.socket, "too many handshakes");
+  private makeRoom(remoteHost: string, { remoteAddress }: Socket): void {
+    const all = [...this.underWay.values()];
+    const own = all.filter((other) => other.remoteHost === remoteHost);
+    const isFull = all.length >= HANDSHAKES;
+    if (!isFull && (own.length < HANDSHAKES_PER_HOST || this.isProxy(remoteAddress))) return;
+    const [oldest] = isFull ? ofHostWithMost(all) : own;
+    if (oldest !== undefined) this.refuse(oldest.key, "too many handshakes at one time");
   }
 
-  private queue(socket: Socket): void {
-    this.waiting.add(socket);
-    this.takeTurns();
-  }
-
-  private takeTurns(): void {
-    for (const socket of this.waiting) {
-      if (this.turns <= 0) break;
-      this.turns--;
-      this.waiting.delete(socket);
-      this.start(socket);
-    }
-    if (this.turns < HANDSHAKES_AT_ONCE) this.timer ??= setTimeout(() => this.addTurns(), TURN_MS).unref();
-  }
-
-  private addTurns(): void {
-    this.timer = undefined;
-    this.turns = Math.min(HANDSHAKES_AT_ONCE, this.turns + (HANDSHAKES_PER_SECOND * TURN_MS) / 1000);
-    this.takeTurns();
-  }
-
-  private start(socket: Socket): void {
+  private start({ socket }: Handshake): void {
+    if (socket.destroyed) return;
     const rules = this.rules();
     if (rules !== this.applied) {
       this.applied = rules;
       this.server.setSecureContext(secureContextOptions(rules));
     }
+    this.budget.spend(HANDSHAKE_COST_MS + (rules.clients === undefined ? 0 : CERTIFICATES_COST_MS));
+    // Node.js reads the first message in the next tick, and has signed its answer at the end of that.
+    let startedAtMs = 0;
+    process.nextTick(() => {
+      startedAtMs = durationClock.nowMs();
+    });
     this.startTls.call(this.server, socket);
+    process.nextTick(() =>
+      this.budget.spend(Math.max(0, durationClock.nowMs() - startedAtMs - HANDSHAKE_COST_MS)),
+    );
   }
 
   private secured(socket: TLSSocket): void {
-    this.forget(addressOf(socket));
+    const handshake = this.underWay.get(keyOf(socket));
+    if (handshake !== undefined) this.forget(handshake);
     socket.disableRenegotiation();
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => {
+      if (code === "ERR_TLS_RENEGOTIATION_DISABLED")
+        this.refusals.handshake("the client renegotiates", handshake?.remoteHost);
+    });
     const { clients } = this.applied;
-    if (clients === undefined || isAccepted(socket, clients)) this.serve.call(this.server, socket);
-    else {
-      this.parts.metrics?.rejected("certificate");
-      logRefusal(this.parts.logger, "certificate of the client not accepted", socket.remoteAddress);
-      socket.destroy();
+    const checked = clients && checkCertificate(socket, clients);
+    if (checked !== undefined) this.settle(checked.bytes, socket);
+    if (checked?.refused === undefined) {
+      this.serve.call(this.server, socket);
+      return;
     }
-  }
-
-  private failed(error: Error, socket: TLSSocket): void {
-    this.refuse(socket, `TLS: ${messageOf(error).slice(0, LOGGED_LENGTH)}`);
-  }
-
-  private refuse(socket: Socket, reason: string): void {
-    this.parts.metrics?.rejected("handshake");
-    logRefusal(this.parts.logger, reason, socket.remoteAddress);
-    this.forget(addressOf(socket));
+    this.refusals.certificate(checked.refused, checked.shown, socket.remoteAddress);
     socket.destroy();
   }
 
+  /** Charges for the certificates of a client. Who sent too many is shut out, which saves the others from waiting for long. */
+  private settle(bytes: number, { remoteAddress }: Socket): void {
+    const isShut = bytes > CERTIFICATES_BYTES && !this.isProxy(remoteAddress);
+    const charged = isShut ? CERTIFICATES_BYTES : bytes;
+    this.budget.spend(charged / CERTIFICATES_BYTES_PER_MS - CERTIFICATES_COST_MS);
+    if (!isShut) return;
+    const host = remoteHostOf(remoteAddress);
+    this.shutOut.delete(host);
+    this.shutOut.set(host, durationClock.nowMs() + SHUT_OUT_MS);
+    dropOldest(this.shutOut, SHUT_OUT_HOSTS);
+    for (const { key, remoteHost } of this.underWay.values())
+      if (remoteHost === host) this.refuse(key, SHUT_OUT);
+  }
+
+  private failed(error: Error & { readonly code?: string }, socket: TLSSocket): void {
+    const handshake = this.underWay.get(keyOf(socket));
+    if (handshake === undefined) socket.destroy();
+    else if (error.code === "ECONNRESET") socket.destroy();
+    else this.refuse(handshake.key, wordsFor(error));
+  }
+
+  private refuse(key: string, reason: string): void {
+    const handshake = this.underWay.get(key);
+    if (handshake === undefined) return;
+    this.refusals.handshake(reason, handshake.remoteHost);
+    this.forget(handshake);
+    handshake.socket.destroy();
+  }
+
+  /** A client that sent nothing, such as a probe of the port, was no handshake. */
+  private left(handshake: Handshake): void {
+    if (!this.forget(handshake)) return;
+    if (handshake.socket.bytesRead > 0) this.refusals.abandoned(handshake.remoteHost);
+  }
+
   /** Tells those who forgot the s of https. */
-  private explain(socket: Socket, first: Buffer): void {
-    this.parts.metrics?.rejected("handshake");
-    logRefusal(this.parts.logger, "not TLS", socket.remoteAddress);
+  private explain(handshake: Handshake, { reason, first }: NoHello): void {
+    const { socket, remoteHost } = handshake;
     if (!LOOKS_LIKE_HTTP.test(first.toString("latin1", 0, 8))) {
-      socket.destroy();
+      this.refuse(handshake.key, reason);
       return;
     }
+    this.refusals.handshake("plain HTTP", remoteHost);
+    this.forget(handshake);
     socket.resume();
     socket.write(
       `HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: ${NOT_TLS.length}\r\nConnection: close\r\n\r\n${NOT_TLS}`,
@@ -174,22 +221,16 @@ class HandshakeGuard implements Handshakes {
     socket.destroySoon();
   }
 
-  private forget(key: string): void {
-    const handshake = this.underWay.get(key);
-    if (handshake === undefined) return;
-    clearTimeout(handshake.deadline);
-    this.underWay.delete(key);
-    this.waiting.delete(handshake.socket);
+  /** Whether it was under way. */
+  private forget({ key, socket, deadline }: Handshake): boolean {
+    clearTimeout(deadline);
+    return this.underWay.get(key)?.socket === socket && this.underWay.delete(key);
   }
 }
 
-/** First byte of a TLS handshake. */
-const HANDSHAKE_RECORD = 0x16;
+const SHUT_OUT = "its address sent too many certificates within the last minute";
 const LOOKS_LIKE_HTTP = /^[A-Z]{3,7} /;
 const NOT_TLS = "This port speaks TLS only: use https or wss.\n";
-const TURN_MS = 10;
-/** Characters of an error of TLS in the log. */
-const LOGGED_LENGTH = 100;
 
 function take(server: Server, event: "connection" | "secureConnection"): Listener {
   const [listener] = server.listeners(event);
@@ -197,7 +238,13 @@ function take(server: Server, event: "connection" | "secureConnection"): Listene
   return listener as Listener;
 }
 
-/** Tells connections apart, before and after the handshake, which makes another object of a socket. */
-function addressOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+/** Tells connections apart, before and after the handshake. */
+function keyOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
+}
+
+function ofHostWithMost(handshakes: readonly Handshake[]): readonly Handshake[] {
+  const byHost = new Map<string, Handshake[]>();
+  for (const one of handshakes) byHost.set(one.remoteHost, [...(byHost.get(one.remoteHost) ?? []), one]);
+  return [...byHost.values()].reduce((most, other) => (other.length > most.length ? other : most), []);
 }

@@ -1,20 +1,24 @@
 import { once } from "node:events";
-import { request } from "node:https";
-import net from "node:net";
+import type net from "node:net";
 import tls from "node:tls";
 import { beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
-import { createRpcMetrics } from "../../../../src/rpc/rpcMetrics.ts";
 import type { RpcServer } from "../../../../src/rpc/server/server.ts";
 import { HANDSHAKE_MS, HANDSHAKES_PER_HOST } from "../../../../src/rpc/server/tls/handshakeLimits.ts";
-import type { ClientRules, TlsIdentity, TlsRules } from "../../../../src/rpc/server/tls/tlsRules.ts";
+import type { ClientRules, TlsRules } from "../../../../src/rpc/server/tls/tlsRules.ts";
 import { aCertificateFor, type TlsFiles } from "../../../builders/tlsFiles.ts";
 import { IN_REAL_TIME } from "../../../realTime.ts";
 import { aToyDispatcher } from "../../toyMethods.ts";
-import { anHttpServer, aWebSocketServer } from "../servers.ts";
-
-const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
-const ANSWER = '{"jsonrpc":"2.0","id":1,"result":"0x1c03"}';
+import { aWebSocketServer } from "../servers.ts";
+import {
+  ANSWER,
+  aTlsServer as aServer,
+  ask as askTrusting,
+  BODY,
+  connected,
+  identityOf,
+  textUntilClosed,
+} from "./tlsServers.ts";
 
 let files: Readonly<Record<"server" | "renewed" | "client" | "other" | "authority" | "signed", TlsFiles>>;
 
@@ -30,75 +34,13 @@ beforeAll(() => {
   };
 });
 
-function identityOf({ key, certificate }: TlsFiles): TlsIdentity {
-  return { kind: "pem", key, certificates: certificate };
-}
+const aTlsServer = (more: Partial<TlsRules> = {}) => aServer(files.server, more);
 
-async function aTlsServer(more: Partial<TlsRules> = {}) {
-  const rejections: string[] = [];
-  const metrics = createRpcMetrics(
-    () => 0,
-    (one) => one.kind === "rejected" && rejections.push(one.reason),
-  );
-  const rules: { current: TlsRules } = {
-    current: {
-      identity: identityOf(files.server),
-      minVersion: "TLSv1.2",
-      maxVersion: "TLSv1.3",
-      ciphers: undefined,
-      clients: undefined,
-      ...more,
-    },
-  };
-  const { dispatcher } = aToyDispatcher();
-  const server = await anHttpServer(dispatcher, { tls: () => rules.current }, { metrics });
-  return { server, rules, rejections };
-}
-
-/** The status and body, or the error. */
-function ask(
+const ask = (
   server: RpcServer,
   options: tls.ConnectionOptions = {},
   trusted = files.server,
-): Promise<string> {
-  return new Promise((resolve) => {
-    const outgoing = request(
-      {
-        host: "127.0.0.1",
-        port: server.port,
-        method: "POST",
-        agent: false,
-        ca: trusted.certificate,
-        ...options,
-      },
-      (incoming) => {
-        let text = "";
-        incoming.on("data", (piece: Buffer) => {
-          text += piece.toString();
-        });
-        incoming.on("end", () => resolve(`${incoming.statusCode} ${text}`));
-      },
-    );
-    outgoing.on("error", (error: NodeJS.ErrnoException) => resolve(`error ${error.code}`));
-    outgoing.end(BODY);
-  });
-}
-
-async function connected(server: RpcServer): Promise<net.Socket> {
-  const socket = net.connect(server.port, "127.0.0.1");
-  socket.on("error", () => undefined);
-  await once(socket, "connect");
-  return socket;
-}
-
-async function textUntilClosed(socket: net.Socket): Promise<string> {
-  let text = "";
-  socket.on("data", (piece) => {
-    text += piece.toString("latin1");
-  });
-  await once(socket, "close");
-  return text;
-}
+): Promise<string> => askTrusting(server, trusted, options);
 
 describe("a server with TLS", IN_REAL_TIME, () => {
   it("answers over its versions and cipher suites, and no others", async () => {
@@ -136,13 +78,17 @@ describe("a server with TLS", IN_REAL_TIME, () => {
   });
 
   it("does not renegotiate", async () => {
-    const { server } = await aTlsServer({ maxVersion: "TLSv1.2" });
+    const { server, rejections, warnings } = await aTlsServer({ maxVersion: "TLSv1.2" });
     const socket = tls.connect({ port: server.port, host: "127.0.0.1", ca: files.server.certificate });
     socket.on("error", () => undefined);
     await once(socket, "secureConnect");
     socket.renegotiate({}, () => undefined);
     await once(socket, "close");
     expect(await ask(server)).toBe(`200 ${ANSWER}`);
+    expect({ rejections, warnings }).toEqual({
+      rejections: ["handshake"],
+      warnings: ["the client renegotiates"],
+    });
   });
 
   it("gives a handshake five seconds, with the first byte, and does not wait for the others meanwhile", async () => {
@@ -159,7 +105,7 @@ describe("a server with TLS", IN_REAL_TIME, () => {
   });
 
   it("lets few handshakes be under way, of which the oldest make room", async () => {
-    const { server, rejections } = await aTlsServer();
+    const { server, rejections } = await aServer(files.server, {}, []);
     const open: net.Socket[] = [];
     for (let one = 0; one < 2 * HANDSHAKES_PER_HOST; one++) open.push(await connected(server));
     await expect.poll(() => rejections.length).toBe(HANDSHAKES_PER_HOST);
