@@ -47,7 +47,7 @@ export async function runNode(
   try {
     if (!pidFile.ok) return reportStartError(pidFile.error, logger, io);
     // Standard output has only JSON lines when the log is JSON.
-    const print = settings.logging.format === "text" ? io.print : io.printError;
+    const print = settings.logging.format === "json" ? io.printError : io.print;
     if (settings.isDevelopmentNetwork) print(welcomeText(settings, node));
     logger.info(factsOf(node), "Ethereum main loop is up.");
     rereading.begin(node.live);

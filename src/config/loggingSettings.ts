@@ -33,7 +33,8 @@ export function loggingChoices(
     );
   if (isFatal(findRaw(layers, "logging")?.text ?? ""))
     warnings.push("The logging level FATAL is deprecated: ERROR is used.");
-  const format = chosen === "JSON" || (chosen !== "TEXT" && !isTerminal) ? "json" : "text";
+  const automatic = isTerminal ? "terminal" : "json";
+  const format = chosen === "JSON" ? "json" : chosen === "TEXT" ? "text" : automatic;
   return {
     settings: {
       level: values.logging,

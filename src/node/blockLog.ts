@@ -24,10 +24,22 @@ export interface BlockLogParts {
   readonly self: Address;
   /** Number of pending transactions in the pool. */
   pending(): number;
+  /**
+   * True where a person looks on: at the level "info" are only blocks in which something happened, and one in ten. By
+   * default all are.
+   */
+  readonly isCalm?: boolean;
   readonly metrics?: Metrics | undefined;
 }
 
-export function createBlockLog({ clock, logger, self, pending, metrics }: BlockLogParts): BlockLog {
+export function createBlockLog({
+  clock,
+  logger,
+  self,
+  pending,
+  isCalm = false,
+  metrics,
+}: BlockLogParts): BlockLog {
   let first: { readonly number: bigint; readonly atMs: number; readonly isImport: boolean } | undefined;
   let headAtMs = Number.NEGATIVE_INFINITY;
   const decisions = metrics?.summary({
@@ -49,17 +61,20 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
   function logBlock({ header, hash, transactions }: StoredBlock, tookMs: number | undefined): void {
     const { number, gasUsed, gasLimit, coinbase: proposer } = header;
     const extra = decodeExtraData(header.extraData);
-    logger.info(
+    const round = extra.ok ? extra.value.round : 0;
+    const isEvent = transactions.length > 0 || round > 0 || (tookMs ?? 0) >= LATE_MS;
+    const level = !isCalm || isEvent || number % TOLD_IN === 0n ? "info" : "debug";
+    logger[level](
       {
-        number,
-        hash,
         transactions: transactions.length,
-        pending: pending(),
-        gasUsed,
         gasPercent: Number((gasUsed * 1000n) / gasLimit) / 10,
-        proposer,
-        ...(extra.ok && { round: extra.value.round }),
+        pending: pending(),
+        ...(extra.ok && { round }),
         ...(tookMs !== undefined && { tookMs }),
+        gasUsed,
+        proposer,
+        hash,
+        number,
       },
       // The text that operators look for (options.md#log-lines).
       `${equalBytes(proposer, self) ? "Produced" : "Imported"} #${number}`,
@@ -95,3 +110,8 @@ export function createBlockLog({ clock, logger, self, pending, metrics }: BlockL
     },
   };
 }
+
+/** Of blocks in which nothing happened, one in so many is told. */
+const TOLD_IN = 10n;
+/** A block that took so long is worth a line. */
+const LATE_MS = 500;

@@ -50,6 +50,7 @@ export async function openNetwork(
     logger: logger.child("chain"),
     self: validator.address,
     pending: () => pool.statistics.pending,
+    isCalm: settings.logging.format === "terminal",
     metrics,
   });
   const counters = createPeerCounters(metrics);

@@ -10,6 +10,7 @@ import {
 } from "./often.ts";
 import { createRecentWarnings, type RecentWarning } from "./recentWarnings.ts";
 import { SharedLevels } from "./sharedLevels.ts";
+import { createTerminalLines } from "./terminalLine.ts";
 import { createTextLines } from "./textLine.ts";
 
 /**
@@ -60,8 +61,8 @@ export interface LoggingSettings {
   readonly level: LogLevel;
   /** Modules that have a level of their own. */
   readonly moduleLevels: Readonly<Partial<Record<LogModule, LogLevel>>>;
-  /** Lines for people, or one JSON object per line for programs. */
-  readonly format: "text" | "json";
+  /** Lines in Besu's layout, short ones for a person at a terminal, or one JSON object per line for programs. */
+  readonly format: "text" | "terminal" | "json";
   readonly isColored: boolean;
 }
 
@@ -76,7 +77,7 @@ export function createLogger(
   clock: Clock = durationClock,
 ): RootLogger {
   const output = destination ?? outputTo(1);
-  const stream = settings.format === "json" ? output : textStream(output, settings.isColored);
+  const stream = settings.format === "json" ? output : textStream(output, settings);
   const root = pino(
     {
       level: PINO_LEVELS[settings.level],
@@ -203,8 +204,14 @@ const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
   ALL: "trace",
 };
 
-function textStream(destination: DestinationStream, isColored: boolean): DestinationStream {
-  const textOf = createTextLines({ isColored });
+function textStream(
+  destination: DestinationStream,
+  { format, isColored }: LoggingSettings,
+): DestinationStream {
+  const textOf =
+    format === "terminal"
+      ? createTerminalLines({ isColored, columns: () => process.stdout.columns })
+      : createTextLines({ isColored });
   return { write: (line) => destination.write(textOf(JSON.parse(line))) };
 }
 

@@ -1,22 +1,18 @@
 /** A parsed line of the JSON log. */
-type LogLine = Readonly<Record<string, unknown>>;
+export type LogLine = Readonly<Record<string, unknown>>;
 
 /**
  * Formats JSON lines as text in Besu's layout, which patterns of log shippers know (options.md#log-lines): time in UTC,
  * thread, level, class and message between bars. Facts follow as name=value, the stack of an error on lines of its own.
  */
 export function createTextLines({ isColored }: { readonly isColored: boolean }): (line: LogLine) => string {
-  const paint = (text: string, code: string): string =>
-    isColored ? `${ESCAPE}[${code}m${text}${ESCAPE}[0m` : text;
+  const paint = painter(isColored);
   return ({ timestamp, thread, level, class: module, message, throwable, ...facts }) => {
     const time = String(timestamp).replace("T", " ").replace("Z", "+00:00");
     const levelName = String(level);
-    const head = [
-      paint(time, DIM),
-      thread,
-      paint(levelName.padEnd(5), COLORS[levelName] ?? PLAIN),
-      module,
-    ].join(" | ");
+    const head = [paint(time, DIM), thread, paint(levelName.padEnd(5), levelColor(levelName)), module].join(
+      " | ",
+    );
     const tail = Object.entries(facts)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => ` ${paint(`${name}=${textOf(value)}`, DIM)}`)
@@ -26,14 +22,24 @@ export function createTextLines({ isColored }: { readonly isColored: boolean }):
   };
 }
 
+/** Colors a text by the code of a terminal, if colors are wanted. */
+export function painter(isColored: boolean): (text: string, code: string) => string {
+  return (text, code) => (isColored ? `${ESCAPE}[${code}m${text}${ESCAPE}[0m` : text);
+}
+
+/** The code of a level's color. */
+export function levelColor(level: string): string {
+  return COLORS[level] ?? PLAIN;
+}
+
 /** A fact's value, quoted only if it would be ambiguous otherwise. */
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   const isPlain = typeof value === "string" && /^[^\s"=]+$/.test(value);
   return visible(isPlain ? value : (JSON.stringify(value) ?? ""));
 }
 
 /** Escapes what would end the line or steer a terminal, because names and reasons may be an outsider's. */
-function visible(text: string): string {
+export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
@@ -42,7 +48,7 @@ const UNSEEN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const ESCAPE = String.fromCharCode(27);
 const PLAIN = "0";
-const DIM = "2";
+export const DIM = "2";
 const COLORS: Readonly<Record<string, string>> = {
   ERROR: "31",
   WARN: "33",

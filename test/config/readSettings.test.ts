@@ -108,13 +108,14 @@ describe("without any options", () => {
     });
   });
 
-  it("the log is text on a terminal, in color unless NO_COLOR is set", () => {
+  it("the log has lines for a terminal on one, in color unless NO_COLOR is set", () => {
     expect(settings({ isTerminal: true }).logging).toEqual({
       level: "INFO",
       moduleLevels: {},
-      format: "text",
+      format: "terminal",
       isColored: true,
     });
+    expect(settings({ isTerminal: true, options: ["logging-format=text"] }).logging.format).toBe("text");
     expect(settings({ isTerminal: true, environment: { NO_COLOR: "1" } }).logging.isColored).toBe(false);
     expect(settings({ isTerminal: true, options: ["logging-format=json"] }).logging.format).toBe("json");
     expect(settings({ options: ["logging-format=text", "color-enabled=true"] }).logging).toMatchObject({

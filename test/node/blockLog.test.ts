@@ -5,6 +5,7 @@ import { createCandidate } from "../../src/ibft/candidate.ts";
 import { createBlockLog } from "../../src/node/blockLog.ts";
 import { type Facts, silentLogger } from "../../src/observability/logger.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { decodeExtraData, encodeExtraData } from "../../src/types/extraData.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -78,4 +79,46 @@ it("logs of each block who built it, its round, how full it is and how long it t
     { blocks: 4, head: 0n, message: "blocks removed" },
   ]);
   expect(await readSample(metrics, "bft_decision_seconds_sum")).toBeCloseTo(0.59);
+});
+
+it("tells a person who looks on of blocks in which something happened, and of one in ten", async () => {
+  const clock = createHandClock(1_800_000_000_000);
+  const { chain } = await aChain({ genesis: readFileSync(DEV_GENESIS_FILE, "utf8"), clock });
+  const told: Record<"info" | "debug", string[]> = { info: [], debug: [] };
+  const log = createBlockLog({
+    clock,
+    self: addressOfPrivateKey(DEV_VALIDATOR_KEY),
+    pending: () => 0,
+    isCalm: true,
+    logger: {
+      ...silentLogger,
+      isEnabled: () => true,
+      info: (_, message) => void told.info.push(message),
+      debug: (_, message) => void told.debug.push(message),
+    },
+  });
+  const { header, ...rest } = chain.head;
+  const show = (number: bigint, change: { round?: number; transactions?: number } = {}): void => {
+    const extra = decodeExtraData(header.extraData);
+    if (!extra.ok) throw new Error(extra.error.message);
+    const extraData = encodeExtraData({ ...extra.value, round: change.round ?? 0 });
+    const transactions = Array.from({ length: change.transactions ?? 0 }, () => aTransaction());
+    const head = {
+      ...rest,
+      header: { ...header, number, extraData },
+      transactions,
+      receipts: [],
+      ommers: [],
+      size: 0,
+    };
+    log.headChanged({ head, added: [head], removed: [] });
+  };
+  for (let number = 1n; number <= 20n; number++) show(number);
+  show(21n, { transactions: 1 });
+  show(22n, { round: 1 });
+  log.started(23n);
+  clock.advanceBy(600);
+  show(23n);
+  expect(told.info).toEqual(["#10", "#20", "#21", "#22", "#23"].map((number) => `Imported ${number}`));
+  expect(told.debug).toHaveLength(18);
 });

@@ -148,13 +148,15 @@ export const GENERAL_OPTIONS = {
     type: choiceType(["AUTO", "TEXT", "JSON"]),
     default: "AUTO",
     group: "Logging",
-    help: "TEXT for people, JSON for programs; AUTO means TEXT on a terminal. LOGGER=Json and LOGGER=Console do the same.",
+    help:
+      "TEXT for people, JSON for programs. AUTO means JSON, or on a terminal short lines that fit it, with blocks in which " +
+      "nothing happened told once in ten. LOGGER=Json and LOGGER=Console do the same as JSON and TEXT.",
   }),
   "color-enabled": option({
     type: switchType,
     default: undefined,
     defaultText: "on a terminal, unless NO_COLOR is set",
     group: "Logging",
-    help: "Color log lines in TEXT format.",
+    help: "Color log lines that are not JSON.",
   }),
 } as const;
