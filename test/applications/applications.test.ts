@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { IS_THOROUGH } from "../thorough.ts";
 import { bridgeTests } from "./bridge.ts";
+import { conservationTests } from "./conservation.ts";
 import { type Deployment, deployApplications } from "./deployment.ts";
 import { eventTests } from "./events.ts";
 import { exchangeTests } from "./exchange.ts";
@@ -19,8 +20,6 @@ let deployment: Deployment;
 
 beforeAll(async () => {
   const networks = await (IS_THOROUGH ? startFourValidators() : startOneNode());
-  console.timeEnd("n");
-  console.time("w");
   deployment = await deployApplications(networks);
 }, 120_000);
 
@@ -36,3 +35,4 @@ stakingTests(() => deployment);
 lockerTests(() => deployment);
 
 eventTests(() => deployment);
+conservationTests(() => deployment);
