@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- transfers burst validatorBurst token reads mixed hostile start execution validators logs attacks worst
+ * `npm run bench [-- transfers burst validatorBurst token swap stake reads mixed hostile start execution validators logs attacks worst
  * holds blockHolds churn sync propagation mesh disk footprint backup access] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
@@ -37,6 +37,8 @@ const PARTS = [
   "burst",
   "validatorBurst",
   "token",
+  "swap",
+  "stake",
   "reads",
   "mixed",
   "hostile",
@@ -98,7 +100,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
 /** More than either node can process, so that the sender never runs out. */
-const SIGNED_PER_SECOND = { transfers: 14_000, token: 9000 };
+const SIGNED_PER_SECOND = { transfers: 14_000, token: 9000, swap: 5000, stake: 7000 };
 /** Of each of forty measurements per node. */
 const SECONDS_OF_READS = 1.2;
 
@@ -107,6 +109,8 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   burst: () => measureBursts(seconds),
   validatorBurst: () => measureValidatorBursts(seconds),
   token: () => throughput("token"),
+  swap: () => throughput("swap"),
+  stake: () => throughput("stake"),
   reads,
   mixed,
   hostile,

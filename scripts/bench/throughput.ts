@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
+import { stakeWorkload, swapWorkload } from "./applicationWorkloads.ts";
 import { type SeenBlock, watchBlocks } from "./blockWatch.ts";
 import type { Contender } from "./contenders.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
@@ -36,6 +37,14 @@ export interface ThroughputResult {
 const BACKLOG_SECONDS = 2;
 const LEAST_BACKLOG = 12_000;
 
+const WORKLOADS: Readonly<Record<WorkloadKind, (count: number, firstNonces: readonly number[]) => Workload>> =
+  {
+    transfers: transferWorkload,
+    token: tokenWorkload,
+    swap: swapWorkload,
+    stake: stakeWorkload,
+  };
+
 /** Sends a workload from another process for some seconds and waits until every receipt can be read. */
 export async function measureThroughput(
   contender: Contender,
@@ -48,8 +57,7 @@ export async function measureThroughput(
   const nonces = await client.batch<string>(
     senderAddresses().map((address) => ["eth_getTransactionCount", [address, "latest"]] as const),
   );
-  const build = kind === "transfers" ? transferWorkload : tokenWorkload;
-  const workload = build(seconds * (ratePerSecond ?? signedPerSecond), nonces.map(Number));
+  const workload = WORKLOADS[kind](seconds * (ratePerSecond ?? signedPerSecond), nonces.map(Number));
   await setUp(client, workload);
 
   const blocks: SeenBlock[] = [];
@@ -88,15 +96,17 @@ export async function measureThroughput(
   };
 }
 
+/** Sends everything first, and then waits for each receipt: most of it fits in one block. */
 async function setUp(client: RpcClient, workload: Workload): Promise<void> {
-  for (const raw of workload.setUp) {
-    const hash = await client.call<string>("eth_sendRawTransaction", [raw]);
+  const hashes: string[] = [];
+  for (const raw of workload.setUp) hashes.push(await client.call<string>("eth_sendRawTransaction", [raw]));
+  for (const hash of hashes) {
     let receipt: { status: string } | null = null;
     while (receipt === null) {
       await new Promise((resolve) => setTimeout(resolve, 50));
       receipt = await client.call<{ status: string } | null>("eth_getTransactionReceipt", [hash]);
     }
-    if (receipt.status !== "0x1") throw new Error("the deployment failed");
+    if (receipt.status !== "0x1") throw new Error("a transaction of the set-up failed");
   }
 }
 

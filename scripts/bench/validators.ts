@@ -15,17 +15,18 @@ export interface ValidatorsOrder {
 }
 
 const VALIDATORS = 4;
-const KINDS: readonly WorkloadKind[] = ["transfers", "token"];
+type Kind = Extract<WorkloadKind, "transfers" | "token">;
+const KINDS: readonly Kind[] = ["transfers", "token"];
 const GENTLE_RATE = 1000;
 const IDLE_SECONDS = 30;
 /** The first load of a kind runs uncompiled code, so it is reported separately. */
 const WARM_UP_SECONDS = 8;
 /** More than they can process. */
-const SIGNED_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 6000, token: 3000 };
-const SIGNED_ALONE_PER_SECOND: Readonly<Record<WorkloadKind, number>> = { transfers: 14_000, token: 9000 };
+const SIGNED_PER_SECOND: Readonly<Record<Kind, number>> = { transfers: 6000, token: 3000 };
+const SIGNED_ALONE_PER_SECOND: Readonly<Record<Kind, number>> = { transfers: 14_000, token: 9000 };
 
 export async function measureValidators({ seconds, rate }: ValidatorsOrder): Promise<void> {
-  const alone = new Map<WorkloadKind, ThroughputResult>();
+  const alone = new Map<Kind, ThroughputResult>();
   if (rate === undefined) for (const kind of KINDS) alone.set(kind, await measureAlone(kind, seconds));
   const network = await startValidators(VALIDATORS);
   try {
@@ -57,7 +58,7 @@ async function measureIdle(network: ValidatorProcesses, seconds: number): Promis
   console.log(`resident memory: ${network.nodes.map((node) => Math.round(node.residentMb())).join(" ")} MB`);
 }
 
-async function warmUp(network: ValidatorProcesses, kind: WorkloadKind): Promise<void> {
+async function warmUp(network: ValidatorProcesses, kind: Kind): Promise<void> {
   const [first] = network.nodes;
   if (first === undefined) throw new Error("no validator");
   const since = Date.now();
@@ -70,7 +71,7 @@ async function warmUp(network: ValidatorProcesses, kind: WorkloadKind): Promise<
 
 async function measureLoad(
   network: ValidatorProcesses,
-  kind: WorkloadKind,
+  kind: Kind,
   { seconds, rate, alone }: ValidatorsOrder & { readonly alone: number | undefined },
 ): Promise<void> {
   const [first] = network.nodes;
@@ -102,7 +103,7 @@ function printSpacing(blocks: readonly LoggedBlock[]): void {
   );
 }
 
-async function measureAlone(kind: WorkloadKind, seconds: number): Promise<ThroughputResult> {
+async function measureAlone(kind: Kind, seconds: number): Promise<ThroughputResult> {
   const contender = await startIbex();
   try {
     return await measureThroughput(contender, kind, seconds, SIGNED_ALONE_PER_SECOND[kind]);

@@ -8,7 +8,7 @@ import { sign } from "../../src/primitives/secp256k1.ts";
 import { ACCOUNT_MNEMONIC } from "./contenders.ts";
 import { compileToken } from "./token.ts";
 
-export type WorkloadKind = "transfers" | "token";
+export type WorkloadKind = "transfers" | "token" | "swap" | "stake";
 
 export const BATCH_SIZE = 100;
 const SENDERS = 10;
@@ -77,7 +77,12 @@ function recipient(index: number): Hex {
   return pad(numberToHex(0x1000_0000 + (index % RECIPIENTS) * 7919), { size: 20 });
 }
 
-function presign(count: number, firstNonces: readonly number[], draft: (index: number) => Draft): Buffer[] {
+/** JSON-RPC batches of signed transactions, each batch of one sender. */
+export function presign(
+  count: number,
+  firstNonces: readonly number[],
+  draft: (index: number) => Draft,
+): Buffer[] {
   const nonces = [...firstNonces];
   const bodies: Buffer[] = [];
   for (let start = 0; start < count; start += BATCH_SIZE) {
