@@ -1,5 +1,5 @@
 import mainnet from "../../genesis/mainnet.json" with { type: "json" };
-import { startNodeProcess } from "../cluster/nodeProcess.ts";
+import { type NodeProcess, startNodeProcess } from "../cluster/nodeProcess.ts";
 import { CHAIN_ID, prepareNetwork } from "../cluster/validatorNetwork.ts";
 import { type ChainClient, createChainClient } from "./chainClient.ts";
 import { createUsage } from "./usage.ts";
@@ -18,7 +18,11 @@ const MIN_GAS_PRICE_WEI = 1_000;
 
 /** A development network of one node, at both ends of the bridge. */
 export async function startOneNode(): Promise<Networks> {
-  const node = await startNodeProcess();
+  return networksOn(await startNodeProcess());
+}
+
+/** That node alone, at both ends of the bridge. */
+export function networksOn(node: NodeProcess): Networks {
   const home = createChainClient({ http: node.httpUrl, ws: node.wsUrl }, DEV_CHAIN_ID, createUsage());
   return {
     home,
