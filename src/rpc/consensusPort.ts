@@ -53,6 +53,11 @@ export interface RpcMemberStatus {
   readonly missedTurns: number;
   /** Open connections to the node with that key; undefined when unknown. */
   readonly connections: number | undefined;
+  /**
+   * How far its clock seemed to be ahead of ours, milliseconds, by each of its last proposals, the oldest first: their timestamps
+   * are whole seconds, so half a second means nothing, and a slow link looks like a clock that is behind.
+   */
+  readonly clockAheadMs: readonly number[];
   readonly lastHeard:
     | {
         readonly atMs: number;

@@ -17,7 +17,7 @@ function aStart({ shouldListen = true, hasOtherNodeKey = false, votedAt = 0n } =
   let connected: readonly Address[] = [];
   let asks = 0;
   const members = [SELF, ...OTHERS].map((address) => ({
-    ...{ address, lastHeard: undefined, isPresent: false, missedTurns: 0 },
+    ...{ address, lastHeard: undefined, isPresent: false, missedTurns: 0, clockAheadMs: [] },
   }));
   const rules = toyRules(SELF, schedule);
   listenFirst(

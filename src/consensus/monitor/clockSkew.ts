@@ -19,6 +19,8 @@ export interface ClockSkew {
   heard(message: Authored, atMs: number): SkewReport | undefined;
   /** Keeps measurements of these validators only. */
   setValidators(validators: readonly Address[]): void;
+  /** How far its clock seemed to be ahead of ours, milliseconds, by each of its last proposals, the oldest first. */
+  measuredOf(validator: Address): readonly number[];
 }
 
 export interface SkewReport {
@@ -99,6 +101,7 @@ export function createClockSkew(self: Address): ClockSkew {
       for (const key of measured.keys()) if (!keys.has(key)) measured.delete(key);
       for (const key of reported.keys()) if (key !== OURS && !keys.has(key)) reported.delete(key);
     },
+    measuredOf: (validator) => measured.get(toKey(validator))?.aheadMs ?? [],
   };
 }
 

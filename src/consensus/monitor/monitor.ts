@@ -8,12 +8,12 @@ import type { Clock, Timer } from "../../primitives/clock.ts";
 import type { KeyNotice } from "../router/keyNotice.ts";
 import { createClockSkew } from "./clockSkew.ts";
 import { describeFailedRound } from "./failedRound.ts";
-import { createLiveness, type Member } from "./liveness.ts";
+import { createLiveness } from "./liveness.ts";
 import { logRound } from "./roundLog.ts";
 import { createSharedKeyLog } from "./sharedKeys.ts";
 import { createSilenceLog } from "./silence.ts";
 import { describeStall } from "./stall.ts";
-import type { ConsensusStatus } from "./status.ts";
+import type { ConsensusStatus, ObservedMember } from "./status.ts";
 import { logValidatorVotes } from "./validatorSetLog.ts";
 
 /**
@@ -27,7 +27,7 @@ export interface Monitor {
   stepped(before: State, after: State, input: Input): void;
   /** To be called for each notice that two nodes run with one key. */
   heardNotice(notice: KeyNotice): void;
-  members(): readonly Member[];
+  members(): readonly ObservedMember[];
   /** Stops logging. */
   end(): void;
 }
@@ -90,7 +90,8 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
       logRound(logger, { self: rules.self, before, after });
     },
     heardNotice: (notice) => sharedKeys.heard(notice, clock.nowMs()),
-    members: liveness.members,
+    members: () =>
+      liveness.members().map((member) => ({ ...member, clockAheadMs: skew.measuredOf(member.address) })),
     end() {
       hasEnded = true;
       stall.end();

@@ -35,7 +35,12 @@ export interface ConsensusStatus {
   readonly votes: VotesStatus;
 }
 
-export interface MemberStatus extends Member {
+export interface ObservedMember extends Member {
+  /** How far its clock seemed to be ahead by each of its last proposals (clockSkew.ts). */
+  readonly clockAheadMs: readonly number[];
+}
+
+export interface MemberStatus extends ObservedMember {
   /** Number of connections to the node with that key; undefined where it is not known. */
   readonly connections: number | undefined;
 }
@@ -98,7 +103,7 @@ export interface RoundStatus {
 export interface StatusParts {
   readonly rules: Pick<Rules, "self" | "schedule">;
   readonly isFailed: boolean;
-  readonly members: readonly Member[];
+  readonly members: readonly ObservedMember[];
   /** Addresses of the connected nodes; undefined where they are not known. */
   readonly connected: readonly Address[] | undefined;
   readonly pauseCause?: (() => string) | undefined;

@@ -31,6 +31,7 @@ function aRun(validators: readonly Address[] = VALIDATORS) {
       for (let turn = 0; turn < turns; turn++)
         for (const author of validators) if (author !== SELF) run.hear(author, aheadMs(author));
     },
+    measuredOf: skew.measuredOf,
     said: () => run.news.map(({ level, message }) => `${level}: ${message}`),
   };
   return run;
@@ -55,6 +56,13 @@ function aProposal(
 }
 
 describe("clocks that differ", () => {
+  it("are measured by the last three proposals of each validator", () => {
+    const run = aRun();
+    for (const aheadMs of [900, 20, -40, 310]) run.hear(BOB, aheadMs);
+    expect(run.measuredOf(BOB)).toEqual([20, -40, 310]);
+    expect(run.measuredOf(CAROL)).toEqual([]);
+  });
+
   it("are reported after three proposals, with the smallest difference: one that is ahead", () => {
     const run = aRun();
     run.hearInTurn(2, (author) => (author === CAROL ? 2_400 : -30));

@@ -30,12 +30,13 @@ const STATUS: RpcConsensusStatus = {
   },
   silence: undefined,
   members: [
-    { address: a, isPresent: true, missedTurns: 0, connections: 0, lastHeard: undefined },
+    { address: a, isPresent: true, missedTurns: 0, connections: 0, clockAheadMs: [], lastHeard: undefined },
     {
       address: b,
       isPresent: true,
       missedTurns: 0,
       connections: 1,
+      clockAheadMs: [-12.4, 480],
       lastHeard: { atMs: NOW_MS - 400, kind: "roundChange", height: 81n, round: 2 },
     },
     {
@@ -43,6 +44,7 @@ const STATUS: RpcConsensusStatus = {
       isPresent: false,
       missedTurns: 17,
       connections: undefined,
+      clockAheadMs: [],
       lastHeard: { atMs: NOW_MS - 840_000, kind: "block", height: 20n, round: undefined },
     },
   ],
@@ -95,6 +97,7 @@ describe("ibft_status", () => {
           isHeard: true,
           peers: null,
           missedTurns: "0x0",
+          clockAheadMs: null,
           lastHeard: null,
         },
         {
@@ -104,6 +107,7 @@ describe("ibft_status", () => {
           isHeard: true,
           peers: "0x1",
           missedTurns: "0x0",
+          clockAheadMs: [-12, 480],
           lastHeard: { agoMs: 400, kind: "roundChange", height: "0x51", round: "0x2" },
         },
         {
@@ -113,6 +117,7 @@ describe("ibft_status", () => {
           isHeard: false,
           peers: null,
           missedTurns: "0x11",
+          clockAheadMs: [],
           lastHeard: { agoMs: 840_000, kind: "block", height: "0x14", round: null },
         },
       ],

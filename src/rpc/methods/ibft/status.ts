@@ -87,7 +87,7 @@ const PROPOSED: ReadonlySet<string> = new Set([
 ]);
 
 function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus, nowMs: number): Json {
-  const { address, isPresent, missedTurns, connections, lastHeard } = member;
+  const { address, isPresent, missedTurns, connections, lastHeard, clockAheadMs } = member;
   const isSelf = equalBytes(address, self);
   return {
     address: toHex(address),
@@ -96,6 +96,7 @@ function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus
     isHeard: round === undefined ? null : isPresent,
     peers: isSelf ? null : quantityOrNull(connections),
     missedTurns: toQuantity(missedTurns),
+    clockAheadMs: isSelf ? null : clockAheadMs.map(Math.round),
     lastHeard:
       lastHeard === undefined
         ? null
