@@ -12,17 +12,19 @@ import type { TxPool } from "../txpool/txPool.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
+import { createNodeFacts } from "./status/nodeFacts.ts";
 import { createTraceFolder } from "./traceFolder.ts";
 
 /** Creates the ports through which JSON-RPC methods use the node. `services` tells which servers are open. */
 export function createRpcPorts(
   { settings, logger, clock, metrics }: OpenContext,
-  { validator, world, directory }: Stores,
+  { directory, validator, world }: Stores,
   chainAndPool: ChainAndPool,
-  { engine, peering, pauseReasons, peerToPeer }: Conductors,
+  conductors: Conductors,
   services: () => ServiceEndpoints,
 ): RpcPorts {
   const { chain, permissions, simulator, tracer, logs, recoverSenders, accountIndex } = chainAndPool;
+  const { engine, peering, pauseReasons, peerToPeer } = conductors;
   const { pool } = chainAndPool.pool;
   const spec = settings.chainSpec;
   return {
@@ -68,6 +70,7 @@ export function createRpcPorts(
       logger: logger.child("chain"),
     }),
     badBlocks: chain.badBlocks,
+    nodeFacts: createNodeFacts(settings, directory, conductors),
     collectMetrics: () => metrics?.collect(),
     changeLogLevel: logger.changeLevel,
   };

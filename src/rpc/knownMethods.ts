@@ -62,6 +62,7 @@ export const OWN_METHODS = [
   "eth_getRawTransactionByHash",
   "eth_simulateV1",
   "explorer_getIndexStatus",
+  "explorer_getNodeStatus",
   "explorer_getToken",
   "explorer_getTokenHolders",
   "explorer_getTokenTransfers",

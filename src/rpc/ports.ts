@@ -22,6 +22,7 @@ import type { RpcConsensusStatus } from "./consensusPort.ts";
 import type { FeeHistoryReader } from "./fees/feeHistory.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./fees/gasPriceOracle.ts";
 import type { Filters } from "./filters/filters.ts";
+import type { NodeFacts } from "./nodeFacts.ts";
 
 /** What the methods need from the node, which passes it in when it assembles the parts. */
 export interface RpcPorts {
@@ -59,6 +60,8 @@ export interface RpcPorts {
   onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
   /** Blocks and proposals rejected as invalid since the start, oldest first. */
   badBlocks(): readonly NamedBlock[];
+  /** The machine and the peers, as operators see them. */
+  nodeFacts(): Promise<NodeFacts>;
   /** The current value of every metric; undefined when metrics are disabled. */
   collectMetrics(): Promise<readonly MetricFamily[]> | undefined;
   readonly mining: RpcMining;

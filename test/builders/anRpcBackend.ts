@@ -75,6 +75,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
     isMining: () => true,
     isPausedByDisk: () => false,
     badBlocks: () => [],
+    nodeFacts: () => Promise.reject(new Error("this test has no machine")),
     collectMetrics: () => undefined,
     mining: aMiner(),
     history: {

@@ -12,6 +12,7 @@ import { declarePoolMetrics } from "../../txpool/poolMetrics.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
 import type { CallerAccess } from "../callerAccess.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
+import { createDiskUse } from "../diskUse.ts";
 import { nameOption } from "../rpcServers.ts";
 import { declareAccountIndexMetrics } from "./accountIndexMetrics.ts";
 import { declareDiskMetrics } from "./diskMetrics.ts";
@@ -99,7 +100,7 @@ function declareAll(metrics: Metrics, parts: MeteringParts): () => void {
   });
   declarePoolMetrics(metrics, pool, settings.pool);
   declareExecutorMetrics(metrics, { computation: parts.simulator, transactions: parts.recovery });
-  declareDiskMetrics(metrics, { dataPath: directory.path, chain: directory.chain });
+  declareDiskMetrics(metrics, createDiskUse(directory));
   if (parts.accountIndex !== undefined) declareAccountIndexMetrics(metrics, parts.accountIndex);
   return declareProcessMetrics(metrics, {
     version: settings.clientVersion,

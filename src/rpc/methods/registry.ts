@@ -75,6 +75,7 @@ import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ethSimulateV1 } from "./eth/simulateV1.ts";
 import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
+import { explorerGetNodeStatus } from "./explorer/getNodeStatus.ts";
 import { explorerGetToken } from "./explorer/getToken.ts";
 import { explorerGetTransactionsOf } from "./explorer/getTransactionsOf.ts";
 import { explorerGetTokenHolders, explorerGetTokensOf } from "./explorer/holdings.ts";
@@ -257,6 +258,7 @@ export const METHODS: readonly RpcMethod[] = [
   web3ClientVersion,
   web3Sha3,
   explorerGetIndexStatus,
+  explorerGetNodeStatus,
   explorerGetToken,
   explorerGetTransactionsOf,
   explorerGetTokenHolders,

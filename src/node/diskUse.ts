@@ -1,0 +1,42 @@
+import { durationClock } from "../primitives/clock.ts";
+import { freeBytesOf } from "../storage/diskGuard.ts";
+import { bytesInFolder } from "../storage/folderBytes.ts";
+
+export interface DiskUse {
+  /** Free on the disk of the data folder; undefined when the system does not say. */
+  readonly freeBytes: number | undefined;
+  /** Of the chain's database files. */
+  readonly databaseBytes: number;
+}
+
+export type ReadDiskUse = () => Promise<DiskUse>;
+
+/** Bounds how often sizes are read, because a large database has thousands of files. */
+const REFRESH_MS = 30_000;
+
+/** What the data folder takes, half a minute old at most. */
+export function createDiskUse({
+  path,
+  chain,
+}: {
+  readonly path: string;
+  readonly chain: string;
+}): ReadDiskUse {
+  let use: Promise<DiskUse> | undefined;
+  let readAtMs = 0;
+  return () => {
+    const nowMs = durationClock.nowMs();
+    if (use !== undefined && nowMs - readAtMs < REFRESH_MS) return use;
+    readAtMs = nowMs;
+    const reading = read(path, chain);
+    use = reading;
+    reading.catch(() => {
+      use = undefined;
+    });
+    return reading;
+  };
+}
+
+async function read(path: string, chain: string): Promise<DiskUse> {
+  return { freeBytes: await freeBytesOf(path), databaseBytes: await bytesInFolder(chain) };
+}

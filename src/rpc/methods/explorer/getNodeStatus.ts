@@ -1,0 +1,74 @@
+import { forkAt } from "../../../chainspec/forks.ts";
+import { parametersAt } from "../../../chainspec/ibftParameters.ts";
+import { toHex } from "../../../primitives/hex.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import { defineMethod, type Json } from "../../method.ts";
+import type { ConnectedPeer, NodeFacts } from "../../nodeFacts.ts";
+import { OBJECT } from "../../schemas.ts";
+
+/** Peers of one answer, validators first. */
+const MOST_PEERS = 100;
+/** Characters of the name that a peer gives its program. */
+const NAME_LENGTH = 64;
+
+/** For pages that anybody may see: nothing secret, no path, and no address where a peer is reached. */
+export const explorerGetNodeStatus = defineMethod({
+  name: "explorer_getNodeStatus",
+  namespace: "EXPLORER",
+  summary: "The node's version and chain, its peers' programs, and what it takes of its machine.",
+  parameters: [],
+  result: { name: "status", schema: OBJECT },
+  ports: ["chain", "spec", "settings", "nodeFacts"],
+  async run(_, { backend: { chain, spec, settings, nodeFacts } }) {
+    const facts = await nodeFacts();
+    const { number, timestamp } = chain.head.header;
+    return {
+      version: settings.clientVersion,
+      chainId: toQuantity(spec.chainId),
+      networkId: toQuantity(settings.networkId),
+      genesisHash: toHex(chain.genesis.hash),
+      fork: forkAt(spec.forks, number, timestamp),
+      blockPeriodSeconds: toQuantity(parametersAt(spec.ibft, number + 1n).blockPeriodSeconds),
+      requestTimeoutSeconds: toQuantity(spec.ibft.requestTimeoutSeconds),
+      startedAt: toQuantity(Math.floor(facts.startedAtMs / 1000)),
+      isInSync: facts.isInSync,
+      pauses: facts.pauses,
+      ...showPeers(facts),
+      ...showMachine(facts),
+    };
+  },
+});
+
+function showPeers({ peers, maxPeers }: NodeFacts): Readonly<Record<string, Json>> {
+  if (peers === undefined) return { peerCount: null, maxPeers: toQuantity(maxPeers), peers: null };
+  const validatorsFirst = peers.toSorted((a, b) => rankOf(a) - rankOf(b));
+  return {
+    peerCount: toQuantity(peers.length),
+    maxPeers: toQuantity(maxPeers),
+    peers: validatorsFirst.slice(0, MOST_PEERS).map(({ clientId, isInbound, validator }) => ({
+      client: clientId.slice(0, NAME_LENGTH),
+      isInbound,
+      validator: validator === undefined ? null : toHex(validator),
+    })),
+  };
+}
+
+function rankOf({ validator }: ConnectedPeer): number {
+  return validator === undefined ? 1 : 0;
+}
+
+function showMachine({ disk, memory, openFiles }: NodeFacts): Readonly<Record<string, Json>> {
+  return {
+    disk: {
+      freeBytes: quantityOrNull(disk.freeBytes),
+      reserveBytes: toQuantity(disk.reserveBytes),
+      databaseBytes: toQuantity(disk.databaseBytes),
+    },
+    memory: { residentBytes: toQuantity(memory.residentBytes), limitBytes: toQuantity(memory.limitBytes) },
+    openFiles: { open: quantityOrNull(openFiles.open), limit: quantityOrNull(openFiles.limit) },
+  };
+}
+
+function quantityOrNull(value: number | undefined): string | null {
+  return value === undefined ? null : toQuantity(value);
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { toHex } from "../../../src/primitives/hex.ts";
+import { explorerGetNodeStatus } from "../../../src/rpc/methods/explorer/getNodeStatus.ts";
+import type { NodeFacts } from "../../../src/rpc/nodeFacts.ts";
+import { aChainSpec, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { chainOf } from "../../builders/recordedChain.ts";
+import { toyAddress } from "../../builders/toyChain.ts";
+import { requesterFor } from "../requester.ts";
+
+const FACTS: NodeFacts = {
+  startedAtMs: 1_700_000_000_900,
+  pauses: ["catchingUp"],
+  isInSync: false,
+  peers: [],
+  maxPeers: 25,
+  disk: { freeBytes: 1_000, reserveBytes: 512, databaseBytes: 80 },
+  memory: { residentBytes: 7, limitBytes: 9 },
+  openFiles: { open: undefined, limit: undefined },
+};
+
+function ask(facts: Partial<NodeFacts> = {}): Promise<unknown> {
+  const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1 })]);
+  const ports = {
+    chain,
+    spec: aChainSpec(chain, { chainId: 7171n, fork: "london" }),
+    settings: RPC_SETTINGS,
+    nodeFacts: async () => ({ ...FACTS, ...facts }),
+  };
+  return requesterFor([explorerGetNodeStatus], ports)("explorer_getNodeStatus");
+}
+
+describe("explorer_getNodeStatus", () => {
+  it("tells the version, the chain, and what the node takes of its machine", async () => {
+    expect(await ask()).toMatchObject({
+      version: "ibex/test",
+      chainId: "0x1c03",
+      networkId: "0x539",
+      fork: "london",
+      blockPeriodSeconds: "0x1",
+      requestTimeoutSeconds: "0xa",
+      startedAt: "0x6553f100",
+      isInSync: false,
+      pauses: ["catchingUp"],
+      peerCount: "0x0",
+      maxPeers: "0x19",
+      peers: [],
+      disk: { freeBytes: "0x3e8", reserveBytes: "0x200", databaseBytes: "0x50" },
+      memory: { residentBytes: "0x7", limitBytes: "0x9" },
+      openFiles: { open: null, limit: null },
+    });
+  });
+
+  it("shows a hundred peers, validators first, and 64 characters of what each says it is", async () => {
+    const outsider = { clientId: "x".repeat(1_000), isInbound: true, validator: undefined };
+    const validator = { clientId: "ibex", isInbound: false, validator: toyAddress(1) };
+    const status = await ask({ peers: [...Array.from({ length: 150 }, () => outsider), validator] });
+    const { peers, peerCount } = status as { peers: readonly { client: string }[]; peerCount: string };
+    expect(peerCount).toBe("0x97");
+    expect(peers).toHaveLength(100);
+    expect(peers[0]).toEqual({ client: "ibex", isInbound: false, validator: toHex(toyAddress(1)) });
+    expect(peers[1]?.client).toBe("x".repeat(64));
+  });
+
+  it("has no peers where peer-to-peer is off", async () => {
+    expect(await ask({ peers: undefined })).toMatchObject({ peerCount: null, peers: null });
+  });
+});
