@@ -13,7 +13,7 @@ export const UNREAD_BYTES = 64 * 1024 * 1024;
 
 /**
  * What one remote host may ask for, in units of the cost of a plain read (offer.ts): at once, and again each second. A page
- * takes 5 to 80 units, and the newest block about 3 each second.
+ * takes up to 160 units, and 10 to 20 each second where there is a block a second.
  */
 export const HOST_BURST = 1_500;
 export const HOST_PER_SECOND = 150;

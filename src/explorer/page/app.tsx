@@ -10,6 +10,7 @@ import { AccountView } from "./views/account.tsx";
 import { BlockView } from "./views/block.tsx";
 import { BlocksView } from "./views/blocks.tsx";
 import { Home } from "./views/home.tsx";
+import { NetworkView } from "./views/network.tsx";
 import { NotFound } from "./views/notFound.tsx";
 import { SearchView } from "./views/search.tsx";
 import { TransactionView } from "./views/transaction.tsx";
@@ -30,6 +31,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   address: { title: "Account", component: AccountView },
   block: { title: "Block", component: BlockView },
   blocks: { title: "Blocks", component: BlocksView },
+  network: { title: "Network", component: NetworkView },
   search: { title: "Search", component: SearchView },
   tx: { title: "Transaction", component: TransactionView },
 };
@@ -37,6 +39,7 @@ const VIEWS: Readonly<Record<string, View>> = {
 const NAVIGATION = [
   { path: "/", name: "Overview" },
   { path: "/blocks", name: "Blocks" },
+  { path: "/network", name: "Network" },
 ];
 
 const NOT_FOUND: View = { title: "Not found", component: NotFound };

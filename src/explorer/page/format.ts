@@ -45,16 +45,16 @@ export function showDuration(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** A timestamp of seconds since 1970 in the visitor's time zone. */
-export function showTime(timestamp: number): string {
-  return FULL_TIME.format(timestamp * 1_000);
-}
-
 export function showBytes(bytes: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];
   const unit = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log(bytes) / Math.log(1024)));
   const amount = bytes / 1024 ** unit;
   return `${amount < 10 && unit > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[unit]}`;
+}
+
+/** A timestamp of seconds since 1970 in the visitor's time zone. */
+export function showTime(timestamp: number): string {
+  return FULL_TIME.format(timestamp * 1_000);
 }
 
 /** Text of the chain: what controls the direction or the screen is shown as such, and what is very long is cut. */

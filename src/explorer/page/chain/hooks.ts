@@ -35,6 +35,18 @@ export function useNow(): number {
   return now;
 }
 
+/** Whether a media query holds, anew when that changes. */
+export function useMedia(query: string): boolean {
+  const [holds, setHolds] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const media = matchMedia(query);
+    const change = (): void => setHolds(media.matches);
+    media.addEventListener("change", change);
+    return () => media.removeEventListener("change", change);
+  }, [query]);
+  return holds;
+}
+
 export function useConnectionState(): ConnectionState {
   const [state, setState] = useState(connection.state);
   useEffect(() => {

@@ -9,6 +9,7 @@ export interface ConsensusStatus {
   readonly round: string | null;
   readonly proposer: string | null;
   readonly phase: string | null;
+  readonly timers: { readonly roundAgeMs: number; readonly roundEndsInMs: number } | null;
   readonly quorum: string;
   readonly validators: readonly {
     readonly address: string;
@@ -16,7 +17,11 @@ export interface ConsensusStatus {
     readonly isProposer: boolean;
     readonly isHeard: boolean | null;
     readonly missedTurns: string;
+    /** Connections of this node to it. */
+    readonly peers: string | null;
     readonly lastHeard: { readonly agoMs: number; readonly kind: string } | null;
+    /** By its last proposals, the oldest first; null for this node. */
+    readonly clockAheadMs: readonly number[] | null;
   }[];
   readonly validatorVotes: {
     readonly needed: string;
@@ -61,10 +66,17 @@ export function turnsOf(
   );
 }
 
-/** The proposers of the rounds before the one that decided. */
-function passedOver(validators: readonly string[], previous: string, round: number): readonly string[] {
+/** Rounds of one block that are counted. Each lasts twice as long as the one before. */
+const MOST_ROUNDS = 100;
+
+/** The proposers of the rounds before the one that decided, the first round's first. */
+export function passedOver(
+  validators: readonly string[],
+  previous: string,
+  round: number,
+): readonly string[] {
   const first = firstProposer(validators, previous);
-  return Array.from({ length: Math.min(round, validators.length) }, (_, passed) => {
+  return Array.from({ length: Math.min(round, MOST_ROUNDS) }, (_, passed) => {
     return validators[(first + passed) % validators.length] ?? "";
   });
 }

@@ -1,0 +1,123 @@
+import { useRef } from "preact/hooks";
+import { call } from "./connection.ts";
+import { type Loaded, useLoaded } from "./hooks.ts";
+import { hexOf, type RoundRow, useRecentBlocks } from "./recentBlocks.ts";
+import { passedOver } from "./validators.ts";
+
+/** A block as consensus made it. */
+export interface DecidedBlock {
+  readonly number: number;
+  readonly hash: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  /** Seconds since the block before; undefined for the first ones. */
+  readonly spacing: number | undefined;
+  readonly proposer: string;
+  readonly round: number;
+  /** Whose rounds ended without it, the first round's first. */
+  readonly lostTurns: readonly string[];
+  readonly vote: RoundRow["vote"];
+  /** Those who decided it, by address. */
+  readonly validators: readonly string[];
+}
+
+/** Blocks that are looked at: as many as one answer of ibft_getRounds has. */
+const LOOKED_AT = 1_000;
+/** Sets of validators that are asked for. Blocks before so many changes of the set are left out. */
+const MOST_SETS = 20;
+
+/** The newest blocks, the newest first, which follow the head. */
+export function useDecidedBlocks(): Loaded<readonly DecidedBlock[]> {
+  const [newest] = useRecentBlocks();
+  const known = useRef<readonly DecidedBlock[]>([]);
+  return useLoaded(async () => {
+    if (newest !== undefined) known.current = await follow(known.current, newest.number);
+    return known.current;
+  }, [newest?.hash]);
+}
+
+/** What is known, and the blocks after it up to the newest; all anew where the chain was rewound, or is far ahead. */
+async function follow(known: readonly DecidedBlock[], newest: number): Promise<readonly DecidedBlock[]> {
+  const [last] = known;
+  const missing = last === undefined ? LOOKED_AT : newest - last.number + 1;
+  // One that is known already shows whether it is the same chain.
+  const count = missing < 1 || missing > LOOKED_AT ? LOOKED_AT : missing;
+  const rows = await call<readonly RoundRow[]>("ibft_getRounds", [hexOf(newest), hexOf(count)]);
+  if (last !== undefined && rows.at(-1)?.hash === last.hash) {
+    const added = await decided(rows.slice(0, -1), last);
+    return [...added, ...known].slice(0, LOOKED_AT);
+  }
+  return last === undefined || count === LOOKED_AT ? decided(rows, undefined) : follow([], newest);
+}
+
+/** Rows, the newest first, which come after `before` if it is given. */
+async function decided(
+  rows: readonly RoundRow[],
+  before: DecidedBlock | undefined,
+): Promise<readonly DecidedBlock[]> {
+  // Nobody proposed the genesis block, and it may be of any time.
+  const proposed = rows.filter(({ number }) => Number(number) > 0);
+  const sets = await setsOf(proposed, before);
+  return proposed.slice(0, sets.length).map((row, index) => {
+    const validators = sets[index] ?? [];
+    const parent = parentOf(proposed[index + 1], before);
+    const timestamp = Number(row.timestamp);
+    const round = Number(row.round);
+    return {
+      number: Number(row.number),
+      hash: row.hash,
+      timestamp,
+      spacing: parent === undefined ? undefined : timestamp - parent.timestamp,
+      proposer: row.proposer,
+      round,
+      lostTurns: lostTurns(Number(row.number), round, validators, parent),
+      vote: row.vote,
+      validators,
+    };
+  });
+}
+
+/** The first validator begins after the genesis block. */
+function lostTurns(
+  number: number,
+  round: number,
+  validators: readonly string[],
+  parent: Pick<DecidedBlock, "proposer"> | undefined,
+): readonly string[] {
+  if (number === 1) return passedOver(validators, "", round);
+  return parent === undefined ? [] : passedOver(validators, parent.proposer, round);
+}
+
+function parentOf(
+  row: RoundRow | undefined,
+  before: DecidedBlock | undefined,
+): Pick<DecidedBlock, "proposer" | "timestamp"> | undefined {
+  return row === undefined ? before : { proposer: row.proposer, timestamp: Number(row.timestamp) };
+}
+
+/**
+ * The validators of each row. A block has one vote at most, so its set is that of the block after it, but for one more or one
+ * fewer: where the count is the same, so is the set.
+ */
+async function setsOf(
+  rows: readonly RoundRow[],
+  before: DecidedBlock | undefined,
+): Promise<readonly (readonly string[])[]> {
+  if (before !== undefined && rows.every((row) => Number(row.validatorCount) === before.validators.length))
+    return rows.map(() => before.validators);
+  const asked: Promise<readonly string[]>[] = [];
+  const sets: Promise<readonly string[]>[] = [];
+  for (const [index, { number, validatorCount }] of rows.entries()) {
+    if (rows[index - 1]?.validatorCount !== validatorCount) {
+      if (asked.length === MOST_SETS) break;
+      asked.push(validatorsOf(number));
+    }
+    sets.push(...asked.slice(-1));
+  }
+  return Promise.all(sets);
+}
+
+async function validatorsOf(number: string): Promise<readonly string[]> {
+  const validators = await call<readonly string[] | null>("ibft_getValidatorsByBlockNumber", [number]);
+  return (validators ?? []).toSorted();
+}

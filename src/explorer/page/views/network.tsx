@@ -1,0 +1,73 @@
+import { call } from "../chain/connection.ts";
+import { type DecidedBlock, useDecidedBlocks } from "../chain/decidedBlocks.ts";
+import { type Loaded, useLoaded, useNow } from "../chain/hooks.ts";
+import type { NodeStatus } from "../chain/nodeStatus.ts";
+import { useRecentBlocks } from "../chain/recentBlocks.ts";
+import type { ConsensusStatus } from "../chain/validators.ts";
+import { Problem } from "../parts/notices.tsx";
+import { Clocks } from "./network/clocks.tsx";
+import { Condition } from "./network/condition.tsx";
+import { LateBlocks } from "./network/lateBlocks.tsx";
+import { Machine, ThisNode } from "./network/machine.tsx";
+import { Peers } from "./network/peers.tsx";
+import { Rounds } from "./network/rounds.tsx";
+import { Spacing } from "./network/spacing.tsx";
+import { ValidatorTable } from "./network/validatorTable.tsx";
+import { Votes } from "./network/votes.tsx";
+
+/** What operators want to know: who takes part, where turns were lost, and how this node and its machine are. */
+export function NetworkView() {
+  const decided = useDecidedBlocks();
+  const status = useStatus<ConsensusStatus>("ibft_status");
+  const node = useStatus<NodeStatus>("explorer_getNodeStatus");
+  const blocks = decided.value ?? [];
+  return (
+    <article class="page">
+      <header>
+        <h1>Network</h1>
+        <p class="muted">{spanOf(blocks)}</p>
+      </header>
+      <Condition blocks={blocks} status={status.value} node={node.value} />
+      {[decided, status, node].map(
+        ({ error }) => error !== undefined && <Problem key={error.message} error={error} />,
+      )}
+      {blocks.length > 0 && (
+        <>
+          <Rounds blocks={blocks} />
+          <ValidatorTable blocks={blocks} status={status.value} />
+          <LateBlocks blocks={blocks} />
+          <Spacing blocks={blocks} node={node.value} />
+        </>
+      )}
+      <div class="columns">
+        {status.value !== undefined && <Votes blocks={blocks} status={status.value} />}
+        {status.value !== undefined && <Clocks status={status.value} />}
+      </div>
+      {node.value !== undefined && (
+        <div class="columns">
+          <ThisNode node={node.value} />
+          <Machine node={node.value} />
+          <Peers node={node.value} />
+        </div>
+      )}
+    </article>
+  );
+}
+
+/** How often the node is asked when no block comes: that is when operators look. */
+const REFRESH_MS = 2_000;
+
+function useStatus<T>(method: string): Loaded<T> {
+  const [newest] = useRecentBlocks();
+  const turn = Math.floor(useNow() / REFRESH_MS);
+  return useLoaded(() => call<T>(method), [newest?.number, turn]);
+}
+
+function spanOf(blocks: readonly DecidedBlock[]): string {
+  const oldest = blocks.at(-1);
+  const [newest] = blocks;
+  if (oldest === undefined || newest === undefined) return "Consensus, and this node.";
+  return blocks.length === 1
+    ? `Consensus on block ${newest.number}, and this node.`
+    : `Consensus on the last ${blocks.length.toLocaleString("en")} blocks, and this node.`;
+}

@@ -1,0 +1,78 @@
+import type { ConsensusStatus } from "../../chain/validators.ts";
+import { AccountLink } from "../../parts/links.tsx";
+import { Panel } from "../../parts/panel.tsx";
+
+/** Half of the axis, seconds. */
+const SPAN = 3;
+/** The node warns from here on (src/consensus/monitor/clockSkew.ts). */
+const AHEAD = 1;
+const BEHIND = -1.5;
+
+interface Measured {
+  readonly address: string;
+  /** Seconds, the oldest first. */
+  readonly ahead: readonly number[];
+}
+
+/** The clocks of the other validators beside this machine's, as far as their proposals tell. */
+export function Clocks({ status }: { readonly status: ConsensusStatus }) {
+  const measured = status.validators.flatMap(({ address, clockAheadMs }) =>
+    clockAheadMs === null || clockAheadMs.length === 0
+      ? []
+      : [{ address, ahead: clockAheadMs.map((milliseconds) => milliseconds / 1_000) }],
+  );
+  return (
+    <Panel title="Clocks" aside="beside this machine's">
+      {measured.length === 0 ? (
+        <p class="muted">
+          {status.validators.length === 1
+            ? "There is no other validator."
+            : "Not known: a validator measures them by the proposals of the others."}
+        </p>
+      ) : (
+        <>
+          <ul class="clocks">
+            {measured.map((one) => (
+              <ClockRow key={one.address} {...one} />
+            ))}
+          </ul>
+          <p class="note after">
+            By the last proposals of each. Timestamps are whole seconds, so half a second means nothing; a
+            slow link looks like a clock that is behind.
+          </p>
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function ClockRow({ address, ahead }: Measured) {
+  const nearest = ahead.reduce((least, one) => (Math.abs(one) < Math.abs(least) ? one : least));
+  const isWrong = nearest >= AHEAD || nearest <= BEHIND;
+  return (
+    <li>
+      <AccountLink address={address} />
+      <span
+        class="clock"
+        aria-hidden="true"
+        style={{ "--from": percentOf(BEHIND), "--to": percentOf(AHEAD) }}
+      >
+        {ahead.map((one, index) => (
+          <span key={index} class={isWrong ? "wrong" : ""} style={{ left: percentOf(one) }} />
+        ))}
+      </span>
+      <span class={isWrong ? "badge bad" : "note"}>{showDifference(nearest)}</span>
+    </li>
+  );
+}
+
+function percentOf(seconds: number): string {
+  const within = Math.max(-SPAN, Math.min(SPAN, seconds));
+  return `${(50 * (within + SPAN)) / SPAN}%`;
+}
+
+function showDifference(seconds: number): string {
+  const size = Math.abs(seconds).toFixed(1);
+  if (size === "0.0") return "alike";
+  return `${size} s ${seconds > 0 ? "ahead" : "behind"}`;
+}

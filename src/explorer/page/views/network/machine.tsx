@@ -1,0 +1,101 @@
+import { call } from "../../chain/connection.ts";
+import { useLoaded, useNow } from "../../chain/hooks.ts";
+import type { IndexStatus, NodeStatus } from "../../chain/nodeStatus.ts";
+import { showBytes, showDuration, showNumber, showPercent, showShortHex, showTime } from "../../format.ts";
+import { Field, Fields } from "../../parts/fields.tsx";
+import { Panel } from "../../parts/panel.tsx";
+
+/** What runs here, and since when. */
+export function ThisNode({ node }: { readonly node: NodeStatus }) {
+  const seconds = useNow() / 1_000 - Number(node.startedAt);
+  return (
+    <Panel title="Versions">
+      <Fields>
+        <Field name="Program">{node.version}</Field>
+        <Field name="Running for">
+          <span title={showTime(Number(node.startedAt))}>{showDuration(seconds)}</span>
+        </Field>
+        <Field name="Fork">{node.fork}</Field>
+        <Field name="Chain, network">
+          {Number(node.chainId)}, {Number(node.networkId)}
+        </Field>
+        <Field name="Genesis">
+          <span class="hex" title={node.genesisHash}>
+            {showShortHex(node.genesisHash, 6)}
+          </span>
+        </Field>
+        <Field name="Block period">{Number(node.blockPeriodSeconds)} s</Field>
+        <Field name="First round">ends after {Number(node.requestTimeoutSeconds)} s</Field>
+      </Fields>
+    </Panel>
+  );
+}
+
+/** Disk, memory and open files. */
+export function Machine({ node: { disk, memory, openFiles } }: { readonly node: NodeStatus }) {
+  const index = useLoaded(() => call<IndexStatus>("explorer_getIndexStatus"), [disk.databaseBytes]);
+  const free = disk.freeBytes === null ? undefined : Number(disk.freeBytes);
+  const reserve = Number(disk.reserveBytes);
+  const resident = Number(memory.residentBytes);
+  const limit = Number(memory.limitBytes);
+  return (
+    <Panel title="Machine">
+      <Fields>
+        <Field name="Disk free">
+          {free === undefined ? "not known" : showBytes(free)}
+          {free !== undefined && reserve > 0 && free < SCARCE * reserve && (
+            <span class={`badge ${free < reserve ? "bad" : "warn"}`}>
+              {free < reserve ? "too little" : "scarce"}
+            </span>
+          )}
+          {reserve > 0 && <span class="note"> no blocks below {showBytes(reserve)}</span>}
+        </Field>
+        <Field name="Database">{showBytes(Number(disk.databaseBytes))}</Field>
+        {index.value !== undefined && (
+          <Field name="Index by address">
+            {showBytes(Number(index.value.bytes))}
+            {index.value.isCatchingUp && (
+              <span class="note">
+                {" "}
+                at block {showNumber(Number(index.value.lastBlock ?? 0))} of{" "}
+                {showNumber(Number(index.value.headBlock))}
+              </span>
+            )}
+          </Field>
+        )}
+        <Field name="Memory">
+          {showBytes(resident)}{" "}
+          <span class="note">
+            {showPercent(resident, limit)} of {showBytes(limit)}
+          </span>
+          <Gauge part={resident} whole={limit} />
+        </Field>
+        {openFiles.open !== null && (
+          <Field name="Open files">
+            {showNumber(Number(openFiles.open))}
+            {openFiles.limit !== null && (
+              <>
+                {" "}
+                <span class="note">of {showNumber(Number(openFiles.limit))}</span>
+                <Gauge part={Number(openFiles.open)} whole={Number(openFiles.limit)} />
+              </>
+            )}
+          </Field>
+        )}
+      </Fields>
+    </Panel>
+  );
+}
+
+/** Times the reserve, below which the node warns. */
+const SCARCE = 4;
+
+/** The numbers beside it say the same. */
+function Gauge({ part, whole }: { readonly part: number; readonly whole: number }) {
+  const percent = whole === 0 ? 0 : Math.min(100, (100 * part) / whole);
+  return (
+    <span class="gauge" aria-hidden="true">
+      <span class={percent > 85 ? "full" : ""} style={{ width: `${percent}%` }} />
+    </span>
+  );
+}

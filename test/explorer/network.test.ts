@@ -1,0 +1,98 @@
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { freePort, killRunning } from "../cluster/nodeProcess.ts";
+import { prepareNetwork } from "../cluster/validatorNetwork.ts";
+import { itIfThorough } from "../thorough.ts";
+import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
+
+describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
+  let browser: Browser | undefined;
+  afterAll(async () => {
+    await browser?.close();
+    killRunning();
+  });
+
+  it("shows a validator alone", async () => {
+    const node = await startExplorerNode();
+    browser ??= await openBrowser();
+    const { page, complaints } = await openPage(browser);
+    onTestFinished(() => page.close());
+    await page.goto(`${node.explorerUrl}/network`);
+    await expect.poll(() => figure(page, "This node")).toBe("validates");
+    await expect.poll(() => figure(page, "Validators heard")).toBe("1 of 1");
+    await page.getByRole("img", { name: /^All \d+ blocks were decided in their first round/ }).waitFor();
+    expect(await page.getByRole("region", { name: "Peers" }).textContent()).toContain("Peer-to-peer is off");
+    expect(await page.getByRole("region", { name: "Versions" }).textContent()).toContain("ibex/v");
+    expect(await page.getByRole("region", { name: "Machine" }).textContent()).toContain("Disk free");
+    expect(await seriousBarriers(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await node.stop();
+  });
+
+  itIfThorough("shows lost turns, silence, votes and clocks of a network", { timeout: 180_000 }, async () => {
+    const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
+    onTestFinished(network.stopAll);
+    const explorerPort = await freePort();
+    const [first, ...others] = network.members;
+    const [away] = others;
+    if (first === undefined || away === undefined) throw new Error("there are four");
+    const options = ["--explorer-enabled=true", `--explorer-port=${explorerPort}`];
+    const [node] = await Promise.all([
+      network.start(first, [], options),
+      ...others.map((each) => network.start(each)),
+    ]);
+    browser ??= await openBrowser();
+    const { page, complaints } = await openPage(browser);
+    onTestFinished(() => page.close());
+    await page.goto(`http://127.0.0.1:${explorerPort}/network`);
+    await expect.poll(() => figure(page, "Validators heard"), { timeout: 60_000 }).toBe("4 of 4");
+    await expect.poll(() => page.locator(".clocks li").count(), { timeout: 60_000 }).toBe(3);
+
+    const candidate = `0x${"be".repeat(20)}`;
+    await node.rpc("ibft_proposeValidatorVote", [candidate, true]);
+    await page.getByText("1 of 3 votes").waitFor({ timeout: 60_000 });
+    await away.node?.stop();
+    const row = page.getByRole("row", { name: new RegExp(shortOf(toHex(away.key.address))) });
+    await row.getByText("silent").waitFor({ timeout: 60_000 });
+    const late = page.getByRole("region", { name: "Blocks that took more than one round" });
+    await late.waitFor({ timeout: 60_000 });
+    expect(await late.locator("tbody tr").first().textContent()).toContain(shortOf(toHex(away.key.address)));
+    const turns = page.getByRole("img", { name: new RegExp(`^${toHex(away.key.address)} proposed`) });
+    expect(await turns.getAttribute("aria-label")).toMatch(/lost [1-9]\d* turns/);
+    expect(await turns.locator(".lost-all").count()).toBeGreaterThan(0);
+
+    for (const [look, colorScheme, width] of LOOKS) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      expect(await seriousBarriers(page), look).toEqual([]);
+      const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      expect(overflow, `${look} scrolls sideways`).toBeLessThanOrEqual(0);
+      if (SCREENSHOTS !== undefined)
+        await page.screenshot({ path: join(SCREENSHOTS, `network-${look}.png`), fullPage: true });
+    }
+    expect(complaints).toEqual([]);
+  });
+});
+
+const LOOKS = [
+  ["light", "light", 1280],
+  ["dark", "dark", 1280],
+  ["phone", "light", 390],
+] as const;
+
+/** Keeps a picture of each look in this folder, for who changes the design. */
+const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
+
+function figure(page: Page, name: string): Promise<string | null> {
+  return page
+    .locator(".figure")
+    .filter({ has: page.getByText(name, { exact: true }) })
+    .locator(".figure-value")
+    .textContent();
+}
+
+function shortOf(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}
