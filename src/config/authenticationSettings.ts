@@ -181,6 +181,8 @@ const CURVES: Readonly<Record<string, string>> = {
 const SMALLEST_RSA_BITS = 2048;
 /** With more bits, a check takes milliseconds. */
 const LARGEST_RSA_BITS = 8192;
+/** With the exponent 1 every text is a signature, and with a large one a check takes milliseconds too. */
+const LARGEST_RSA_EXPONENT = 1n << 64n;
 
 function misfit(
   { asymmetricKeyType, asymmetricKeyDetails }: KeyObject,
@@ -192,11 +194,11 @@ function misfit(
     return isCurve ? undefined : `${algorithm} needs a key on the curve ${curve}`;
   }
   if (asymmetricKeyType !== "rsa") return `${algorithm} needs an RSA key`;
-  const bits = asymmetricKeyDetails?.modulusLength ?? 0;
-  const fits = bits >= SMALLEST_RSA_BITS && bits <= LARGEST_RSA_BITS;
-  return fits
-    ? undefined
-    : `an RSA key of ${SMALLEST_RSA_BITS} to ${LARGEST_RSA_BITS} bits is expected, it has ${bits}`;
+  const { modulusLength: bits = 0, publicExponent: exponent = 0n } = asymmetricKeyDetails ?? {};
+  if (bits < SMALLEST_RSA_BITS || bits > LARGEST_RSA_BITS)
+    return `an RSA key of ${SMALLEST_RSA_BITS} to ${LARGEST_RSA_BITS} bits is expected, it has ${bits}`;
+  if (exponent >= 3n && exponent % 2n === 1n && exponent < LARGEST_RSA_EXPONENT) return undefined;
+  return "an RSA key with an odd public exponent from 3 to 64 bits is expected; usual is 65537";
 }
 
 function unusable(message: string): Result<never, "unusable"> {

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { findRaw } from "./precedence.ts";
 import type { RawOption, SourceReading } from "./rawOption.ts";
@@ -28,11 +29,13 @@ export function readConfigFile(
     );
   }
   try {
-    return readToml(readFileSync(path, "utf8"), given.text);
+    return readToml(readNamedFile(path, MOST_BYTES), given.text);
   } catch (error) {
     return onlyProblem(`Unable to read TOML configuration file ${given.text}: ${messageOf(error)}`);
   }
 }
+
+const MOST_BYTES = 1024 * 1024;
 
 function onlyProblem(problem: string): SourceReading {
   return { raw: [], unknown: [], problems: [problem], warnings: [] };

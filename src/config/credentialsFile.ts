@@ -25,14 +25,30 @@ export function readCredentials(text: string): Result<readonly UserSettings[], "
   const { Users: table } = document;
   if (!isTable(table)) return bad("it has no users: each is a table such as [Users.alice]");
   const users: UserSettings[] = [];
-  for (const [name, value] of Object.entries(table)) {
+  for (const [name, value] of namedTables(table)) {
     const user = readUser(name, value);
     if (!user.ok) return user;
+    if (users.some((other) => other.name === name)) return bad(`'${name}' is there twice`);
     users.push(user.value);
+    if (users.length > MOST_USERS) return bad(`it has more than ${MOST_USERS} users`);
   }
   if (users.length === 0) return bad("it has no users: each is a table such as [Users.alice]");
-  if (users.length > MOST_USERS) return bad(`it has more than ${MOST_USERS} users`);
   return ok(users);
+}
+
+type NamedValue = readonly [name: string, value: TomlValue];
+
+/** The tables of users by name. That of `a.b` is `[Users.a.b]`, as in Besu, which TOML reads as one within another, or `[Users."a.b"]`. */
+function namedTables(table: TomlTable, depth = 0): readonly NamedValue[] {
+  return Object.entries(table).flatMap(([name, value]): readonly NamedValue[] => {
+    if (!isTable(value) || depth > LONGEST_NAME) return [[name, value]];
+    const within = Object.entries(value).filter(([, inner]) => isTable(inner));
+    const isUser = within.length === 0 || value["password"] !== undefined;
+    const deeper = namedTables(Object.fromEntries(within), depth + 1).map(
+      ([inner, one]): NamedValue => [`${name}.${inner}`, one],
+    );
+    return isUser ? [[name, value], ...deeper] : deeper;
+  });
 }
 
 const MOST_USERS = 1000;

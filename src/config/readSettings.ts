@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type GenesisReading, readGenesis } from "../chainspec/genesis.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
+import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { vanityFromBytes } from "../types/extraData.ts";
@@ -232,7 +233,7 @@ function readGenesisFile(
   if (!existsSync(path)) return unreadable("does not exist");
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readNamedFile(path);
   } catch (error) {
     return unreadable(`cannot be read: ${messageOf(error)}`);
   }

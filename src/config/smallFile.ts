@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { readNamedBytes } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 
@@ -8,10 +9,8 @@ const MOST_BYTES = 1024 * 1024;
 /** The bytes of a file that is named by an option; the error's message is a clause without the path. */
 export function readSmallBytes(path: string): Result<Buffer, "absent" | "unreadable"> {
   try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return refuse("absent", "does not exist");
-    if (found.size > MOST_BYTES) return refuse("unreadable", `it is larger than ${MOST_BYTES} bytes`);
-    return ok(readFileSync(path));
+    if (!existsSync(path)) return refuse("absent", "does not exist");
+    return ok(readNamedBytes(path, MOST_BYTES));
   } catch (error) {
     return refuse("unreadable", messageOf(error));
   }

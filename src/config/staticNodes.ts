@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readNamedFile } from "../primitives/boundedFile.ts";
 import { type Diagnostics, report } from "./diagnostics.ts";
 import { type Enode, isNamed, parseStaticNodes } from "./enode.ts";
 import type { ResolvedOptions } from "./precedence.ts";
@@ -25,7 +26,7 @@ export function readStaticNodes(
   }
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readNamedFile(path, MOST_BYTES);
   } catch (error) {
     return problem(
       `Static nodes file ${path} cannot be read: ${error instanceof Error ? error.message : error}`,
@@ -38,5 +39,8 @@ export function readStaticNodes(
   }
   return { ...NO_NODES, nodes: nodes.value };
 }
+
+/** Tens of thousands of enode URLs. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 const NO_NODES = { problems: [], warnings: [], nodes: [] } as const;

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "../primitives/address.ts";
+import { NoSmallFile, readRegularFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { translateDiskError } from "../storage/diskErrors.ts";
 import { replaceFile } from "../storage/durableFile.ts";
-import { NoSmallFile, readSmallFile } from "../storage/smallFile.ts";
 
 /**
  * What a data folder knows of validators that were handed over (docs/operating/hand-over.md). It is durable before the key
@@ -45,7 +45,7 @@ export const handOverMarkFile = (dataPath: string): string => join(dataPath, "ha
 export function readHandOverMark(dataPath: string): Result<HandOverMark, "unusableMark" | "diskFailure"> {
   const path = handOverMarkFile(dataPath);
   try {
-    return existsSync(path) ? parseMark(readSmallFile(path, MARK_BYTES), path) : ok(NO_HAND_OVER);
+    return existsSync(path) ? parseMark(readRegularFile(path, MARK_BYTES), path) : ok(NO_HAND_OVER);
   } catch (error) {
     if (error instanceof NoSmallFile) return unusable(path, error.message);
     const { message } = translateDiskError(error, `The file ${path} cannot be read`);

@@ -1,6 +1,7 @@
-import { closeSync, linkSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, linkSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { KeystoreSettings } from "../config/settings.ts";
+import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
@@ -17,7 +18,7 @@ export async function openKeystore({
   path,
   passwordFile,
 }: KeystoreSettings): Promise<Result<KeystoreKey, KeystoreErrorCode>> {
-  const text = readSmallFile(path);
+  const text = readText(path);
   if (!text.ok) return refuse(path, text.error.message);
   const keystore = parseKeystore(text.value);
   if (!keystore.ok) return refuse(path, keystore.error.message);
@@ -30,7 +31,7 @@ export async function openKeystore({
 
 /** Checks both files as far as that is possible without decrypting. */
 export function checkKeystore({ path, passwordFile }: KeystoreSettings): Result<void, KeystoreErrorCode> {
-  const text = readSmallFile(path);
+  const text = readText(path);
   if (!text.ok) return refuse(path, text.error.message);
   const keystore = parseKeystore(text.value);
   if (!keystore.ok) return refuse(path, keystore.error.message);
@@ -40,7 +41,7 @@ export function checkKeystore({ path, passwordFile }: KeystoreSettings): Result<
 
 /** The first line of a password file, without the end of the line. */
 export function readPassword(path: string): Result<string, KeystoreErrorCode> {
-  const text = readSmallFile(path);
+  const text = readText(path);
   const reason = text.ok ? "its first line is empty" : text.error.message;
   const password = text.ok ? (text.value.split(/\r?\n/, 1)[0] ?? "") : "";
   if (password !== "") return ok(password);
@@ -72,11 +73,9 @@ export function writeSecretFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-function readSmallFile(path: string): Result<string, "unreadable"> {
+function readText(path: string): Result<string, "unreadable"> {
   try {
-    const { size } = statSync(path);
-    if (size > KEYSTORE_LIMIT) return unreadable(`it is larger than ${KEYSTORE_LIMIT} bytes`);
-    return ok(readFileSync(path, "utf8"));
+    return ok(readNamedFile(path, KEYSTORE_LIMIT));
   } catch (error) {
     const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
     const advice = isDenied ? "; allow the user that runs the node to read it, and no other user" : "";

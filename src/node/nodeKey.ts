@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Address } from "../primitives/address.ts";
+import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { type Err, err, ok, type Result } from "../primitives/result.ts";
@@ -27,6 +28,9 @@ export interface StoredKey extends NodeKey {
 
 export type StoredKeyErrorCode = "unusableNodeKey" | "diskFailure";
 
+/** A key has 67 characters, with its end of line. */
+const MOST_BYTES = 1024;
+
 export interface NodeKeySource {
   readonly path: string;
   /** Key to write when the file is absent (the development network's); a random one otherwise. 32 bytes. */
@@ -41,7 +45,7 @@ export function openNodeKey({ path, initialKey }: NodeKeySource): Result<StoredK
   try {
     const isNew = !existsSync(path);
     if (isNew) createKeyFile(path, initialKey ?? newPrivateKey());
-    const privateKey = parseHex(readFileSync(path, "utf8").trim());
+    const privateKey = parseHex(readNamedFile(path, MOST_BYTES).trim());
     if (privateKey === undefined || !curve.isPrivateKey(privateKey)) {
       return refuse(
         path,

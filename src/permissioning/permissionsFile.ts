@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parse, TomlError, type TomlTable, type TomlValue } from "smol-toml";
+import { readNamedFile } from "../primitives/boundedFile.ts";
 import { messageOf } from "../primitives/errorMessage.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { syncFolder } from "../primitives/syncFolder.ts";
@@ -18,6 +19,9 @@ export interface ListedText {
   readonly line: number;
 }
 
+/** Hundreds of thousands of accounts. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
 /** Reads a list from the file. Fails with the defect and its position. */
 export function readListedTexts(
   path: string,
@@ -25,7 +29,7 @@ export function readListedTexts(
 ): Result<readonly ListedText[], "unusablePermissions"> {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readNamedFile(path, MOST_BYTES);
   } catch (error) {
     return refuse(`Unable to read permissioning TOML config file: ${messageOf(error)}`);
   }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";
 import { hashSync } from "bcryptjs";
 import { describe, expect, it } from "vitest";
@@ -60,7 +60,28 @@ describe("the users of a server", () => {
     ]);
   });
 
+  it("may have names with dots, in one table or several", () => {
+    const text = ["a", "a.b", '"c.d"', "e.f.g"]
+      .map((name) => `[Users.${name}]\npassword = "${HASH}"\n`)
+      .join("");
+    expect(settings({ args: withUsers(text) }).http?.authentication?.users?.map(({ name }) => name)).toEqual([
+      "a",
+      "a.b",
+      "c.d",
+      "e.f.g",
+    ]);
+    const deep = `[Users${".a".repeat(100_000)}]\npassword = "${HASH}"\n`;
+    expect(problems({ args: withUsers(deep) })).toEqual([
+      expect.stringContaining("a name has more than 256 characters"),
+    ]);
+  });
+
   it.each([
+    [
+      "one user twice",
+      `[Users.a.b]\npassword = "${HASH}"\n[Users."a.b"]\npassword = "${HASH}"`,
+      "'a.b' is there twice",
+    ],
     ["no user", "", "it has no users: each is a table such as [Users.alice]"],
     ["no table", "Users = 5", "it has no users: each is a table such as [Users.alice]"],
     ["no TOML", "[Users", "line 1 is not TOML"],
@@ -148,6 +169,17 @@ describe("the issuer of tokens", () => {
       pem(small.publicKey),
       "RS256",
       /an RSA key of 2048 to 8192 bits is expected, it has 1024/,
+    ],
+    [
+      "takes every text for a signature",
+      pem(
+        createPublicKey({
+          key: { kty: "RSA", n: rsa.publicKey.export({ format: "jwk" }).n ?? "", e: "AQ" },
+          format: "jwk",
+        }),
+      ),
+      "RS256",
+      /an odd public exponent from 3 to 64 bits is expected/,
     ],
     ["is of another kind", pem(curve.publicKey), "RS256", /RS256 needs an RSA key/],
     ["is on another curve", pem(curve.publicKey), "ES384", /ES384 needs a key on the curve secp384r1/],

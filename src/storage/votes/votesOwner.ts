@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { type Address, addressFromHex } from "../../primitives/address.ts";
+import { NoSmallFile, readRegularFile } from "../../primitives/boundedFile.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { DamagedData } from "../database.ts";
 import { withDiskErrors } from "../diskErrors.ts";
 import { replaceFile } from "../durableFile.ts";
-import { NoSmallFile, readSmallFile } from "../smallFile.ts";
 import { setVoteLogAside } from "./voteLog.ts";
 
 /** Votes of another validator that were found in a folder, and where they are kept. */
@@ -49,7 +49,7 @@ export function writeVotesOwner(path: string, validator: Address): void {
 /** Undefined when something else is there. */
 function readOwner(file: string): string | undefined {
   try {
-    return readSmallFile(file, OWNER_BYTES).trim();
+    return readRegularFile(file, OWNER_BYTES).trim();
   } catch (error) {
     if (error instanceof NoSmallFile) return undefined;
     throw error;
