@@ -1,4 +1,5 @@
-import { createServer, type Socket } from "node:net";
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 import { expect, it, onTestFinished } from "vitest";
 import { startDescriptorCopier } from "../../src/node/rpcThreads/descriptorCopier.ts";
@@ -23,12 +24,12 @@ async function aServer(spares: boolean) {
     own.add("10.0.0.1", 1);
     socket.on("error", () => undefined);
   });
-  const descriptor = await listener.descriptor();
+  const descriptor = await listener.descriptor(0);
   await listenOn(server, descriptor);
   let given = 0;
   const another = async () => {
     given++;
-    return spares ? listener.spare() : undefined;
+    return spares ? listener.spare(0) : undefined;
   };
   const connections = {
     get count() {
@@ -90,4 +91,39 @@ it("a server that pauses listens again when it is to be closed", IN_REAL_TIME, a
   balance?.stop();
   expect(server.listening).toBe(true);
   await expect.poll(() => connections.count).toBe(BURST);
+});
+
+it("closes what a thread that ended was given and did not listen on, and nothing that others have", async () => {
+  const copier = startDescriptorCopier();
+  const listener = await openSharedListener("127.0.0.1", 0, { threads: 2, spares: 4 }, copier);
+  copier.close();
+  onTestFinished(() => listener.close());
+  const isOpen = (fd: number): boolean => {
+    try {
+      return fstatSync(fd).isSocket();
+    } catch {
+      return false;
+    }
+  };
+  const [first, second, other] = [listener.spare(0), await listener.descriptor(0), listener.spare(1)] as [
+    number,
+    number,
+    number,
+  ];
+  // The thread listened on this one, and closed it; the next socket has its number.
+  closeSync(first);
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await listenOn(server, await listener.descriptor(2));
+  const unrelated = openSync("/dev/null", "r");
+  onTestFinished(() => closeSync(unrelated));
+  listener.ended(0);
+  await expect.poll(() => isOpen(second)).toBe(false);
+  expect(isOpen(other)).toBe(true);
+  expect(fstatSync(unrelated).isCharacterDevice()).toBe(true);
+  const client = connect(listener.port, "127.0.0.1");
+  await new Promise((resolve) => server.once("connection", resolve));
+  client.destroy();
+  listener.ended(1);
+  await expect.poll(() => isOpen(other)).toBe(false);
 });

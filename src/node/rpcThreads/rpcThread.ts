@@ -98,7 +98,9 @@ export class RpcThread {
     const { data, parts } = this.begun;
     const { http, webSocket, explorer } = parts.listeners;
     const { ends } = this;
-    const sockets = await Promise.all([http?.descriptor(), webSocket?.descriptor(), explorer?.descriptor()]);
+    const sockets = await Promise.all(
+      [http, webSocket, explorer].map((listener) => listener?.descriptor(data.index)),
+    );
     if (this.ends !== ends) return;
     this.hosts = newHosts(data, parts, (...sent) => this.send(...sent));
     this.send({ kind: "open", data, http: sockets[0], webSocket: sockets[1], explorer: sockets[2] });
@@ -155,6 +157,7 @@ export class RpcThread {
     const { totals, ...hosts } = held;
     for (const memory of Object.values(hosts)) forgetHosts(memory, index);
     forgetTotals(totals, index);
+    for (const listener of Object.values(parts.listeners)) listener.ended(index);
     const logger = parts.logger.child("rpc");
     if (this.thread.failure === undefined) {
       logger.error(
@@ -189,7 +192,7 @@ function newHosts(
   return {
     requests: createRequestHost({
       ...parts,
-      descriptor: (server) => parts.listeners[server]?.spare(),
+      descriptor: (server) => parts.listeners[server]?.spare(index),
       post: (answers, bytes, transferred) => post({ kind: "answers", answers, bytes }, transferred),
       answerBytes: totals.answerBytes,
       logger: logger.child("rpc"),

@@ -1,3 +1,4 @@
+import { closeSync, fstatSync } from "node:fs";
 import { createServer } from "node:net";
 import { expectDefined } from "../../primitives/assert.ts";
 import { listen, portOf } from "../../rpc/server/server.ts";
@@ -11,13 +12,12 @@ import { type DescriptorCopier, type Handle, startDescriptorCopier } from "./des
  */
 export interface SharedListener {
   readonly port: number;
-  /** A descriptor for a thread, which is to close it. */
-  descriptor(): Promise<number>;
-  /**
-   * One that is ready; undefined while there is none. A thread that ends before it listens on it leaves it open, and nobody can
-   * tell, which costs the process a descriptor.
-   */
-  spare(): number | undefined;
+  /** A descriptor for the thread with this number, which is to close it. */
+  descriptor(thread: number): Promise<number>;
+  /** One that is ready; undefined while there is none. */
+  spare(thread: number): number | undefined;
+  /** Closes the descriptors that this thread was given and did not listen on before it ended, which it could not close. */
+  ended(thread: number): void;
   /** Ends the listening, once the threads have closed theirs. */
   close(): void;
 }
@@ -49,32 +49,68 @@ export async function openSharedListener(
 }
 
 function listenerOf(port: number, spares: number, kept: Handle, ready: Handle[]): SharedListener {
+  const given = new Map<number, number>();
+  const inode = inodeOf(kept.fd);
   let nextRefillMs = 0;
   let isClosed = false;
+  /** Settles when no copies are under way. */
+  let making: Promise<unknown> = Promise.resolve();
+
+  function make(count: number): Promise<Handle[]> {
+    const copies = copiesOf(kept, count);
+    making = Promise.allSettled([making, copies]);
+    return copies;
+  }
 
   async function refill(): Promise<void> {
     nextRefillMs = performance.now() + REFILL_PAUSE_MS;
-    const more = await copiesOf(kept, spares);
+    const more = await make(spares);
     if (isClosed) for (const handle of more) handle.close();
     else ready.push(...more);
   }
 
+  function give(fd: number, thread: number): number {
+    given.set(fd, thread);
+    return fd;
+  }
+
+  /** Numbers of closed descriptors are given to others, also to copies of the same socket. */
+  function closeUnused(descriptors: readonly number[]): void {
+    const used = new Set([kept, ...ready].map(({ fd }) => fd));
+    for (const fd of descriptors) if (!used.has(fd) && !given.has(fd) && inodeOf(fd) === inode) closeSync(fd);
+  }
+
   return {
     port,
-    async descriptor() {
-      const handle = ready.shift() ?? (await copiesOf(kept, 1))[0];
-      return expectDefined(handle, "a descriptor").fd;
+    async descriptor(thread) {
+      const handle = ready.shift() ?? (await make(1))[0];
+      return give(expectDefined(handle, "a descriptor").fd, thread);
     },
-    spare() {
+    spare(thread) {
       // Without one, connections are spread less evenly, no more.
       if (ready.length < FEW * spares && performance.now() >= nextRefillMs) refill().catch(() => undefined);
-      return ready.shift()?.fd;
+      const handle = ready.shift();
+      return handle && give(handle.fd, thread);
+    },
+    ended(thread) {
+      const own = [...given].flatMap(([fd, owner]) => (owner === thread ? [fd] : []));
+      for (const fd of own) given.delete(fd);
+      void making.then(() => closeUnused(own));
     },
     close() {
       isClosed = true;
       for (const handle of [kept, ...ready]) handle.close();
     },
   };
+}
+
+/** Names the socket or file behind a descriptor, whatever its copies; undefined for a closed one. */
+function inodeOf(fd: number): bigint | undefined {
+  try {
+    return fstatSync(fd, { bigint: true }).ino;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Copies that are made later. */
