@@ -10,6 +10,7 @@ import { createRemoteLogger } from "../../observability/remoteLogger.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
+import { THREAD_HTTP_ANSWERS_BYTES, THREAD_WEBSOCKET_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
 import { createMessageReader } from "../../rpc/server/messageReader.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../rpc/server/sharedTotals.ts";
@@ -42,7 +43,10 @@ export async function openCallerThread(
 ): Promise<CallerThread> {
   const post = (message: FromThread, transferred: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...transferred]);
-  const totals = shareTotals(data.held.totals, data.index);
+  const totals = shareTotals(data.held.totals, data.index, {
+    httpAnswers: THREAD_HTTP_ANSWERS_BYTES,
+    webSocketAnswers: THREAD_WEBSOCKET_ANSWERS_BYTES,
+  });
   const sendLine = createLineSender((line, bytes) => post({ kind: "log", line, bytes }), totals);
   const logger = createRemoteLogger(data.logLevels, systemClock, sendLine);
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });

@@ -28,6 +28,9 @@ export const LARGE_MESSAGES_BURST_MS = 50;
 export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
 /** Bytes of large in-flight answers of all connections of a server; above it the slowest readers are cut. */
 export const ALL_ANSWERS_BYTES = 512 * 1024 * 1024;
+/** Of these, those on one thread for callers: they are texts in its heap, which is limited (node/rpcThreads/loadingThreads.ts). */
+export const THREAD_HTTP_ANSWERS_BYTES = 128 * 1024 * 1024;
+export const THREAD_WEBSOCKET_ANSWERS_BYTES = 192 * 1024 * 1024;
 /** In-flight requests of one HTTP connection; only a client that pipelines has more than one. */
 export const PIPELINE_LIMIT = 32;
 /** Time that open requests and messages have to finish when a server closes; then they are cut. */

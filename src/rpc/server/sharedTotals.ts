@@ -37,6 +37,8 @@ export interface SharedTotal {
   /** What all threads hold. */
   readonly all: number;
   readonly threads: number;
+  /** What this thread may hold at most, whatever the others hold: its heap is limited. */
+  readonly mostOfOne: number;
   /** Changes what this thread holds. */
   add(by: number): void;
   set(own: number): void;
@@ -59,14 +61,22 @@ export function forgetTotals({ memory }: TotalsMemory, thread: number): void {
   new Int32Array(memory, 4 * AMOUNTS.length * thread, AMOUNTS.length).fill(0);
 }
 
-/** The amounts as the thread with this index, from 0, counts them. Those of a single thread without `memory`. */
-export function shareTotals({ memory, threads } = createTotalsMemory(1), own = 0): SharedTotals {
+/**
+ * The amounts as the thread with this index, from 0, counts them. Those of a single thread without `memory`. `most` limits what
+ * this thread may hold.
+ */
+export function shareTotals(
+  { memory, threads } = createTotalsMemory(1),
+  own = 0,
+  most: Partial<Readonly<Record<SharedAmount, number>>> = {},
+): SharedTotals {
   const numbers = new Int32Array(memory);
   const totals = AMOUNTS.map((name, amount) => {
     const placeOf = (thread: number): number => thread * AMOUNTS.length + amount;
     const place = placeOf(own);
     const total: SharedTotal = {
       threads,
+      mostOfOne: most[name] ?? Number.POSITIVE_INFINITY,
       get own() {
         return Atomics.load(numbers, place);
       },
@@ -93,9 +103,9 @@ export function addWithin(total: SharedTotal, by: number, limit: number): boolea
 }
 
 /**
- * Whether this thread is to give something up: all hold more than the limit, and it holds more than its part of it. What others
- * hold beyond theirs is theirs to give up.
+ * Whether this thread is to give something up: it holds more than one may, or all hold more than the limit and it more than its
+ * part of it. What others hold beyond theirs is theirs to give up.
  */
 export function holdsTooMuch(total: SharedTotal, limit: number): boolean {
-  return total.own > limit / total.threads && total.all > limit;
+  return total.own > total.mostOfOne || (total.own > limit / total.threads && total.all > limit);
 }

@@ -196,18 +196,23 @@ class WebSocketConnection implements ServedConnection {
   }
 
   private async answerBatch(requests: readonly unknown[], json: string, caller: Caller): Promise<void> {
+    const { output } = this;
     const pieces: JsonPiece[] = [];
     let length = 0;
-    const rest = await this.parts.dispatcher.answerBatch(requests, json, caller, (piece) => {
-      pieces.push(piece);
+    const write = (piece: JsonPiece): void => {
       length += piece.length;
-      if (length <= BATCH_ANSWER_LIMIT) return;
-      pieces.length = 0;
+      // Counted while it is made: it may be cut when all answers together are too large.
+      output.make(piece.length);
+      if (output.isOpen && length <= BATCH_ANSWER_LIMIT) pieces.push(piece);
+      else pieces.length = 0;
+      if (!output.isOpen || length <= BATCH_ANSWER_LIMIT) return;
       this.logRefusal("answer too large");
       this.socket.close(MESSAGE_TOO_BIG, "answer too large");
-    });
-    if (pieces.length === 0) this.output.write(rest);
-    else this.output.writePieces([...pieces, rest]);
+    };
+    const answering = this.parts.dispatcher.answerBatch(requests, json, caller, write);
+    const rest = await answering.finally(() => output.make(-length));
+    if (pieces.length === 0) output.write(rest);
+    else output.writePieces([...pieces, rest]);
   }
 
   /** Runs work that counts as `weight` in-flight messages. */

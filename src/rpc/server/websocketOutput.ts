@@ -10,7 +10,7 @@ export interface OutputParts {
   readonly logger: Logger;
   /** Called before each notification with the bytes of notifications that wait to be sent on this connection. */
   readonly onBacklog?: (bytes: number) => void;
-  /** Called with the size of each answer when it is written and, as a negative number, when it is sent or dropped. */
+  /** Called with the size of each answer, or part of one, when there is one more and, as a negative number, when it is sent or dropped. */
   readonly onAnswer?: (bytes: number) => void;
 }
 
@@ -31,6 +31,8 @@ export class WebSocketOutput {
   private backlogBefore = 0;
   /** In the stream's units: characters of strings, bytes of buffers. */
   private unreadAnswers = 0;
+  /** The same of answers that are being made. */
+  private made = 0;
 
   /** `stream` is the connection under the socket. `onSent` is called whenever something was sent or dropped. */
   constructor(socket: WebSocket, stream: Duplex, parts: OutputParts, onSent: () => void) {
@@ -49,9 +51,9 @@ export class WebSocketOutput {
     return this.isCut ? 0 : this.backlog();
   }
 
-  /** Size of the answers that wait to be sent; 0 after a cut. */
+  /** Size of the answers that are being made or wait to be sent; 0 after a cut. */
   get unreadAnswerBytes(): number {
-    return this.isCut ? 0 : this.unreadAnswers;
+    return this.isCut ? 0 : this.unreadAnswers + this.made;
   }
 
   get isBehind(): boolean {
@@ -66,6 +68,12 @@ export class WebSocketOutput {
   cut(): void {
     this.isCut = true;
     this.socket.terminate();
+  }
+
+  /** Counts a part of an answer that is being made; with a negative size, one that is to be written or dropped now. */
+  make(size: number): void {
+    this.made += size;
+    this.parts.onAnswer?.(size);
   }
 
   /** Sends an answer. */

@@ -51,6 +51,14 @@ it("a thread gives up what it has beyond its part of a limit that all exceed, an
   expect(holdsTooMuch(second, 100)).toBe(false);
 });
 
+it("a thread gives up what it has beyond what one may have, whatever the others have", () => {
+  const { httpAnswers } = shareTotals(createTotalsMemory(2), 0, { httpAnswers: 30 });
+  httpAnswers.set(30);
+  expect(holdsTooMuch(httpAnswers, 100)).toBe(false);
+  httpAnswers.set(31);
+  expect(holdsTooMuch(httpAnswers, 100)).toBe(true);
+});
+
 it("requests of all threads that wait for the main thread are bounded together", async () => {
   const { totals } = twoThreads();
   const [one, other] = totals.map((each) => createMainThread(() => undefined, each));

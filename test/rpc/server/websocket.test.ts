@@ -261,6 +261,22 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     expect(await other.next()).toBe(CHAIN_ID_ANSWER);
   });
 
+  it("is cut while its batch is answered, when that and unread answers exceed the common limit", async () => {
+    const { server, backend } = await aToyServer({ unreadLimitBytes: 20_000_000 });
+    const [greedy, other] = [await aWebSocketClient(server), await aWebSocketClient(server)];
+    greedy.send([
+      { id: 1, method: "toy_big", params: [15_000_000] },
+      { id: 2, method: "toy_hold" },
+    ]);
+    await expect.poll(() => backend.held.length).toBe(1);
+    other.send({ id: 1, method: "toy_big", params: [8_000_000] });
+    expect((await other.next()).length).toBeGreaterThan(8_000_000);
+    await expect.poll(() => server.connectionCount).toBe(1);
+    backend.held[0]?.("done");
+    other.send(CHAIN_ID);
+    expect(await other.next()).toBe(CHAIN_ID_ANSWER);
+  });
+
   it("is cut when many clients leave answers in pieces unread", async () => {
     const { server } = await aToyServer({ unreadLimitBytes: 4.5 * MORE_THAN_KERNELS_TAKE });
     const clients = await Promise.all(Array.from({ length: 12 }, () => aWebSocketClient(server)));
