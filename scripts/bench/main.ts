@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- transfers burst validatorBurst token swap stake reads mixed hostile start execution validators logs attacks worst
- * holds blockHolds churn sync propagation mesh disk footprint backup access] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
+ * holds blockHolds churn sync propagation mesh disk footprint backup access threads] [--seconds=30] [--rate=4000] [--attack=WORD] [--seed=1] [--gas=30000000] [--memory=256] [--peers=1] [--validators=4]`: measures this node beside
  * anvil (its executor beside go-ethereum's evm, four validators beside one), one after the other, on the same computer in
  * the same run, and prints ratios. Absolute figures vary between computers. Without a rate the senders send as much as the
  * node accepts; with one, that many transactions per second.
@@ -25,6 +25,7 @@ import { measurePropagation } from "./propagation.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
 import { measureSync } from "./sync.ts";
+import { measureThreads } from "./threads.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
 import { measureValidators } from "./validators.ts";
 import type { WorkloadKind } from "./workload.ts";
@@ -58,6 +59,7 @@ const PARTS = [
   "footprint",
   "backup",
   "access",
+  "threads",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -96,6 +98,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "footprint",
   "backup",
   "access",
+  "threads",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -134,6 +137,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
   access: async () => {
     for (const threads of [0, 2]) await measureAccess(seconds, threads);
   },
+  threads: () => measureThreads(Math.min(seconds, 3)),
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();

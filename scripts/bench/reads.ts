@@ -13,6 +13,8 @@ export interface ReadResult {
   readonly p99Ms: number;
   /** CPU time of the node per request, µs. */
   readonly cpuMicroseconds: number;
+  /** Requests that were answered. */
+  readonly requests: number;
 }
 
 const CONNECTIONS = 32;
@@ -34,14 +36,15 @@ export async function measureReads(
     for (const batch of [1, BATCH]) {
       for (const call of calls) {
         const asked = { transport, batch, method: call.method };
-        results.push(await measure(contender, asked, requestText(call, batch), secondsEach));
+        results.push(await measureRead(contender, asked, requestText(call, batch), secondsEach));
       }
     }
   }
   return results;
 }
 
-async function measure(
+/** Asks over as many connections as there are in `measureReads`. */
+export async function measureRead(
   contender: Contender,
   asked: Pick<ReadResult, "transport" | "batch" | "method">,
   body: string,
@@ -77,6 +80,7 @@ async function measure(
     perSecond: requests / tookSeconds,
     p99Ms: atQuantile(latenciesMs, 0.99),
     cpuMicroseconds: (cpuSeconds * 1e6) / requests,
+    requests,
   };
 }
 
