@@ -1,8 +1,15 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import WebSocket from "ws";
-import { logOf, type NodeProcess, RpcFailure, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
+import {
+  logOf,
+  type NodeProcess,
+  RpcFailure,
+  startNodeProcess,
+  temporaryFolder,
+  until,
+} from "./nodeProcess.ts";
 
 /** A node whose threads for callers a test can end and hold up. */
 export interface ThreadedNode extends NodeProcess {
@@ -12,6 +19,8 @@ export interface ThreadedNode extends NodeProcess {
   holdThread(index: number, ms: number): void;
   /** Threads that ended up to now. */
   deaths(): number;
+  /** What callers hold by the counters that all threads share, without those that are 0: sums over all threads. */
+  held(): Promise<Readonly<Record<string, number>>>;
 }
 
 export async function startThreadedNode(
@@ -28,6 +37,18 @@ export async function startThreadedNode(
   return Object.assign(node, {
     endThread: (index: number) => tell(`${index}.end`, ""),
     holdThread: (index: number, ms: number) => tell(`${index}.hold`, `${ms}`),
+    held: async () => {
+      const report = join(flags, "report");
+      rmSync(report, { force: true });
+      // Whichever thread sees it first.
+      for (let index = 0; index < threads; index++) tell(`${index}.tell`, "");
+      const text = await until(
+        async () => (existsSync(report) ? readFileSync(report, "utf8") : undefined),
+        30_000,
+        "a report",
+      );
+      return heldBy(JSON.parse(text) as Counters, threads);
+    },
     deaths: () =>
       logOf(node).filter(({ message }) => message.startsWith("a thread for callers ended")).length,
   });
@@ -37,8 +58,9 @@ export async function startThreadedNode(
 function obeyingThreads(folder: string): string {
   const code = `
     import { isMainThread, parentPort } from "node:worker_threads";
-    import { existsSync, readFileSync, rmSync } from "node:fs";
-    if (!isMainThread)
+    import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+    // In other threads, a listener now would take the first message before theirs is there.
+    if (!isMainThread && process.argv[1].includes("rpcWorker"))
       parentPort.once("message", ({ kind, data }) => {
         if (kind !== "open") return;
         const told = (what) => {
@@ -52,9 +74,38 @@ function obeyingThreads(folder: string): string {
           if (told("end") !== undefined) process.exit(7);
           const ms = Number(told("hold") ?? 0);
           if (ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+          if (told("tell") !== undefined) {
+            const { totals, ...hosts } = data.held;
+            const numbers = ({ memory }) => [...new Int32Array(memory)];
+            const counters = { totals: numbers(totals), hosts: {} };
+            for (const name in hosts) counters.hosts[name] = numbers(hosts[name]);
+            writeFileSync(${JSON.stringify(folder)} + "/part" + data.index, JSON.stringify(counters));
+            renameSync(${JSON.stringify(folder)} + "/part" + data.index, ${JSON.stringify(folder)} + "/report");
+          }
         }, 10);
       });`;
   return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+/** All numbers of the shared counters: for each thread the amounts, or the numbers of hosts. */
+interface Counters {
+  readonly totals: readonly number[];
+  readonly hosts: Readonly<Record<string, readonly number[]>>;
+}
+
+function heldBy({ totals, hosts }: Counters, threads: number): Readonly<Record<string, number>> {
+  const held: Record<string, number> = {};
+  const amounts = totals.length / threads;
+  // Absolute numbers, since one below zero is as wrong as one above.
+  for (const [place, number] of totals.entries()) {
+    const name = `amount ${place % amounts}`;
+    if (number !== 0) held[name] = (held[name] ?? 0) + Math.abs(number);
+  }
+  for (const [name, numbers] of Object.entries(hosts)) {
+    const sum = numbers.reduce((all, number) => all + Math.abs(number), 0);
+    if (sum !== 0) held[name] = sum;
+  }
+  return held;
 }
 
 /** A client over HTTP with a connection of its own, which is opened again when it breaks. */

@@ -1,0 +1,253 @@
+import { once } from "node:events";
+import net from "node:net";
+import { beforeAll, describe, expect, it } from "vitest";
+import WebSocket from "ws";
+import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
+import { until } from "./nodeProcess.ts";
+import { startThreadedNode, type ThreadedNode } from "./threadedNode.ts";
+
+/** Limits that hold for all threads together, exceeded over connections that are spread over them. */
+
+const THREADS = 3;
+const CONNECTIONS = 30;
+/** Addresses and topics of all log subscriptions, and of all filters. */
+const CRITERIA = 200_000;
+const CRITERIA_OF_ONE = 10_000;
+
+let node: ThreadedNode;
+
+beforeAll(async () => {
+  node = await startThreadedNode(THREADS, [
+    `--rpc-http-max-active-connections=${CONNECTIONS}`,
+    `--rpc-ws-max-active-connections=${CONNECTIONS}`,
+    "--rpc-max-connections-per-address=1000",
+    "--rpc-http-max-batch-size=10",
+  ]);
+}, 60_000);
+
+interface Opened {
+  readonly socket: net.Socket;
+  isOpen(): boolean;
+}
+
+/** A connection over HTTP on which a request was answered just now, so that no new one takes its place; or one that was refused. */
+async function overHttp(): Promise<Opened> {
+  const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+  return opened(
+    node.httpPort,
+    `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+async function overWebSocket(): Promise<Opened> {
+  const upgrade =
+    "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+  return opened(node.wsPort, upgrade);
+}
+
+/** Resolves when the first bytes have come, or the end. */
+async function opened(port: number, sent: string): Promise<Opened> {
+  const socket = net.connect(port, "127.0.0.1");
+  let isOpen = true;
+  await new Promise<void>((resolve) => {
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      isOpen = false;
+      resolve();
+    });
+    socket.on("data", () => resolve());
+    socket.write(sent);
+  });
+  return { socket, isOpen: () => isOpen };
+}
+
+async function many(open: () => Promise<Opened>, count: number): Promise<Opened[]> {
+  const all: Opened[] = [];
+  for (let index = 0; index < count; index++) all.push(await open());
+  return all;
+}
+
+const openAmong = (all: readonly Opened[]): Opened[] => all.filter(({ isOpen }) => isOpen());
+
+/** As many connections as there may be, one of which the last request of a test may have; more are refused. */
+async function full(open: () => Promise<Opened>): Promise<readonly Opened[]> {
+  return until(
+    async () => {
+      const all = openAmong(await many(open, CONNECTIONS + 2 * THREADS));
+      expect(all.length).toBeLessThanOrEqual(CONNECTIONS);
+      if (all.length >= CONNECTIONS - 1) return all;
+      closeAll(all);
+      return undefined;
+    },
+    20_000,
+    "as many connections as there may be",
+  );
+}
+
+function closeAll(all: readonly Opened[]): void {
+  for (const { socket } of all) socket.destroy();
+}
+
+interface RpcAnswer {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+/** A client that hands out answers by the ids of the requests. */
+async function aClient() {
+  const socket = new WebSocket(node.wsUrl);
+  socket.on("error", () => undefined);
+  const waiting = new Map<number, (answer: RpcAnswer) => void>();
+  let newest = 0;
+  socket.on("message", (data: Buffer) => {
+    const answer = JSON.parse(data.toString()) as RpcAnswer & { readonly id?: number | null };
+    if (answer.id === undefined) return;
+    // An error without an id is of a message that was not read.
+    const id = answer.id ?? Math.min(...waiting.keys());
+    waiting.get(id)?.(answer);
+    waiting.delete(id);
+  });
+  await once(socket, "open");
+  const closed = once(socket, "close").then((): RpcAnswer => {
+    throw new Error("the connection closed");
+  });
+  closed.catch(() => undefined);
+  return {
+    socket,
+    ask: (method: string, ...params: readonly unknown[]): Promise<RpcAnswer> =>
+      Promise.race([
+        new Promise<RpcAnswer>((resolve) => {
+          const id = ++newest;
+          waiting.set(id, resolve);
+          socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+        }),
+        closed,
+      ]),
+  };
+}
+
+/** The error of a request that was read. */
+const INVALID_PARAMS = -32602;
+
+/** Clients, once there is room for them. */
+async function clientsOf(count: number): Promise<Awaited<ReturnType<typeof aClient>>[]> {
+  const clients: Awaited<ReturnType<typeof aClient>>[] = [];
+  while (clients.length < count)
+    clients.push(await until(() => aClient().catch(() => undefined), 10_000, "a client"));
+  return clients;
+}
+
+const ADDRESSES = Array.from(
+  { length: CRITERIA_OF_ONE },
+  (_, index) => `0x${index.toString(16).padStart(40, "0")}`,
+);
+
+describe("a limit of all threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+  it.each([
+    ["HTTP", overHttp],
+    ["WebSocket", overWebSocket],
+  ] as const)(
+    "bounds connections over %s, and those of a thread that ended are free again",
+    async (_, open) => {
+      const first = await full(open);
+      const before = node.deaths();
+      for (let index = 0; index < THREADS; index++) {
+        node.endThread(index);
+        await until(
+          async () => (node.deaths() > before + index ? true : undefined),
+          10_000,
+          "the end of a thread",
+        );
+      }
+      await expect.poll(() => openAmong(first).length).toBe(0);
+      closeAll(await full(open));
+      closeAll(await full(open));
+    },
+  );
+
+  it("bounds the criteria of subscriptions and filters; both are free again, subscriptions also when a thread ends", async () => {
+    const clients = await clientsOf(2 * THREADS);
+    const fitting = CRITERIA / CRITERIA_OF_ONE;
+    const subscribe = (index: number): Promise<RpcAnswer> | undefined =>
+      clients[index % clients.length]?.ask("eth_subscribe", "logs", { address: ADDRESSES });
+    const install = (index: number): Promise<RpcAnswer> | undefined =>
+      clients[index % clients.length]?.ask("eth_newFilter", { address: ADDRESSES });
+    const admitted: string[] = [];
+    for (const ask of [subscribe, install]) {
+      const answers: (RpcAnswer | undefined)[] = [];
+      for (let index = 0; index < fitting + THREADS; index++) answers.push(await ask(index));
+      const ids = answers.flatMap((answer) => (typeof answer?.result === "string" ? [answer.result] : []));
+      expect(ids).toHaveLength(fitting);
+      const errors = answers.flatMap((answer) => (answer?.error === undefined ? [] : [answer.error.code]));
+      expect(errors).toEqual(Array.from({ length: THREADS }, () => -32005));
+      admitted.push(...ids);
+    }
+    // Filters are found and removed on every connection; a subscription belongs to its own.
+    for (const [index, id] of admitted.slice(fitting).entries())
+      expect(await clients[(index + 1) % clients.length]?.ask("eth_uninstallFilter", id)).toMatchObject({
+        result: true,
+      });
+    expect((await install(0))?.result).toBeDefined();
+    node.endThread(0);
+    await expect.poll(() => clients.some(({ socket }) => socket.readyState === WebSocket.CLOSED)).toBe(true);
+    const left = clients.filter(({ socket }) => socket.readyState === WebSocket.OPEN);
+    const [one] = left;
+    expect(left.length).toBeGreaterThan(0);
+    await expect
+      .poll(async () => (await one?.ask("eth_subscribe", "logs", { address: ADDRESSES }))?.error?.code, {
+        timeout: 10_000,
+      })
+      .toBeUndefined();
+    for (const { socket } of left) socket.close();
+    const later = await aClient();
+    await expect
+      .poll(
+        async () => {
+          const answer = await later.ask("eth_subscribe", "logs", { address: ADDRESSES });
+          return answer.error?.code;
+        },
+        { timeout: 10_000 },
+      )
+      .toBeUndefined();
+    for (let index = 2; index < fitting; index++)
+      expect((await later.ask("eth_subscribe", "logs", { address: ADDRESSES })).result).toBeDefined();
+    later.socket.close();
+  });
+
+  // In the daily run test/rpc/server/sharedTotals.test.ts stands for it.
+  itIfThorough(
+    "bounds large messages that wait to be read, and takes them again when the load is gone",
+    async () => {
+      const clients = await clientsOf(4 * THREADS);
+      // As many members as a message may have, which take long to read.
+      const large = Object.fromEntries(
+        Array.from({ length: 190_000 }, (_, index) => [`member${index}`, index]),
+      );
+      const answers = await Promise.all(
+        clients.flatMap(({ ask }) => Array.from({ length: 3 }, () => ask("web3_sha3", large))),
+      );
+      const codes = new Set(answers.map(({ error }) => error?.code));
+      expect(codes).toEqual(new Set([INVALID_PARAMS, -32005]));
+      for (const { ask, socket } of clients) {
+        await expect
+          .poll(async () => (await ask("web3_sha3", large)).error?.code, { timeout: 10_000 })
+          .toBe(INVALID_PARAMS);
+        socket.close();
+      }
+    },
+  );
+
+  it("bounds a batch on every thread alike", async () => {
+    const batch = (length: number) =>
+      JSON.stringify(Array.from({ length }, (_, id) => ({ jsonrpc: "2.0", id, method: "eth_chainId" })));
+    for (let count = 0; count < 4 * THREADS; count++) {
+      const headers = { connection: "close" };
+      const taken = await fetch(node.httpUrl, { method: "POST", body: batch(10), headers });
+      expect(await taken.json()).toHaveLength(10);
+      const refused = await fetch(node.httpUrl, { method: "POST", body: batch(11), headers });
+      expect(await refused.json()).toMatchObject({ error: { code: -32005 } });
+    }
+  });
+});
