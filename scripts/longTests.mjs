@@ -84,6 +84,8 @@ const SUITES = [
   "test/cluster/shutdown",
   "test/cluster/smallDisk",
   "test/cluster/syncing",
+  "test/cluster/threadAttack",
+  "test/cluster/threadLimits",
   "test/cluster/web3",
   "test/docs/manual",
   "test/evm/coreModules",
