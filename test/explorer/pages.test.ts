@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { killRunning } from "../cluster/nodeProcess.ts";
+import { killRunning, until } from "../cluster/nodeProcess.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import {
   CAN_BROWSE,
@@ -31,6 +31,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
     node = await startExplorerNode();
     traffic = await makeTraffic(node);
     browser = await openBrowser();
+    await until(() => isIndexed(node, traffic.reverted), 30_000, "the index by address");
   });
 
   afterAll(async () => {
@@ -62,6 +63,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
       creation: `/tx/${traffic.creation}`,
       account: `/address/${traffic.sender}`,
       contract: `/address/${traffic.token}`,
+      token: `/token/${traffic.token}`,
       nothing: "/nothing/here",
     };
   }
@@ -79,6 +81,20 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
         await page.close();
       }
     }, 150_000);
+
+  it("show what an account did, and a token with its holders", async () => {
+    const { page } = await visit(`/address/${traffic.sender}`);
+    const own = page.getByRole("region", { name: "Transactions", exact: true });
+    await expect.poll(() => own.locator("tbody tr").count()).toBeGreaterThan(6);
+    expect(await own.getByText("failed").count()).toBe(2);
+    await page.getByRole("region", { name: "Tokens", exact: true }).getByText("999,987.75").waitFor();
+    await page.getByRole("link", { name: "<b>HT</b>" }).first().click();
+    await page.getByRole("heading", { level: 1 }).getByText("onerror=").waitFor();
+    const holders = page.getByRole("region", { name: "Holders" });
+    await holders.getByText("12.25").waitFor();
+    expect(await holders.locator("li").count()).toBe(2);
+    expect(await page.getByRole("region", { name: "Transfers" }).locator("tbody tr").count()).toBe(2);
+  });
 
   it("show what the chain says as text", async () => {
     const { page } = await visit(`/tx/${traffic.reverted}`);
@@ -122,3 +138,11 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
     expect(complaints).toEqual([]);
   }, 120_000);
 });
+
+async function isIndexed(node: ExplorerNode, hash: string): Promise<true | undefined> {
+  const [{ blockNumber }, { lastBlock }] = await Promise.all([
+    node.rpc<{ blockNumber: string }>("eth_getTransactionReceipt", [hash]),
+    node.rpc<{ lastBlock: string | null }>("explorer_getIndexStatus"),
+  ]);
+  return Number(lastBlock ?? -1) >= Number(blockNumber) || undefined;
+}

@@ -13,6 +13,7 @@ import { Home } from "./views/home.tsx";
 import { NetworkView } from "./views/network.tsx";
 import { NotFound } from "./views/notFound.tsx";
 import { SearchView } from "./views/search.tsx";
+import { TokenView } from "./views/token.tsx";
 import { TransactionView } from "./views/transaction.tsx";
 
 /** What a page gets: the parts of the path after its name, and the query. */
@@ -33,6 +34,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   blocks: { title: "Blocks", component: BlocksView },
   network: { title: "Network", component: NetworkView },
   search: { title: "Search", component: SearchView },
+  token: { title: "Token", component: TokenView },
   tx: { title: "Transaction", component: TransactionView },
 };
 

@@ -18,6 +18,6 @@ export function AccountMark({ address }: { readonly address: string }) {
 }
 
 /** The hue of an address in degrees. */
-export function hueOf(address: string): number {
+function hueOf(address: string): number {
   return Number.parseInt(address.slice(2, 8), 16) % 360;
 }

@@ -21,7 +21,7 @@ export function drawPlot(
       padding: [8, 4, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.08)] } },
+      scales: { x: { time: false }, y: { range: (_, __, max) => [0, 1.08 * Math.max(1, max)] } },
       axes: [
         {
           ...axis,

@@ -4,7 +4,7 @@ import { showAmount, showShortHex, showText } from "../format.ts";
 import { AccountMark } from "./accountMark.tsx";
 
 /** The name that a token gives itself, as text of the chain. */
-function tokenName(facts: TokenFacts | null | undefined, address: string): string {
+export function tokenName(facts: TokenFacts | null | undefined, address: string): string {
   const name = showText(facts?.symbol ?? facts?.name ?? "", 24).trim();
   return name === "" ? showShortHex(address) : name;
 }

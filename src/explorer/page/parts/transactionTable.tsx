@@ -6,7 +6,7 @@ import { AccountLink, BlockLink, TransactionLink } from "./links.tsx";
 export interface TransactionRow {
   readonly transaction: Transaction;
   readonly receipt: Receipt | null;
-  readonly timestamp?: number;
+  readonly timestamp?: number | undefined;
 }
 
 /** A table of transactions; of one account, with the direction. */

@@ -2,7 +2,8 @@ import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { hexOf, type RoundRow } from "../chain/recentBlocks.ts";
-import type { Block, Receipt, Transaction } from "../chain/types.ts";
+import { loadTransactions } from "../chain/transactions.ts";
+import type { Block } from "../chain/types.ts";
 import { numberOf, showBytes, showGwei, showNumber, showPercent, showText, showTime } from "../format.ts";
 import { Age } from "../parts/age.tsx";
 import { Copy } from "../parts/copy.tsx";
@@ -11,7 +12,7 @@ import { AccountLink } from "../parts/links.tsx";
 import { Empty, Loading, Problem } from "../parts/notices.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Panel } from "../parts/panel.tsx";
-import { type TransactionRow, TransactionTable } from "../parts/transactionTable.tsx";
+import { TransactionTable } from "../parts/transactionTable.tsx";
 
 /** Transactions on one page of the list. */
 const PAGE = 25;
@@ -117,7 +118,7 @@ function BlockFields({ block }: { readonly block: Block }) {
 function Transactions({ block, page }: { readonly block: Block; readonly page: number }) {
   const { transactions: hashes } = block;
   const first = page * PAGE;
-  const rows = useLoaded(() => rowsOf(hashes.slice(first, first + PAGE)), [block.hash, page]);
+  const rows = useLoaded(() => loadTransactions(hashes.slice(first, first + PAGE)), [block.hash, page]);
   const path = `/block/${Number(block.number)}`;
   return (
     <Panel title="Transactions" aside={showNumber(hashes.length)}>
@@ -136,17 +137,4 @@ function Transactions({ block, page }: { readonly block: Block; readonly page: n
       />
     </Panel>
   );
-}
-
-async function rowsOf(hashes: readonly string[]): Promise<readonly TransactionRow[]> {
-  const rows = await Promise.all(
-    hashes.map(async (hash) => {
-      const [transaction, receipt] = await Promise.all([
-        call<Transaction | null>("eth_getTransactionByHash", [hash]),
-        call<Receipt | null>("eth_getTransactionReceipt", [hash]),
-      ]);
-      return { transaction, receipt };
-    }),
-  );
-  return rows.flatMap(({ transaction, receipt }) => (transaction === null ? [] : [{ transaction, receipt }]));
 }

@@ -1,16 +1,19 @@
 import { call } from "../chain/connection.ts";
 import { useLoaded, useNow } from "../chain/hooks.ts";
 import { type RecentBlock, useRecentBlocks } from "../chain/recentBlocks.ts";
+import { loadNewest } from "../chain/transactions.ts";
 import { showDuration, showNumber, showPercent, showShort } from "../format.ts";
 import { BlockTable } from "../parts/blockTable.tsx";
 import { AccountLink } from "../parts/links.tsx";
 import { Figure, Panel } from "../parts/panel.tsx";
 import { Plot } from "../parts/plot.tsx";
+import { TransactionTable } from "../parts/transactionTable.tsx";
 import { Validators } from "./validators.tsx";
 
 /** Blocks in the plots. */
 const PLOTTED = 60;
 const LISTED = 12;
+const LISTED_TRANSACTIONS = 8;
 
 /** The chain as it goes on. */
 export function Home() {
@@ -28,6 +31,7 @@ export function Home() {
             <Plots blocks={blocks.slice(0, PLOTTED)} />
           </div>
           <Validators blocks={blocks} />
+          <NewestTransactions blocks={blocks} />
           <NewestBlocks blocks={all.slice(0, LISTED)} />
         </>
       )}
@@ -134,6 +138,19 @@ function NewestBlocks({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
   return (
     <Panel title="Newest blocks" aside={<a href="/blocks">All blocks</a>}>
       <BlockTable blocks={blocks} />
+    </Panel>
+  );
+}
+
+/** The newest transactions of the newest blocks that have some; absent where none of those has. */
+function NewestTransactions({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
+  const full = blocks.filter(({ transactions }) => transactions > 0).slice(0, LISTED_TRANSACTIONS);
+  const [newest] = full;
+  const rows = useLoaded(() => loadNewest(full, LISTED_TRANSACTIONS), [newest?.hash]);
+  if (rows.value === undefined || rows.value.length === 0) return null;
+  return (
+    <Panel title="Newest transactions">
+      <TransactionTable rows={rows.value} caption="The newest transactions, the newest first" />
     </Panel>
   );
 }

@@ -3,7 +3,6 @@ import { useLoaded } from "../chain/hooks.ts";
 import type { RecentBlock } from "../chain/recentBlocks.ts";
 import { type ConsensusStatus, firstProposer, type Turns, turnsOf } from "../chain/validators.ts";
 import { showNumber, showPercent } from "../format.ts";
-import { hueOf } from "../parts/accountMark.tsx";
 import { Age } from "../parts/age.tsx";
 import { AccountLink } from "../parts/links.tsx";
 import { Panel } from "../parts/panel.tsx";
@@ -29,12 +28,13 @@ export function Validators({ blocks }: { readonly blocks: readonly RecentBlock[]
       title="Validators in turn"
       aside={sorted.length === 1 ? "one validator" : `${sorted.length} validators`}
     >
-      <Strip blocks={blocks.slice(0, STRIP)} />
+      <Strip blocks={blocks.slice(0, STRIP)} validators={sorted} />
       <ul class="validators">
-        {sorted.map((address) => (
+        {sorted.map((address, position) => (
           <Validator
             key={address}
             address={address}
+            position={position}
             turns={turns.get(address)}
             share={showPercent(turns.get(address)?.proposed ?? 0, blocks.length)}
             isNext={address === next}
@@ -47,7 +47,13 @@ export function Validators({ blocks }: { readonly blocks: readonly RecentBlock[]
 }
 
 /** A cell for each of the newest blocks in the colour of its proposer; a block that took more than one round is marked. */
-function Strip({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
+function Strip({
+  blocks,
+  validators,
+}: {
+  readonly blocks: readonly RecentBlock[];
+  readonly validators: readonly string[];
+}) {
   const late = blocks.filter(({ round }) => round > 0).length;
   const label = `Proposers of the last ${blocks.length} blocks; ${late === 0 ? "all were decided in their first round" : `${late} took more than one round`}`;
   return (
@@ -56,7 +62,7 @@ function Strip({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
         <span
           key={number}
           class={round > 0 ? "late" : ""}
-          style={{ "--hue": String(hueOf(proposer)) }}
+          style={{ "--hue": hueAt(validators.indexOf(proposer)) }}
           title={`Block ${number}, round ${round}, ${proposer}`}
         />
       ))}
@@ -66,12 +72,14 @@ function Strip({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
 
 function Validator({
   address,
+  position,
   turns,
   share,
   isNext,
   isSilent,
 }: {
   readonly address: string;
+  readonly position: number;
   readonly turns: Turns | undefined;
   readonly share: string;
   readonly isNext: boolean;
@@ -79,7 +87,7 @@ function Validator({
 }) {
   const missed = turns?.missed ?? 0;
   return (
-    <li class={isNext ? "validator next" : "validator"} style={{ "--hue": String(hueOf(address)) }}>
+    <li class={isNext ? "validator next" : "validator"} style={{ "--hue": hueAt(position) }}>
       <div class="validator-name">
         <AccountLink address={address} />
         {isNext && <span class="badge">next</span>}
@@ -94,6 +102,11 @@ function Validator({
       </p>
     </li>
   );
+}
+
+/** Colours of neighbours in the order of turns are far apart. */
+function hueAt(position: number): string {
+  return String(Math.round(170 + 137.5 * Math.max(0, position)) % 360);
 }
 
 /** As the node hears it, where it takes part; otherwise by the blocks: its turn has passed, and none of them is its own. */

@@ -1,33 +1,29 @@
 import { call } from "../../chain/connection.ts";
 import { useLoaded } from "../../chain/hooks.ts";
-import type { Receipt, Transaction } from "../../chain/types.ts";
+import type { ListPage } from "../../chain/tokens.ts";
+import { loadTransactions } from "../../chain/transactions.ts";
 import { Empty, IndexProblem } from "../../parts/notices.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { TransactionTable } from "../../parts/transactionTable.tsx";
+import { type TransactionRow, TransactionTable } from "../../parts/transactionTable.tsx";
 import type { Route } from "../../router.ts";
 
-/** Least entries of a page; a block is never split. */
 const PAGE = 25;
 
-interface FoundTransactions {
-  readonly txs: readonly Transaction[];
-  readonly receipts: readonly (Receipt & { readonly timestamp: number })[];
-  readonly firstPage: boolean;
-  readonly lastPage: boolean;
+interface Place {
+  readonly transactionHash: string;
+  readonly timestamp: string;
 }
 
-/** What the account sent and received, internal calls included, by the index by address. */
+interface Found {
+  readonly rows: readonly TransactionRow[];
+  readonly next: string | null;
+}
+
+/** In what the account took part, internal calls included, by the index by address. */
 export function AccountTransactions({ address, route }: { readonly address: string; readonly route: Route }) {
-  const before = numberIn(route, "before");
-  const after = numberIn(route, "after");
-  const found = useLoaded(
-    () =>
-      after === undefined
-        ? call<FoundTransactions>("ots_searchTransactionsBefore", [address, before ?? 0, PAGE])
-        : call<FoundTransactions>("ots_searchTransactionsAfter", [address, after, PAGE]),
-    [address, before, after],
-  );
+  const cursor = route.query.get("from");
+  const found = useLoaded(() => transactionsOf(address, cursor), [address, cursor]);
   if (found.error !== undefined)
     return (
       <Panel title="Transactions">
@@ -35,13 +31,8 @@ export function AccountTransactions({ address, route }: { readonly address: stri
       </Panel>
     );
   if (found.value === undefined) return null;
-  const { txs, receipts, firstPage, lastPage } = found.value;
-  const rows = txs.map((transaction, index) => {
-    const receipt = receipts[index] ?? null;
-    return { transaction, receipt, ...(receipt !== null && { timestamp: Number(receipt.timestamp) }) };
-  });
+  const { rows, next } = found.value;
   const path = `/address/${address}`;
-  const numbers = txs.map(({ blockNumber }) => Number(blockNumber));
   return (
     <Panel title="Transactions">
       {rows.length === 0 ? (
@@ -54,14 +45,23 @@ export function AccountTransactions({ address, route }: { readonly address: stri
         />
       )}
       <Pager
-        newer={firstPage || numbers.length === 0 ? undefined : `${path}?after=${Math.max(...numbers)}`}
-        older={lastPage || numbers.length === 0 ? undefined : `${path}?before=${Math.min(...numbers)}`}
+        newer={cursor === null ? undefined : path}
+        older={next === null ? undefined : `${path}?from=${encodeURIComponent(next)}`}
+        names={["Newest", "Older"]}
       />
     </Panel>
   );
 }
 
-function numberIn({ query }: Route, name: string): number | undefined {
-  const text = query.get(name);
-  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+async function transactionsOf(address: string, cursor: string | null): Promise<Found> {
+  const { items, next } = await call<ListPage<Place>>("explorer_getTransactionsOf", [
+    address,
+    { size: PAGE, cursor },
+  ]);
+  const rows = await loadTransactions(items.map(({ transactionHash }) => transactionHash));
+  const times = new Map(items.map(({ transactionHash, timestamp }) => [transactionHash, Number(timestamp)]));
+  return {
+    next,
+    rows: rows.map((row) => ({ ...row, timestamp: times.get(row.transaction.hash) })),
+  };
 }
