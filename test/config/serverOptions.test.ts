@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { settingsOf } from "../node/settingsOf.ts";
 
 /** Connection limits and trusted origins of the servers. */
@@ -40,5 +41,35 @@ describe("origins that are trusted", () => {
     expect(webSocket?.trustedOrigins).toEqual([one]);
     expect(http).toMatchObject({ trustedOrigins: [one, other], corsOrigins: [other] });
     expect(serversOf().webSocket?.trustedOrigins).toEqual([]);
+  });
+});
+
+describe("the explorer", () => {
+  const NETWORK = { "genesis-file": DEV_GENESIS_FILE };
+
+  it("is off, and on a port of its own where it is on", () => {
+    expect(settingsOf("/", NETWORK).explorer).toBeUndefined();
+    expect(settingsOf("/", { ...NETWORK, "explorer-enabled": "true" }).explorer).toEqual({
+      host: "127.0.0.1",
+      port: 8549,
+      isAnyPortFine: false,
+      hostAllowlist: ["localhost", "127.0.0.1"],
+      maxConnections: 200,
+      maxConnectionsPerAddress: 150,
+      proxyAddresses: ["localhost"],
+    });
+    const same = {
+      ...NETWORK,
+      "explorer-enabled": "true",
+      "explorer-port": "8545",
+      "rpc-http-enabled": "true",
+    };
+    expect(() => settingsOf("/", same)).toThrow("specified multiple times");
+  });
+
+  it("is on for the development network, where any port is fine unless one was given", () => {
+    expect(settingsOf("/", {}).explorer).toMatchObject({ port: 8549, isAnyPortFine: true });
+    expect(settingsOf("/", { "explorer-port": "9000" }).explorer).toMatchObject({ isAnyPortFine: false });
+    expect(settingsOf("/", { "explorer-enabled": "false" }).explorer).toBeUndefined();
   });
 });

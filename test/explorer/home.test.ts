@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { killRunning } from "../cluster/nodeProcess.ts";
+import { killRunning, startNodeProcess } from "../cluster/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 
@@ -29,25 +29,43 @@ describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
     expect(await seriousBarriers(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await node.stop();
-  });
+  }, 90_000);
 
-  itIfThorough("goes on after a restart of the node", async () => {
-    const node = await startExplorerNode();
-    browser ??= await openBrowser();
-    const { page } = await openPage(browser);
-    onTestFinished(() => page.close());
-    await page.goto(node.explorerUrl);
-    const height = async (): Promise<number> => Number(await page.locator("h1").textContent());
-    await expect.poll(height).toBeGreaterThan(0);
-    await node.stop();
-    await page.getByText("The node does not answer").waitFor();
-    const old = await height();
-    const again = await startExplorerNode({
-      dataPath: node.dataPath,
-      explorerPort: Number(new URL(node.explorerUrl).port),
-    });
-    await expect.poll(height).toBeGreaterThan(old);
-    await page.getByText("The node does not answer").waitFor({ state: "detached" });
-    await again.stop();
-  });
+  itIfThorough(
+    "goes on after a restart of the node",
+    async () => {
+      const node = await startExplorerNode();
+      browser ??= await openBrowser();
+      const { page } = await openPage(browser);
+      onTestFinished(() => page.close());
+      await page.goto(node.explorerUrl);
+      const height = async (): Promise<number> => Number(await page.locator("h1").textContent());
+      await expect.poll(height).toBeGreaterThan(0);
+      await node.stop();
+      await page.getByText("The node does not answer").waitFor();
+      const old = await height();
+      const again = await startExplorerNode({
+        dataPath: node.dataPath,
+        explorerPort: Number(new URL(node.explorerUrl).port),
+      });
+      await expect.poll(height).toBeGreaterThan(old);
+      await page.getByText("The node does not answer").waitFor({ state: "detached" });
+      await again.stop();
+    },
+    120_000,
+  );
+
+  itIfThorough(
+    "is on another port where a second development network finds the first one's taken",
+    async () => {
+      // A limit of connections has the explorer on, and leaves its port to the preset.
+      const options = ["--explorer-max-active-connections=50"];
+      const nodes = [await startNodeProcess({ options }), await startNodeProcess({ options })];
+      const urls = nodes.map((node) => /The chain in your browser: (\S+)/.exec(node.output())?.[1]);
+      expect(new Set(urls).size).toBe(2);
+      for (const url of urls) expect((await fetch(url ?? "")).status).toBe(200);
+      for (const node of nodes) await node.stop();
+    },
+    90_000,
+  );
 });

@@ -64,6 +64,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
       account: `/address/${traffic.sender}`,
       contract: `/address/${traffic.token}`,
       token: `/token/${traffic.token}`,
+      network: "/network",
       nothing: "/nothing/here",
     };
   }
