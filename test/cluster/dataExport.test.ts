@@ -209,7 +209,11 @@ describe("ibex data export, of a running node with all kinds of transactions", I
 });
 
 describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 100,000 transactions", () => {
-  const TABLES = ["--tables=blocks,transactions,receipts,logs,traces", "--columns=all"];
+  const TABLES = [
+    "--tables=blocks,transactions,receipts,logs,traces",
+    "--columns=all",
+    "--blocks-per-file=100",
+  ];
   let made: Awaited<ReturnType<typeof makeChain>>;
   let node: NodeProcess;
   let whole = "";
