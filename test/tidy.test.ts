@@ -28,6 +28,7 @@ const BELOW_ASSEMBLY = [
   "sync",
   "network",
   "rpc",
+  "faucet",
   "explorer",
   "graphql",
 ];
@@ -56,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   network: [...GROUND, "types", "chainspec"],
   rpc: [
     ...GROUND,
+    "faucet",
     "chain",
     "logs",
     "accounts",
@@ -66,7 +68,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "types",
     "chainspec",
   ],
-  explorer: [...GROUND, "rpc"],
+  faucet: [...GROUND, "storage"],
+  explorer: [...GROUND, "faucet", "rpc"],
   graphql: [...GROUND, "chain", "logs", "execution", "state", "txpool", "types", "chainspec"],
   config: [...GROUND, ...BELOW_ASSEMBLY],
   node: [...GROUND, ...BELOW_ASSEMBLY, "config"],

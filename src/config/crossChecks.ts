@@ -4,6 +4,7 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { parseTreeUrl } from "../network/discovery/treeUrl.ts";
 import { type Diagnostics, report } from "./diagnostics.ts";
 import { enodeSyntaxProblem, isNamed, showEnode } from "./enode.ts";
+import { faucetProblems } from "./faucetSettings.ts";
 import { missingNat } from "./natSettings.ts";
 import { longestSpelling, OPTION_NAMES, type OptionName, optionNamed } from "./options.ts";
 import { findWarnings, isSwitchedOn } from "./optionWarnings.ts";
@@ -32,7 +33,7 @@ export function checkOptions(options: ResolvedOptions): Diagnostics {
 
 /** Rules between options and the chain spec. */
 export function checkAgainstChain(options: ResolvedOptions, spec: ChainSpec): Diagnostics {
-  const problems: string[] = [];
+  const problems = faucetProblems(options, spec);
   if (options.isGiven("tx-pool-price-bump") && spec.isZeroBaseFee) {
     problems.push(
       report(options, "Price bump option is not compatible with zero base fee market", "tx-pool-price-bump"),

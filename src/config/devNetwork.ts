@@ -90,6 +90,9 @@ export const DEV_PRESET: Readonly<Partial<Record<OptionName, string>>> = {
   "rpc-ws-enabled": "true",
   "rpc-ws-api": SUPPORTED_API_GROUPS.join(","),
   "explorer-enabled": "true",
+  "faucet-enabled": "true",
+  "faucet-address-cooldown-seconds": "60",
+  "faucet-host-cooldown-seconds": "1",
   // The only validator's private key is public knowledge, so no peers.
   "p2p-enabled": "false",
   "min-gas-price": "0",

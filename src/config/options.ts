@@ -1,6 +1,7 @@
 import { ACCOUNT_INDEX_OPTIONS } from "./options/accountIndex.ts";
 import { ETHSTATS_OPTIONS } from "./options/ethstats.ts";
 import { EXPLORER_OPTIONS } from "./options/explorer.ts";
+import { FAUCET_OPTIONS } from "./options/faucet.ts";
 import { GENERAL_OPTIONS } from "./options/general.ts";
 import { JAVA_OPTIONS } from "./options/javaMachine.ts";
 import { METRICS_OPTIONS } from "./options/metrics.ts";
@@ -36,6 +37,7 @@ export const OPTIONS = {
   ...RPC_OPTIONS,
   ...RPC_SECURITY_OPTIONS,
   ...EXPLORER_OPTIONS,
+  ...FAUCET_OPTIONS,
   ...UNSUPPORTED_SERVER_OPTIONS,
   ...TX_POOL_OPTIONS,
   ...MINING_OPTIONS,

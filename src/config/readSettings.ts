@@ -271,7 +271,8 @@ function assemble(
     ...(pidPath !== undefined && { pidFile: absolute(pidPath) }),
     http: values["rpc-http-enabled"] ? httpSettings(values, files) : undefined,
     webSocket: values["rpc-ws-enabled"] ? webSocketSettings(values, files) : undefined,
-    explorer: explorerSettings(options),
+    explorer: explorerSettings(options, files),
+    faucet: files.faucet,
     rpc: answerSettings(options),
     accountIndex:
       (values["explorer-index-enabled"] ?? values["explorer-enabled"])

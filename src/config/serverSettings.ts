@@ -1,10 +1,13 @@
+import type { FaucetTerms } from "../faucet/gift.ts";
 import { type Authentication, readAuthentication } from "./authenticationSettings.ts";
 import type { Diagnostics } from "./diagnostics.ts";
+import { readFaucet } from "./faucetSettings.ts";
 import type { OptionValues } from "./options.ts";
 import { shownPoolSize } from "./poolSettings.ts";
 import type { ResolvedOptions } from "./precedence.ts";
 import type {
   ExplorerSettings,
+  FaucetSettings,
   HttpSettings,
   MetricsSettings,
   RpcAnswerSettings,
@@ -16,6 +19,8 @@ import { type Encryption, readTls } from "./tlsSettings.ts";
 export interface ServerFiles {
   readonly authentication: Authentication;
   readonly tls: Encryption;
+  /** Undefined when the faucet is off. */
+  readonly faucet: FaucetSettings | undefined;
 }
 
 export function readServerFiles(
@@ -24,11 +29,13 @@ export function readServerFiles(
 ): ServerFiles & Diagnostics {
   const authentication = readAuthentication(options, workingDirectory);
   const tls = readTls(options, workingDirectory);
+  const { faucet, ...faucetFound } = readFaucet(options, workingDirectory);
   return {
     authentication,
     tls,
-    problems: [...authentication.problems, ...tls.problems],
-    warnings: [...authentication.warnings, ...tls.warnings],
+    faucet,
+    problems: [...authentication.problems, ...tls.problems, ...faucetFound.problems],
+    warnings: [...authentication.warnings, ...tls.warnings, ...faucetFound.warnings],
   };
 }
 
@@ -75,7 +82,10 @@ export function webSocketSettings(
 }
 
 /** The page that shows the chain, on a port of its own; undefined when it is off. */
-export function explorerSettings({ values, isGiven }: ResolvedOptions): ExplorerSettings | undefined {
+export function explorerSettings(
+  { values, isGiven }: ResolvedOptions,
+  { faucet }: Pick<ServerFiles, "faucet">,
+): ExplorerSettings | undefined {
   if (!values["explorer-enabled"]) return undefined;
   const maxConnections = values["explorer-max-active-connections"];
   return {
@@ -85,7 +95,13 @@ export function explorerSettings({ values, isGiven }: ResolvedOptions): Explorer
     isAnyPortFine: !isGiven("explorer-enabled") && !isGiven("explorer-port"),
     hostAllowlist: values["host-allowlist"],
     maxConnections,
+    faucet: faucet && withoutKey(faucet),
   };
+}
+
+/** What the threads of servers know of the faucet. */
+function withoutKey({ privateKey: _, ...terms }: FaucetSettings): FaucetTerms {
+  return terms;
 }
 
 /** What the servers answer, and how. */

@@ -1,4 +1,5 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
+import type { FaucetTerms } from "../faucet/gift.ts";
 import type { TreeUrl } from "../network/discovery/treeUrl.ts";
 import type { MetricCategory } from "../observability/categories.ts";
 import type { LoggingSettings } from "../observability/logger.ts";
@@ -36,6 +37,8 @@ export interface Settings {
   readonly webSocket: WebSocketSettings | undefined;
   /** Undefined when the explorer is off. */
   readonly explorer: ExplorerSettings | undefined;
+  /** Undefined when the faucet is off. */
+  readonly faucet: FaucetSettings | undefined;
   readonly rpc: RpcAnswerSettings;
   /** The index by address; undefined when it is off. */
   readonly accountIndex: AccountIndexLimits | undefined;
@@ -165,6 +168,12 @@ export interface RpcServerSettings {
   readonly tls: TlsRules | undefined;
 }
 
+/** The faucet, which is asked on the explorer's port. */
+export interface FaucetSettings extends FaucetTerms {
+  /** 32 bytes. */
+  readonly privateKey: Uint8Array;
+}
+
 export interface ExplorerSettings
   extends Pick<
     RpcServerSettings,
@@ -172,6 +181,8 @@ export interface ExplorerSettings
   > {
   /** Whether any free port will do where the port is taken: of the development network, unless a port was given. */
   readonly isAnyPortFine: boolean;
+  /** Undefined where the faucet is off. */
+  readonly faucet: FaucetTerms | undefined;
 }
 
 /** Who may call a JSON-RPC server: holders of tokens that this node issues to its users, or that others issue. */

@@ -22,3 +22,6 @@ export const ALL_BURST = 6_000;
 export const ALL_PER_SECOND = 1_000;
 /** Remote hosts whose use is remembered. */
 export const REMEMBERED_HOSTS = 10_000;
+
+/** Units that a request to the faucet takes. */
+export const GIFT_COST = 25;

@@ -23,7 +23,7 @@ import {
 } from "../rpc/server/limits.ts";
 import type { MessageReader } from "../rpc/server/messageReader.ts";
 import { logRefusal } from "../rpc/server/refusalLog.ts";
-import { remoteHostOf } from "../rpc/server/remoteHost.ts";
+import { createProxyRule, remoteHostOf } from "../rpc/server/remoteHost.ts";
 import {
   listen,
   listening,
@@ -35,16 +35,19 @@ import {
 import { type SharedTotals, shareTotals } from "../rpc/server/sharedTotals.ts";
 import { serveUpgrades } from "../rpc/server/upgrades.ts";
 import { createBudget } from "./budget.ts";
-import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, UNREAD_BYTES } from "./limits.ts";
+import { answerFaucet, FAUCET_PATH, type FaucetServer } from "./faucetRoute.ts";
+import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, GIFT_COST, UNREAD_BYTES } from "./limits.ts";
 import { offeredMethods } from "./offer.ts";
 import { openPages, type Pages } from "./pages.ts";
 import { isOwnPage } from "./sameOrigin.ts";
+import { visitorHost } from "./visitorHost.ts";
 
 /**
  * The explorer's port: the page, and what it asks, on one origin (docs/operating/explorer.md).
  *
  *   socket ─ over the limit: closed ─> host allow-list ─403─> route ┬ GET, HEAD  pages.ts
  *                                                                   ├ POST /     JSON-RPC of this origin, else 403
+ *                                                                   ├ /api/faucet  the same origin (faucetRoute.ts)
  *                                                                   └ Upgrade    the same, and new heads
  *
  * It knows the node by JSON-RPC alone, of which it offers a fixed list (offer.ts) within a budget (budget.ts).
@@ -66,6 +69,8 @@ export interface ExplorerServerParts {
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
   readonly totals?: SharedTotals | undefined;
+  /** Absent where the faucet is off. */
+  readonly faucet?: Omit<FaucetServer, "hostOf"> | undefined;
   readonly clock?: Clock;
 }
 
@@ -97,7 +102,9 @@ export async function openExplorerServer(
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
   const answering = { dispatcher, reader, logger, metrics, totals, clock };
   const rpc = createHttpRequestHandler(HTTP_SETTINGS, answering);
-  server.on("request", createRequestHandler(checkHost, { pages: await openPages(), rpc, logger, metrics }));
+  const faucet = openFaucet(settings, parts, (remoteHost) => budget.spend(remoteHost, GIFT_COST));
+  const answers = { pages: await openPages(), rpc, faucet, logger, metrics };
+  server.on("request", createRequestHandler(checkHost, answers));
   const upgraded = serveUpgrades(server, WEB_SOCKET_SETTINGS, answering, {
     checkHost,
     judgePage: ({ headers }) => (isOwnPage(headers) ? "own" : "refused"),
@@ -149,6 +156,21 @@ function sharedHosts(proxyAddresses: readonly string[]): ReadonlySet<string> {
 
 const LOOPBACK = ["127.0.0.1", "::1"];
 
+/** Answers for the faucet, within the budget of its visitors; undefined where it is off. */
+function openFaucet(
+  { proxyAddresses }: Pick<ExplorerServerSettings, "proxyAddresses">,
+  { faucet }: Pick<ExplorerServerParts, "faucet">,
+  spend: (remoteHost: string) => boolean,
+): RequestHandler | undefined {
+  if (faucet === undefined) return undefined;
+  const isProxy = createProxyRule(proxyAddresses);
+  const answering = { ...faucet, hostOf: (request: IncomingMessage) => visitorHost(request, isProxy) };
+  return (request, response) => {
+    if (spend(answering.hostOf(request))) answerFaucet(answering, request, response);
+    else respondRefusal(response, 429, "Too many requests.");
+  };
+}
+
 function createHostCheck(
   { allowedHosts }: Pick<ExplorerServerSettings, "allowedHosts">,
   { logger, metrics }: Pick<ExplorerServerParts, "logger" | "metrics">,
@@ -169,17 +191,18 @@ type RequestHandler = (request: IncomingMessage, response: ServerResponse) => vo
 interface RequestParts extends Pick<ExplorerServerParts, "logger" | "metrics"> {
   readonly pages: Pages;
   readonly rpc: RequestHandler;
+  readonly faucet: RequestHandler | undefined;
 }
 
 function createRequestHandler(
   checkHost: (request: IncomingMessage) => HostCheck,
-  { pages, rpc, logger, metrics }: RequestParts,
+  { pages, rpc, faucet, logger, metrics }: RequestParts,
 ): RequestHandler {
   const isPipelinedTooFar = createPipelineLimit(logger);
 
-  function answerRpc(request: IncomingMessage, response: ServerResponse): void {
+  function answerOwn(answer: RequestHandler, request: IncomingMessage, response: ServerResponse): void {
     if (isOwnPage(request.headers)) {
-      rpc(request, response);
+      answer(request, response);
       return;
     }
     metrics?.rejected("origin");
@@ -192,8 +215,12 @@ function createRequestHandler(
     if (isPipelinedTooFar(request, response)) return;
     const hostCheck = checkHost(request);
     if (hostCheck !== "allowed") respondProbeRefused(response, hostCheck, request.headers.host);
-    else if (request.method === "GET" || request.method === "HEAD") pages.answer(request, response);
-    else if (request.method === "POST" && request.url === "/") answerRpc(request, response);
+    else if (request.url === FAUCET_PATH) {
+      if (faucet === undefined) respondRefusal(response, 404, "This node has no faucet.");
+      else if (/^(GET|POST)$/.test(request.method ?? "")) answerOwn(faucet, request, response);
+      else respondNotAllowed(response, "GET,POST");
+    } else if (request.method === "GET" || request.method === "HEAD") pages.answer(request, response);
+    else if (request.method === "POST" && request.url === "/") answerOwn(rpc, request, response);
     else respondNotAllowed(response, request.url === "/" ? "GET,HEAD,POST" : "GET,HEAD");
   };
 }

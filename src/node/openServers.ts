@@ -1,3 +1,4 @@
+import type { Faucet } from "../faucet/faucet.ts";
 import { durationClock } from "../primitives/clock.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import type { Endpoint, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
@@ -8,6 +9,7 @@ import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
 import { connectionLimit, hostLimits } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
+import { openFaucet } from "./openFaucet.ts";
 import type { Conductors } from "./openNetwork.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
 import { createRpcPorts } from "./rpcPorts.ts";
@@ -37,6 +39,7 @@ export async function openServers(
   const { pool } = chainAndPool.pool;
   const { directory, recovery } = stores;
   const ports = createRpcPorts(context, stores, chainAndPool, conductors, () => services);
+  const faucet = await openFaucet(context, stores, chainAndPool, ports);
   const access = createCallerAccess(settings);
   const logins = await openAccess(() => access.now, clock.nowMs);
   onStop(() => logins.close());
@@ -46,6 +49,7 @@ export async function openServers(
       access,
       logins,
       answers: ports.settings,
+      faucet,
     });
   const servers = await openRpcServers(settings, ports, {
     access,
@@ -104,11 +108,13 @@ function threadOpener(
     access,
     logins,
     answers,
+    faucet,
   }: {
     readonly threads: LoadingThreads;
     readonly access: CallerAccess;
     readonly logins: Access;
     readonly answers: RpcSettings;
+    readonly faucet: Faucet | undefined;
   },
 ): OpenThreads {
   return async (servers, answering) => {
@@ -125,6 +131,7 @@ function threadOpener(
       {
         ...answering,
         logins: logins.logins,
+        give: faucet?.give,
         simulator,
         stateQueries: simulator,
         tracer,

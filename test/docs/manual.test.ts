@@ -12,6 +12,8 @@ const REHEARSAL = "docs/operating/rehearsal.md";
 
 /** Why blocks of other pages are not run, by page: for all of them, or for those with these words. */
 const NOT_RUN: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
+  "docs/operating/faucet.md":
+    "test/cluster/faucet.test.ts asks the faucet; a key takes xxd, which not every machine has",
   "docs/operating/access.md": "test/cluster/access.test.ts logs users in, also with curl",
   "docs/operating/alerts.md": "test/prometheus runs promtool on the same files",
   "docs/operating/backup.md":

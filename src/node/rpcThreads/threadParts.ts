@@ -1,5 +1,6 @@
 import type { Simulator } from "../../execution/simulation/callRequest.ts";
 import type { StateQueryRunner } from "../../execution/simulation/stateQuery.ts";
+import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
 import type { FindLogs } from "../../logs/findLogs.ts";
 import type { RootLogger } from "../../observability/logger.ts";
 import type { LogLine } from "../../observability/remoteLogger.ts";
@@ -27,6 +28,8 @@ export interface RpcThreadsParts {
   readonly pool: Pick<TxPool, "add" | "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
   readonly recoverSenders: RecoverSenders;
   readiness(query: URLSearchParams): Objections;
+  /** Gives the network's coin away; absent where the faucet is off. */
+  readonly give?: ((request: GiftRequest) => Promise<GiftAnswer>) | undefined;
   readonly logins: Access["logins"];
   /** Calls `listener` after each move of the head, when it was shown. */
   onHeadChanged(listener: () => void): () => void;

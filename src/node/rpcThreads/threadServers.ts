@@ -1,5 +1,6 @@
 import type { ChainView } from "../../chain/view/chainView.ts";
 import type { ExplorerSettings, HttpSettings, WebSocketSettings } from "../../config/settings.ts";
+import type { GiftRequest } from "../../faucet/gift.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
@@ -145,7 +146,9 @@ async function openExplorer(
     allowedHosts: () => (access() ?? configured).hostAllowlist,
   };
   const methods = [...parts.methods, ...subscriptionsOf(data, parts)];
-  return openExplorerServer(settings, { ...parts, methods });
+  const terms = configured.faucet;
+  const faucet = terms && { terms, give: (gift: GiftRequest) => parts.main.ask({ kind: "gift", gift }) };
+  return openExplorerServer(settings, { ...parts, methods, faucet });
 }
 
 function subscriptionsOf(

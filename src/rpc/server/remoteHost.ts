@@ -21,7 +21,7 @@ const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
 /** An IP address in the form that a socket's `remoteAddress` has; an IPv4-mapped IPv6 address as IPv4. */
-function canonicalAddress(address: string): string {
+export function canonicalAddress(address: string): string {
   const plain = isIPv6(address) ? new SocketAddress({ address, family: "ipv6" }).address : address;
   return IPV4_AS_IPV6.exec(plain)?.[1] ?? plain;
 }

@@ -1,5 +1,6 @@
 import type { SimulationJob, SimulationResult } from "../../execution/simulation/callRequest.ts";
 import type { StateQuery, StateQueryResult } from "../../execution/simulation/stateQuery.ts";
+import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
 import type { FoundLogs } from "../../logs/findLogs.ts";
 import type { BlockRange, LogCriteria } from "../../logs/logQuery.ts";
 import type { LogLine } from "../../observability/remoteLogger.ts";
@@ -41,6 +42,7 @@ export type ThreadRequest =
   /** Another descriptor of a listening socket (server/acceptBalance.ts). */
   | { readonly kind: "descriptor"; readonly server: "http" | "webSocket" }
   | { readonly kind: "readiness"; readonly query: string }
+  | { readonly kind: "gift"; readonly gift: GiftRequest }
   | { readonly kind: "login"; readonly server: "http" | "webSocket"; readonly attempt: LoginAttempt };
 
 /** A method's answer as it crosses threads. */
@@ -64,6 +66,7 @@ export interface AnswerOf {
   readonly descriptor: number | undefined;
   readonly readiness: Objections;
   readonly login: LoginAnswer;
+  readonly gift: GiftAnswer;
 }
 
 export interface NumberedRequest {

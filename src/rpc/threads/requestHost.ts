@@ -1,5 +1,6 @@
 import type { Simulator } from "../../execution/simulation/callRequest.ts";
 import type { StateQueryRunner } from "../../execution/simulation/stateQuery.ts";
+import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
 import type { FindLogs } from "../../logs/findLogs.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
@@ -34,6 +35,8 @@ export interface RequestHostParts {
   readiness(query: URLSearchParams): Objections;
   /** Another descriptor of a listening socket. */
   descriptor(server: "http" | "webSocket"): number | undefined;
+  /** Gives the network's coin away; absent where the faucet is off. */
+  readonly give?: ((request: GiftRequest) => Promise<GiftAnswer>) | undefined;
   readonly logins: { readonly http: Login | undefined; readonly webSocket: Login | undefined };
   /** Sends answers of about so many bytes; their large parts are handed over, not copied. */
   post(answers: readonly NumberedAnswer[], bytes: number, transferred: readonly ArrayBuffer[]): void;
@@ -161,6 +164,8 @@ class Requests implements RequestHost {
         return descriptor(request.server);
       case "readiness":
         return readiness(new URLSearchParams(request.query));
+      case "gift":
+        return expectDefined(this.parts.give, "the faucet of a request for a gift")(request.gift);
       case "login":
         return expectDefined(logins[request.server], "the log-in of a server with users")(request.attempt);
     }

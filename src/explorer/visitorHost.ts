@@ -1,0 +1,25 @@
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { canonicalAddress, remoteHostOf } from "../rpc/server/remoteHost.ts";
+
+/**
+ * The remote host of a visitor: of the connection, or behind a proxy that the operator has named (--rpc-proxy-addresses), of the
+ * newest address of X-Forwarded-For that is no such proxy. What stands before it was written by the visitor, and may be made up.
+ */
+export function visitorHost(
+  {
+    socket,
+    headers,
+  }: Pick<IncomingMessage, "headers"> & { readonly socket: { remoteAddress?: string | undefined } },
+  isProxy: (address: string) => boolean,
+): string {
+  const { remoteAddress } = socket;
+  if (remoteAddress === undefined || !isProxy(remoteAddress)) return remoteHostOf(remoteAddress);
+  const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
+  const newest = forwarded
+    .map((part) => part.trim())
+    .findLast((address) => isIP(address) === 0 || !isProxy(address));
+  // A proxy that says nothing, or nothing that is an address, is one visitor.
+  if (newest === undefined || isIP(newest) === 0) return remoteHostOf(remoteAddress);
+  return remoteHostOf(canonicalAddress(newest));
+}
