@@ -73,12 +73,16 @@ export function webSocketServerSettings(
 
 /** What is objected to the node being ready (json-rpc-errors.md#health). */
 export function readinessOf(
-  ports: Pick<RpcPorts, "network" | "isPausedByDisk" | "syncStatus" | "clock" | "chain">,
+  ports: Pick<
+    RpcPorts,
+    "network" | "isPausedByDisk" | "syncStatus" | "isComparedWithPeers" | "clock" | "chain"
+  >,
 ): (query: URLSearchParams) => Objections {
   const health = {
     peerCount: () => ports.network.peerToPeer?.peerCount,
     isPaused: () => ports.isPausedByDisk(),
     syncStatus: () => ports.syncStatus(),
+    isCompared: () => ports.isComparedWithPeers(),
     headAgeSeconds: () => ports.clock.nowMs() / 1000 - Number(ports.chain.head.header.timestamp),
   };
   return (query) => readiness(query, health);

@@ -61,6 +61,7 @@ export function createRpcPorts(
     isMining: () => engine.status().mode === "validating",
     isPausedByDisk: () => pauseReasons.reasons.includes("diskAlmostFull"),
     syncStatus: () => peering.sync.status,
+    isComparedWithPeers: () => peering.sync.comparison.isMade,
     onSyncChanged: peering.onSyncChanged,
     mining: chainAndPool.controls.mining(pauseReasons, logger.child("consensus")),
     history: createChainRewinder({

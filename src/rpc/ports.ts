@@ -56,6 +56,8 @@ export interface RpcPorts {
   isPausedByDisk(): boolean;
   /** Undefined when the node is not syncing. */
   syncStatus(): SyncStatus | undefined;
+  /** False until it is known, after a start or a time without peers, whether peers have more blocks. */
+  isComparedWithPeers(): boolean;
   /** Calls `listener` whenever the sync status is set, changed or cleared. */
   onSyncChanged(listener: (status: SyncStatus | undefined) => void): () => void;
   /** Blocks and proposals rejected as invalid since the start, oldest first. */

@@ -5,6 +5,7 @@ import type { Block } from "../types/block.ts";
 import { createAnnouncedBlocks } from "./announcedBlocks.ts";
 import { createCatchUp } from "./catchUp.ts";
 import { createCoalescedTask } from "./coalescedTask.ts";
+import { type Comparison, createComparison } from "./comparison.ts";
 import type { OnProcessed, SyncContext } from "./context.ts";
 import { BULK_LIMITS, type BulkLimits } from "./limits.ts";
 import { createPeerChoice } from "./peerChoice.ts";
@@ -39,6 +40,11 @@ export interface Sync {
   readonly isInSync: boolean;
   /** Block numbers while a range is being fetched from a trusted peer, or one that delivered some of it. */
   readonly status: SyncStatus | undefined;
+  /**
+   * Not made from a start, or a time without peers, until the height of a peer is known and was followed up: the peer has no
+   * more than the node, gave what it has, or failed to.
+   */
+  readonly comparison: Pick<Comparison, "isMade">;
   /** Stops after the current import. */
   close(): Promise<void>;
 }
@@ -84,26 +90,27 @@ export function createSync(parts: SyncParts): Sync {
     isClosed,
     canImport,
   };
-  const onFailure = reports.failed;
+  const comparison = createComparison(peers);
   const announced = createAnnouncedBlocks(context, (block) => {
     if (progress.isInSync) parts.relay?.(block);
   });
   const announcedTask = createCoalescedTask({
     run: announced.importNext,
     isClosed,
-    onFailure,
+    onFailure: reports.failed,
     onEnd: scheduleRetry,
   });
   const catchUp = createCatchUp(context, {
     onRangeEnded: announcedTask.wake,
     onWaiting: scheduleRetry,
-    onFailure,
+    onFailure: reports.failed,
   });
   const rangeTask = createCoalescedTask({
     run: catchUp.run,
     isClosed,
-    onFailure,
+    onFailure: reports.failed,
     onEnd() {
+      comparison.noteFollowedUp();
       progress.changePeer(undefined);
       scheduleRetry();
     },
@@ -126,6 +133,7 @@ export function createSync(parts: SyncParts): Sync {
     get status() {
       return progress.status;
     },
+    comparison,
     async close() {
       schedule.close();
       catchUp.notify();

@@ -84,6 +84,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
       resyncWorldState: async () => ok(undefined),
     },
     syncStatus: () => undefined,
+    isComparedWithPeers: () => true,
     onSyncChanged: () => () => undefined,
     changeLogLevel: () => undefined,
     ...parts,

@@ -50,6 +50,30 @@ describeWithVectors("a node behind its peers", () => {
     expect(node.head.header.number).toBe(HEAD);
   });
 
+  it("is compared with peers when a height is known, and was followed up", async () => {
+    const node = aNode(source, 150);
+    const peer = aPeer("a", source);
+    expect(node.sync.comparison.isMade).toBe(false);
+    await caughtUp(node);
+    expect(node.sync.comparison.isMade).toBe(false);
+    peer.height = undefined;
+    node.peers = [peer];
+    await caughtUp(node);
+    expect(node.sync.comparison.isMade).toBe(false);
+    peer.height = HEAD;
+    node.sync.wake();
+    expect(node.sync.comparison.isMade).toBe(false);
+    await node.settle();
+    expect([node.sync.comparison.isMade, node.head.header.number]).toEqual([true, HEAD]);
+    node.peers = [];
+    expect(node.sync.comparison.isMade).toBe(false);
+    await caughtUp(node);
+    node.peers = [peer];
+    expect(node.sync.comparison.isMade).toBe(false);
+    await caughtUp(node);
+    expect(node.sync.comparison.isMade).toBe(true);
+  });
+
   it("requests the bodies missing in a response again, and accepts any order", async () => {
     const node = aNode(source, 0);
     node.peers = [aPeer("a", source, { bodies: (honest) => ok(honest.slice(0, 3).reverse()) })];

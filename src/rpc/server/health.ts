@@ -6,6 +6,8 @@ export interface HealthPorts {
   isPaused(): boolean;
   /** Undefined while the node is not synchronizing. */
   syncStatus(): { readonly currentBlock: bigint; readonly highestBlock: bigint } | undefined;
+  /** Whether it is known how many blocks the peers have. */
+  isCompared(): boolean;
   /** How old the newest block is by its timestamp, seconds. */
   headAgeSeconds(): number;
 }
@@ -36,6 +38,9 @@ export function readiness(query: URLSearchParams, ports: HealthPorts): Objection
   if (peers !== undefined && minPeers !== undefined && BigInt(peers) < minPeers)
     objections.push(`${peers} peers, minPeers is ${minPeers}`);
   const sync = ports.syncStatus();
+  // Otherwise a node that has just started, hours behind, would be ready for a moment.
+  if (sync === undefined && peers !== undefined && peers > 0 && !ports.isCompared())
+    objections.push("it is not known yet how many blocks the peers have");
   const behind = sync === undefined ? 0n : sync.highestBlock - sync.currentBlock;
   if (maxBlocksBehind !== undefined && sync !== undefined && behind > maxBlocksBehind)
     objections.push(`${behind} blocks behind #${sync.highestBlock}, maxBlocksBehind is ${maxBlocksBehind}`);

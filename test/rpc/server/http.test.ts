@@ -514,6 +514,7 @@ describe("readiness", () => {
             peerCount: () => peers,
             isPaused: () => false,
             syncStatus: () => sync,
+            isCompared: () => true,
             headAgeSeconds: () => 90,
           }),
       },
@@ -528,11 +529,30 @@ describe("readiness", () => {
     });
   });
 
+  it("peers whose height is not known yet, where there are peers", () => {
+    const objectionsWith = (
+      peers: number | undefined,
+      sync?: { currentBlock: bigint; highestBlock: bigint },
+    ) =>
+      readiness(new URLSearchParams("minPeers=0"), {
+        peerCount: () => peers,
+        isPaused: () => false,
+        syncStatus: () => sync,
+        isCompared: () => false,
+        headAgeSeconds: () => 1,
+      });
+    expect(objectionsWith(1)).toEqual(["it is not known yet how many blocks the peers have"]);
+    expect(objectionsWith(1, { currentBlock: 9n, highestBlock: 10n })).toEqual([]);
+    expect(objectionsWith(0)).toEqual([]);
+    expect(objectionsWith(undefined)).toEqual([]);
+  });
+
   it("block production paused", async () => {
     const health = {
       peerCount: () => 1,
       isPaused: () => true,
       syncStatus: () => undefined,
+      isCompared: () => true,
       headAgeSeconds: () => 1,
     };
     const { server } = await aToyServer({}, { readiness: (query) => readiness(query, health) });
