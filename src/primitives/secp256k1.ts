@@ -134,24 +134,32 @@ function loadNativeCurve(): Curve | undefined {
       const { signature, recid } = native.ecdsaSign(digest, privateKey);
       return { rs: signature, recovery: recid };
     },
-    recover(digest, rs, recovery) {
-      try {
-        return native.ecdsaRecover(rs, recovery, digest, false).subarray(1);
-      } catch {
-        return undefined;
-      }
-    },
+    recover: (digest, rs, recovery) =>
+      unlessRefused(() => native.ecdsaRecover(rs, recovery, digest, false).subarray(1)),
     publicKey: (privateKey) => native.publicKeyCreate(privateKey, false).subarray(1),
-    sharedSecret(publicKey, privateKey) {
-      try {
+    sharedSecret: (publicKey, privateKey) =>
+      unlessRefused(() => {
         const point = concatBytes(UNCOMPRESSED, publicKey);
         return native.ecdh(point, privateKey, { hashfn: (x) => x }, new Uint8Array(32));
-      } catch {
-        return undefined;
-      }
-    },
+      }),
     isPrivateKey: (bytes) => bytes.length === 32 && native.privateKeyVerify(bytes),
   };
+}
+
+/**
+ * Undefined where the binding throws, which is how it refuses. To collect the stack of that error would take nearly as long as to
+ * find that there is no such point.
+ */
+function unlessRefused<T>(work: () => T): T | undefined {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } catch {
+    return undefined;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 /** The same operations in JavaScript: the fallback, and the reference in tests. Loaded only when needed. */

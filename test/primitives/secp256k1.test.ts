@@ -53,6 +53,12 @@ describe("the curve implementation", async () => {
     expect(curve.name).toBe("native");
   });
 
+  it("refuses an r that is on no point, and leaves later errors their stack", () => {
+    const rs = concatBytes(bigintToFixedBytes(7n, 32), bigintToFixedBytes(9n, 32));
+    expect(curve.recover(new Uint8Array(32), rs, 0)).toBeUndefined();
+    expect(new Error("later").stack).toContain("secp256k1.test");
+  });
+
   it("derives shared secrets exactly as the reference does, and none for a point off the curve", () => {
     fc.assert(
       fc.property(privateKey, privateKey, (ours, theirs) => {
