@@ -1,17 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEV_ACCOUNTS } from "../../src/config/devNetwork.ts";
 import { LEDGER_SOURCE } from "../contracts/compile.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import { type NodeProcess, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
+import { foundryBinary, writeFoundryProject } from "./foundryProject.ts";
+import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 /** forge deploys a suite of contracts, runs a script of transactions, and tests on a fork; it downloads nothing. */
 
-const forge = forgeBinary();
+const forge = foundryBinary("forge");
 const [, , , , , , , account] = DEV_ACCOUNTS;
 
 describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
@@ -20,7 +18,12 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
   let ledger: string;
 
   beforeAll(async () => {
-    project = writeProject();
+    project = writeFoundryProject({
+      "src/Ledger.sol": LEDGER_SOURCE,
+      "src/Cheats.sol": CHEATS,
+      "script/Deposits.s.sol": SCRIPT,
+      "test/Ledger.t.sol": TEST,
+    });
     node = await startNodeProcess();
     // Compiled once for all tests.
     await run("build");
@@ -64,38 +67,6 @@ describe.skipIf(!IS_THOROUGH || forge === undefined)("forge", () => {
     ]);
   });
 });
-
-/** Creates a project that uses the compiler in node_modules, which lacks some options of the native one. */
-function writeProject(): string {
-  const folder = temporaryFolder();
-  const write = (path: string, text: string, mode = 0o644) => {
-    mkdirSync(join(folder, path, ".."), { recursive: true });
-    writeFileSync(join(folder, path), text, { mode });
-  };
-  write("solc", COMPILER, 0o755);
-  write("foundry.toml", `[profile.default]\nsolc = "./solc"\noffline = true\nevm_version = "cancun"\n`);
-  write("src/Ledger.sol", LEDGER_SOURCE);
-  write("src/Cheats.sol", CHEATS);
-  write("script/Deposits.s.sol", SCRIPT);
-  write("test/Ledger.t.sol", TEST);
-  return folder;
-}
-
-function forgeBinary(): string | undefined {
-  const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
-  try {
-    const manifest = createRequire(import.meta.url).resolve(`@foundry-rs/forge-${platform}/package.json`);
-    return join(manifest, "..", "bin", "forge");
-  } catch {
-    return undefined;
-  }
-}
-
-const COMPILER = `#!${process.execPath}
-const solc = require(${JSON.stringify(createRequire(import.meta.url).resolve("solc"))});
-if (process.argv.includes("--version")) console.log("solc\\nVersion: " + solc.version());
-else console.log(solc.compile(require("node:fs").readFileSync(0, "utf8")));
-`;
 
 const CHEATS = `
 // SPDX-License-Identifier: Apache-2.0

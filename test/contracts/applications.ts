@@ -29,11 +29,7 @@ const EVM_VERSION = "berlin";
  * gives the token's error.
  */
 export function compileApplications(): Applications {
-  const sources = Object.fromEntries(
-    readdirSync(FOLDER)
-      .sort()
-      .map((name) => [name, readFileSync(join(FOLDER, name), "utf8")]),
-  );
+  const sources = applicationSources();
   const versions = ["solc", "@openzeppelin/contracts"].map(
     (name) => (packages(`${name}/package.json`) as { readonly version: string }).version,
   );
@@ -51,6 +47,12 @@ export function compileApplications(): Applications {
   writeFileSync(`${kept}.${process.pid}`, JSON.stringify(applications));
   renameSync(`${kept}.${process.pid}`, kept);
   return applications as Applications;
+}
+
+/** Sources by file name. */
+export function applicationSources(): Readonly<Record<string, string>> {
+  const names = readdirSync(FOLDER).sort();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(FOLDER, name), "utf8")]));
 }
 
 const packages = createRequire(import.meta.url);
