@@ -57,8 +57,8 @@ export interface Actor {
   sendRefused(call: Call): Promise<TransactionReceipt>;
   /** All of them without waiting between; the later ones may need the earlier ones. */
   sendAll(calls: readonly Call[]): Promise<readonly TransactionReceipt[]>;
-  /** Why the call would fail, by eth_call; throws if it would not. */
-  refusal(call: Call): Promise<Refusal>;
+  /** Why the call would fail, by eth_call at the head or at that block; throws if it would not. */
+  refusal(call: Call, blockNumber?: bigint): Promise<Refusal>;
   /** Sends the creation, and returns at once what will be there; `deployed` waits for all of them. */
   deploy(name: string, contract: CompiledContract, args?: readonly unknown[]): Contract;
   deployed(): Promise<void>;
@@ -124,9 +124,13 @@ export async function createActor(client: ChainClient, account: Account): Promis
     return refusal(call).then(String, () => "not at the head");
   }
 
-  async function refusal({ contract, functionName, args = [], ...call }: Call): Promise<Refusal> {
+  async function refusal(
+    { contract, functionName, args = [], ...call }: Call,
+    blockNumber?: bigint,
+  ): Promise<Refusal> {
+    const at = blockNumber === undefined ? {} : { blockNumber };
     const outcome = await reader
-      .simulateContract({ ...contract, functionName, args, account, ...sentWith(call) })
+      .simulateContract({ ...contract, functionName, args, account, ...sentWith(call), ...at })
       .then(
         () => undefined,
         (error: unknown) => error,
