@@ -8,6 +8,9 @@ export type TokenStandard = "ERC-20" | "ERC-721" | "ERC-1155";
 export interface ListPage<Item> {
   readonly items: readonly Item[];
   readonly next: string | null;
+  /** What the index covers. */
+  readonly firstBlock: string | null;
+  readonly lastBlock: string | null;
 }
 
 export interface TokenFacts {
@@ -36,6 +39,19 @@ export interface TokenHolding {
   readonly standard: TokenStandard;
   readonly tokenId: string | null;
   readonly balance: string | null;
+}
+
+export interface TokenHolder {
+  readonly holder: string;
+  readonly standard: TokenStandard;
+  readonly tokenId: string | null;
+  readonly balance: string | null;
+}
+
+/** The decimals of a token; none where it names none, or more than the standard's byte holds. */
+export function decimalsOf(facts: TokenFacts | null | undefined): number {
+  const decimals = Number(facts?.decimals ?? 0);
+  return decimals <= 255 ? decimals : 0;
 }
 
 const known = new Map<string, Promise<TokenFacts | null>>();

@@ -1,10 +1,10 @@
 import { useLoaded } from "../chain/hooks.ts";
-import { type TokenFacts, tokenFacts } from "../chain/tokens.ts";
+import { decimalsOf, type TokenFacts, tokenFacts } from "../chain/tokens.ts";
 import { showAmount, showShortHex, showText } from "../format.ts";
 import { AccountMark } from "./accountMark.tsx";
 
 /** The name that a token gives itself, as text of the chain. */
-export function tokenName(facts: TokenFacts | null | undefined, address: string): string {
+function tokenName(facts: TokenFacts | null | undefined, address: string): string {
   const name = showText(facts?.symbol ?? facts?.name ?? "", 24).trim();
   return name === "" ? showShortHex(address) : name;
 }
@@ -33,12 +33,24 @@ export function TokenAmount({
 }) {
   const facts = useLoaded(() => tokenFacts(token), [token]);
   if (value === null) return <span class="note">no answer</span>;
-  const decimals = Math.min(255, Number(facts.value?.decimals ?? 0));
   const isOneOfAKind = facts.value?.standard === "ERC-721";
   return (
     <span>
-      {!isOneOfAKind && showAmount(BigInt(value), decimals)}
-      {tokenId !== null && <span class="note"> № {showText(BigInt(tokenId).toString(), 24)}</span>}
+      {!isOneOfAKind && <CutNumber text={showAmount(BigInt(value), decimalsOf(facts.value))} />}
+      {tokenId !== null && (
+        <span class="note">
+          {" "}
+          № <CutNumber text={BigInt(tokenId).toString()} />
+        </span>
+      )}
     </span>
   );
+}
+
+/** Digits of a number that are shown: contracts answer up to 78, with 255 decimals. */
+const SHOWN_DIGITS = 32;
+
+/** A number of the chain, cut where it is very long; the whole one is in the title. */
+export function CutNumber({ text }: { readonly text: string }) {
+  return text.length <= SHOWN_DIGITS ? <>{text}</> : <span title={text}>{showText(text, SHOWN_DIGITS)}</span>;
 }

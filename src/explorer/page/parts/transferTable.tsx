@@ -1,7 +1,14 @@
-import type { TokenTransfer } from "../chain/tokens.ts";
+import type { LoggedTransfer } from "../chain/tokenLogs.ts";
 import { Age } from "./age.tsx";
 import { AccountLink, TransactionLink } from "./links.tsx";
 import { TokenAmount, TokenLink } from "./token.tsx";
+
+/** A transfer, and where it was; without its time on the page of its transaction, which names both already. */
+interface PlacedTransfer extends LoggedTransfer {
+  readonly transactionHash: string;
+  readonly logIndex: string;
+  readonly timestamp?: string;
+}
 
 /** A table of transfers of tokens. */
 export function TransferTable({
@@ -9,18 +16,23 @@ export function TransferTable({
   caption,
   hasToken,
 }: {
-  readonly transfers: readonly TokenTransfer[];
+  readonly transfers: readonly PlacedTransfer[];
   readonly caption: string;
   readonly hasToken: boolean;
 }) {
+  const hasTransaction = transfers.some(({ timestamp }) => timestamp !== undefined);
   return (
     <div class="scroll">
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            <th scope="col">Transaction</th>
-            <th scope="col">Age</th>
+            {hasTransaction && (
+              <>
+                <th scope="col">Transaction</th>
+                <th scope="col">Age</th>
+              </>
+            )}
             <th scope="col">From</th>
             <th scope="col">To</th>
             {hasToken && <th scope="col">Token</th>}
@@ -32,12 +44,16 @@ export function TransferTable({
         <tbody>
           {transfers.map((transfer) => (
             <tr key={`${transfer.transactionHash}.${transfer.logIndex}`}>
-              <td>
-                <TransactionLink hash={transfer.transactionHash} />
-              </td>
-              <td>
-                <Age timestamp={Number(transfer.timestamp)} />
-              </td>
+              {hasTransaction && (
+                <>
+                  <td>
+                    <TransactionLink hash={transfer.transactionHash} />
+                  </td>
+                  <td>
+                    <Age timestamp={Number(transfer.timestamp)} />
+                  </td>
+                </>
+              )}
               <td>
                 <Party address={transfer.from} other="made" />
               </td>
@@ -66,7 +82,7 @@ function Party({ address, other }: { readonly address: string; readonly other: s
   return address === NOBODY ? <span class="badge plain">{other}</span> : <AccountLink address={address} />;
 }
 
-function Amounts({ transfer: { token, amounts, isCut } }: { readonly transfer: TokenTransfer }) {
+function Amounts({ transfer: { token, amounts, isCut } }: { readonly transfer: LoggedTransfer }) {
   const [first] = amounts;
   return (
     <>

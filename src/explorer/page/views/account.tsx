@@ -3,12 +3,14 @@ import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { useKnownContract } from "../chain/knownContracts.ts";
 import { useRecentBlocks } from "../chain/recentBlocks.ts";
+import { tokenFacts } from "../chain/tokens.ts";
 import { showBytes, showCoins, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { TransactionLink } from "../parts/links.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
 import { Figure } from "../parts/panel.tsx";
+import { TokenLink } from "../parts/token.tsx";
 import { AccountTokens } from "./account/tokens.tsx";
 import { AccountTransactions } from "./account/transactions.tsx";
 import { AccountTransfers } from "./account/transfers.tsx";
@@ -62,6 +64,7 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
           <span class="hex">{address}</span> <Copy text={address} what="the address" />
         </h1>
         {isContract && <Creator address={address} />}
+        {isContract && <TokenOf address={address} />}
       </header>
       {facts.error !== undefined && <Problem error={facts.error} />}
       {facts.value === undefined && facts.error === undefined && <Loading />}
@@ -89,6 +92,17 @@ function Facts({ balance, nonce, code }: AccountFacts) {
         </Figure>
       )}
     </dl>
+  );
+}
+
+/** Leads to the page of the token, where the contract is one. */
+function TokenOf({ address }: { readonly address: string }) {
+  const { value } = useLoaded(() => tokenFacts(address), [address]);
+  if (value === undefined || value === null) return null;
+  return (
+    <p class="note">
+      {value.standard} token <TokenLink address={address} />
+    </p>
   );
 }
 

@@ -1,136 +1,139 @@
 import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
-import { type ListPage, type TokenFacts, type TokenTransfer, tokenFacts } from "../chain/tokens.ts";
-import { showAmount, showText } from "../format.ts";
+import type { IndexStatus } from "../chain/nodeStatus.ts";
+import { useRecentBlocks } from "../chain/recentBlocks.ts";
+import { decimalsOf, type TokenFacts } from "../chain/tokens.ts";
+import { showAmount, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
+import { Copy } from "../parts/copy.tsx";
 import { AccountLink } from "../parts/links.tsx";
-import { Empty, IndexProblem, Loading } from "../parts/notices.tsx";
-import { Pager } from "../parts/pager.tsx";
-import { Figure, Panel } from "../parts/panel.tsx";
-import { TokenAmount, tokenName } from "../parts/token.tsx";
-import { TransferTable } from "../parts/transferTable.tsx";
-import type { Route } from "../router.ts";
+import { IndexProblem, Loading } from "../parts/notices.tsx";
+import { Figure } from "../parts/panel.tsx";
+import { CutNumber } from "../parts/token.tsx";
+import { TokenHolders } from "./token/holders.tsx";
+import { TokenTransfers } from "./token/transfers.tsx";
 
-/** A token: what it says of itself, its transfers, and who holds it. */
+/** Characters of a name and of a symbol. Contracts choose them. */
+const NAME = 64;
+const SYMBOL = 24;
+
+/** A token: what its contract says of it, who moved it, and, at /token/…/holders, who holds it. */
 export function TokenView({ route }: ViewProps) {
   const address = (route.parts[1] ?? "").toLowerCase();
-  const facts = useLoaded(
-    () => (/^0x[0-9a-f]{40}$/.test(address) ? tokenFacts(address) : Promise.resolve(null)),
-    [address],
-  );
-  if (facts.error !== undefined)
-    return (
-      <article class="page narrow">
-        <h1>Token</h1>
-        <IndexProblem error={facts.error} />
-      </article>
-    );
-  if (facts.value === undefined) return <Loading />;
-  if (facts.value === null) return <NoToken address={address} />;
-  return (
-    <article class="page">
-      <header class="title">
-        <p class="kicker">{facts.value.standard} token</p>
-        <h1>
-          <AccountMark address={address} />
-          <bdi>
-            {facts.value.name === null ? tokenName(facts.value, address) : showText(facts.value.name, 64)}
-          </bdi>
-        </h1>
-        <p class="note">
-          Its names are what the contract says. The contract: <AccountLink address={address} isWhole />
-        </p>
-      </header>
-      <Facts facts={facts.value} />
-      <Transfers address={address} route={route} />
-      <Holders address={address} route={route} />
-    </article>
-  );
+  if (!/^0x[0-9a-f]{40}$/.test(address)) return <NoAddress text={address} />;
+  return <Token address={address} route={route} />;
 }
 
-function NoToken({ address }: { readonly address: string }) {
+function NoAddress({ text }: { readonly text: string }) {
   return (
     <article class="page narrow">
       <h1>No such token</h1>
       <p>
-        No transfer of a token has come from <code>{showText(address, 80)}</code>.
+        <code>{showText(text, 80)}</code> is not an address: those have forty digits after 0x.
       </p>
     </article>
   );
 }
 
-function Facts({ facts: { symbol, decimals, totalSupply } }: { readonly facts: TokenFacts }) {
-  const places = Math.min(255, Number(decimals ?? 0));
+function Token({ address, route }: ViewProps & { readonly address: string }) {
+  const [newest] = useRecentBlocks();
+  const facts = useLoaded(
+    () => call<TokenFacts | null>("explorer_getToken", [address]),
+    [address, newest?.number],
+  );
+  const { value, error } = facts;
+  if (value === undefined || value === null)
+    return (
+      <article class="page narrow">
+        <h1>{value === null ? "No token" : "Token"}</h1>
+        {error !== undefined && <IndexProblem error={error} />}
+        {value === undefined && error === undefined && <Loading />}
+        {value === null && <NoToken address={address} />}
+      </article>
+    );
+  return (
+    <article class="page">
+      <Title address={address} facts={value} />
+      <Facts facts={value} />
+      <Tabs address={address} current={route.parts[2]} />
+      {route.parts[2] === "holders" ? (
+        <TokenHolders address={address} facts={value} route={route} />
+      ) : (
+        <TokenTransfers address={address} route={route} />
+      )}
+    </article>
+  );
+}
+
+/** An index that is not as far may not know it yet. */
+function NoToken({ address }: { readonly address: string }) {
+  const index = useLoaded(() => call<IndexStatus>("explorer_getIndexStatus"), [address]);
+  return (
+    <>
+      <p>
+        <AccountLink address={address} isWhole /> has moved no tokens, as far as the node knows.
+      </p>
+      {index.value?.isCatchingUp && (
+        <p class="muted">
+          Its index by address is at block {showNumber(Number(index.value.lastBlock ?? 0))} of{" "}
+          {showNumber(Number(index.value.headBlock))}.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Title({ address, facts }: { readonly address: string; readonly facts: TokenFacts }) {
+  const name = showText(facts.name ?? "", NAME).trim();
+  const symbol = showText(facts.symbol ?? "", SYMBOL).trim();
+  return (
+    <header class="title">
+      <p class="kicker">Token</p>
+      <h1 class="token-name">
+        <AccountMark address={address} />
+        <bdi>{name === "" ? "Without a name" : name}</bdi>
+        {symbol !== "" && <bdi class="symbol">{symbol}</bdi>}
+      </h1>
+      <p class="token-contract">
+        <AccountLink address={address} isWhole /> <Copy text={address} what="the address" />
+      </p>
+      <p class="note">The contract chose these names. Only its address tells it from another token.</p>
+    </header>
+  );
+}
+
+function Facts({ facts }: { readonly facts: TokenFacts }) {
+  const { standard, totalSupply, decimals } = facts;
+  const unit = standard === "ERC-20" ? "in whole tokens" : "tokens";
   return (
     <dl class="figures">
-      <Figure name="Symbol">{symbol === null ? "–" : <bdi>{showText(symbol, 32)}</bdi>}</Figure>
-      <Figure name="Supply">{totalSupply === null ? "–" : showAmount(BigInt(totalSupply), places)}</Figure>
-      <Figure name="Decimals">{decimals === null ? "–" : places}</Figure>
+      <Figure name="Supply" note={totalSupply === null ? "the contract tells none" : unit}>
+        {totalSupply === null ? "–" : <CutNumber text={showAmount(BigInt(totalSupply), decimalsOf(facts))} />}
+      </Figure>
+      {standard === "ERC-20" && (
+        <Figure name="Decimals" note={decimals === null ? "the contract tells none" : "of a token"}>
+          {decimals === null ? "–" : <CutNumber text={BigInt(decimals).toString()} />}
+        </Figure>
+      )}
+      <Figure name="Standard" note="by its transfers">
+        {standard}
+      </Figure>
     </dl>
   );
 }
 
-function Transfers({ address, route }: { readonly address: string; readonly route: Route }) {
-  const cursor = route.query.get("transfers");
-  const found = useLoaded(
-    () => call<ListPage<TokenTransfer>>("explorer_getTransfersOfToken", [address, { size: 25, cursor }]),
-    [address, cursor],
-  );
-  if (found.value === undefined) return null;
-  const { items, next } = found.value;
+function Tabs({ address, current }: { readonly address: string; readonly current: string | undefined }) {
   const path = `/token/${address}`;
+  const isHolders = current === "holders";
   return (
-    <Panel title="Transfers">
-      {items.length === 0 ? (
-        <Empty>No transfers on this page.</Empty>
-      ) : (
-        <TransferTable
-          transfers={items}
-          caption="Transfers of the token, the newest first"
-          hasToken={false}
-        />
-      )}
-      <Pager
-        newer={cursor === null ? undefined : path}
-        older={next === null ? undefined : `${path}?transfers=${encodeURIComponent(next)}`}
-        names={["Newest", "Older"]}
-      />
-    </Panel>
-  );
-}
-
-interface Holding {
-  readonly holder: string;
-  readonly tokenId: string | null;
-  readonly balance: string | null;
-}
-
-function Holders({ address, route }: { readonly address: string; readonly route: Route }) {
-  const cursor = route.query.get("holders");
-  const found = useLoaded(
-    () => call<ListPage<Holding>>("explorer_getTokenHolders", [address, { size: 50, cursor }]),
-    [address, cursor],
-  );
-  if (found.value === undefined) return null;
-  const { items, next } = found.value;
-  const path = `/token/${address}`;
-  return (
-    <Panel title="Holders" aside="in the order of their addresses">
-      {items.length === 0 && <Empty>Nobody holds it on this page.</Empty>}
-      <ul class="tokens">
-        {items.map(({ holder, tokenId, balance }) => (
-          <li key={`${holder}.${tokenId}`}>
-            <AccountLink address={holder} />
-            <TokenAmount token={address} tokenId={tokenId} value={balance} />
-          </li>
-        ))}
-      </ul>
-      <Pager
-        newer={cursor === null ? undefined : path}
-        older={next === null ? undefined : `${path}?holders=${encodeURIComponent(next)}`}
-        names={["First", "Next"]}
-      />
-    </Panel>
+    <nav class="tabs" aria-label="Of this token">
+      <a href={path} aria-current={isHolders ? undefined : "page"}>
+        Transfers
+      </a>
+      <a href={`${path}/holders`} aria-current={isHolders ? "page" : undefined}>
+        Holders
+      </a>
+    </nav>
   );
 }

@@ -11,6 +11,7 @@ import { Input } from "./transaction/input.tsx";
 import { Logs } from "./transaction/logs.tsx";
 import { StateChanges } from "./transaction/stateChanges.tsx";
 import { Summary } from "./transaction/summary.tsx";
+import { Transfers } from "./transaction/transfers.tsx";
 
 /** A transaction by its hash, from the pool to what it changed. */
 export function TransactionView({ route }: ViewProps) {
@@ -44,6 +45,7 @@ export function TransactionView({ route }: ViewProps) {
       {receipt !== null && (
         <>
           <CallTree hash={transaction.hash} />
+          <Transfers receipt={receipt} />
           <Logs logs={receipt.logs} />
           <StateChanges hash={transaction.hash} />
         </>

@@ -1,0 +1,43 @@
+import { call } from "../../chain/connection.ts";
+import { useLoaded } from "../../chain/hooks.ts";
+import { useRecentBlocks } from "../../chain/recentBlocks.ts";
+import type { ListPage, TokenTransfer } from "../../chain/tokens.ts";
+import { Empty, IndexProblem, Loading } from "../../parts/notices.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { TransferTable } from "../../parts/transferTable.tsx";
+import type { Route } from "../../router.ts";
+import { coverageOf } from "./coverage.ts";
+
+const PAGE = 25;
+
+/** Who moved the token, the newest first; the first page follows the chain. */
+export function TokenTransfers({ address, route }: { readonly address: string; readonly route: Route }) {
+  const cursor = route.query.get("after");
+  const [newest] = useRecentBlocks();
+  const found = useLoaded(
+    () => call<ListPage<TokenTransfer>>("explorer_getTransfersOfToken", [address, { size: PAGE, cursor }]),
+    [address, cursor, cursor === null ? newest?.number : undefined],
+  );
+  const path = `/token/${address}`;
+  const { items, next } = found.value ?? { items: [], next: null };
+  return (
+    <Panel title="Transfers" aside={coverageOf(found.value)}>
+      {found.error !== undefined && <IndexProblem error={found.error} />}
+      {found.value === undefined && found.error === undefined && <Loading />}
+      {found.value !== undefined && items.length === 0 && <Empty>There are no more transfers.</Empty>}
+      {items.length > 0 && (
+        <TransferTable
+          transfers={items}
+          caption="Transfers of the token, the newest first"
+          hasToken={false}
+        />
+      )}
+      <Pager
+        newer={cursor === null ? undefined : path}
+        older={next === null ? undefined : `${path}?after=${encodeURIComponent(next)}`}
+        names={["Newest", "Older"]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,209 @@
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { createPublicClient, createWalletClient, defineChain, type Hex, http } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
+import { killRunning } from "../cluster/nodeProcess.ts";
+import { compileTokenContracts } from "../contracts/tokenContracts.ts";
+import { IS_THOROUGH } from "../thorough.ts";
+import {
+  CAN_BROWSE,
+  type ExplorerNode,
+  openBrowser,
+  openPage,
+  seriousBarriers,
+  startExplorerNode,
+} from "./browser.ts";
+import { HOSTILE_NAME, makeTraffic, type Traffic } from "./traffic.ts";
+
+/** Keeps a picture of each page in this folder, for who changes the design. */
+const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
+
+const LOOKS = [
+  ["light", "light", 1280],
+  ["dark", "dark", 1280],
+  ["phone", "light", 390],
+] as const;
+
+/** Owners of a deed each: more than a page has. */
+const OWNERS = Array.from(
+  { length: 30 },
+  (_, index) => `0x${(index + 1).toString(16).padStart(40, "a")}` as Hex,
+);
+
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () => {
+  let browser: Browser;
+  let node: ExplorerNode;
+  let traffic: Traffic;
+  let tokens: Tokens;
+
+  beforeAll(async () => {
+    node = await startExplorerNode();
+    traffic = await makeTraffic(node);
+    tokens = await makeTokens(node.httpUrl);
+    browser = await openBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    killRunning();
+  });
+
+  async function visit(path: string): Promise<{ page: Page; complaints: string[] }> {
+    const watched = await openPage(browser);
+    onTestFinished(() => watched.page.close());
+    await watched.page.goto(`${node.explorerUrl}${path}`);
+    await watched.page.locator("tbody tr").first().waitFor();
+    return watched;
+  }
+
+  it("show a fungible token, its transfers and the shares of its holders, and are linked", async () => {
+    const { page, complaints } = await visit(`/tx/${traffic.tokenTransfer}`);
+    await page
+      .getByRole("region", { name: "Transfers of tokens" })
+      .getByRole("link", { name: "<b>HT</b>" })
+      .click();
+    await expect
+      .poll(() => page.locator("h1 bdi").first().textContent())
+      .toBe(HOSTILE_NAME.replace("\u202e", "\ufffd").slice(0, 64));
+    expect(await figure(page, "Supply")).toBe("1,000,000");
+    await expect.poll(() => cells(page)).toContainEqual(expect.arrayContaining(["made", "1,000,000"]));
+    expect(await cells(page)).toContainEqual(expect.arrayContaining(["12.25"]));
+    await page.getByRole("link", { name: "Holders" }).click();
+    await expect.poll(() => cells(page)).toContainEqual(expect.arrayContaining(["12.25", "under 0.01 %"]));
+    expect(await cells(page)).toContainEqual(expect.arrayContaining(["999,987.75", "99.99 %"]));
+    expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
+    expect(await page.locator("main img, main script, main b").count()).toBe(0);
+    await page.goto(`${node.explorerUrl}/address/${traffic.token}`);
+    await page.getByText("ERC-20 token").waitFor();
+    expect(await page.locator(`header a[href="/token/${traffic.token}"]`).count()).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+
+  it("page through owners and transfers of one-of-a-kind tokens", async () => {
+    const { page } = await visit(`/token/${tokens.deeds}/holders`);
+    expect(await page.locator("tbody tr").count()).toBe(25);
+    await page.getByRole("link", { name: "Next" }).click();
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(5);
+    await page.getByRole("link", { name: "First" }).click();
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(25);
+    await page.getByRole("link", { name: "Transfers" }).click();
+    await page.getByRole("link", { name: "Older →" }).click();
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(5);
+    expect(await cells(page)).toContainEqual(expect.arrayContaining(["made", "№ 1"]));
+  });
+
+  it("show batches, and a token that lies", async () => {
+    const { page } = await visit(`/token/${tokens.stamps}`);
+    await expect.poll(() => cells(page)).toContainEqual(expect.arrayContaining(["1 № 1000 and 3 more"]));
+    await page.goto(`${node.explorerUrl}/token/${tokens.stamps}/holders`);
+    await expect.poll(() => cells(page)).toContainEqual(expect.arrayContaining(["4 № 1003"]));
+    await page.goto(`${node.explorerUrl}/token/${tokens.impostor}`);
+    await page.getByRole("heading", { name: "Without a name" }).waitFor();
+    expect(await figure(page, "Supply")).toBe("–");
+    await expect.poll(() => page.locator("td [title]").count()).toBeGreaterThan(0);
+  });
+
+  it("follow the chain, and say what is no token", async () => {
+    const { page } = await visit(`/token/${tokens.deeds}`);
+    await tokens.mintDeed(`0x${"b".repeat(40)}`, 2n ** 200n);
+    await expect
+      .poll(() => cells(page), { timeout: 20_000 })
+      .toContainEqual(expect.arrayContaining(["0xbbbb…bbbb"]));
+    await page.goto(`${node.explorerUrl}/token/${traffic.sender}`);
+    await page.getByRole("heading", { name: "No token" }).waitFor();
+    await page.goto(`${node.explorerUrl}/token/${encodeURIComponent("<b>")}`);
+    await page.getByRole("heading", { name: "No such token" }).waitFor();
+    await page.goto(`${node.explorerUrl}/token/${tokens.deeds}?after=0xzz`);
+    await page.getByRole("alert").waitFor();
+  });
+
+  it("have no barrier, and fit a phone", { timeout: 120_000 }, async () => {
+    const paths = {
+      token20: `/token/${traffic.token}`,
+      holders20: `/token/${traffic.token}/holders`,
+      token721: `/token/${tokens.deeds}`,
+      token1155: `/token/${tokens.stamps}`,
+      holders1155: `/token/${tokens.stamps}/holders`,
+      impostor: `/token/${tokens.impostor}`,
+    };
+    for (const [name, path] of Object.entries(paths)) {
+      const { page, complaints } = await visit(path);
+      for (const [look, colorScheme, width] of LOOKS) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        expect(await seriousBarriers(page), `${name}, ${look}`).toEqual([]);
+        const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+        expect(overflow, `${name} scrolls sideways, ${look}`).toBeLessThanOrEqual(0);
+        if (SCREENSHOTS !== undefined)
+          await page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage: true });
+      }
+      expect(complaints, name).toEqual([]);
+      await page.close();
+    }
+  });
+});
+
+interface Tokens {
+  readonly deeds: Hex;
+  readonly stamps: Hex;
+  readonly impostor: Hex;
+  mintDeed(to: Hex, id: bigint): Promise<void>;
+}
+
+/** Deploys tokens of the later standards, and one whose event has the largest number, and moves them. */
+async function makeTokens(url: string): Promise<Tokens> {
+  const chain = defineChain({
+    id: 1337,
+    name: "development",
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [url] } },
+  });
+  const account = mnemonicToAccount(DEV_MNEMONIC);
+  const options = { chain, transport: http(), pollingInterval: 100 };
+  const wallet = createWalletClient({ account, ...options });
+  const reader = createPublicClient(options);
+  const mined = (hash: Hex) => reader.waitForTransactionReceipt({ hash });
+  const compiled = compileTokenContracts();
+  const deploy = async (name: keyof typeof compiled) => {
+    const { abi, bytecode } = compiled[name];
+    const { contractAddress } = await mined(await wallet.deployContract({ abi, bytecode }));
+    return { abi, address: contractAddress ?? "0x" };
+  };
+  const [deeds, stamps, impostor] = [await deploy("Deeds"), await deploy("Stamps"), await deploy("Impostor")];
+  const write = (contract: typeof deeds, functionName: string, args: readonly unknown[]) =>
+    wallet.writeContract({ ...contract, functionName, args });
+  const sent: Hex[] = [];
+  for (const [index, owner] of OWNERS.entries())
+    sent.push(await write(deeds, "mint", [owner, BigInt(index + 1)]));
+  sent.push(await write(stamps, "mint", [account.address, 7n, 50n]));
+  sent.push(await write(stamps, "mintMany", [account.address, 4n]));
+  const party = `0x${"0".repeat(24)}${"c".repeat(40)}` as Hex;
+  sent.push(await write(impostor, "shout", [party, party, `0x${"0".repeat(64)}`, `0x${"f".repeat(64)}`]));
+  for (const hash of sent) await mined(hash);
+  return {
+    deeds: deeds.address,
+    stamps: stamps.address,
+    impostor: impostor.address,
+    async mintDeed(to, id) {
+      await mined(await write(deeds, "mint", [to, id]));
+    },
+  };
+}
+
+function cells(page: Page): Promise<readonly (readonly string[])[]> {
+  return page
+    .locator("tbody tr")
+    .evaluateAll((rows) =>
+      rows.map((row) => [...row.children].map(({ textContent }) => (textContent ?? "").trim())),
+    );
+}
+
+function figure(page: Page, name: string): Promise<string | null> {
+  return page
+    .locator(".figure")
+    .filter({ has: page.getByText(name, { exact: true }) })
+    .locator(".figure-value")
+    .textContent();
+}
