@@ -58,8 +58,15 @@ export async function openAccountIndex(
     rmSync(path, { recursive: true, force: true });
     database = await openLevelDatabase({ path, cacheBytes: CACHE_BYTES });
   }
+  await database.compact(NOTHING);
   return new ThreadedAccountIndex(database, settings, parts);
 }
+
+/**
+ * LevelDB has one thread for background work in a process. It starts with the first such work, with the priority of the thread that
+ * asks for it: this must not be the worker, because the chain's tables are written by the same thread.
+ */
+const NOTHING = { from: Uint8Array.of(0), until: Uint8Array.of(0) };
 
 class ThreadedAccountIndex implements AccountIndex {
   readonly database: DatabaseOnDisk;

@@ -108,6 +108,16 @@ describe("without any options", () => {
     });
   });
 
+  it("the index by address goes with the explorer, unless it is asked for or refused by itself", () => {
+    const index = (...options: readonly string[]) => settings({ options }).accountIndex;
+    const byDefault = { maxBytes: 10_240 * 1024 ** 2 };
+    expect(index()).toEqual(byDefault);
+    expect(index("explorer-enabled=false")).toBeUndefined();
+    expect(index("explorer-index-enabled=false")).toBeUndefined();
+    expect(index("explorer-enabled=false", "explorer-index-enabled=true")).toEqual(byDefault);
+    expect(index("explorer-index-max-mb=0")).toEqual({ maxBytes: 0 });
+  });
+
   it("the log has lines for a terminal on one, in color unless NO_COLOR is set", () => {
     expect(settings({ isTerminal: true }).logging).toEqual({
       level: "INFO",
