@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { killRunning, startNodeProcess } from "../cluster/nodeProcess.ts";
+import { killRunning, type NodeProcess, startNodeProcess, until } from "../cluster/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 
@@ -61,9 +61,13 @@ describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
       // A limit of connections has the explorer on, and leaves its port to the preset.
       const options = ["--explorer-max-active-connections=50"];
       const nodes = [await startNodeProcess({ options }), await startNodeProcess({ options })];
-      const urls = nodes.map((node) => /The chain in your browser: (\S+)/.exec(node.output())?.[1]);
+      const linkOf = (node: NodeProcess) => /The chain in your browser: (\S+)/.exec(node.output())?.[1];
+      // Printed after the start, which is after the first answer.
+      const urls = await Promise.all(
+        nodes.map((node) => until(async () => linkOf(node), 20_000, "the link to the explorer")),
+      );
       expect(new Set(urls).size).toBe(2);
-      for (const url of urls) expect((await fetch(url ?? "")).status).toBe(200);
+      for (const url of urls) expect((await fetch(url)).status).toBe(200);
       for (const node of nodes) await node.stop();
     },
     90_000,
