@@ -1,18 +1,23 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { killRunning, pause } from "../cluster/nodeProcess.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { killRunning, type NodeProcess, pause } from "../cluster/nodeProcess.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import { startExplorerNode } from "./browser.ts";
+import { CAN_BROWSE, openBrowser, openPage, startExplorerNode } from "./browser.ts";
 import { makeTraffic } from "./traffic.ts";
 
 /** Connections that ask for the costliest things as often as they are answered, and how long they do. */
 const VISITORS = 40;
 const FLOOD_MS = 15_000;
 
-describe.runIf(IS_THOROUGH)("visitors who ask for more than they may have", IN_REAL_TIME, () => {
+const TRANSFERS_PER_SECOND = 1_000;
+const TRANSFER_SECONDS = 10;
+
+describe.runIf(IS_THOROUGH)("visitors", IN_REAL_TIME, () => {
   afterAll(killRunning);
 
-  it("do not hold up blocks, and other visitors are still answered", async () => {
+  it("who ask for more than they may have do not hold up blocks, and other visitors are still answered", async () => {
     const node = await startExplorerNode({ options: ["--rpc-proxy-addresses=none"] });
     const { calls, token } = await makeTraffic(node);
     const endless = { to: token, data: `0x${"ff".repeat(2_000)}` };
@@ -42,13 +47,7 @@ describe.runIf(IS_THOROUGH)("visitors who ask for more than they may have", IN_R
     await pause(FLOOD_MS / 2);
     expect((await fetch(`${node.explorerUrl}/block/1`)).status).toBe(200);
     await flooding;
-    const to = Number(await node.rpc<string>("eth_blockNumber"));
-    const rows = await node.rpc<{ timestamp: string; round: string }[]>("ibft_getRounds", [
-      `0x${to.toString(16)}`,
-      `0x${(to - from + 1).toString(16)}`,
-    ]);
-    const times = rows.map(({ timestamp }) => Number(timestamp));
-    const spacings = times.slice(0, -1).map((time, index) => time - (times[index + 1] ?? time));
+    const { spacings, rounds } = await turnsSince(node, from);
     console.log(
       `${VISITORS} visitors for ${FLOOD_MS / 1000} s: ${counts.answered} answers, ${counts.refused} refusals, ` +
         `blocks at most ${Math.max(...spacings)} s apart`,
@@ -56,7 +55,70 @@ describe.runIf(IS_THOROUGH)("visitors who ask for more than they may have", IN_R
     expect(counts.refused).toBeGreaterThan(counts.answered);
     // By timestamps, in whole seconds.
     expect(Math.max(...spacings)).toBeLessThanOrEqual(2);
-    expect(rows.every(({ round }) => Number(round) === 0)).toBe(true);
+    expect(rounds.every((round) => round === 0)).toBe(true);
     await node.stop();
   }, 120_000);
+
+  it.runIf(CAN_BROWSE)(
+    "see 1,000 transfers a second on the open page, and blocks stay on time",
+    async () => {
+      const node = await startExplorerNode();
+      const sent = Array.from({ length: TRANSFERS_PER_SECOND * TRANSFER_SECONDS }, (_, nonce) =>
+        toHex(
+          aTransaction({
+            chainId: 1337n,
+            nonce: BigInt(nonce),
+            type: 2,
+            maxFeePerGas: 0n,
+            maxPriorityFeePerGas: 0n,
+            gasLimit: 21_000n,
+          }).raw,
+        ),
+      );
+      const browser = await openBrowser();
+      const { page, complaints } = await openPage(browser);
+      await page.goto(node.explorerUrl);
+      const figure = page.locator(".figure", { hasText: "Transactions" }).locator(".figure-value");
+      await figure.waitFor();
+      const from = Number(await node.rpc<string>("eth_blockNumber"));
+      for (let second = 0; second < TRANSFER_SECONDS; second++) {
+        const endMs = performance.now() + 1_000;
+        const batch = sent.slice(second * TRANSFERS_PER_SECOND, (second + 1) * TRANSFERS_PER_SECOND);
+        const body = JSON.stringify(
+          batch.map((raw, id) => ({ jsonrpc: "2.0", id, method: "eth_sendRawTransaction", params: [raw] })),
+        );
+        await (await fetch(node.httpUrl, { method: "POST", body })).text();
+        await pause(Math.max(0, endMs - performance.now()));
+      }
+      const { spacings, rounds, to } = await turnsSince(node, from);
+      await expect
+        .poll(async () => Number((await page.locator("h1").textContent())?.replaceAll(",", "")))
+        .toBeGreaterThanOrEqual(to);
+      console.log(
+        `1,000 transfers a second with the page open: blocks at most ${Math.max(...spacings)} s apart, ${await figure.textContent()} a second shown`,
+      );
+      expect(Math.max(...spacings)).toBeLessThanOrEqual(2);
+      expect(rounds.every((round) => round === 0)).toBe(true);
+      expect(complaints).toEqual([]);
+      await browser.close();
+      await node.stop();
+    },
+    120_000,
+  );
 });
+
+/** Seconds between the blocks since this one, by their timestamps, and the rounds in which they were decided. */
+async function turnsSince(node: NodeProcess, from: number) {
+  const to = Number(await node.rpc<string>("eth_blockNumber"));
+  const count = `0x${(to - from + 1).toString(16)}`;
+  const rows = await node.rpc<{ timestamp: string; round: string }[]>("ibft_getRounds", [
+    `0x${to.toString(16)}`,
+    count,
+  ]);
+  const times = rows.map(({ timestamp }) => Number(timestamp));
+  return {
+    to,
+    spacings: times.slice(0, -1).map((time, index) => time - (times[index + 1] ?? time)),
+    rounds: rows.map(({ round }) => Number(round)),
+  };
+}
