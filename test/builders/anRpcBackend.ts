@@ -8,6 +8,7 @@ import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
+import type { NodeFacts } from "../../src/rpc/nodeFacts.ts";
 import type { PeerToPeerFacts, RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
 import type { PoolEntry } from "../../src/txpool/entry.ts";
 import type { AddedListener } from "../../src/txpool/events.ts";
@@ -75,7 +76,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
     isMining: () => true,
     isPausedByDisk: () => false,
     badBlocks: () => [],
-    nodeFacts: () => Promise.reject(new Error("this test has no machine")),
+    nodeFacts: async () => QUIET_NODE,
     collectMetrics: () => undefined,
     mining: aMiner(),
     history: {
@@ -90,6 +91,18 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
     ...parts,
   };
 }
+
+/** A node without peers that has just started. */
+export const QUIET_NODE: NodeFacts = {
+  startedAtMs: 1_700_000_000_900,
+  pauses: [],
+  isInSync: true,
+  peers: [],
+  maxPeers: 25,
+  disk: { freeBytes: 1_000, reserveBytes: 512, databaseBytes: 80 },
+  memory: { residentBytes: 7, limitBytes: 9 },
+  openFiles: { open: undefined, limit: undefined },
+};
 
 /** A node that has no peers. */
 export function aQuietNetwork(): PeerToPeerFacts {

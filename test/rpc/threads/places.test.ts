@@ -22,6 +22,7 @@ describe("when threads answer callers, the main thread", () => {
       "eth_protocolVersion",
       "eth_syncing",
       "ibft_status",
+      "explorer_getNodeStatus",
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { hexToBytes } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { defineMethod, required } from "../../method.ts";
+import { type ContextOf, defineMethod, required } from "../../method.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, OBJECT, orNull } from "../../schemas.ts";
 import { askOnHead, textOf, wordOf } from "./tokenCalls.ts";
@@ -15,7 +15,7 @@ export const explorerGetToken = defineMethod({
   result: { name: "token", schema: orNull(OBJECT) },
   ports: ["chain", "accounts", "simulator"],
   mayOverlap: "few",
-  async run([token], context) {
+  async run([token], context: ContextOf<"chain" | "accounts" | "simulator">) {
     const { chain, accounts } = context.backend;
     if (accounts === undefined) return ERRORS.accountIndexOff;
     const newest = await accounts.read(chain, async (view) => {
