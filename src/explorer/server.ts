@@ -216,11 +216,17 @@ function createRequestHandler(
     const hostCheck = checkHost(request);
     if (hostCheck !== "allowed") respondProbeRefused(response, hostCheck, request.headers.host);
     else if (request.url === FAUCET_PATH) {
-      if (faucet === undefined) respondRefusal(response, 404, "This node has no faucet.");
+      if (faucet === undefined) respondNoFaucet(request, response);
       else if (/^(GET|POST)$/.test(request.method ?? "")) answerOwn(faucet, request, response);
       else respondNotAllowed(response, "GET,POST");
     } else if (request.method === "GET" || request.method === "HEAD") pages.answer(request, response);
     else if (request.method === "POST" && request.url === "/") answerOwn(rpc, request, response);
     else respondNotAllowed(response, request.url === "/" ? "GET,HEAD,POST" : "GET,HEAD");
   };
+}
+
+/** Without a body to the page that asks whether there is a faucet: browsers report a 404 as a fault. */
+function respondNoFaucet(request: IncomingMessage, response: ServerResponse): void {
+  if (request.method === "GET") response.writeHead(204).end();
+  else respondRefusal(response, 404, "This node has no faucet.");
 }

@@ -79,6 +79,7 @@ describe("the explorer's port", () => {
     expect(headers["cache-control"]).toBe("no-cache");
     for (const path of ["/block/12", "/tx/0x00", "/%3Cscript%3E", "/a/../b?x=1"])
       expect((await get(server, path)).body).toBe(body);
+    expect((await get(server, "/api/faucet")).status).toBe(204);
     expect((await get(server, "/assets/none.js")).status).toBe(404);
     const unchanged = await get(server, "/", { "if-none-match": String(headers["etag"]) });
     expect(unchanged).toMatchObject({ status: 304, body: "" });

@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call } from "./chain/connection.ts";
+import { faucetTerms } from "./chain/faucet.ts";
 import { useLoaded } from "./chain/hooks.ts";
 import { ConnectionNotice } from "./parts/notices.tsx";
 import { Search } from "./parts/search.tsx";
@@ -9,6 +10,7 @@ import { type Route, useRoute } from "./router.ts";
 import { AccountView } from "./views/account.tsx";
 import { BlockView } from "./views/block.tsx";
 import { BlocksView } from "./views/blocks.tsx";
+import { FaucetView } from "./views/faucet.tsx";
 import { Home } from "./views/home.tsx";
 import { NetworkView } from "./views/network.tsx";
 import { NotFound } from "./views/notFound.tsx";
@@ -32,6 +34,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   address: { title: "Account", component: AccountView },
   block: { title: "Block", component: BlockView },
   blocks: { title: "Blocks", component: BlocksView },
+  faucet: { title: "Faucet", component: FaucetView },
   network: { title: "Network", component: NetworkView },
   search: { title: "Search", component: SearchView },
   token: { title: "Token", component: TokenView },
@@ -43,6 +46,9 @@ const NAVIGATION = [
   { path: "/blocks", name: "Blocks" },
   { path: "/network", name: "Network" },
 ];
+
+/** In the navigation of a node that has a faucet. */
+const FAUCET_LINK = { path: "/faucet", name: "Faucet" };
 
 const NOT_FOUND: View = { title: "Not found", component: NotFound };
 
@@ -80,6 +86,8 @@ function viewOf({ parts: [name = ""] }: Route): View {
 }
 
 function Header({ current }: { readonly current: string }) {
+  const faucet = useLoaded(faucetTerms, []);
+  const links = faucet.value ? [...NAVIGATION, FAUCET_LINK] : NAVIGATION;
   return (
     <header class="top">
       <div class="top-inner">
@@ -88,7 +96,7 @@ function Header({ current }: { readonly current: string }) {
           <span>Ibex</span>
         </a>
         <nav aria-label="Pages">
-          {NAVIGATION.map(({ path, name }) => (
+          {links.map(({ path, name }) => (
             <a key={path} href={path} aria-current={path === `/${current}` ? "page" : undefined}>
               {name}
             </a>
