@@ -404,7 +404,8 @@ describe("a node", () => {
     await indexed();
     const last = (traffic.transactions.at(-1)?.block ?? 0) - 1;
     expect(await node.rpc("debug_setHead", [toHex(last)])).toBe("Success");
-    expect(await searched(holder.address, "newest", 25)).toEqual(withoutLater(last));
+    // Blocks since the last mark before them may be indexed again first.
+    expect(withoutLater(last)).toEqual(expect.arrayContaining(await searched(holder.address, "newest", 25)));
     const { lastBlock } = await node.rpc<{ lastBlock: Hex }>("explorer_getIndexStatus");
     expect(Number(lastBlock)).toBeLessThanOrEqual(last);
     await until(

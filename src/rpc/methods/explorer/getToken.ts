@@ -1,7 +1,7 @@
 import { hexToBytes } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
-import { type ContextOf, defineMethod, required } from "../../method.ts";
+import { defineMethod, required } from "../../method.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, OBJECT, orNull } from "../../schemas.ts";
 import { askOnHead, textOf, wordOf } from "./tokenCalls.ts";
@@ -15,8 +15,8 @@ export const explorerGetToken = defineMethod({
   result: { name: "token", schema: orNull(OBJECT) },
   ports: ["chain", "accounts", "simulator"],
   mayOverlap: "few",
-  async run([token], context: ContextOf<"chain" | "accounts" | "simulator">) {
-    const { chain, accounts } = context.backend;
+  async run([token], context) {
+    const { chain, accounts, simulator } = context.backend;
     if (accounts === undefined) return ERRORS.accountIndexOff;
     const newest = await accounts.read(chain, async (view) => {
       for await (const place of view.placed("tokenTransfer", token, { order: "newest" })) return place;
@@ -24,7 +24,7 @@ export const explorerGetToken = defineMethod({
     });
     if (newest === undefined) return null;
     const { standard } = transferAt(blockAt(chain, newest.block), newest);
-    const ask = askOnHead(context);
+    const ask = askOnHead({ chain, simulator }, context);
     const [name, symbol, decimals, totalSupply] = await Promise.all(
       QUESTIONS.map((question) => ask(token, question)),
     );

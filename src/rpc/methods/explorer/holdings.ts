@@ -46,11 +46,11 @@ async function holdings(
   { size, cursor }: ListPage = FIRST_PAGE,
   context: ContextOf<"chain" | "accounts" | "simulator">,
 ): Promise<Answer> {
-  const { chain, accounts } = context.backend;
+  const { chain, accounts, simulator } = context.backend;
   if (accounts === undefined) return ERRORS.accountIndexOff;
   if (cursor !== undefined && !CURSOR_BYTES.includes(cursor.length)) return ERRORS.invalidParams;
   const candidates = await accounts.read(chain, (view) => candidatesOf(view, kind, address, cursor));
-  const ask = askOnHead(context);
+  const ask = askOnHead({ chain, simulator }, context);
   const items: Json[] = [];
   let asked: Uint8Array | undefined;
   for (const pair of candidates.found) {

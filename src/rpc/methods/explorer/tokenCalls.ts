@@ -3,7 +3,8 @@ import type { SimulationResult } from "../../../execution/simulation/callRequest
 import type { Address } from "../../../primitives/address.ts";
 import { concatBytes, hexToBytes } from "../../../primitives/hex.ts";
 import { bigintAt, bytesToBigint } from "../../../primitives/quantity.ts";
-import type { ContextOf } from "../../method.ts";
+import type { Requester } from "../../../primitives/requester.ts";
+import type { RpcBackend } from "../../ports.ts";
 
 /** What a contract answers to a question without changing anything. */
 export type AskContract = (contract: Address, data: Uint8Array) => Promise<SimulationResult>;
@@ -15,11 +16,13 @@ const MAX_NAME_CHARACTERS = 64;
 const WORD = 32;
 
 /** Asks contracts on the state of the head. */
-export function askOnHead(context: ContextOf<"chain" | "simulator">): AskContract {
-  const { chain, simulator } = context.backend;
+export function askOnHead(
+  { chain, simulator }: Pick<RpcBackend, "chain" | "simulator">,
+  requester: Requester,
+): AskContract {
   const blockNumber = chain.head.header.number;
   return (to, data) =>
-    simulator.run({ kind: "call", blockNumber, call: { to, data, gasLimit: GAS_OF_QUESTION } }, context);
+    simulator.run({ kind: "call", blockNumber, call: { to, data, gasLimit: GAS_OF_QUESTION } }, requester);
 }
 
 /** How much of an asset an account has; undefined when the contract gives no proper answer, "busy" when nobody asks it. */
