@@ -38,7 +38,7 @@ function GiftForm({ terms }: { readonly terms: FaucetTerms }) {
   };
 
   return (
-    <Panel title={`${showCoins(terms.amount)} coins for an account`}>
+    <Panel title="Coins for an account">
       <p class="note">
         Once in {showDuration(terms.addressCooldownSeconds)} for an account, once in{" "}
         {showDuration(terms.hostCooldownSeconds)} for a visitor, and {showCoins(terms.dailyLimit)} coins a day
@@ -75,8 +75,8 @@ function Shown({ outcome }: { readonly outcome: Outcome }) {
   const { gift, address } = outcome;
   return (
     <p>
-      {showCoins(gift.amount)} coins are on their way to <AccountLink address={address} />, by transaction{" "}
-      <TransactionLink hash={gift.transactionHash} />.
+      {showCoins(gift.amount)} of the native token are on their way to <AccountLink address={address} />, by
+      transaction <TransactionLink hash={gift.transactionHash} />.
     </p>
   );
 }
