@@ -288,7 +288,7 @@ describe("a resource that the system refuses", () => {
     [
       "a folder for a key file",
       ["--data-path=data", "--node-private-key-file=folder", PORTS.http, PORTS.ws],
-      /^The node key file \S+folder cannot be used: EISDIR: .+\n$/,
+      /^The node key file \S+folder cannot be used: it is a folder\.\n$/,
     ],
     [
       "an address of another host",

@@ -250,8 +250,8 @@ describe("Otterscan's standard calls", () => {
       failed: false,
       gas: 21_000,
     });
-    await expect(ask("ots_getApiLevel")).rejects.toMatchObject({ code: -32601 });
-    await expect(ask("erigon_getHeaderByNumber", 0)).rejects.toMatchObject({ code: -32601 });
+    await expect(ask("ots_getApiLevel")).rejects.toMatchObject({ code: -32604 });
+    await expect(ask("erigon_getHeaderByNumber", 0)).rejects.toMatchObject({ code: -32604 });
   });
 });
 
