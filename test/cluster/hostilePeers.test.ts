@@ -83,10 +83,24 @@ describe("a peer is disconnected with the reason, and banned or not, when it", (
       await act?.(peer, context);
       expect(await peer.dismissal).toBe(reason);
       if (isBanned === undefined) return;
-      const again = callAsHostile(context.target, own);
-      if (isBanned) expect(await again.dismissal).toBe("unknown");
-      else expect(await again.isGreeted).toBe(true);
-      again.socket.destroy();
+      if (isBanned) {
+        const again = callAsHostile(context.target, own);
+        expect(await again.dismissal).toBe("unknown");
+        again.socket.destroy();
+        return;
+      }
+      // At first the node may not have seen the end of the last connection.
+      await expect
+        .poll(
+          async () => {
+            const again = callAsHostile(context.target, own);
+            const isGreeted = await again.isGreeted;
+            again.socket.destroy();
+            return isGreeted;
+          },
+          { timeout: 15_000, interval: 500 },
+        )
+        .toBe(true);
     },
     40_000,
   );

@@ -103,6 +103,7 @@ class Threads implements RpcThreads {
   private readonly listeners: Listeners;
   private readonly stops: readonly (() => void)[];
   private readonly beginOne: (thread: RpcThread, index: number) => Promise<void>;
+  private closed: Promise<void> | undefined;
 
   constructor(
     settings: RpcThreadsSettings,
@@ -165,7 +166,13 @@ class Threads implements RpcThreads {
     for (const thread of this.threads) thread.tell({ kind: "access", access });
   }
 
-  async close(): Promise<void> {
+  /** Once for all ports, whose owners each close theirs. */
+  close(): Promise<void> {
+    this.closed ??= this.closeAll();
+    return this.closed;
+  }
+
+  private async closeAll(): Promise<void> {
     for (const stop of this.stops) stop();
     await Promise.all(this.threads.map((thread) => thread.close()));
     for (const name of SERVER_NAMES) this.listeners[name]?.close();
