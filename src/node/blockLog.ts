@@ -66,15 +66,15 @@ export function createBlockLog({
     const level = !isCalm || isEvent || number % TOLD_IN === 0n ? "info" : "debug";
     logger[level](
       {
+        number,
+        hash,
         transactions: transactions.length,
-        gasPercent: Number((gasUsed * 1000n) / gasLimit) / 10,
         pending: pending(),
+        gasUsed,
+        gasPercent: Number((gasUsed * 1000n) / gasLimit) / 10,
+        proposer,
         ...(extra.ok && { round }),
         ...(tookMs !== undefined && { tookMs }),
-        gasUsed,
-        proposer,
-        hash,
-        number,
       },
       // The text that operators look for (options.md#log-lines).
       `${equalBytes(proposer, self) ? "Produced" : "Imported"} #${number}`,

@@ -14,8 +14,8 @@ interface Word {
 
 /**
  * Formats JSON lines for a person who looks on: the time of day, the level and class unless the level is the usual one, the
- * sentence, and as many facts as fit into the window. Warnings and errors go on in further lines, since nothing of them may
- * be lost.
+ * sentence, and as many facts as fit into the line's rest, hashes and addresses last. The facts of warnings and errors go on in
+ * further lines, since none may be lost.
  *
  *     14:03:20 Produced #20 transactions=3 pending=0 gasUsed=63000 gasPercent=0.2 …
  */
@@ -24,35 +24,48 @@ export function createTerminalLines({ isColored, columns }: TerminalSettings): (
   const shown = (words: readonly Word[]): string =>
     words.map(({ text, code }) => (code === undefined ? text : paint(text, code))).join(" ");
   return ({ timestamp, thread: _, level, class: module, message, throwable, ...facts }) => {
-    const width = Math.max(columns() ?? USUAL_COLUMNS, LEAST_COLUMNS) - INDENT.length;
-    const words = wordsOf(String(level), String(module), String(message), facts);
+    // A terminal whose size was never set has 0 columns.
+    const width = Math.max(columns() || USUAL_COLUMNS, LEAST_COLUMNS) - INDENT.length;
+    const sentence = sentenceOf(String(level), String(module), String(message));
+    const known = factsOf(facts, String(message));
     const isWhole = level === "WARN" || level === "ERROR";
-    const lines = isWhole ? wrapped(words, width) : [fitting(words, width)];
+    const lines = isWhole
+      ? wrapped([...sentence, ...known], width)
+      : withFacts(wrapped(sentence, width), known, width);
     const time = paint(timeOfDay(new Date(String(timestamp))), DIM);
     const stack = throwable === undefined ? "" : `${String(throwable)}\n`;
     return `${time} ${lines.map(shown).join(`\n${INDENT}`)}\n${stack}`;
   };
 }
 
-function wordsOf(level: string, module: string, message: string, facts: LogLine): readonly Word[] {
+function sentenceOf(level: string, module: string, message: string): readonly Word[] {
   const label = level === "INFO" ? [] : [{ text: level, code: levelColor(level) }, { text: `${module}:` }];
-  const sentence = visible(message)
+  const words = visible(message)
     .split(" ")
     .map((text) => ({ text }));
-  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
-  return [
-    ...label,
-    ...sentence,
-    ...known.map(([name, value]) => ({ text: `${name}=${shortened(textOf(value))}`, code: DIM })),
-  ];
+  return [...label, ...words];
 }
 
-/** The words that fit into one line; an ellipsis stands for the others. */
-function fitting(words: readonly Word[], width: number): readonly Word[] {
-  const [whole = [], ...others] = wrapped(words, width);
-  if (others.length === 0) return whole;
-  const [part = []] = wrapped(words, width - 2);
-  return [...part, { text: "…", code: DIM }];
+/** Those that the sentence does not name, such as the number of a block. */
+function factsOf(facts: LogLine, message: string): readonly Word[] {
+  const texts = Object.entries(facts)
+    .filter(([, value]) => value !== undefined && !message.endsWith(`#${String(value)}`))
+    .map(([name, value]) => `${name}=${textOf(value)}`);
+  const [short, long] = [texts.filter((text) => !HEX.test(text)), texts.filter((text) => HEX.test(text))];
+  return [...short, ...long].map((text) => ({ text: shortened(text), code: DIM }));
+}
+
+/** The lines of a sentence, the last one with the facts that fit; an ellipsis stands for the others. */
+function withFacts(
+  lines: readonly (readonly Word[])[],
+  facts: readonly Word[],
+  width: number,
+): readonly (readonly Word[])[] {
+  const last = lines.at(-1) ?? [];
+  const [whole = [], ...others] = wrapped([...last, ...facts], width);
+  if (others.length === 0) return [...lines.slice(0, -1), whole];
+  const [part = []] = wrapped([...last, ...facts], width - 2);
+  return part.length < last.length ? lines : [...lines.slice(0, -1), [...part, { text: "…", code: DIM }]];
 }
 
 /** Lines of the words, each as long as fits; a word that is longer than a line has one of its own. */
@@ -74,8 +87,10 @@ function wrapped(words: readonly Word[], width: number): readonly (readonly Word
 
 /** Hashes and keys by their ends: the log as JSON or as TEXT has all of them. */
 function shortened(text: string): string {
-  return text.replace(/0x[0-9a-f]{20,}/g, (hex) => `${hex.slice(0, 6)}…${hex.slice(-4)}`);
+  return text.replace(HEX, (hex) => `${hex.slice(0, 6)}…${hex.slice(-4)}`);
 }
+
+const HEX = /0x[0-9a-f]{20,}/;
 
 function timeOfDay(date: Date): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()]

@@ -30,6 +30,19 @@ describe("lines on a terminal", () => {
     },
   );
 
+  it("have hashes last, and not the number that the sentence names", () => {
+    const text = textOf({ message: "Produced #20", number: 20, hash: HASH, transactions: 3 }, 120);
+    expect(text).toBe("14:03:20 Produced #20 transactions=3 hash=0xabab…abab\n");
+  });
+
+  it("have the whole sentence, also where it takes two lines, or the window's size is not known", () => {
+    const message = "the configuration was reread, and the node goes on with it";
+    expect(textOf({ message, changed: "logging" }, 40)).toBe(
+      ["14:03:20 the configuration was reread,", "         and the node goes on with it …", ""].join("\n"),
+    );
+    expect(textOf({ message, changed: "logging" }, 0)).toBe(`14:03:20 ${message} …\n`);
+  });
+
   it("follow the window when its size changes", () => {
     let columns: number | undefined = 200;
     const lines = createTerminalLines({ isColored: false, columns: () => columns });
