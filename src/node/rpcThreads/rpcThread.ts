@@ -82,7 +82,10 @@ export class RpcThread {
         this.onClosed = resolve;
       });
       this.send({ kind: "close" });
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, CLOSING_LIMIT_MS).unref())]);
+      // Keeps the process alive: it must not end before the rest of the node was closed.
+      const limit = setTimeout(this.onClosed, CLOSING_LIMIT_MS);
+      await closed;
+      clearTimeout(limit);
     }
     this.end();
     await this.thread.close();
@@ -175,6 +178,7 @@ export class RpcThread {
 
   private end(): void {
     this.ends++;
+    this.onClosed();
     this.hosts?.requests.drop();
     this.hosts?.transactions.drop();
     this.hosts?.events.drop();
