@@ -7,6 +7,7 @@ import { DEV_GENESIS_FILE, DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
 import { toHex as bytesToHex } from "../../src/primitives/hex.ts";
 import { account } from "../builders/testAccounts.ts";
 import { compileTokenContracts } from "../contracts/tokenContracts.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import {
   type Call,
   creationsIn,
@@ -149,7 +150,7 @@ async function searched(address: Hex, from: "newest" | "oldest", size: number): 
   }
 }
 
-describe("the transactions of an account", () => {
+describe.runIf(IS_THOROUGH)("the transactions of an account", () => {
   it("are those in whose calls it took part, for every address of the chain and from either end", async () => {
     const parties = new Map<string, Hex[]>();
     for (const { hash, call } of traffic.transactions)
@@ -196,7 +197,7 @@ describe("the transactions of an account", () => {
   });
 });
 
-describe("the creator of a contract", () => {
+describe.runIf(IS_THOROUGH)("the creator of a contract", () => {
   it("is who created it last, and known only where the contract exists", async () => {
     const creations = new Map<string, { hash: Hex; creator: Hex }>();
     for (const { hash, call } of traffic.transactions)
@@ -213,7 +214,7 @@ describe("the creator of a contract", () => {
   });
 });
 
-describe("a transaction", () => {
+describe.runIf(IS_THOROUGH)("a transaction", () => {
   it("is told as a list of its calls, and of the ether that moved within", async () => {
     const kinds = new Set<string>();
     for (const { hash, call } of traffic.transactions) {
@@ -249,7 +250,7 @@ describe("a transaction", () => {
   });
 });
 
-describe("a block", () => {
+describe.runIf(IS_THOROUGH)("a block", () => {
   it("has details without its transactions, and those in pages from its end", async () => {
     expect(await node.rpc("ots_getApiLevel")).toBe(8);
     for (let number = 0; number <= traffic.lastBlock; number++) {
@@ -287,7 +288,7 @@ describe("a block", () => {
   });
 });
 
-describe("tokens", () => {
+describe.runIf(IS_THOROUGH)("tokens", () => {
   it("have the transfers that the logs tell, by account and by token", async () => {
     const movements = movementsIn(traffic.logs);
     const places = (all: readonly Movement[]) => all.map(({ logIndex, block }) => `${block}/${logIndex}`);
@@ -371,7 +372,7 @@ describe("tokens", () => {
   });
 });
 
-describe("a node", () => {
+describe.runIf(IS_THOROUGH)("a node", () => {
   const withoutLater = (last: number) =>
     traffic.transactions
       .filter(({ block, from }) => block <= last && from === holder.address.toLowerCase())

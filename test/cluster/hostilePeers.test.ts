@@ -36,7 +36,8 @@ beforeAll(async () => {
     validators: 2,
     // So that a busy host does not cost a round.
     requestTimeoutSeconds: 4,
-    options: ["--metrics-enabled", "--metrics-port=0"],
+    // All violations may be tried at one time.
+    options: ["--metrics-enabled", "--metrics-port=0", "--max-peers=100"],
     ...MEASURABLE,
   });
   await network.startAll();
