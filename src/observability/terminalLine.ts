@@ -14,8 +14,8 @@ interface Word {
 
 /**
  * Formats JSON lines for a person who looks on: the time of day, the level and class unless the level is the usual one, the
- * sentence, and as many facts as fit into the line's rest, hashes and addresses last. The facts of warnings and errors go on in
- * further lines, since none may be lost.
+ * sentence, and as many facts as fit into the line's rest, hashes and addresses last and by their ends. The facts of warnings and errors are
+ * whole, and go on in further lines.
  *
  *     14:03:20 Produced #20 transactions=3 pending=0 gasUsed=63000 gasPercent=0.2 …
  */
@@ -27,11 +27,11 @@ export function createTerminalLines({ isColored, columns }: TerminalSettings): (
     // A terminal whose size was never set has 0 columns.
     const width = Math.max(columns() || USUAL_COLUMNS, LEAST_COLUMNS) - INDENT.length;
     const sentence = sentenceOf(String(level), String(module), String(message));
-    const known = factsOf(facts, String(message));
+    const texts = factsOf(facts, String(message));
     const isWhole = level === "WARN" || level === "ERROR";
     const lines = isWhole
-      ? wrapped([...sentence, ...known], width)
-      : withFacts(wrapped(sentence, width), known, width);
+      ? wrapped([...sentence, ...texts.map(asFact)], width)
+      : withFacts(wrapped(sentence, width), hashesLast(texts).map(asFact), width);
     const time = paint(timeOfDay(new Date(String(timestamp))), DIM);
     const stack = throwable === undefined ? "" : `${String(throwable)}\n`;
     return `${time} ${lines.map(shown).join(`\n${INDENT}`)}\n${stack}`;
@@ -46,14 +46,23 @@ function sentenceOf(level: string, module: string, message: string): readonly Wo
   return [...label, ...words];
 }
 
-/** Those that the sentence does not name, such as the number of a block. */
-function factsOf(facts: LogLine, message: string): readonly Word[] {
-  const texts = Object.entries(facts)
-    .filter(([, value]) => value !== undefined && !message.endsWith(`#${String(value)}`))
+/** All but a block's number where the sentence ends with it. */
+function factsOf(facts: LogLine, message: string): readonly string[] {
+  return Object.entries(facts)
+    .filter(([name, value]) => value !== undefined && !(name === "number" && message.endsWith(`#${value}`)))
     .map(([name, value]) => `${name}=${textOf(value)}`);
-  const [short, long] = [texts.filter((text) => !HEX.test(text)), texts.filter((text) => HEX.test(text))];
-  return [...short, ...long].map((text) => ({ text: shortened(text), code: DIM }));
 }
+
+const asFact = (text: string): Word => ({ text, code: DIM });
+
+/** Hashes, addresses and keys by their ends, after the other facts: the log as JSON or as TEXT has all of them. */
+function hashesLast(facts: readonly string[]): readonly string[] {
+  const short = facts.map((text) => text.replace(HEX, (hex) => `${hex.slice(0, 6)}…${hex.slice(-4)}`));
+  const isCut = (text: string, index: number): boolean => text !== facts[index];
+  return [...short.filter((text, index) => !isCut(text, index)), ...short.filter(isCut)];
+}
+
+const HEX = /0x[0-9a-f]{20,}/g;
 
 /** The lines of a sentence, the last one with the facts that fit; an ellipsis stands for the others. */
 function withFacts(
@@ -84,13 +93,6 @@ function wrapped(words: readonly Word[], width: number): readonly (readonly Word
   }
   return lines;
 }
-
-/** Hashes and keys by their ends: the log as JSON or as TEXT has all of them. */
-function shortened(text: string): string {
-  return text.replace(HEX, (hex) => `${hex.slice(0, 6)}…${hex.slice(-4)}`);
-}
-
-const HEX = /0x[0-9a-f]{20,}/;
 
 function timeOfDay(date: Date): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()]

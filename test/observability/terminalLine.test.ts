@@ -31,8 +31,13 @@ describe("lines on a terminal", () => {
   );
 
   it("have hashes last, and not the number that the sentence names", () => {
-    const text = textOf({ message: "Produced #20", number: 20, hash: HASH, transactions: 3 }, 120);
-    expect(text).toBe("14:03:20 Produced #20 transactions=3 hash=0xabab…abab\n");
+    const text = textOf({ message: "Produced #20", number: 20, hash: HASH, transactions: 20 }, 120);
+    expect(text).toBe("14:03:20 Produced #20 transactions=20 hash=0xabab…abab\n");
+  });
+
+  it("have each of several hashes by its ends", () => {
+    const text = textOf({ message: "found", hashes: [HASH, HASH], transactions: 2 }, 120);
+    expect(text).toBe('14:03:20 found transactions=2 hashes=["0xabab…abab","0xabab…abab"]\n');
   });
 
   it("have the whole sentence, also where it takes two lines, or the window's size is not known", () => {
@@ -75,7 +80,7 @@ describe("lines on a terminal", () => {
       [
         "14:03:20 WARN chain: the clock differs from those",
         "         of most validators skewMs=86400000",
-        "         of=0xabab…abab",
+        `         of=${HASH}`,
         "",
       ].join("\n"),
     );
