@@ -40,6 +40,8 @@ const ENTRY = new URL(
 async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   const memory = new Int32Array(new SharedArrayBuffer(4));
   const sent: string[] = [];
+  /** What the thread was told to open with, each time it started. */
+  const opened: RpcThreadData[] = [];
   const loading = {
     user: undefined as SupervisedThreadUser<FromThread> | undefined,
     supervised: new SupervisedThread<FromThread>(
@@ -53,7 +55,9 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   };
   const post = loading.supervised.post.bind(loading.supervised);
   loading.supervised.post = (message, transferred) => {
-    sent.push((message as { kind: string }).kind);
+    const { kind, data } = message as { readonly kind: string; readonly data?: RpcThreadData };
+    sent.push(kind);
+    if (data !== undefined) opened.push(data);
     post(message, transferred);
   };
   const held = {
@@ -90,7 +94,7 @@ async function aHeldUpThread(parts: Partial<ThreadParts> = {}) {
   };
   /** A message as if the thread had sent it. */
   const receive = (message: FromThread): void => loading.user?.receive(message);
-  return { thread, sent, interests, totals: shareTotals(held.totals, 0), loading, release, receive };
+  return { thread, sent, opened, interests, totals: shareTotals(held.totals, 0), loading, release, receive };
 }
 
 function timesOf(kind: string, sent: readonly string[]): number {
@@ -98,6 +102,17 @@ function timesOf(kind: string, sent: readonly string[]): number {
 }
 
 const nextCycle = () => new Promise((resolve) => setImmediate(resolve));
+
+it("a thread for callers that is started again knows what callers may do now", IN_REAL_TIME, async () => {
+  const { thread, opened, loading, release } = await aHeldUpThread();
+  release();
+  const servers = { http: undefined, webSocket: undefined, explorer: undefined };
+  thread.changeAccess(servers);
+  // It ends, and is started again.
+  loading.supervised.post({ kind: "close" });
+  await expect.poll(() => opened.length, { timeout: 10_000 }).toBe(2);
+  expect(opened[1]?.servers).toBe(servers);
+});
 
 describe("what is sent to a thread for callers that is held up", IN_REAL_TIME, () => {
   it("does not grow: heads, statuses, access and flushes wait as one, events of the pool within their credit", async () => {

@@ -9,7 +9,7 @@ import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createRequestHost, type RequestHost } from "../../rpc/threads/requestHost.ts";
 import type { SupervisedThread } from "../../workers/supervisedThread.ts";
 import type { LoadingThread } from "./loadingThreads.ts";
-import type { RpcThreadData, ThreadMessage } from "./threadData.ts";
+import type { RpcThreadData, ServerSettings, ThreadMessage } from "./threadData.ts";
 import type { ThreadParts } from "./threadParts.ts";
 
 /** The main thread's side of a thread, from its start to its end. */
@@ -65,6 +65,13 @@ export class RpcThread {
     return this.hosts?.events;
   }
 
+  /** Replaces what callers may do, also for when it is started again. */
+  changeAccess(servers: ServerSettings): void {
+    if (this.begun === undefined) return;
+    this.begun = { ...this.begun, data: { ...this.begun.data, servers } };
+    this.tell({ kind: "access", access: servers });
+  }
+
   /** Tells the thread if it is open. */
   tell(notice: Notice): void {
     this.hosts?.notices.tell(notice);
@@ -83,12 +90,22 @@ export class RpcThread {
       });
       this.send({ kind: "close" });
       // Keeps the process alive: it must not end before the rest of the node was closed.
-      const limit = setTimeout(this.onClosed, CLOSING_LIMIT_MS);
+      const limit = setTimeout(() => this.giveUpClosing(), CLOSING_LIMIT_MS);
       await closed;
       clearTimeout(limit);
     }
     this.end();
     await this.thread.close();
+  }
+
+  private giveUpClosing(): void {
+    this.begun?.parts.logger
+      .child("rpc")
+      .warn(
+        { thread: this.begun.data.index },
+        "a thread for callers did not close its ports in time, and is ended",
+      );
+    this.onClosed();
   }
 
   private send(message: ThreadMessage, transferred?: readonly ArrayBuffer[]): void {
@@ -98,13 +115,14 @@ export class RpcThread {
   private async open(): Promise<void> {
     if (this.isClosing || this.begun === undefined) return;
     this.thread.setBusy(true);
-    const { data, parts } = this.begun;
-    const { http, webSocket, explorer } = parts.listeners;
+    const { http, webSocket, explorer } = this.begun.parts.listeners;
+    const { index } = this.begun.data;
     const { ends } = this;
     const sockets = await Promise.all(
-      [http, webSocket, explorer].map((listener) => listener?.descriptor(data.index)),
+      [http, webSocket, explorer].map((listener) => listener?.descriptor(index)),
     );
     if (this.ends !== ends) return;
+    const { data, parts } = this.begun;
     this.hosts = newHosts(data, parts, (...sent) => this.send(...sent));
     this.send({ kind: "open", data, http: sockets[0], webSocket: sockets[1], explorer: sockets[2] });
   }

@@ -69,7 +69,8 @@ async function openListeners(
   threads: number,
   copier: DescriptorCopier,
 ): Promise<Result<Listeners, never> | RpcThreadsError> {
-  const counts = { threads, spares: spareDescriptors(hostLimits()) };
+  // A single thread shares its connections with nobody.
+  const counts = { threads, spares: threads > 1 ? spareDescriptors(hostLimits()) : 0 };
   const opened: Listeners = {};
   for (const [name, option, server] of [
     ["http", "--rpc-http", http],
@@ -162,8 +163,7 @@ class Threads implements RpcThreads {
   }
 
   changeAccess({ http, webSocket, explorer }: ServerSettings): void {
-    const access = { http, webSocket, explorer };
-    for (const thread of this.threads) thread.tell({ kind: "access", access });
+    for (const thread of this.threads) thread.changeAccess({ http, webSocket, explorer });
   }
 
   /** Once for all ports, whose owners each close theirs. */
