@@ -4,7 +4,6 @@ import { createEventSource, type EventSource } from "../../rpc/threads/eventFeed
 import { createFlushes, type Flushes } from "../../rpc/threads/flushes.ts";
 import { lineWritten } from "../../rpc/threads/lineSender.ts";
 import { createNoticeSource, type Notice, type NoticeSource } from "../../rpc/threads/notices.ts";
-import { createPoolHost, type PoolHost } from "../../rpc/threads/poolHost.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createRequestHost, type RequestHost } from "../../rpc/threads/requestHost.ts";
 import type { SupervisedThread } from "../../workers/supervisedThread.ts";
@@ -15,7 +14,6 @@ import type { ThreadParts } from "./threadParts.ts";
 /** The main thread's side of a thread, from its start to its end. */
 interface Hosts {
   readonly requests: RequestHost;
-  readonly transactions: PoolHost;
   /** Events for its subscribers. */
   readonly events: EventSource;
   readonly notices: NoticeSource;
@@ -136,7 +134,9 @@ export class RpcThread {
         hosts.requests.receive(message.requests);
         break;
       case "transactions":
-        hosts.transactions.receive(message);
+        parts.transactions.receive(message, (decided) => {
+          if (this.hosts === hosts) this.send(decided);
+        });
         break;
       case "credit":
         hosts.events.credit(message);
@@ -198,7 +198,6 @@ export class RpcThread {
     this.ends++;
     this.onClosed();
     this.hosts?.requests.drop();
-    this.hosts?.transactions.drop();
     this.hosts?.events.drop();
     this.hosts = undefined;
   }
@@ -219,7 +218,6 @@ function newHosts(
       answerBytes: totals.answerBytes,
       logger: logger.child("rpc"),
     }),
-    transactions: createPoolHost(parts, post),
     events: createEventSource(() => interests.of(index), post),
     notices: createNoticeSource(post),
     counts: createFlushes(() => post({ kind: "flush" })),

@@ -6,6 +6,7 @@ import { listening, type RpcServer, type ServerErrorCode } from "../../rpc/serve
 import { allOfHosts, createHostMemory, type HostMemory } from "../../rpc/server/sharedHosts.ts";
 import { createTotalsMemory } from "../../rpc/server/sharedTotals.ts";
 import { openInterests } from "../../rpc/threads/eventFeed.ts";
+import { createPoolHost } from "../../rpc/threads/poolHost.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
 import type { IssuedKeys } from "../access/access.ts";
 import { hostLimits, spareDescriptors } from "../hostLimits.ts";
@@ -134,7 +135,8 @@ class Threads implements RpcThreads {
     parts.pool.onFloorsChanged(floors.write);
     const writeLine = createThreadLines(parts.logger, () => performance.now());
     const interests = openInterests(count);
-    const threadParts = { ...parts, listeners, writeLine, interests };
+    const transactions = createPoolHost(parts);
+    const threadParts = { ...parts, listeners, writeLine, interests, transactions };
     const shared = {
       held,
       floors: floors.memory,

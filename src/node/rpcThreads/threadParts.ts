@@ -9,6 +9,7 @@ import type { SyncStatus } from "../../rpc/ports.ts";
 import type { RpcCount } from "../../rpc/rpcMetrics.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import type { Interests } from "../../rpc/threads/eventFeed.ts";
+import type { PoolHost } from "../../rpc/threads/poolHost.ts";
 import type { Tracer } from "../../tracers/traceJob.ts";
 import type { RecoverSenders } from "../../txpool/ports.ts";
 import type { TxPool } from "../../txpool/txPool.ts";
@@ -48,5 +49,7 @@ export type Listeners = { [Name in ServerName]?: SharedListener };
 export interface ThreadParts extends RpcThreadsParts {
   readonly listeners: Listeners;
   readonly interests: Interests;
+  /** Takes their transactions. */
+  readonly transactions: PoolHost;
   readonly writeLine: (thread: number, line: LogLine) => void;
 }

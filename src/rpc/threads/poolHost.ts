@@ -10,17 +10,19 @@ import type { FromThread, ToThread } from "./protocol.ts";
 type Transactions = FromThread & { readonly kind: "transactions" };
 type Decided = ToThread & { readonly kind: "submitted" };
 
-/** The main thread's side of a thread's transactions: adds them to the pool in their order, in slices. */
+/** The main thread's side of the transactions of all threads: adds them to the pool in the order of arrival, in slices. */
 export interface PoolHost {
-  receive(transactions: Transactions): void;
-  /** The thread ended. What it had sent is added nevertheless. */
-  drop(): void;
+  /** `decide` is called in the order of the transactions. They are added also when their thread has ended meanwhile. */
+  receive(transactions: Transactions, decide: (decided: Decided) => void): void;
+}
+
+interface Arrived {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  decide(decided: Decided): void;
 }
 
 /** Transactions whose senders are being recovered. */
-interface Batch {
-  /** Number of the first one. */
-  readonly first: number;
+interface Batch extends Pick<Arrived, "decide"> {
   readonly transactions: readonly (Transaction | SubmissionErrorCode)[];
   /** Undefined where the signature fits no key; rejects when the node is stopping. */
   readonly senders: Promise<readonly (Address | undefined)[]>;
@@ -32,48 +34,46 @@ const BATCH_LIMIT = 128;
 /**
  *     message ──> decoded ──> senders recovered on threads, by the batch ──> pool ──> decided
  *
- * Senders are recovered by the threads that serve blocks and peers, too, and not on the thread for callers that sent them:
- * of as many threads as cores, one that recovers for its connections held up those of its neighbours for longer than clients
- * tolerate which send one account's transactions over several connections, nonce by nonce. All transactions keep the order in
- * which they come to this thread.
+ * Senders are recovered on the recovery threads, not on the thread that the transactions came by: one connection may bring
+ * most of them. Clients send an account's transactions over several connections, nonce by nonce, so those of all threads are in
+ * one queue.
  */
-export function createPoolHost(
-  { pool, recoverSenders }: { readonly pool: Pick<TxPool, "add">; readonly recoverSenders: RecoverSenders },
-  post: (decided: Decided) => void,
-): PoolHost {
-  const waiting: Transactions[] = [];
+export function createPoolHost({
+  pool,
+  recoverSenders,
+}: {
+  readonly pool: Pick<TxPool, "add">;
+  readonly recoverSenders: RecoverSenders;
+}): PoolHost {
+  const waiting: Arrived[] = [];
   const batches: Batch[] = [];
   let isDecoding = false;
   let isAdding = false;
-  let isDropped = false;
 
   async function decode(): Promise<void> {
     isDecoding = true;
     const slice = new EventLoopSlice();
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      let { first } = next;
       let transactions: Batch["transactions"][number][] = [];
       for (const raw of unpackBytes(next.bytes)) {
         const decoded = decodeTransaction(raw);
         transactions.push(decoded.ok ? decoded.value : decoded.error.code);
-        if (transactions.length === BATCH_LIMIT || slice.isOver) {
-          recover(first, transactions);
-          first += transactions.length;
-          transactions = [];
-        }
+        if (transactions.length < BATCH_LIMIT && !slice.isOver) continue;
+        recover(transactions, next);
+        transactions = [];
         if (slice.isOver) await slice.yield();
       }
-      recover(first, transactions);
+      recover(transactions, next);
     }
     isDecoding = false;
   }
 
-  function recover(first: number, transactions: Batch["transactions"]): void {
+  function recover(transactions: Batch["transactions"], { decide }: Arrived): void {
     if (transactions.length === 0) return;
     const senders = recoverSenders(transactions.filter((one) => typeof one !== "string"));
     // A rejection before this batch's turn is handled at its turn.
     senders.catch(() => undefined);
-    batches.push({ first, transactions, senders });
+    batches.push({ transactions, senders, decide });
     if (!isAdding) void add();
   }
 
@@ -84,37 +84,33 @@ export function createPoolHost(
       const senders = await next.senders.catch(() => undefined);
       // The node is stopping, and its callers' connections are being closed.
       if (senders === undefined) continue;
-      const refused = await addBatch(pool, next, senders[Symbol.iterator](), slice);
-      const { first, transactions } = next;
-      if (!isDropped) post({ kind: "submitted", first, count: transactions.length, refused });
+      const refused = addBatch(pool, next.transactions, senders);
+      next.decide({ kind: "submitted", count: next.transactions.length, refused });
+      if (slice.isOver) await slice.yield();
     }
     isAdding = false;
   }
 
   return {
-    receive(transactions) {
-      waiting.push(transactions);
+    receive({ bytes }, decide) {
+      waiting.push({ bytes, decide });
       if (!isDecoding) void decode();
-    },
-    drop() {
-      isDropped = true;
     },
   };
 }
 
-/** The transactions that were refused, by their numbers. */
-async function addBatch(
+/** The transactions that were refused, by their places in the batch. A batch takes a millisecond or two. */
+function addBatch(
   pool: Pick<TxPool, "add">,
-  { first, transactions }: Batch,
-  senders: Iterator<Address | undefined>,
-  slice: EventLoopSlice,
-): Promise<[number, SubmissionErrorCode][]> {
+  transactions: Batch["transactions"],
+  recovered: readonly (Address | undefined)[],
+): [number, SubmissionErrorCode][] {
   const refused: [number, SubmissionErrorCode][] = [];
+  const senders = recovered[Symbol.iterator]();
   for (const [index, transaction] of transactions.entries()) {
     const reason =
       typeof transaction === "string" ? transaction : add(pool, transaction, senders.next().value);
-    if (reason !== undefined) refused.push([first + index, reason]);
-    if (slice.isOver) await slice.yield();
+    if (reason !== undefined) refused.push([index, reason]);
   }
   return refused;
 }

@@ -81,11 +81,8 @@ export type NumberedAnswer =
 
 export type FromThread =
   | { readonly kind: "requests"; readonly requests: readonly NumberedRequest[] }
-  /**
-   * Transactions for the pool, packed (packedBytes.ts). `first` is the number of the first one; they are numbered
-   * without gaps.
-   */
-  | { readonly kind: "transactions"; readonly first: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** Transactions for the pool, packed (packedBytes.ts). */
+  | { readonly kind: "transactions"; readonly bytes: Uint8Array<ArrayBuffer> }
   /** Nobody waits any more for the answers to these requests. */
   | { readonly kind: "abandoned"; readonly ids: readonly number[] }
   | { readonly kind: "log"; readonly line: LogLine; readonly bytes: number }
@@ -100,12 +97,11 @@ export type FromThread =
   | { readonly kind: "closed" };
 
 export type ToThread =
-  /** The pool has decided on `count` transactions from number `first` on, and refused some. */
+  /** The pool has decided on the next `count` transactions, and refused some, by their places among these. */
   | {
       readonly kind: "submitted";
-      readonly first: number;
       readonly count: number;
-      readonly refused: readonly (readonly [number: number, reason: SubmissionErrorCode])[];
+      readonly refused: readonly (readonly [place: number, reason: SubmissionErrorCode])[];
     }
   /** `bytes` are about those of the answers. */
   | { readonly kind: "answers"; readonly answers: readonly NumberedAnswer[]; readonly bytes: number }

@@ -21,15 +21,12 @@ export function createTransactionSender(
   totals: Pick<SharedTotals, "transactions" | "transactionBytes"> = shareTotals(),
 ): TransactionSender {
   const waiting: Waiting[] = [];
-  /** Number of the first one in `waiting`. */
-  let first = 0;
   let unsent: Uint8Array[] = [];
 
   function send(): void {
     const bytes = packBytes(unsent);
-    const number = first + waiting.length - unsent.length;
     unsent = [];
-    post({ kind: "transactions", first: number, bytes }, [bytes.buffer]);
+    post({ kind: "transactions", bytes }, [bytes.buffer]);
   }
 
   return {
@@ -47,12 +44,11 @@ export function createTransactionSender(
     },
     receive({ count, refused }) {
       const reasons = new Map(refused);
-      for (const [index, { resolve, length }] of waiting.splice(0, count).entries()) {
+      for (const [place, { resolve, length }] of waiting.splice(0, count).entries()) {
         totals.transactions.add(-1);
         totals.transactionBytes.add(-length);
-        resolve(reasons.get(first + index));
+        resolve(reasons.get(place));
       }
-      first += count;
     },
   };
 }

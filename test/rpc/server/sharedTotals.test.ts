@@ -96,7 +96,7 @@ it("transactions of all threads that wait for the pool are bounded together, in 
   const [one, other] = totals.map((each) => createTransactionSender(() => undefined, each));
   for (let count = 0; count < 16_384; count++) void one?.add(new Uint8Array(1));
   expect(await other?.add(new Uint8Array(1))).toBe("tooManyWaiting");
-  one?.receive({ kind: "submitted", first: 0, count: 16_384, refused: [] });
+  one?.receive({ kind: "submitted", count: 16_384, refused: [] });
   expect(totals[0].transactionBytes.all).toBe(0);
   const large = new Uint8Array(16 * 1024 * 1024);
   for (let count = 0; count < 4; count++) void (count % 2 === 0 ? one : other)?.add(large);

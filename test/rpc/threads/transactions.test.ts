@@ -1,7 +1,7 @@
 import { MessageChannel } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { err, ok } from "../../../src/primitives/result.ts";
-import { createPoolHost } from "../../../src/rpc/threads/poolHost.ts";
+import { createPoolHost, type PoolHost } from "../../../src/rpc/threads/poolHost.ts";
 import { createTransactionSender } from "../../../src/rpc/threads/sender.ts";
 import { poolError } from "../../../src/txpool/errors.ts";
 import type { RecoverSenders } from "../../../src/txpool/ports.ts";
@@ -15,29 +15,44 @@ import { IN_REAL_TIME } from "../../realTime.ts";
 
 const recoverAll: RecoverSenders = async (transactions) => transactions.map(recoverSender);
 
-/** A thread that sends, and the main thread with a pool that refuses what `isRefused` names. */
-function twoSides(
-  isRefused: (transaction: SentTransaction) => boolean = () => false,
-  recoverSenders = recoverAll,
-) {
+/** A thread that sends to the host. After `end`, nothing is sent to it. */
+function aThread(host: PoolHost) {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
-  const added: SentTransaction[] = [];
   let messages = 0;
-  const add = ((transaction) => {
-    added.push(transaction);
-    return isRefused(transaction) ? poolError("nonceTooLow", "local", "it is too low") : ok(undefined);
-  }) as TxPool["add"];
+  let isOver = false;
   const sender = createTransactionSender((message, transferred) =>
     port1.postMessage(message, [...transferred]),
   );
   port1.on("message", sender.receive);
-  const host = createPoolHost({ pool: { add }, recoverSenders }, (decided) => port2.postMessage(decided));
   port2.on("message", (message) => {
     messages++;
-    host.receive(message);
+    host.receive(message, (decided) => {
+      if (!isOver) port2.postMessage(decided);
+    });
   });
-  return { sender, host, added, messages: () => messages };
+  const end = (): void => {
+    isOver = true;
+  };
+  return { sender, end, messages: () => messages };
+}
+
+/** The main thread with a pool that refuses what `isRefused` names. */
+function aHost(
+  isRefused: (transaction: SentTransaction) => boolean = () => false,
+  recoverSenders = recoverAll,
+) {
+  const added: SentTransaction[] = [];
+  const add = ((transaction) => {
+    added.push(transaction);
+    return isRefused(transaction) ? poolError("nonceTooLow", "local", "it is too low") : ok(undefined);
+  }) as TxPool["add"];
+  return { host: createPoolHost({ pool: { add }, recoverSenders }), added };
+}
+
+function twoSides(...choices: Parameters<typeof aHost>) {
+  const { host, added } = aHost(...choices);
+  return { ...aThread(host), added };
 }
 
 describe("transactions of a thread's callers", IN_REAL_TIME, () => {
@@ -89,10 +104,23 @@ describe("transactions of a thread's callers", IN_REAL_TIME, () => {
   });
 
   it("of a thread that has ended are added all the same", async () => {
-    const { sender, host, added } = twoSides();
+    const { sender, end, added } = twoSides();
     void sender.add(aTransaction().raw);
-    host.drop();
+    end();
     await expect.poll(() => added.length).toBe(1);
+  });
+
+  it("of several threads reach the pool in the order in which they came", async () => {
+    const { host, added } = aHost();
+    const [one, other] = [aThread(host), aThread(host)];
+    // These take several slices.
+    const many = Array.from({ length: 3000 }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) }));
+    const last = aTransaction({ nonce: 3000n });
+    const sent = many.map(({ raw }) => one.sender.add(raw));
+    await expect.poll(() => added.length).toBeGreaterThan(0);
+    sent.push(other.sender.add(last.raw));
+    await Promise.all(sent);
+    expect(added.map(({ nonce }) => nonce)).toEqual([...many, last].map(({ nonce }) => nonce));
   });
 
   it("are added by the batch, and one that nobody signed does not shift the senders of those after it", async () => {
