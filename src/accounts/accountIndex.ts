@@ -81,6 +81,7 @@ class ThreadedAccountIndex implements AccountIndex {
   private isClosed = false;
   private toldAtMs = Number.NEGATIVE_INFINITY;
   private catchingUpSinceMs: number | undefined;
+  private hasToldCut = false;
 
   constructor(database: DatabaseOnDisk, settings: AccountIndexSettings, parts: AccountIndexParts) {
     this.database = database;
@@ -137,7 +138,14 @@ class ThreadedAccountIndex implements AccountIndex {
     this.retryMs = FIRST_RETRY_MS;
     const nowMs = clock.nowMs();
     const block = progress.next - 1;
-    const { head, bytes } = progress;
+    const { head, bytes, cutBlock } = progress;
+    if (cutBlock !== undefined && !this.hasToldCut) {
+      this.hasToldCut = true;
+      logger.warn(
+        { block: cutBlock },
+        "a block is too heavy for the explorer's index, which leaves out a part of its calls or transfers; not told again",
+      );
+    }
     const behind = head - block;
     if (behind > MANY_BLOCKS) {
       this.catchingUpSinceMs ??= nowMs;

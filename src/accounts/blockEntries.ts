@@ -1,5 +1,6 @@
 import { blockRules } from "../execution/blockRules.ts";
 import { intrinsicGas } from "../execution/intrinsicGas.ts";
+import { MemoryExhausted } from "../execution/memoryBudget.ts";
 import type { Rules } from "../execution/rules.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Batch } from "../storage/database.ts";
@@ -13,32 +14,64 @@ import { type CollectedParties, MessageParties } from "./messageParties.ts";
 import { assetsOf, holdersOf, type TokenTransfer, tokenTransferOf } from "./tokenTransfers.ts";
 
 /**
+ * What one block may add to the index. Nothing but gas bounds a block, so that one can be made which takes more memory than
+ * the thread has: what goes beyond is left out.
+ */
+export interface BlockLimits {
+  /** Memory in which the block is executed again. */
+  readonly memoryBytes: number;
+  /** Addresses and creations found in calls, beside the senders and recipients of transactions. */
+  readonly parties: number;
+  readonly transfers: number;
+  /** Entries about who may hold what, two for each account and asset. */
+  readonly pairs: number;
+}
+
+/** All entries together take some 200 MB of the thread's heap, where the memory of calls is not. */
+export const BLOCK_LIMITS: BlockLimits = {
+  memoryBytes: 256 * 1024 * 1024,
+  parties: 50_000,
+  transfers: 50_000,
+  pairs: 100_000,
+};
+
+/**
  * Collects what the index keeps of blocks for one write. Transactions that may have called others are executed again, with
  * those before them in their block.
  */
 export class BlockEntries {
   private readonly source: ReplaySource;
   private readonly batch: Batch;
+  private readonly limits: BlockLimits;
   /** Keys of holdings and the newest block that moved each: hundreds of transfers may be of the same. */
   private readonly pairs = new Map<string, { readonly key: Uint8Array; readonly block: number }>();
+  /** Of the present block. */
+  private transfersLeft = 0;
+  private pairsLeft = 0;
+  /** The newest block of which something was left out; undefined when none was. */
+  cutBlock: number | undefined;
 
-  constructor(source: ReplaySource, batch: Batch) {
+  constructor(source: ReplaySource, batch: Batch, limits: BlockLimits) {
     this.source = source;
     this.batch = batch;
+    this.limits = limits;
   }
 
   async add(block: StoredBlock): Promise<void> {
-    const parties = await partiesOf(this.source, block);
+    const { parties, isCut } = await partiesOf(this.source, block, this.limits);
     const number = Number(block.header.number);
+    this.transfersLeft = this.limits.transfers;
+    this.pairsLeft = this.limits.pairs;
     let logIndex = 0;
     for (const [index, receipt] of block.receipts.entries()) {
       this.putParties(parties[index], { block: number, position: index });
       for (const log of receipt.logs) {
-        const transfer = tokenTransferOf(log);
+        const transfer = this.transfersLeft < 0 ? undefined : tokenTransferOf(log);
         if (transfer !== undefined) this.putTransfer(transfer, number, { logIndex, index });
         logIndex++;
       }
     }
+    if (isCut || this.transfersLeft < 0 || this.pairsLeft < 0) this.cutBlock = number;
   }
 
   /** Puts what is kept once for all blocks of the write. */
@@ -61,6 +94,7 @@ export class BlockEntries {
     block: number,
     { logIndex, index }: { readonly logIndex: number; readonly index: number },
   ): void {
+    if (--this.transfersLeft < 0) return;
     const place = { block, position: logIndex };
     const value = encodeIndex(index);
     putPlaced(this.batch, "tokenTransfer", transfer.token, place, value);
@@ -68,28 +102,51 @@ export class BlockEntries {
       putPlaced(this.batch, "accountTransfer", account, place, value);
     for (const account of holdersOf(transfer))
       for (const asset of assetsOf(transfer))
-        for (const kind of ["holding", "holder"] as const) {
-          const key = pairKey(kind, account, asset);
-          this.pairs.set(toKey(key), { key, block });
-        }
+        for (const kind of ["holding", "holder"] as const) this.putPair(pairKey(kind, account, asset), block);
+  }
+
+  private putPair(key: Uint8Array, block: number): void {
+    const name = toKey(key);
+    if (this.pairsLeft < 0 || this.pairs.get(name)?.block === block) return;
+    if (--this.pairsLeft >= 0) this.pairs.set(name, { key, block });
   }
 }
 
-async function partiesOf(source: ReplaySource, block: StoredBlock): Promise<readonly CollectedParties[]> {
+interface BlockParties {
+  /** By the index of the transaction. */
+  readonly parties: readonly CollectedParties[];
+  readonly isCut: boolean;
+}
+
+async function partiesOf(
+  source: ReplaySource,
+  block: StoredBlock,
+  limits: BlockLimits,
+): Promise<BlockParties> {
   const { transactions, receipts } = block;
   const { rules } = blockRules(source.spec, block.header, (number) => source.hashOf(number));
-  const found = transactions.map((transaction) => ownParties(transaction));
+  const parties = transactions.map((transaction) => ownParties(transaction));
   let until = 0;
   for (const [index, transaction] of transactions.entries())
     if (mayCallOthers(rules, transaction, receipts[index])) until = index + 1;
-  if (until === 0) return found;
-  const seen = new MessageParties();
-  await replayMessages(source, block, {
-    until,
-    observer: seen,
-    begins: (index) => seen.begin(found[index]),
-  });
-  return found;
+  if (until === 0) return { parties, isCut: false };
+  const seen = new MessageParties(limits.parties);
+  let begun = 0;
+  const begins = (index: number): void => {
+    begun = index;
+    seen.begin(parties[index]);
+  };
+  try {
+    await replayMessages(source, block, { until, observer: seen, begins, memoryBytes: limits.memoryBytes });
+    return { parties, isCut: seen.isCut };
+  } catch (error) {
+    if (!(error instanceof MemoryExhausted)) throw error;
+    seen.abandon();
+    // Without the state after this transaction none of the later ones can be executed.
+    for (let index = begun; index < transactions.length; index++)
+      addOwnCreation(parties[index], transactions[index], receipts[index]);
+    return { parties, isCut: true };
+  }
 }
 
 function ownParties({ sender, to, nonce }: SentTransaction): CollectedParties {
@@ -99,6 +156,19 @@ function ownParties({ sender, to, nonce }: SentTransaction): CollectedParties {
     [toKey(other), other],
   ]);
   return { addresses, creations: [] };
+}
+
+/** Adds the contract that a transaction itself creates, as its receipt tells. */
+function addOwnCreation(
+  parties: CollectedParties | undefined,
+  transaction: SentTransaction | undefined,
+  receipt: Receipt | undefined,
+): void {
+  if (parties === undefined || transaction === undefined || receipt === undefined) return;
+  const { sender, to, nonce } = transaction;
+  const hasSucceeded = "status" in receipt.outcome && receipt.outcome.status === 1;
+  if (to === undefined && hasSucceeded)
+    parties.creations.push({ contract: createdAddress(sender, nonce), creator: sender });
 }
 
 /**

@@ -4,7 +4,7 @@ import { expectDefined } from "../primitives/assert.ts";
 import { createBatch } from "../storage/batch.ts";
 import type { Batch, DatabaseOnDisk } from "../storage/database.ts";
 import type { ReplaySource } from "../tracers/replay.ts";
-import { BlockEntries } from "./blockEntries.ts";
+import { BLOCK_LIMITS, BlockEntries, type BlockLimits } from "./blockEntries.ts";
 import { commonBlock } from "./commonBlock.ts";
 import { type Sweep, sweepStep } from "./indexSweep.ts";
 import { type IndexStatus, putMark, putRecentMark, putStatus, readStatus } from "./layout.ts";
@@ -20,12 +20,16 @@ export interface IndexerParts {
   measure(): Promise<number>;
   /** Monotonic, milliseconds. */
   nowMs(): number;
+  /** BLOCK_LIMITS unless given. */
+  readonly limits?: BlockLimits;
 }
 
 /** Where the index is after a step. */
 export interface IndexProgress extends IndexStatus {
   readonly head: number;
   readonly bytes: number;
+  /** The newest block that was too heavy to be indexed whole (BlockLimits), since the start of this thread. */
+  readonly cutBlock: number | undefined;
 }
 
 /**
@@ -43,6 +47,7 @@ export class Indexer {
   private readonly source: ReplaySource;
   private sweep: Sweep | undefined;
   private bytes = 0;
+  private cutBlock: number | undefined;
   private measuredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: IndexerParts) {
@@ -74,6 +79,7 @@ export class Indexer {
       ...(readStatus(this.parts.database) ?? this.beginning()),
       head: this.head,
       bytes: this.bytes,
+      cutBlock: this.cutBlock,
     };
   }
 
@@ -128,14 +134,15 @@ export class Indexer {
   }
 
   private async advance(status: IndexStatus): Promise<boolean> {
-    const { database, view, nowMs } = this.parts;
+    const { database, view, nowMs, limits = BLOCK_LIMITS } = this.parts;
     const batch = createBatch();
-    const entries = new BlockEntries(this.source, batch);
+    const entries = new BlockEntries(this.source, batch, limits);
     const endMs = nowMs() + STEP_MS;
     let { next } = status;
     do await entries.add(expectDefined(view.blockByNumber(BigInt(next++)), "a block up to the head"));
     while (next <= this.head && next - status.next < STEP_BLOCKS && nowMs() < endMs);
     entries.finish();
+    this.cutBlock = entries.cutBlock ?? this.cutBlock;
     this.putMarks(batch, status.next, next - 1);
     putStatus(batch, { ...status, next });
     await database.write(batch);

@@ -19,9 +19,21 @@ export interface CollectedParties {
  * too, and heirs of destroyed contracts, even where it was all undone. Creations count only where they lasted.
  */
 export class MessageParties implements MessageObserver {
+  /** How many more addresses and creations are collected. */
+  private room: number;
   private into: CollectedParties = { addresses: new Map(), creations: [] };
   /** Of the open messages: the creation if it is one, and how many creations came before it. */
   private readonly open: { readonly creation: Creation | undefined; readonly before: number }[] = [];
+
+  /** Collects at most `limit` addresses and creations, beside those that it is given. */
+  constructor(limit: number) {
+    this.room = limit;
+  }
+
+  /** Whether there were more than the limit. */
+  get isCut(): boolean {
+    return this.room < 0;
+  }
 
   begin(into: CollectedParties = { addresses: new Map(), creations: [] }): void {
     this.into = into;
@@ -44,10 +56,22 @@ export class MessageParties implements MessageObserver {
     const message = this.open.pop();
     if (message === undefined) return;
     if (!hasSucceeded) this.into.creations.length = message.before;
-    else if (message.creation !== undefined) this.into.creations.push(message.creation);
+    else if (message.creation !== undefined && this.hasRoom()) this.into.creations.push(message.creation);
+  }
+
+  /** Gives up the transaction before its end: which of its creations last is not known. */
+  abandon(): void {
+    this.into.creations.length = 0;
   }
 
   private add(address: Address): void {
-    this.into.addresses.set(toKey(address), address);
+    const { addresses } = this.into;
+    const key = toKey(address);
+    if (!addresses.has(key) && this.hasRoom()) addresses.set(key, address);
+  }
+
+  private hasRoom(): boolean {
+    if (this.room >= 0) this.room--;
+    return this.room >= 0;
   }
 }

@@ -63,14 +63,15 @@ export async function replayBlock(
 
 /**
  * Executes the first transactions of a block again, those below `until`, and tells who called whom in those that ran code;
- * `begins` is called with the index of each. A fraction of the cost of traces. Throws as replayBlock does.
+ * `begins` is called with the index of each. A fraction of the cost of traces. Throws as replayBlock does, and MemoryExhausted
+ * when it takes more than `memoryBytes`.
  */
 export async function replayMessages(
   source: ReplaySource,
   block: ReplayedBlock,
-  { until, observer, begins }: ReplayedMessages,
+  { until, observer, begins, memoryBytes }: ReplayedMessages,
 ): Promise<void> {
-  const { rules, overlay, yieldPolicy } = await beginReplay(source, block);
+  const { rules, overlay, yieldPolicy } = await beginReplay(source, block, memoryBytes);
   const session = openSession({ ...rules, overlay, yieldPolicy, messages: observer });
   for (const [index, transaction] of block.transactions.slice(0, until).entries()) {
     begins(index);
@@ -82,6 +83,7 @@ interface ReplayedMessages {
   readonly until: number;
   readonly observer: MessageObserver;
   readonly begins: (index: number) => void;
+  readonly memoryBytes: number;
 }
 
 interface BegunReplay {
@@ -91,12 +93,16 @@ interface BegunReplay {
 }
 
 /** The state on which the first transaction of a block runs. */
-async function beginReplay(source: ReplaySource, { header }: ReplayedBlock): Promise<BegunReplay> {
+async function beginReplay(
+  source: ReplaySource,
+  { header }: ReplayedBlock,
+  memoryBytes?: number,
+): Promise<BegunReplay> {
   const state = source.stateAt(header.number - 1n);
   if (state === undefined)
     throw new StateUnavailableError(`the state of block ${header.number - 1n} is not stored`);
   const rules = blockRules(source.spec, header, (number) => source.hashOf(number));
-  const yieldPolicy = memoryBounded();
+  const yieldPolicy = memoryBounded(memoryBytes);
   const overlay = createOverlay(state, yieldPolicy.memory);
   const started = await beginBlock(rules, openSession({ ...rules, overlay, yieldPolicy }));
   if (!started.ok) throw new BlockNotExecutableError(started.error.message);

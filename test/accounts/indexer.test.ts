@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BLOCK_LIMITS, type BlockLimits } from "../../src/accounts/blockEntries.ts";
 import { Indexer } from "../../src/accounts/indexer.ts";
 import { type AccountIndexReader, createIndexReader } from "../../src/accounts/indexReader.ts";
-import { BLOCK_ENTRIES, isPair, placeInKey, readStatus } from "../../src/accounts/layout.ts";
+import { BLOCK_ENTRIES, isPair, type Placed, placeInKey, readStatus } from "../../src/accounts/layout.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { type ChainView, openChainView } from "../../src/chain/view/chainView.ts";
 import { openShownHead } from "../../src/chain/view/shownHead.ts";
@@ -83,10 +84,14 @@ async function make(blocks: number, to: Address): Promise<void> {
               data: concatBytes(new Uint8Array(12), to),
             }),
           ];
-    const timestamp = BigInt(START_SECONDS) + number + 1n;
-    clock.advanceTo(Number(timestamp) * 1000);
-    await commitBlock(chain, timestamp, body);
+    await commit(body);
   }
+}
+
+async function commit(body: readonly SentTransaction[]): Promise<void> {
+  const timestamp = BigInt(START_SECONDS) + chain.head.header.number + 1n;
+  clock.advanceTo(Number(timestamp) * 1000);
+  await commitBlock(chain, timestamp, [...body]);
 }
 
 interface Run {
@@ -94,11 +99,17 @@ interface Run {
   /** Starts anew after each step, as a kill would have it. */
   readonly isKilled?: boolean;
   readonly maxBytes?: number;
+  readonly limits?: BlockLimits;
 }
 
 /** Steps until there is nothing to do. The size is what a test says. */
-async function build({ database = index, isKilled = false, maxBytes = 0 }: Run = {}): Promise<number> {
-  const parts = { database, view, spec, maxBytes, measure: async () => fill };
+async function build({
+  database = index,
+  isKilled = false,
+  maxBytes = 0,
+  limits,
+}: Run = {}): Promise<number> {
+  const parts = { database, view, spec, maxBytes, measure: async () => fill, ...(limits && { limits }) };
   // Each step is as short as it can be.
   const create = (): Indexer => new Indexer({ ...parts, nowMs: () => ++ticks * 1e6 });
   let ticks = 0;
@@ -126,11 +137,11 @@ async function fresh(): Promise<string[]> {
   return found;
 }
 
-async function blocksOf(address: Address): Promise<number[]> {
+async function blocksOf(address: Address, kind: Placed = "participation"): Promise<number[]> {
   view.refresh();
   return reader.read(view, async (seen) => {
     const blocks: number[] = [];
-    for await (const { block } of seen.placed("participation", address)) blocks.push(block);
+    for await (const { block } of seen.placed(kind, address)) blocks.push(block);
     return blocks;
   });
 }
@@ -207,5 +218,66 @@ describe("the index by address", () => {
     await make(1, OTHER);
     await build();
     expect(await blocksOf(OTHER)).toEqual([13]);
+  });
+});
+
+describe("a block that is too heavy for the index", () => {
+  /** Calls an account, and then takes 192 kB of memory. */
+  const heavyCode = (callee: Address): Uint8Array =>
+    hexToBytes(`0x5f5f5f5f5f73${toDigits(callee)}5af15062030000515f5ff3`);
+
+  it("is indexed without the calls for which its memory does not suffice", async () => {
+    await make(1, ONE);
+    const [heavy, ordinary] = [createdAddress(SENDER, 1n), createdAddress(SENDER, 2n)];
+    const create = (nonce: bigint, data: Uint8Array): SentTransaction =>
+      aTransaction({ nonce, to: undefined, data, value: 0n, gasLimit: 1_000_000n });
+    const transfer = (nonce: bigint): SentTransaction =>
+      aTransaction({ nonce, to: TOKEN, value: 0n, data: concatBytes(new Uint8Array(12), ONE) });
+    await commit([create(1n, heavyCode(OTHER)), create(2n, TOKEN_CODE), transfer(3n)]);
+    await commit([transfer(4n)]);
+    await build({ limits: { ...BLOCK_LIMITS, memoryBytes: 150_000 } });
+    expect(readStatus(index)).toMatchObject({ next: 4, isStale: false });
+    expect(await blocksOf(SENDER)).toEqual([1, 2, 2, 2, 3]);
+    // What was seen before, and what transactions say of themselves.
+    for (const address of [OTHER, heavy, ordinary]) expect(await blocksOf(address)).toEqual([2]);
+    for (const address of [heavy, ordinary]) expect(await blocksOf(address, "creation")).toEqual([2]);
+    expect(await blocksOf(ONE, "accountTransfer")).toEqual([2, 3]);
+  });
+
+  it("has at most so many entries of each kind as the limits say, and the index says of which block", async () => {
+    const kinds = async (limits: Partial<BlockLimits>): Promise<unknown> => {
+      const database = await openLevelDatabase({ path: join(folder, `limited-${Math.random()}`) });
+      const parts = { database, view, spec, maxBytes: 0, measure: async () => 0, nowMs: () => 0 };
+      const indexer = new Indexer({ ...parts, limits: { ...BLOCK_LIMITS, ...limits } });
+      while (await indexer.step());
+      const counts = new Map<number, number>();
+      for await (const [[kind = 0]] of database.range(BLOCK_ENTRIES))
+        counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      const { cutBlock } = await indexer.progress();
+      await database.close();
+      const [participation, accountTransfer, tokenTransfer, holding, holder] = [
+        0x10, 0x11, 0x12, 0x13, 0x14,
+      ].map((kind) => counts.get(kind) ?? 0);
+      return { participation, accountTransfer, tokenTransfer, holding, holder, cutBlock };
+    };
+    const code = hexToBytes(
+      `0x${[1, 2, 3].map((last) => `5f5f5f5f5f73${`${last}`.padStart(40, "f")}5af150`).join("")}5f5ff3`,
+    );
+    const transfers = [ONE, OTHER, ONE].map((to, at) =>
+      aTransaction({
+        nonce: BigInt(at + 1),
+        to: TOKEN,
+        value: 0n,
+        data: concatBytes(new Uint8Array(12), to),
+      }),
+    );
+    await make(1, ONE);
+    await commit([...transfers, aTransaction({ nonce: 4n, to: undefined, data: code, value: 0n })]);
+    const whole = { participation: 13, accountTransfer: 6, tokenTransfer: 3, holding: 3, holder: 3 };
+    expect(await kinds({})).toEqual({ ...whole, cutBlock: undefined });
+    expect(await kinds({ parties: 2 })).toEqual({ ...whole, participation: 12, cutBlock: 2 });
+    expect(await kinds({ pairs: 3 })).toEqual({ ...whole, holding: 2, holder: 1, cutBlock: 2 });
+    const fewTransfers = { accountTransfer: 4, tokenTransfer: 2 };
+    expect(await kinds({ transfers: 2 })).toEqual({ ...whole, ...fewTransfers, cutBlock: 2 });
   });
 });
