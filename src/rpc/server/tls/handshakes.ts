@@ -245,6 +245,10 @@ function keyOf({ remoteAddress, remotePort, localAddress }: Socket): string {
 
 function ofHostWithMost(handshakes: readonly Handshake[]): readonly Handshake[] {
   const byHost = new Map<string, Handshake[]>();
-  for (const one of handshakes) byHost.set(one.remoteHost, [...(byHost.get(one.remoteHost) ?? []), one]);
+  for (const one of handshakes) {
+    const own = byHost.get(one.remoteHost);
+    if (own === undefined) byHost.set(one.remoteHost, [one]);
+    else own.push(one);
+  }
   return [...byHost.values()].reduce((most, other) => (other.length > most.length ? other : most), []);
 }
