@@ -21,6 +21,7 @@ export class GiftRecord {
   readonly #keepMs: number;
   #gifts: RecordedGift[] = [];
   #lines = 0;
+  /** Undefined where the file is not known to end with the newest gift's line. */
   #file: FileHandle | undefined;
 
   private constructor(path: string, keepMs: number) {
@@ -44,12 +45,17 @@ export class GiftRecord {
     return this.#gifts;
   }
 
-  /** Resolves when the gift is on disk. */
+  /** Resolves when the gift is on disk. Where it fails, the gift does not count, and the next one writes the file anew. */
   async add(gift: RecordedGift): Promise<void> {
     this.#gifts.push(gift);
-    if (++this.#lines > RECORD_LINES) return this.#rewrite(gift.atMs);
-    await this.#file?.appendFile(lineOf(gift));
-    await this.#file?.datasync();
+    try {
+      await this.#write(gift);
+    } catch (error) {
+      this.#gifts.pop();
+      // The file may end in a part of the line.
+      await this.close().catch(() => undefined);
+      throw error;
+    }
   }
 
   /** Takes a gift back whose transaction was not accepted. */
@@ -59,8 +65,17 @@ export class GiftRecord {
   }
 
   async close(): Promise<void> {
-    await this.#file?.close();
+    const file = this.#file;
     this.#file = undefined;
+    await file?.close();
+  }
+
+  async #write(newest: RecordedGift): Promise<void> {
+    const file = this.#file;
+    if (file === undefined || this.#lines >= RECORD_LINES) return this.#rewrite(newest.atMs);
+    await file.appendFile(lineOf(newest));
+    await file.datasync();
+    this.#lines++;
   }
 
   async #rewrite(nowMs: number): Promise<void> {
