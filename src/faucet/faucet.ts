@@ -123,7 +123,7 @@ async function send(
   const nonce = nextNonce(address);
   const sent = await submit(signGift({ chainId, nonce, gasPriceWei, to, valueWei: amountWei }, privateKey));
   if (!sent.ok) {
-    await record.remove(gift);
+    await record.removeNewest();
     logger.warn({ reason: sent.error.message }, "the pool did not take a gift of the faucet");
     return refused("notAccepted", `The gift was not accepted: ${sent.error.message}.`);
   }

@@ -20,7 +20,9 @@ export class GiftRecord {
   readonly #path: string;
   readonly #keepMs: number;
   #gifts: RecordedGift[] = [];
+  /** Of the file. */
   #lines = 0;
+  #bytes = 0;
   /** Undefined where the file is not known to end with the newest gift's line. */
   #file: FileHandle | undefined;
 
@@ -52,16 +54,21 @@ export class GiftRecord {
       await this.#write(gift);
     } catch (error) {
       this.#gifts.pop();
-      // The file may end in a part of the line.
-      await this.close().catch(() => undefined);
+      await this.#abandonFile();
       throw error;
     }
   }
 
-  /** Takes a gift back whose transaction was not accepted. */
-  async remove(gift: RecordedGift): Promise<void> {
-    this.#gifts = this.#gifts.filter((other) => other !== gift);
-    await this.#rewrite(gift.atMs);
+  /** Takes back the gift that was added last, whose transaction was not accepted: its line is cut off. */
+  async removeNewest(): Promise<void> {
+    const newest = this.#gifts.pop();
+    if (newest === undefined) return;
+    try {
+      await this.#cutOff(newest);
+    } catch (error) {
+      await this.#abandonFile();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -73,17 +80,35 @@ export class GiftRecord {
   async #write(newest: RecordedGift): Promise<void> {
     const file = this.#file;
     if (file === undefined || this.#lines >= RECORD_LINES) return this.#rewrite(newest.atMs);
-    await file.appendFile(lineOf(newest));
+    const line = lineOf(newest);
+    await file.appendFile(line);
     await file.datasync();
     this.#lines++;
+    this.#bytes += Buffer.byteLength(line);
+  }
+
+  async #cutOff(newest: RecordedGift): Promise<void> {
+    const file = this.#file;
+    if (file === undefined) return this.#rewrite(newest.atMs);
+    this.#lines--;
+    this.#bytes -= Buffer.byteLength(lineOf(newest));
+    await file.truncate(this.#bytes);
+    await file.datasync();
   }
 
   async #rewrite(nowMs: number): Promise<void> {
     await this.close();
     const gifts = this.giftsAt(nowMs);
-    replaceFile(this.#path, gifts.map(lineOf).join(""), 0o600);
+    const text = gifts.map(lineOf).join("");
+    replaceFile(this.#path, text, 0o600);
     this.#lines = gifts.length;
+    this.#bytes = Buffer.byteLength(text);
     this.#file = await open(this.#path, "a", 0o600);
+  }
+
+  /** After a failure the file may end in a part of a line. The next gift writes it anew. */
+  async #abandonFile(): Promise<void> {
+    await this.close().catch(() => undefined);
   }
 }
 

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmdirSync } from "node:fs";
+import { appendFileSync, linkSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -37,6 +37,23 @@ describe("the record of gifts", () => {
     for (const address of ["0x5", "0x6"]) await record.add(gift(address));
     expect(addressesIn(record)).toEqual(["0x1", "0x5", "0x6"]);
     expect(addressesIn(await openRecord())).toEqual(["0x1", "0x5", "0x6"]);
+  });
+
+  it("takes the newest gift back by cutting its line off", async () => {
+    await record.add(gift("0x1"));
+    // Another name of the file, which would keep the old content if the record were written anew.
+    linkSync(path, `${path}.same`);
+    for (const address of ["0x2", "0x3"]) {
+      await record.add(gift(address));
+      await record.removeNewest();
+    }
+    await record.add(gift("0x4"));
+    expect(addressesIn(record)).toEqual(["0x1", "0x4"]);
+    for (const file of [path, `${path}.same`])
+      expect(readFileSync(file, "utf8").match(/0x\d/g)).toEqual(["0x1", "0x4"]);
+    const again = await openRecord();
+    await again.removeNewest();
+    expect(addressesIn(await openRecord())).toEqual(["0x1"]);
   });
 
   /** The next append writes a part of its line and fails. */
