@@ -1,6 +1,7 @@
 import type { Logger } from "../observability/logger.ts";
 import { type Address, addressFromHex } from "../primitives/address.ts";
 import { toHex } from "../primitives/hex.ts";
+import { createMutex } from "../primitives/mutex.ts";
 import type { Result } from "../primitives/result.ts";
 import { addressOfPrivateKey } from "../primitives/secp256k1.ts";
 import { type FaucetTerms, type GiftAnswer, type GiftRequest, type Refusal, refused } from "./gift.ts";
@@ -47,7 +48,7 @@ export interface FaucetParts {
 export function createFaucet(settings: FaucetSettings, parts: FaucetParts): Faucet {
   const address = addressOfPrivateKey(settings.privateKey);
   const giver = { ...parts, settings, address };
-  let turn: Promise<unknown> = Promise.resolve();
+  const turns = createMutex();
   let waiting = 0;
   let isClosed = false;
 
@@ -65,18 +66,15 @@ export function createFaucet(settings: FaucetSettings, parts: FaucetParts): Fauc
         return Promise.resolve(refused("busy", "Too many ask at once.", 1000));
       }
       waiting++;
-      const answer = turn
-        .then(() => answerInTurn(request))
+      return turns
+        .runExclusive(() => answerInTurn(request))
         .finally(() => {
           waiting--;
         });
-      turn = answer;
-      return answer;
     },
     async close() {
       isClosed = true;
-      await turn;
-      await parts.record.close();
+      await turns.runExclusive(() => parts.record.close());
     },
   };
 }

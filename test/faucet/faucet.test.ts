@@ -120,6 +120,19 @@ describe("the faucet", () => {
     expect(await reasonOf(faucet, addressOf(99), "z")).toBe("given");
   });
 
+  it("gives to the next one after an answer that failed", async () => {
+    let failures = 1;
+    const { faucet } = await open(undefined, {
+      onAnswer: () => {
+        if (failures-- > 0) throw new Error("the counter is broken");
+      },
+    });
+    const first = reasonOf(faucet, addressOf(1), "a");
+    const second = reasonOf(faucet, addressOf(2), "b");
+    await expect(first).rejects.toThrow("the counter is broken");
+    expect(await second).toBe("given");
+  });
+
   it("lets a bounded number wait", async () => {
     const { faucet } = await open();
     const answers = await Promise.all(
