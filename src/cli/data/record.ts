@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import { replaceFile } from "../../storage/durableFile.ts";
 import type { Range } from "./ranges.ts";
@@ -76,8 +76,7 @@ export class ExportRecord {
   add(range: DoneRange): void {
     const file = openSync(this.#path, "a");
     try {
-      writeSync(file, `${JSON.stringify(range)}\n`);
-      fsyncSync(file);
+      writeFileSync(file, `${JSON.stringify(range)}\n`, { flush: true });
     } finally {
       closeSync(file);
     }

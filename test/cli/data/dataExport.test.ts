@@ -1,6 +1,15 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../../cluster/nodeProcess.ts";
 import { temporaryFolder } from "../../storage/temporaryFolder.ts";
 import { ibexHere } from "../program.ts";
@@ -238,6 +247,22 @@ describe("ibex data export", () => {
       expect(await exported("--end-block=20")).toContain("Exported: 10 blocks");
       expect(readFileSync(record, "utf8")).toBe(text);
       expect(readdirSync(join(folder, ".ibex-export"))).toEqual(["record.jsonl"]);
+    });
+
+    it("has whole lines of a disk that takes a few bytes at a time", async () => {
+      const { writeSync } = fs;
+      const write = vi.spyOn(fs, "writeSync").mockImplementation((file, data: unknown, at: unknown) => {
+        const from = Number(at ?? 0);
+        return writeSync(file, Buffer.from(data as string).subarray(from, from + 100));
+      });
+      syncBuiltinESMExports();
+      try {
+        await exported("--end-block=20");
+      } finally {
+        write.mockRestore();
+        syncBuiltinESMExports();
+      }
+      expect(await exported("--end-block=20")).toContain("nothing new");
     });
 
     it("refuses other options, another chain, other files and a folder in use", async () => {
