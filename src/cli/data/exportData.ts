@@ -11,7 +11,7 @@ import { createExportProgress, rangeText } from "./exportProgress.ts";
 import type { Naming } from "./fileNames.ts";
 import { tableFilesOf } from "./files/tableFile.ts";
 import { EXPORT_LIMITS } from "./limits.ts";
-import { ChainChanged, NodeRefused } from "./nodeBlocks.ts";
+import { ChainChanged, createPace, NodeRefused } from "./nodeBlocks.ts";
 import { missingRanges, type Range } from "./ranges.ts";
 import { replacedRanges } from "./replacedRanges.ts";
 import type { Table } from "./tables/table.ts";
@@ -115,7 +115,7 @@ async function exportFrom(
   try {
     const { tables } = request;
     const needs = new Set(tables.flatMap((table) => table.needs));
-    const source = { node, chainId, needs, bytesRead, sleep: stop.sleep };
+    const source = { node, chainId, needs, pace: createPace(bytesRead), sleep: stop.sleep };
     const progress = createExportProgress(io);
     const createFile = await tableFilesOf(naming.format);
     const writer: RangeWriter = { tables, naming, folder, source, progress, createFile };

@@ -18,8 +18,8 @@ export interface BlockSource {
   readonly node: Endpoint;
   readonly chainId: number;
   readonly needs: ReadonlySet<Need>;
-  /** Bytes of all answers so far. */
-  bytesRead(): number;
+  /** Told of each block of the export. */
+  readonly pace: Pace;
   /** Resolves after that time, or throws the reason of a stop. */
   sleep(milliseconds: number): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function* blocksOf(
   source: BlockSource,
 ): AsyncGenerator<BlockData, void> {
   const ahead: Promise<readonly BlockData[]>[] = [];
-  const pace = createPace(source);
+  const { pace } = source;
   let next = from;
   let parent = parentHash;
   while (next <= to || ahead.length > 0) {
@@ -57,7 +57,14 @@ export async function* blocksOf(
 }
 
 /** How many blocks are asked for at once: few where their answers are large. */
-function createPace({ bytesRead }: BlockSource) {
+export interface Pace {
+  blocks(): number;
+  /** Called with each block that was read. */
+  count(): void;
+}
+
+/** `bytesRead` tells the bytes of all answers so far. */
+export function createPace(bytesRead: () => number): Pace {
   let [blocks, bytes] = [0, bytesRead()];
   let perBlock: number = EXPORT_LIMITS.pieceBytes;
   return {

@@ -214,6 +214,15 @@ describe("ibex data export", () => {
     ).toEqual([{ t: "delegate_call", a: "1_0" }]);
   });
 
+  it("asks for many blocks at once when they are small, also in several files", async () => {
+    await exported("--tables=blocks");
+    const sizes = node.asked
+      .filter(([method]) => method === "eth_getBlockByNumber")
+      .map(({ length }) => length);
+    // The files end at blocks 9, 19 and 25; the first sixteen blocks tell how large they are.
+    expect(sizes).toEqual([...Array.from({ length: 18 }, () => 1), 2, 6]);
+  });
+
   describe("when it is run again", () => {
     it("goes on where it ended, with the files that one run gives", async () => {
       await exported("--end-block=13");

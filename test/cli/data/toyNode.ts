@@ -143,8 +143,8 @@ export interface ToyNode {
   chain: readonly ToyBlock[];
   /** Looked at before each answer: one that it gives is sent instead. */
   answer: (method: string, params: readonly unknown[]) => Json | undefined;
-  /** Methods that were asked for. */
-  readonly asked: string[];
+  /** Methods that were asked for, by HTTP request. */
+  readonly asked: (readonly string[])[];
   close(): void;
 }
 
@@ -156,8 +156,8 @@ export async function startToyNode(chain: readonly ToyBlock[]): Promise<ToyNode>
     });
     request.on("end", () => {
       const asked = JSON.parse(text);
+      node.asked.push([asked].flat().map(({ method }) => method));
       const answers = [asked].flat().map(({ id, method, params }) => {
-        node.asked.push(method);
         const given = node.answer(method, params) ?? { result: resultOf(node.chain, method, params) };
         return { jsonrpc: "2.0", id, ...given };
       });
