@@ -20,6 +20,11 @@ export interface Endpoint {
   readonly name: string;
   /** One answer for each request, in their order. Throws NodeUnreachable, or the reason of the stop. */
   ask(requests: readonly RpcRequest[]): Promise<readonly RpcAnswer[]>;
+  /** As `ask`, in one HTTP answer of at most so many bytes; undefined where that is larger, or cannot be read. */
+  askTogether(
+    requests: readonly RpcRequest[],
+    answerBytes: number,
+  ): Promise<readonly RpcAnswer[] | undefined>;
 }
 
 /** A node could not be reached for so long that the work with it is given up. */
@@ -56,13 +61,24 @@ export function createEndpoint(url: URL, parts: EndpointParts): Endpoint {
     headers["authorization"] = `Basic ${Buffer.from(secret).toString("base64")}`;
   }
   const name = target.href.replace(/\/$/, "");
-  const post = async (body: string): Promise<unknown> =>
-    parseBody(await postUntilAnswered(target, { headers, body }, name, parts), parts);
-  return { name, ask: (requests) => askAll(requests, post) };
+  const postWithin =
+    (answerBytes: number): Post =>
+    async (body) =>
+      parseBody(await postUntilAnswered(target, { headers, body, answerBytes }, name, parts), parts);
+  return {
+    name,
+    ask: (requests) => askAll(requests, postWithin(parts.answerBytes)),
+    askTogether: (requests, answerBytes) =>
+      postTogether(requests, postWithin(answerBytes)).catch(ifUnreadable),
+  };
 }
 
 /** Throws UnreadableBody. */
 type Post = (body: string) => Promise<unknown>;
+
+function ifUnreadable(error: unknown): undefined {
+  if (!(error instanceof UnreadableBody)) throw error;
+}
 
 async function askAll(requests: readonly RpcRequest[], post: Post): Promise<readonly RpcAnswer[]> {
   const answers: RpcAnswer[] = [];
@@ -73,12 +89,8 @@ async function askAll(requests: readonly RpcRequest[], post: Post): Promise<read
 
 /** A batch that cannot be read as a whole is asked in halves, so that one large answer does not hide the others. */
 async function askBatch(requests: readonly RpcRequest[], post: Post): Promise<readonly RpcAnswer[]> {
-  const bodies = requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
   try {
-    const parsed = await post(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies));
-    const answers = bodies.length === 1 ? [parsed] : parsed;
-    if (Array.isArray(answers)) return answersById(answers, requests.length);
-    throw new UnreadableBody("a batch was not answered by a list");
+    return await postTogether(requests, post);
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error;
     if (requests.length === 1) return [{ kind: "unread", reason: error.message }];
@@ -88,6 +100,15 @@ async function askBatch(requests: readonly RpcRequest[], post: Post): Promise<re
       ...(await askBatch(requests.slice(half), post)),
     ];
   }
+}
+
+/** Throws UnreadableBody. */
+async function postTogether(requests: readonly RpcRequest[], post: Post): Promise<readonly RpcAnswer[]> {
+  const bodies = requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+  const parsed = await post(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies));
+  const answers = bodies.length === 1 ? [parsed] : parsed;
+  if (Array.isArray(answers)) return answersById(answers, requests.length);
+  throw new UnreadableBody("a batch was not answered by a list");
 }
 
 function parseBody(text: string, { parse }: EndpointParts): unknown {
@@ -119,6 +140,7 @@ function idOf(answer: unknown): number | undefined {
 interface Message {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly answerBytes: number;
 }
 
 async function postUntilAnswered(
@@ -152,8 +174,8 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 function postOnce(
   url: URL,
-  { headers, body }: Message,
-  { stop, answerBytes }: EndpointParts,
+  { headers, body, answerBytes }: Message,
+  { stop }: EndpointParts,
 ): Promise<string> {
   return withTimeLimit(COMPARE_LIMITS.requestTimeoutMs, stop, async (signal) => {
     const response = await fetch(url, { method: "POST", headers, body, redirect: "error", signal }).catch(

@@ -1,6 +1,6 @@
 /** What an export keeps in memory, asks for and waits for at most. */
 export const EXPORT_LIMITS = {
-  /** Of one HTTP answer. The receipts of one block may have that many bytes; more ends the export. */
+  /** Of one HTTP answer. The receipts of one block may have that many bytes; more ends the export. One is asked for at a time. */
   answerBytes: 256 * 1024 * 1024,
   /** Blocks are asked for in pieces of about that many bytes of answers, as those before had. */
   pieceBytes: 2 * 1024 * 1024,
@@ -8,6 +8,8 @@ export const EXPORT_LIMITS = {
   blocksPerPiece: 16,
   /** Pieces that are asked for before the first of them is written. */
   piecesAhead: 3,
+  /** Of the answer to such a piece. The blocks of a larger one are asked for one by one, when it is their turn. */
+  pieceAnswerBytes: 16 * 1024 * 1024,
   /** Rows of a table that are kept until they are written as one row group of Parquet. */
   rowGroupRows: 100_000,
   /** The same in bytes of their values; a row group is as large as that and one row. */

@@ -33,7 +33,7 @@ export async function* blocksOf(
   parentHash: string | undefined,
   source: BlockSource,
 ): AsyncGenerator<BlockData, void> {
-  const ahead: Promise<readonly BlockData[]>[] = [];
+  const ahead: Piece[] = [];
   const { pace } = source;
   let next = from;
   let parent = parentHash;
@@ -41,12 +41,12 @@ export async function* blocksOf(
     while (next <= to && ahead.length < EXPORT_LIMITS.piecesAhead) {
       const last = Math.min(to, next + pace.blocks() - 1);
       const piece = askForPiece({ from: next, to: last }, source);
-      // Awaited in its turn; until then a failure is not one that nobody handles.
-      piece.catch(() => undefined);
       ahead.push(piece);
       next = last + 1;
     }
-    for (const data of (await ahead.shift()) ?? []) {
+    const piece = ahead.shift();
+    if (piece === undefined) break;
+    for await (const data of readPiece(piece, source)) {
       if (parent !== undefined && data.parentHash !== parent)
         throw new ChainChanged(`block ${data.number} does not follow the one before it`);
       parent = data.hash;
@@ -79,15 +79,29 @@ export function createPace(bytesRead: () => number): Pace {
   };
 }
 
-async function askForPiece({ from, to }: Range, source: BlockSource): Promise<readonly BlockData[]> {
+/** Blocks that are asked for before it is their turn. */
+interface Piece extends Range {
+  /** Undefined where they are too large to wait. */
+  readonly answers: Promise<readonly RpcAnswer[] | undefined>;
+}
+
+function askForPiece({ from, to }: Range, { node, needs }: BlockSource): Piece {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  const requests = numbers.map((number) => requestsOf(number, source.needs));
-  const answers = await source.node.ask(requests.flat());
-  const each = requests[0]?.length ?? 1;
-  const blocks: BlockData[] = [];
-  for (const [index, number] of numbers.entries())
-    blocks.push(await readBlock(number, answers.slice(index * each, (index + 1) * each), source));
-  return blocks;
+  const requests = numbers.flatMap((number) => requestsOf(number, needs));
+  const answers = node.askTogether(requests, EXPORT_LIMITS.pieceAnswerBytes);
+  // Awaited in its turn; until then a failure is not one that nobody handles.
+  answers.catch(() => undefined);
+  return { from, to, answers };
+}
+
+async function* readPiece(piece: Piece, source: BlockSource): AsyncGenerator<BlockData, void> {
+  const answers = await piece.answers;
+  for (let number = piece.from; number <= piece.to; number++) {
+    const requests = requestsOf(number, source.needs);
+    const at = (number - piece.from) * requests.length;
+    const answered = answers?.slice(at, at + requests.length) ?? (await source.node.ask(requests));
+    yield await readBlock(number, answered, source);
+  }
 }
 
 function requestsOf(number: number, needs: ReadonlySet<Need>): readonly RpcRequest[] {

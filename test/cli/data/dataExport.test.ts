@@ -223,6 +223,17 @@ describe("ibex data export", () => {
     expect(sizes).toEqual([...Array.from({ length: 18 }, () => 1), 2, 6]);
   });
 
+  it("asks for large blocks one by one, when it is their turn", async () => {
+    const large = { logs: [{ address: RECIPIENT, topics: [], data: `0x${"00".repeat(2_000_000)}` }] };
+    node.chain = toyChain(29, { transactions: (number) => (number < 20 ? [{}] : [large]) });
+    await exported("--format=csv", "--tables=receipts");
+    const blocks = node.asked.filter(([method]) => method === "eth_getBlockByNumber");
+    const once = (count: number) => Array.from({ length: count }, () => 1);
+    // Blocks 20 to 29 together have 40 MB.
+    expect(blocks.map(({ length }) => length / 2)).toEqual([...once(18), 2, 10, ...once(10)]);
+    expect(await askColumn(`select count(*) from '${folder}/${PREFIX}receipts__*.csv'`)).toEqual([29]);
+  });
+
   describe("when it is run again", () => {
     it("goes on where it ended, with the files that one run gives", async () => {
       await exported("--end-block=13");
