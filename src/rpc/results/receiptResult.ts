@@ -103,7 +103,8 @@ interface LocatedReceipt {
   readonly hidesLogs?: boolean;
 }
 
-function logsBeforeReceipt({ receipts }: StoredBlock, index: number): number {
+/** Number of logs of the transactions before the one at `index`. */
+export function logsBeforeReceipt({ receipts }: StoredBlock, index: number): number {
   let count = 0;
   for (let before = 0; before < index; before++) count += receipts[before]?.logs.length ?? 0;
   return count;

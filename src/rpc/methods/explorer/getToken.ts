@@ -5,7 +5,7 @@ import { defineMethod, required } from "../../method.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, OBJECT, orNull } from "../../schemas.ts";
 import { askOnHead, textOf, wordOf } from "./tokenCalls.ts";
-import { blockAt, transferAt } from "./tokenTransfers.ts";
+import { transferAt } from "./tokenTransfers.ts";
 
 export const explorerGetToken = defineMethod({
   name: "explorer_getToken",
@@ -23,7 +23,9 @@ export const explorerGetToken = defineMethod({
       return undefined;
     });
     if (newest === undefined) return null;
-    const { standard } = transferAt(blockAt(chain, newest.block), newest);
+    const block = chain.blockByNumber(BigInt(newest.block));
+    const transfer = block && transferAt(block, newest);
+    if (transfer === undefined) return null;
     const ask = askOnHead({ chain, simulator }, context);
     const [name, symbol, decimals, totalSupply] = await Promise.all(
       QUESTIONS.map((question) => ask(token, question)),
@@ -32,7 +34,7 @@ export const explorerGetToken = defineMethod({
       return ERRORS.internalError;
     if ([name, symbol, decimals, totalSupply].some(({ kind }) => kind === "busy")) return ERRORS.tooManyCalls;
     return {
-      standard,
+      standard: transfer.standard,
       name: textOf(name) ?? null,
       symbol: textOf(symbol) ?? null,
       decimals: quantityOrNull(wordOf(decimals)),

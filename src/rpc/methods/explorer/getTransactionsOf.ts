@@ -1,13 +1,12 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeListPage, FIRST_PAGE } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
+import { indexedBlocks } from "../../results/indexedBlocks.ts";
 import { ADDRESS, LIST_PAGE, OBJECT } from "../../schemas.ts";
 import { pageAnswer, placesOnPage } from "./listPages.ts";
-import { blockAt } from "./tokenTransfers.ts";
 
 export const explorerGetTransactionsOf = defineMethod({
   name: "explorer_getTransactionsOf",
@@ -22,18 +21,17 @@ export const explorerGetTransactionsOf = defineMethod({
     const found = await accounts.read(chain, (view) => placesOnPage(view, "participation", account, page));
     if (found === undefined) return ERRORS.invalidParams;
     const items: Json[] = [];
-    for (const { block: number, position } of found.found) {
-      const block = blockAt(chain, number);
-      const transaction = block.transactions[position];
-      if (transaction === undefined) continue;
-      items.push({
-        blockNumber: toQuantity(number),
-        timestamp: toQuantity(block.header.timestamp),
-        transactionHash: toHex(transaction.hash),
-        transactionIndex: toQuantity(position),
-      });
-      await yieldToEventLoop();
-    }
+    for await (const { block, places } of indexedBlocks(chain, found.found))
+      for (const { position } of places) {
+        const transaction = block.transactions[position];
+        if (transaction === undefined) continue;
+        items.push({
+          blockNumber: toQuantity(block.header.number),
+          timestamp: toQuantity(block.header.timestamp),
+          transactionHash: toHex(transaction.hash),
+          transactionIndex: toQuantity(position),
+        });
+      }
     return pageAnswer(items, found);
   },
 });

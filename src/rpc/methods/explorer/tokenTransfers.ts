@@ -1,9 +1,6 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type FoundPlace, transactionIndexOf } from "../../../accounts/indexReader.ts";
 import { type TokenTransfer, tokenTransferOf } from "../../../accounts/tokenTransfers.ts";
-import type { ChainReader } from "../../../chain/chain.ts";
 import type { Address } from "../../../primitives/address.ts";
-import { expectDefined } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
 import type { StoredBlock } from "../../../types/block.ts";
@@ -11,6 +8,8 @@ import { ERRORS } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeListPage, FIRST_PAGE, type ListPage } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
+import { indexedBlocks } from "../../results/indexedBlocks.ts";
+import { logsBeforeReceipt } from "../../results/receiptResult.ts";
 import { ADDRESS, LIST_PAGE, OBJECT } from "../../schemas.ts";
 import { pageAnswer, placesOnPage } from "./listPages.ts";
 
@@ -49,41 +48,30 @@ async function transfers(
   const found = await accounts.read(chain, (view) => placesOnPage(view, kind, address, page));
   if (found === undefined) return ERRORS.invalidParams;
   const items: Json[] = [];
-  let block: StoredBlock | undefined;
-  for (const place of found.found) {
-    if (block === undefined || block.header.number !== BigInt(place.block)) {
-      if (block !== undefined) await yieldToEventLoop();
-      block = blockAt(chain, place.block);
-    }
-    items.push(transferJson(block, place));
-  }
+  for await (const { block, places } of indexedBlocks(chain, found.found))
+    for (const place of places) items.push(...transferJson(block, place));
   return pageAnswer(items, found);
 }
 
-/** The transfer that an entry of the index is about. */
-export function transferAt(block: StoredBlock, place: FoundPlace): TokenTransfer {
+/** The transfer that an entry of the index is about; undefined when a rewind has put another block in the place of its own. */
+export function transferAt(block: StoredBlock, place: FoundPlace): TokenTransfer | undefined {
   const index = transactionIndexOf(place);
-  let logsBefore = 0;
-  for (let before = 0; before < index; before++) logsBefore += block.receipts[before]?.logs.length ?? 0;
-  const log = expectDefined(
-    block.receipts[index]?.logs[place.position - logsBefore],
-    "the log of a transfer",
-  );
-  return expectDefined(tokenTransferOf(log), "the transfer that was indexed");
+  const log = block.receipts[index]?.logs[place.position - logsBeforeReceipt(block, index)];
+  return log && tokenTransferOf(log);
 }
 
-export function blockAt(chain: Pick<ChainReader, "blockByNumber">, number: number): StoredBlock {
-  return expectDefined(chain.blockByNumber(BigInt(number)), "a block that the index has");
-}
-
-function transferJson(block: StoredBlock, place: FoundPlace): Json {
-  const { token, standard, from, to, operator, amounts, isCut } = transferAt(block, place);
+/** One item, or none where the transfer is gone. */
+function transferJson(block: StoredBlock, place: FoundPlace): readonly Json[] {
+  const transfer = transferAt(block, place);
   const index = transactionIndexOf(place);
+  const transaction = block.transactions[index];
+  if (transfer === undefined || transaction === undefined) return [];
+  const { token, standard, from, to, operator, amounts, isCut } = transfer;
   const { number, timestamp } = block.header;
-  return {
+  const item = {
     blockNumber: toQuantity(number),
     timestamp: toQuantity(timestamp),
-    transactionHash: toHex(expectDefined(block.transactions[index], "the transaction of a transfer").hash),
+    transactionHash: toHex(transaction.hash),
     transactionIndex: toQuantity(index),
     logIndex: toQuantity(place.position),
     token: toHex(token),
@@ -97,4 +85,5 @@ function transferJson(block: StoredBlock, place: FoundPlace): Json {
     })),
     isCut,
   };
+  return [item];
 }

@@ -1,13 +1,12 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { FoundPlace, IndexView, PlacedQuery } from "../../../accounts/indexReader.ts";
 import { blobBaseFee } from "../../../execution/blockRules.ts";
 import type { Address } from "../../../primitives/address.ts";
-import { expectDefined } from "../../../primitives/assert.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, RawJson, required } from "../../method.ts";
 import { decodeOtterscanNumber } from "../../parameters/explorerParameters.ts";
 import { decodeAddress, decodeIndex } from "../../parameters/parameters.ts";
+import { indexedBlocks } from "../../results/indexedBlocks.ts";
 import { receiptJson } from "../../results/receiptResult.ts";
 import { minedTransactionJson } from "../../results/transactionResult.ts";
 import { ADDRESS, INTEGER, OBJECT, OTTERSCAN_NUMBER } from "../../schemas.ts";
@@ -76,14 +75,8 @@ async function search(
   const found = await accounts.read(chain, (view) => placesOf(view, address, size, query));
   if (query.order === "oldest") found.places.reverse();
   const page = new Page((number, timestamp) => blobBaseFee(spec, number, timestamp));
-  let block: StoredBlock | undefined;
-  for (const place of found.places) {
-    if (block === undefined || block.header.number !== BigInt(place.block)) {
-      if (block !== undefined) await yieldToEventLoop();
-      block = expectDefined(chain.blockByNumber(BigInt(place.block)), "a block that the index has");
-    }
-    page.add(block, place.position);
-  }
+  for await (const { block, places } of indexedBlocks(chain, found.places))
+    for (const { position } of places) page.add(block, position);
   const [firstPage, lastPage] =
     query.order === "newest" ? [isFromEnd, !found.hasMore] : [!found.hasMore, isFromEnd];
   return new RawJson(`{${page.members()},"firstPage":${firstPage},"lastPage":${lastPage}}`);
@@ -117,13 +110,16 @@ class Page {
   }
 
   add(block: StoredBlock, index: number): void {
+    const transaction = minedTransactionJson(block, index);
+    // A rewind has put another block there.
+    if (transaction === undefined) return;
     const { number, timestamp } = block.header;
     this.logs += block.receipts[index]?.logs.length ?? 0;
     const json = receiptJson(block, index, {
       blobGasPriceWei: this.blobGasPrice(number, timestamp),
       hasLogs: this.logs <= MAX_LOGS,
     });
-    this.transactions.push(expectDefined(minedTransactionJson(block, index), "a transaction of the block"));
+    this.transactions.push(transaction);
     this.receipts.push(`${json.slice(0, -1)},"timestamp":${timestamp}}`);
   }
 

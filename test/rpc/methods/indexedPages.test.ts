@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { AccountIndexReader, FoundPlace } from "../../../src/accounts/indexReader.ts";
+import { encodeIndex, type Place } from "../../../src/accounts/layout.ts";
+import { keccak256 } from "../../../src/primitives/hash.ts";
+import { concatBytes, toHex } from "../../../src/primitives/hex.ts";
+import { explorerGetTransactionsOf } from "../../../src/rpc/methods/explorer/getTransactionsOf.ts";
+import {
+  explorerGetTokenTransfers,
+  explorerGetTransfersOfToken,
+} from "../../../src/rpc/methods/explorer/tokenTransfers.ts";
+import {
+  otsSearchTransactionsAfter,
+  otsSearchTransactionsBefore,
+} from "../../../src/rpc/methods/ots/search.ts";
+import type { StoredBlock } from "../../../src/types/block.ts";
+import type { Log } from "../../../src/types/log.ts";
+import { aChainSpec } from "../../builders/anRpcBackend.ts";
+import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
+import { chainOf } from "../../builders/recordedChain.ts";
+import { account } from "../../builders/testAccounts.ts";
+import { type Ask, requesterFor } from "../requester.ts";
+
+const SENDER = toHex(account(0).address);
+const word = (address: Uint8Array) => concatBytes(new Uint8Array(12), address) as Log["topics"][number];
+const TRANSFER = keccak256(new TextEncoder().encode("Transfer(address,address,uint256)"));
+const TRANSFERRED: Log = {
+  address: account(9).address,
+  topics: [TRANSFER, word(account(0).address), word(account(1).address)],
+  data: new Uint8Array(32),
+};
+
+/** A chain of `count` blocks after the first, each with one transaction that left `log`. */
+function blocks(count: number, log: Log = TRANSFERRED, data?: Uint8Array): readonly StoredBlock[] {
+  return Array.from({ length: count + 1 }, (_, number) =>
+    number === 0
+      ? aStoredBlock()
+      : aStoredBlock({
+          number,
+          transactions: [aTransaction({ nonce: BigInt(number), ...(data && { data }) })],
+          logs: [[log]],
+        }),
+  );
+}
+
+/** The methods on a chain, and an index that has the first transaction of each block. `afterRead` is called when it was read. */
+function methodsOn(chain: ReturnType<typeof chainOf>, afterRead: () => void = () => undefined): Ask {
+  const places: readonly FoundPlace[] = chain.blocks
+    .slice(1)
+    .map((_, at) => ({ block: at + 1, position: 0, value: encodeIndex(0) }));
+  const isBefore = (one: Place, other: Place): boolean =>
+    one.block < other.block || (one.block === other.block && one.position < other.position);
+  const accounts: Pick<AccountIndexReader, "read"> = {
+    async read(_, use) {
+      const result = await use({
+        first: 1,
+        last: places.length,
+        async *placed(_kind, _address, { from, until, order } = {}) {
+          const covered = places.filter(
+            (place) => !(from && isBefore(place, from)) && (until === undefined || isBefore(place, until)),
+          );
+          yield* order === "newest" ? covered.toReversed() : covered;
+        },
+        async *pairs() {},
+      });
+      afterRead();
+      return result;
+    },
+  };
+  const ports = {
+    chain,
+    accounts: accounts as AccountIndexReader,
+    spec: aChainSpec(chain, { chainId: 1337n, fork: "london" }),
+  };
+  const methods = [
+    explorerGetTransactionsOf,
+    explorerGetTokenTransfers,
+    explorerGetTransfersOfToken,
+    otsSearchTransactionsBefore,
+    otsSearchTransactionsAfter,
+  ];
+  return requesterFor(methods, ports);
+}
+
+describe("a page of what the index tells", () => {
+  it("leaves out blocks that a rewind removes while they are read", async () => {
+    for (const method of [
+      "explorer_getTransactionsOf",
+      "explorer_getTokenTransfers",
+      "explorer_getTransfersOfToken",
+    ]) {
+      const chain = chainOf(blocks(5));
+      const ask = methodsOn(chain, () => chain.moveHead(3));
+      const page = (await ask(method, SENDER)) as { items: readonly { blockNumber: string }[] };
+      expect(page.items.map(({ blockNumber }) => blockNumber)).toEqual(["0x3", "0x2", "0x1"]);
+    }
+    for (const method of ["ots_searchTransactionsBefore", "ots_searchTransactionsAfter"]) {
+      const chain = chainOf(blocks(5));
+      const ask = methodsOn(chain, () => chain.moveHead(3));
+      const page = (await ask(method, SENDER, 0, 25)) as { txs: readonly { blockNumber: string }[] };
+      expect(page.txs.map(({ blockNumber }) => blockNumber)).toEqual(["0x3", "0x2", "0x1"]);
+    }
+  });
+});
