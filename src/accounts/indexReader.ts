@@ -25,14 +25,32 @@ export interface IndexView {
   readonly last: number | undefined;
   /** Entries of blocks that it covers, from the place `from` up to before `until`, in either order. */
   placed(kind: Placed, address: Address, range?: PlacedQuery): AsyncIterable<FoundPlace>;
-  /** Assets of an account, or accounts of a token, after the one whose `rest` is given. */
-  pairs(kind: Pair, address: Address, after?: Uint8Array): AsyncIterable<FoundPair>;
+  /**
+   * The next assets of an account, or accounts of a token. It may find few or none and still tell where to go on: entries
+   * whose blocks were dropped are looked at, too, up to a bound.
+   */
+  pairs(kind: Pair, address: Address, query: PairQuery): Promise<FoundPairs>;
+}
+
+export interface PairQuery {
+  /** Only those after the one with this `rest`; undefined for the first ones. */
+  readonly after: Uint8Array | undefined;
+  /** How many at most. */
+  readonly limit: number;
+}
+
+export interface FoundPairs {
+  readonly found: readonly FoundPair[];
+  /** After which one to go on; undefined when there are no more. */
+  readonly next: Uint8Array | undefined;
 }
 
 export interface PlacedQuery {
   readonly from?: Place;
   readonly until?: Place;
   readonly order?: "newest" | "oldest";
+  /** Entries that are wanted: no more are fetched. */
+  readonly limit?: number;
 }
 
 export interface FoundPlace extends Place {
@@ -89,6 +107,16 @@ export function createIndexReader(
   };
 }
 
+/** The newest entry of a kind below an address. */
+export async function newestPlace(
+  view: IndexView,
+  kind: Placed,
+  address: Address,
+): Promise<FoundPlace | undefined> {
+  for await (const place of view.placed(kind, address, { order: "newest", limit: 1 })) return place;
+  return undefined;
+}
+
 /** The index of the transaction, from the value of a transfer. */
 export function transactionIndexOf({ value }: FoundPlace): number {
   return decodeIndexValue(value);
@@ -113,25 +141,44 @@ async function viewOf(
   return {
     first,
     last,
-    async *placed(kind, address, { from = START, until = END, order = "oldest" } = {}) {
+    async *placed(kind, address, { from = START, until = END, order = "oldest", limit } = {}) {
       if (last === undefined) return;
       const covered = {
         from: later(from, { block: first, position: 0 }),
         until: earlier(until, after(last)),
       };
       if (!isBefore(covered.from, covered.until)) return;
-      const range = placedRange(kind, address, covered);
-      for await (const [key, sealed] of snapshot.range({ ...range, reverse: order === "newest" }))
+      const range = {
+        ...placedRange(kind, address, covered),
+        reverse: order === "newest",
+        ...(limit !== undefined && { limit }),
+      };
+      for await (const [key, sealed] of snapshot.range(range))
         yield { ...placeInKey(key), value: valueIn(key, sealed) };
     },
-    async *pairs(kind, address, rest) {
-      if (last === undefined) return;
-      for await (const [key, sealed] of snapshot.range(pairRange(kind, address, rest))) {
-        const block = decodeIndexValue(valueIn(key, sealed));
-        if (block >= first) yield { ...pairInKey(kind, key), rest: restOfPairKey(key) };
-      }
+    async pairs(kind, address, query) {
+      return last === undefined ? NO_PAIRS : pairsOf(snapshot, kind, address, { first, ...query });
     },
   };
+}
+
+async function pairsOf(
+  snapshot: DatabaseSnapshot,
+  kind: Pair,
+  address: Address,
+  { first, after, limit }: PairQuery & Pick<IndexView, "first">,
+): Promise<FoundPairs> {
+  const found: FoundPair[] = [];
+  let lookedAt = 0;
+  let next: Uint8Array | undefined;
+  const range = { ...pairRange(kind, address, after), limit: MAX_PAIRS_LOOKED_AT + 1 };
+  for await (const [key, sealed] of snapshot.range(range)) {
+    if (found.length === limit || lookedAt === MAX_PAIRS_LOOKED_AT) return { found, next };
+    lookedAt++;
+    next = restOfPairKey(key);
+    if (decodeIndexValue(valueIn(key, sealed)) >= first) found.push({ ...pairInKey(kind, key), rest: next });
+  }
+  return { found, next: undefined };
 }
 
 function after(block: number): Place {
@@ -150,5 +197,8 @@ function earlier(one: Place, other: Place): Place {
   return isBefore(one, other) ? one : other;
 }
 
+const NO_PAIRS: FoundPairs = { found: [], next: undefined };
+/** In one call: a pruning that goes on for minutes leaves hundreds of thousands that are over. */
+const MAX_PAIRS_LOOKED_AT = 1_000;
 const START: Place = { block: 0, position: 0 };
 const END: Place = { block: 2 ** 48 - 1, position: 0 };

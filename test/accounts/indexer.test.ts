@@ -5,7 +5,17 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BLOCK_LIMITS, type BlockLimits } from "../../src/accounts/blockEntries.ts";
 import { Indexer } from "../../src/accounts/indexer.ts";
 import { type AccountIndexReader, createIndexReader } from "../../src/accounts/indexReader.ts";
-import { BLOCK_ENTRIES, isPair, type Placed, placeInKey, readStatus } from "../../src/accounts/layout.ts";
+import {
+  BLOCK_ENTRIES,
+  encodeIndex,
+  isPair,
+  type Placed,
+  pairKey,
+  placeInKey,
+  putPair,
+  putStatus,
+  readStatus,
+} from "../../src/accounts/layout.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { type ChainView, openChainView } from "../../src/chain/view/chainView.ts";
 import { openShownHead } from "../../src/chain/view/shownHead.ts";
@@ -13,9 +23,10 @@ import type { ChainSpec } from "../../src/chainspec/chainSpec.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_ADDRESS } from "../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
-import type { Address } from "../../src/primitives/address.ts";
+import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { concatBytes, hexToBytes, toDigits } from "../../src/primitives/hex.ts";
+import { createBatch } from "../../src/storage/batch.ts";
 import type { DatabaseOnDisk } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createdAddress } from "../../src/types/createdAddress.ts";
@@ -218,6 +229,32 @@ describe("the index by address", () => {
     await make(1, OTHER);
     await build();
     expect(await blocksOf(OTHER)).toEqual([13]);
+  });
+
+  it("looks at a bounded number of holders that are over in one call, and says where to go on", async () => {
+    await make(3, ONE);
+    await build();
+    const holder = (at: number): Address => asAddress(keccak256(encodeIndex(at)).subarray(0, 20));
+    const asset = { token: OTHER, standard: "ERC-20", tokenId: undefined } as const;
+    const batch = createBatch();
+    // All but the last in the order of keys are of a block that was dropped.
+    const keys = Array.from({ length: 2_500 }, (_, at) => pairKey("holder", holder(at), asset)).sort(
+      Buffer.compare,
+    );
+    for (const [at, key] of keys.entries()) putPair(batch, key, at === 2_499 ? 3 : 1);
+    putStatus(batch, { first: 2, next: 4, isStale: false, isPruning: true });
+    await index.write(batch);
+    view.refresh();
+    const found = await reader.read(view, async (seen) => {
+      const pages: number[] = [];
+      for (let after: Uint8Array | undefined; ; ) {
+        const page = await seen.pairs("holder", OTHER, { after, limit: 5 });
+        pages.push(page.found.length);
+        if (page.next === undefined) return pages;
+        after = page.next;
+      }
+    });
+    expect(found).toEqual([0, 0, 1]);
   });
 });
 

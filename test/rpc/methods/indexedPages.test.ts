@@ -61,7 +61,7 @@ function methodsOn(chain: ReturnType<typeof chainOf>, afterRead: () => void = ()
           );
           yield* order === "newest" ? covered.toReversed() : covered;
         },
-        async *pairs() {},
+        pairs: async () => ({ found: [], next: undefined }),
       });
       afterRead();
       return result;

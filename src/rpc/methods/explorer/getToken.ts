@@ -1,3 +1,4 @@
+import { newestPlace } from "../../../accounts/indexReader.ts";
 import { hexToBytes } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
@@ -18,10 +19,7 @@ export const explorerGetToken = defineMethod({
   async run([token], context) {
     const { chain, accounts, simulator } = context.backend;
     if (accounts === undefined) return ERRORS.accountIndexOff;
-    const newest = await accounts.read(chain, async (view) => {
-      for await (const place of view.placed("tokenTransfer", token, { order: "newest" })) return place;
-      return undefined;
-    });
+    const newest = await accounts.read(chain, (view) => newestPlace(view, "tokenTransfer", token));
     if (newest === undefined) return null;
     const block = chain.blockByNumber(BigInt(newest.block));
     const transfer = block && transferAt(block, newest);

@@ -1,4 +1,4 @@
-import type { FoundPair, IndexView } from "../../../accounts/indexReader.ts";
+import type { FoundPair } from "../../../accounts/indexReader.ts";
 import type { Pair } from "../../../accounts/layout.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
@@ -8,7 +8,7 @@ import { type Answer, type ContextOf, defineMethod, type Json, optional, require
 import { decodeListPage, FIRST_PAGE, type ListPage } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, LIST_PAGE, OBJECT } from "../../schemas.ts";
-import { type FoundPage, pageAnswer } from "./listPages.ts";
+import { pageAnswer } from "./listPages.ts";
 import { askOnHead, balanceOf } from "./tokenCalls.ts";
 
 /** Contracts asked for one page: many may answer that nothing is left. */
@@ -49,7 +49,11 @@ async function holdings(
   const { chain, accounts, simulator } = context.backend;
   if (accounts === undefined) return ERRORS.accountIndexOff;
   if (cursor !== undefined && !CURSOR_BYTES.includes(cursor.length)) return ERRORS.invalidParams;
-  const candidates = await accounts.read(chain, (view) => candidatesOf(view, kind, address, cursor));
+  const candidates = await accounts.read(chain, async (view) => ({
+    ...(await view.pairs(kind, address, { after: cursor, limit: MAX_QUESTIONS })),
+    first: view.first,
+    last: view.last,
+  }));
   const ask = askOnHead({ chain, simulator }, context);
   const items: Json[] = [];
   let asked: Uint8Array | undefined;
@@ -61,21 +65,6 @@ async function holdings(
     asked = pair.rest;
   }
   return pageAnswer(items, candidates);
-}
-
-async function candidatesOf(
-  view: IndexView,
-  kind: Pair,
-  address: Address,
-  cursor: Uint8Array | undefined,
-): Promise<FoundPage<FoundPair>> {
-  const found: FoundPair[] = [];
-  const { first, last } = view;
-  for await (const pair of view.pairs(kind, address, cursor)) {
-    if (found.length === MAX_QUESTIONS) return { found, next: found.at(-1)?.rest, first, last };
-    found.push(pair);
-  }
-  return { found, next: undefined, first, last };
 }
 
 function itemOf(kind: Pair, { account, asset }: FoundPair, balance: bigint | undefined): Json {

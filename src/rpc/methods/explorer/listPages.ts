@@ -22,7 +22,8 @@ export async function placesOnPage(
   if (cursor !== undefined && cursor.length !== PLACE_BYTES) return undefined;
   const found: FoundPlace[] = [];
   const { first, last } = view;
-  for await (const place of view.placed(kind, address, { order, ...boundAt(order, cursor) })) {
+  const query = { order, ...boundAt(order, cursor), limit: size + 1 };
+  for await (const place of view.placed(kind, address, query)) {
     const newest = found.at(-1);
     if (found.length === size && newest !== undefined) return { found, next: cursorAt(newest), first, last };
     found.push(place);

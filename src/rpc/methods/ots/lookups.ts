@@ -1,4 +1,4 @@
-import { creatorOf } from "../../../accounts/indexReader.ts";
+import { creatorOf, newestPlace } from "../../../accounts/indexReader.ts";
 import type { ChainReader } from "../../../chain/chain.ts";
 import { hasNoCode } from "../../../execution/emptyAccounts.ts";
 import type { Address } from "../../../primitives/address.ts";
@@ -38,10 +38,7 @@ export const otsGetContractCreator = defineMethod({
     if (accounts === undefined) return ERRORS.accountIndexOff;
     const account = chain.stateAt(chain.head.header.number)?.account(contract);
     if (account === undefined || hasNoCode(account)) return null;
-    const newest = await accounts.read(chain, async (view) => {
-      for await (const found of view.placed("creation", contract, { order: "newest" })) return found;
-      return undefined;
-    });
+    const newest = await accounts.read(chain, (view) => newestPlace(view, "creation", contract));
     if (newest === undefined) return null;
     const transaction = chain.blockByNumber(BigInt(newest.block))?.transactions[newest.position];
     return transaction === undefined
