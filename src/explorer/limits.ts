@@ -10,6 +10,8 @@ export const ANSWER_MS = 20_000;
 export const CALL_GAS = 50_000_000n;
 /** Bytes of unread answers of all visitors together; above it the slowest readers are cut. */
 export const UNREAD_BYTES = 64 * 1024 * 1024;
+/** Bytes of a trace. Other ports answer longer ones; here some visitors have room for theirs together. */
+export const TRACE_BYTES = UNREAD_BYTES / 4;
 
 /**
  * What one remote host may ask for, in units of the cost of a plain read (offer.ts): at once, and again each second. A page

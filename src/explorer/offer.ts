@@ -1,11 +1,12 @@
+import { lengthOfPieces } from "../primitives/jsonPieces.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { decodeParams } from "../rpc/decodeParams.ts";
 import { ERRORS, RpcError } from "../rpc/errors/errors.ts";
-import type { Answer, CallContext, RpcMethod } from "../rpc/method.ts";
+import { type Answer, type CallContext, JsonPieces, RawJson, type RpcMethod } from "../rpc/method.ts";
 import { isObject } from "../rpc/parameters/parameters.ts";
 import type { RpcBackend } from "../rpc/ports.ts";
 import type { Budget } from "./budget.ts";
-import { CALL_GAS } from "./limits.ts";
+import { CALL_GAS, TRACE_BYTES } from "./limits.ts";
 
 /** What a method costs a visitor, and which of its parameters are offered. */
 interface Offer {
@@ -13,6 +14,8 @@ interface Offer {
   readonly cost: number;
   /** The parameters to run with; undefined for those that are not offered. As they came, if not given. */
   readonly admit?: (params: readonly unknown[]) => readonly unknown[] | undefined;
+  /** What is answered in the place of the node's answer. The same, if not given. */
+  readonly bound?: (answer: Answer) => Answer;
 }
 
 const READ: Offer = { cost: 1 };
@@ -20,7 +23,10 @@ const CALL: Offer = { cost: 5 };
 const SEARCH: Offer = { cost: 10 };
 const TRACE: Offer = { cost: 25 };
 
-/** Tracers whose answers are as long as what happened. Those of each instruction take a thousand times as many bytes. */
+/**
+ * Tracers whose answers grow with the calls and the accounts of a transaction, and with the bytes that it hands to each call.
+ * Those of each instruction take a thousand times as many bytes. A bound applies to both (TRACE_BYTES).
+ */
 const OFFERED_TRACERS: ReadonlySet<unknown> = new Set(["callTracer", "prestateTracer"]);
 
 /**
@@ -75,7 +81,7 @@ const OFFERED: ReadonlyMap<string, Offer> = new Map<string, Offer>([
   ["eth_getLogs", SEARCH],
   ...each({ ...CALL, admit: withGasLimit }, ["eth_call", "eth_estimateGas"]),
   ["eth_subscribe", { ...CALL, admit: (params) => (params[0] === "newHeads" ? params : undefined) }],
-  ["debug_traceTransaction", { ...TRACE, admit: withShortTracer }],
+  ["debug_traceTransaction", { ...TRACE, admit: withShortTracer, bound: withinTraceBytes }],
 ]);
 
 /** Bounds the gas of a simulated call, also where it names none. */
@@ -92,6 +98,13 @@ function withShortTracer(params: readonly unknown[]): readonly unknown[] | undef
   return isObject(options) && OFFERED_TRACERS.has(options["tracer"]) ? params : undefined;
 }
 
+/** A longer answer would have the reader cut, and the page would ask for it again. */
+function withinTraceBytes(answer: Answer): Answer {
+  const pieces =
+    answer instanceof JsonPieces ? answer.pieces : answer instanceof RawJson ? [answer.text] : undefined;
+  return pieces !== undefined && lengthOfPieces(pieces) > TRACE_BYTES ? TRACE_TOO_LONG : answer;
+}
+
 function each(offer: Offer, names: readonly string[]): (readonly [string, Offer])[] {
   return names.map((name) => [name, offer]);
 }
@@ -106,7 +119,7 @@ export function offeredMethods(methods: readonly RpcMethod[], budget: Budget): r
 
 function withinBudget(
   method: RpcMethod,
-  { cost, admit = (params) => params }: Offer,
+  { cost, admit = (params) => params, bound }: Offer,
   budget: Budget,
 ): RpcMethod {
   const run = method.runUndecoded ?? ((params, context) => runDecoded(method, params, context));
@@ -115,7 +128,10 @@ function withinBudget(
     runUndecoded(params, context) {
       const admitted = admit(params);
       if (admitted === undefined) return NOT_OFFERED;
-      return budget.spend(context.remoteHost, cost) ? run(admitted, context) : OVER_BUDGET;
+      if (!budget.spend(context.remoteHost, cost)) return OVER_BUDGET;
+      const answer = run(admitted, context);
+      if (bound === undefined) return answer;
+      return answer instanceof Promise ? answer.then(bound) : bound(answer);
     },
   };
 }
@@ -124,6 +140,10 @@ const NOT_OFFERED = new RpcError(ERRORS.methodNotEnabled.code, "The explorer doe
 const OVER_BUDGET = new RpcError(
   ERRORS.tooManyCalls.code,
   "Too many requests to the explorer. Try again later.",
+);
+const TRACE_TOO_LONG = new RpcError(
+  ERRORS.rangeTooLarge.code,
+  `The trace is longer than the ${TRACE_BYTES / 1024 / 1024} MB that the explorer answers. Ask another port of the node for it.`,
 );
 
 function runDecoded(

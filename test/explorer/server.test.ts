@@ -1,15 +1,19 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Simulator } from "../../src/execution/simulation/callRequest.ts";
+import { TRACE_BYTES, UNREAD_BYTES } from "../../src/explorer/limits.ts";
 import { PAGE_FILES } from "../../src/explorer/pageFiles.ts";
 import { type ExplorerServerSettings, openExplorerServer } from "../../src/explorer/server.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import { systemClock } from "../../src/primitives/clock.ts";
+import { toHex } from "../../src/primitives/hex.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { createMessageReader } from "../../src/rpc/server/messageReader.ts";
 import type { RpcServer } from "../../src/rpc/server/server.ts";
 import { createSubscriptionMethods } from "../../src/rpc/subscriptions/subscriptions.ts";
+import type { Tracer } from "../../src/tracers/traceJob.ts";
 import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { ask, aWebSocketClient, type HttpRequest } from "../rpc/server/servers.ts";
 
@@ -22,11 +26,16 @@ const SETTINGS: ExplorerServerSettings = {
   allowedHosts: () => ["localhost", "127.0.0.1"],
 };
 
+const TRACED = aTransaction();
+
 /** Gas of the calls that were simulated. */
 const simulated: (bigint | undefined)[] = [];
 
-async function anExplorer(settings: Partial<ExplorerServerSettings> = {}): Promise<RpcServer> {
-  const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1 })]);
+async function anExplorer(
+  settings: Partial<ExplorerServerSettings> = {},
+  tracer?: Tracer,
+): Promise<RpcServer> {
+  const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1, transactions: [TRACED] })]);
   const simulator: Simulator = {
     run(job) {
       simulated.push(job.call.gasLimit);
@@ -34,7 +43,7 @@ async function anExplorer(settings: Partial<ExplorerServerSettings> = {}): Promi
     },
   };
   const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
-  const backend = anRpcBackend({ chain, spec, simulator });
+  const backend = anRpcBackend({ chain, spec, simulator, ...(tracer && { tracer }) });
   const { pool, onSyncChanged } = backend;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
@@ -161,6 +170,20 @@ describe("the explorer's port", () => {
     expect(
       (await post(server, "debug_traceTransaction", [hash, { tracer: "callTracer" }])).body,
     ).not.toContain("offer");
+  });
+
+  it("refuses a trace that is a large part of what readers may leave unread", async () => {
+    const json = new Uint8Array(TRACE_BYTES + 2).fill(0x20);
+    json.set([0x22, 0x22]);
+    const traceOf = async (length: number): Promise<string> => {
+      const run = () => Promise.resolve({ kind: "traced", json: json.subarray(0, length) } as const);
+      const server = await anExplorer({}, { run });
+      const params = [toHex(TRACED.hash), { tracer: "callTracer" }];
+      return (await post(server, "debug_traceTransaction", params)).body;
+    };
+    expect(TRACE_BYTES).toBeLessThanOrEqual(UNREAD_BYTES / 4);
+    expect(await traceOf(TRACE_BYTES)).toContain('"result":""');
+    expect(await traceOf(TRACE_BYTES + 1)).toContain("longer than the 16 MB that the explorer answers");
   });
 
   it("has a budget for each remote host, and one for all", async () => {

@@ -11,6 +11,8 @@ export type ConnectionState = "connecting" | "open" | "lost";
 
 interface WaitingCall {
   readonly text: string;
+  /** Connections on which it was sent. */
+  sends: number;
   resolve(result: unknown): void;
   reject(error: Error): void;
 }
@@ -18,10 +20,12 @@ interface WaitingCall {
 /** Pauses between two attempts: the first soon, for a node that restarts. */
 const SHORTEST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 4_000;
+/** Connections on which one call is sent: the answer itself may be what breaks them. */
+const MOST_SENDS = 2;
 
 /**
- * Calls wait until the connection is open, and are sent again on the next one when it breaks: all of them read, so one that
- * was answered twice has done nothing twice.
+ * Calls wait until the connection is open, and are sent again on the next one when it breaks, once: all of them read, so one
+ * that was answered twice has done nothing twice.
  */
 class Connection {
   state: ConnectionState = "connecting";
@@ -42,8 +46,9 @@ class Connection {
     const id = this.nextId++;
     const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
     return new Promise<unknown>((resolve, reject) => {
-      this.waiting.set(id, { text, resolve, reject });
-      if (this.state === "open") this.socket?.send(text);
+      const waiting = { text, sends: 0, resolve, reject };
+      this.waiting.set(id, waiting);
+      if (this.state === "open" && this.socket !== undefined) send(waiting, this.socket);
     }) as Promise<T>;
   }
 
@@ -67,15 +72,19 @@ class Connection {
   }
 
   private opened(socket: WebSocket): void {
-    this.pauseMs = SHORTEST_PAUSE_MS;
     this.change("open");
-    for (const { text } of this.waiting.values()) socket.send(text);
+    for (const waiting of this.waiting.values()) send(waiting, socket);
     void this.call("eth_subscribe", ["newHeads"]).catch(() => undefined);
     this.tellHead();
   }
 
   private closed(): void {
     this.change("lost");
+    for (const [id, { sends, reject }] of this.waiting) {
+      if (sends < MOST_SENDS) continue;
+      this.waiting.delete(id);
+      reject(new Error("The connection to the node broke twice before it had answered."));
+    }
     setTimeout(() => this.connect(), this.pauseMs);
     this.pauseMs = Math.min(2 * this.pauseMs, LONGEST_PAUSE_MS);
   }
@@ -83,6 +92,8 @@ class Connection {
   private receive(text: string): void {
     const message: unknown = JSON.parse(text);
     if (!isRecord(message)) return;
+    // One that opens and breaks at once, by a proxy in between, is tried ever more seldom.
+    this.pauseMs = SHORTEST_PAUSE_MS;
     if (message["method"] === "eth_subscription") {
       this.tellHead();
       return;
@@ -102,6 +113,11 @@ class Connection {
   private tellHead(): void {
     for (const listener of this.headListeners) listener();
   }
+}
+
+function send(waiting: WaitingCall, socket: WebSocket): void {
+  waiting.sends++;
+  socket.send(waiting.text);
 }
 
 function errorOf({ code, message, data }: Record<string, unknown>): CallError {
