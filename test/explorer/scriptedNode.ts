@@ -23,7 +23,8 @@ export interface ScriptedNode {
   answer(method: string, answering: Answering): void;
   /** Adds a block, and tells those who have subscribed. */
   addBlock(row?: Readonly<Record<string, unknown>>): void;
-  countOf(call: string): number;
+  /** How often a method was called, with this first parameter if one follows it. */
+  readonly countOf: (call: string) => number;
 }
 
 const VALIDATOR = `0x${"a1".repeat(20)}`;
@@ -122,6 +123,13 @@ function roundRow(number: number): Readonly<Record<string, unknown>> {
     gasUsed: "0x0",
     gasLimit: "0x1c9c380",
   };
+}
+
+/** Waits until the page has rendered what it knows, and run what follows that. */
+export async function rendered(page: Page): Promise<void> {
+  await page.evaluate(
+    "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 0))))",
+  );
 }
 
 export function quantity(number: number): string {

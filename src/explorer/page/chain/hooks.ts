@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ConnectionState, connection } from "./connection.ts";
+import { useHeight } from "./recentBlocks.ts";
 
 /** What was asked for: not there yet, there, or why it is not. An older value stays until the next one comes. */
 export interface Loaded<T> {
@@ -8,10 +9,14 @@ export interface Loaded<T> {
   readonly isLoading: boolean;
 }
 
-/** Loads again whenever one of `keys` changes; what an earlier load brings afterwards is dropped. */
-export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
+/**
+ * Loads again whenever one of `keys` changes; what an earlier load brings afterwards is dropped. Loads nothing while it is not
+ * ready.
+ */
+export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[], isReady = true): Loaded<T> {
   const [loaded, setLoaded] = useState<Loaded<T>>({ value: undefined, error: undefined, isLoading: true });
   useEffect(() => {
+    if (!isReady) return undefined;
     let isCurrent = true;
     setLoaded(({ value, error }) => ({ value, error, isLoading: true }));
     load().then(
@@ -21,8 +26,14 @@ export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[]): 
     return () => {
       isCurrent = false;
     };
-  }, keys);
+  }, [...keys, isReady]);
   return loaded;
+}
+
+/** Loads what is so at the head: as soon as its number is known, and again with each block. */
+export function useLoadedAtHead<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
+  const height = useHeight();
+  return useLoaded(load, [...keys, height], height !== undefined);
 }
 
 /** The time in milliseconds, anew each second. */

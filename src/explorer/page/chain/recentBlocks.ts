@@ -31,9 +31,13 @@ export interface RoundRow {
 const KEPT_BLOCKS = 100;
 /** Shortest time between two looks at the head: a node that catches up has hundreds a second. */
 const PAUSE_MS = 250;
+/** Time until the next look after one that failed: a node may refuse, and have no block for long. */
+const RETRY_MS = 4_000;
 
 /** The newest blocks, which follow the head without reload. */
 class RecentBlocks {
+  /** Number of the head, which is known before its block. */
+  height: number | undefined;
   blocks: readonly RecentBlock[] = [];
   private readonly listeners = new Set<() => void>();
   private isLooking = false;
@@ -57,18 +61,22 @@ class RecentBlocks {
     this.isLooking = true;
     while (this.isBehind) {
       this.isBehind = false;
+      let pauseMs = PAUSE_MS;
       try {
         await this.update();
       } catch {
-        // The next head, or the next connection, looks again.
+        this.isBehind = true;
+        pauseMs = RETRY_MS;
       }
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     this.isLooking = false;
   }
 
   private async update(): Promise<void> {
     const newest = Number(await call<string>("eth_blockNumber"));
+    this.height = newest;
+    this.tell();
     const [known] = this.blocks;
     // One that is known already shows whether the chain was rewound meanwhile.
     const missing = known === undefined ? KEPT_BLOCKS : newest - known.number + 1;
@@ -78,6 +86,10 @@ class RecentBlocks {
     const added = isSame ? rows.slice(0, -1) : rows;
     if (isSame && added.length === 0) return;
     this.blocks = [...added, ...(isSame ? this.blocks : [])].slice(0, KEPT_BLOCKS);
+    this.tell();
+  }
+
+  private tell(): void {
     for (const listener of this.listeners) listener();
   }
 }
@@ -116,4 +128,14 @@ export function useRecentBlocks(): readonly RecentBlock[] {
     return recent.onChange(() => setBlocks(recent.blocks));
   }, []);
   return blocks;
+}
+
+/** Number of the newest block; undefined until the node has told it. */
+export function useHeight(): number | undefined {
+  const [height, setHeight] = useState(recent.height);
+  useEffect(() => {
+    setHeight(recent.height);
+    return recent.onChange(() => setHeight(recent.height));
+  }, []);
+  return height;
 }

@@ -1,8 +1,7 @@
 import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
-import { useLoaded } from "../chain/hooks.ts";
+import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import { useKnownContract } from "../chain/knownContracts.ts";
-import { useRecentBlocks } from "../chain/recentBlocks.ts";
 import { tokenFacts } from "../chain/tokens.ts";
 import { showBytes, showCoins, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
@@ -50,8 +49,7 @@ async function factsOf(address: string): Promise<AccountFacts> {
 }
 
 function Account({ address, route }: ViewProps & { readonly address: string }) {
-  const [newest] = useRecentBlocks();
-  const facts = useLoaded(() => factsOf(address), [address, newest?.number]);
+  const facts = useLoadedAtHead(() => factsOf(address), [address]);
   const known = useKnownContract(address);
   const isContract = facts.value !== undefined && facts.value.code !== "0x";
   return (

@@ -1,5 +1,5 @@
 import { call } from "../chain/connection.ts";
-import { useLoaded, useNow } from "../chain/hooks.ts";
+import { useLoaded, useLoadedAtHead, useNow } from "../chain/hooks.ts";
 import { type RecentBlock, useRecentBlocks } from "../chain/recentBlocks.ts";
 import { loadNewest } from "../chain/transactions.ts";
 import { showDuration, showNumber, showPercent, showShort } from "../format.ts";
@@ -60,10 +60,8 @@ function Headline({ newest }: { readonly newest: RecentBlock | undefined }) {
 
 function Figures({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
   const [newest] = blocks;
-  // Anew with each block.
-  const height = newest?.number;
-  const peers = useLoaded(() => call<string>("net_peerCount"), [height]);
-  const pool = useLoaded(() => call<PoolStatus>("txpool_status"), [height]);
+  const peers = useLoadedAtHead(() => call<string>("net_peerCount"), []);
+  const pool = useLoadedAtHead(() => call<PoolStatus>("txpool_status"), []);
   const transactions = blocks.slice(0, PLOTTED).reduce((sum, block) => sum + block.transactions, 0);
   const spacing = spacingOf(blocks.slice(0, PLOTTED));
   const perSecond = spacing === undefined ? 0 : transactions / (spacing * Math.min(PLOTTED, blocks.length));

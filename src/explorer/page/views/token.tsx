@@ -1,8 +1,7 @@
 import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
-import { useLoaded } from "../chain/hooks.ts";
+import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import type { IndexStatus } from "../chain/nodeStatus.ts";
-import { useRecentBlocks } from "../chain/recentBlocks.ts";
 import { decimalsOf, type TokenFacts } from "../chain/tokens.ts";
 import { showAmount, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
@@ -37,11 +36,7 @@ function NoAddress({ text }: { readonly text: string }) {
 }
 
 function Token({ address, route }: ViewProps & { readonly address: string }) {
-  const [newest] = useRecentBlocks();
-  const facts = useLoaded(
-    () => call<TokenFacts | null>("explorer_getToken", [address]),
-    [address, newest?.number],
-  );
+  const facts = useLoadedAtHead(() => call<TokenFacts | null>("explorer_getToken", [address]), [address]);
   const { value, error } = facts;
   if (value === undefined || value === null)
     return (

@@ -1,7 +1,7 @@
+import { useRef } from "preact/hooks";
 import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
-import { useLoaded } from "../chain/hooks.ts";
-import { useRecentBlocks } from "../chain/recentBlocks.ts";
+import { type Loaded, useLoadedAtHead } from "../chain/hooks.ts";
 import type { Receipt, Transaction } from "../chain/types.ts";
 import { showText } from "../format.ts";
 import { Copy } from "../parts/copy.tsx";
@@ -16,18 +16,8 @@ import { Transfers } from "./transaction/transfers.tsx";
 /** A transaction by its hash, from the pool to what it changed. */
 export function TransactionView({ route }: ViewProps) {
   const hash = route.parts[1] ?? "";
-  const isHash = /^0x[0-9a-f]{64}$/i.test(hash);
-  const [newest] = useRecentBlocks();
-  const found = useLoaded(
-    () => (isHash ? transactionOf(hash) : Promise.resolve(null)),
-    // Looked for again with each block while it is in none.
-    [hash, newest === undefined],
-  );
-  const pending = useLoaded(
-    () => (found.value?.receipt === null ? transactionOf(hash) : Promise.resolve(undefined)),
-    [hash, found.value === undefined, newest?.number],
-  );
-  const value = pending.value ?? found.value;
+  const found = useTransaction(hash);
+  const { value } = found;
   if (found.error !== undefined) return <Problem error={found.error} />;
   if (value === undefined) return <Loading />;
   if (value === null) return <NoTransaction hash={hash} />;
@@ -52,6 +42,16 @@ export function TransactionView({ route }: ViewProps) {
       )}
     </article>
   );
+}
+
+/** Looked for with each block until it is in one, which does not change any more. */
+function useTransaction(hash: string): Loaded<Found | null> {
+  const kept = useRef<Found | null>(null);
+  return useLoadedAtHead(async () => {
+    if (kept.current === null || kept.current.receipt === null)
+      kept.current = /^0x[0-9a-f]{64}$/i.test(hash) ? await transactionOf(hash) : null;
+    return kept.current;
+  }, [hash]);
 }
 
 interface Found {

@@ -1,6 +1,6 @@
 import { call } from "../../chain/connection.ts";
 import { useLoaded } from "../../chain/hooks.ts";
-import { useRecentBlocks } from "../../chain/recentBlocks.ts";
+import { useHeight } from "../../chain/recentBlocks.ts";
 import type { ListPage, TokenTransfer } from "../../chain/tokens.ts";
 import { Empty, IndexProblem, Loading } from "../../parts/notices.tsx";
 import { Pager } from "../../parts/pager.tsx";
@@ -14,10 +14,11 @@ const PAGE = 25;
 /** Who moved the token, the newest first; the first page follows the chain. */
 export function TokenTransfers({ address, route }: { readonly address: string; readonly route: Route }) {
   const cursor = route.query.get("after");
-  const [newest] = useRecentBlocks();
+  // Known, since the token's page waits for it.
+  const height = useHeight();
   const found = useLoaded(
     () => call<ListPage<TokenTransfer>>("explorer_getTransfersOfToken", [address, { size: PAGE, cursor }]),
-    [address, cursor, cursor === null ? newest?.number : undefined],
+    [address, cursor, cursor === null ? height : undefined],
   );
   const path = `/token/${address}`;
   const { items, next } = found.value ?? { items: [], next: null };
