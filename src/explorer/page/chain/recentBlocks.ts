@@ -9,6 +9,8 @@ export interface RecentBlock {
   readonly timestamp: number;
   readonly proposer: string;
   readonly round: number;
+  /** Of those who decided it. */
+  readonly validatorCount: number;
   readonly gasUsed: number;
   readonly gasLimit: number;
   readonly transactions: number;
@@ -108,6 +110,7 @@ async function withTransactions(row: RoundRow): Promise<RecentBlock> {
     timestamp: Number(row.timestamp),
     proposer: row.proposer,
     round: Number(row.round),
+    validatorCount: Number(row.validatorCount),
     gasUsed: Number(row.gasUsed),
     gasLimit: Number(row.gasLimit),
     transactions: Number(count ?? 0),

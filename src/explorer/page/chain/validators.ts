@@ -37,22 +37,25 @@ export interface ConsensusStatus {
 /** What the newest blocks tell about a validator. */
 export interface Turns {
   readonly proposed: number;
-  /** Of its newest block among them. */
-  readonly last: RecentBlock | undefined;
   readonly missed: number;
+  /** Blocks that `proposed` and `missed` are about: those that these validators decided. */
+  readonly among: number;
+  /** Of its newest block, which may be one before them. */
+  readonly last: RecentBlock | undefined;
 }
 
 /**
  * Who proposed and who missed turns. Validators propose in the order of their addresses, one after the proposer of the block
- * before, and each round that decides nothing passes the turn on (ibft2.md#proposer). Blocks are the newest first, and each
- * must have had these validators.
+ * before, and each round that decides nothing passes the turn on (ibft2.md#proposer). Blocks are the newest first.
  */
 export function turnsOf(
   validators: readonly string[],
   blocks: readonly RecentBlock[],
 ): ReadonlyMap<string, Turns> {
+  const among = countOfSameSet(validators, blocks);
+  const decided = blocks.slice(0, among);
   const missed = new Map<string, number>();
-  for (const [index, block] of blocks.entries()) {
+  for (const [index, block] of decided.entries()) {
     const parent = blocks[index + 1];
     if (parent === undefined) continue;
     for (const validator of passedOver(validators, parent.proposer, block.round))
@@ -60,10 +63,20 @@ export function turnsOf(
   }
   return new Map(
     validators.map((validator) => {
-      const own = blocks.filter(({ proposer }) => proposer === validator);
-      return [validator, { proposed: own.length, last: own[0], missed: missed.get(validator) ?? 0 }];
+      const isOwn = ({ proposer }: RecentBlock): boolean => proposer === validator;
+      const proposed = decided.filter(isOwn).length;
+      return [validator, { proposed, missed: missed.get(validator) ?? 0, among, last: blocks.find(isOwn) }];
     }),
   );
+}
+
+/**
+ * How many of the newest blocks these validators decided. A block has one vote at most, so each change of the set is one more or
+ * one fewer: as long as the count is the same, so is the set.
+ */
+function countOfSameSet(validators: readonly string[], blocks: readonly RecentBlock[]): number {
+  const firstOther = blocks.findIndex(({ validatorCount }) => validatorCount !== validators.length);
+  return firstOther === -1 ? blocks.length : firstOther;
 }
 
 /** Rounds of one block that are counted. Each lasts twice as long as the one before. */

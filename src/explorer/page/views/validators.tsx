@@ -36,7 +36,6 @@ export function Validators({ blocks }: { readonly blocks: readonly RecentBlock[]
             address={address}
             position={position}
             turns={turns.get(address)}
-            share={showPercent(turns.get(address)?.proposed ?? 0, blocks.length)}
             isNext={address === next}
             isSilent={isSilent(address, status.value, turns.get(address), newest, sorted.length)}
           />
@@ -74,18 +73,16 @@ function Validator({
   address,
   position,
   turns,
-  share,
   isNext,
   isSilent,
 }: {
   readonly address: string;
   readonly position: number;
   readonly turns: Turns | undefined;
-  readonly share: string;
   readonly isNext: boolean;
   readonly isSilent: boolean;
 }) {
-  const missed = turns?.missed ?? 0;
+  const { proposed = 0, missed = 0, among = 0 } = turns ?? {};
   return (
     <li class={isNext ? "validator next" : "validator"} style={{ "--hue": hueAt(position) }}>
       <div class="validator-name">
@@ -94,7 +91,7 @@ function Validator({
         {isSilent && <span class="badge bad">silent</span>}
       </div>
       <p class="note">
-        {share} of the blocks
+        {showPercent(proposed, among)} of the blocks
         {missed > 0 && `, ${showNumber(missed)} missed`}
       </p>
       <p class="note">
