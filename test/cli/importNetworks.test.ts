@@ -152,34 +152,38 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
     });
   }, 60_000);
 
-  it("runs the node afterwards with --run, and answers every receipt as Besu did", async () => {
-    const folder = ["besu-ibft", "net2"];
-    const port = await freePort();
-    const program = runProgram([
-      `--data-path=${temporaryFolder()}`,
-      "--p2p-port=0",
-      `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
-      "--revert-reason-enabled",
-      "--rpc-http-enabled",
-      `--rpc-http-port=${port}`,
-      "blocks",
-      "import",
-      "--run",
-      `--from=${vectorPath(...folder, "chain.rlp")}`,
-    ]);
-    const url = `http://127.0.0.1:${port}`;
-    const head = await until(
-      () => rpc<string>(url, "eth_blockNumber", []).catch(() => undefined),
-      60_000,
-      "an answer",
-    );
-    expect(Number(head)).toBe(717);
-    const receipts = readVectorJson<Record<string, unknown>>(...folder, "receipts.json");
-    for (const [hash, expected] of Object.entries(receipts))
-      expect(await rpc(url, "eth_getTransactionReceipt", [hash])).toEqual(expected);
-    program.child.kill("SIGTERM");
-    expect(await program.exit).toBe(0);
-  }, 120_000);
+  itIfThorough(
+    "runs the node afterwards with --run, and answers every receipt as Besu did",
+    async () => {
+      const folder = ["besu-ibft", "net2"];
+      const port = await freePort();
+      const program = runProgram([
+        `--data-path=${temporaryFolder()}`,
+        "--p2p-port=0",
+        `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
+        "--revert-reason-enabled",
+        "--rpc-http-enabled",
+        `--rpc-http-port=${port}`,
+        "blocks",
+        "import",
+        "--run",
+        `--from=${vectorPath(...folder, "chain.rlp")}`,
+      ]);
+      const url = `http://127.0.0.1:${port}`;
+      const head = await until(
+        () => rpc<string>(url, "eth_blockNumber", []).catch(() => undefined),
+        60_000,
+        "an answer",
+      );
+      expect(Number(head)).toBe(717);
+      const receipts = readVectorJson<Record<string, unknown>>(...folder, "receipts.json");
+      for (const [hash, expected] of Object.entries(receipts))
+        expect(await rpc(url, "eth_getTransactionReceipt", [hash])).toEqual(expected);
+      program.child.kill("SIGTERM");
+      expect(await program.exit).toBe(0);
+    },
+    120_000,
+  );
 
   itIfThorough(
     "exits with 74 when the disk is full, and continues when there is space again",

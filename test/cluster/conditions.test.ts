@@ -69,7 +69,7 @@ describe("a node", IN_REAL_TIME, () => {
     expect(program.output()).toContain("the data folder contains a Besu database");
   });
 
-  it("goes on when its log cannot be written", async () => {
+  itIfThorough("goes on when its log cannot be written", async () => {
     const { program, url } = await started({ outputFile: "/dev/full" });
     await expectNewBlock(url);
     program.child.kill();

@@ -6,8 +6,8 @@ import { itIfThorough } from "../thorough.ts";
 import { freePort, type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 const GENESIS = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
-/** Nodes beside the bootnode. */
-const COUNT = 19;
+/** Nodes beside the bootnode, each of which has to find all others; IBEX_DISCOVERED_NODES asks for more. */
+const COUNT = Number(process.env["IBEX_DISCOVERED_NODES"] ?? 9);
 
 describe("nodes that are told of one bootnode alone", { ...IN_REAL_TIME, timeout: 300_000 }, () => {
   // test/network/discovery/discovery.test.ts does it daily, over a simulated network.

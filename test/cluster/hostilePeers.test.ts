@@ -91,17 +91,16 @@ describe("a peer is disconnected with the reason, and banned or not, when it", (
         return;
       }
       // At first the node may not have seen the end of the last connection.
-      await expect
-        .poll(
-          async () => {
-            const again = callAsHostile(context.target, own);
-            const isGreeted = await again.isGreeted;
-            again.socket.destroy();
-            return isGreeted;
-          },
-          { timeout: 15_000, interval: 500 },
-        )
-        .toBe(true);
+      await until(
+        async () => {
+          const again = callAsHostile(context.target, own);
+          const isGreeted = await again.isGreeted;
+          again.socket.destroy();
+          return isGreeted || undefined;
+        },
+        15_000,
+        "a greeting for the peer that is not banned",
+      );
     },
     40_000,
   );

@@ -22,6 +22,8 @@ const FROZEN_MS = 9_000;
 const FILTERS = 3;
 /** Longer than proxies need to notice, and for some blocks. */
 const SETTLED_AFTER_MS = 6_000;
+/** In which the callers of a proxy come home, each as long as they have to keep their filters then. */
+const SETTLING_ATTEMPTS = 6;
 
 interface Follower extends FollowerPlace {
   readonly member: Member;
@@ -87,9 +89,9 @@ describe.skipIf(!IS_THOROUGH)("callers of three followers", () => {
       const proxy: ProxyProcess = await startProxy(followers);
       const callers: SteadyCallers = startCallers(proxy, { http: 9, filters: FILTERS, webSocket: 6 });
       const { found } = callers;
+      let settling = 0;
       try {
-        await pause(SETTLED_AFTER_MS);
-        expect(found.filtersLost).toBe(0);
+        settling = await untilFiltersStay(found);
         for (const [index, fault] of [kill, freeze, upgrade].entries()) {
           const follower = followers[index];
           if (follower === undefined) throw new Error("there are three followers");
@@ -104,12 +106,25 @@ describe.skipIf(!IS_THOROUGH)("callers of three followers", () => {
       expect(found.failures, proxy.output()).toEqual([]);
       expect(Math.max(0, ...found.older)).toBeLessThanOrEqual(mayBeOlder);
       // Each of the three faults may cost a caller its filter when it moves, and another when it goes home.
-      expect(found.filtersLost).toBeLessThanOrEqual(FILTERS * 3 * 2);
+      expect(found.filtersLost - settling).toBeLessThanOrEqual(FILTERS * 3 * 2);
       expect(found.mined).toBeGreaterThan(20);
       expect(found.reconnections).toBeGreaterThan(0);
     },
     240_000,
   );
+
+  /**
+   * Callers keep their filters while nothing is wrong. On a busy machine a proxy may take a follower that has just started
+   * for lost until it answers in time. Resolves to the number of filters that were lost before.
+   */
+  async function untilFiltersStay(found: SteadyCallers["found"]): Promise<number> {
+    for (let attempt = 0; attempt < SETTLING_ATTEMPTS; attempt++) {
+      const before = found.filtersLost;
+      await pause(SETTLED_AFTER_MS);
+      if (found.filtersLost === before) return before;
+    }
+    throw new Error(`filters are lost while nothing is wrong: ${JSON.stringify(found)}`);
+  }
 
   async function kill(follower: Follower): Promise<void> {
     follower.program?.child.kill("SIGKILL");

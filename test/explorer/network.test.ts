@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { freePort, killRunning } from "../cluster/nodeProcess.ts";
 import { prepareNetwork } from "../cluster/validatorNetwork.ts";
@@ -14,7 +14,7 @@ describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
     killRunning();
   });
 
-  it("shows a validator alone", async () => {
+  itIfThorough("shows a validator alone", async () => {
     const node = await startExplorerNode();
     browser ??= await openBrowser();
     const { page, complaints } = await openPage(browser);

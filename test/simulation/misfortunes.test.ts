@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { IS_THOROUGH } from "../thorough.ts";
+import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
 import type { CheckerName } from "./checkers.ts";
 import { drawMisfortunes, type Misfortune, runMisfortunes } from "./misfortunes.ts";
 import { FORGETS_DOUBTS, LOOKS_AT_NO_TIME, NEEDS_NO_RECORD, OVERLOOKS_OWN_SEALS } from "./sabotage.ts";
@@ -52,7 +52,8 @@ describe("the simulator catches validators that", () => {
     ["forget over a restart that they are in doubt", FORGETS_DOUBTS, ["lost"], 60, withRestarts],
   ];
   for (const [name, sabotage, kinds, seeds, sharpen = AS_DRAWN] of cases) {
-    it(
+    // With restarts it takes the longest of them.
+    (sharpen === withRestarts ? itIfThorough : it)(
       name,
       async () => {
         const settings = Array.from({ length: seeds }, (_, index) => sharpen(drawMisfortunes(index + 1)));
