@@ -1,5 +1,6 @@
 import type { ChainReader } from "../chain/chain.ts";
 import { type Address, asAddress } from "../primitives/address.ts";
+import { remembered } from "../primitives/remembered.ts";
 import type { DatabaseOnDisk, DatabaseSnapshot } from "../storage/database.ts";
 import { bytesInFolder } from "../storage/folderBytes.ts";
 import { commonBlock } from "./commonBlock.ts";
@@ -76,26 +77,32 @@ export interface AccountIndexReader {
   ): Promise<T>;
   /** Closes the database if it was opened. */
   close(): Promise<void>;
-  /** Bytes on disk. */
+  /** Bytes on disk, half a minute old at most: a large index has thousands of files. */
   bytes(): Promise<number>;
   /** Size above which the oldest blocks are removed; 0 for no limit. */
   readonly maxBytes: number;
 }
 
-/** A reader of the index in a folder, whose database `open` opens when it is asked for the first time. */
+/**
+ * A reader of the index in a folder, whose database `open` opens when it is asked for the first time, and again when that
+ * failed.
+ */
 export function createIndexReader(
   open: () => Promise<DatabaseOnDisk>,
   { path: folder, maxBytes }: { readonly path: string; readonly maxBytes: number },
 ): AccountIndexReader {
   let opening: Promise<DatabaseOnDisk> | undefined;
   const database = (): Promise<DatabaseOnDisk> => {
-    opening ??= open();
+    opening ??= open().catch((error) => {
+      opening = undefined;
+      throw error;
+    });
     return opening;
   };
   return {
     maxBytes,
-    close: async () => (await opening)?.close(),
-    bytes: () => bytesInFolder(folder),
+    close: async () => (await opening?.catch(() => undefined))?.close(),
+    bytes: remembered(() => bytesInFolder(folder), MEASURE_MS),
     async read(chain, use) {
       const snapshot = (await database()).snapshot();
       try {
@@ -197,6 +204,8 @@ function earlier(one: Place, other: Place): Place {
   return isBefore(one, other) ? one : other;
 }
 
+/** Between two measurements of the size. */
+const MEASURE_MS = 30_000;
 const NO_PAIRS: FoundPairs = { found: [], next: undefined };
 /** In one call: a pruning that goes on for minutes leaves hundreds of thousands that are over. */
 const MAX_PAIRS_LOOKED_AT = 1_000;

@@ -1,4 +1,4 @@
-import { durationClock } from "../primitives/clock.ts";
+import { remembered } from "../primitives/remembered.ts";
 import { freeBytesOf } from "../storage/diskGuard.ts";
 import { bytesInFolder } from "../storage/folderBytes.ts";
 
@@ -22,19 +22,7 @@ export function createDiskUse({
   readonly path: string;
   readonly chain: string;
 }): ReadDiskUse {
-  let use: Promise<DiskUse> | undefined;
-  let readAtMs = 0;
-  return () => {
-    const nowMs = durationClock.nowMs();
-    if (use !== undefined && nowMs - readAtMs < REFRESH_MS) return use;
-    readAtMs = nowMs;
-    const reading = read(path, chain);
-    use = reading;
-    reading.catch(() => {
-      use = undefined;
-    });
-    return reading;
-  };
+  return remembered(() => read(path, chain), REFRESH_MS);
 }
 
 async function read(path: string, chain: string): Promise<DiskUse> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -255,6 +255,33 @@ describe("the index by address", () => {
       }
     });
     expect(found).toEqual([0, 0, 1]);
+  });
+});
+
+describe("a reader of the index", () => {
+  it("opens its database again when that failed, and closes whether it is open or not", async () => {
+    await make(2, ONE);
+    await build();
+    let openings = 0;
+    const open = async (): Promise<DatabaseOnDisk> => {
+      if (++openings === 1) throw new Error("too many open files");
+      return { ...index, snapshot: () => index.snapshot(), close: async () => undefined };
+    };
+    const late = createIndexReader(open, { path: join(folder, "index"), maxBytes: 0 });
+    view.refresh();
+    const last = (): Promise<number | undefined> => late.read(view, async (seen) => seen.last);
+    await expect(last()).rejects.toThrow("too many open files");
+    await late.close();
+    expect(await last()).toBe(2);
+    expect(await last()).toBe(2);
+    expect(openings).toBe(2);
+    await late.close();
+  });
+
+  it("measures the files once for many who ask", async () => {
+    const bytes = await reader.bytes();
+    writeFileSync(join(folder, "index", "more"), Buffer.alloc(1000));
+    expect(await reader.bytes()).toBe(bytes);
   });
 });
 

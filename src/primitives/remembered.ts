@@ -1,0 +1,21 @@
+import { durationClock } from "./clock.ts";
+
+/**
+ * Returns `read` with a memory of `forMs`: calls within that time share one reading and its value. A reading that fails is
+ * not remembered.
+ */
+export function remembered<T>(read: () => Promise<T>, forMs: number): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  let readAtMs = 0;
+  return () => {
+    const nowMs = durationClock.nowMs();
+    if (known !== undefined && nowMs - readAtMs < forMs) return known;
+    readAtMs = nowMs;
+    const reading = read();
+    known = reading;
+    reading.catch(() => {
+      if (known === reading) known = undefined;
+    });
+    return reading;
+  };
+}
