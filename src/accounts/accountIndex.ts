@@ -4,11 +4,12 @@ import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import { DamagedData, type DatabaseOnDisk } from "../storage/database.ts";
-import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import { startWorkerThread, type WorkerThread } from "../workers/workerThread.ts";
 import type { AccountIndexCommand, AccountIndexWorkerData } from "./accountIndexWorker.ts";
+import { openIndexDatabase } from "./indexDatabase.ts";
 import type { IndexProgress } from "./indexer.ts";
+import { readStatus } from "./layout.ts";
 
 export interface AccountIndexSettings {
   /** Directory of the chain's database, which this thread has open. */
@@ -43,7 +44,10 @@ export interface AccountIndex {
   close(): Promise<void>;
 }
 
-/** Opens the index, which begins anew when it is damaged: nothing in it is the only copy of anything. Throws DiskError. */
+/**
+ * Opens the index, which begins anew when it is damaged or of another version: nothing in it is the only copy of anything.
+ * Throws DiskError.
+ */
 export async function openAccountIndex(
   settings: AccountIndexSettings,
   parts: AccountIndexParts,
@@ -51,15 +55,26 @@ export async function openAccountIndex(
   const path = settings.indexPath;
   let database: DatabaseOnDisk;
   try {
-    database = await openLevelDatabase({ path, cacheBytes: CACHE_BYTES });
+    database = await openUsable(path);
   } catch (error) {
     if (!(error instanceof DamagedData)) throw error;
-    parts.logger.warn({ path, error }, "the explorer's index is damaged and is built again");
+    parts.logger.warn({ path, error }, "the explorer's index cannot be used and is built again");
     rmSync(path, { recursive: true, force: true });
-    database = await openLevelDatabase({ path, cacheBytes: CACHE_BYTES });
+    database = await openUsable(path);
   }
   await database.compact(NOTHING);
   return new ThreadedAccountIndex(database, settings, parts);
+}
+
+async function openUsable(path: string): Promise<DatabaseOnDisk> {
+  const database = await openIndexDatabase({ path, cacheBytes: CACHE_BYTES });
+  try {
+    readStatus(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 /**
@@ -82,6 +97,8 @@ class ThreadedAccountIndex implements AccountIndex {
   private toldAtMs = Number.NEGATIVE_INFINITY;
   private catchingUpSinceMs: number | undefined;
   private hasToldCut = false;
+  private hasToldDamage = false;
+  private toldFailure: string | undefined;
 
   constructor(database: DatabaseOnDisk, settings: AccountIndexSettings, parts: AccountIndexParts) {
     this.database = database;
@@ -133,12 +150,18 @@ class ThreadedAccountIndex implements AccountIndex {
   }
 
   private receive(progress: IndexProgress): void {
-    const { clock, logger } = this.parts;
+    // A thread that always ends at the same block has heard of the blocks before it, too.
+    if (progress.next !== this.progress?.next) {
+      this.retryMs = FIRST_RETRY_MS;
+      this.toldFailure = undefined;
+    }
     this.progress = progress;
-    this.retryMs = FIRST_RETRY_MS;
-    const nowMs = clock.nowMs();
-    const block = progress.next - 1;
-    const { head, bytes, cutBlock } = progress;
+    this.tellOnce(progress);
+    this.tellDistance(progress);
+  }
+
+  private tellOnce({ cutBlock, damage }: IndexProgress): void {
+    const { logger } = this.parts;
     if (cutBlock !== undefined && !this.hasToldCut) {
       this.hasToldCut = true;
       logger.warn(
@@ -146,6 +169,17 @@ class ThreadedAccountIndex implements AccountIndex {
         "a block is too heavy for the explorer's index, which leaves out a part of its calls or transfers; not told again",
       );
     }
+    if (damage !== undefined && !this.hasToldDamage) {
+      this.hasToldDamage = true;
+      const { indexPath: path } = this.settings;
+      logger.warn({ path, message: damage }, "the explorer's index is damaged and is built again");
+    }
+  }
+
+  private tellDistance({ next, head, bytes }: IndexProgress): void {
+    const { clock, logger } = this.parts;
+    const nowMs = clock.nowMs();
+    const block = next - 1;
     const behind = head - block;
     if (behind > MANY_BLOCKS) {
       this.catchingUpSinceMs ??= nowMs;
@@ -165,15 +199,23 @@ class ThreadedAccountIndex implements AccountIndex {
     if (this.isClosed) return;
     const { clock, logger } = this.parts;
     const { indexPath: path } = this.settings;
-    logger.warn(
-      { error, path, retryMs: this.retryMs },
-      "the explorer's index cannot be built and is tried again later; its folder may be deleted while the node is stopped",
-    );
+    if (DAMAGE.includes(error.name)) {
+      logger.error({ error, path }, "the explorer's index is not continued, because data is damaged");
+      return;
+    }
+    const facts = { error, path, retryMs: this.retryMs };
+    if (error.message !== this.toldFailure) logger.warn(facts, CANNOT_BE_BUILT);
+    else logger.debug(facts, CANNOT_BE_BUILT);
+    this.toldFailure = error.message;
     this.retry = clock.at(clock.nowMs() + this.retryMs, () => this.startThread());
     this.retryMs = Math.min(2 * this.retryMs, LONGEST_RETRY_MS);
   }
 }
 
+const CANNOT_BE_BUILT =
+  "the explorer's index cannot be built and is tried again later; its folder may be deleted while the node is stopped";
+/** Names of errors after which a thread would find the same again; a thread's end carries no more of the class. */
+const DAMAGE = ["DamagedData", "UnusableIndex"];
 const CACHE_BYTES = 8 * 1024 * 1024;
 /** A block of some thousand calls that is executed again, and the entries of a step. */
 const THREAD_MEMORY_MB = 512;

@@ -9,6 +9,7 @@ import { bytesInFolder } from "../storage/folderBytes.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { takeLowestThreadPriority } from "../workers/threadPriority.ts";
 import { openWorkerPort } from "../workers/workerPort.ts";
+import { openIndexDatabase } from "./indexDatabase.ts";
 import { Indexer, type IndexProgress } from "./indexer.ts";
 
 /** What the worker is started with. */
@@ -43,7 +44,7 @@ port.on("message", (command: AccountIndexCommand) => {
 
 async function work(): Promise<void> {
   const chain = await openLevelDatabase({ path: chainPath, readOnlyThread: true });
-  const database = await openLevelDatabase({ path: indexPath, isWritingThread: true });
+  const database = await openIndexDatabase({ path: indexPath, isWritingThread: true });
   const view = openChainView({
     database: chain,
     spec,

@@ -52,14 +52,19 @@ async function removeSome(
   let last: Uint8Array | undefined;
   let count = 0;
   for await (const [key, sealed] of database.range({ ...BLOCK_ENTRIES, from, limit: SWEEP_ENTRIES })) {
-    const block = isPair(key) ? decodeIndexValue(valueIn(key, sealed)) : placeInKey(key).block;
-    if (isPair(key) && block >= next && next > first) putPair(batch, key, next - 1);
-    else if (block < first || block >= next) batch.delete(key);
     last = key;
     count++;
+    // An index that begins anew may do so because an entry is damaged.
+    const block = first === next ? next : blockOf(key, sealed);
+    if (isPair(key) && block >= next && next > first) putPair(batch, key, next - 1);
+    else if (block < first || block >= next) batch.delete(key);
   }
   if (count === SWEEP_ENTRIES && last !== undefined) return { kind: "remove", after: last };
   return compacts ? { kind: "compact", part: 0 } : undefined;
+}
+
+function blockOf(key: Uint8Array, sealed: Uint8Array): number {
+  return isPair(key) ? decodeIndexValue(valueIn(key, sealed)) : placeInKey(key).block;
 }
 
 function keyAfter(key: Uint8Array): Uint8Array {

@@ -7,7 +7,8 @@ import type { ReplaySource } from "../tracers/replay.ts";
 import { BLOCK_LIMITS, BlockEntries, type BlockLimits } from "./blockEntries.ts";
 import { commonBlock } from "./commonBlock.ts";
 import { type Sweep, sweepStep } from "./indexSweep.ts";
-import { type IndexStatus, putMark, putRecentMark, putStatus, readStatus } from "./layout.ts";
+import { type IndexStatus, MARKS, putMark, putRecentMark, putStatus, readStatus } from "./layout.ts";
+import { UnusableIndex } from "./unusableIndex.ts";
 
 export interface IndexerParts {
   /** The index, which nobody else writes. */
@@ -30,6 +31,8 @@ export interface IndexProgress extends IndexStatus {
   readonly bytes: number;
   /** The newest block that was too heavy to be indexed whole (BlockLimits), since the start of this thread. */
   readonly cutBlock: number | undefined;
+  /** Why the index began anew since the start of this thread; undefined if it did not. */
+  readonly damage: string | undefined;
 }
 
 /**
@@ -48,6 +51,7 @@ export class Indexer {
   private sweep: Sweep | undefined;
   private bytes = 0;
   private cutBlock: number | undefined;
+  private damage: string | undefined;
   private measuredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: IndexerParts) {
@@ -60,8 +64,22 @@ export class Indexer {
     };
   }
 
-  /** Performs one step. False when there is nothing to do before the head moves. */
+  /**
+   * Performs one step. False when there is nothing to do before the head moves. An index that cannot be read begins anew, and
+   * UnusableIndex is thrown when it cannot be read once more after that.
+   */
   async step(): Promise<boolean> {
+    try {
+      return await this.nextStep();
+    } catch (error) {
+      if (!(error instanceof UnusableIndex) || this.damage !== undefined) throw error;
+      this.damage = error.message;
+      await this.forgetAll();
+      return true;
+    }
+  }
+
+  private async nextStep(): Promise<boolean> {
     const { view, database } = this.parts;
     // The database is written and not shown yet: a message about the head follows.
     if (!view.refresh()) return false;
@@ -80,6 +98,7 @@ export class Indexer {
       head: this.head,
       bytes: this.bytes,
       cutBlock: this.cutBlock,
+      damage: this.damage,
     };
   }
 
@@ -91,6 +110,16 @@ export class Indexer {
   private beginning(): IndexStatus {
     const first = Number(this.parts.view.historyStart.blocks) + 1;
     return { first, next: first, isStale: false, isPruning: false };
+  }
+
+  /** Forgets all blocks, whose entries are removed unread in the steps that follow. */
+  private async forgetAll(): Promise<void> {
+    const { database } = this.parts;
+    const batch = createBatch();
+    for await (const [key] of database.range(MARKS)) batch.delete(key);
+    putStatus(batch, { ...this.beginning(), isStale: true });
+    await database.write(batch);
+    this.sweep = undefined;
   }
 
   /** Forgets the blocks that are no longer on the chain. */

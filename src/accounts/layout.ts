@@ -1,9 +1,10 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
-import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
 import { RecordReader, RecordWriter } from "../storage/blocks/byteRecord.ts";
-import { openEntry, sealEntry, writeUint32 } from "../storage/checksum.ts";
+import { sealEntry, valueOfEntry, writeUint32 } from "../storage/checksum.ts";
 import type { Batch, DatabaseReads, KeyRange } from "../storage/database.ts";
+import { UnusableIndex } from "./unusableIndex.ts";
 
 /**
  * Every key of the index by address: its first byte, what follows it, and the value. Numbers are big-endian, so that the
@@ -65,17 +66,21 @@ export interface IndexStatus {
   readonly isPruning: boolean;
 }
 
+/** To be raised whenever what is written, or what is found in blocks, changes: an index of another version is built again. */
 const VERSION = 1;
 const STATUS_KEY = Uint8Array.of(PREFIXES.status);
 const STANDARDS: readonly Standard[] = ["ERC-20", "ERC-721", "ERC-1155"];
 export const PLACE_BYTES = 10;
 const ID_BYTES = 32;
 
+/** What the index covers; undefined when it is new. Throws UnusableIndex, also when it is of another version. */
 export function readStatus(database: Pick<DatabaseReads, "get">): IndexStatus | undefined {
   const sealed = database.get(STATUS_KEY);
   if (sealed === undefined) return undefined;
-  const reader = new RecordReader(openEntry(STATUS_KEY, sealed, WHAT));
-  if (reader.number() !== VERSION) return undefined;
+  const reader = new RecordReader(valueIn(STATUS_KEY, sealed));
+  const version = reader.number();
+  if (version !== VERSION)
+    throw new UnusableIndex(`The index by address is of version ${version}, which is not ${VERSION}`);
   const [first, next, flags] = [reader.number(), reader.number(), reader.number()];
   return { first, next, isStale: (flags & 1) !== 0, isPruning: (flags & 2) !== 0 };
 }
@@ -111,7 +116,7 @@ export function readRecentMark(database: Pick<DatabaseReads, "get">, number: num
 }
 
 function recentMarkOf(key: Uint8Array, sealed: Uint8Array): Mark {
-  const reader = new RecordReader(openEntry(key, sealed, WHAT));
+  const reader = new RecordReader(valueIn(key, sealed));
   return { number: reader.number(), hash: asHash(reader.fixed(32)) };
 }
 
@@ -122,13 +127,19 @@ export function putMark(batch: Batch, { number, hash }: Mark): void {
   put(batch, key, hash);
 }
 
+/** All marks of both kinds. */
+export const MARKS: Pick<KeyRange, "from" | "until"> = {
+  from: Uint8Array.of(PREFIXES.recentMark),
+  until: Uint8Array.of(PREFIXES.mark + 1),
+};
+
 /** All marks, the newest first. */
 export async function marksOf(database: Pick<DatabaseReads, "range">): Promise<readonly Mark[]> {
   const marks: Mark[] = [];
   for await (const [key, sealed] of database.range(prefixRange(PREFIXES.recentMark)))
     marks.push(recentMarkOf(key, sealed));
   for await (const [key, sealed] of database.range(prefixRange(PREFIXES.mark)))
-    marks.push({ number: readNumber(key, 1), hash: asHash(openEntry(key, sealed, WHAT)) });
+    marks.push({ number: readNumber(key, 1), hash: asHash(valueIn(key, sealed)) });
   return marks.sort((one, other) => other.number - one.number);
 }
 
@@ -175,9 +186,12 @@ export function readPlace(bytes: Uint8Array, at: number): Place {
   return { block: readNumber(bytes, at), position: viewOf(bytes).getUint32(at + 6) };
 }
 
-/** The value of an entry, verified. */
+/** The value of an entry, verified. Throws UnusableIndex. */
 export function valueIn(key: Uint8Array, sealed: Uint8Array): Uint8Array {
-  return openEntry(key, sealed, WHAT);
+  const value = valueOfEntry(key, sealed);
+  if (value === undefined)
+    throw new UnusableIndex(`The entry ${toHex(key)} of the index by address does not match its checksum`);
+  return value;
 }
 
 export function encodeIndex(index: number): Uint8Array {
@@ -268,5 +282,3 @@ function readNumber(bytes: Uint8Array, at: number): number {
 function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
 }
-
-const WHAT = "an entry of the index by address";

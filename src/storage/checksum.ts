@@ -22,12 +22,17 @@ export function sealEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
  * and value. `what` begins the message: "the header of block 7".
  */
 export function openEntry(key: Uint8Array, sealed: Uint8Array, what: string | (() => string)): Uint8Array {
+  const value = valueOfEntry(key, sealed);
+  if (value === undefined) throw damaged(what, "its checksum does not match");
+  return value;
+}
+
+/** As openEntry, but undefined when the checksum does not match. */
+export function valueOfEntry(key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
   const length = sealed.length - SEAL_BYTES;
-  if (length >= 0) {
-    const value = sealed.subarray(0, length);
-    if (sealOf(sealed) === checksumOf(key, value)) return value;
-  }
-  throw damaged(what, "its checksum does not match");
+  if (length < 0) return undefined;
+  const value = sealed.subarray(0, length);
+  return sealOf(sealed) === checksumOf(key, value) ? value : undefined;
 }
 
 /** As sealEntry, for a value without a key, such as the contents of a file. */

@@ -3,15 +3,15 @@ import { DamagedData, DiskError, FolderInUse } from "./database.ts";
 
 /**
  * Translates an error of LevelDB or Node into one that says `what` went wrong, the system's reason, and what an
- * operator can do. Returns errors that do not come from the disk unchanged.
+ * operator can do: `remedy` where data is damaged. Returns errors that do not come from the disk unchanged.
  */
-export function translateDiskError(error: unknown, what: string): Error {
+export function translateDiskError(error: unknown, what: string, remedy = REMEDY): Error {
   if (error instanceof DamagedData || error instanceof DiskError) return error;
   const causes = causesOf(error);
   const codes = causes.map(codeOf);
   const reason = causes.at(-1)?.message ?? String(error);
   if (codes.includes("LEVEL_CORRUPTION") || /^Corruption:/.test(reason))
-    return new DamagedData(`${what}: ${reason}. ${REMEDY}`, { cause: error });
+    return new DamagedData(`${what}: ${reason}. ${remedy}`, { cause: error });
   if (codes.includes("LEVEL_LOCKED") || /^IO error: lock /i.test(reason))
     return new FolderInUse(`${what}: ${reason}. ${STOP_THE_OTHER}`, { cause: error });
   const advice = ADVICE.find(([pattern, code]) => codes.includes(code) || pattern.test(reason))?.[2];

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import { openIndexDatabase } from "../../accounts/indexDatabase.ts";
 import { type AccountIndexReader, createIndexReader } from "../../accounts/indexReader.ts";
 import { createInlineCalls } from "../../calls/inline/inlineCalls.ts";
 import { createSliceCosts } from "../../calls/inline/sliceCosts.ts";
@@ -177,7 +178,7 @@ function openEvents(
 function accountsOf({ accountIndex }: RpcThreadData): AccountIndexReader | undefined {
   if (accountIndex === undefined) return undefined;
   const { path } = accountIndex;
-  return createIndexReader(() => openLevelDatabase({ path, readOnlyThread: true }), accountIndex);
+  return createIndexReader(() => openIndexDatabase({ path, readOnlyThread: true }), accountIndex);
 }
 
 /** Calls have a slice here, and then a thread that can be terminated. */

@@ -27,6 +27,8 @@ export interface LevelSettings {
   readonly isWritingThread?: boolean;
   /** Bytes of the database to keep in memory; 32 MB unless given. */
   readonly cacheBytes?: number;
+  /** What an operator does about damage, which ends the message of DamagedData; REMEDY, for the chain's, unless given. */
+  readonly remedy?: string;
 }
 
 /**
@@ -40,7 +42,7 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
   const isMain = !isReader && settings.isWritingThread !== true;
   if (isMain) {
     await refuseLockedFolder(path);
-    refuseDamagedLevelFiles(path);
+    refuseDamagedLevelFiles(path, settings.remedy);
   }
   const level: Level = new ClassicLevel(path, {
     ...OPTIONS,
@@ -52,9 +54,9 @@ export async function openLevelDatabase(settings: LevelSettings): Promise<Databa
   try {
     await level.open();
   } catch (error) {
-    throw translateDiskError(error, `The database in ${path} cannot be opened`);
+    throw translateDiskError(error, `The database in ${path} cannot be opened`, settings.remedy);
   }
-  return new LevelDatabase(level, path, isReader);
+  return new LevelDatabase(level, { path, isReader, remedy: settings.remedy });
 }
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>;
@@ -91,20 +93,24 @@ interface View {
 
 const NEWEST: View = {};
 
+interface OpenedAs {
+  readonly path: string;
+  readonly isReader: boolean;
+  readonly remedy: string | undefined;
+}
+
 class LevelDatabase implements DatabaseOnDisk {
   private readonly level: Level;
-  private readonly path: string;
-  private readonly isReader: boolean;
+  private readonly openedAs: OpenedAs;
   /** Why a write failed. Later writes are refused: LevelDB would append them after a torn record. */
   private failure: Error | undefined;
   private readonly writing = new Set<Promise<void>>();
   /** What reads without a snapshot of their own see. */
   private frozen: View = NEWEST;
 
-  constructor(level: Level, path: string, isReader: boolean) {
+  constructor(level: Level, openedAs: OpenedAs) {
     this.level = level;
-    this.path = path;
-    this.isReader = isReader;
+    this.openedAs = openedAs;
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
@@ -135,7 +141,7 @@ class LevelDatabase implements DatabaseOnDisk {
     try {
       return await this.level.approximateSize(from, until);
     } catch (error) {
-      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
+      throw this.translated(error, "cannot be read");
     }
   }
 
@@ -143,19 +149,19 @@ class LevelDatabase implements DatabaseOnDisk {
     try {
       await this.level.compactRange(from, until);
     } catch (error) {
-      throw translateDiskError(error, `The database in ${this.path} cannot be written`);
+      throw this.translated(error, "cannot be written");
     }
   }
 
   async write(batch: Batch): Promise<void> {
-    assert(!this.isReader, "a read-only thread does not write");
+    assert(!this.openedAs.isReader, "a read-only thread does not write");
     if (this.failure !== undefined) throw this.failure;
     const writing = this.writeSynced(batch);
     this.writing.add(writing);
     try {
       await writing;
     } catch (error) {
-      this.failure ??= translateDiskError(error, `The database in ${this.path} cannot be written`);
+      this.failure ??= this.translated(error, "cannot be written");
       throw this.failure;
     } finally {
       this.writing.delete(writing);
@@ -179,7 +185,7 @@ class LevelDatabase implements DatabaseOnDisk {
     try {
       return plainBytes(view === NEWEST ? this.level.getSync(key) : this.level.getSync(key, view));
     } catch (error) {
-      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
+      throw this.translated(error, "cannot be read");
     }
   }
 
@@ -187,7 +193,7 @@ class LevelDatabase implements DatabaseOnDisk {
     try {
       return (await this.level.getMany(keys as Uint8Array[], view)).map(plainBytes);
     } catch (error) {
-      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
+      throw this.translated(error, "cannot be read");
     }
   }
 
@@ -210,10 +216,15 @@ class LevelDatabase implements DatabaseOnDisk {
         for (const [key, value] of entries) yield [bytesOf(key), bytesOf(value)];
       }
     } catch (error) {
-      throw translateDiskError(error, `The database in ${this.path} cannot be read`);
+      throw this.translated(error, "cannot be read");
     } finally {
       await iterator.close();
     }
+  }
+
+  private translated(error: unknown, what: string): Error {
+    const { path, remedy } = this.openedAs;
+    return translateDiskError(error, `The database in ${path} ${what}`, remedy);
   }
 
   /** Waits for writes in progress: LevelDB would drop the operations gathered for them. */

@@ -45,10 +45,10 @@ export function* findLevelDamage(
   yield* findTablesDamage(path, tables, tableBytes, onRead);
 }
 
-/** Throws DamagedData with the first damage, at a start. */
-export function refuseDamagedLevelFiles(path: string): void {
+/** Throws DamagedData with the first damage, at a start. The message ends with the remedy. */
+export function refuseDamagedLevelFiles(path: string, remedy = REMEDY): void {
   for (const damage of findLevelDamage(path, TABLE_BYTES_AT_START))
-    throw new DamagedData(`The database is damaged: ${damage}. ${REMEDY}`);
+    throw new DamagedData(`The database is damaged: ${damage}. ${remedy}`);
 }
 
 export interface TableFile {
