@@ -52,11 +52,18 @@ export async function startExplorerNode(
   return { ...node, explorerUrl: `http://127.0.0.1:${port}` };
 }
 
-/** What axe-core finds critical or serious on the page as it is. */
+/** What axe-core finds critical or serious on the page, whose colours have no contrast halfway between two looks. */
 export async function seriousBarriers(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
+  await page.evaluate(NOTHING_MOVES);
   const results = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
   return results.violations
     .filter(({ impact }) => impact === "critical" || impact === "serious")
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
+
+/** Waits for the end of what moves on a page. What has ended may still be in effect. */
+const NOTHING_MOVES = `(async () => {
+  const moving = () => document.getAnimations().filter(({ playState }) => playState === "running");
+  while (moving().length > 0) await Promise.allSettled(moving().map(({ finished }) => finished));
+})()`;

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, describe, expect, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
@@ -6,6 +5,7 @@ import { freePort, killRunning } from "../cluster/nodeProcess.ts";
 import { prepareNetwork } from "../cluster/validatorNetwork.ts";
 import { itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
+import { expectForEverybodyInEachLook } from "./looks.ts";
 
 describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
   let browser: Browser | undefined;
@@ -63,27 +63,10 @@ describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
     expect(await turns.getAttribute("aria-label")).toMatch(/lost [1-9]\d* turns/);
     expect(await turns.locator(".lost-all").count()).toBeGreaterThan(0);
 
-    for (const [look, colorScheme, width] of LOOKS) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
-      expect(await seriousBarriers(page), look).toEqual([]);
-      const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-      expect(overflow, `${look} scrolls sideways`).toBeLessThanOrEqual(0);
-      if (SCREENSHOTS !== undefined)
-        await page.screenshot({ path: join(SCREENSHOTS, `network-${look}.png`), fullPage: true });
-    }
+    await expectForEverybodyInEachLook(page, "network-of-four");
     expect(complaints).toEqual([]);
   });
 });
-
-const LOOKS = [
-  ["light", "light", 1280],
-  ["dark", "dark", 1280],
-  ["phone", "light", 390],
-] as const;
-
-/** Keeps a picture of each look in this folder, for who changes the design. */
-const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
 
 function figure(page: Page, name: string): Promise<string | null> {
   return page

@@ -1,26 +1,10 @@
-import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { killRunning, until } from "../cluster/nodeProcess.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import {
-  CAN_BROWSE,
-  type ExplorerNode,
-  openBrowser,
-  openPage,
-  seriousBarriers,
-  startExplorerNode,
-} from "./browser.ts";
+import { CAN_BROWSE, type ExplorerNode, openBrowser, openPage, startExplorerNode } from "./browser.ts";
+import { ALL_LOOKS, expectForEverybody, LOOKS, type Look } from "./looks.ts";
 import { HOSTILE_NAME, HOSTILE_REASON, makeTraffic, type Traffic } from "./traffic.ts";
-
-/** Keeps a picture of each page in this folder, for who changes the design. */
-const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
-
-const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
-  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
-  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
-  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
-};
 
 describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
   let browser: Browser;
@@ -40,7 +24,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
   });
 
   /** Opens a page in one look and waits until it has all that it asks for. */
-  async function visit(path: string, look = "light"): Promise<{ page: Page; complaints: string[] }> {
+  async function visit(path: string, look: Look = "light"): Promise<{ page: Page; complaints: string[] }> {
     const watched = await openPage(browser, LOOKS[look]);
     onTestFinished(() => watched.page.close());
     await watched.page.goto(`${node.explorerUrl}${path}`);
@@ -69,16 +53,12 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
     };
   }
 
-  for (const look of Object.keys(LOOKS))
+  for (const look of ALL_LOOKS)
     it(`open without an error or a barrier, ${look}`, async () => {
       for (const [name, path] of Object.entries(paths())) {
         const { page, complaints } = await visit(path, look);
         expect(complaints, name).toEqual([]);
-        expect(await seriousBarriers(page), name).toEqual([]);
-        const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-        expect(overflow, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
-        if (SCREENSHOTS !== undefined)
-          await page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage: true });
+        await expectForEverybody(page, `${name}-${look}`);
         await page.close();
       }
     }, 150_000);

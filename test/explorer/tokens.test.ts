@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { createPublicClient, createWalletClient, defineChain, type Hex, http } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
@@ -7,24 +6,9 @@ import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
 import { killRunning } from "../cluster/nodeProcess.ts";
 import { compileTokenContracts } from "../contracts/tokenContracts.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import {
-  CAN_BROWSE,
-  type ExplorerNode,
-  openBrowser,
-  openPage,
-  seriousBarriers,
-  startExplorerNode,
-} from "./browser.ts";
+import { CAN_BROWSE, type ExplorerNode, openBrowser, openPage, startExplorerNode } from "./browser.ts";
+import { expectForEverybodyInEachLook } from "./looks.ts";
 import { HOSTILE_NAME, makeTraffic, type Traffic } from "./traffic.ts";
-
-/** Keeps a picture of each page in this folder, for who changes the design. */
-const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
-
-const LOOKS = [
-  ["light", "light", 1280],
-  ["dark", "dark", 1280],
-  ["phone", "light", 390],
-] as const;
 
 /** Owners of a deed each: more than a page has. */
 const OWNERS = Array.from(
@@ -130,15 +114,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
     };
     for (const [name, path] of Object.entries(paths)) {
       const { page, complaints } = await visit(path);
-      for (const [look, colorScheme, width] of LOOKS) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 800 });
-        expect(await seriousBarriers(page), `${name}, ${look}`).toEqual([]);
-        const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-        expect(overflow, `${name} scrolls sideways, ${look}`).toBeLessThanOrEqual(0);
-        if (SCREENSHOTS !== undefined)
-          await page.screenshot({ path: join(SCREENSHOTS, `${name}-${look}.png`), fullPage: true });
-      }
+      await expectForEverybodyInEachLook(page, name);
       expect(complaints, name).toEqual([]);
       await page.close();
     }

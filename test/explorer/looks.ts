@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { seriousBarriers } from "./browser.ts";
+
+/** Keeps a picture of each page in this folder, for who changes the design. */
+const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
+
+/** How pages are looked at, as options of a browser's context. */
+export const LOOKS = {
+  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
+  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
+} as const;
+
+export type Look = keyof typeof LOOKS;
+
+export const ALL_LOOKS = Object.keys(LOOKS) as readonly Look[];
+
+/** Fails where the page as it is has a barrier, or scrolls sideways. `name` is that of its picture as well. */
+export async function expectForEverybody(page: Page, name: string): Promise<void> {
+  expect(await seriousBarriers(page), name).toEqual([]);
+  const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+  expect(overflow, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+  if (SCREENSHOTS !== undefined)
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+/** The same of an open page in one look after the other. */
+export async function expectForEverybodyInEachLook(page: Page, name: string): Promise<void> {
+  for (const look of ALL_LOOKS) {
+    const { colorScheme, viewport } = LOOKS[look];
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await expectForEverybody(page, `${name}-${look}`);
+  }
+}
