@@ -7,7 +7,7 @@ export interface Budget {
 }
 
 export interface BudgetSettings {
-  /** Hosts that many visitors share, such as a proxy: only what all have together bounds them. */
+  /** Hosts that many visitors share, such as a proxy that names none of them: only what all have together bounds them. */
   readonly isShared: (remoteHost: string) => boolean;
   /** Monotonic, milliseconds. */
   readonly nowMs: () => number;

@@ -3,6 +3,7 @@ import type { FaucetTerms, GiftAnswer, GiftRequest, Refusal } from "../faucet/gi
 import { toQuantity } from "../primitives/quantity.ts";
 import { readBody } from "../rpc/server/httpBody.ts";
 import { respondJson } from "../rpc/server/httpResponse.ts";
+import type { HostRule } from "../rpc/server/remoteHost.ts";
 
 /** The one path of the faucet: GET tells its terms, POST of `{"address":"0x…"}` asks for a gift. */
 export const FAUCET_PATH = "/api/faucet";
@@ -11,7 +12,7 @@ export interface FaucetServer {
   readonly terms: FaucetTerms;
   /** "busy" when too many requests wait for the main thread. */
   give(request: GiftRequest): Promise<GiftAnswer | "busy">;
-  hostOf(request: IncomingMessage): string;
+  readonly hostOf: HostRule;
 }
 
 /** An address in JSON has 60. */

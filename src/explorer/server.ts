@@ -23,7 +23,7 @@ import {
 } from "../rpc/server/limits.ts";
 import type { MessageReader } from "../rpc/server/messageReader.ts";
 import { logRefusal } from "../rpc/server/refusalLog.ts";
-import { createProxyRule, remoteHostOf } from "../rpc/server/remoteHost.ts";
+import { createProxyRule, type HostRule, remoteHostOf } from "../rpc/server/remoteHost.ts";
 import {
   listen,
   listening,
@@ -34,7 +34,7 @@ import {
 } from "../rpc/server/server.ts";
 import { type SharedTotals, shareTotals } from "../rpc/server/sharedTotals.ts";
 import { serveUpgrades } from "../rpc/server/upgrades.ts";
-import { createBudget } from "./budget.ts";
+import { type Budget, createBudget } from "./budget.ts";
 import { answerFaucet, FAUCET_PATH, type FaucetServer } from "./faucetRoute.ts";
 import { ANSWER_MS, BATCH_SIZE, BODY_BYTES, GIFT_COST, UNREAD_BYTES } from "./limits.ts";
 import { offeredMethods } from "./offer.ts";
@@ -100,15 +100,18 @@ export async function openExplorerServer(
   const budget = createBudget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
   const offer = { methods: offeredMethods(parts.methods, budget), modules: new Set(NAMESPACES) };
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
-  const answering = { dispatcher, reader, logger, metrics, totals, clock };
+  const isProxy = createProxyRule(settings.proxyAddresses);
+  const hostOf: HostRule = (request) => visitorHost(request, isProxy);
+  const answering = { dispatcher, reader, logger, metrics, totals, clock, hostOf };
   const rpc = createHttpRequestHandler(HTTP_SETTINGS, answering);
-  const faucet = openFaucet(settings, parts, (remoteHost) => budget.spend(remoteHost, GIFT_COST));
+  const faucet = openFaucet(parts, hostOf, budget);
   const answers = { pages: await openPages(), rpc, faucet, logger, metrics };
   server.on("request", createRequestHandler(checkHost, answers));
   const upgraded = serveUpgrades(server, WEB_SOCKET_SETTINGS, answering, {
     checkHost,
     judgePage: ({ headers }) => (isOwnPage(headers) ? "own" : "refused"),
     connections,
+    hostOf,
   });
   const begin = (): Promise<void> =>
     descriptor === undefined ? listen(server, host, port) : listenOn(server, descriptor);
@@ -148,7 +151,7 @@ const WEB_SOCKET_SETTINGS = {
   unreadLimitBytes: UNREAD_BYTES,
 };
 
-/** Remote hosts behind which many visitors may be, as the budget names them. */
+/** Remote hosts of visitors whom their proxy does not name, as the budget names them. */
 function sharedHosts(proxyAddresses: readonly string[]): ReadonlySet<string> {
   const addresses = proxyAddresses.flatMap((address) => (address === "localhost" ? LOOPBACK : [address]));
   return new Set(addresses.map(remoteHostOf));
@@ -158,15 +161,14 @@ const LOOPBACK = ["127.0.0.1", "::1"];
 
 /** Answers for the faucet, within the budget of its visitors; undefined where it is off. */
 function openFaucet(
-  { proxyAddresses }: Pick<ExplorerServerSettings, "proxyAddresses">,
   { faucet }: Pick<ExplorerServerParts, "faucet">,
-  spend: (remoteHost: string) => boolean,
+  hostOf: HostRule,
+  budget: Budget,
 ): RequestHandler | undefined {
   if (faucet === undefined) return undefined;
-  const isProxy = createProxyRule(proxyAddresses);
-  const answering = { ...faucet, hostOf: (request: IncomingMessage) => visitorHost(request, isProxy) };
+  const answering = { ...faucet, hostOf };
   return (request, response) => {
-    if (spend(answering.hostOf(request))) answerFaucet(answering, request, response);
+    if (budget.spend(hostOf(request), GIFT_COST)) answerFaucet(answering, request, response);
     else respondRefusal(response, 429, "Too many requests.");
   };
 }

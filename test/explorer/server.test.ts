@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Simulator } from "../../src/execution/simulation/callRequest.ts";
-import { TRACE_BYTES, UNREAD_BYTES } from "../../src/explorer/limits.ts";
+import { ALL_BURST, HOST_BURST, TRACE_BYTES, UNREAD_BYTES } from "../../src/explorer/limits.ts";
 import { PAGE_FILES } from "../../src/explorer/pageFiles.ts";
 import { type ExplorerServerSettings, openExplorerServer } from "../../src/explorer/server.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
-import { systemClock } from "../../src/primitives/clock.ts";
+import { type Clock, durationClock, systemClock } from "../../src/primitives/clock.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { METHODS } from "../../src/rpc/methods/registry.ts";
 import { createMessageReader } from "../../src/rpc/server/messageReader.ts";
@@ -31,10 +31,17 @@ const TRACED = aTransaction();
 /** Gas of the calls that were simulated. */
 const simulated: (bigint | undefined)[] = [];
 
-async function anExplorer(
-  settings: Partial<ExplorerServerSettings> = {},
-  tracer?: Tracer,
-): Promise<RpcServer> {
+/** Fills no budget again. */
+const STOPPED: Clock = { ...durationClock, nowMs: () => 0 };
+
+async function anExplorer({
+  tracer,
+  clock,
+  ...settings
+}: Partial<ExplorerServerSettings> & {
+  readonly tracer?: Tracer;
+  readonly clock?: Clock;
+} = {}): Promise<RpcServer> {
   const chain = chainOf([aStoredBlock({ number: 0 }), aStoredBlock({ number: 1, transactions: [TRACED] })]);
   const simulator: Simulator = {
     run(job) {
@@ -58,6 +65,7 @@ async function anExplorer(
       backend,
       reader: createMessageReader(systemClock),
       logger: silentLogger,
+      ...(clock && { clock }),
     },
   );
   if (!opened.ok) throw new Error(opened.error.message);
@@ -72,6 +80,20 @@ function get(server: RpcServer, path: string, headers: HttpRequest["headers"] = 
 function post(server: RpcServer, method: string, params: readonly unknown[] = [], headers = {}) {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   return ask(server, { headers: { host: "localhost", ...headers }, body });
+}
+
+/** Units of what it answers until it refuses. */
+async function costOfFlood(server: RpcServer, headers = {}): Promise<number> {
+  const calls = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: "2.0", id, method: "eth_blockNumber" }));
+  for (let cost = 0; ; ) {
+    const { body } = await ask(server, {
+      headers: { host: "localhost", ...headers },
+      body: JSON.stringify(calls),
+    });
+    const answered = body.split('"result"').length - 1;
+    cost += answered;
+    if (answered < calls.length) return cost;
+  }
 }
 
 describe("the explorer's port", () => {
@@ -177,7 +199,7 @@ describe("the explorer's port", () => {
     json.set([0x22, 0x22]);
     const traceOf = async (length: number): Promise<string> => {
       const run = () => Promise.resolve({ kind: "traced", json: json.subarray(0, length) } as const);
-      const server = await anExplorer({}, { run });
+      const server = await anExplorer({ tracer: { run } });
       const params = [toHex(TRACED.hash), { tracer: "callTracer" }];
       return (await post(server, "debug_traceTransaction", params)).body;
     };
@@ -187,25 +209,35 @@ describe("the explorer's port", () => {
   });
 
   it("has a budget for each remote host, and one for all", async () => {
-    const server = await anExplorer({ maxActiveConnections: 20 });
-    const calls = Array.from({ length: 100 }, (_, id) => ({
-      jsonrpc: "2.0",
-      id,
-      method: "ibft_getRounds",
-      params: ["latest", 1],
-    }));
-    const flood = () => ask(server, { headers: { host: "localhost" }, body: JSON.stringify(calls) });
-    for (let batch = 0; batch < 3; batch++) expect((await flood()).body).not.toContain("Too many requests");
-    let answer = "";
-    for (let batch = 0; batch < 5 && !answer.includes("Too many requests"); batch++)
-      answer = (await flood()).body;
-    expect(answer).toContain('"code":-32005,"message":"Too many requests to the explorer. Try again later."');
+    const server = await anExplorer({ clock: STOPPED });
+    expect(await costOfFlood(server)).toBe(HOST_BURST);
+    expect((await post(server, "eth_blockNumber")).body).toContain(
+      '"code":-32005,"message":"Too many requests to the explorer. Try again later."',
+    );
     const other = await ask(server, {
       headers: { host: "localhost" },
       body: '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}',
       localAddress: "127.0.0.2",
     });
     expect(other.body).toContain('"result":"0x1"');
+  });
+
+  it("has one for each visitor of a proxy that names them, over HTTP and WebSocket", async () => {
+    const server = await anExplorer({ clock: STOPPED, proxyAddresses: ["localhost"] });
+    const greedy = { "x-forwarded-for": "203.0.113.5, 198.51.100.1" };
+    const modest = { "x-forwarded-for": "198.51.100.1, 203.0.113.5" };
+    expect(await costOfFlood(server, greedy)).toBe(HOST_BURST);
+    expect((await post(server, "eth_blockNumber", [], modest)).body).toContain('"result":"0x1"');
+    for (const [headers, answer] of [
+      [greedy, { error: { code: -32005 } }],
+      [modest, { result: "0x1" }],
+    ] as const) {
+      const client = await aWebSocketClient(server, { headers });
+      client.send({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] });
+      expect(await client.nextJson()).toMatchObject(answer);
+    }
+    // Those whom it does not name have what all have together, of which two reads are spent.
+    expect(await costOfFlood(server)).toBe(ALL_BURST - HOST_BURST - 2);
   });
 
   it("refuses large requests, large batches and other methods of HTTP", async () => {

@@ -16,7 +16,7 @@ import { respondJson, respondUntyped } from "./httpResponse.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { TOO_MANY_PARTS } from "./parseMessage.ts";
 import { logRefusal } from "./refusalLog.ts";
-import { remoteHostOf } from "./remoteHost.ts";
+import { connectionHost, type HostRule } from "./remoteHost.ts";
 
 export interface HttpRequestSettings extends HttpAnswerSettings {
   readonly maxBodyBytes: number;
@@ -34,6 +34,8 @@ export interface HttpRequestParts extends HttpAnswerParts {
   /** Absent where everybody may call. */
   readonly gate?: Gate | undefined;
   readonly metrics?: RpcMetrics | undefined;
+  /** That of the connection, if not given. */
+  readonly hostOf?: HostRule;
 }
 
 /**
@@ -105,7 +107,7 @@ class HttpRequestHandler {
       return;
     }
     const isForeignPage = this.settings.isForeign(request.headers);
-    const caller = new HttpCaller(request, response, { isForeignPage, grant });
+    const caller = new HttpCaller(request, response, { isForeignPage, grant }, this.parts.hostOf);
     const reading = this.parts.reader.read(body, caller, (value) =>
       this.onValue(value, body, caller, response),
     );
@@ -193,22 +195,25 @@ class HttpCaller implements Caller {
   readonly grant: Grant | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #hostOf: HostRule;
   #remoteHost: string | undefined;
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     { isForeignPage, grant }: Pick<Caller, "isForeignPage" | "grant">,
+    hostOf: HostRule = connectionHost,
   ) {
     this.isForeignPage = isForeignPage;
     this.grant = grant;
     this.#request = request;
     this.#response = response;
+    this.#hostOf = hostOf;
   }
 
   /** Computed on first use, because few requests need it; kept after the connection has closed. */
   get remoteHost(): string {
-    this.#remoteHost ??= remoteHostOf(this.#request.socket.remoteAddress);
+    this.#remoteHost ??= this.#hostOf(this.#request);
     return this.#remoteHost;
   }
 

@@ -1,4 +1,11 @@
+import type { IncomingMessage } from "node:http";
 import { isIPv6, SocketAddress } from "node:net";
+
+/** Names the remote host of a request. */
+export type HostRule = (request: IncomingMessage) => string;
+
+/** That of the connection. */
+export const connectionHost: HostRule = ({ socket }) => remoteHostOf(socket.remoteAddress);
 
 /**
  * The remote host of a connection: its IPv4 address, or the upper 64 bits of its IPv6 address, which name a network,

@@ -9,7 +9,7 @@ import type { LimitedConnections } from "./connectionLimits.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
 import { ALL_ANSWERS_BYTES, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
-import { remoteHostOf } from "./remoteHost.ts";
+import { connectionHost, type HostRule } from "./remoteHost.ts";
 import { type SharedTotals, shareTotals } from "./sharedTotals.ts";
 import { limitUnread, type UnreadLimits } from "./unreadLimits.ts";
 import { type ConnectionParts, type ServedConnection, serveConnection } from "./websocketConnection.ts";
@@ -49,6 +49,8 @@ export interface UpgradeGuard {
   /** What becomes of a page of a foreign origin: it is refused, or has fewer methods and connections. */
   readonly judgePage: (request: IncomingMessage) => "own" | "foreign" | "refused";
   readonly connections: LimitedConnections;
+  /** That of the connection, if not given. */
+  readonly hostOf?: HostRule;
 }
 
 /** Serves JSON-RPC on the connections of `server` that are upgraded to WebSockets. */
@@ -100,7 +102,7 @@ type ServeConnection = (
 function createUpgradeHandler(
   upgrader: WebSocketServer,
   serve: ServeConnection,
-  { checkHost, judgePage, connections }: UpgradeGuard,
+  { checkHost, judgePage, connections, hostOf = connectionHost }: UpgradeGuard,
 ): (request: IncomingMessage, stream: Duplex, head: Buffer) => void {
   return (request, stream, head) => {
     const hostCheck = checkHost(request);
@@ -119,7 +121,7 @@ function createUpgradeHandler(
       return;
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
-      const remoteHost = remoteHostOf(request.socket.remoteAddress);
+      const remoteHost = hostOf(request);
       connections.keep(request.socket);
       serve(socket, stream, { remoteHost, isForeignPage, token: tokenOf(request) });
     });
