@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CAN_BROWSE, openBrowser } from "./browser.ts";
-import { BREAK, openScriptedNode } from "./scriptedNode.ts";
+import { BREAK, openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
 describe.runIf(CAN_BROWSE)("the connection of the explorer's page", () => {
@@ -25,4 +25,39 @@ describe.runIf(CAN_BROWSE)("the connection of the explorer's page", () => {
     await expect.poll(() => node.countOf("ibft_getRounds 0x3")).toBe(1);
     expect(node.countOf("debug_traceTransaction")).toBe(2);
   });
+
+  it("subscribes once on each connection, also where one broke before the answer", async () => {
+    let broken = 0;
+    const node = await openScriptedNode(browser, { eth_subscribe: () => (broken++ === 0 ? BREAK : "0x1") });
+    await node.page.goto(node.url);
+    await expect.poll(() => node.countOf("eth_subscribe")).toBeGreaterThan(1);
+    await heightIs(node, 2);
+    node.addBlock();
+    await heightIs(node, 3);
+    expect(node.countOf("eth_subscribe")).toBe(2);
+  });
+
+  it("follows the chain also while it is refused a subscription, and asks for it again", async () => {
+    const node = await openScriptedNode(browser, { eth_subscribe: refuse });
+    await node.page.goto(node.url);
+    await heightIs(node, 2);
+    node.addBlock();
+    await heightIs(node, 3);
+    expect(node.countOf("eth_subscribe")).toBeGreaterThan(1);
+    const refused = node.countOf("eth_subscribe");
+    node.answer("eth_subscribe", () => "0x1");
+    await expect.poll(() => node.countOf("eth_subscribe"), PATIENT).toBeGreaterThan(refused);
+    node.addBlock();
+    await heightIs(node, 4);
+  });
 });
+
+const PATIENT = { timeout: 10_000 };
+
+function heightIs(node: ScriptedNode, height: number): Promise<void> {
+  return expect.poll(() => node.page.locator("h1").textContent(), PATIENT).toBe(`${height}`);
+}
+
+function refuse(): never {
+  throw new Error("Too many requests");
+}

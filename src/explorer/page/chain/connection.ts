@@ -11,8 +11,8 @@ export type ConnectionState = "connecting" | "open" | "lost";
 
 interface WaitingCall {
   readonly text: string;
-  /** Connections on which it was sent. */
-  sends: number;
+  /** Connections on which it may be sent yet. */
+  sendsLeft: number;
   resolve(result: unknown): void;
   reject(error: Error): void;
 }
@@ -43,10 +43,14 @@ class Connection {
   }
 
   call<T>(method: string, params: readonly unknown[] = []): Promise<T> {
+    return this.ask(method, params, MOST_SENDS);
+  }
+
+  private ask<T>(method: string, params: readonly unknown[], sendsLeft: number): Promise<T> {
     const id = this.nextId++;
     const text = JSON.stringify({ jsonrpc: "2.0", id, method, params });
     return new Promise<unknown>((resolve, reject) => {
-      const waiting = { text, sends: 0, resolve, reject };
+      const waiting = { text, sendsLeft, resolve, reject };
       this.waiting.set(id, waiting);
       if (this.state === "open" && this.socket !== undefined) send(waiting, this.socket);
     }) as Promise<T>;
@@ -74,14 +78,27 @@ class Connection {
   private opened(socket: WebSocket): void {
     this.change("open");
     for (const waiting of this.waiting.values()) send(waiting, socket);
-    void this.call("eth_subscribe", ["newHeads"]).catch(() => undefined);
+    void this.subscribe(socket);
     this.tellHead();
+  }
+
+  /** For this connection alone. While it is refused, as one who asks too much is, the head is looked at from time to time. */
+  private async subscribe(socket: WebSocket): Promise<void> {
+    while (socket.readyState === WebSocket.OPEN) {
+      try {
+        await this.ask("eth_subscribe", ["newHeads"], 1);
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, LONGEST_PAUSE_MS));
+        this.tellHead();
+      }
+    }
   }
 
   private closed(): void {
     this.change("lost");
-    for (const [id, { sends, reject }] of this.waiting) {
-      if (sends < MOST_SENDS) continue;
+    for (const [id, { sendsLeft, reject }] of this.waiting) {
+      if (sendsLeft > 0) continue;
       this.waiting.delete(id);
       reject(new Error("The connection to the node broke twice before it had answered."));
     }
@@ -116,7 +133,7 @@ class Connection {
 }
 
 function send(waiting: WaitingCall, socket: WebSocket): void {
-  waiting.sends++;
+  waiting.sendsLeft--;
   socket.send(waiting.text);
 }
 
