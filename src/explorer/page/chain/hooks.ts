@@ -36,16 +36,6 @@ export function useLoadedAtHead<T>(load: () => Promise<T>, keys: readonly unknow
   return useLoaded(load, [...keys, height], height !== undefined);
 }
 
-/** The time in milliseconds, anew each second. */
-export function useNow(): number {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
-}
-
 /** Whether a media query holds, anew when that changes. */
 export function useMedia(query: string): boolean {
   const [holds, setHolds] = useState(() => matchMedia(query).matches);

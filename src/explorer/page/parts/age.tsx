@@ -1,12 +1,12 @@
-import { useNow } from "../chain/hooks.ts";
+import { useClock } from "../chain/clock.ts";
 import { showDuration, showTime } from "../format.ts";
 
 /** How long ago, counting on. */
 export function Age({ timestamp }: { readonly timestamp: number }) {
-  const seconds = useNow() / 1_000 - timestamp;
+  const age = useClock((nowMs) => showDuration(nowMs / 1_000 - timestamp));
   return (
     <time dateTime={new Date(timestamp * 1_000).toISOString()} title={showTime(timestamp)}>
-      {showDuration(seconds)} ago
+      {age} ago
     </time>
   );
 }

@@ -1,5 +1,6 @@
+import { useClock } from "../chain/clock.ts";
 import { call } from "../chain/connection.ts";
-import { useLoaded, useLoadedAtHead, useNow } from "../chain/hooks.ts";
+import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import { type RecentBlock, useRecentBlocks } from "../chain/recentBlocks.ts";
 import { loadNewest } from "../chain/transactions.ts";
 import { showDuration, showNumber, showPercent, showShort } from "../format.ts";
@@ -40,13 +41,13 @@ export function Home() {
 }
 
 function Headline({ newest }: { readonly newest: RecentBlock | undefined }) {
-  const seconds = useNow() / 1_000 - (newest?.timestamp ?? 0);
+  const age = useClock((nowMs) => showDuration(nowMs / 1_000 - (newest?.timestamp ?? 0)));
   return (
     <header class="headline">
       <p class="kicker">Height</p>
       <h1 class="height">{newest === undefined ? "…" : showNumber(newest.number)}</h1>
       <p class="since">
-        {newest === undefined ? "Asking the node" : `Last block ${showDuration(seconds)} ago`}
+        {newest === undefined ? "Asking the node" : `Last block ${age} ago`}
         {newest !== undefined && newest.number > 0 && (
           <>
             {" by "}

@@ -1,6 +1,8 @@
+import { useMemo } from "preact/hooks";
+import { useClock } from "../chain/clock.ts";
 import { call } from "../chain/connection.ts";
 import { type DecidedBlock, useDecidedBlocks } from "../chain/decidedBlocks.ts";
-import { type Loaded, useLoaded, useNow } from "../chain/hooks.ts";
+import { type Loaded, useLoaded } from "../chain/hooks.ts";
 import type { NodeStatus } from "../chain/nodeStatus.ts";
 import { useRecentBlocks } from "../chain/recentBlocks.ts";
 import type { ConsensusStatus } from "../chain/validators.ts";
@@ -20,7 +22,12 @@ export function NetworkView() {
   const decided = useDecidedBlocks();
   const status = useStatus<ConsensusStatus>("ibft_status");
   const node = useStatus<NodeStatus>("explorer_getNodeStatus");
-  const blocks = decided.value ?? [];
+  const blocks = decided.value ?? NO_BLOCKS;
+  const period = node.value?.blockPeriodSeconds;
+  // The node is asked more often than a thousand blocks are worth drawing.
+  const rounds = useMemo(() => <Rounds blocks={blocks} />, [blocks]);
+  const lateBlocks = useMemo(() => <LateBlocks blocks={blocks} />, [blocks]);
+  const spacing = useMemo(() => <Spacing blocks={blocks} period={period} />, [blocks, period]);
   return (
     <article class="page">
       <header>
@@ -33,10 +40,10 @@ export function NetworkView() {
       )}
       {blocks.length > 0 && (
         <>
-          <Rounds blocks={blocks} />
+          {rounds}
           <ValidatorTable blocks={blocks} status={status.value} />
-          <LateBlocks blocks={blocks} />
-          <Spacing blocks={blocks} node={node.value} />
+          {lateBlocks}
+          {spacing}
         </>
       )}
       <div class="columns">
@@ -54,12 +61,14 @@ export function NetworkView() {
   );
 }
 
+const NO_BLOCKS: readonly DecidedBlock[] = [];
+
 /** How often the node is asked when no block comes: that is when operators look. */
 const REFRESH_MS = 2_000;
 
 function useStatus<T>(method: string): Loaded<T> {
   const [newest] = useRecentBlocks();
-  const turn = Math.floor(useNow() / REFRESH_MS);
+  const turn = useClock((nowMs) => Math.floor(nowMs / REFRESH_MS));
   return useLoaded(() => call<T>(method), [newest?.number, turn]);
 }
 

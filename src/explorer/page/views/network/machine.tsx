@@ -1,5 +1,6 @@
+import { useClock } from "../../chain/clock.ts";
 import { call } from "../../chain/connection.ts";
-import { useLoaded, useNow } from "../../chain/hooks.ts";
+import { useLoaded } from "../../chain/hooks.ts";
 import type { IndexStatus, NodeStatus } from "../../chain/nodeStatus.ts";
 import { showBytes, showDuration, showNumber, showPercent, showShortHex, showTime } from "../../format.ts";
 import { Field, Fields } from "../../parts/fields.tsx";
@@ -7,13 +8,13 @@ import { Panel } from "../../parts/panel.tsx";
 
 /** What runs here, and since when. */
 export function ThisNode({ node }: { readonly node: NodeStatus }) {
-  const seconds = useNow() / 1_000 - Number(node.startedAt);
+  const running = useClock((nowMs) => showDuration(nowMs / 1_000 - Number(node.startedAt)));
   return (
     <Panel title="Versions">
       <Fields>
         <Field name="Program">{node.version}</Field>
         <Field name="Running for">
-          <span title={showTime(Number(node.startedAt))}>{showDuration(seconds)}</span>
+          <span title={showTime(Number(node.startedAt))}>{running}</span>
         </Field>
         <Field name="Fork">{node.fork}</Field>
         <Field name="Chain, network">

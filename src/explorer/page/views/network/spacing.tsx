@@ -1,5 +1,4 @@
 import type { DecidedBlock } from "../../chain/decidedBlocks.ts";
-import type { NodeStatus } from "../../chain/nodeStatus.ts";
 import { showDuration, showNumber, showPercent } from "../../format.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Plot } from "../../parts/plot.tsx";
@@ -10,10 +9,11 @@ const MOST_ROWS = 8;
 /** The time between blocks: how it is distributed, and when it was long. */
 export function Spacing({
   blocks,
-  node,
+  period,
 }: {
   readonly blocks: readonly DecidedBlock[];
-  readonly node: NodeStatus | undefined;
+  /** Seconds, as a quantity. */
+  readonly period: string | undefined;
 }) {
   const timed = blocks.flatMap(({ number, spacing }) => (spacing === undefined ? [] : [{ number, spacing }]));
   if (timed.length === 0) return null;
@@ -23,7 +23,7 @@ export function Spacing({
   const longest = spacings.at(-1) ?? 0;
   return (
     <div class="columns">
-      <Panel title="Block spacing" aside={node && `configured: ${Number(node.blockPeriodSeconds)} s`}>
+      <Panel title="Block spacing" aside={period && `configured: ${Number(period)} s`}>
         <Distribution spacings={spacings} />
         <p class="note after">
           Median {at(0.5)} s, 95 of 100 within {at(0.95)} s, longest {showDuration(longest)}.

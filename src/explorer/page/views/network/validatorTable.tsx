@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import type { DecidedBlock } from "../../chain/decidedBlocks.ts";
 import type { ConsensusStatus } from "../../chain/validators.ts";
 import { showDuration, showNumber, showPercent } from "../../format.ts";
@@ -15,8 +16,7 @@ type Member = ConsensusStatus["validators"][number];
 
 /** The validators, with their last blocks and their silence. */
 export function ValidatorTable({ blocks, status }: ValidatorTableProps) {
-  const proposed = countOf(blocks.map(({ proposer }) => proposer));
-  const lost = countOf(blocks.flatMap(({ lostTurns }) => lostTurns));
+  const records = useMemo(() => recordsOf(blocks), [blocks]);
   const now = blocks[0]?.validators ?? [];
   return (
     <Panel title="Validators" aside={`${showNumber(now.length)} now`}>
@@ -43,15 +43,13 @@ export function ValidatorTable({ blocks, status }: ValidatorTableProps) {
             </tr>
           </thead>
           <tbody>
-            {validatorsOf(blocks).map((address) => (
+            {records.map((record) => (
               <Row
-                key={address}
-                address={address}
-                proposed={proposed.get(address) ?? 0}
-                lost={lost.get(address) ?? 0}
-                blocks={blocks}
-                isFormer={!now.includes(address)}
-                member={status?.validators.find((one) => one.address === address)}
+                key={record.address}
+                record={record}
+                among={blocks.length}
+                isFormer={!now.includes(record.address)}
+                member={status?.validators.find(({ address }) => address === record.address)}
               />
             ))}
           </tbody>
@@ -61,22 +59,36 @@ export function ValidatorTable({ blocks, status }: ValidatorTableProps) {
   );
 }
 
-function Row({
-  address,
-  proposed,
-  lost,
-  blocks,
-  isFormer,
-  member,
-}: {
+/** What the blocks tell about a validator. */
+interface TurnRecord {
   readonly address: string;
   readonly proposed: number;
   readonly lost: number;
-  readonly blocks: readonly DecidedBlock[];
+  readonly last: DecidedBlock | undefined;
+}
+
+function recordsOf(blocks: readonly DecidedBlock[]): readonly TurnRecord[] {
+  const proposed = countOf(blocks.map(({ proposer }) => proposer));
+  const lost = countOf(blocks.flatMap(({ lostTurns }) => lostTurns));
+  return validatorsOf(blocks).map((address) => ({
+    address,
+    proposed: proposed.get(address) ?? 0,
+    lost: lost.get(address) ?? 0,
+    last: blocks.find(({ proposer }) => proposer === address),
+  }));
+}
+
+function Row({
+  record: { address, proposed, lost, last },
+  among,
+  isFormer,
+  member,
+}: {
+  readonly record: TurnRecord;
+  readonly among: number;
   readonly isFormer: boolean;
   readonly member: Member | undefined;
 }) {
-  const last = blocks.find(({ proposer }) => proposer === address);
   return (
     <tr>
       <td>
@@ -87,7 +99,7 @@ function Row({
         {member?.isHeard === false && <span class="badge bad">silent</span>}
       </td>
       <td class="number">
-        {showNumber(proposed)} <span class="note">{showPercent(proposed, blocks.length)}</span>
+        {showNumber(proposed)} <span class="note">{showPercent(proposed, among)}</span>
       </td>
       <td class="number">{lost === 0 ? "0" : <span class="badge warn">{showNumber(lost)}</span>}</td>
       <td>

@@ -1,0 +1,36 @@
+import { useEffect, useReducer, useRef } from "preact/hooks";
+
+const TICK_MS = 1_000;
+
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One timer runs for all who listen, as long as anybody does. */
+function onTick(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const tick of listeners) tick();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** What is read from the time in milliseconds, each second; rendered anew when it is something else than before. */
+export function useClock<T extends string | number>(read: (nowMs: number) => T): T {
+  const value = read(Date.now());
+  const shown = useRef({ read, value });
+  shown.current = { read, value };
+  const [, renderAgain] = useReducer<number, void>((count) => count + 1, 0);
+  useEffect(
+    () =>
+      onTick(() => {
+        if (shown.current.read(Date.now()) !== shown.current.value) renderAgain();
+      }),
+    [],
+  );
+  return value;
+}

@@ -1,0 +1,58 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { aNetworkAnswer, VALIDATORS } from "./networkAnswers.ts";
+import { openScriptedNode, rendered, type ScriptedNode } from "./scriptedNode.ts";
+
+/** Counts what a page starts and draws. */
+const COUNTING = `
+globalThis.intervals = 0;
+globalThis.drawn = 0;
+const start = setInterval;
+globalThis.setInterval = (...args) => { intervals++; return start(...args); };
+const clear = CanvasRenderingContext2D.prototype.clearRect;
+CanvasRenderingContext2D.prototype.clearRect = function (...args) { drawn++; clear.apply(this, args); };
+`;
+
+describe.runIf(CAN_BROWSE)("the explorer's pages draw what has changed", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  async function openCounting(path: string): Promise<ScriptedNode> {
+    const node = await openScriptedNode(browser, aNetworkAnswer());
+    for (let index = 0; index < 20; index++)
+      node.addBlock({ proposer: VALIDATORS[index % VALIDATORS.length], validatorCount: "0x4" });
+    await node.page.addInitScript(COUNTING);
+    await node.page.goto(`${node.url}${path}`);
+    return node;
+  }
+
+  it("with one clock for the ages of all blocks", async () => {
+    const node = await openCounting("/blocks");
+    node.addBlock({ timestamp: `0x${Math.floor(Date.now() / 1_000).toString(16)}` });
+    await node.page.reload();
+    const age = () => node.page.locator("tbody time").first().textContent();
+    await expect.poll(age).toMatch(/^\d+ s ago$/);
+    const first = await age();
+    await expect.poll(age, { timeout: 5_000 }).not.toBe(first);
+    expect(await node.page.locator("tbody time").count()).toBeGreaterThan(20);
+    expect(await node.page.evaluate("intervals")).toBe(1);
+  });
+
+  it("and draw the network's blocks anew with a block, not with each answer about the node", async () => {
+    const node = await openCounting("/network");
+    const drawn = () => node.page.evaluate<number>("drawn");
+    const answers = () => node.countOf("explorer_getNodeStatus");
+    await expect.poll(answers, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(drawn).toBeGreaterThan(0);
+    await rendered(node.page);
+    const before = { drawn: await drawn(), answers: answers() };
+    await expect.poll(answers, { timeout: 15_000 }).toBeGreaterThan(before.answers + 1);
+    expect(await drawn()).toBe(before.drawn);
+    node.addBlock({ validatorCount: "0x4" });
+    await expect.poll(drawn, { timeout: 5_000 }).toBeGreaterThan(before.drawn);
+  });
+});
