@@ -36,8 +36,8 @@ export interface IndexProgress extends IndexStatus {
 }
 
 /**
- * Builds the index by address step by step, each of some milliseconds and one atomic, synced write, so that a kill repeats at
- * most one step:
+ * Builds the index by address step by step, each of some milliseconds and at most one atomic, synced write, so that a kill
+ * repeats at most one step, or looks for entries to remove from the first one again:
  *
  *     refresh the view ─> a block of the index is no longer on the chain? forget all after the last common one
  *        ─> entries of such blocks, or of pruned ones, are left? remove some ─> add the next blocks
@@ -142,8 +142,9 @@ export class Indexer {
     const goal = { ...status, compacts: status.isPruning };
     this.sweep = await sweepStep({ database, batch }, goal, this.sweep);
     if (this.sweep === undefined) putStatus(batch, { ...status, isStale: false, isPruning: false });
-    await database.write(batch);
-    this.measuredAtMs = Number.NEGATIVE_INFINITY;
+    // After a rewind most steps find nothing.
+    if (batch.operations.length > 0) await database.write(batch);
+    if (this.sweep === undefined) this.measuredAtMs = Number.NEGATIVE_INFINITY;
     return true;
   }
 

@@ -13,6 +13,7 @@ import {
   pairKey,
   placeInKey,
   putPair,
+  putPlaced,
   putStatus,
   readStatus,
 } from "../../src/accounts/layout.ts";
@@ -27,7 +28,7 @@ import { type Address, asAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { concatBytes, hexToBytes, toDigits } from "../../src/primitives/hex.ts";
 import { createBatch } from "../../src/storage/batch.ts";
-import type { DatabaseOnDisk } from "../../src/storage/database.ts";
+import type { Batch, DatabaseOnDisk } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { createdAddress } from "../../src/types/createdAddress.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
@@ -157,6 +158,11 @@ async function blocksOf(address: Address, kind: Placed = "participation"): Promi
   });
 }
 
+/** One of many addresses, spread as addresses are. */
+function addressAt(at: number): Address {
+  return asAddress(keccak256(encodeIndex(at)).subarray(0, 20));
+}
+
 const [ONE, OTHER] = [account(4).address, account(5).address];
 
 describe("the index by address", () => {
@@ -190,6 +196,28 @@ describe("the index by address", () => {
     expect(await blocksOf(ONE)).toEqual([2, 3, 4]);
     expect(await blocksOf(OTHER)).toEqual([5, 6, 7, 8, 9]);
     expect(await contents()).toEqual(await fresh());
+  });
+
+  it("writes only steps that find something to remove", async () => {
+    await make(3, ONE);
+    await build();
+    const many = createBatch();
+    for (let at = 0; at < 10_000; at++)
+      putPlaced(many, "participation", addressAt(at), { block: 1, position: 0 });
+    await index.write(many);
+    await chain.rewind(2n);
+    const written: number[] = [];
+    const database: DatabaseOnDisk = Object.create(index, {
+      write: {
+        value: (batch: Batch) => {
+          written.push(batch.operations.length);
+          return index.write(batch);
+        },
+      },
+    });
+    expect(await build({ database })).toBeGreaterThan(2);
+    expect(await blocksOf(ONE)).toEqual([2]);
+    expect(written).not.toContain(0);
   });
 
   it("notices at a start that the chain is another one from some block on", async () => {
@@ -234,11 +262,10 @@ describe("the index by address", () => {
   it("looks at a bounded number of holders that are over in one call, and says where to go on", async () => {
     await make(3, ONE);
     await build();
-    const holder = (at: number): Address => asAddress(keccak256(encodeIndex(at)).subarray(0, 20));
     const asset = { token: OTHER, standard: "ERC-20", tokenId: undefined } as const;
     const batch = createBatch();
     // All but the last in the order of keys are of a block that was dropped.
-    const keys = Array.from({ length: 2_500 }, (_, at) => pairKey("holder", holder(at), asset)).sort(
+    const keys = Array.from({ length: 2_500 }, (_, at) => pairKey("holder", addressAt(at), asset)).sort(
       Buffer.compare,
     );
     for (const [at, key] of keys.entries()) putPair(batch, key, at === 2_499 ? 3 : 1);
