@@ -20,11 +20,20 @@ export function blockJson(block: StoredBlock, detail: BlockDetail): string {
   return text;
 }
 
-/** The block object without transactions: `otherMembers` are JSON if there are any, without a comma around them. */
-export function blockWithoutTransactionsJson(block: StoredBlock, otherMembers = ""): string {
+/**
+ * The block object without transactions, and with null for its bloom if that is hidden. `otherMembers` are JSON if there are
+ * any, without a comma around them.
+ */
+export function blockWithoutTransactionsJson(
+  block: StoredBlock,
+  {
+    otherMembers = "",
+    hidesBloom = false,
+  }: { readonly otherMembers?: string; readonly hidesBloom?: boolean } = {},
+): string {
   return jsonText((writer) => {
     writer.beginObject();
-    writeHeader(writer, block);
+    writeHeader(writer, block, hidesBloom);
     writer.beginList("uncles");
     writer.endList();
     writeLaterMembers(writer, block.header, block.withdrawals);
@@ -48,14 +57,19 @@ function writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail)
   writer.endObject();
 }
 
-function writeHeader(writer: JsonWriter, { header, hash, totalDifficulty, size }: StoredBlock): void {
+function writeHeader(
+  writer: JsonWriter,
+  { header, hash, totalDifficulty, size }: StoredBlock,
+  hidesBloom = false,
+): void {
   writer.quantity("number", header.number);
   writer.data("hash", hash);
   writer.data("mixHash", header.mixHash);
   writer.data("parentHash", header.parentHash);
   writer.data("nonce", header.nonce);
   writer.data("sha3Uncles", header.ommersHash);
-  writer.data("logsBloom", header.logsBloom);
+  if (hidesBloom) writer.null("logsBloom");
+  else writer.data("logsBloom", header.logsBloom);
   writer.data("transactionsRoot", header.transactionsRoot);
   writer.data("stateRoot", header.stateRoot);
   writer.data("receiptsRoot", header.receiptsRoot);

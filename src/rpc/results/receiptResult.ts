@@ -29,16 +29,28 @@ export function receiptAnswer(
   );
 }
 
-/** As receiptAnswer, at once; without logs, `logs` and `logsBloom` are null. */
+/** What receiptJson shows. */
+export interface ShownReceipt {
+  readonly blobGasPriceWei: bigint;
+  /** Whether logs and bloom are shown; null otherwise. */
+  readonly hasLogs: boolean;
+  /** Whether the data of a revert is shown; yes unless given. */
+  readonly hasRevertReason?: boolean;
+  /** JSON of more members, without a comma around them. */
+  readonly otherMembers?: string;
+}
+
+/** As receiptAnswer, at once. */
 export function receiptJson(
   block: StoredBlock,
   index: number,
-  { blobGasPriceWei, hasLogs }: { readonly blobGasPriceWei: bigint; readonly hasLogs: boolean },
+  { blobGasPriceWei, hasLogs, hasRevertReason = true, otherMembers }: ShownReceipt,
 ): string {
   const transaction = expectDefined(block.transactions[index], "a transaction of the block");
   const receipt = expectDefined(block.receipts[index], "its receipt");
   const logsBefore = hasLogs ? logsBeforeReceipt(block, index) : 0;
-  const located = { transaction, receipt, index, logsBefore, hidesLogs: !hasLogs };
+  const hidden = { hidesLogs: !hasLogs, hidesRevertReason: !hasRevertReason };
+  const located = { transaction, receipt, index, logsBefore, otherMembers, ...hidden };
   const context = blockContext(block, blobGasPriceWei);
   return jsonText((writer) => writeAtOnce(writeReceipt(writer, located, context)));
 }
@@ -101,6 +113,8 @@ interface LocatedReceipt {
   /** Number of logs of earlier transactions of the block. */
   readonly logsBefore: number;
   readonly hidesLogs?: boolean;
+  readonly hidesRevertReason?: boolean;
+  readonly otherMembers?: string | undefined;
 }
 
 /** Number of logs of the transactions before the one at `index`. */
@@ -123,7 +137,7 @@ function* writeReceipt(
   located: LocatedReceipt,
   context: BlockContext,
 ): Generator<void, void> {
-  const { transaction, receipt, index, hidesLogs } = located;
+  const { transaction, receipt, index, hidesLogs, hidesRevertReason, otherMembers } = located;
   const { to, sender, nonce } = transaction;
   writer.beginObject();
   writer.members(context.members);
@@ -140,12 +154,14 @@ function* writeReceipt(
   writeOptionalData(writer, "to", to);
   writer.data("transactionHash", transaction.hash);
   writer.quantity("transactionIndex", index);
-  if (receipt.revertReason !== undefined) writer.data("revertReason", receipt.revertReason);
+  if (receipt.revertReason !== undefined && hidesRevertReason !== true)
+    writer.data("revertReason", receipt.revertReason);
   writer.quantity("type", receipt.type);
   if (transaction.type === 3) {
     writer.quantity("blobGasUsed", BLOB_GAS_PER_BLOB * transaction.blobVersionedHashes.length);
     writer.quantity("blobGasPrice", context.blobGasPriceWei);
   }
+  if (otherMembers !== undefined) writer.members(otherMembers);
   writer.endObject();
 }
 

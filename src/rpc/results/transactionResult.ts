@@ -11,13 +11,21 @@ import {
 } from "../../types/transaction.ts";
 import { signatureOf, signingHash } from "../../types/transactionSignature.ts";
 
+/** The first bytes of input, which name the function that is called. */
+export const SELECTOR_BYTES = 4;
+
 /**
- * The mined transaction at `index` of its block (json-rpc.md#mined-transaction) as JSON text; undefined when there is
- * none.
+ * The mined transaction at `index` of its block (json-rpc.md#mined-transaction) as JSON text, with at most `inputBytes` of
+ * its input; undefined when there is none.
  */
-export function minedTransactionJson(block: StoredBlock, index: number): string | undefined {
+export function minedTransactionJson(
+  block: StoredBlock,
+  index: number,
+  inputBytes?: number,
+): string | undefined {
   const transaction = block.transactions[index];
-  return transaction && jsonText((writer) => writeMined(writer, transaction, index, blockContext(block)));
+  const context = { ...blockContext(block), inputBytes };
+  return transaction && jsonText((writer) => writeMined(writer, transaction, index, context));
 }
 
 /** All transactions of a block, in full, as items of a list. */
@@ -73,12 +81,15 @@ interface BlockContext {
   /** The first members, encoded once. */
   readonly members: string;
   readonly baseFeePerGas: bigint | undefined;
+  /** How much is shown of each input; all of it when undefined. */
+  readonly inputBytes: number | undefined;
 }
 
 function blockContext({ hash, header }: StoredBlock): BlockContext {
   return {
     members: `"blockHash":"${toHex(hash)}","blockNumber":"${toQuantity(header.number)}"`,
     baseFeePerGas: header.baseFeePerGas,
+    inputBytes: undefined,
   };
 }
 
@@ -97,7 +108,8 @@ function writeMined(
   writer.quantity("gasPrice", effectiveGasPrice(transaction, context.baseFeePerGas));
   writeFeeCaps(writer, transaction);
   writer.data("hash", transaction.hash);
-  writer.data("input", transaction.data);
+  const { data } = transaction;
+  writer.data("input", context.inputBytes === undefined ? data : data.subarray(0, context.inputBytes));
   writer.quantity("nonce", transaction.nonce);
   writeOptionalData(writer, "to", transaction.to);
   writer.quantity("transactionIndex", index);

@@ -11,14 +11,11 @@ import { decodeOtterscanBlock, decodePageSize } from "../../parameters/explorerP
 import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
 import { blockWithoutTransactionsJson } from "../../results/blockResult.ts";
 import { receiptJson } from "../../results/receiptResult.ts";
-import { minedTransactionJson } from "../../results/transactionResult.ts";
+import { minedTransactionJson, SELECTOR_BYTES } from "../../results/transactionResult.ts";
 import { HASH, INTEGER, OBJECT, OTTERSCAN_BLOCK, orNull } from "../../schemas.ts";
 
 /** Largest page of a block's transactions: the number is one byte in Erigon. */
 const MAX_PAGE_TRANSACTIONS = 255;
-/** Characters of the first four bytes of data in hex, which name the function that is called. */
-const SELECTOR_CHARACTERS = 10;
-
 const BLOCK = required("block", decodeOtterscanBlock, OTTERSCAN_BLOCK);
 const DETAILS = { name: "details", schema: orNull(OBJECT) };
 
@@ -88,18 +85,10 @@ function pageOf(
   const indexes = Array.from({ length: Math.min(end, size) }, (_, at) => Math.max(end - size, 0) + at);
   const { number, timestamp } = block.header;
   const blobGasPriceWei = blobBaseFee(spec, number, timestamp);
-  const transactions = indexes.map((index) => shortened(minedTransactionJson(block, index) ?? "null"));
+  const transactions = indexes.map((index) => minedTransactionJson(block, index, SELECTOR_BYTES) ?? "null");
   const receipts = indexes.map((index) => receiptJson(block, index, { blobGasPriceWei, hasLogs: false }));
   const members = `${countOf(block)},"transactions":[${transactions.join(",")}]`;
   return new RawJson(`{"fullblock":${withoutBloom(block, members)},"receipts":[${receipts.join(",")}]}`);
-}
-
-/** A transaction with the selector of its data alone. */
-function shortened(json: string): string {
-  return json.replace(
-    /"input":"(0x[0-9a-f]*)"/,
-    (_, input: string) => `"input":"${input.slice(0, SELECTOR_CHARACTERS)}"`,
-  );
 }
 
 function countOf({ transactions }: StoredBlock): string {
@@ -107,6 +96,5 @@ function countOf({ transactions }: StoredBlock): string {
 }
 
 function withoutBloom(block: StoredBlock, otherMembers: string): string {
-  const json = blockWithoutTransactionsJson(block, otherMembers);
-  return json.replace(/"logsBloom":"0x[0-9a-f]*"/, '"logsBloom":null');
+  return blockWithoutTransactionsJson(block, { otherMembers, hidesBloom: true });
 }

@@ -115,12 +115,13 @@ class Page {
     if (transaction === undefined) return;
     const { number, timestamp } = block.header;
     this.logs += block.receipts[index]?.logs.length ?? 0;
-    const json = receiptJson(block, index, {
+    const receipt = receiptJson(block, index, {
       blobGasPriceWei: this.blobGasPrice(number, timestamp),
       hasLogs: this.logs <= MAX_LOGS,
+      otherMembers: `"timestamp":${timestamp}`,
     });
     this.transactions.push(transaction);
-    this.receipts.push(`${json.slice(0, -1)},"timestamp":${timestamp}}`);
+    this.receipts.push(receipt);
   }
 
   members(): string {
