@@ -101,4 +101,24 @@ describe("a page of what the index tells", () => {
       expect(page.txs.map(({ blockNumber }) => blockNumber)).toEqual(["0x3", "0x2", "0x1"]);
     }
   });
+
+  it("of Otterscan has all its transactions, but only some megabytes of their inputs and logs", async () => {
+    interface SearchPage {
+      readonly txs: readonly { readonly input: string }[];
+      readonly receipts: readonly { readonly logs: readonly object[] | null; readonly timestamp: number }[];
+    }
+    const log = { ...TRANSFERRED, data: new Uint8Array(500_000) };
+    const ask = methodsOn(chainOf(blocks(25, log, new Uint8Array(100_000))));
+    const page = (await ask("ots_searchTransactionsBefore", SENDER, 0, 25)) as SearchPage;
+    expect(page.txs.map(({ input }) => input.length)).toEqual([
+      ...Array(6).fill(200_002),
+      ...Array(19).fill("0x00000000".length),
+    ]);
+    expect(page.receipts.map(({ logs }) => logs?.length)).toEqual([
+      ...Array(6).fill(1),
+      ...Array(19).fill(undefined),
+    ]);
+    expect(page.receipts.every(({ timestamp }) => typeof timestamp === "number")).toBe(true);
+    expect(JSON.stringify(page).length).toBeLessThan(9_000_000);
+  });
 });

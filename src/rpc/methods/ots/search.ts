@@ -2,21 +2,24 @@ import type { FoundPlace, IndexView, PlacedQuery } from "../../../accounts/index
 import { blobBaseFee } from "../../../execution/blockRules.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { StoredBlock } from "../../../types/block.ts";
+import type { Receipt } from "../../../types/receipt.ts";
+import type { SentTransaction } from "../../../types/transaction.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, RawJson, required } from "../../method.ts";
 import { decodeOtterscanNumber } from "../../parameters/explorerParameters.ts";
 import { decodeAddress, decodeIndex } from "../../parameters/parameters.ts";
 import { indexedBlocks } from "../../results/indexedBlocks.ts";
 import { receiptJson } from "../../results/receiptResult.ts";
-import { minedTransactionJson } from "../../results/transactionResult.ts";
+import { minedTransactionJson, SELECTOR_BYTES } from "../../results/transactionResult.ts";
 import { ADDRESS, INTEGER, OBJECT, OTTERSCAN_NUMBER } from "../../schemas.ts";
 
 /** As in Erigon, and as the error for larger ones says. */
 const MAX_PAGE_SIZE = 25;
 /** Transactions of one answer: a page is larger than asked for where its last block has more, since blocks are not divided. */
 const MAX_TRANSACTIONS = 1_000;
-/** Logs of one answer; receipts of further ones have none. */
+/** Logs and bytes of input, logs and reverts in one answer, which has twice as many characters; what goes beyond is shortened. */
 const MAX_LOGS = 10_000;
+const MAX_DATA_BYTES = 4 * 1024 * 1024;
 
 const PARAMETERS = [
   required("address", decodeAddress, ADDRESS),
@@ -98,35 +101,48 @@ async function placesOf(
   return { places, hasMore: false };
 }
 
-/** The JSON of a page, transaction by transaction. */
+/**
+ * The JSON of a page, transaction by transaction. Once it has many logs or bytes, transactions have the selectors of their
+ * inputs alone, and receipts neither logs nor the data of reverts: it cannot end earlier, because Otterscan needs full pages.
+ */
 class Page {
   private readonly blobGasPrice: (number: bigint, timestamp: bigint) => bigint;
   private readonly transactions: string[] = [];
   private readonly receipts: string[] = [];
   private logs = 0;
+  private dataBytes = 0;
 
   constructor(blobGasPrice: (number: bigint, timestamp: bigint) => bigint) {
     this.blobGasPrice = blobGasPrice;
   }
 
   add(block: StoredBlock, index: number): void {
-    const transaction = minedTransactionJson(block, index);
+    const { transactions, receipts, header } = block;
+    const [transaction, receipt] = [transactions[index], receipts[index]];
     // A rewind has put another block there.
-    if (transaction === undefined) return;
-    const { number, timestamp } = block.header;
-    this.logs += block.receipts[index]?.logs.length ?? 0;
-    const receipt = receiptJson(block, index, {
-      blobGasPriceWei: this.blobGasPrice(number, timestamp),
-      hasLogs: this.logs <= MAX_LOGS,
-      otherMembers: `"timestamp":${timestamp}`,
-    });
-    this.transactions.push(transaction);
-    this.receipts.push(receipt);
+    if (transaction === undefined || receipt === undefined) return;
+    this.logs += receipt.logs.length;
+    this.dataBytes += dataBytesOf(transaction, receipt);
+    const isWhole = this.logs <= MAX_LOGS && this.dataBytes <= MAX_DATA_BYTES;
+    this.transactions.push(
+      minedTransactionJson(block, index, isWhole ? undefined : SELECTOR_BYTES) ?? "null",
+    );
+    const shown = {
+      blobGasPriceWei: this.blobGasPrice(header.number, header.timestamp),
+      hasLogs: isWhole,
+      hasRevertReason: isWhole,
+      otherMembers: `"timestamp":${header.timestamp}`,
+    };
+    this.receipts.push(receiptJson(block, index, shown));
   }
 
   members(): string {
     return `"txs":[${this.transactions.join(",")}],"receipts":[${this.receipts.join(",")}]`;
   }
+}
+
+function dataBytesOf({ data }: SentTransaction, { logs, revertReason }: Receipt): number {
+  return logs.reduce((sum, log) => sum + log.data.length, data.length + (revertReason?.length ?? 0));
 }
 
 /** Beyond every block. */
