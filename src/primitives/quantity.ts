@@ -58,6 +58,11 @@ export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 
+/** As toQuantity, and null for what is absent. */
+export function quantityOrNull(value: bigint | number | undefined): Hex | null {
+  return value === undefined ? null : toQuantity(value);
+}
+
 export function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

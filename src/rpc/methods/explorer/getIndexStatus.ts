@@ -1,4 +1,4 @@
-import { toQuantity } from "../../../primitives/quantity.ts";
+import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
@@ -16,7 +16,7 @@ export const explorerGetIndexStatus = defineMethod({
     const head = Number(chain.head.header.number);
     return {
       firstBlock: last === undefined ? null : toQuantity(first),
-      lastBlock: last === undefined ? null : toQuantity(last),
+      lastBlock: quantityOrNull(last),
       headBlock: toQuantity(head),
       isCatchingUp: head - (last ?? 0) > FEW_BLOCKS,
       bytes: toQuantity(await accounts.bytes()),

@@ -1,7 +1,7 @@
 import { forkAt } from "../../../chainspec/forks.ts";
 import { parametersAt } from "../../../chainspec/ibftParameters.ts";
 import { toHex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
+import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod, type Json } from "../../method.ts";
 import type { ConnectedPeer, NodeFacts } from "../../nodeFacts.ts";
 import { OBJECT } from "../../schemas.ts";
@@ -67,8 +67,4 @@ function showMachine({ disk, memory, openFiles }: NodeFacts): Readonly<Record<st
     memory: { residentBytes: toQuantity(memory.residentBytes), limitBytes: toQuantity(memory.limitBytes) },
     openFiles: { open: quantityOrNull(openFiles.open), limit: quantityOrNull(openFiles.limit) },
   };
-}
-
-function quantityOrNull(value: number | undefined): string | null {
-  return value === undefined ? null : toQuantity(value);
 }

@@ -1,6 +1,6 @@
 import { newestPlace } from "../../../accounts/indexReader.ts";
 import { hexToBytes } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
+import { quantityOrNull } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
@@ -40,10 +40,6 @@ export const explorerGetToken = defineMethod({
     };
   },
 });
-
-function quantityOrNull(value: bigint | undefined): string | null {
-  return value === undefined ? null : toQuantity(value);
-}
 
 /** name(), symbol(), decimals(), totalSupply(). */
 const QUESTIONS = ["0x06fdde03", "0x95d89b41", "0x313ce567", "0x18160ddd"].map(hexToBytes);

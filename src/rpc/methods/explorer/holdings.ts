@@ -2,7 +2,7 @@ import type { FoundPair } from "../../../accounts/indexReader.ts";
 import type { Pair } from "../../../accounts/layout.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
-import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
+import { bytesToBigint, quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeListPage, FIRST_PAGE, type ListPage } from "../../parameters/explorerParameters.ts";
@@ -72,6 +72,6 @@ function itemOf(kind: Pair, { account, asset }: FoundPair, balance: bigint | und
   return {
     ...(kind === "holding" ? { token: toHex(token), standard } : { holder: toHex(account), standard }),
     tokenId: tokenId === undefined ? null : toQuantity(bytesToBigint(tokenId)),
-    balance: balance === undefined ? null : toQuantity(balance),
+    balance: quantityOrNull(balance),
   };
 }

@@ -2,7 +2,7 @@ import type { FoundPlace, IndexView } from "../../../accounts/indexReader.ts";
 import { PLACE_BYTES, type Place, type Placed, readPlace, writePlace } from "../../../accounts/layout.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
+import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import type { Json } from "../../method.ts";
 import type { ListPage } from "../../parameters/explorerParameters.ts";
 
@@ -40,7 +40,7 @@ export function pageAnswer(
     items,
     next: next === undefined ? null : toHex(next),
     firstBlock: last === undefined ? null : toQuantity(first),
-    lastBlock: last === undefined ? null : toQuantity(last),
+    lastBlock: quantityOrNull(last),
   };
 }
 

@@ -1,6 +1,6 @@
 import { expectDefined } from "../../../primitives/assert.ts";
 import { toHex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
+import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import type { NamedHeader } from "../../../types/block.ts";
 import { decodeExtraData } from "../../../types/extraData.ts";
 import { ERRORS } from "../../errors/errors.ts";
@@ -53,6 +53,6 @@ function rowOf({ header, hash }: NamedHeader): Json {
     vote: vote === undefined ? null : { address: toHex(vote.recipient), kind: vote.kind },
     gasUsed: toQuantity(header.gasUsed),
     gasLimit: toQuantity(header.gasLimit),
-    baseFeePerGas: header.baseFeePerGas === undefined ? null : toQuantity(header.baseFeePerGas),
+    baseFeePerGas: quantityOrNull(header.baseFeePerGas),
   };
 }

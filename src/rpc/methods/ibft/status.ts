@@ -1,6 +1,6 @@
 import type { Address } from "../../../primitives/address.ts";
 import { equalBytes, toHex } from "../../../primitives/hex.ts";
-import { toQuantity } from "../../../primitives/quantity.ts";
+import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import type { RpcConsensusStatus, RpcMemberStatus, RpcRoundStatus } from "../../consensusPort.ts";
 import { defineMethod, type Json } from "../../method.ts";
 import { OBJECT } from "../../schemas.ts";
@@ -111,8 +111,4 @@ function showMember(member: RpcMemberStatus, { self, round }: RpcConsensusStatus
 
 function addressOf({ address }: { readonly address: Address }): string {
   return toHex(address);
-}
-
-function quantityOrNull(value: bigint | number | undefined): string | null {
-  return value === undefined ? null : toQuantity(value);
 }
