@@ -19,7 +19,7 @@ import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { type Ask, requesterFor } from "../requester.ts";
+import { type Ask, requesterFor, requesterOf } from "../requester.ts";
 
 const SENDER = toHex(account(0).address);
 const word = (address: Uint8Array) => concatBytes(new Uint8Array(12), address) as Log["topics"][number];
@@ -120,5 +120,27 @@ describe("a page of what the index tells", () => {
     ]);
     expect(page.receipts.every(({ timestamp }) => typeof timestamp === "number")).toBe(true);
     expect(JSON.stringify(page).length).toBeLessThan(9_000_000);
+  });
+
+  it("is refused where the parameter is malformed, or the index is off", async () => {
+    const chain = chainOf(blocks(2));
+    const ask = methodsOn(chain);
+    for (const page of [{ size: 0 }, { size: 101 }, { order: "first" }, { cursor: "0x12" }, "all"])
+      expect(await ask("explorer_getTransactionsOf", SENDER, page)).toMatchObject({ code: -32602 });
+    expect(await ask("ots_searchTransactionsBefore", SENDER, 0, 26)).toMatchObject({ code: -32000 });
+    const spec = aChainSpec(chain, { chainId: 1337n, fork: "london" });
+    const withoutIndex = requesterOf({ chain, spec });
+    for (const [method, ...params] of [
+      ["explorer_getIndexStatus"],
+      ["explorer_getTransactionsOf", SENDER],
+      ["explorer_getTokensOf", SENDER],
+      ["explorer_getToken", SENDER],
+      ["ots_searchTransactionsAfter", SENDER, 0, 25],
+      ["ots_getContractCreator", SENDER],
+    ] as const)
+      expect(await withoutIndex(method, ...params)).toMatchObject({
+        code: -32000,
+        message: "The index by address is off. Start the node with --explorer-index-enabled.",
+      });
   });
 });
