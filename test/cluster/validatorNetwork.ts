@@ -6,7 +6,11 @@ import { encodeExtraData } from "../../src/types/extraData.ts";
 import { account, accountFromSeed, type TestAccount } from "../builders/testAccounts.ts";
 import { freePort, type NodeProcess, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
 
-/** A network of real processes on loopback, each with its own key and data folder, and all others as static nodes. */
+/**
+ * A network of real processes on loopback, each with its own key and data folder, and all others as static nodes. The first
+ * one has threads for callers, as by default. The others answer on their main threads, so that both ways are tested; many
+ * nodes start sooner so.
+ */
 export interface ValidatorNetwork {
   readonly members: readonly Member[];
   readonly genesisFile: string;
@@ -95,6 +99,7 @@ export async function prepareNetwork(choices: NetworkChoices): Promise<Validator
         "--rpc-http-enabled",
         "--rpc-http-api=ETH,NET,WEB3,TXPOOL,IBFT,DEBUG,MINER",
         `--min-gas-price=${choices.minGasPrice ?? 0}`,
+        ...(member === members[0] ? [] : ["--rpc-threads=0"]),
         ...(choices.options ?? []),
         ...ownOptions,
       ],
