@@ -8,6 +8,8 @@ import { createTokenBucket } from "./tokenBucket.ts";
 export interface IngressBudget {
   /** Runs `read` now or later, in turn; calls without a `sender` share one queue. Returns false when it has to wait. */
   take(read: () => void, sender?: string): boolean;
+  /** Drops a message that waits for the turn of its sender. */
+  withdraw(read: () => void, sender?: string): void;
   /** Runs `work` that follows from an earlier message at once, and charges its time to the budget. */
   charge(work: () => void): void;
   /** Charges time that was spent elsewhere. */
@@ -54,6 +56,11 @@ export function createIngressBudget(clock: Clock, { share, burstMs }: IngressBud
     timer = clock.at(clock.nowMs() + Math.max(1, Math.ceil(budgetMs.waitMs)), runWaiting);
   }
 
+  function stopTimer(): void {
+    timer?.cancel();
+    timer = undefined;
+  }
+
   return {
     take(read, sender = "") {
       if (isClosed) return false;
@@ -65,12 +72,15 @@ export function createIngressBudget(clock: Clock, { share, burstMs }: IngressBud
       schedule();
       return false;
     },
+    withdraw(read, sender = "") {
+      waiting.remove(read, sender);
+      if (waiting.isEmpty) stopTimer();
+    },
     charge: run,
     spend: (durationMs) => budgetMs.spend(durationMs),
     close() {
       isClosed = true;
-      timer?.cancel();
-      timer = undefined;
+      stopTimer();
       waiting.clear();
     },
   };
@@ -80,6 +90,8 @@ export function createIngressBudget(clock: Clock, { share, burstMs }: IngressBud
 interface WaitingReads {
   readonly isEmpty: boolean;
   add(read: () => void, sender: string): void;
+  /** Removes it, where it is. */
+  remove(read: () => void, sender: string): void;
   /** Removes the first message of the sender whose turn it is; the sender goes to the end of the round. */
   next(): (() => void) | undefined;
   clear(): void;
@@ -96,6 +108,12 @@ function createWaitingReads(): WaitingReads {
       const reads = queues.get(sender);
       if (reads === undefined) queues.set(sender, [read]);
       else reads.push(read);
+    },
+    remove(read, sender) {
+      const reads = queues.get(sender) ?? [];
+      const place = reads.indexOf(read);
+      if (place >= 0) reads.splice(place, 1);
+      if (reads.length === 0) queues.delete(sender);
     },
     next() {
       for (const [sender, reads] of queues) {

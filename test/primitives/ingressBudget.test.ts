@@ -46,6 +46,24 @@ describe("the ingress budget", () => {
     expect(done).toEqual(["a", "b"]);
   });
 
+  it("forgets what is withdrawn while it waits, and leaves no timer behind for it", () => {
+    const { clock, budget, done, read } = start();
+    read("first", 100);
+    const turns = ["a", "b", "c"].map((name) => () => void done.push(name));
+    for (const turn of turns) budget.take(turn, "sender");
+    const [, second = () => undefined, ...others] = turns;
+    budget.withdraw(second, "sender");
+    budget.withdraw(second, "sender");
+    clock.advanceBy(1000);
+    expect(done).toEqual(["first", "a", "c"]);
+    read("last", 1000);
+    for (const turn of others) {
+      budget.take(turn, "sender");
+      budget.withdraw(turn, "sender");
+    }
+    expect(clock.nextAlarmMs).toBeUndefined();
+  });
+
   it("reads nothing after it is closed, and leaves no timer behind", () => {
     const { clock, budget, done, read } = start();
     for (const name of ["a", "b", "c"]) read(name, 60);
