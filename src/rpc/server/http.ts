@@ -31,6 +31,7 @@ import {
   type ServerErrorCode,
 } from "./server.ts";
 import { guardServer, serverOptions } from "./tls/guardServer.ts";
+import type { HandshakeParts } from "./tls/handshakes.ts";
 import type { TlsRules } from "./tls/tlsRules.ts";
 
 /**
@@ -60,7 +61,7 @@ export interface HttpAccess extends ServerAccess {
   readonly corsOrigins: readonly string[];
 }
 
-export interface HttpParts extends HttpRequestParts {
+export interface HttpParts extends HttpRequestParts, HandshakeParts {
   /** What is objected to the node being ready, for the query of the request. */
   readonly readiness: (query: URLSearchParams) => Objections | Promise<Objections>;
 }

@@ -3,7 +3,6 @@ import { createServer as createHttpsServer } from "node:https";
 import { ok, type Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
-import type { RpcMetrics } from "../rpcMetrics.ts";
 import { type ListeningSocket, openBalance } from "./acceptBalance.ts";
 import { type ConnectionLimits, limitConnections } from "./connectionLimits.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
@@ -22,6 +21,7 @@ import {
   type ServerErrorCode,
 } from "./server.ts";
 import { guardServer, serverOptions } from "./tls/guardServer.ts";
+import type { HandshakeParts } from "./tls/handshakes.ts";
 import type { TlsRules } from "./tls/tlsRules.ts";
 import { serveUpgrades, type UpgradeParts, type UpgradeSettings } from "./upgrades.ts";
 
@@ -42,9 +42,7 @@ export interface WebSocketSettings extends ConnectionLimits, ServerAccess, Upgra
   readonly access?: (() => ServerAccess) | undefined;
 }
 
-export interface WebSocketParts extends UpgradeParts {
-  readonly metrics?: RpcMetrics | undefined;
-}
+export interface WebSocketParts extends UpgradeParts, HandshakeParts {}
 
 export async function openWebSocketServer(
   settings: WebSocketSettings,

@@ -8,26 +8,24 @@ export interface NoHello {
 }
 
 /**
- * Waits for the whole first message of a client (ClientHello), and leaves it unread in the paused socket. OpenSSL, which would
- * keep some ten kilobytes for each connection from the first byte on, sees only whole ones.
+ * Waits for the whole first message of a client (ClientHello), and pauses the socket. OpenSSL, which would keep some ten
+ * kilobytes for each connection from the first byte on, sees only whole ones: the returned function puts what came back unread
+ * when the handshake begins. Not before, because a socket with something unread does not tell that its client is gone.
  */
-export function awaitClientHello(socket: Socket, settle: (refused: NoHello | undefined) => void): void {
+export function awaitClientHello(socket: Socket, settle: (refused: NoHello | undefined) => void): () => void {
   const pieces: Buffer[] = [];
+  let bytes: Buffer = Buffer.alloc(0);
   const listen = (piece: Buffer): void => {
     pieces.push(piece);
-    const bytes = pieces.length === 1 ? piece : Buffer.concat(pieces);
+    bytes = pieces.length === 1 ? piece : Buffer.concat(pieces);
     const found = judge(bytes, pieces.length);
     if (found === "incomplete") return;
     socket.off("data", listen);
     socket.pause();
-    if (found !== "whole") {
-      settle({ reason: found, first: bytes });
-      return;
-    }
-    socket.unshift(bytes);
-    settle(undefined);
+    settle(found === "whole" ? undefined : { reason: found, first: bytes });
   };
   socket.on("data", listen);
+  return () => socket.unshift(bytes);
 }
 
 function judge(bytes: Buffer, pieces: number): "incomplete" | "whole" | NoHello["reason"] {

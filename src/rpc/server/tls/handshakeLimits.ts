@@ -1,8 +1,8 @@
 /** Time from the start of a connection to the end of its handshake. */
 export const HANDSHAKE_MS = 5_000;
 /**
- * Handshakes of one server, or of one thread of it, that are under way, half a hundred kilobytes each; for a further one, the
- * oldest of the remote host with most of them ends.
+ * Handshakes of one server on one thread that are under way, half a hundred kilobytes each, or wait for their turn; for a
+ * further one, the oldest of the remote host with most of them ends.
  */
 export const HANDSHAKES = 256;
 /** Of these, those of one remote host that is no proxy: more than an honest one has connections that begin at once. */
@@ -12,7 +12,7 @@ export const HANDSHAKES_PER_HOST = 128;
 export const HELLO_BYTES = 16 * 1024;
 export const HELLO_PIECES = 64;
 
-/** Share of the thread's time for handshakes, and the unused time that is saved up. The thread may have blocks to make. */
+/** Share of the thread's time for handshakes of all its servers, and the unused time that is saved up. The thread may have blocks to make. */
 export const HANDSHAKES_TIME_SHARE = 0.2;
 export const HANDSHAKES_BURST_MS = 20;
 /** What a handshake is assumed to take; what the signature of the server takes longer, with an RSA key of 4096 bits 4 ms, is measured. */

@@ -4,7 +4,6 @@ import type { TLSSocket } from "node:tls";
 import type { Logger } from "../../../observability/logger.ts";
 import { dropOldest } from "../../../primitives/boundedCache.ts";
 import { durationClock } from "../../../primitives/clock.ts";
-import { createIngressBudget } from "../../../primitives/ingressBudget.ts";
 import type { RpcMetrics } from "../../rpcMetrics.ts";
 import { createProxyRule, remoteHostOf } from "../remoteHost.ts";
 import { checkCertificate } from "./clientCertificates.ts";
@@ -16,18 +15,19 @@ import {
   HANDSHAKE_COST_MS,
   HANDSHAKE_MS,
   HANDSHAKES,
-  HANDSHAKES_BURST_MS,
   HANDSHAKES_PER_HOST,
-  HANDSHAKES_TIME_SHARE,
   SHUT_OUT_HOSTS,
   SHUT_OUT_MS,
 } from "./handshakeLimits.ts";
+import { createHandshakeTime, type HandshakeTime } from "./handshakeTime.ts";
 import { createTlsRefusals, wordsFor } from "./tlsRefusals.ts";
 import { secureContextOptions, type TlsRules } from "./tlsRules.ts";
 
 export interface HandshakeParts {
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
+  /** What the servers of the thread share; the server's own if not given. */
+  readonly handshakeTime?: HandshakeTime | undefined;
 }
 
 export interface HandshakeRules {
@@ -44,7 +44,8 @@ export interface HandshakeRules {
  *                              └ turn, hosts in turn ─> handshake ─> certificate of the client ─> the server
  *                └── HANDSHAKE_MS in all; HANDSHAKES of them, the oldest makes room ──┘
  *
- * Handshakes have a share of the thread's time. Nobody can renegotiate.
+ * Handshakes have a share of the thread's time. One that ends before its turn gives it up, so that no more than HANDSHAKES wait.
+ * Nobody can renegotiate.
  */
 export function guardHandshakes(server: Server, rules: HandshakeRules, parts: HandshakeParts): Handshakes {
   const guard = new HandshakeGuard(server, rules, parts);
@@ -66,6 +67,8 @@ interface Handshake {
   readonly socket: Socket;
   readonly remoteHost: string;
   readonly deadline: NodeJS.Timeout;
+  /** What it waits for when its first message is there; taken back when it ends before. */
+  readonly turn: () => void;
 }
 
 class HandshakeGuard implements Handshakes {
@@ -73,10 +76,7 @@ class HandshakeGuard implements Handshakes {
   private readonly rules: () => TlsRules;
   private readonly isProxy: ReturnType<typeof createProxyRule>;
   private readonly refusals: ReturnType<typeof createTlsRefusals>;
-  private readonly budget = createIngressBudget(durationClock, {
-    share: HANDSHAKES_TIME_SHARE,
-    burstMs: HANDSHAKES_BURST_MS,
-  });
+  private readonly time: HandshakeTime;
   private readonly startTls: Listener;
   private readonly serve: Listener;
   private applied: TlsRules;
@@ -90,6 +90,7 @@ class HandshakeGuard implements Handshakes {
     this.rules = rules;
     this.isProxy = createProxyRule(proxyAddresses);
     this.refusals = createTlsRefusals(parts);
+    this.time = parts.handshakeTime ?? createHandshakeTime(durationClock);
     this.applied = rules();
     this.startTls = take(server, "connection");
     this.serve = take(server, "secureConnection");
@@ -108,18 +109,21 @@ class HandshakeGuard implements Handshakes {
     this.makeRoom(remoteHost, socket);
     const key = keyOf(socket);
     const deadline = setTimeout(() => this.refuse(key, "too slow"), HANDSHAKE_MS);
-    const handshake = { key, socket, remoteHost, deadline };
+    const turn = (): void => {
+      putBack();
+      this.start(handshake);
+    };
+    const handshake: Handshake = { key, socket, remoteHost, deadline, turn };
     this.underWay.set(key, handshake);
     socket.on("error", () => socket.destroy());
     socket.once("close", () => this.left(handshake));
-    awaitClientHello(socket, (refused) => {
+    const putBack = awaitClientHello(socket, (refused) => {
       if (refused !== undefined) this.explain(handshake, refused);
-      else this.budget.take(() => this.start(handshake), remoteHost);
+      else this.time.take(turn, remoteHost);
     });
   }
 
   cut(): void {
-    this.budget.close();
     for (const { socket } of this.underWay.values()) socket.destroy();
   }
 
@@ -139,7 +143,7 @@ class HandshakeGuard implements Handshakes {
       this.applied = rules;
       this.server.setSecureContext(secureContextOptions(rules));
     }
-    this.budget.spend(HANDSHAKE_COST_MS + (rules.clients === undefined ? 0 : CERTIFICATES_COST_MS));
+    this.time.spend(HANDSHAKE_COST_MS + (rules.clients === undefined ? 0 : CERTIFICATES_COST_MS));
     // Node.js reads the first message in the next tick, and has signed its answer at the end of that.
     let startedAtMs = 0;
     process.nextTick(() => {
@@ -147,7 +151,7 @@ class HandshakeGuard implements Handshakes {
     });
     this.startTls.call(this.server, socket);
     process.nextTick(() =>
-      this.budget.spend(Math.max(0, durationClock.nowMs() - startedAtMs - HANDSHAKE_COST_MS)),
+      this.time.spend(Math.max(0, durationClock.nowMs() - startedAtMs - HANDSHAKE_COST_MS)),
     );
   }
 
@@ -174,7 +178,7 @@ class HandshakeGuard implements Handshakes {
   private settle(bytes: number, { remoteAddress }: Socket): void {
     const isShut = bytes > CERTIFICATES_BYTES && !this.isProxy(remoteAddress);
     const charged = isShut ? CERTIFICATES_BYTES : bytes;
-    this.budget.spend(charged / CERTIFICATES_BYTES_PER_MS - CERTIFICATES_COST_MS);
+    this.time.spend(charged / CERTIFICATES_BYTES_PER_MS - CERTIFICATES_COST_MS);
     if (!isShut) return;
     const host = remoteHostOf(remoteAddress);
     this.shutOut.delete(host);
@@ -222,8 +226,9 @@ class HandshakeGuard implements Handshakes {
   }
 
   /** Whether it was under way. */
-  private forget({ key, socket, deadline }: Handshake): boolean {
+  private forget({ key, socket, remoteHost, deadline, turn }: Handshake): boolean {
     clearTimeout(deadline);
+    this.time.withdraw(turn, remoteHost);
     return this.underWay.get(key)?.socket === socket && this.underWay.delete(key);
   }
 }

@@ -10,6 +10,8 @@ import {
   HELLO_BYTES,
   HELLO_PIECES,
 } from "../../../../src/rpc/server/tls/handshakeLimits.ts";
+import { createHandshakeTime } from "../../../../src/rpc/server/tls/handshakeTime.ts";
+import { createHandClock } from "../../../builders/handClock.ts";
 import { aCertificateFor, aSignedCertificate, type TlsFiles } from "../../../builders/tlsFiles.ts";
 import { IN_REAL_TIME } from "../../../realTime.ts";
 import { ANSWER, ask, aTlsServer, BODY, connected, textUntilClosed } from "./tlsServers.ts";
@@ -105,6 +107,29 @@ describe("a handshake", IN_REAL_TIME, () => {
     expect(rejections.length).toBeGreaterThan(HANDSHAKES / 2);
     expect(server.connectionCount).toBeLessThanOrEqual(1);
     for (const socket of open) socket.destroy();
+  });
+
+  it("does not wait for its turn when its client is gone, or another one needs its place", async () => {
+    const clock = createHandClock(0);
+    const time = createHandshakeTime(clock);
+    const { server, rejections, warnings } = await aTlsServer(certificate, {}, [], time);
+    time.spend(1000);
+    const first = await aHello();
+    const open: net.Socket[] = [];
+    for (let one = 0; one < 2 * HANDSHAKES_PER_HOST; one++) {
+      const socket = await connected(server, "127.0.0.2");
+      socket.write(first);
+      socket.resume();
+      open.push(socket);
+    }
+    // No further turn comes while this clock stands still, but the alarm for it.
+    await expect.poll(() => rejections.length).toBe(HANDSHAKES_PER_HOST);
+    expect(clock.nextAlarmMs).toBeGreaterThan(0);
+    for (const socket of open) socket.destroy();
+    await expect.poll(() => rejections.length).toBe(2 * HANDSHAKES_PER_HOST);
+    expect(clock.nextAlarmMs).toBeUndefined();
+    // None was ended by its deadline.
+    expect(warnings).toEqual(["too many handshakes at one time"]);
   });
 
   it("has a limit for each host, except for a proxy", async () => {

@@ -6,6 +6,7 @@ import type { Logger } from "../../../../src/observability/logger.ts";
 import { silentLogger } from "../../../../src/observability/logger.ts";
 import { createRpcMetrics } from "../../../../src/rpc/rpcMetrics.ts";
 import type { RpcServer } from "../../../../src/rpc/server/server.ts";
+import type { HandshakeTime } from "../../../../src/rpc/server/tls/handshakeTime.ts";
 import type { TlsIdentity, TlsRules } from "../../../../src/rpc/server/tls/tlsRules.ts";
 import type { TlsFiles } from "../../../builders/tlsFiles.ts";
 import { aToyDispatcher } from "../../toyMethods.ts";
@@ -23,6 +24,7 @@ export async function aTlsServer(
   certificate: TlsFiles,
   more: Partial<TlsRules> = {},
   proxyAddresses: readonly string[] = [],
+  handshakeTime?: HandshakeTime,
 ) {
   const rejections: string[] = [];
   const warnings: string[] = [];
@@ -48,7 +50,7 @@ export async function aTlsServer(
   const server = await anHttpServer(
     dispatcher,
     { tls: () => rules.current, proxyAddresses },
-    { metrics, logger },
+    { metrics, logger, handshakeTime },
   );
   return { server, rules, rejections, warnings };
 }
