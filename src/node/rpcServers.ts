@@ -11,6 +11,7 @@ import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { createRpcMetrics, declareRpcCounts, type RpcCount, type RpcMetrics } from "../rpc/rpcMetrics.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
+import { createHandshakeTime, type HandshakeTime } from "../rpc/server/tls/handshakeTime.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
 import type { Access } from "./access/access.ts";
 import { serverGate } from "./access/serverGate.ts";
@@ -61,6 +62,7 @@ export type OpenThreads = (
 interface CountedParts extends Omit<RpcServerParts, "metrics" | "access" | "openThreads" | "openExplorer"> {
   readonly access: () => Pick<Settings, "http" | "webSocket">;
   readonly reader: MessageReader;
+  readonly handshakeTime: HandshakeTime;
   readonly metrics: RpcMetrics | undefined;
   readonly count: ((one: RpcCount) => void) | undefined;
 }
@@ -82,7 +84,14 @@ export async function openRpcServers(
     await Promise.all([open.threads?.flushCounts(), open.visitors?.flushCounts()]);
   });
   const reader = createMessageReader(others.clock, rpcMetrics);
-  const parts = { ...others, reader, count, metrics: rpcMetrics, access: () => access?.now ?? configured };
+  const parts = {
+    ...others,
+    reader,
+    handshakeTime: createHandshakeTime(others.clock),
+    count,
+    metrics: rpcMetrics,
+    access: () => access?.now ?? configured,
+  };
   const { explorer, ...callers } = fitToOpenFiles(configured, others);
   const opened =
     openThreads === undefined
@@ -200,13 +209,13 @@ async function openHttp(
   backend: RpcBackend,
   parts: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { reader, logger, metrics, access } = parts;
+  const { reader, handshakeTime, logger, metrics, access } = parts;
   const current = (): HttpSettings => access().http ?? settings;
   const offer = offered(METHODS, current);
   const readiness = readinessOf(backend);
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
   const gate = serverGate(settings, current, gateParts("http", parts));
-  const answering = { dispatcher, readiness, reader, gate, logger, metrics };
+  const answering = { dispatcher, readiness, reader, handshakeTime, gate, logger, metrics };
   // Loaded where it is needed: the servers of threads are not of this one.
   const { openHttpServer } = await import("../rpc/server/http.ts");
   return openHttpServer(httpServerSettings(settings, current), answering);
@@ -217,7 +226,7 @@ async function openWebSocket(
   backend: RpcBackend,
   parts: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { reader, clock, logger, metrics, access } = parts;
+  const { reader, handshakeTime, clock, logger, metrics, access } = parts;
   const current = (): WebSocketSettings => access().webSocket ?? settings;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
@@ -229,7 +238,7 @@ async function openWebSocket(
   const methods = [...METHODS, ...subscriptions];
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
   const gate = serverGate(settings, current, gateParts("webSocket", parts));
-  const answering = { dispatcher, reader, gate, clock, logger, metrics };
+  const answering = { dispatcher, reader, handshakeTime, gate, clock, logger, metrics };
   const { openWebSocketServer } = await import("../rpc/server/websocket.ts");
   return openWebSocketServer(webSocketServerSettings(settings, current), answering);
 }

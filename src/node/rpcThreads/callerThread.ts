@@ -15,6 +15,7 @@ import { THREAD_HTTP_ANSWERS_BYTES, THREAD_WEBSOCKET_ANSWERS_BYTES } from "../..
 import { createMessageReader } from "../../rpc/server/messageReader.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import { shareTotals } from "../../rpc/server/sharedTotals.ts";
+import { createHandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
 import { type CountSender, createCountSender } from "../../rpc/threads/countSender.ts";
 import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/eventFeed.ts";
 import { createLastingWork, type LastingWork } from "../../rpc/threads/lastingWork.ts";
@@ -83,6 +84,7 @@ export async function openCallerThread(
       view,
       main,
       reader,
+      handshakeTime: createHandshakeTime(durationClock),
       metrics,
       feed,
       totals,

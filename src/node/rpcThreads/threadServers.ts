@@ -17,6 +17,7 @@ import type { MessageReader } from "../../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../../rpc/server/server.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
 import type { SharedTotals } from "../../rpc/server/sharedTotals.ts";
+import type { HandshakeTime } from "../../rpc/server/tls/handshakeTime.ts";
 import { openWebSocketServer } from "../../rpc/server/websocket.ts";
 import { createSubscriptionMethods } from "../../rpc/subscriptions/subscriptions.ts";
 import type { EventFeed } from "../../rpc/threads/eventFeed.ts";
@@ -31,6 +32,7 @@ export interface ThreadServerParts {
   readonly view: ChainView;
   readonly main: MainThread;
   readonly reader: MessageReader;
+  readonly handshakeTime: HandshakeTime;
   readonly metrics: RpcMetrics | undefined;
   readonly feed: EventFeed;
   readonly totals: SharedTotals;
@@ -76,7 +78,7 @@ function openHttp(
   access: () => HttpSettings | undefined,
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, main, reader, totals, logger, metrics } = parts;
+  const { methods, backend, main, reader, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.http, "the settings of HTTP");
   const current = (): HttpSettings => access() ?? configured;
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
@@ -91,7 +93,16 @@ function openHttp(
     shared,
   };
   const gate = serverGate(configured, current, gateParts("http", data, parts));
-  return openHttpServer(settings, { dispatcher, readiness, reader, gate, totals, logger, metrics });
+  return openHttpServer(settings, {
+    dispatcher,
+    readiness,
+    reader,
+    handshakeTime,
+    gate,
+    totals,
+    logger,
+    metrics,
+  });
 }
 
 function openWebSocket(
@@ -100,7 +111,7 @@ function openWebSocket(
   access: () => WebSocketSettings | undefined,
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, main, reader, totals, logger, metrics } = parts;
+  const { methods, backend, main, reader, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
   const current = (): WebSocketSettings => access() ?? configured;
   const offer = offered([...methods, ...subscriptionsOf(data, parts)], current);
@@ -116,6 +127,7 @@ function openWebSocket(
   return openWebSocketServer(settings, {
     dispatcher,
     reader,
+    handshakeTime,
     gate,
     clock: durationClock,
     totals,
