@@ -1,11 +1,12 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { type Gate, tokenOf } from "../access/gate.ts";
 import type { Dispatcher } from "../dispatcher.ts";
-import type { LimitedConnections } from "./connectionLimits.ts";
+import { endConnection, type LimitedConnections } from "./connectionLimits.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
 import { ALL_ANSWERS_BYTES, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
 import type { MessageReader } from "./messageReader.ts";
@@ -107,17 +108,17 @@ function createUpgradeHandler(
   return (request, stream, head) => {
     const hostCheck = checkHost(request);
     if (hostCheck !== "allowed") {
-      refuseUpgrade(stream, hostCheck === "malformed" ? 400 : 403);
+      refuseUpgrade(request.socket, hostCheck === "malformed" ? 400 : 403);
       return;
     }
     const page = judgePage(request);
     if (page === "refused") {
-      refuseUpgrade(stream, 403);
+      refuseUpgrade(request.socket, 403);
       return;
     }
     const isForeignPage = page === "foreign";
     if (isForeignPage && !connections.admitsPage(request.socket)) {
-      refuseUpgrade(stream, 503);
+      refuseUpgrade(request.socket, 503);
       return;
     }
     upgrader.handleUpgrade(request, stream, head, (socket) => {
@@ -148,12 +149,10 @@ function createConnectionOpener(
   };
 }
 
-function refuseUpgrade(stream: Duplex, status: number): void {
-  stream.on("error", () => stream.destroy());
-  stream.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
-    () => stream.destroy(),
-  );
+function refuseUpgrade(socket: Socket, status: number): void {
+  // The HTTP server listens for errors no more.
+  socket.on("error", () => socket.destroy());
+  endConnection(socket, `${status} ${STATUS_CODES[status]}`);
 }
 
 /** Pings all connections periodically: load balancers drop silent ones, and dead ones must be cut. */

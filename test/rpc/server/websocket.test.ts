@@ -164,6 +164,20 @@ describe("the port", () => {
     expect(error.message).toContain(`${status}`);
   });
 
+  it("refuses upgrades of clients that reset the connection meanwhile, and goes on", async () => {
+    const { server } = await aToyServer();
+    const upgrade =
+      "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    for (let count = 0; count < 50; count++) {
+      const socket = net.connect(server.port, "127.0.0.1");
+      socket.on("error", () => undefined);
+      await once(socket, "connect");
+      socket.write(upgrade, () => socket.resetAndDestroy());
+      await once(socket, "close");
+    }
+    expect((await ask(server)).status).toBe(400);
+  });
+
   it("answers plain HTTP with an explanation", async () => {
     const { server } = await aToyServer();
     expect(await ask(server, { body: CHAIN_ID })).toMatchObject({
