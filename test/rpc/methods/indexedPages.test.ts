@@ -43,23 +43,34 @@ function blocks(count: number, log: Log = TRANSFERRED, data?: Uint8Array): reado
   );
 }
 
-/** The methods on a chain, and an index that has the first transaction of each block. `afterRead` is called when it was read. */
-function methodsOn(chain: ReturnType<typeof chainOf>, afterRead: () => void = () => undefined): Ask {
-  const places: readonly FoundPlace[] = chain.blocks
-    .slice(1)
-    .map((_, at) => ({ block: at + 1, position: 0, value: encodeIndex(0) }));
+/** The methods on a chain, and an index that has all its transactions. `read` is called for each entry of it, and `afterRead` at the end. */
+function methodsOn(
+  chain: ReturnType<typeof chainOf>,
+  {
+    read = () => undefined,
+    afterRead = () => undefined,
+  }: Partial<Record<"read" | "afterRead", () => void>> = {},
+): Ask {
+  const places: readonly FoundPlace[] = chain.blocks.flatMap(({ transactions }, block) =>
+    transactions.map((_, position) => ({ block, position, value: encodeIndex(position) })),
+  );
   const isBefore = (one: Place, other: Place): boolean =>
     one.block < other.block || (one.block === other.block && one.position < other.position);
   const accounts: Pick<AccountIndexReader, "read"> = {
     async read(_, use) {
       const result = await use({
         first: 1,
-        last: places.length,
-        async *placed(_kind, _address, { from, until, order } = {}) {
+        last: chain.blocks.length - 1,
+        async *placed(_kind, _address, { from, until, order, limit = Number.POSITIVE_INFINITY } = {}) {
           const covered = places.filter(
             (place) => !(from && isBefore(place, from)) && (until === undefined || isBefore(place, until)),
           );
-          yield* order === "newest" ? covered.toReversed() : covered;
+          let count = 0;
+          for (const place of order === "newest" ? covered.toReversed() : covered) {
+            if (count++ >= limit) return;
+            read();
+            yield place;
+          }
         },
         pairs: async () => ({ found: [], next: undefined }),
       });
@@ -90,16 +101,62 @@ describe("a page of what the index tells", () => {
       "explorer_getTransfersOfToken",
     ]) {
       const chain = chainOf(blocks(5));
-      const ask = methodsOn(chain, () => chain.moveHead(3));
+      const ask = methodsOn(chain, { afterRead: () => chain.moveHead(3) });
       const page = (await ask(method, SENDER)) as { items: readonly { blockNumber: string }[] };
       expect(page.items.map(({ blockNumber }) => blockNumber)).toEqual(["0x3", "0x2", "0x1"]);
     }
     for (const method of ["ots_searchTransactionsBefore", "ots_searchTransactionsAfter"]) {
       const chain = chainOf(blocks(5));
-      const ask = methodsOn(chain, () => chain.moveHead(3));
+      const ask = methodsOn(chain, { afterRead: () => chain.moveHead(3) });
       const page = (await ask(method, SENDER, 0, 25)) as { txs: readonly { blockNumber: string }[] };
       expect(page.txs.map(({ blockNumber }) => blockNumber)).toEqual(["0x3", "0x2", "0x1"]);
     }
+  });
+
+  it("of Otterscan divides no block, and reads no more of one than it shows", async () => {
+    const filled = (number: number, count: number): StoredBlock =>
+      aStoredBlock({
+        number,
+        transactions: Array.from({ length: count }, (_, nonce) => aTransaction({ nonce: BigInt(nonce) })),
+      });
+    let entries = 0;
+    const chain = chainOf([aStoredBlock(), ...[2, 3, 1_500, 2, 1].map((count, at) => filled(at + 1, count))]);
+    const ask = methodsOn(chain, { read: () => entries++ });
+    interface SearchPage {
+      readonly txs: readonly { readonly blockNumber: string }[];
+      readonly firstPage: boolean;
+      readonly lastPage: boolean;
+    }
+    const search = async (from: "Before" | "After", block: number, size: number) => {
+      const page = (await ask(`ots_searchTransactions${from}`, SENDER, block, size)) as SearchPage;
+      const blocks = page.txs.map(({ blockNumber }) => Number(blockNumber));
+      return { ...page, txs: blocks.length > 10 ? blocks.length : blocks };
+    };
+    expect(await search("Before", 0, 2)).toEqual({
+      txs: [5, 4, 4],
+      receipts: expect.anything(),
+      firstPage: true,
+      lastPage: false,
+    });
+    expect(await search("Before", 4, 2)).toMatchObject({ txs: 1_000, firstPage: false, lastPage: false });
+    expect(await search("Before", 3, 4)).toMatchObject({
+      txs: [2, 2, 2, 1, 1],
+      firstPage: false,
+      lastPage: true,
+    });
+    expect(await search("Before", 3, 5)).toMatchObject({ txs: [2, 2, 2, 1, 1], lastPage: true });
+    expect(await search("Before", 3, 6)).toMatchObject({ txs: [2, 2, 2, 1, 1], lastPage: true });
+    expect(await search("Before", 0, 0)).toMatchObject({ txs: [], lastPage: false });
+    expect(await search("Before", 1, 0)).toMatchObject({ txs: [], lastPage: true });
+    expect(await search("After", 0, 3)).toMatchObject({
+      txs: [2, 2, 2, 1, 1],
+      firstPage: false,
+      lastPage: true,
+    });
+    expect(await search("After", 3, 3)).toMatchObject({ txs: [5, 4, 4], firstPage: true, lastPage: false });
+    entries = 0;
+    await search("After", 2, 1);
+    expect(entries).toBeLessThan(1_100);
   });
 
   it("of Otterscan has all its transactions, but only some megabytes of their inputs and logs", async () => {

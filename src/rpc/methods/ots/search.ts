@@ -1,4 +1,5 @@
 import type { FoundPlace, IndexView, PlacedQuery } from "../../../accounts/indexReader.ts";
+import type { Place } from "../../../accounts/layout.ts";
 import { blobBaseFee } from "../../../execution/blockRules.ts";
 import type { Address } from "../../../primitives/address.ts";
 import type { StoredBlock } from "../../../types/block.ts";
@@ -39,7 +40,7 @@ export const otsSearchTransactionsBefore = defineMethod({
   run: ([address, block, size], context) =>
     search(context, address, size, {
       order: "newest",
-      ...(block > 0n && { until: { block: clamped(block), position: 0 } }),
+      ...(block > 0n && { until: startOf(clamped(block)) }),
       isFromEnd: block === 0n,
     }),
 });
@@ -55,7 +56,7 @@ export const otsSearchTransactionsAfter = defineMethod({
   run: ([address, block, size], context) =>
     search(context, address, size, {
       order: "oldest",
-      ...(block > 0n && { from: { block: clamped(block) + 1, position: 0 } }),
+      ...(block > 0n && { from: startOf(clamped(block) + 1) }),
       isFromEnd: block === 0n,
     }),
 });
@@ -85,20 +86,28 @@ async function search(
   return new RawJson(`{${page.members()},"firstPage":${firstPage},"lastPage":${lastPage}}`);
 }
 
-/** As many places as fill the page, and the rest of the last block. */
+/** As many places as fill the page, and the rest of the last block, which may have any number more. */
 async function placesOf(
   view: IndexView,
   address: Address,
   size: number,
   query: PlacedQuery,
 ): Promise<{ readonly places: FoundPlace[]; readonly hasMore: boolean }> {
-  const places: FoundPlace[] = [];
-  for await (const place of view.placed("participation", address, query)) {
-    const isOfLastBlock = place.block === places.at(-1)?.block;
-    if (places.length >= size && !isOfLastBlock) return { places, hasMore: true };
-    if (places.length < MAX_TRANSACTIONS) places.push(place);
-  }
-  return { places, hasMore: false };
+  const find = async (part: PlacedQuery, limit: number): Promise<FoundPlace[]> => {
+    const found: FoundPlace[] = [];
+    for await (const place of view.placed("participation", address, { ...query, ...part, limit }))
+      found.push(place);
+    return found;
+  };
+  const places = await find({}, size);
+  if (places.length < size) return { places, hasMore: false };
+  const last = places.at(-1)?.block;
+  if (last === undefined) return { places, hasMore: (await find({}, 1)).length > 0 };
+  const [start, end] = [startOf(last), startOf(last + 1)];
+  const before = places.filter(({ block }) => block !== last);
+  const ofLast = await find({ from: start, until: end }, MAX_TRANSACTIONS - before.length);
+  const beyond = await find(query.order === "newest" ? { until: start } : { from: end }, 1);
+  return { places: [...before, ...ofLast], hasMore: beyond.length > 0 };
 }
 
 /**
@@ -143,6 +152,10 @@ class Page {
 
 function dataBytesOf({ data }: SentTransaction, { logs, revertReason }: Receipt): number {
   return logs.reduce((sum, log) => sum + log.data.length, data.length + (revertReason?.length ?? 0));
+}
+
+function startOf(block: number): Place {
+  return { block, position: 0 };
 }
 
 /** Beyond every block. */
