@@ -1,6 +1,5 @@
 import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
-import { SignJWT } from "jose";
 import { TOKEN_SECONDS } from "../../rpc/access/limits.ts";
 import { ISSUED_ALGORITHM } from "./serverGate.ts";
 
@@ -13,6 +12,8 @@ export interface TokenIssuer {
 
 /** `nowMs` is the wall clock. Making the key takes a tenth of a second, on another thread. */
 export async function createTokenIssuer(nowMs: () => number): Promise<TokenIssuer> {
+  // Most nodes issue none, and reading it takes as long as a tenth of a start.
+  const { SignJWT } = await import("jose");
   const { publicKey, privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
   return {
     publicKey: pemOf(publicKey),

@@ -1,5 +1,4 @@
 import { createPublicKey } from "node:crypto";
-import { errors, jwtVerify } from "jose";
 import { LONGEST_TOKEN, REMEMBERED_TOKENS } from "./limits.ts";
 import { createSignatureChecks } from "./signatureChecks.ts";
 
@@ -44,10 +43,14 @@ export function createTokenChecker<Made>(
   const key = createPublicKey(publicKey);
   const remembered = new Map<string, ValidToken<Made>>();
   const signatures = createSignatureChecks();
+  // Most nodes check none, and reading it takes each thread as long as a tenth of its start. A failure is the first token's.
+  const jose = import("jose");
+  jose.catch(() => undefined);
 
   /** Besu's rules: `exp` must be there and lie ahead, `iat` and `nbf` must not. */
   async function verify(token: string): Promise<Made | RefusedToken> {
     const now = nowMs();
+    const { errors, jwtVerify } = await jose;
     try {
       const { payload } = await jwtVerify(token, key, {
         algorithms: [algorithm],
@@ -61,7 +64,7 @@ export function createTokenChecker<Made>(
       remember(token, { made, expiresAt: exp });
       return made;
     } catch (error) {
-      return new RefusedToken(reasonOf(error));
+      return new RefusedToken(reasonOf(error, errors));
     }
   }
 
@@ -103,7 +106,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, errors: typeof import("jose").errors): string {
   if (error instanceof errors.JWTExpired) return "expired";
   if (error instanceof errors.JWTClaimValidationFailed)
     return error.reason === "missing" ? `without ${error.claim}` : `wrong ${error.claim}`;
