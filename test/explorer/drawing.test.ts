@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CAN_BROWSE, openBrowser } from "./browser.ts";
 import { aNetworkAnswer, VALIDATORS } from "./networkAnswers.ts";
 import { openScriptedNode, rendered, type ScriptedNode } from "./scriptedNode.ts";
+import { aTransactionAnswer, HASH, TRACE } from "./transactionAnswers.ts";
 
 /** Counts what a page starts and draws. */
 const COUNTING = `
@@ -40,6 +41,17 @@ describe.runIf(CAN_BROWSE)("the explorer's pages draw what has changed", () => {
     await expect.poll(age, { timeout: 5_000 }).not.toBe(first);
     expect(await node.page.locator("tbody time").count()).toBeGreaterThan(20);
     expect(await node.page.evaluate("intervals")).toBe(1);
+  });
+
+  it("and trace a failed transaction once, for its reason and its calls", async () => {
+    const node = await openScriptedNode(browser, {
+      ...aTransactionAnswer({ receipt: { status: "0x0" } }),
+      debug_traceTransaction: () => ({ ...TRACE, error: "out of gas", calls: [TRACE] }),
+    });
+    await node.page.goto(`${node.url}/tx/${HASH}`);
+    await node.page.getByText("out of gas").first().waitFor();
+    await node.page.getByRole("region", { name: "Internal calls" }).waitFor();
+    expect(node.countOf("debug_traceTransaction")).toBe(1);
   });
 
   it("and draw the network's blocks anew with a block, not with each answer about the node", async () => {

@@ -11,15 +11,12 @@ export function aTransactionAnswer(
   return {
     eth_getTransactionByHash: () => ({ ...TRANSACTION, ...change.transaction }),
     eth_getTransactionReceipt: () => ({ ...RECEIPT, ...change.receipt }),
-    debug_traceTransaction: () => ({
-      type: "CALL",
-      from: SENDER,
-      to: RECEIVER,
-      gasUsed: "0x5208",
-      input: "0x",
-    }),
+    debug_traceTransaction: () => TRACE,
   };
 }
+
+/** A call of the transaction, as the callTracer gives it. */
+export const TRACE = { type: "CALL", from: SENDER, to: RECEIVER, gasUsed: "0x5208", input: "0x" };
 
 const TRANSACTION = {
   hash: HASH,

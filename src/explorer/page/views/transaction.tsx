@@ -1,8 +1,8 @@
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
-import { type Loaded, useLoadedAtHead } from "../chain/hooks.ts";
-import type { Receipt, Transaction } from "../chain/types.ts";
+import { type Loaded, useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
+import type { CallFrame, Receipt, Transaction } from "../chain/types.ts";
 import { showText } from "../format.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
@@ -18,26 +18,36 @@ export function TransactionView({ route }: ViewProps) {
   const hash = route.parts[1] ?? "";
   const found = useTransaction(hash);
   const { value } = found;
+  // Once it is in a block it stays as it is, while blocks go on.
+  const details = useMemo(() => value && <Details {...value} />, [value]);
   if (found.error !== undefined) return <Problem error={found.error} />;
   if (value === undefined) return <Loading />;
-  if (value === null) return <NoTransaction hash={hash} />;
-  const { transaction, receipt } = value;
+  return details ?? <NoTransaction hash={hash} />;
+}
+
+function Details({ transaction, receipt }: Found) {
+  const { hash } = transaction;
+  const traced = useLoaded(
+    () => call<CallFrame>("debug_traceTransaction", [hash, { tracer: "callTracer" }]),
+    [hash],
+    receipt !== null,
+  );
   return (
     <article class="page">
       <header class="title">
         <p class="kicker">Transaction</p>
         <h1 class="long">
-          <span class="hex">{transaction.hash}</span> <Copy text={transaction.hash} what="the hash" />
+          <span class="hex">{hash}</span> <Copy text={hash} what="the hash" />
         </h1>
       </header>
-      <Summary transaction={transaction} receipt={receipt} />
+      <Summary transaction={transaction} receipt={receipt} frame={traced.value} />
       <Input transaction={transaction} />
       {receipt !== null && (
         <>
-          <CallTree hash={transaction.hash} />
+          <CallTree traced={traced} />
           <Transfers receipt={receipt} />
           <Logs logs={receipt.logs} />
-          <StateChanges hash={transaction.hash} />
+          <StateChanges hash={hash} />
         </>
       )}
     </article>

@@ -1,5 +1,4 @@
-import { call } from "../../chain/connection.ts";
-import { useLoaded } from "../../chain/hooks.ts";
+import type { Loaded } from "../../chain/hooks.ts";
 import { useKnownContract } from "../../chain/knownContracts.ts";
 import type { CallFrame } from "../../chain/types.ts";
 import { useDecoding } from "../../chain/useDecoding.ts";
@@ -12,16 +11,11 @@ import { Panel } from "../../parts/panel.tsx";
 const SHOWN = 400;
 
 /** The calls within a transaction, as a tree; absent where it made none. */
-export function CallTree({ hash }: { readonly hash: string }) {
-  const traced = useLoaded(
-    () => call<CallFrame>("debug_traceTransaction", [hash, { tracer: "callTracer" }]),
-    [hash],
-  );
-  const frame = traced.value;
-  if (traced.error !== undefined)
+export function CallTree({ traced: { value: frame, error } }: { readonly traced: Loaded<CallFrame> }) {
+  if (error !== undefined)
     return (
       <Panel title="Internal calls">
-        <Problem error={traced.error} />
+        <Problem error={error} />
       </Panel>
     );
   if (frame?.calls === undefined || frame.calls.length === 0) return null;

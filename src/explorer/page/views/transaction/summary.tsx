@@ -16,14 +16,18 @@ import { DecodedValues } from "../../parts/values.tsx";
 interface SummaryProps {
   readonly transaction: Transaction;
   readonly receipt: Receipt | null;
+  /** What the transaction called, once that is known. */
+  readonly frame: CallFrame | undefined;
 }
 
 /** Status, place, value and fee. */
-export function Summary({ transaction, receipt }: SummaryProps) {
+export function Summary({ transaction, receipt, frame }: SummaryProps) {
   return (
     <Panel title="Summary" aside={<Status receipt={receipt} />}>
       <Fields>
-        {receipt?.status === "0x0" && <Failure transaction={transaction} />}
+        {receipt?.status === "0x0" && frame !== undefined && (
+          <Failure transaction={transaction} frame={frame} />
+        )}
         {receipt !== null && <Place receipt={receipt} index={transaction.transactionIndex} />}
         <Field name="From">
           <AccountLink address={transaction.from} isWhole />
@@ -105,15 +109,9 @@ function Fee({ transaction, receipt }: { readonly transaction: Transaction; read
 }
 
 /** Why it failed, in the contract's words where it gave any. */
-function Failure({ transaction }: { readonly transaction: Transaction }) {
+function Failure({ transaction, frame }: { readonly transaction: Transaction; readonly frame: CallFrame }) {
   const decoding = useDecoding();
   const known = useKnownContract(transaction.to);
-  const traced = useLoaded(
-    () => call<CallFrame>("debug_traceTransaction", [transaction.hash, { tracer: "callTracer" }]),
-    [transaction.hash],
-  );
-  const frame = traced.value;
-  if (frame === undefined) return null;
   const decoded = frame.output === undefined ? undefined : decoding?.decodeRevert(frame.output, known?.abi);
   return (
     <Field name="Reason">
