@@ -12,33 +12,36 @@ const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 const SINGLE = "0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62";
 const BATCH = "0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb";
 
-/** The transfer that a log tells of; undefined when its form is not that of a standard. The index reads logs alike. */
+/** Bytes. */
+const WORD = 32;
+
+/**
+ * The transfer that a log tells of; undefined when its form is not that of a standard. The index takes the same logs for transfers
+ * (src/accounts/tokenTransfers.ts).
+ */
 export function transferIn({ address: token, topics, data }: Log): LoggedTransfer | undefined {
-  const words = wordsOf(data);
   const [event, ...indexed] = topics;
-  if (event === TRANSFER) return transferOf(token, indexed, words);
+  if (event === TRANSFER) return transferOf(token, indexed, data);
   if (event !== SINGLE && event !== BATCH) return undefined;
   const [, from, to] = indexed;
-  const amounts = event === SINGLE ? singleOf(words) : batchOf(words);
-  if (from === undefined || to === undefined || amounts === undefined) return undefined;
-  const isCut = amounts.length > MOST_AMOUNTS;
-  return { ...aTransfer(token, "ERC-1155", from, to), amounts: amounts.slice(0, MOST_AMOUNTS), isCut };
+  const moved = event === SINGLE ? singleOf(data) : batchOf(data);
+  if (from === undefined || to === undefined || moved === undefined) return undefined;
+  return { ...aTransfer(token, "ERC-1155", from, to), ...moved };
 }
 
 /** ERC-721 has the last parameter of ERC-20's event among the topics. */
 function transferOf(
   token: string,
   [from, to, tokenId]: readonly string[],
-  words: readonly string[],
+  data: string,
 ): LoggedTransfer | undefined {
   if (from === undefined || to === undefined) return undefined;
-  const [value] = words;
   if (tokenId !== undefined)
-    return value === undefined
+    return lengthOf(data) === 0
       ? { ...aTransfer(token, "ERC-721", from, to), amounts: [{ tokenId, value: "0x1" }] }
       : undefined;
-  return value !== undefined && words.length === 1
-    ? { ...aTransfer(token, "ERC-20", from, to), amounts: [{ tokenId: null, value }] }
+  return lengthOf(data) === WORD
+    ? { ...aTransfer(token, "ERC-20", from, to), amounts: [{ tokenId: null, value: wordAt(data, 0) }] }
     : undefined;
 }
 
@@ -46,27 +49,52 @@ function aTransfer(token: string, standard: TokenStandard, from: string, to: str
   return { token, standard, from: addressIn(from), to: addressIn(to), isCut: false };
 }
 
-function singleOf([tokenId, value, ...more]: readonly string[]): LoggedTransfer["amounts"] | undefined {
-  return tokenId === undefined || value === undefined || more.length > 0 ? undefined : [{ tokenId, value }];
+type Moved = Pick<LoggedTransfer, "amounts" | "isCut">;
+
+function singleOf(data: string): Moved | undefined {
+  if (lengthOf(data) !== 2 * WORD) return undefined;
+  return { amounts: [{ tokenId: wordAt(data, 0), value: wordAt(data, WORD) }], isCut: false };
 }
 
-/** Two lists in the form of the ABI: an offset to each, then its length and its words. */
-function batchOf(words: readonly string[]): LoggedTransfer["amounts"] | undefined {
-  const ids = listAt(words, 0);
-  const values = listAt(words, 1);
+/** Two lists of equal length, in the form of the ABI: an offset to each, then its length and its words. */
+function batchOf(data: string): Moved | undefined {
+  const ids = listAt(data, 0);
+  const values = listAt(data, 1);
   if (ids === undefined || values?.length !== ids.length) return undefined;
-  return ids.map((tokenId, index) => ({ tokenId, value: values[index] ?? "0x0" }));
+  const count = Math.min(ids.length, MOST_AMOUNTS);
+  const amounts = Array.from({ length: count }, (_, index) => ({
+    tokenId: wordAt(data, ids.at + index * WORD),
+    value: wordAt(data, values.at + index * WORD),
+  }));
+  return { amounts, isCut: count < ids.length };
 }
 
-function listAt(words: readonly string[], position: number): readonly string[] | undefined {
-  const start = Number(words[position] ?? Number.NaN) / 32;
-  const length = Number(words[start] ?? Number.NaN);
-  const list = words.slice(start + 1, start + 1 + length);
-  return list.length === length ? list : undefined;
+/** Where the words of a list lie, and how many there are; undefined unless all of them are within the data. */
+function listAt(
+  data: string,
+  parameter: number,
+): { readonly at: number; readonly length: number } | undefined {
+  const offset = numberAt(data, parameter * WORD);
+  const length = offset === undefined ? undefined : numberAt(data, offset);
+  if (offset === undefined || length === undefined) return undefined;
+  const at = offset + WORD;
+  return at + length * WORD > lengthOf(data) ? undefined : { at, length };
 }
 
-function wordsOf(data: string): readonly string[] {
-  return (data.slice(2).match(/.{64}/g) ?? []).map((word) => `0x${word}`);
+/** A word as a number that can be a place in the data; undefined when it cannot, or lies beyond its end. */
+function numberAt(data: string, at: number): number | undefined {
+  if (at + WORD > lengthOf(data)) return undefined;
+  const value = Number(wordAt(data, at));
+  return value <= lengthOf(data) ? value : undefined;
+}
+
+/** Bytes of hexadecimal. */
+function lengthOf(data: string): number {
+  return (data.length - 2) / 2;
+}
+
+function wordAt(data: string, at: number): string {
+  return `0x${data.slice(2 + 2 * at, 2 + 2 * (at + WORD))}`;
 }
 
 function addressIn(word: string): string {
