@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Abi } from "viem";
+import { readEntries } from "./abi.ts";
 
 /** A contract that the visitor has described. It stays in this browser. */
 export interface KnownContract {
@@ -7,27 +8,64 @@ export interface KnownContract {
   readonly abi: Abi;
 }
 
+/** Characters of a name that are kept. */
+const LONGEST_NAME = 100;
 const PREFIX = "contract:";
 const listeners = new Set<() => void>();
 
+/** What has been read of the browser's storage, by key: a page may name one contract hundreds of times. */
+const read = new Map<string, KnownContract | undefined>();
+
+/** Another tab has described a contract, or forgotten one. */
+addEventListener("storage", () => {
+  read.clear();
+  tell();
+});
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}
+
+function keyOf(address: string): string {
+  return PREFIX + address.toLowerCase();
+}
+
 function knownContract(address: string): KnownContract | undefined {
-  const text = localStorage.getItem(PREFIX + address.toLowerCase());
+  const key = keyOf(address);
+  if (read.has(key)) return read.get(key);
+  const text = localStorage.getItem(key);
   if (text === null) return undefined;
+  const contract = contractIn(text);
+  read.set(key, contract);
+  return contract;
+}
+
+function contractIn(text: string): KnownContract | undefined {
   try {
-    return JSON.parse(text) as KnownContract;
+    const { name, abi } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const reading = readEntries(abi);
+    return "abi" in reading && typeof name === "string" ? { name, abi: reading.abi } : undefined;
   } catch {
     return undefined;
   }
 }
 
-export function keepContract(address: string, contract: KnownContract): void {
-  localStorage.setItem(PREFIX + address.toLowerCase(), JSON.stringify(contract));
-  for (const listener of listeners) listener();
+/** False when the browser has no room for it. */
+export function keepContract(address: string, { name, abi }: KnownContract): boolean {
+  try {
+    localStorage.setItem(keyOf(address), JSON.stringify({ name: name.slice(0, LONGEST_NAME), abi }));
+  } catch {
+    return false;
+  }
+  read.delete(keyOf(address));
+  tell();
+  return true;
 }
 
 export function forgetContract(address: string): void {
-  localStorage.removeItem(PREFIX + address.toLowerCase());
-  for (const listener of listeners) listener();
+  localStorage.removeItem(keyOf(address));
+  read.delete(keyOf(address));
+  tell();
 }
 
 /** Addresses of the contracts whose names have this in them. */
@@ -50,22 +88,4 @@ export function useKnownContract(address: string | null | undefined): KnownContr
     return () => void listeners.delete(listener);
   }, [address]);
   return known;
-}
-
-/**
- * An ABI as compilers and build tools write it: the list itself, or an object that has it as `abi`. Undefined for anything
- * else.
- */
-export function readAbi(text: string): Abi | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const list = Array.isArray(value) ? value : (value as { readonly abi?: unknown } | null)?.abi;
-    return Array.isArray(list) && list.length > 0 && list.every(isEntry) ? (list as Abi) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isEntry(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }

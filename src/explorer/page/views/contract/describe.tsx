@@ -1,9 +1,7 @@
 import { useId, useState } from "preact/hooks";
-import { keepContract, readAbi } from "../../chain/knownContracts.ts";
+import { LONGEST_TEXT, readAbi, TOO_LONG } from "../../chain/abi.ts";
+import { keepContract } from "../../chain/knownContracts.ts";
 import { Panel } from "../../parts/panel.tsx";
-
-/** Bytes of a file that is read. */
-const LARGEST_FILE = 2_000_000;
 
 /** Takes the ABI of a contract, pasted or from a file. It is kept in this browser and sent to nobody. */
 export function DescribeContract({ address }: { readonly address: string }) {
@@ -14,16 +12,22 @@ export function DescribeContract({ address }: { readonly address: string }) {
 
   const keep = (event: Event): void => {
     event.preventDefault();
-    const abi = readAbi(text);
-    if (abi === undefined)
-      setProblem("That is no ABI: a list in JSON, or a file of a compiler that has one as “abi”.");
-    else keepContract(address, { name: name.trim() === "" ? "Contract" : name.trim(), abi });
+    const reading = readAbi(text);
+    if ("problem" in reading) setProblem(reading.problem);
+    else if (
+      !keepContract(address, { name: name.trim() === "" ? "Contract" : name.trim(), abi: reading.abi })
+    )
+      setProblem("This browser has no room for it. Forget another contract first.");
+  };
+  const change = (next: string): void => {
+    setText(next);
+    setProblem(undefined);
   };
   const read = (file: File | undefined): void => {
     if (file === undefined) return;
-    if (file.size > LARGEST_FILE) setProblem("That file is too large for an ABI.");
-    else void file.text().then(setText);
-    if (name === "" && file !== undefined) setName(file.name.replace(/\.json$/, ""));
+    if (file.size > LONGEST_TEXT) setProblem(TOO_LONG);
+    else void file.text().then(change);
+    if (name === "") setName(file.name.replace(/\.json$/, ""));
   };
 
   return (
@@ -57,7 +61,7 @@ export function DescribeContract({ address }: { readonly address: string }) {
             rows={5}
             spellcheck={false}
             value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
+            onInput={({ currentTarget }) => change(currentTarget.value)}
           />
         </div>
         {problem !== undefined && (
