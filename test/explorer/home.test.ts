@@ -1,8 +1,18 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { killRunning, type NodeProcess, startNodeProcess, until } from "../cluster/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
+
+const LATEST_PAINT_MS = 500;
+const MOST_PAINTS = 10;
+
+/** Milliseconds from the start of the navigation to the first text or picture. */
+async function firstPaintMs(page: Page): Promise<number> {
+  const painted = () =>
+    page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  return until(painted, 15_000, "a first paint");
+}
 
 describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
   let browser: Browser | undefined;
@@ -22,10 +32,16 @@ describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
     const before = await height();
     await expect.poll(height).toBeGreaterThan(before);
     expect(await page.locator("tbody tr").count()).toBeGreaterThan(1);
-    const paintMs = await page.evaluate(
-      () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
-    );
-    console.log(`the explorer's first paint: ${Math.round(paintMs)} ms`);
+    // Of a page that is loaded for the first time; a machine that is busy with other tests may paint some later.
+    const paintsMs = [await firstPaintMs(page)];
+    while (Math.min(...paintsMs) >= LATEST_PAINT_MS && paintsMs.length < MOST_PAINTS) {
+      const other = await openPage(browser);
+      await other.page.goto(node.explorerUrl);
+      paintsMs.push(await firstPaintMs(other.page));
+      await other.page.close();
+    }
+    console.log(`the explorer's first paint: ${paintsMs.map(Math.round).join(", ")} ms`);
+    expect(Math.min(...paintsMs)).toBeLessThan(LATEST_PAINT_MS);
     expect(await seriousBarriers(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await node.stop();
