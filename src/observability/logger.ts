@@ -53,7 +53,7 @@ export interface RootLogger extends Logger {
   recentWarnings(): readonly RecentWarning[];
 }
 
-export type OftenLevel = "debug" | "trace";
+export type OftenLevel = keyof typeof OFTEN_LINES;
 
 export type MessageLevel = "error" | "warn" | "info" | "debug" | "trace";
 
@@ -104,22 +104,27 @@ export function createLogger(
   }
   const recent = createRecentWarnings(Date.now);
   const logOften = oftenBy(clock);
-  const fromPino = (logger: pino.Logger, module: LogModule): Logger => ({
-    error(facts, message) {
-      recent.note("error", module, message);
-      logger.error(facts, message);
-    },
-    warn(facts, message) {
-      recent.note("warn", module, message);
-      logger.warn(facts, message);
-    },
-    info: (facts, message) => logger.info(facts, message),
-    debug: (facts, message) => logger.debug(facts, message),
-    trace: (facts, message) => logger.trace(facts, message),
-    often: (level, message, facts) => logOften(logger, module, level, message, facts),
-    isEnabled: (level) => logger.isLevelEnabled(level),
-    child: (name) => fromPino(loggerOf(name), name),
-  });
+  const fromPino = (logger: pino.Logger, module: LogModule): Logger => {
+    const own: OftenLogger & Pick<Logger, "warn" | "info"> = {
+      error(facts, message) {
+        recent.note("error", module, message);
+        logger.error(facts, message);
+      },
+      warn(facts, message) {
+        recent.note("warn", module, message);
+        logger.warn(facts, message);
+      },
+      info: (facts, message) => logger.info(facts, message),
+      debug: (facts, message) => logger.debug(facts, message),
+      trace: (facts, message) => logger.trace(facts, message),
+      isEnabled: (level) => logger.isLevelEnabled(level),
+    };
+    return {
+      ...own,
+      often: (level, message, facts) => logOften(own, module, level, message, facts),
+      child: (name) => fromPino(loggerOf(name), name),
+    };
+  };
   return {
     ...fromPino(loggerOf("node"), "node"),
     changeLevel(level, modules = LOG_MODULES) {
@@ -147,15 +152,17 @@ export function outputTo(fileDescriptor: number): DestinationStream {
 const MAX_UNWRITTEN_BYTES = 4 * 1024 ** 2;
 
 /** What `often` needs of a logger. */
-export interface OftenLogger extends Pick<Logger, OftenLevel> {
-  isLevelEnabled(level: OftenLevel): boolean;
-}
+export type OftenLogger = Pick<Logger, OftenLevel | "isEnabled">;
 
 /** The `often` of all loggers, which share its bounds by module and message. */
 export function oftenBy(clock: Clock) {
   const limit = (lines: number): OftenLines =>
     createOftenLines({ lines, intervalMs: OFTEN_INTERVAL_MS }, clock);
-  const admitted = { debug: limit(OFTEN_LINES.debug), trace: limit(OFTEN_LINES.trace) };
+  const admitted = {
+    error: limit(OFTEN_LINES.error),
+    debug: limit(OFTEN_LINES.debug),
+    trace: limit(OFTEN_LINES.trace),
+  };
   return (
     logger: OftenLogger,
     module: LogModule,
@@ -163,7 +170,8 @@ export function oftenBy(clock: Clock) {
     message: string,
     facts: () => Facts,
   ): void => {
-    if (!logger.isLevelEnabled(level)) return;
+    // Errors are kept for `ibex status` whether or not they are shown.
+    if (level !== "error" && !logger.isEnabled(level)) return;
     const tell = (more: number): void =>
       logger[level]({ more }, `${message} (and ${more.toLocaleString("en")} more in ten seconds)`);
     if (admitted[level].admits(`${module} ${message}`, tell)) logger[level](shortened(facts()), message);

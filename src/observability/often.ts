@@ -17,8 +17,8 @@ export interface OftenLimits {
 
 export const OFTEN_INTERVAL_MS = 10_000;
 
-/** At DEBUG and at TRACE: at most some 3 KB and 150 KB a second for each kind. */
-export const OFTEN_LINES = { debug: 100, trace: 5_000 } as const;
+/** At each level: at most some 3 KB a second for each kind, and 150 KB at TRACE. Lines of errors bring stacks. */
+export const OFTEN_LINES = { error: 10, debug: 100, trace: 5_000 } as const;
 
 /** Characters of a text, since names of methods and reasons of disconnects are an outsider's. */
 export const MAX_FACT_LENGTH = 300;

@@ -38,12 +38,10 @@ export function createRemoteLogger(
           post({ module, level, facts: { lost: messageOf(error) }, message });
         }
       };
-    const debug = at("debug");
-    const trace = at("trace");
+    const own = { error: at("error"), debug: at("debug"), trace: at("trace"), isEnabled };
     return {
-      ...{ error: at("error"), warn: at("warn"), info: at("info"), debug, trace, isEnabled },
-      often: (level, message, facts) =>
-        often({ isLevelEnabled: isEnabled, debug, trace }, module, level, message, facts),
+      ...{ ...own, warn: at("warn"), info: at("info") },
+      often: (level, message, facts) => often(own, module, level, message, facts),
       child: (name) => loggerOf(name),
     };
   };

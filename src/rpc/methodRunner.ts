@@ -113,7 +113,9 @@ export class MethodRunner {
   }
 
   private failed({ method, idText }: Call, error: unknown): RpcError {
-    this.logger.error({ method, id: idText.slice(0, LOGGED_ID_LENGTH), error }, "JSON-RPC method failed");
+    // A caller may repeat it.
+    const id = idText.slice(0, LOGGED_ID_LENGTH);
+    this.logger.often("error", "JSON-RPC method failed", () => ({ method, id, error }));
     return ERRORS.internalError;
   }
 }

@@ -54,6 +54,19 @@ describe("lines that outsiders can provoke", () => {
     expect(lines).toHaveLength(5_000);
   });
 
+  it("are ten at ERROR, each with its error, which status shows, too", () => {
+    const { logger, lines, clock } = logging("ERROR");
+    for (let count = 0; count < 50; count++)
+      logger.child("rpc").often("error", "failed", () => ({ error: new Error(`number ${count}`) }));
+    clock.advanceTo(10_000);
+    expect(lines.map(({ message }) => message)).toEqual([
+      ...Array.from({ length: 10 }, () => "failed"),
+      "failed (and 40 more in ten seconds)",
+    ]);
+    expect(JSON.stringify(lines[0])).toContain("number 0");
+    expect(logger.recentWarnings().map(({ message }) => message)).toContain("failed");
+  });
+
   it("cost no facts when they are not logged", () => {
     const { logger, lines } = logging("INFO");
     const fail = (): never => {
