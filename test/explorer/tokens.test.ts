@@ -52,7 +52,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
       .poll(() => page.locator("h1 bdi").first().textContent())
       .toBe(HOSTILE_NAME.replace("\u202e", "\ufffd").slice(0, 64));
     expect(await figure(page, "Supply")).toBe("1,000,000");
-    await expect.poll(() => cells(page)).toContainEqual(expect.arrayContaining(["made", "1,000,000"]));
+    await expect.poll(() => cells(page)).toContainEqual(expect.arrayContaining(["minted", "1,000,000"]));
     expect(await cells(page)).toContainEqual(expect.arrayContaining(["12.25"]));
     await page.getByRole("link", { name: "Holders" }).click();
     await expect.poll(() => cells(page)).toContainEqual(expect.arrayContaining(["12.25", "under 0.01 %"]));
@@ -75,7 +75,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
     await page.getByRole("link", { name: "Transfers" }).click();
     await page.getByRole("link", { name: "Older →" }).click();
     await expect.poll(() => page.locator("tbody tr").count()).toBe(5);
-    expect(await cells(page)).toContainEqual(expect.arrayContaining(["made", "№ 1"]));
+    expect(await cells(page)).toContainEqual(expect.arrayContaining(["minted", "№ 1"]));
   });
 
   it("show batches, and a token that lies", async () => {

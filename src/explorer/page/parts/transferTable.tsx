@@ -55,10 +55,10 @@ export function TransferTable({
                 </>
               )}
               <td>
-                <Party address={transfer.from} other="made" />
+                <Party address={transfer.from} other="minted" />
               </td>
               <td>
-                <Party address={transfer.to} other="destroyed" />
+                <Party address={transfer.to} other="burned" />
               </td>
               {hasToken && (
                 <td>

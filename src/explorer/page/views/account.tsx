@@ -1,12 +1,13 @@
 import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
+import { delegateIn } from "../chain/delegation.ts";
 import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import { useKnownContract } from "../chain/knownContracts.ts";
 import { tokenFacts } from "../chain/tokens.ts";
 import { showBytes, showCoins, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
 import { Copy } from "../parts/copy.tsx";
-import { TransactionLink } from "../parts/links.tsx";
+import { AccountLink, TransactionLink } from "../parts/links.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
 import { Figure } from "../parts/panel.tsx";
 import { TokenLink } from "../parts/token.tsx";
@@ -51,7 +52,10 @@ async function factsOf(address: string): Promise<AccountFacts> {
 function Account({ address, route }: ViewProps & { readonly address: string }) {
   const facts = useLoadedAtHead(() => factsOf(address), [address]);
   const known = useKnownContract(address);
-  const isContract = facts.value !== undefined && facts.value.code !== "0x";
+  const { code = "0x" } = facts.value ?? {};
+  const delegate = delegateIn(code);
+  const hasCode = code !== "0x";
+  const isContract = hasCode && delegate === undefined;
   return (
     <article class="page">
       <header class="title">
@@ -63,11 +67,16 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
         </h1>
         {isContract && <Creator address={address} />}
         {isContract && <TokenOf address={address} />}
+        {delegate !== undefined && (
+          <p class="note">
+            runs the code of <AccountLink address={delegate} isWhole /> (EIP-7702)
+          </p>
+        )}
       </header>
       {facts.error !== undefined && <Problem error={facts.error} />}
       {facts.value === undefined && facts.error === undefined && <Loading />}
-      {facts.value !== undefined && <Facts {...facts.value} />}
-      {isContract && <Contract address={address} />}
+      {facts.value !== undefined && <Facts {...facts.value} isContract={isContract} />}
+      {hasCode && <Contract address={address} />}
       <AccountTransactions address={address} route={route} />
       <AccountTokens address={address} />
       <AccountTransfers address={address} route={route} />
@@ -75,16 +84,16 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
   );
 }
 
-function Facts({ balance, nonce, code }: AccountFacts) {
+function Facts({ balance, nonce, code, isContract }: AccountFacts & { readonly isContract: boolean }) {
   return (
     <dl class="figures">
       <Figure name="Balance" note="native token">
         {showCoins(balance)}
       </Figure>
-      <Figure name="Nonce" note={code === "0x" ? "transactions sent" : "of its next creation"}>
+      <Figure name="Nonce" note={`of its next ${isContract ? "creation" : "transaction"}`}>
         {showNumber(Number(nonce))}
       </Figure>
-      {code !== "0x" && (
+      {isContract && (
         <Figure name="Code" note="at the head">
           {showBytes((code.length - 2) / 2)}
         </Figure>

@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
 import { call } from "../../chain/connection.ts";
+import { delegateIn } from "../../chain/delegation.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import type { AccountState, StateDifference } from "../../chain/types.ts";
-import { showCoins, showNumber } from "../../format.ts";
+import { showCoins, showNumber, showShortHex } from "../../format.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Loading, Problem } from "../../parts/notices.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -101,7 +102,7 @@ function changesOf(before: AccountState, after: AccountState): readonly Change[]
     changes.push({
       name: "code",
       before: before.code === undefined ? "none" : "other code",
-      after: `${(after.code.length - 2) / 2} bytes`,
+      after: showCode(after.code),
     });
   const slots = [...new Set([...Object.keys(before.storage ?? {}), ...Object.keys(after.storage ?? {})])];
   for (const slot of slots)
@@ -111,6 +112,11 @@ function changesOf(before: AccountState, after: AccountState): readonly Change[]
       after: shortSlot(after.storage?.[slot] ?? ZERO),
     });
   return changes;
+}
+
+function showCode(code: string): string {
+  const delegate = delegateIn(code);
+  return delegate === undefined ? `${(code.length - 2) / 2} bytes` : `that of ${showShortHex(delegate)}`;
 }
 
 /** Without leading zeros, cut where it is long. */

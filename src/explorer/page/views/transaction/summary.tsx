@@ -48,9 +48,9 @@ export function Summary({ transaction, receipt, frame }: SummaryProps) {
 
 const TYPES = [
   "legacy",
-  "with an access list",
-  "with a base fee (EIP-1559)",
-  "with blobs",
+  "access list (EIP-2930)",
+  "dynamic fee (EIP-1559)",
+  "blobs (EIP-4844)",
   "sets code (EIP-7702)",
 ];
 
