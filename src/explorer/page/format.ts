@@ -73,3 +73,9 @@ export function showCoins(wei: bigint | string): string {
 export function showGwei(wei: bigint | string): string {
   return `${showAmount(BigInt(wei), 9)} gwei`;
 }
+
+/** Why something failed. Wallets reject with objects that are no errors, too. */
+export function messageOf(error: unknown): string {
+  if (typeof error === "object" && error !== null && "message" in error) return String(error.message);
+  return String(error);
+}

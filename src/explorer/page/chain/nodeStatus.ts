@@ -34,7 +34,6 @@ export interface PeerStatus {
 }
 
 export interface IndexStatus {
-  readonly firstBlock: string | null;
   readonly lastBlock: string | null;
   readonly headBlock: string;
   readonly isCatchingUp: boolean;

@@ -8,9 +8,8 @@ export type TokenStandard = "ERC-20" | "ERC-721" | "ERC-1155";
 export interface ListPage<Item> {
   readonly items: readonly Item[];
   readonly next: string | null;
-  /** What the index covers. */
+  /** The oldest block that the index covers. */
   readonly firstBlock: string | null;
-  readonly lastBlock: string | null;
 }
 
 export interface TokenFacts {
@@ -22,7 +21,6 @@ export interface TokenFacts {
 }
 
 export interface TokenTransfer {
-  readonly blockNumber: string;
   readonly timestamp: string;
   readonly transactionHash: string;
   readonly logIndex: string;
@@ -36,14 +34,12 @@ export interface TokenTransfer {
 
 export interface TokenHolding {
   readonly token: string;
-  readonly standard: TokenStandard;
   readonly tokenId: string | null;
   readonly balance: string | null;
 }
 
 export interface TokenHolder {
   readonly holder: string;
-  readonly standard: TokenStandard;
   readonly tokenId: string | null;
   readonly balance: string | null;
 }

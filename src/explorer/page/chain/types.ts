@@ -11,9 +11,6 @@ export interface Block {
   readonly baseFeePerGas?: string;
   readonly size: string;
   readonly stateRoot: string;
-  readonly transactionsRoot: string;
-  readonly receiptsRoot: string;
-  readonly extraData: string;
   readonly transactions: readonly string[];
 }
 
@@ -26,9 +23,6 @@ export interface Transaction {
   readonly value: string;
   readonly nonce: string;
   readonly gas: string;
-  readonly gasPrice?: string;
-  readonly maxFeePerGas?: string;
-  readonly maxPriorityFeePerGas?: string;
   readonly input: string;
   readonly type: string;
 }
@@ -45,17 +39,14 @@ export interface Receipt {
   readonly blockNumber: string;
   readonly status?: string;
   readonly gasUsed: string;
-  readonly cumulativeGasUsed: string;
   readonly effectiveGasPrice: string;
   readonly contractAddress: string | null;
   readonly logs: readonly Log[];
-  readonly revertReason?: string;
 }
 
 /** A call as the callTracer gives it. */
 export interface CallFrame {
   readonly type: string;
-  readonly from: string;
   readonly to?: string;
   readonly value?: string;
   readonly gasUsed: string;

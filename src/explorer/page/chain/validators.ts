@@ -3,13 +3,10 @@ import type { RecentBlock } from "./recentBlocks.ts";
 /** The members of ibft_status that the page reads. */
 export interface ConsensusStatus {
   readonly mode: string;
-  readonly address: string;
   readonly isValidator: boolean;
-  readonly height: string | null;
   readonly round: string | null;
   readonly proposer: string | null;
-  readonly phase: string | null;
-  readonly timers: { readonly roundAgeMs: number; readonly roundEndsInMs: number } | null;
+  readonly timers: { readonly roundAgeMs: number } | null;
   readonly quorum: string;
   readonly validators: readonly {
     readonly address: string;

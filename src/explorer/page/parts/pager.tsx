@@ -20,3 +20,28 @@ export function Pager({
     </nav>
   );
 }
+
+/** The same for a list whose pages are found by a cursor, from the first one on. */
+export function CursorPager({
+  path,
+  parameter,
+  cursor,
+  next,
+  names = ["Newest", "Older"],
+}: {
+  readonly path: string;
+  /** That has the cursor in the query. */
+  readonly parameter: string;
+  /** Null on the first page. */
+  readonly cursor: string | null;
+  readonly next: string | null;
+  readonly names?: readonly [string, string];
+}) {
+  return (
+    <Pager
+      newer={cursor === null ? undefined : path}
+      older={next === null ? undefined : `${path}?${parameter}=${encodeURIComponent(next)}`}
+      names={names}
+    />
+  );
+}

@@ -8,6 +8,7 @@ import { showBytes, showCoins, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { AccountLink, TransactionLink } from "../parts/links.tsx";
+import { NoAddress } from "../parts/noAddress.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
 import { Figure } from "../parts/panel.tsx";
 import { TokenLink } from "../parts/token.tsx";
@@ -19,19 +20,8 @@ import { Contract } from "./contract/contract.tsx";
 /** An account: what it has, what it did, and, of a contract, what it can do. */
 export function AccountView({ route }: ViewProps) {
   const address = (route.parts[1] ?? "").toLowerCase();
-  if (!/^0x[0-9a-f]{40}$/.test(address)) return <NoAccount text={address} />;
+  if (!/^0x[0-9a-f]{40}$/.test(address)) return <NoAddress text={address} what="account" />;
   return <Account address={address} route={route} />;
-}
-
-function NoAccount({ text }: { readonly text: string }) {
-  return (
-    <article class="page narrow">
-      <h1>No such account</h1>
-      <p>
-        <code>{showText(text, 80)}</code> is not an address: those have forty digits after 0x.
-      </p>
-    </article>
-  );
 }
 
 interface AccountFacts {

@@ -1,7 +1,7 @@
 import { useId, useState } from "preact/hooks";
 import { askForGift, type FaucetTerms, faucetTerms, type Gift } from "../chain/faucet.ts";
 import { useLoaded } from "../chain/hooks.ts";
-import { showCoins, showDuration, showText } from "../format.ts";
+import { messageOf, showCoins, showDuration, showText } from "../format.ts";
 import { AccountLink, TransactionLink } from "../parts/links.tsx";
 import { Empty, Loading, Problem } from "../parts/notices.tsx";
 import { Panel } from "../parts/panel.tsx";
@@ -33,7 +33,7 @@ function GiftForm({ terms }: { readonly terms: FaucetTerms }) {
     try {
       setOutcome({ gift: await askForGift(wanted), address: wanted });
     } catch (error) {
-      setOutcome({ problem: error instanceof Error ? error.message : String(error) });
+      setOutcome({ problem: messageOf(error) });
     }
   };
 

@@ -7,6 +7,7 @@ import { showAmount, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { AccountLink } from "../parts/links.tsx";
+import { NoAddress } from "../parts/noAddress.tsx";
 import { IndexProblem, Loading } from "../parts/notices.tsx";
 import { Figure } from "../parts/panel.tsx";
 import { CutNumber } from "../parts/token.tsx";
@@ -20,19 +21,8 @@ const SYMBOL = 24;
 /** A token: what its contract says of it, who moved it, and, at /token/…/holders, who holds it. */
 export function TokenView({ route }: ViewProps) {
   const address = (route.parts[1] ?? "").toLowerCase();
-  if (!/^0x[0-9a-f]{40}$/.test(address)) return <NoAddress text={address} />;
+  if (!/^0x[0-9a-f]{40}$/.test(address)) return <NoAddress text={address} what="token" />;
   return <Token address={address} route={route} />;
-}
-
-function NoAddress({ text }: { readonly text: string }) {
-  return (
-    <article class="page narrow">
-      <h1>No such token</h1>
-      <p>
-        <code>{showText(text, 80)}</code> is not an address: those have forty digits after 0x.
-      </p>
-    </article>
-  );
 }
 
 function Token({ address, route }: ViewProps & { readonly address: string }) {

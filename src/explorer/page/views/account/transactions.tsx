@@ -3,7 +3,7 @@ import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage } from "../../chain/tokens.ts";
 import { loadTransactions } from "../../chain/transactions.ts";
 import { Empty, IndexProblem } from "../../parts/notices.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { CursorPager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type TransactionRow, TransactionTable } from "../../parts/transactionTable.tsx";
 import type { Route } from "../../router.ts";
@@ -32,7 +32,6 @@ export function AccountTransactions({ address, route }: { readonly address: stri
     );
   if (found.value === undefined) return null;
   const { rows, next } = found.value;
-  const path = `/address/${address}`;
   return (
     <Panel title="Transactions">
       {rows.length === 0 ? (
@@ -44,11 +43,7 @@ export function AccountTransactions({ address, route }: { readonly address: stri
           account={address}
         />
       )}
-      <Pager
-        newer={cursor === null ? undefined : path}
-        older={next === null ? undefined : `${path}?from=${encodeURIComponent(next)}`}
-        names={["Newest", "Older"]}
-      />
+      <CursorPager path={`/address/${address}`} parameter="from" cursor={cursor} next={next} />
     </Panel>
   );
 }

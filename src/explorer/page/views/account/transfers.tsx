@@ -1,7 +1,7 @@
 import { call } from "../../chain/connection.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage, TokenTransfer } from "../../chain/tokens.ts";
-import { Pager } from "../../parts/pager.tsx";
+import { CursorPager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { TransferTable } from "../../parts/transferTable.tsx";
 import type { Route } from "../../router.ts";
@@ -15,7 +15,6 @@ export function AccountTransfers({ address, route }: { readonly address: string;
   );
   if (found.value === undefined || (found.value.items.length === 0 && cursor === null)) return null;
   const { items, next } = found.value;
-  const path = `/address/${address}`;
   return (
     <Panel title="Transfers of tokens">
       <TransferTable
@@ -23,11 +22,7 @@ export function AccountTransfers({ address, route }: { readonly address: string;
         caption="Transfers of tokens of the account, the newest first"
         hasToken
       />
-      <Pager
-        newer={cursor === null ? undefined : path}
-        older={next === null ? undefined : `${path}?transfers=${encodeURIComponent(next)}`}
-        names={["Newest", "Older"]}
-      />
+      <CursorPager path={`/address/${address}`} parameter="transfers" cursor={cursor} next={next} />
     </Panel>
   );
 }

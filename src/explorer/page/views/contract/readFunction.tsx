@@ -4,7 +4,7 @@ import { call } from "../../chain/connection.ts";
 import type { NamedValue } from "../../chain/decoding.ts";
 import { readParameter } from "../../chain/parameters.ts";
 import { useDecoding } from "../../chain/useDecoding.ts";
-import { showText } from "../../format.ts";
+import { messageOf, showText } from "../../format.ts";
 import { ValueOf } from "../../parts/values.tsx";
 import { nameOf } from "./functionNames.ts";
 import { ParameterFields } from "./parameterFields.tsx";
@@ -27,7 +27,7 @@ export function ReadFunction({ address, entry }: { readonly address: string; rea
       setProblem(undefined);
     } catch (error) {
       setAnswer(undefined);
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
     }
   };
 

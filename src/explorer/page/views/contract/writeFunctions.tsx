@@ -4,7 +4,7 @@ import { call } from "../../chain/connection.ts";
 import { readParameter } from "../../chain/parameters.ts";
 import { useDecoding } from "../../chain/useDecoding.ts";
 import { sendByWallet, useWallets, type Wallet } from "../../chain/wallets.ts";
-import { showText } from "../../format.ts";
+import { messageOf, showText } from "../../format.ts";
 import { TransactionLink } from "../../parts/links.tsx";
 import { nameOf } from "./functionNames.ts";
 import { ParameterFields } from "./parameterFields.tsx";
@@ -124,10 +124,4 @@ function Shown({ outcome }: { readonly outcome: Outcome }) {
       Sent: <TransactionLink hash={outcome.hash} />
     </p>
   );
-}
-
-/** Wallets reject with objects that are no errors, too. */
-function messageOf(error: unknown): string {
-  if (typeof error === "object" && error !== null && "message" in error) return String(error.message);
-  return String(error);
 }

@@ -3,7 +3,7 @@ import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage, TokenFacts, TokenHolder } from "../../chain/tokens.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Empty, IndexProblem, Loading } from "../../parts/notices.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { CursorPager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { TokenAmount } from "../../parts/token.tsx";
 import type { Route } from "../../router.ts";
@@ -24,7 +24,6 @@ export function TokenHolders({ address, facts, route }: HoldersProps) {
     () => call<ListPage<TokenHolder>>("explorer_getTokenHolders", [address, { size: PAGE, cursor }]),
     [address, cursor],
   );
-  const path = `/token/${address}/holders`;
   const { items, next } = found.value ?? { items: [], next: null };
   return (
     <Panel title="Holders" aside={coverageOf(found.value) ?? "in the order of their addresses"}>
@@ -36,9 +35,11 @@ export function TokenHolders({ address, facts, route }: HoldersProps) {
         </Empty>
       )}
       {items.length > 0 && <HolderTable address={address} facts={facts} holders={items} />}
-      <Pager
-        newer={cursor === null ? undefined : path}
-        older={next === null ? undefined : `${path}?after=${encodeURIComponent(next)}`}
+      <CursorPager
+        path={`/token/${address}/holders`}
+        parameter="after"
+        cursor={cursor}
+        next={next}
         names={["First", "Next"]}
       />
     </Panel>

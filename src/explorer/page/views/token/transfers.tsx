@@ -3,7 +3,7 @@ import { useLoaded } from "../../chain/hooks.ts";
 import { useHeight } from "../../chain/recentBlocks.ts";
 import type { ListPage, TokenTransfer } from "../../chain/tokens.ts";
 import { Empty, IndexProblem, Loading } from "../../parts/notices.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { CursorPager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { TransferTable } from "../../parts/transferTable.tsx";
 import type { Route } from "../../router.ts";
@@ -20,7 +20,6 @@ export function TokenTransfers({ address, route }: { readonly address: string; r
     () => call<ListPage<TokenTransfer>>("explorer_getTransfersOfToken", [address, { size: PAGE, cursor }]),
     [address, cursor, cursor === null ? height : undefined],
   );
-  const path = `/token/${address}`;
   const { items, next } = found.value ?? { items: [], next: null };
   return (
     <Panel title="Transfers" aside={coverageOf(found.value)}>
@@ -34,11 +33,7 @@ export function TokenTransfers({ address, route }: { readonly address: string; r
           hasToken={false}
         />
       )}
-      <Pager
-        newer={cursor === null ? undefined : path}
-        older={next === null ? undefined : `${path}?after=${encodeURIComponent(next)}`}
-        names={["Newest", "Older"]}
-      />
+      <CursorPager path={`/token/${address}`} parameter="after" cursor={cursor} next={next} />
     </Panel>
   );
 }
