@@ -18,8 +18,11 @@ interface Offer {
   readonly bound?: (answer: Answer) => Answer;
 }
 
+/** A value that lies ready. */
 const READ: Offer = { cost: 1 };
+/** A call with up to CALL_GAS, or a list of what lies ready. */
 const CALL: Offer = { cost: 5 };
+/** A search in many blocks, or balances that up to 200 contracts are asked for, which may use twice the gas of a call. */
 const SEARCH: Offer = { cost: 10 };
 const TRACE: Offer = { cost: 25 };
 
@@ -71,14 +74,12 @@ const OFFERED: ReadonlyMap<string, Offer> = new Map<string, Offer>([
     "eth_getBlockReceipts",
     "ibft_getRounds",
     "explorer_getToken",
-    "explorer_getTokenHolders",
     "explorer_getTokenTransfers",
-    "explorer_getTokensOf",
     "explorer_getTransactionsOf",
     "explorer_getTransfersOfToken",
     "ots_getContractCreator",
   ]),
-  ["eth_getLogs", SEARCH],
+  ...each(SEARCH, ["eth_getLogs", "explorer_getTokenHolders", "explorer_getTokensOf"]),
   ...each({ ...CALL, admit: withGasLimit }, ["eth_call", "eth_estimateGas"]),
   ["eth_subscribe", { ...CALL, admit: (params) => (params[0] === "newHeads" ? params : undefined) }],
   ["debug_traceTransaction", { ...TRACE, admit: withShortTracer, bound: withinTraceBytes }],

@@ -16,8 +16,8 @@ export interface ScriptedNode {
   readonly page: Page;
   readonly complaints: readonly string[];
   readonly url: string;
-  /** Calls so far, `method first-parameter`, in their order. */
-  readonly calls: readonly string[];
+  /** What the page has asked for so far, in its order. */
+  readonly calls: readonly Call[];
   /** Number of the newest block. */
   readonly head: number;
   answer(method: string, answering: Answering): void;
@@ -35,7 +35,7 @@ export async function openScriptedNode(
 ): Promise<ScriptedNode> {
   const { page, complaints } = await openPage(browser);
   const url = await servePages();
-  const calls: string[] = [];
+  const calls: Call[] = [];
   const rows = [roundRow(0), roundRow(1), roundRow(2)];
   const subscribers = new Set<WebSocketRoute>();
   const answers = new Map(Object.entries({ ...quietAnswers(rows), ...script }));
@@ -43,8 +43,8 @@ export async function openScriptedNode(
   await page.routeWebSocket(/^ws:/, (socket) => {
     socket.onClose(() => void subscribers.delete(socket));
     socket.onMessage((text) => {
-      const { id, method, params = [] } = JSON.parse(String(text)) as Call;
-      calls.push([method, ...(typeof params[0] === "string" ? [params[0]] : [])].join(" "));
+      const { id, method, params } = JSON.parse(String(text)) as Call & { readonly id: number };
+      calls.push({ method, params });
       const reply = replyOf(answers.get(method), params);
       if (reply === BREAK) {
         subscribers.delete(socket);
@@ -70,14 +70,14 @@ export async function openScriptedNode(
       const text = JSON.stringify({ jsonrpc: "2.0", method: "eth_subscription", params: {} });
       for (const subscriber of subscribers) subscriber.send(text);
     },
-    countOf: (call) => calls.filter((one) => one === call || one.startsWith(`${call} `)).length,
+    countOf: (call) =>
+      calls.filter(({ method, params: [first] }) => call === method || call === `${method} ${first}`).length,
   };
 }
 
 interface Call {
-  readonly id: number;
   readonly method: string;
-  readonly params?: readonly unknown[];
+  readonly params: readonly unknown[];
 }
 
 type Reply = { readonly result: unknown } | { readonly error: object } | typeof BREAK;
