@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import type { ViewProps } from "../app.tsx";
 import { call } from "../chain/connection.ts";
 import { delegateIn } from "../chain/delegation.ts";
@@ -46,6 +47,18 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
   const delegate = delegateIn(code);
   const hasCode = code !== "0x";
   const isContract = hasCode && delegate === undefined;
+  // Drawn anew with their own answers, not with each block.
+  const lists = useMemo(
+    () => (
+      <>
+        {hasCode && <Contract address={address} />}
+        <AccountTransactions address={address} route={route} />
+        <AccountTokens address={address} />
+        <AccountTransfers address={address} route={route} />
+      </>
+    ),
+    [address, route, hasCode],
+  );
   return (
     <article class="page">
       <header class="title">
@@ -66,10 +79,7 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
       {facts.error !== undefined && <Problem error={facts.error} />}
       {facts.value === undefined && facts.error === undefined && <Loading />}
       {facts.value !== undefined && <Facts {...facts.value} isContract={isContract} />}
-      {hasCode && <Contract address={address} />}
-      <AccountTransactions address={address} route={route} />
-      <AccountTokens address={address} />
-      <AccountTransfers address={address} route={route} />
+      {lists}
     </article>
   );
 }

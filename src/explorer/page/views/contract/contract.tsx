@@ -19,8 +19,8 @@ export function Contract({ address }: { readonly address: string }) {
 
 function Described({ address, known }: { readonly address: string; readonly known: KnownContract }) {
   const functions = known.abi.filter((entry): entry is AbiFunction => entry.type === "function");
-  const reading = functions.filter(({ stateMutability }) => ["view", "pure"].includes(stateMutability));
-  const writing = functions.filter((entry) => !reading.includes(entry));
+  const reading = functions.filter(isReading);
+  const writing = functions.filter((entry) => !isReading(entry));
   const forget = (
     <button type="button" class="link" onClick={() => forgetContract(address)}>
       Forget {showText(known.name, 40)}
@@ -44,4 +44,8 @@ function Described({ address, known }: { readonly address: string; readonly know
       )}
     </>
   );
+}
+
+function isReading({ stateMutability }: AbiFunction): boolean {
+  return stateMutability === "view" || stateMutability === "pure";
 }
