@@ -31,8 +31,11 @@ const TRACED = aTransaction();
 /** Gas of the calls that were simulated. */
 const simulated: (bigint | undefined)[] = [];
 
-/** Fills no budget again. */
-const STOPPED: Clock = { ...durationClock, nowMs: () => 0 };
+/** Fills no budget again. What waits on it does so for as long as on any other. */
+const STOPPED: Clock = {
+  nowMs: () => 0,
+  at: (delayMs, action) => durationClock.at(durationClock.nowMs() + delayMs, action),
+};
 
 async function anExplorer({
   tracer,
