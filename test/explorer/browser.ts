@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { freePort, type NodeOptions, type NodeProcess, startNodeProcess } from "../cluster/nodeProcess.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
@@ -13,10 +14,21 @@ if (CHROMIUM === undefined)
 /** Whether tests in a headless Chromium can run. */
 export const CAN_BROWSE = CHROMIUM !== undefined;
 
-export function openBrowser(): Promise<Browser> {
+let opened: Promise<Browser> | undefined;
+
+/** Belongs into `afterAll` of each file that opens pages. */
+export async function closeBrowser(): Promise<void> {
+  const browser = await opened;
+  opened = undefined;
+  await browser?.close();
+}
+
+/** Opens with the first page of a file. */
+function theBrowser(): Promise<Browser> {
   // Its sandbox takes rights that a container does not give.
   const args = ["--no-sandbox", "--disable-dev-shm-usage"];
-  return chromium.launch({ ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }), args });
+  opened ??= chromium.launch({ ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }), args });
+  return opened;
 }
 
 /** A page, and what it complained of: errors of its scripts, refusals by its policy, and requests to anybody else. */
@@ -25,8 +37,10 @@ export interface WatchedPage {
   readonly complaints: string[];
 }
 
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const page = await browser.newPage(options);
+/** Opens a page that is closed when the test has finished. */
+export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const page = await (await theBrowser()).newPage(options);
+  onTestFinished(() => page.close());
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());
@@ -50,6 +64,15 @@ export async function startExplorerNode(
   const options = ["--explorer-enabled=true", `--explorer-port=${port}`, ...(settings.options ?? [])];
   const node = await startNodeProcess({ ...settings, options });
   return { ...node, explorerUrl: `http://127.0.0.1:${port}` };
+}
+
+/** The value of a figure on the page, by its name. */
+export function figure(page: Page, name: string): Promise<string | null> {
+  return page
+    .locator(".figure")
+    .filter({ has: page.getByText(name, { exact: true }) })
+    .locator(".figure-value")
+    .textContent();
 }
 
 /** What axe-core finds critical or serious on the page, whose colours have no contrast halfway between two looks. */

@@ -1,18 +1,13 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { BREAK, openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
 describe.runIf(CAN_BROWSE)("the connection of the explorer's page", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   it("sends a call twice at most where its answer breaks the connection", async () => {
-    const node = await openScriptedNode(browser, {
+    const node = await openScriptedNode({
       ...aTransactionAnswer(),
       debug_traceTransaction: () => BREAK,
     });
@@ -28,7 +23,7 @@ describe.runIf(CAN_BROWSE)("the connection of the explorer's page", () => {
 
   it("subscribes once on each connection, also where one broke before the answer", async () => {
     let broken = 0;
-    const node = await openScriptedNode(browser, { eth_subscribe: () => (broken++ === 0 ? BREAK : "0x1") });
+    const node = await openScriptedNode({ eth_subscribe: () => (broken++ === 0 ? BREAK : "0x1") });
     await node.page.goto(node.url);
     await expect.poll(() => node.countOf("eth_subscribe")).toBeGreaterThan(1);
     await heightIs(node, 2);
@@ -38,7 +33,7 @@ describe.runIf(CAN_BROWSE)("the connection of the explorer's page", () => {
   });
 
   it("follows the chain also while it is refused a subscription, and asks for it again", async () => {
-    const node = await openScriptedNode(browser, { eth_subscribe: refuse });
+    const node = await openScriptedNode({ eth_subscribe: refuse });
     await node.page.goto(node.url);
     await heightIs(node, 2);
     node.addBlock();

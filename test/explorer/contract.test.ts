@@ -1,6 +1,5 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH, TRACE } from "./transactionAnswers.ts";
 
@@ -21,14 +20,10 @@ const OLD_ABI = [
 ];
 
 describe.runIf(CAN_BROWSE)("the description of a contract", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   async function openContract(): Promise<ScriptedNode> {
-    const node = await openScriptedNode(browser, {
+    const node = await openScriptedNode({
       eth_getBalance: () => "0x0",
       eth_getTransactionCount: () => "0x1",
       eth_getCode: () => "0x6000",
@@ -89,7 +84,7 @@ describe.runIf(CAN_BROWSE)("the description of a contract", () => {
 
   it("is read from the browser's storage once, for all that it names on a page", async () => {
     const log = { address: CONTRACT, topics: [`0x${"11".repeat(32)}`], data: "0x" };
-    const node = await openScriptedNode(browser, {
+    const node = await openScriptedNode({
       ...aTransactionAnswer({ transaction: { to: CONTRACT }, receipt: { logs: Array(15).fill(log) } }),
       debug_traceTransaction: () => ({ ...TRACE, calls: Array(15).fill({ ...TRACE, to: CONTRACT }) }),
     });

@@ -1,6 +1,5 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { aNetworkAnswer, VALIDATORS } from "./networkAnswers.ts";
 import { openScriptedNode, rendered, type ScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH, TRACE } from "./transactionAnswers.ts";
@@ -16,14 +15,10 @@ CanvasRenderingContext2D.prototype.clearRect = function (...args) { drawn++; cle
 `;
 
 describe.runIf(CAN_BROWSE)("the explorer's pages draw what has changed", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   async function openCounting(path: string): Promise<ScriptedNode> {
-    const node = await openScriptedNode(browser, aNetworkAnswer());
+    const node = await openScriptedNode(aNetworkAnswer());
     for (let index = 0; index < 20; index++)
       node.addBlock({ proposer: VALIDATORS[index % VALIDATORS.length], validatorCount: "0x4" });
     await node.page.addInitScript(COUNTING);
@@ -44,7 +39,7 @@ describe.runIf(CAN_BROWSE)("the explorer's pages draw what has changed", () => {
   });
 
   it("and trace a failed transaction once, for its reason and its calls", async () => {
-    const node = await openScriptedNode(browser, {
+    const node = await openScriptedNode({
       ...aTransactionAnswer({ receipt: { status: "0x0" } }),
       debug_traceTransaction: () => ({ ...TRACE, error: "out of gas", calls: [TRACE] }),
     });

@@ -1,21 +1,15 @@
-import type { Browser } from "playwright-core";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { killRunning } from "../cluster/nodeProcess.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
+import { CAN_BROWSE, closeBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 
 describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's faucet", () => {
-  let browser: Browser | undefined;
-  afterAll(async () => {
-    await browser?.close();
-    killRunning();
-  });
+  afterAll(closeBrowser);
+  afterAll(killRunning);
 
   it("gives to an address that a visitor types, once, and says why it does not give again", async () => {
     const node = await startExplorerNode();
-    browser = await openBrowser();
-    const { page, complaints } = await openPage(browser);
-    onTestFinished(() => page.close());
+    const { page, complaints } = await openPage();
     await page.goto(node.explorerUrl);
     await page.getByRole("link", { name: "Faucet" }).click();
     const address = `0x${"5a".repeat(20)}`;

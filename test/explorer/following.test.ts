@@ -1,18 +1,13 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode, quantity, rendered } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
 describe.runIf(CAN_BROWSE)("the explorer's pages follow the chain", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   it("to a transaction that was unknown at first, and no further than its block", async () => {
-    const node = await openScriptedNode(browser, {
+    const node = await openScriptedNode({
       eth_getTransactionByHash: () => null,
       eth_getTransactionReceipt: () => null,
     });
@@ -44,7 +39,7 @@ describe.runIf(CAN_BROWSE)("the explorer's pages follow the chain", () => {
       [`/tx/${HASH}`, "eth_getTransactionByHash"],
       [`/token/0x${"11".repeat(20)}`, "explorer_getToken"],
     ] as const) {
-      const node = await openScriptedNode(browser, {
+      const node = await openScriptedNode({
         eth_getBalance: () => "0x0",
         eth_getTransactionCount: () => "0x0",
         eth_getCode: () => "0x",

@@ -1,8 +1,8 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, it } from "vitest";
 import { killRunning, type NodeProcess, startNodeProcess, until } from "../cluster/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
-import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
+import { CAN_BROWSE, closeBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 
 const LATEST_PAINT_MS = 500;
 const MOST_PAINTS = 10;
@@ -15,17 +15,12 @@ async function firstPaintMs(page: Page): Promise<number> {
 }
 
 describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
-  let browser: Browser | undefined;
-  afterAll(async () => {
-    await browser?.close();
-    killRunning();
-  });
+  afterAll(closeBrowser);
+  afterAll(killRunning);
 
   it("shows the chain live", async () => {
     const node = await startExplorerNode();
-    browser = await openBrowser();
-    const { page, complaints } = await openPage(browser);
-    onTestFinished(() => page.close());
+    const { page, complaints } = await openPage();
     await page.goto(node.explorerUrl);
     const height = async (): Promise<number> => Number(await page.locator("h1").textContent());
     await expect.poll(height).toBeGreaterThan(0);
@@ -35,7 +30,7 @@ describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
     // Of a page that is loaded for the first time; a machine that is busy with other tests may paint some later.
     const paintsMs = [await firstPaintMs(page)];
     while (Math.min(...paintsMs) >= LATEST_PAINT_MS && paintsMs.length < MOST_PAINTS) {
-      const other = await openPage(browser);
+      const other = await openPage();
       await other.page.goto(node.explorerUrl);
       paintsMs.push(await firstPaintMs(other.page));
       await other.page.close();
@@ -51,9 +46,7 @@ describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
     "goes on after a restart of the node",
     async () => {
       const node = await startExplorerNode();
-      browser ??= await openBrowser();
-      const { page } = await openPage(browser);
-      onTestFinished(() => page.close());
+      const { page } = await openPage();
       await page.goto(node.explorerUrl);
       const height = async (): Promise<number> => Number(await page.locator("h1").textContent());
       await expect.poll(height).toBeGreaterThan(0);

@@ -1,19 +1,14 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, it } from "vitest";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { afterAll, describe, it } from "vitest";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
 describe.runIf(CAN_BROWSE)("the looks of the explorer's pages", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   it("have no barrier after one has changed into another", async () => {
-    const node = await openScriptedNode(browser, aTransactionAnswer({ transaction: { to: null } }));
+    const node = await openScriptedNode(aTransactionAnswer({ transaction: { to: null } }));
     await node.page.goto(`${node.url}/tx/${HASH}`);
     await node.page.getByText("creates a contract").waitFor();
     await expectForEverybodyInEachLook(node.page, "scripted");

@@ -1,24 +1,18 @@
-import type { Browser, Page } from "playwright-core";
 import { afterAll, describe, expect, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { freePort, killRunning } from "../cluster/nodeProcess.ts";
 import { prepareNetwork } from "../cluster/validatorNetwork.ts";
 import { itIfThorough } from "../thorough.ts";
-import { CAN_BROWSE, openBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
+import { CAN_BROWSE, closeBrowser, figure, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";
 
 describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
-  let browser: Browser | undefined;
-  afterAll(async () => {
-    await browser?.close();
-    killRunning();
-  });
+  afterAll(closeBrowser);
+  afterAll(killRunning);
 
   itIfThorough("shows a validator alone", async () => {
     const node = await startExplorerNode();
-    browser ??= await openBrowser();
-    const { page, complaints } = await openPage(browser);
-    onTestFinished(() => page.close());
+    const { page, complaints } = await openPage();
     await page.goto(`${node.explorerUrl}/network`);
     await expect.poll(() => figure(page, "This node")).toBe("validates");
     await expect.poll(() => figure(page, "Validators heard")).toBe("1 of 1");
@@ -43,9 +37,7 @@ describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
       network.start(first, [], options),
       ...others.map((each) => network.start(each)),
     ]);
-    browser ??= await openBrowser();
-    const { page, complaints } = await openPage(browser);
-    onTestFinished(() => page.close());
+    const { page, complaints } = await openPage();
     await page.goto(`http://127.0.0.1:${explorerPort}/network`);
     await expect.poll(() => figure(page, "Validators heard"), { timeout: 60_000 }).toBe("4 of 4");
     await expect.poll(() => page.locator(".clocks li").count(), { timeout: 60_000 }).toBe(3);
@@ -67,14 +59,6 @@ describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
     expect(complaints).toEqual([]);
   });
 });
-
-function figure(page: Page, name: string): Promise<string | null> {
-  return page
-    .locator(".figure")
-    .filter({ has: page.getByText(name, { exact: true }) })
-    .locator(".figure-value")
-    .textContent();
-}
 
 function shortOf(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;

@@ -1,19 +1,14 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
 
 describe.runIf(CAN_BROWSE)("the explorer's overview of validators", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   it("counts lost turns by the validators of each block", async () => {
     // The turn that is lost before the one in the middle joins is that of the last.
     const [first, joining, last] = ["11", "22", "33"].map((byte) => `0x${byte.repeat(20)}`);
-    const node = await openScriptedNode(browser, {
+    const node = await openScriptedNode({
       ibft_getValidatorsByBlockNumber: () => [first, joining, last],
     });
     const two = { validatorCount: "0x2" };

@@ -1,32 +1,27 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { killRunning, until } from "../cluster/nodeProcess.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import { CAN_BROWSE, type ExplorerNode, openBrowser, openPage, startExplorerNode } from "./browser.ts";
+import { CAN_BROWSE, closeBrowser, type ExplorerNode, openPage, startExplorerNode } from "./browser.ts";
 import { ALL_LOOKS, expectForEverybody, LOOKS, type Look } from "./looks.ts";
 import { HOSTILE_NAME, HOSTILE_REASON, makeTraffic, type Traffic } from "./traffic.ts";
 
 describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
-  let browser: Browser;
   let node: ExplorerNode;
   let traffic: Traffic;
 
   beforeAll(async () => {
     node = await startExplorerNode();
     traffic = await makeTraffic(node);
-    browser = await openBrowser();
     await until(() => isIndexed(node, traffic.reverted), 30_000, "the index by address");
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    killRunning();
-  });
+  afterAll(closeBrowser);
+  afterAll(killRunning);
 
   /** Opens a page in one look and waits until it has all that it asks for. */
   async function visit(path: string, look: Look = "light"): Promise<{ page: Page; complaints: string[] }> {
-    const watched = await openPage(browser, LOOKS[look]);
-    onTestFinished(() => watched.page.close());
+    const watched = await openPage(LOOKS[look]);
     await watched.page.goto(`${node.explorerUrl}${path}`);
     await watched.page.locator("h1").first().waitFor();
     await expect.poll(() => watched.page.locator(".loading").count()).toBe(0);

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import {
   ALL_BURST,
   ALL_PER_SECOND,
@@ -17,9 +16,9 @@ import { aChainSpec, anRpcBackend } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { itIfThorough } from "../thorough.ts";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { aNetworkAnswer } from "./networkAnswers.ts";
-import { openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
+import { type Answering, openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH, TRACE } from "./transactionAnswers.ts";
 
 const guide = readFileSync(
@@ -82,14 +81,10 @@ describe("what visitors of the explorer may ask for", () => {
 });
 
 describe.runIf(CAN_BROWSE)("the explorer's pages", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   async function openFull(path: string): Promise<ScriptedNode> {
-    const node = await openScriptedNode(browser, { ...aNetworkAnswer(), ...fullAnswers() });
+    const node = await openScriptedNode({ ...aNetworkAnswer(), ...fullAnswers() });
     for (let index = 0; index < 100; index++) node.addBlock({ validatorCount: "0x4" });
     await node.page.goto(`${node.url}${path}`);
     return node;
@@ -130,7 +125,7 @@ async function allAnswered(node: ScriptedNode): Promise<void> {
 }
 
 /** Pages with as many rows as they ask for, each about a token of its own. */
-function fullAnswers(): Parameters<typeof openScriptedNode>[1] {
+function fullAnswers(): Readonly<Record<string, Answering>> {
   const log = (index: number) => ({
     address: addressOf(100 + index),
     topics: [TRANSFER, wordOf(1), wordOf(2)],

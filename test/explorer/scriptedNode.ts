@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Browser, Page, WebSocketRoute } from "playwright-core";
+import type { Page, WebSocketRoute } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { openPages } from "../../src/explorer/pages.ts";
 import { openPage } from "./browser.ts";
@@ -30,10 +30,9 @@ export interface ScriptedNode {
 const VALIDATOR = `0x${"a1".repeat(20)}`;
 
 export async function openScriptedNode(
-  browser: Browser,
   script: Readonly<Record<string, Answering>> = {},
 ): Promise<ScriptedNode> {
-  const { page, complaints } = await openPage(browser);
+  const { page, complaints } = await openPage();
   const url = await servePages();
   const calls: Call[] = [];
   const rows = [roundRow(0), roundRow(1), roundRow(2)];
@@ -54,7 +53,6 @@ export async function openScriptedNode(
         subscribers.add(socket);
     });
   });
-  onTestFinished(() => page.close());
 
   return {
     page,

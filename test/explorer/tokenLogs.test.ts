@@ -1,11 +1,10 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { tokenTransferOf } from "../../src/accounts/tokenTransfers.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { hashFromHex, keccak256 } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits, toHex } from "../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../src/primitives/quantity.ts";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
@@ -52,11 +51,7 @@ const LOGS: readonly {
 ];
 
 describe.runIf(CAN_BROWSE)("the explorer's page of a transaction", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   it("takes the same logs for transfers of tokens as the index does", async () => {
     const logs = LOGS.map(({ event, parties = 2, id, data }, index) => ({
@@ -69,7 +64,7 @@ describe.runIf(CAN_BROWSE)("the explorer's page of a transaction", () => {
       ],
       data: `0x${data}`,
     }));
-    const node = await openScriptedNode(browser, aTransactionAnswer({ receipt: { logs } }));
+    const node = await openScriptedNode(aTransactionAnswer({ receipt: { logs } }));
     await node.page.goto(`${node.url}/tx/${HASH}`);
     const transfers = node.page.getByRole("region", { name: "Transfers of tokens" });
     await transfers.waitFor();

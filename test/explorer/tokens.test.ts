@@ -1,14 +1,19 @@
-import type { Browser, Page } from "playwright-core";
-import { createPublicClient, createWalletClient, defineChain, type Hex, http } from "viem";
-import { mnemonicToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
+import type { Page } from "playwright-core";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { killRunning } from "../cluster/nodeProcess.ts";
 import { compileTokenContracts } from "../contracts/tokenContracts.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import { CAN_BROWSE, type ExplorerNode, openBrowser, openPage, startExplorerNode } from "./browser.ts";
+import {
+  CAN_BROWSE,
+  closeBrowser,
+  type ExplorerNode,
+  figure,
+  openPage,
+  startExplorerNode,
+} from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";
-import { HOSTILE_NAME, makeTraffic, type Traffic } from "./traffic.ts";
+import { HOSTILE_NAME, makeTraffic, openDevWallet, type Traffic } from "./traffic.ts";
 
 /** Owners of a deed each: more than a page has. */
 const OWNERS = Array.from(
@@ -17,7 +22,6 @@ const OWNERS = Array.from(
 );
 
 describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () => {
-  let browser: Browser;
   let node: ExplorerNode;
   let traffic: Traffic;
   let tokens: Tokens;
@@ -25,18 +29,14 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
   beforeAll(async () => {
     node = await startExplorerNode();
     traffic = await makeTraffic(node);
-    tokens = await makeTokens(node.httpUrl);
-    browser = await openBrowser();
+    tokens = await makeTokens(node);
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    killRunning();
-  });
+  afterAll(closeBrowser);
+  afterAll(killRunning);
 
   async function visit(path: string): Promise<{ page: Page; complaints: string[] }> {
-    const watched = await openPage(browser);
-    onTestFinished(() => watched.page.close());
+    const watched = await openPage();
     await watched.page.goto(`${node.explorerUrl}${path}`);
     await watched.page.locator("tbody tr").first().waitFor();
     return watched;
@@ -129,18 +129,8 @@ interface Tokens {
 }
 
 /** Deploys tokens of the later standards, and one whose event has the largest number, and moves them. */
-async function makeTokens(url: string): Promise<Tokens> {
-  const chain = defineChain({
-    id: 1337,
-    name: "development",
-    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
-    rpcUrls: { default: { http: [url] } },
-  });
-  const account = mnemonicToAccount(DEV_MNEMONIC);
-  const options = { chain, transport: http(), pollingInterval: 100 };
-  const wallet = createWalletClient({ account, ...options });
-  const reader = createPublicClient(options);
-  const mined = (hash: Hex) => reader.waitForTransactionReceipt({ hash });
+async function makeTokens(node: ExplorerNode): Promise<Tokens> {
+  const { account, wallet, mined } = openDevWallet(node);
   const compiled = compileTokenContracts();
   const deploy = async (name: keyof typeof compiled) => {
     const { abi, bytecode } = compiled[name];
@@ -174,12 +164,4 @@ function cells(page: Page): Promise<readonly (readonly string[])[]> {
     .evaluateAll((rows) =>
       rows.map((row) => [...row.children].map(({ textContent }) => (textContent ?? "").trim())),
     );
-}
-
-function figure(page: Page, name: string): Promise<string | null> {
-  return page
-    .locator(".figure")
-    .filter({ has: page.getByText(name, { exact: true }) })
-    .locator(".figure-value")
-    .textContent();
 }

@@ -57,20 +57,26 @@ export interface Traffic {
   readonly creation: Hex;
 }
 
-/** Sends it from accounts of the development network. */
-export async function makeTraffic(node: NodeProcess): Promise<Traffic> {
+/** The first account of the development network, as a wallet has it. */
+export function openDevWallet({ httpUrl }: Pick<NodeProcess, "httpUrl">) {
   const chain = defineChain({
     id: 1337,
     name: "development",
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
-    rpcUrls: { default: { http: [node.httpUrl] } },
+    rpcUrls: { default: { http: [httpUrl] } },
   });
   const account = mnemonicToAccount(DEV_MNEMONIC);
-  const other = mnemonicToAccount(DEV_MNEMONIC, { addressIndex: 1 });
   const options = { chain, transport: http(), pollingInterval: 100 };
   const wallet = createWalletClient({ account, ...options });
   const reader = createPublicClient(options);
   const mined = (hash: Hex) => reader.waitForTransactionReceipt({ hash });
+  return { account, wallet, mined };
+}
+
+/** Sends it from accounts of the development network. */
+export async function makeTraffic(node: NodeProcess): Promise<Traffic> {
+  const { account, wallet, mined } = openDevWallet(node);
+  const other = mnemonicToAccount(DEV_MNEMONIC, { addressIndex: 1 });
   const { HostileToken, Root } = compileSource(SOURCE, ["HostileToken", "Root"], "cancun");
   const deploy = async ({ abi, bytecode }: CompiledContract, ...args: readonly string[]) => {
     const { contractAddress, transactionHash } = await mined(

@@ -4,7 +4,7 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { killRunning, type NodeProcess, pause } from "../cluster/nodeProcess.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import { CAN_BROWSE, openBrowser, openPage, startExplorerNode } from "./browser.ts";
+import { CAN_BROWSE, closeBrowser, openPage, startExplorerNode } from "./browser.ts";
 import { makeTraffic } from "./traffic.ts";
 
 /** Connections that ask for the costliest things as often as they are answered, and how long they do. */
@@ -15,6 +15,7 @@ const TRANSFERS_PER_SECOND = 1_000;
 const TRANSFER_SECONDS = 10;
 
 describe.runIf(IS_THOROUGH)("visitors", IN_REAL_TIME, () => {
+  afterAll(closeBrowser);
   afterAll(killRunning);
 
   it("who ask for more than they may have do not hold up blocks, and other visitors are still answered", async () => {
@@ -75,8 +76,7 @@ describe.runIf(IS_THOROUGH)("visitors", IN_REAL_TIME, () => {
           }).raw,
         ),
       );
-      const browser = await openBrowser();
-      const { page, complaints } = await openPage(browser);
+      const { page, complaints } = await openPage();
       await page.goto(node.explorerUrl);
       const figure = page.locator(".figure", { hasText: "Transactions" }).locator(".figure-value");
       await figure.waitFor();
@@ -100,7 +100,6 @@ describe.runIf(IS_THOROUGH)("visitors", IN_REAL_TIME, () => {
       expect(Math.max(...spacings)).toBeLessThanOrEqual(2);
       expect(rounds.every((round) => round === 0)).toBe(true);
       expect(complaints).toEqual([]);
-      await browser.close();
       await node.stop();
     },
     120_000,

@@ -1,14 +1,14 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { createWalletClient, type Hex, http } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DEV_MNEMONIC } from "../../src/config/devNetwork.ts";
 import { killRunning } from "../cluster/nodeProcess.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import {
   CAN_BROWSE,
+  closeBrowser,
   type ExplorerNode,
-  openBrowser,
   openPage,
   seriousBarriers,
   startExplorerNode,
@@ -34,25 +34,20 @@ addEventListener("eip6963:requestProvider", announce);
 `;
 
 describe.runIf(CAN_BROWSE && IS_THOROUGH)("a contract in the explorer", () => {
-  let browser: Browser;
   let node: ExplorerNode;
   let traffic: Traffic;
 
   beforeAll(async () => {
     node = await startExplorerNode();
     traffic = await makeTraffic(node);
-    browser = await openBrowser();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    killRunning();
-  });
+  afterAll(closeBrowser);
+  afterAll(killRunning);
 
   async function openContract(): Promise<{ page: Page; complaints: string[] }> {
-    const watched = await openPage(browser);
+    const watched = await openPage();
     const { page } = watched;
-    onTestFinished(() => page.close());
     const account = mnemonicToAccount(DEV_MNEMONIC, { addressIndex: 2 });
     const wallet = createWalletClient({ account, transport: http(node.httpUrl) });
     await page.exposeFunction("testAccount", () => account.address);

@@ -1,6 +1,5 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CAN_BROWSE, openBrowser } from "./browser.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
@@ -10,15 +9,11 @@ const NOBODY = `0x${"0".repeat(40)}`;
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 describe.runIf(CAN_BROWSE)("the explorer's pages say", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
+  afterAll(closeBrowser);
 
   it("of an account that runs another's code (EIP-7702) that it is an account", async () => {
     const code = `0xef0100${DELEGATE.slice(2)}`;
-    const { page, url } = await openScriptedNode(browser, {
+    const { page, url } = await openScriptedNode({
       ...aTransactionAnswer({ transaction: { type: "0x4" } }),
       eth_getBalance: () => "0x0",
       eth_getTransactionCount: () => "0x2",
@@ -46,7 +41,6 @@ describe.runIf(CAN_BROWSE)("the explorer's pages say", () => {
       data: word("0x5"),
     });
     const { page, url } = await openScriptedNode(
-      browser,
       aTransactionAnswer({ receipt: { logs: [log(NOBODY, ACCOUNT), log(ACCOUNT, NOBODY)] } }),
     );
     await page.goto(`${url}/tx/${HASH}`);
