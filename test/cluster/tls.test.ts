@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import net from "node:net";
 import { join } from "node:path";
@@ -77,6 +77,12 @@ async function aNodeWithTls(threads: number) {
     return Number(found?.[1]);
   };
   const { first, client } = certificates;
+  // Written when all ports are open; that of HTTP is some tenths of a second before the others.
+  await until(
+    async () => (existsSync(join(folder, "besu.ports")) ? true : undefined),
+    60_000,
+    "the file of ports",
+  );
   await until(
     async () => (typeof (await head(first, client)) === "number" ? true : undefined),
     60_000,
