@@ -26,6 +26,15 @@ export const HANDSHAKE_COST_MS = 1;
 export const CERTIFICATES_BYTES = 16 * 1024;
 export const CERTIFICATES_BYTES_PER_MS = 200;
 export const CERTIFICATES_COST_MS = 5;
-/** How long a remote host that sent more gets no handshake, and how many such hosts are remembered. */
+
+/**
+ * Bytes of a connection that may be neither of its handshake nor content, and how many more for each byte of content: a record
+ * has 22. So a record may have 3 bytes for ever, and 150 requests for new keys, which take 2 ms, may come with none.
+ */
+export const OVERHEAD_BYTES = 4 * 1024;
+export const OVERHEAD_PER_CONTENT = 8;
+export const OVERHEAD_CHECK_MS = 200;
+
+/** How long a remote host that sent too much gets no handshake, and how many such hosts are remembered. */
 export const SHUT_OUT_MS = 60_000;
 export const SHUT_OUT_HOSTS = 10_000;

@@ -20,6 +20,7 @@ import {
   SHUT_OUT_MS,
 } from "./handshakeLimits.ts";
 import { createHandshakeTime, type HandshakeTime } from "./handshakeTime.ts";
+import { limitOverhead, type OverheadLimit } from "./recordOverhead.ts";
 import { createTlsRefusals, wordsFor } from "./tlsRefusals.ts";
 import { secureContextOptions, type TlsRules } from "./tlsRules.ts";
 
@@ -38,10 +39,10 @@ export interface HandshakeRules {
 }
 
 /**
- * Bounds what clients can do before their connection is secure:
+ * Bounds what clients can do before their connection is secure, and by messages of TLS afterwards:
  *
  *   connection ─ first message ┬ of no handshake ─> a text that says so
- *                              └ turn, hosts in turn ─> handshake ─> certificate of the client ─> the server
+ *                              └ turn, hosts in turn ─> handshake ─> certificate of the client ─> the server (recordOverhead.ts)
  *                └── HANDSHAKE_MS in all; HANDSHAKES of them, the oldest makes room ──┘
  *
  * Handshakes have a share of the thread's time. One that ends before its turn gives it up, so that no more than HANDSHAKES wait.
@@ -77,6 +78,7 @@ class HandshakeGuard implements Handshakes {
   private readonly isProxy: ReturnType<typeof createProxyRule>;
   private readonly refusals: ReturnType<typeof createTlsRefusals>;
   private readonly time: HandshakeTime;
+  private readonly overhead: OverheadLimit;
   private readonly startTls: Listener;
   private readonly serve: Listener;
   private applied: TlsRules;
@@ -91,6 +93,11 @@ class HandshakeGuard implements Handshakes {
     this.isProxy = createProxyRule(proxyAddresses);
     this.refusals = createTlsRefusals(parts);
     this.time = parts.handshakeTime ?? createHandshakeTime(durationClock);
+    this.overhead = limitOverhead(server, ({ secure, remoteHost }) => {
+      this.refusals.handshake("more messages of TLS than content", remoteHost);
+      this.shut(secure);
+      secure.destroy();
+    });
     this.applied = rules();
     this.startTls = take(server, "connection");
     this.serve = take(server, "secureConnection");
@@ -167,6 +174,8 @@ class HandshakeGuard implements Handshakes {
     const checked = clients && checkCertificate(socket, clients);
     if (checked !== undefined) this.settle(checked.bytes, socket);
     if (checked?.refused === undefined) {
+      if (handshake !== undefined)
+        this.overhead.watch({ socket: handshake.socket, secure: socket, remoteHost: handshake.remoteHost });
       this.serve.call(this.server, socket);
       return;
     }
@@ -175,17 +184,22 @@ class HandshakeGuard implements Handshakes {
   }
 
   /** Charges for the certificates of a client. Who sent too many is shut out, which saves the others from waiting for long. */
-  private settle(bytes: number, { remoteAddress }: Socket): void {
-    const isShut = bytes > CERTIFICATES_BYTES && !this.isProxy(remoteAddress);
+  private settle(bytes: number, socket: Socket): void {
+    const isShut = bytes > CERTIFICATES_BYTES && this.shut(socket);
     const charged = isShut ? CERTIFICATES_BYTES : bytes;
     this.time.spend(charged / CERTIFICATES_BYTES_PER_MS - CERTIFICATES_COST_MS);
-    if (!isShut) return;
+  }
+
+  /** Whether the host gets no handshakes for a while; false for a proxy, whose clients are many. */
+  private shut({ remoteAddress }: Socket): boolean {
+    if (this.isProxy(remoteAddress)) return false;
     const host = remoteHostOf(remoteAddress);
     this.shutOut.delete(host);
     this.shutOut.set(host, durationClock.nowMs() + SHUT_OUT_MS);
     dropOldest(this.shutOut, SHUT_OUT_HOSTS);
     for (const { key, remoteHost } of this.underWay.values())
       if (remoteHost === host) this.refuse(key, SHUT_OUT);
+    return true;
   }
 
   private failed(error: Error & { readonly code?: string }, socket: TLSSocket): void {
@@ -233,7 +247,7 @@ class HandshakeGuard implements Handshakes {
   }
 }
 
-const SHUT_OUT = "its address sent too many certificates within the last minute";
+const SHUT_OUT = "its address sent too many certificates or other messages of TLS within the last minute";
 const LOOKS_LIKE_HTTP = /^[A-Z]{3,7} /;
 const NOT_TLS = "This port speaks TLS only: use https or wss.\n";
 

@@ -12,6 +12,7 @@ import {
 } from "../../../../src/rpc/server/tls/handshakeLimits.ts";
 import { createHandshakeTime } from "../../../../src/rpc/server/tls/handshakeTime.ts";
 import { createHandClock } from "../../../builders/handClock.ts";
+import { aKeyUpdater } from "../../../builders/keyUpdates.ts";
 import { aCertificateFor, aSignedCertificate, type TlsFiles } from "../../../builders/tlsFiles.ts";
 import { IN_REAL_TIME } from "../../../realTime.ts";
 import { ANSWER, ask, aTlsServer, BODY, connected, textUntilClosed } from "./tlsServers.ts";
@@ -142,6 +143,49 @@ describe("a handshake", IN_REAL_TIME, () => {
       expect(await ask(server, certificate)).toBe(ANSWERED);
       for (const socket of open) socket.destroy();
     }
+  });
+});
+
+describe("a secure connection", IN_REAL_TIME, () => {
+  const request = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
+
+  it("ends when its client asks for new keys again and again, and its address is shut out for a minute", async () => {
+    const { server, rejections, warnings } = await aTlsServer(certificate, {}, []);
+    const client = await aKeyUpdater({ port: server.port, localAddress: "127.0.0.2" }, request);
+    const closed = once(client.socket, "close");
+    client.socket.write(client.records(200));
+    await closed;
+    expect(rejections).toEqual(["handshake"]);
+    expect(warnings).toEqual(["more messages of TLS than content"]);
+    expect(await ask(server, certificate, { localAddress: "127.0.0.2" } as tls.ConnectionOptions)).toMatch(
+      /^error/,
+    );
+    expect(await ask(server, certificate)).toBe(ANSWERED);
+  });
+
+  it("may have new keys now and then, and content in many small records", async () => {
+    const { server, rejections } = await aTlsServer(certificate, {}, []);
+    const careful = await aKeyUpdater({ port: server.port }, request);
+    careful.socket.write(careful.records(100));
+    const slow = tls.connect({ port: server.port, host: "127.0.0.1", ca: certificate.certificate });
+    slow.setNoDelay();
+    const text = " ".repeat(1000) + BODY;
+    for (let count = 0; count < 3; count++) {
+      slow.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${text.length}\r\n\r\n`);
+      // Each is a record when it does not wait for the one before.
+      for (let at = 0; at < text.length; at += 4)
+        await new Promise((resolve) => slow.write(text.slice(at, at + 4), resolve));
+      expect(String((await once(slow, "data"))[0])).toMatch(/^HTTP\/1.1 200/);
+    }
+    // Another one ends at the next check, which finds nothing about these.
+    const greedy = await aKeyUpdater({ port: server.port, localAddress: "127.0.0.2" }, request);
+    const closed = once(greedy.socket, "close");
+    greedy.socket.write(greedy.records(200));
+    await closed;
+    expect(rejections).toEqual(["handshake"]);
+    expect([careful.socket.destroyed, slow.destroyed]).toEqual([false, false]);
+    careful.socket.destroy();
+    slow.destroy();
   });
 });
 
