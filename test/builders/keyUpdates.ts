@@ -11,7 +11,10 @@ export interface KeyUpdater {
   records(count: number): Buffer;
 }
 
-/** Sends `request` over a connection of its own, and waits for the answer. Node.js has no call for KeyUpdate (RFC 8446, 4.6.3). */
+/**
+ * Sends `request` over a connection of its own, and waits for the answer; fails when the connection ends before. Node.js has no
+ * call for KeyUpdate (RFC 8446, 4.6.3).
+ */
 export async function aKeyUpdater(
   to: { readonly port: number; readonly localAddress?: string } & Pick<tls.ConnectionOptions, "key" | "cert">,
   request: string,
@@ -23,6 +26,10 @@ export async function aKeyUpdater(
     write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, () => done()),
   });
   socket.on("data", (bytes: Buffer) => stream.push(bytes));
+  const closed = new Promise<never>((_resolve, reject) =>
+    socket.once("close", () => reject(new Error("the connection ended"))),
+  );
+  closed.catch(() => undefined);
   const secure = tls.connect({
     socket: stream,
     rejectUnauthorized: false,
@@ -36,8 +43,9 @@ export async function aKeyUpdater(
     const [label, , hex = ""] = line.toString().trim().split(" ");
     if (label === "CLIENT_TRAFFIC_SECRET_0") secret = Buffer.from(hex, "hex");
   });
+  secure.on("error", () => undefined);
   secure.write(request);
-  await once(secure, "data");
+  await Promise.race([once(secure, "data"), closed]);
   socket.removeAllListeners("data");
   socket.resume();
   /** Number of the next record under the secret; the request was one. */
