@@ -158,6 +158,8 @@ export interface RpcServerSettings {
   readonly maxConnections: number;
   /** Connection limit of one remote address. */
   readonly maxConnectionsPerAddress: number;
+  /** TLS handshakes under way in a thread, where open files are short; otherwise not given. */
+  readonly maxHandshakes?: number;
   /** Addresses of proxies, which the limit per address does not apply to. */
   readonly proxyAddresses: readonly string[];
   /** Time limit of one request. */

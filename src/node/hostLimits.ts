@@ -51,15 +51,26 @@ function openFileLimit(): number | undefined {
   }
 }
 
+/** Threads that have servers. */
+export interface ServerThreads {
+  readonly callers: number;
+  /** One where the explorer is on. */
+  readonly visitors: number;
+}
+
 /**
- * How many connections the servers can hold while the database can still open its files, with so many threads for callers;
- * undefined when the limits cannot be read. Must be called when everything but the servers is open.
+ * How many connections the servers can hold while the database can still open its files, those that begin and the explorer's
+ * included; undefined when the limits cannot be read. Must be called when everything but the servers is open.
  */
-export function connectionLimit(limits: HostLimits, threads: number): number | undefined {
+export function connectionLimit(
+  limits: HostLimits,
+  { callers, visitors }: ServerThreads,
+): number | undefined {
   const { openFiles } = limits;
   const open = countOpenFiles();
   if (openFiles === undefined || open === undefined) return undefined;
-  const ofThreads = threads * THREAD_OPEN_FILES + (threads > 0 ? PORTS * 2 * spareDescriptors(limits) : 0);
+  const spares = callers > 0 ? PORTS * 2 * spareDescriptors(limits) : 0;
+  const ofThreads = (callers + visitors) * THREAD_OPEN_FILES + spares;
   return Math.max(FEWEST_CONNECTIONS, openFiles - open - SPARE_OPEN_FILES - ofThreads);
 }
 

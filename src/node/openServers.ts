@@ -51,6 +51,7 @@ export async function openServers(
       answers: ports.settings,
       faucet,
     });
+  const counts = { callers: threads?.threads.length ?? 0, visitors: settings.explorer === undefined ? 0 : 1 };
   const servers = await openRpcServers(settings, ports, {
     access,
     logins,
@@ -59,7 +60,8 @@ export async function openServers(
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
-    maxConnections: connectionLimit(hostLimits(), threads?.threads.length ?? 0),
+    threads: counts.callers,
+    maxConnections: connectionLimit(hostLimits(), counts),
   });
   if (!servers.ok) return servers;
   onStop(() => servers.value.close());

@@ -11,6 +11,7 @@ import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { createRpcMetrics, declareRpcCounts, type RpcCount, type RpcMetrics } from "../rpc/rpcMetrics.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
+import { HANDSHAKES } from "../rpc/server/tls/handshakeLimits.ts";
 import { createHandshakeTime, type HandshakeTime } from "../rpc/server/tls/handshakeTime.ts";
 import { createSubscriptionMethods } from "../rpc/subscriptions/subscriptions.ts";
 import type { Access } from "./access/access.ts";
@@ -36,8 +37,13 @@ export interface RpcServers {
 }
 
 export interface RpcServerParts {
-  /** Limit of the connections of all servers, from the limit of open files; undefined when that is unknown. */
+  /**
+   * Limit of the connections of all servers, the explorer's and those that begin included, from the limit of open files;
+   * undefined when that is unknown.
+   */
   readonly maxConnections: number | undefined;
+  /** Threads that answer callers; none if not given. */
+  readonly threads?: number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics | undefined;
@@ -166,19 +172,30 @@ async function openOnMainThread(
   });
 }
 
-/** Reduces the connection limits of the servers by the same factor when there are too few open files for all. */
+/**
+ * Reduces the limits of the servers, for connections and for TLS handshakes, by the same factor when there are too few open files
+ * for all.
+ */
 function fitToOpenFiles(
   { http, webSocket, explorer }: ConfiguredServers,
-  { maxConnections: limit, logger }: Pick<RpcServerParts, "maxConnections" | "logger">,
+  {
+    maxConnections: limit,
+    threads = 0,
+    logger,
+  }: Pick<RpcServerParts, "maxConnections" | "threads" | "logger">,
 ): ConfiguredServers {
   const servers = [http, webSocket, explorer];
-  const wanted = servers.reduce((sum, server) => sum + (server?.maxConnections ?? 0), 0);
+  const ports = [http, webSocket].filter((server) => server?.tls !== undefined).length;
+  const handshakes = ports * Math.max(1, threads) * HANDSHAKES;
+  const wanted = servers.reduce((sum, server) => sum + (server?.maxConnections ?? 0), handshakes);
   if (limit === undefined || wanted <= limit) return { http, webSocket, explorer };
+  const included = handshakes === 0 ? "" : `, ${handshakes} of them for TLS handshakes`;
   logger.warn(
     { wanted, limit },
-    `the limit of open files allows only ${limit} connections, fewer than the ${wanted} configured: raise it (ulimit -n)`,
+    `the limit of open files allows only ${limit} connections, fewer than the ${wanted} configured${included}: raise it (ulimit -n)`,
   );
   const share = (connections: number): number => Math.max(1, Math.floor((connections * limit) / wanted));
+  const maxHandshakes = share(HANDSHAKES);
   const withShare = <D extends Pick<RpcServerSettings, "maxConnections" | "maxConnectionsPerAddress">>(
     server: D,
   ): D => ({
@@ -187,8 +204,8 @@ function fitToOpenFiles(
     maxConnectionsPerAddress: share(server.maxConnectionsPerAddress),
   });
   return {
-    http: http && withShare(http),
-    webSocket: webSocket && withShare(webSocket),
+    http: http && { ...withShare(http), maxHandshakes },
+    webSocket: webSocket && { ...withShare(webSocket), maxHandshakes },
     explorer: explorer && withShare(explorer),
   };
 }

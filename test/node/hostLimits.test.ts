@@ -17,11 +17,15 @@ describe("the host limits", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "leave fewer connections with threads for callers, which have files of their own",
+    "leave fewer connections with threads for callers and visitors, which have files of their own",
     () => {
       const limits = { openFiles: 100_000, memoryBytes: GIGABYTE };
-      const without = connectionLimit(limits, 0) ?? 0;
-      expect(without - (connectionLimit(limits, 2) ?? 0)).toBe(20 + 4 * spareDescriptors(limits));
+      const spared = (callers: number, visitors: number): number =>
+        (connectionLimit(limits, { callers: 0, visitors: 0 }) ?? 0) -
+        (connectionLimit(limits, { callers, visitors }) ?? 0);
+      expect(spared(2, 0)).toBe(20 + 4 * spareDescriptors(limits));
+      expect(spared(2, 1)).toBe(30 + 4 * spareDescriptors(limits));
+      expect(spared(0, 1)).toBe(10);
       expect(spareDescriptors({ openFiles: 256, memoryBytes: GIGABYTE })).toBe(0);
     },
   );

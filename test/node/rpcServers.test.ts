@@ -6,7 +6,7 @@ import { silentLogger } from "../../src/observability/logger.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { HEARTBEAT_MS } from "../../src/rpc/server/limits.ts";
 import type { RpcServer } from "../../src/rpc/server/server.ts";
-import { HANDSHAKES_BURST_MS } from "../../src/rpc/server/tls/handshakeLimits.ts";
+import { HANDSHAKES, HANDSHAKES_BURST_MS } from "../../src/rpc/server/tls/handshakeLimits.ts";
 import { aChainSpec, rpcPorts } from "../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { createHandClock } from "../builders/handClock.ts";
@@ -80,17 +80,7 @@ describe("the handshakes of a thread", IN_REAL_TIME, () => {
     const clock = createHandClock(0);
     const chain = chainOf([aStoredBlock({ number: 0 })]);
     const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
-    const { certificateFile, keyFile } = aCertificateFor("localhost");
-    const options = Object.fromEntries(
-      ["rpc-http", "rpc-ws"].flatMap((port) => [
-        [`${port}-enabled`, "true"],
-        [`${port}-port`, "0"],
-        [`${port}-tls-enabled`, "true"],
-        [`${port}-tls-certificate-file`, certificateFile],
-        [`${port}-tls-key-file`, keyFile],
-      ]),
-    );
-    const { http, webSocket } = settingsOf("/", options);
+    const { http, webSocket } = settingsOf("/", withTls("rpc-http", "rpc-ws"));
     const opened = await openRpcServers({ http, webSocket, explorer: undefined }, rpcPorts({ chain, spec }), {
       maxConnections: undefined,
       clock,
@@ -99,29 +89,71 @@ describe("the handshakes of a thread", IN_REAL_TIME, () => {
     });
     if (!opened.ok) throw new Error(opened.error.message);
     onTestFinished(() => opened.value.close());
-    let secured = 0;
-    const begin = (server: RpcServer | undefined): Promise<void> => {
-      const { port } = expectDefined(server, "a server");
-      const socket = tls.connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+    const begin = (server: RpcServer): Promise<void> => {
+      const socket = tls.connect({ port: server.port, host: "127.0.0.1", rejectUnauthorized: false });
       onTestFinished(() => void socket.destroy());
       return new Promise((resolve, reject) => {
         socket.once("error", reject);
-        socket.once("secureConnect", () => {
-          secured++;
-          resolve();
-        });
+        socket.once("secureConnect", () => resolve());
       });
     };
-    const onHttp = Array.from({ length: 2 * HANDSHAKES_BURST_MS }, () => begin(opened.value.http));
-    await Promise.race(onHttp);
-    // What was saved up is spent, and the others wait for their turns.
+    const onHttp = expectDefined(opened.value.http, "the HTTP server");
+    const onWebSocket = expectDefined(opened.value.webSocket, "the WebSocket server");
+    const all = Array.from({ length: 2 * HANDSHAKES_BURST_MS }, () => begin(onHttp));
+    // What was saved up is spent, and there is an alarm for the next turn.
     await expect.poll(() => clock.nextAlarmMs).toBeLessThan(HEARTBEAT_MS);
-    const before = secured;
-    const onWebSocket = begin(opened.value.webSocket).then(() => secured);
-    const passing = setInterval(() => clock.advanceBy(1), 1);
+    let isSecure = false;
+    const secure = begin(onWebSocket).then(() => {
+      isSecure = true;
+    });
+    // These need no turn.
+    for (let count = 0; count < 50; count++)
+      expect((await fetch(`http://127.0.0.1:${onWebSocket.port}`)).status).toBe(400);
+    expect(isSecure).toBe(false);
+    const passing = setInterval(() => clock.advanceBy(10), 1);
     onTestFinished(() => clearInterval(passing));
-    // Those of this address have one queue, in their order.
-    expect(await onWebSocket).toBeGreaterThan(before + HANDSHAKES_BURST_MS / 2);
-    await Promise.all(onHttp);
+    await Promise.all([...all, secure]);
   });
 });
+
+it("counts handshakes that begin among the connections that open files allow", async () => {
+  const chain = chainOf([aStoredBlock({ number: 0 })]);
+  const spec = aChainSpec(chain, { chainId: 7171n, fork: "london" });
+  const { http } = settingsOf("/", { ...withTls("rpc-http"), "rpc-proxy-addresses": "none" });
+  const configured = expectDefined(http, "the settings of HTTP").maxConnections;
+  const opened = await openRpcServers(
+    { http, webSocket: undefined, explorer: undefined },
+    rpcPorts({ chain, spec }),
+    {
+      maxConnections: (configured + HANDSHAKES) / 8,
+      clock: createHandClock(0),
+      logger: silentLogger,
+      metrics: undefined,
+    },
+  );
+  if (!opened.ok) throw new Error(opened.error.message);
+  onTestFinished(() => opened.value.close());
+  const { port } = expectDefined(opened.value.http, "the HTTP server");
+  const silent: net.Socket[] = [];
+  for (let count = 0; count < HANDSHAKES / 2; count++) {
+    const socket = net.connect({ port, host: "127.0.0.1", localAddress: `127.0.0.${1 + (count % 4)}` });
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => undefined);
+    await new Promise((resolve) => socket.once("connect", resolve));
+    silent.push(socket);
+  }
+  await expect.poll(() => silent.filter(({ destroyed }) => !destroyed).length).toBe(HANDSHAKES / 8);
+});
+
+function withTls(...ports: readonly ("rpc-http" | "rpc-ws")[]): Readonly<Record<string, string>> {
+  const { certificateFile, keyFile } = aCertificateFor("localhost");
+  return Object.fromEntries(
+    ports.flatMap((port) => [
+      [`${port}-enabled`, "true"],
+      [`${port}-port`, "0"],
+      [`${port}-tls-enabled`, "true"],
+      [`${port}-tls-certificate-file`, certificateFile],
+      [`${port}-tls-key-file`, keyFile],
+    ]),
+  );
+}

@@ -12,6 +12,8 @@ export interface ConnectionLimits {
   readonly maxActiveConnections: number;
   /** Limit for one remote address, or one IPv6 network (remoteHost.ts). */
   readonly maxConnectionsPerAddress: number;
+  /** TLS handshakes under way; HANDSHAKES if not given. */
+  readonly maxHandshakes?: number | undefined;
   /** IP addresses, or `localhost`, that many clients may share; exempt from the limit per address. */
   readonly proxyAddresses: readonly string[];
   /** For tests; ARRIVAL_TIMES if not given. */
@@ -53,10 +55,10 @@ export function limitConnections(
   limits: ConnectionLimits,
   parts: LimitingParts,
 ): LimitedConnections {
-  const { arrivalTimes = ARRIVAL_TIMES } = limits;
+  const { arrivalTimes = ARRIVAL_TIMES, maxHandshakes = HANDSHAKES } = limits;
   const connections = new ConnectionTable(server, limits, parts);
   // A few more are accepted so that one of the open connections can be replaced.
-  server.maxConnections = limits.maxActiveConnections + ROOM_TO_CHOOSE + (parts.isTls ? HANDSHAKES : 0);
+  server.maxConnections = limits.maxActiveConnections + ROOM_TO_CHOOSE + (parts.isTls ? maxHandshakes : 0);
   server.on("drop", (connection) => {
     parts.onRefused();
     logRefusal(parts.logger, "too many connections", connection?.remoteAddress);

@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import { Server } from "node:https";
 import type { TlsOptions } from "node:tls";
+import { HANDSHAKES } from "./handshakeLimits.ts";
 import { guardHandshakes, type HandshakeParts, type Handshakes } from "./handshakes.ts";
 import { secureContextOptions, type TlsRules } from "./tlsRules.ts";
 
@@ -18,16 +19,17 @@ export interface GuardSettings {
   readonly tls?: (() => TlsRules) | undefined;
   /** As in ConnectionLimits. */
   readonly proxyAddresses: readonly string[];
+  readonly maxHandshakes?: number | undefined;
 }
 
 /** Guards the handshakes of a server that was created with these options; one without TLS has none. */
 export function guardServer(
   server: HttpServer | Server,
-  { tls, proxyAddresses }: GuardSettings,
+  { tls, proxyAddresses, maxHandshakes = HANDSHAKES }: GuardSettings,
   parts: HandshakeParts,
 ): Handshakes {
   if (tls === undefined || !(server instanceof Server)) return NONE;
-  return guardHandshakes(server, { rules: tls, proxyAddresses }, parts);
+  return guardHandshakes(server, { rules: tls, proxyAddresses, maxHandshakes }, parts);
 }
 
 const NONE: Handshakes = { cut: () => undefined };

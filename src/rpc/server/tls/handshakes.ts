@@ -14,7 +14,6 @@ import {
   CERTIFICATES_COST_MS,
   HANDSHAKE_COST_MS,
   HANDSHAKE_MS,
-  HANDSHAKES,
   HANDSHAKES_PER_HOST,
   SHUT_OUT_HOSTS,
   SHUT_OUT_MS,
@@ -36,6 +35,8 @@ export interface HandshakeRules {
   readonly rules: () => TlsRules;
   /** Addresses that many clients may share. */
   readonly proxyAddresses: readonly string[];
+  /** Handshakes under way; at most half of them, and HANDSHAKES_PER_HOST, are of one remote host. */
+  readonly maxHandshakes: number;
 }
 
 /**
@@ -43,9 +44,9 @@ export interface HandshakeRules {
  *
  *   connection ─ first message ┬ of no handshake ─> a text that says so
  *                              └ turn, hosts in turn ─> handshake ─> certificate of the client ─> the server (recordOverhead.ts)
- *                └── HANDSHAKE_MS in all; HANDSHAKES of them, the oldest makes room ──┘
+ *                └── HANDSHAKE_MS in all; so many of them, the oldest makes room ──┘
  *
- * Handshakes have a share of the thread's time. One that ends before its turn gives it up, so that no more than HANDSHAKES wait.
+ * Handshakes have a share of the thread's time. One that ends before its turn gives it up, so that no more wait.
  * Nobody can renegotiate.
  */
 export function guardHandshakes(server: Server, rules: HandshakeRules, parts: HandshakeParts): Handshakes {
@@ -75,6 +76,7 @@ interface Handshake {
 class HandshakeGuard implements Handshakes {
   private readonly server: Server;
   private readonly rules: () => TlsRules;
+  private readonly most: { readonly all: number; readonly ofHost: number };
   private readonly isProxy: ReturnType<typeof createProxyRule>;
   private readonly refusals: ReturnType<typeof createTlsRefusals>;
   private readonly time: HandshakeTime;
@@ -87,9 +89,14 @@ class HandshakeGuard implements Handshakes {
   /** Until when hosts get no handshake, by the clock of durations, ms. */
   private readonly shutOut = new Map<string, number>();
 
-  constructor(server: Server, { rules, proxyAddresses }: HandshakeRules, parts: HandshakeParts) {
+  constructor(
+    server: Server,
+    { rules, proxyAddresses, maxHandshakes }: HandshakeRules,
+    parts: HandshakeParts,
+  ) {
     this.server = server;
     this.rules = rules;
+    this.most = { all: maxHandshakes, ofHost: Math.min(Math.ceil(maxHandshakes / 2), HANDSHAKES_PER_HOST) };
     this.isProxy = createProxyRule(proxyAddresses);
     this.refusals = createTlsRefusals(parts);
     this.time = parts.handshakeTime ?? createHandshakeTime(durationClock);
@@ -137,8 +144,8 @@ class HandshakeGuard implements Handshakes {
   private makeRoom(remoteHost: string, { remoteAddress }: Socket): void {
     const all = [...this.underWay.values()];
     const own = all.filter((other) => other.remoteHost === remoteHost);
-    const isFull = all.length >= HANDSHAKES;
-    if (!isFull && (own.length < HANDSHAKES_PER_HOST || this.isProxy(remoteAddress))) return;
+    const isFull = all.length >= this.most.all;
+    if (!isFull && (own.length < this.most.ofHost || this.isProxy(remoteAddress))) return;
     const [oldest] = isFull ? ofHostWithMost(all) : own;
     if (oldest !== undefined) this.refuse(oldest.key, "too many handshakes at one time");
   }
