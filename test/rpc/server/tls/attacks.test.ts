@@ -153,7 +153,7 @@ describe("a secure connection", IN_REAL_TIME, () => {
     const { server, rejections, warnings } = await aTlsServer(certificate, {}, []);
     const client = await aKeyUpdater({ port: server.port, localAddress: "127.0.0.2" }, request);
     const closed = once(client.socket, "close");
-    client.socket.write(client.records(200));
+    client.socket.write(client.records(400));
     await closed;
     expect(rejections).toEqual(["handshake"]);
     expect(warnings).toEqual(["more messages of TLS than content"]);
@@ -167,20 +167,27 @@ describe("a secure connection", IN_REAL_TIME, () => {
     const { server, rejections } = await aTlsServer(certificate, {}, []);
     const careful = await aKeyUpdater({ port: server.port }, request);
     careful.socket.write(careful.records(100));
-    const slow = tls.connect({ port: server.port, host: "127.0.0.1", ca: certificate.certificate });
+    // The records of this suite have the most that is no content, and 6 bytes are the answer to a ping.
+    const slow = tls.connect({
+      port: server.port,
+      host: "127.0.0.1",
+      ca: certificate.certificate,
+      maxVersion: "TLSv1.2",
+      ciphers: "ECDHE-ECDSA-AES256-SHA384",
+    });
     slow.setNoDelay();
     const text = " ".repeat(1000) + BODY;
     for (let count = 0; count < 3; count++) {
       slow.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${text.length}\r\n\r\n`);
       // Each is a record when it does not wait for the one before.
-      for (let at = 0; at < text.length; at += 4)
-        await new Promise((resolve) => slow.write(text.slice(at, at + 4), resolve));
+      for (let at = 0; at < text.length; at += 6)
+        await new Promise((resolve) => slow.write(text.slice(at, at + 6), resolve));
       expect(String((await once(slow, "data"))[0])).toMatch(/^HTTP\/1.1 200/);
     }
     // Another one ends at the next check, which finds nothing about these.
     const greedy = await aKeyUpdater({ port: server.port, localAddress: "127.0.0.2" }, request);
     const closed = once(greedy.socket, "close");
-    greedy.socket.write(greedy.records(200));
+    greedy.socket.write(greedy.records(400));
     await closed;
     expect(rejections).toEqual(["handshake"]);
     expect([careful.socket.destroyed, slow.destroyed]).toEqual([false, false]);
