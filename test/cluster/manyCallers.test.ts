@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saySkipped } from "../delivery/installed.ts";
+import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { exitWithin, freePort, pause, type RunningProgram, runProgram, until } from "./nodeProcess.ts";
 import {
@@ -41,7 +42,7 @@ for (const { name, isThere } of PROXIES)
   if (IS_THOROUGH && !isThere)
     saySkipped(`callers behind ${name}`, name.toLowerCase(), name === "nginx" ? "nginx-light" : "haproxy");
 
-describe.skipIf(!IS_THOROUGH)("callers of three followers", () => {
+describe.skipIf(!IS_THOROUGH)("callers of three followers", IN_REAL_TIME, () => {
   let network: ValidatorNetwork;
   let followers: Follower[];
 
