@@ -29,7 +29,9 @@ export function limitOverhead(
     for (const [connection, handshakeBytes] of watched) {
       const content = connection.secure.bytesRead;
       const overhead = connection.socket.bytesRead - handshakeBytes - content;
-      if (overhead > OVERHEAD_BYTES + OVERHEAD_PER_CONTENT * content) onExceeded(connection);
+      if (overhead <= OVERHEAD_BYTES + OVERHEAD_PER_CONTENT * content) continue;
+      watched.delete(connection);
+      onExceeded(connection);
     }
   }, OVERHEAD_CHECK_MS).unref();
   server.on("close", () => clearInterval(check));
