@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -75,6 +75,35 @@ export async function startProgram(
   return start("ibex", process.execPath, words, { port, wsPort, dataPath, logFile });
 }
 
+/** In each block; it never fills. */
+const GAS_LIMIT = 1_000_000_000;
+
+/** Starts the only validator of a network as an operator would, without an explorer, with the gas limit of anvil. */
+export async function startIbexAsValidator(): Promise<Contender> {
+  const folder = mkdtempSync(join(tmpdir(), "ibex-bench-"));
+  const genesis: object = JSON.parse(readFileSync(join(root, "genesis", "dev.json"), "utf8"));
+  const genesisFile = join(folder, "genesis.json");
+  writeFileSync(genesisFile, JSON.stringify({ ...genesis, gasLimit: `0x${GAS_LIMIT.toString(16)}` }));
+  const contender = await startProgram(join(folder, "data"), [
+    "--logging=WARN",
+    `--genesis-file=${genesisFile}`,
+    `--node-private-key-file=${join(root, "genesis", "dev.key")}`,
+    "--p2p-enabled=false",
+    "--rpc-http-enabled",
+    "--rpc-http-api=ETH,NET,WEB3,TXPOOL,DEBUG",
+    "--rpc-ws-enabled",
+    "--min-gas-price=0",
+    "--tx-pool-min-gas-price=0",
+  ]);
+  return {
+    ...contender,
+    async stop() {
+      await contender.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 /** Starts anvil in memory, with blocks of one second and a gas limit that never fills. */
 export async function startAnvil(): Promise<Contender> {
   const port = await freePort();
@@ -84,7 +113,7 @@ export async function startAnvil(): Promise<Contender> {
     "--block-time",
     "1",
     "--gas-limit",
-    "1000000000",
+    `${GAS_LIMIT}`,
     "--base-fee",
     "0",
     "--silent",

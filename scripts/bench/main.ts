@@ -13,7 +13,7 @@ import { measureBackup } from "./backup.ts";
 import { measureBlockHolds } from "./blockHolds.ts";
 import { measureBursts, measureValidatorBursts } from "./burst.ts";
 import { measureChurn } from "./churn.ts";
-import { type Contender, startAnvil, startIbex } from "./contenders.ts";
+import { type Contender, startAnvil, startIbex, startIbexAsValidator } from "./contenders.ts";
 import { measureDisk } from "./disk.ts";
 import { measureExecution } from "./execution/run.ts";
 import { measureFootprint } from "./footprint.ts";
@@ -145,7 +145,7 @@ for (const part of parts) await measurements[part]();
 async function throughput(kind: WorkloadKind): Promise<void> {
   const measure = (contender: Contender): Promise<ThroughputResult> =>
     measureThroughput(contender, kind, seconds, SIGNED_PER_SECOND[kind], rate);
-  const ours = await withNode(() => startIbex(), measure);
+  const ours = await withNode(startIbexAsValidator, measure);
   const theirs = await withNode(startAnvil, measure);
   const pressure = rate === undefined ? "as many as are accepted" : `${rate} per second`;
   console.log(`\n${ours.workload}, ${seconds} s of sending ${pressure}, all processes on this computer`);
