@@ -51,11 +51,13 @@ function openFileLimit(): number | undefined {
   }
 }
 
-/** Threads that have servers. */
-export interface ServerThreads {
+/** Threads whose files are not open yet. */
+export interface ThreadsToStart {
   readonly callers: number;
   /** One where the explorer is on. */
   readonly visitors: number;
+  /** One where the index by address is on: it reads its program while there are connections already. */
+  readonly indexers: number;
 }
 
 /**
@@ -64,13 +66,14 @@ export interface ServerThreads {
  */
 export function connectionLimit(
   limits: HostLimits,
-  { callers, visitors }: ServerThreads,
+  { callers, visitors, indexers }: ThreadsToStart,
 ): number | undefined {
   const { openFiles } = limits;
   const open = countOpenFiles();
   if (openFiles === undefined || open === undefined) return undefined;
   const spares = callers > 0 ? PORTS * 2 * spareDescriptors(limits) : 0;
-  const ofThreads = (callers + visitors) * THREAD_OPEN_FILES + spares;
+  const ofThreads =
+    (callers + visitors + indexers) * THREAD_OPEN_FILES + indexers * LOADING_OPEN_FILES + spares;
   return Math.max(FEWEST_CONNECTIONS, openFiles - open - SPARE_OPEN_FILES - ofThreads);
 }
 
@@ -87,6 +90,9 @@ const SPARE_DESCRIPTORS = 32;
 const PORTS = 2;
 /** A thread's event loop, and its sockets. */
 const THREAD_OPEN_FILES = 10;
+
+/** Of a thread that reads its program: Node.js opens what a module imports all at once, some 90 files. */
+const LOADING_OPEN_FILES = 96;
 
 /** Reserved for LevelDB's compactions, restarted threads, the servers themselves, and metrics. */
 const SPARE_OPEN_FILES = 40;

@@ -6,7 +6,7 @@ import { type Access, openAccess, withoutUsers } from "./access/access.ts";
 import { watchCertificates } from "./access/certificateWatch.ts";
 import { type CallerAccess, createCallerAccess } from "./callerAccess.ts";
 import { removePortsFile, writePortsFile } from "./dataDirectory.ts";
-import { connectionLimit, hostLimits } from "./hostLimits.ts";
+import { connectionLimit, hostLimits, type ThreadsToStart } from "./hostLimits.ts";
 import { openMetering } from "./metrics/metering.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
 import { openFaucet } from "./openFaucet.ts";
@@ -51,7 +51,7 @@ export async function openServers(
       answers: ports.settings,
       faucet,
     });
-  const counts = { callers: threads?.threads.length ?? 0, visitors: settings.explorer === undefined ? 0 : 1 };
+  const toStart = threadsToStart(threads, settings, accountIndex);
   const servers = await openRpcServers(settings, ports, {
     access,
     logins,
@@ -60,8 +60,8 @@ export async function openServers(
     clock: durationClock,
     logger: logger.child("rpc"),
     metrics,
-    threads: counts.callers,
-    maxConnections: connectionLimit(hostLimits(), counts),
+    threads: toStart.callers,
+    maxConnections: connectionLimit(hostLimits(), toStart),
   });
   if (!servers.ok) return servers;
   onStop(() => servers.value.close());
@@ -98,6 +98,18 @@ export async function openServers(
   onStop(() => removePortsFile(settings.dataPath));
   await servers.value.begin();
   return ok({ http, webSocket, explorer, metricsEndpoint, access });
+}
+
+function threadsToStart(
+  callers: LoadingThreads | undefined,
+  { explorer }: OpenContext["settings"],
+  index: ChainAndPool["accountIndex"],
+): ThreadsToStart {
+  return {
+    callers: callers?.threads.length ?? 0,
+    visitors: explorer === undefined ? 0 : 1,
+    indexers: index === undefined ? 0 : 1,
+  };
 }
 
 /** Opens the servers on threads that read the database themselves. */

@@ -20,12 +20,13 @@ describe("the host limits", () => {
     "leave fewer connections with threads for callers and visitors, which have files of their own",
     () => {
       const limits = { openFiles: 100_000, memoryBytes: GIGABYTE };
-      const spared = (callers: number, visitors: number): number =>
-        (connectionLimit(limits, { callers: 0, visitors: 0 }) ?? 0) -
-        (connectionLimit(limits, { callers, visitors }) ?? 0);
+      const spared = (callers: number, visitors: number, indexers = 0): number =>
+        (connectionLimit(limits, { callers: 0, visitors: 0, indexers: 0 }) ?? 0) -
+        (connectionLimit(limits, { callers, visitors, indexers }) ?? 0);
       expect(spared(2, 0)).toBe(20 + 4 * spareDescriptors(limits));
       expect(spared(2, 1)).toBe(30 + 4 * spareDescriptors(limits));
       expect(spared(0, 1)).toBe(10);
+      expect(spared(0, 1, 1)).toBe(116);
       expect(spareDescriptors({ openFiles: 256, memoryBytes: GIGABYTE })).toBe(0);
     },
   );
