@@ -30,18 +30,21 @@ export function openSharedFloors(
 ): SharedFloors {
   const sequence = new Int32Array(memory, 0, 1);
   const bytes = new Uint8Array(memory);
+  let known: { readonly sequence: number; readonly floors: PriceFloors } | undefined;
   return {
     memory,
     read() {
       // The writer takes less than a microsecond.
       for (;;) {
         const before = Atomics.load(sequence, 0);
+        // Floors change when an operator changes them, and are read with each suggested price.
+        if (known?.sequence === before) return known.floors;
         const copy = Uint8Array.from(bytes);
         if (before % 2 !== 0 || Atomics.load(sequence, 0) !== before) continue;
-        return {
-          minGasPriceWei: bytesToBigint(copy.subarray(AT_PRICE, AT_FEE)),
-          minPriorityFeeWei: bytesToBigint(copy.subarray(AT_FEE)),
-        };
+        const minGasPriceWei = bytesToBigint(copy.subarray(AT_PRICE, AT_FEE));
+        const minPriorityFeeWei = bytesToBigint(copy.subarray(AT_FEE));
+        known = { sequence: before, floors: { minGasPriceWei, minPriorityFeeWei } };
+        return known.floors;
       }
     },
     write({ minGasPriceWei, minPriorityFeeWei }) {
