@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { BREAK, openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
-describe.runIf(CAN_BROWSE)("the connection of the explorer's page", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the connection of the explorer's page", () => {
   afterAll(closeBrowser);
 
   it("sends a call twice at most where its answer breaks the connection", async () => {

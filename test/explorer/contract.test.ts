@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH, TRACE } from "./transactionAnswers.ts";
@@ -19,7 +20,7 @@ const OLD_ABI = [
   { type: "event", name: "Added", inputs: [{ name: "by", type: "uint256", indexed: false }] },
 ];
 
-describe.runIf(CAN_BROWSE)("the description of a contract", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the description of a contract", () => {
   afterAll(closeBrowser);
 
   async function openContract(): Promise<ScriptedNode> {

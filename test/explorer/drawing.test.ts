@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { aNetworkAnswer, VALIDATORS } from "./networkAnswers.ts";
 import { openScriptedNode, rendered, type ScriptedNode } from "./scriptedNode.ts";
@@ -14,7 +15,7 @@ const clear = CanvasRenderingContext2D.prototype.clearRect;
 CanvasRenderingContext2D.prototype.clearRect = function (...args) { drawn++; clear.apply(this, args); };
 `;
 
-describe.runIf(CAN_BROWSE)("the explorer's pages draw what has changed", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages draw what has changed", () => {
   afterAll(closeBrowser);
 
   async function openCounting(path: string): Promise<ScriptedNode> {

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode, quantity, rendered } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
-describe.runIf(CAN_BROWSE)("the explorer's pages follow the chain", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages follow the chain", () => {
   afterAll(closeBrowser);
 
   it("to a transaction that was unknown at first, and no further than its block", async () => {
