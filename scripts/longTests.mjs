@@ -75,6 +75,7 @@ const SUITES = [
   "test/cluster/validatorSet",
   "test/cluster/validators.test",
   "test/cli/importNetworks",
+  "test/cli/keystore",
   "test/cluster/fuzz",
   "test/cluster/damage",
   "test/cluster/rewind",

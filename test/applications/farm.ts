@@ -39,7 +39,7 @@ export function farmTests(deployment: () => Deployment): void {
   }
 
   describeApplication("farm", () => {
-    it("pays by the second for staked shares, in the exchange token", async () => {
+    itIfThorough("pays by the second for staked shares, in the exchange token", async () => {
       const { actors, contracts } = deployment();
       const { farm, farmedPool, exchangeToken } = contracts;
       const { farmer } = actors;

@@ -53,31 +53,34 @@ export function stakingTests(deployment: () => Deployment): void {
   }
 
   describeApplication("staking", () => {
-    it("pays 10 % a year for wrapped native by the second, and returns the stake after its lock", async () => {
-      const { actors, contracts } = deployment();
-      const { wrapped, shortNativeStaking: staking } = contracts;
-      const { staker } = actors;
-      const amount = parseEther("20");
-      const staked = await enter(staker, staking, amount);
-      const since = await timeOf(staked.blockNumber);
-      const unlocksAt = since + SHORT_LOCK_SECONDS;
-      expect(eventIn(staked, staking, "Staked")).toMatchObject({ amount, unlocksAt });
-      await nextBlock(deployment().home);
-      const claimed = await staker.send(call(staking, "claim"));
-      const seconds = (await timeOf(claimed.blockNumber)) - since;
-      const reward = rewardFor(amount, WRAPPED_NATIVE_RATE_BPS, seconds);
-      expect(eventIn(claimed, staking, "Claimed")).toMatchObject({ reward });
-      expect(await balance(wrapped, staker.address)).toBe(reward);
-      await untilUnlocked(staking, staker.address);
-      expect(await staker.refusal(call(staking, "withdraw", amount + 1n))).toEqual([
-        "StakeTooSmall",
-        [amount + 1n, amount],
-      ]);
-      expect(await staker.refusal(call(staking, "emergencyWithdraw"))).toEqual(["NotLocked", []]);
-      const withdrawn = await staker.send(call(staking, "withdraw", amount));
-      expect(eventIn(withdrawn, staking, "Withdrawn")).toMatchObject({ amount });
-      expect(await balance(wrapped, staker.address)).toBe(amount + reward);
-    });
+    itIfThorough(
+      "pays 10 % a year for wrapped native by the second, and returns the stake after its lock",
+      async () => {
+        const { actors, contracts } = deployment();
+        const { wrapped, shortNativeStaking: staking } = contracts;
+        const { staker } = actors;
+        const amount = parseEther("20");
+        const staked = await enter(staker, staking, amount);
+        const since = await timeOf(staked.blockNumber);
+        const unlocksAt = since + SHORT_LOCK_SECONDS;
+        expect(eventIn(staked, staking, "Staked")).toMatchObject({ amount, unlocksAt });
+        await nextBlock(deployment().home);
+        const claimed = await staker.send(call(staking, "claim"));
+        const seconds = (await timeOf(claimed.blockNumber)) - since;
+        const reward = rewardFor(amount, WRAPPED_NATIVE_RATE_BPS, seconds);
+        expect(eventIn(claimed, staking, "Claimed")).toMatchObject({ reward });
+        expect(await balance(wrapped, staker.address)).toBe(reward);
+        await untilUnlocked(staking, staker.address);
+        expect(await staker.refusal(call(staking, "withdraw", amount + 1n))).toEqual([
+          "StakeTooSmall",
+          [amount + 1n, amount],
+        ]);
+        expect(await staker.refusal(call(staking, "emergencyWithdraw"))).toEqual(["NotLocked", []]);
+        const withdrawn = await staker.send(call(staking, "withdraw", amount));
+        expect(eventIn(withdrawn, staking, "Withdrawn")).toMatchObject({ amount });
+        expect(await balance(wrapped, staker.address)).toBe(amount + reward);
+      },
+    );
 
     it("taxes an emergency withdrawal with 25 %, for the reserve", async () => {
       const { home, actors, contracts } = deployment();

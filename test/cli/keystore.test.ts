@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { quickKeystore } from "../node/quickKeystore.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
+import { itIfThorough } from "../thorough.ts";
 import { ibexHere } from "./program.ts";
 
 /** The key of a keystore is derived from its password in some seconds, on purpose. */
@@ -36,7 +37,8 @@ async function writeKeystore(folder: string): Promise<void> {
 const WITH_KEYSTORE = ["--node-keystore-file=store.json", "--node-keystore-password-file=pw"] as const;
 
 describe("ibex keystore", () => {
-  it(
+  // Daily, test/node/keystore.test.ts stands for what it derives.
+  itIfThorough(
     "encrypts the node's key, and decrypts it to the same bytes",
     async () => {
       const { folder, run } = aFolder();
