@@ -92,6 +92,7 @@ class Verifier {
   /** The point at infinity is valid: it commits to the zero polynomial. */
   private readPoint(point: number, bytes: Uint8Array): boolean {
     const { mcl } = this;
+    if (!isCanonical(bytes)) return false;
     writeBytes(mcl.words(), bytes, this.bytes);
     if (mcl.decompress(point, this.bytes, COMPRESSED_BYTES) !== COMPRESSED_BYTES) return false;
     return mcl.g1.isZero(point) === 1 || mcl.g1.isValidOrder(point) === 1;
@@ -113,10 +114,20 @@ class Verifier {
   }
 }
 
+/** Whether the flags fit: the library takes any bytes after the flag of infinity, of which only zeros are a point. */
+function isCanonical(bytes: Uint8Array): boolean {
+  const flags = bytes[0] ?? 0;
+  if ((flags & IS_COMPRESSED) === 0) return false;
+  return (flags & IS_INFINITE) === 0 || bytes.every((byte, at) => byte === (at === 0 ? INFINITY_BYTE : 0));
+}
+
 function negated(value: bigint): Uint8Array {
   return bigintToFixedBytes(value === 0n ? 0n : BLS_MODULUS - value, SCALAR_BYTES);
 }
 
+const IS_COMPRESSED = 0x80;
+const IS_INFINITE = 0x40;
+const INFINITY_BYTE = IS_COMPRESSED | IS_INFINITE;
 const SCALAR_BYTES = 32;
 const COMPRESSED_BYTES = 48;
 const GENERATOR =
