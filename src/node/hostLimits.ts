@@ -62,7 +62,7 @@ export interface ThreadsToStart {
 
 /**
  * How many connections the servers can hold while the database can still open its files, those that begin and the explorer's
- * included; undefined when the limits cannot be read. Must be called when everything but the servers is open.
+ * included; undefined when the limits cannot be read. Must be called when everything but the servers and these threads is open.
  */
 export function connectionLimit(
   limits: HostLimits,

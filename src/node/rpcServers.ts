@@ -231,7 +231,7 @@ async function openHttp(
   const offer = offered(METHODS, current);
   const readiness = readinessOf(backend);
   const dispatcher = createDispatcher(offer, { backend, logger, metrics });
-  const gate = serverGate(settings, current, gateParts("http", parts));
+  const gate = await serverGate(settings, current, gateParts("http", parts));
   const answering = { dispatcher, readiness, reader, handshakeTime, gate, logger, metrics };
   // Loaded where it is needed: the servers of threads are not of this one.
   const { openHttpServer } = await import("../rpc/server/http.ts");
@@ -254,7 +254,7 @@ async function openWebSocket(
   });
   const methods = [...METHODS, ...subscriptions];
   const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
-  const gate = serverGate(settings, current, gateParts("webSocket", parts));
+  const gate = await serverGate(settings, current, gateParts("webSocket", parts));
   const answering = { dispatcher, reader, handshakeTime, gate, clock, logger, metrics };
   const { openWebSocketServer } = await import("../rpc/server/websocket.ts");
   return openWebSocketServer(webSocketServerSettings(settings, current), answering);

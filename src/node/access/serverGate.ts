@@ -14,13 +14,15 @@ export interface ServerGateParts extends GateParts {
   readonly issuedKey: string | undefined;
 }
 
-/** The gate of a server; undefined where everybody may call. `current` are its settings of now. */
-export function serverGate(
+/** Opens the gate of a server; undefined where everybody may call. `current` are its settings of now. */
+export async function serverGate(
   { authentication }: Authenticated,
   current: () => Authenticated,
   { issuedKey, ...parts }: ServerGateParts,
-): Gate | undefined {
+): Promise<Gate | undefined> {
   if (authentication === undefined) return undefined;
+  // Before the port opens: connections could take the files that it needs, and a module that failed to load stays so.
+  await import("jose");
   const rules = remade(current, (now) => rulesOf(now.authentication ?? authentication, issuedKey));
   return createGate(rules, parts);
 }

@@ -72,7 +72,7 @@ export async function openThreadServers(
   };
 }
 
-function openHttp(
+async function openHttp(
   data: RpcThreadData,
   socket: number,
   access: () => HttpSettings | undefined,
@@ -92,7 +92,7 @@ function openHttp(
     socket: listening("http", socket, main),
     shared,
   };
-  const gate = serverGate(configured, current, gateParts("http", data, parts));
+  const gate = await serverGate(configured, current, gateParts("http", data, parts));
   return openHttpServer(settings, {
     dispatcher,
     readiness,
@@ -105,7 +105,7 @@ function openHttp(
   });
 }
 
-function openWebSocket(
+async function openWebSocket(
   data: RpcThreadData,
   socket: number,
   access: () => WebSocketSettings | undefined,
@@ -123,7 +123,7 @@ function openWebSocket(
     shared,
     sharedPages: shareHosts(data.held.pages, data.index),
   };
-  const gate = serverGate(configured, current, gateParts("webSocket", data, parts));
+  const gate = await serverGate(configured, current, gateParts("webSocket", data, parts));
   return openWebSocketServer(settings, {
     dispatcher,
     reader,

@@ -43,7 +43,7 @@ export function createTokenChecker<Made>(
   const key = createPublicKey(publicKey);
   const remembered = new Map<string, ValidToken<Made>>();
   const signatures = createSignatureChecks();
-  // Most nodes check none, and reading it takes each thread as long as a tenth of its start. A failure is the first token's.
+  // Most nodes check none, and reading it takes each thread as long as a tenth of its start. A failure is that of a check.
   const jose = import("jose");
   jose.catch(() => undefined);
 
