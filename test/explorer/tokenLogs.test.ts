@@ -1,3 +1,4 @@
+import { getAddress } from "viem";
 import { afterAll, describe, expect, it } from "vitest";
 import { tokenTransferOf } from "../../src/accounts/tokenTransfers.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
@@ -98,7 +99,7 @@ function rowOf({ address, topics, data }: LogInHex): readonly (readonly string[]
   const [first] = amounts;
   const id = first?.tokenId && ` № ${bytesToBigint(first.tokenId)}`;
   const more = isCut ? " and many more" : amounts.length > 1 ? ` and ${amounts.length - 1} more` : "";
-  return [[toHex(from), `${first?.value ?? ""}${id ?? ""}${more}`]];
+  return [[getAddress(toHex(from)), `${first?.value ?? ""}${id ?? ""}${more}`]];
 }
 
 function words(...numbers: readonly number[]): string {

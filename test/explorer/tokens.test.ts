@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import type { Hex } from "viem";
+import { getAddress, type Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { killRunning } from "../cluster/nodeProcess.ts";
 import { compileTokenContracts } from "../contracts/tokenContracts.ts";
@@ -61,7 +61,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
     expect(await page.locator("main img, main script, main b").count()).toBe(0);
     await page.goto(`${node.explorerUrl}/address/${traffic.token}`);
     await page.getByText("ERC-20 token").waitFor();
-    expect(await page.locator(`header a[href="/token/${traffic.token}"]`).count()).toBe(1);
+    expect(await page.locator(`header a[href="/token/${getAddress(traffic.token)}"]`).count()).toBe(1);
     expect(complaints).toEqual([]);
   });
 
@@ -91,10 +91,11 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
 
   it("follow the chain, and say what is no token", async () => {
     const { page } = await visit(`/token/${tokens.deeds}`);
-    await tokens.mintDeed(`0x${"b".repeat(40)}`, 2n ** 200n);
+    const owner = getAddress(`0x${"b".repeat(40)}`);
+    await tokens.mintDeed(owner, 2n ** 200n);
     await expect
       .poll(() => cells(page), { timeout: 20_000 })
-      .toContainEqual(expect.arrayContaining(["0xbbbb…bbbb"]));
+      .toContainEqual(expect.arrayContaining([`${owner.slice(0, 6)}…${owner.slice(-4)}`]));
     await page.goto(`${node.explorerUrl}/token/${traffic.sender}`);
     await page.getByRole("heading", { name: "No token" }).waitFor();
     await page.goto(`${node.explorerUrl}/token/${encodeURIComponent("<b>")}`);

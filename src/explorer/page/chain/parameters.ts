@@ -1,4 +1,5 @@
 import type { AbiParameter } from "viem";
+import { MISTYPED, readAddress } from "./addresses.ts";
 
 /**
  * Reads what a visitor typed for a parameter. Numbers may be written in decimal or hexadecimal; lists and structs are
@@ -50,11 +51,18 @@ function simpleValue(type: string, text: string): unknown {
     if (text !== "true" && text !== "false") throw new Error("bool is true or false");
     return text === "true";
   }
-  if (type === "address" && !/^0x[0-9a-f]{40}$/i.test(text))
-    throw new Error("an address has forty digits after 0x");
+  if (type === "address") return address(text);
   if (type.startsWith("bytes") && !/^0x([0-9a-f]{2})*$/i.test(text))
     throw new Error(`${type} is hexadecimal after 0x`);
   return text.toLowerCase();
+}
+
+/** In lower case no wallet notices any more that it is mistyped. */
+function address(text: string): string {
+  const reading = readAddress(text);
+  if (reading.kind === "none") throw new Error("an address has forty digits after 0x");
+  if (reading.kind === "mistyped") throw new Error(MISTYPED);
+  return reading.address;
 }
 
 function integer(type: string, text: string): bigint {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { accountPath, withChecksum } from "../chain/addresses.ts";
 import { showNumber, showShortHex } from "../format.ts";
 import { AccountMark } from "./accountMark.tsx";
 
@@ -31,11 +32,12 @@ export function AccountLink({
   readonly isWhole?: boolean;
   readonly children?: ComponentChildren;
 }) {
+  const shown = withChecksum(address);
   return (
-    <a class="account" href={`/address/${address}`} title={address}>
+    <a class="account" href={accountPath(address)} title={shown}>
       <AccountMark address={address} />
       <span class={children === undefined ? "hex" : ""}>
-        {children ?? (isWhole ? address : showShortHex(address))}
+        {children ?? (isWhole ? shown : showShortHex(shown))}
       </span>
     </a>
   );

@@ -1,3 +1,4 @@
+import { tokenPath, withChecksum } from "../chain/addresses.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { decimalsOf, type TokenFacts, tokenFacts } from "../chain/tokens.ts";
 import { showAmount, showShortHex, showText } from "../format.ts";
@@ -6,13 +7,13 @@ import { AccountMark } from "./accountMark.tsx";
 /** The name that a token gives itself, as text of the chain. */
 function tokenName(facts: TokenFacts | null | undefined, address: string): string {
   const name = showText(facts?.symbol ?? facts?.name ?? "", 24).trim();
-  return name === "" ? showShortHex(address) : name;
+  return name === "" ? showShortHex(withChecksum(address)) : name;
 }
 
 export function TokenLink({ address }: { readonly address: string }) {
   const facts = useLoaded(() => tokenFacts(address), [address]);
   return (
-    <a class="account" href={`/token/${address}`} title={address}>
+    <a class="account" href={tokenPath(address)} title={withChecksum(address)}>
       <AccountMark address={address} />
       <span>
         <bdi>{tokenName(facts.value, address)}</bdi>

@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { ViewProps } from "../app.tsx";
+import { accountPath, readAddress, withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { delegateIn } from "../chain/delegation.ts";
 import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
@@ -20,9 +21,11 @@ import { Contract } from "./contract/contract.tsx";
 
 /** An account: what it has, what it did, and, of a contract, what it can do. */
 export function AccountView({ route }: ViewProps) {
-  const address = (route.parts[1] ?? "").toLowerCase();
-  if (!/^0x[0-9a-f]{40}$/.test(address)) return <NoAddress text={address} what="account" />;
-  return <Account address={address} route={route} />;
+  const text = route.parts[1] ?? "";
+  const reading = readAddress(text);
+  if (reading.kind !== "address")
+    return <NoAddress text={text} reading={reading} what="account" pathOf={accountPath} />;
+  return <Account address={reading.address} route={route} />;
 }
 
 interface AccountFacts {
@@ -66,7 +69,8 @@ function Account({ address, route }: ViewProps & { readonly address: string }) {
         <h1 class="long">
           <AccountMark address={address} />
           {known !== undefined && <span>{showText(known.name, 60)} </span>}
-          <span class="hex">{address}</span> <Copy text={address} what="the address" />
+          <span class="hex">{withChecksum(address)}</span>{" "}
+          <Copy text={withChecksum(address)} what="the address" />
         </h1>
         {isContract && <Creator address={address} />}
         {isContract && <TokenOf address={address} />}

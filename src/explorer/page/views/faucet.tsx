@@ -1,4 +1,5 @@
 import { useId, useState } from "preact/hooks";
+import { MISTYPED, readAddress } from "../chain/addresses.ts";
 import { askForGift, type FaucetTerms, faucetTerms, type Gift } from "../chain/faucet.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { messageOf, showCoins, showDuration, showText } from "../format.ts";
@@ -28,8 +29,12 @@ function GiftForm({ terms }: { readonly terms: FaucetTerms }) {
 
   const ask = async (event: Event): Promise<void> => {
     event.preventDefault();
-    setOutcome("asking");
     const wanted = address.trim();
+    if (readAddress(wanted).kind === "mistyped") {
+      setOutcome({ problem: MISTYPED });
+      return;
+    }
+    setOutcome("asking");
     try {
       setOutcome({ gift: await askForGift(wanted), address: wanted });
     } catch (error) {

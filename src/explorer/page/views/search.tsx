@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import type { ViewProps } from "../app.tsx";
+import { accountPath, readAddress, withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import { contractsNamed } from "../chain/knownContracts.ts";
@@ -24,7 +25,7 @@ export function SearchView({ route }: ViewProps) {
       {named.map(({ address, name }) => (
         <p key={address}>
           <AccountLink address={address}>{showText(name, 60)}</AccountLink>{" "}
-          <span class="note hex">{address}</span>
+          <span class="note hex">{withChecksum(address)}</span>
         </p>
       ))}
       {named.length === 0 && (
@@ -39,9 +40,13 @@ export function SearchView({ route }: ViewProps) {
 
 async function pathOf(text: string): Promise<string | null> {
   if (/^[\d,.'\s]{1,20}$/.test(text)) return `/block/${text.replace(/\D/g, "")}`;
-  if (/^(0x)?[0-9a-f]{40}$/i.test(text)) return `/address/${text.startsWith("0x") ? text : `0x${text}`}`;
-  if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) return null;
-  const hash = text.startsWith("0x") ? text : `0x${text}`;
+  const reading = readAddress(text);
+  if (reading.kind === "address") return accountPath(reading.address);
+  // Its page says what is wrong.
+  if (reading.kind === "mistyped") return `/address/${text}`;
+  const [, digits] = /^(?:0x)?([0-9a-f]{64})$/i.exec(text) ?? [];
+  if (digits === undefined) return null;
+  const hash = `0x${digits.toLowerCase()}`;
   const [transaction, block] = await Promise.all([
     call<object | null>("eth_getTransactionByHash", [hash]),
     call<object | null>("eth_getBlockByHash", [hash, false]),

@@ -1,4 +1,5 @@
 import type { ViewProps } from "../app.tsx";
+import { readAddress, tokenPath, withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import type { IndexStatus } from "../chain/nodeStatus.ts";
@@ -20,9 +21,11 @@ const SYMBOL = 24;
 
 /** A token: what its contract says of it, who moved it, and, at /token/…/holders, who holds it. */
 export function TokenView({ route }: ViewProps) {
-  const address = (route.parts[1] ?? "").toLowerCase();
-  if (!/^0x[0-9a-f]{40}$/.test(address)) return <NoAddress text={address} what="token" />;
-  return <Token address={address} route={route} />;
+  const text = route.parts[1] ?? "";
+  const reading = readAddress(text);
+  if (reading.kind !== "address")
+    return <NoAddress text={text} reading={reading} what="token" pathOf={tokenPath} />;
+  return <Token address={reading.address} route={route} />;
 }
 
 function Token({ address, route }: ViewProps & { readonly address: string }) {
@@ -81,7 +84,7 @@ function Title({ address, facts }: { readonly address: string; readonly facts: T
         {symbol !== "" && <bdi class="symbol">{symbol}</bdi>}
       </h1>
       <p class="token-contract">
-        <AccountLink address={address} isWhole /> <Copy text={address} what="the address" />
+        <AccountLink address={address} isWhole /> <Copy text={withChecksum(address)} what="the address" />
       </p>
       <p class="note">The contract chose these names. Only its address tells it from another token.</p>
     </header>
@@ -109,7 +112,7 @@ function Facts({ facts }: { readonly facts: TokenFacts }) {
 }
 
 function Tabs({ address, current }: { readonly address: string; readonly current: string | undefined }) {
-  const path = `/token/${address}`;
+  const path = tokenPath(address);
   const isHolders = current === "holders";
   return (
     <nav class="tabs" aria-label="Of this token">

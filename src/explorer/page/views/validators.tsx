@@ -1,3 +1,4 @@
+import { withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import type { RecentBlock } from "../chain/recentBlocks.ts";
@@ -62,7 +63,7 @@ function Strip({
           key={number}
           class={round > 0 ? "late" : ""}
           style={{ "--hue": hueAt(validators.indexOf(proposer)) }}
-          title={`Block ${number}, round ${round}, ${proposer}`}
+          title={`Block ${number}, round ${round}, ${withChecksum(proposer)}`}
         />
       ))}
     </div>

@@ -1,3 +1,4 @@
+import { accountPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage } from "../../chain/tokens.ts";
@@ -43,7 +44,7 @@ export function AccountTransactions({ address, route }: { readonly address: stri
           account={address}
         />
       )}
-      <CursorPager path={`/address/${address}`} parameter="from" cursor={cursor} next={next} />
+      <CursorPager path={accountPath(address)} parameter="from" cursor={cursor} next={next} />
     </Panel>
   );
 }

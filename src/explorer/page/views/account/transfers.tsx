@@ -1,3 +1,4 @@
+import { accountPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage, TokenTransfer } from "../../chain/tokens.ts";
@@ -22,7 +23,7 @@ export function AccountTransfers({ address, route }: { readonly address: string;
         caption="Transfers of tokens of the account, the newest first"
         hasToken
       />
-      <CursorPager path={`/address/${address}`} parameter="transfers" cursor={cursor} next={next} />
+      <CursorPager path={accountPath(address)} parameter="transfers" cursor={cursor} next={next} />
     </Panel>
   );
 }

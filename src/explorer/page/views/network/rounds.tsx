@@ -1,3 +1,4 @@
+import { withChecksum } from "../../chain/addresses.ts";
 import type { DecidedBlock } from "../../chain/decidedBlocks.ts";
 import { useMedia } from "../../chain/hooks.ts";
 import { showNumber } from "../../format.ts";
@@ -83,7 +84,7 @@ function TurnCells({
   readonly lost: number;
 }) {
   const proposed = buckets.reduce((sum, bucket) => sum + (bucket.proposed.get(address) ?? 0), 0);
-  const label = `${address} proposed ${proposed} blocks and lost ${lost} turns.`;
+  const label = `${withChecksum(address)} proposed ${proposed} blocks and lost ${lost} turns.`;
   return (
     <div class="heat-cells" role="img" aria-label={label}>
       {buckets.map((bucket) => {

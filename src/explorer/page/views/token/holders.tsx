@@ -1,3 +1,4 @@
+import { tokenPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import type { ListPage, TokenFacts, TokenHolder } from "../../chain/tokens.ts";
@@ -36,7 +37,7 @@ export function TokenHolders({ address, facts, route }: HoldersProps) {
       )}
       {items.length > 0 && <HolderTable address={address} facts={facts} holders={items} />}
       <CursorPager
-        path={`/token/${address}/holders`}
+        path={`${tokenPath(address)}/holders`}
         parameter="after"
         cursor={cursor}
         next={next}

@@ -1,3 +1,4 @@
+import { tokenPath } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
 import { useLoaded } from "../../chain/hooks.ts";
 import { useHeight } from "../../chain/recentBlocks.ts";
@@ -33,7 +34,7 @@ export function TokenTransfers({ address, route }: { readonly address: string; r
           hasToken={false}
         />
       )}
-      <CursorPager path={`/token/${address}`} parameter="after" cursor={cursor} next={next} />
+      <CursorPager path={tokenPath(address)} parameter="after" cursor={cursor} next={next} />
     </Panel>
   );
 }

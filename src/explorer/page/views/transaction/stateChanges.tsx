@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { withChecksum } from "../../chain/addresses.ts";
 import { call } from "../../chain/connection.ts";
 import { delegateIn } from "../../chain/delegation.ts";
 import { useLoaded } from "../../chain/hooks.ts";
@@ -116,7 +117,9 @@ function changesOf(before: AccountState, after: AccountState): readonly Change[]
 
 function showCode(code: string): string {
   const delegate = delegateIn(code);
-  return delegate === undefined ? `${(code.length - 2) / 2} bytes` : `that of ${showShortHex(delegate)}`;
+  return delegate === undefined
+    ? `${(code.length - 2) / 2} bytes`
+    : `that of ${showShortHex(withChecksum(delegate))}`;
 }
 
 /** Without leading zeros, cut where it is long. */

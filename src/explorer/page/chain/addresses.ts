@@ -1,0 +1,40 @@
+import { checksumAddress } from "viem";
+
+/**
+ * An address as it is shown, copied and linked: its capital letters are a checksum, by which wallets notice a mistyped one
+ * (EIP-55). Within the page, and to the node, addresses are in lower case. The last 8,192 are remembered (viem).
+ */
+export function withChecksum(address: string): string {
+  return checksumAddress(address as `0x${string}`);
+}
+
+/** What a visitor or a link gave for an address. */
+export type AddressReading =
+  | { readonly kind: "none" }
+  /** In lower case. One whose capital letters are no checksum of its digits is mistyped. */
+  | { readonly kind: "address" | "mistyped"; readonly address: string };
+
+/**
+ * Reads an address, with or without 0x before it. In letters of one case it has no checksum, as programs write it; in both cases
+ * it has one, which must fit.
+ */
+export function readAddress(text: string): AddressReading {
+  const [, digits] = /^(?:0x)?([0-9a-f]{40})$/i.exec(text.trim()) ?? [];
+  if (digits === undefined) return { kind: "none" };
+  const address = `0x${digits.toLowerCase()}`;
+  const isMixed = /[a-f]/.test(digits) && /[A-F]/.test(digits);
+  const isMistyped = isMixed && withChecksum(address) !== `0x${digits}`;
+  return { kind: isMistyped ? "mistyped" : "address", address };
+}
+
+/** What is wrong with a mistyped one, in the visitor's words. */
+export const MISTYPED =
+  "The capital letters of this address do not fit its digits, so one of them is mistyped.";
+
+export function accountPath(address: string): string {
+  return `/address/${withChecksum(address)}`;
+}
+
+export function tokenPath(address: string): string {
+  return `/token/${withChecksum(address)}`;
+}
