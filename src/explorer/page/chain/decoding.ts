@@ -2,15 +2,18 @@ import {
   type Abi,
   type AbiFunction,
   type AbiParameter,
+  concatHex,
   decodeAbiParameters,
   decodeErrorResult,
   decodeEventLog,
   decodeFunctionData,
   encodeFunctionData,
   type Hex,
+  keccak256,
   parseAbi,
+  toRlp,
 } from "viem";
-import type { Log } from "./types.ts";
+import type { Authorization, Log } from "./types.ts";
 
 /** A call, an event or an error, decoded: its name and its values with theirs. */
 export interface Decoded {
@@ -144,4 +147,15 @@ export function decodeAnswer(entry: AbiFunction, data: string): readonly NamedVa
   const { outputs } = entry;
   if (outputs.length === 0) return [];
   return named(outputs, decodeAbiParameters(outputs, data as Hex));
+}
+
+/** What the signer of an authorization has signed (EIP-7702). */
+export function authorizationHash({ chainId, address, nonce }: Authorization): Hex {
+  return keccak256(concatHex(["0x05", toRlp([numberInRlp(chainId), address as Hex, numberInRlp(nonce)])]));
+}
+
+/** Without leading zeros, in whole bytes. */
+function numberInRlp(quantity: string): Hex {
+  const digits = quantity.replace(/^0x0*/, "");
+  return `0x${digits.length % 2 === 0 ? "" : "0"}${digits}`;
 }

@@ -25,6 +25,24 @@ export interface Transaction {
   readonly gas: string;
   readonly input: string;
   readonly type: string;
+  /** Absent from transactions of older types, as the list after it. */
+  readonly accessList?: readonly AccessListEntry[];
+  readonly authorizationList?: readonly Authorization[];
+}
+
+export interface AccessListEntry {
+  readonly address: string;
+  readonly storageKeys: readonly string[];
+}
+
+/** That the code of `address` may run as the one who signed (EIP-7702). */
+export interface Authorization {
+  readonly chainId: string;
+  readonly address: string;
+  readonly nonce: string;
+  readonly yParity: string;
+  readonly r: string;
+  readonly s: string;
 }
 
 export interface Log {

@@ -6,6 +6,8 @@ import type { CallFrame, Receipt, Transaction } from "../chain/types.ts";
 import { showText } from "../format.ts";
 import { Copy } from "../parts/copy.tsx";
 import { Loading, Problem } from "../parts/notices.tsx";
+import { AccessList } from "./transaction/accessList.tsx";
+import { Authorizations } from "./transaction/authorizations.tsx";
 import { CallTree } from "./transaction/callTree.tsx";
 import { Input } from "./transaction/input.tsx";
 import { Logs } from "./transaction/logs.tsx";
@@ -42,6 +44,8 @@ function Details({ transaction, receipt }: Found) {
       </header>
       <Summary transaction={transaction} receipt={receipt} frame={traced.value} />
       <Input transaction={transaction} />
+      <Authorizations list={transaction.authorizationList ?? []} />
+      <AccessList list={transaction.accessList ?? []} />
       {receipt !== null && (
         <>
           <CallTree traced={traced} />
