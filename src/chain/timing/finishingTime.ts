@@ -17,7 +17,7 @@ export interface FinishingTime extends BlockTiming {
 }
 
 /** Number of transactions from which one block suffices to learn `eachMs`. */
-const LARGE_BLOCK_TRANSACTIONS = 300;
+export const LARGE_BLOCK_TRANSACTIONS = 300;
 
 /** Weight of the newest block in the moving average of the lateness. */
 const LATENESS_WEIGHT = 0.25;

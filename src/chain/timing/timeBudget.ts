@@ -1,5 +1,5 @@
 import type { TransactionSource } from "../../execution/buildBlock.ts";
-import { createFinishingTime } from "./finishingTime.ts";
+import { createFinishingTime, LARGE_BLOCK_TRANSACTIONS } from "./finishingTime.ts";
 import { createTimedSource, type SourceClocks, type TimedSource } from "./timedSource.ts";
 import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
 
@@ -29,7 +29,10 @@ export interface BlockTimeBudget {
    * execution time of the other validators.
    */
   learn(transactions: number, finishMs: number): void;
-  /** Learns from another validator's block: the time from its arrival to the commit, less its execution here. */
+  /**
+   * Learns from another validator's block: the time from its arrival to the commit, less its execution here. Ignored while
+   * blocks of ours tell more.
+   */
   learnFromOthers(transactions: number, sinceArrivalMs: number): void;
   /** Restores what an earlier run learnt; ignores values out of bounds. */
   restore(timing: BlockTiming): void;
@@ -39,13 +42,23 @@ export interface BlockTimeBudget {
   readonly timing: BlockTiming | undefined;
 }
 
-/** Share of the period that a block may take in all; the rest is for other work of the thread. */
-const SHARE_OF_PERIOD = 0.8;
+/**
+ * Share of the period that a block may take in all; the rest is for other work of the thread. With other validators that is
+ * also to read from each other what the next proposer is to include: one that took all would leave it nothing, and blocks
+ * would come full and empty in turns, unevenly.
+ */
+const SHARE_ALONE = 0.8;
+const SHARE_WITH_OTHERS = 0.7;
 /**
  * Maximum periods from one commit to the next where there are other validators. It limits a full block after an empty one,
  * and a block after any delay.
  */
-const MAX_PERIODS_APART = 1.5;
+const MAX_PERIODS_APART = 1.25;
+/**
+ * After a large block of ours, so long only ours count: for the node that callers send transactions to, others have yet to
+ * recover many of the senders, so its blocks take longer than theirs.
+ */
+const OWN_BLOCKS_COUNT_MS = 60_000;
 /** Minimum share of the period for filling, however long the fixed part takes. */
 const MIN_FILLING_SHARE = 0.2;
 /** Safety factor on the usual lateness: a block this many times as late as usual still fits. */
@@ -60,6 +73,7 @@ const MAX_FINISH_MS = 10_000;
 export function createBlockTimeBudget(parts: SourceClocks): BlockTimeBudget {
   const finishing = createFinishingTime();
   let lastCommitMs = Number.POSITIVE_INFINITY;
+  let ownLargeBlockMs = Number.NEGATIVE_INFINITY;
 
   function learn(transactions: number, finishMs: number): void {
     if (finishMs >= 0 && finishMs <= MAX_FINISH_MS) finishing.learn(transactions, finishMs);
@@ -68,11 +82,10 @@ export function createBlockTimeBudget(parts: SourceClocks): BlockTimeBudget {
   return {
     limit(source, { startMs, periodMs, hasOtherValidators }) {
       const { fixedMs, eachMs, usualLateness, isKnown } = finishing;
-      const share = hasOtherValidators && !isKnown ? UNKNOWN_COST_SHARE : SHARE_OF_PERIOD;
       const latestMs = hasOtherValidators
         ? lastCommitMs + periodMs * MAX_PERIODS_APART
         : Number.POSITIVE_INFINITY;
-      const commitByMs = Math.min(startMs + periodMs * share, latestMs);
+      const commitByMs = Math.min(startMs + periodMs * shareOf({ hasOtherValidators, isKnown }), latestMs);
       const filledByMs = Math.max(commitByMs - fixedMs, startMs + periodMs * MIN_FILLING_SHARE);
       const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness);
       return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, parts);
@@ -80,8 +93,14 @@ export function createBlockTimeBudget(parts: SourceClocks): BlockTimeBudget {
     onCommitted() {
       lastCommitMs = parts.nowMs();
     },
-    learn,
-    learnFromOthers: (transactions, sinceArrivalMs) => learn(transactions, sinceArrivalMs * UNSEEN_FACTOR),
+    learn(transactions, finishMs) {
+      if (transactions >= LARGE_BLOCK_TRANSACTIONS) ownLargeBlockMs = parts.nowMs();
+      learn(transactions, finishMs);
+    },
+    learnFromOthers(transactions, sinceArrivalMs) {
+      if (parts.nowMs() - ownLargeBlockMs > OWN_BLOCKS_COUNT_MS)
+        learn(transactions, sinceArrivalMs * UNSEEN_FACTOR);
+    },
     restore(timing) {
       if (isPlausible(timing)) finishing.restore(timing);
     },
@@ -92,6 +111,11 @@ export function createBlockTimeBudget(parts: SourceClocks): BlockTimeBudget {
       return finishing.timing;
     },
   };
+}
+
+function shareOf({ hasOtherValidators, isKnown }: { hasOtherValidators: boolean; isKnown: boolean }): number {
+  if (!hasOtherValidators) return SHARE_ALONE;
+  return isKnown ? SHARE_WITH_OTHERS : UNKNOWN_COST_SHARE;
 }
 
 function isPlausible({ fixedMs, eachMs }: BlockTiming): boolean {
