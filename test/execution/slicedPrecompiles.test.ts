@@ -2,14 +2,18 @@ import { describe, expect, it } from "vitest";
 import { openSession } from "../../src/execution/blockSession.ts";
 import type { MessageResult } from "../../src/execution/evm.ts";
 import { precompileAddress } from "../../src/execution/precompiles/addresses.ts";
+import type { PrecompileResult, SlicedWork } from "../../src/execution/precompiles/contract.ts";
+import { precompiledContract } from "../../src/execution/precompiles/precompiledContracts.ts";
 import {
   createYieldPolicy,
   NEVER_YIELD,
   OutOfTime,
   type YieldPolicy,
 } from "../../src/execution/yieldPolicy.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { atOnce } from "../../src/primitives/steps.ts";
 import { account } from "../builders/testAccounts.ts";
 import { anOverlay, theRules } from "./context.ts";
 
@@ -102,6 +106,16 @@ const LARGE: readonly (readonly [string, number, Uint8Array, number])[] = [
   ["BLS pairing", 0x0f, times(20, concatBytes(G1, G2)), 6],
 ];
 
+/** Inputs that take no second part. */
+const SMALL: readonly (readonly [string, number, Uint8Array])[] = [
+  ["RIPEMD160", 0x03, ones(3)],
+  ["ECPAIRING", 0x08, PAIR_OF_PAIRS],
+  ["BLAKE2F", 0x09, blake2(3, 0xa5)],
+  ["G1MSM", 0x0c, concatBytes(G1, word(3))],
+  ["G2MSM", 0x0e, concatBytes(G2, word(3))],
+  ["BLS pairing", 0x0f, concatBytes(G1, G2)],
+];
+
 describe("precompiled contracts in slices", () => {
   it.each(LARGE)("%s: yields, with the same result", async (_, number, data, minYields) => {
     const expected = await callPrecompile(number, data, NEVER_YIELD);
@@ -139,6 +153,19 @@ describe("precompiled contracts in slices", () => {
       alone.push(toHex((await callPrecompile(number, data, NEVER_YIELD)).output));
     const together = calls.map(([number, data]) => callPrecompile(number, data, alwaysDue()));
     expect((await Promise.all(together)).map(({ output }) => toHex(output))).toEqual(alone);
+  });
+
+  it.each(LARGE)("%s: takes nothing from a call that runs before its first part", async (_, number, data) => {
+    const contract = expectDefined(precompiledContract(number, "prague"), "a precompiled contract");
+    await contract.prepare();
+    const call = { gasLimit: GAS, memoryBudget: undefined };
+    const finish = (work: PrecompileResult | SlicedWork): string =>
+      toHex(("next" in work ? atOnce(work) : work).output);
+    const alone = finish(contract.run({ ...call, data }));
+    const begun = contract.run({ ...call, data });
+    for (const [, otherNumber, other] of [...SMALL, ...LARGE])
+      if (otherNumber === number) finish(contract.run({ ...call, data: other }));
+    expect(finish(begun)).toBe(alone);
   });
 
   it.each([

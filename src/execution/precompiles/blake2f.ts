@@ -13,8 +13,8 @@ export const BLAKE2F: RunPrecompile = (call) => {
   const rounds = roundsOf(data);
   if (rounds > gasLimit) return failed(call, "outOfGas");
   instance ??= createInstance();
-  load(instance, data);
   if (rounds > ROUNDS_IN_SLICE) return mixInSlices(instance, data, rounds);
+  load(instance, data);
   instance.mix(rounds);
   return succeeded(BigInt(rounds), outputOf(instance, data));
 };
@@ -43,6 +43,7 @@ function load({ bytes }: MixInstance, data: Uint8Array): void {
 
 function* mixInSlices(mixing: MixInstance, data: Uint8Array, rounds: number): SlicedWork {
   const { bytes, mix } = mixing;
+  load(mixing, data);
   let left = rounds;
   let vector = bytes.slice(VECTOR_AT, VECTOR_AT + VECTOR_BYTES);
   for (; left > ROUNDS_IN_SLICE; left -= ROUNDS_IN_SLICE) {

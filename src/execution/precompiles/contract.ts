@@ -18,7 +18,10 @@ export interface PrecompileResult {
 
 export type PrecompileFailure = "outOfGas" | "invalidInput";
 
-/** Long work: yields after each part, a few milliseconds. Between two parts another call may run. */
+/**
+ * Long work: yields after each part, a few milliseconds. Before its first part too, and between two parts, another call may
+ * run.
+ */
 export type SlicedWork<T = PrecompileResult> = Generator<undefined, T>;
 
 /** Computes at once, or returns work to be run in parts. */
