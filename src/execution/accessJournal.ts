@@ -1,7 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
-import { keyOfAddress, keyOfSlot, toKey } from "../primitives/byteKey.ts";
-import { precompileAddress } from "./precompiles/addresses.ts";
+import { keyOfAddress, keyOfSlot } from "../primitives/byteKey.ts";
 
 /**
  * What one transaction has accessed and touched: warm addresses and slots (EIP-2929), and accounts that are deleted if
@@ -50,13 +49,18 @@ export class AccessJournal {
     const access = this.accessOf(address);
     if (access.isTouched) return;
     access.isTouched = true;
-    // A revert does not undo touching the RIPEMD-160 precompile: block 2,675,119 of mainnet made that a rule.
-    if (access.key !== RIPEMD160_KEY) this.note(access, "touch", undefined);
+    this.note(access, "touch", undefined);
+  }
+
+  /** Touches an account in a way that no revert undoes. */
+  touchForGood(address: Address): void {
+    this.accessOf(address).isTouchedForGood = true;
   }
 
   /** Calls back with each touched account. */
   forEachTouched(found: (address: Address) => void): void {
-    for (const { isTouched, address } of this.accesses.values()) if (isTouched) found(address);
+    for (const access of this.accesses.values())
+      if (access.isTouched || access.isTouchedForGood) found(access.address);
   }
 
   /** Warm slots by address, both as keys (byteKey.ts). Omits addresses without a warm slot. */
@@ -93,7 +97,7 @@ export class AccessJournal {
     const key = keyOfAddress(address);
     let access = this.accesses.get(key);
     if (access === undefined) {
-      access = { address, key, isWarm: false, isTouched: false, slots: undefined };
+      access = { address, key, isWarm: false, isTouched: false, isTouchedForGood: false, slots: undefined };
       this.accesses.set(key, access);
     }
     this.last = access;
@@ -124,7 +128,7 @@ export class AccessJournal {
 
   /** Removes an address that is neither warm nor touched any more, so that it is listed where it is accessed again. */
   private forget(access: Access): void {
-    if (access.isTouched) return;
+    if (access.isTouched || access.isTouchedForGood) return;
     this.accesses.delete(access.key);
     this.lastAddress = undefined;
   }
@@ -136,6 +140,7 @@ interface Access {
   readonly key: string;
   isWarm: boolean;
   isTouched: boolean;
+  isTouchedForGood: boolean;
   slots: Set<string> | undefined;
 }
 
@@ -144,5 +149,3 @@ interface Undo {
   readonly access: Access;
   readonly slot: string | undefined;
 }
-
-const RIPEMD160_KEY = toKey(precompileAddress(3));

@@ -19,6 +19,7 @@ class Model {
   warm = new Set<string>();
   slots = new Set<string>();
   touched = new Set<string>();
+  readonly forGood = new Set<string>();
   private readonly saved: (readonly [Set<string>, Set<string>, Set<string>])[] = [];
 
   checkpoint(): void {
@@ -30,7 +31,6 @@ class Model {
   }
 
   revert(): void {
-    const hadRipemd = this.touched.has(toKey(RIPEMD160));
     const [warm, slots, touched] = this.saved.pop() ?? [
       new Set<string>(),
       new Set<string>(),
@@ -39,7 +39,7 @@ class Model {
     this.warm = warm;
     this.slots = slots;
     this.touched = touched;
-    if (hadRipemd) touched.add(toKey(RIPEMD160));
+    for (const key of this.forGood) touched.add(key);
   }
 
   get depth(): number {
@@ -51,7 +51,7 @@ const address = fc.nat(ADDRESSES.length - 1).map((index) => ADDRESSES[index] as 
 const slot = fc.nat(SLOTS.length - 1).map((index) => SLOTS[index] as Uint8Array);
 const step = fc.oneof(
   fc.record({ kind: fc.constant("warm" as const), address }),
-  fc.record({ kind: fc.constant("touch" as const), address }),
+  fc.record({ kind: fc.constantFrom("touch" as const, "touchForGood" as const), address }),
   fc.record({ kind: fc.constant("slot" as const), address, slot }),
   fc.record({ kind: fc.constantFrom("checkpoint" as const, "commit" as const, "revert" as const) }),
 );
@@ -117,6 +117,11 @@ function perform(
     case "touch":
       journal.touch(each.address);
       model.touched.add(toKey(each.address));
+      return;
+    case "touchForGood":
+      journal.touchForGood(each.address);
+      model.touched.add(toKey(each.address));
+      model.forGood.add(toKey(each.address));
       return;
     case "slot": {
       const key = toKey(each.address) + toKey(each.slot);

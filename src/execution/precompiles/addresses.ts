@@ -36,6 +36,10 @@ export function precompileAddress(number: number): Address {
   return asAddress(bigintToFixedBytes(BigInt(number), 20));
 }
 
+export function isRipemd160(address: Uint8Array): boolean {
+  return address[19] === 3 && address[18] === 0 && hasLowNumber(address);
+}
+
 /** False for nearly all other addresses: precompiled contracts have low ones. */
 export function hasLowNumber(address: Uint8Array): boolean {
   for (let at = 0; at < 18; at++) if (address[at] !== 0) return false;
