@@ -1,8 +1,8 @@
 /**
  * `npm run fuzz -- [targets] [--inputs=N] [--seconds=N] [--seed=N] [--from=N]`: mutated inputs for the decoders of
- * untrusted peers' and operators' data (test/fuzz), and random programs, run here and by go-ethereum's `evm` (target evm,
- * where GO_EVM or the path has that command; `--from` is the first one's number). Targets are block, evm, extraData,
- * genesis, message, toml, transaction; by default all, two at a time. Runs N inputs or N seconds for each, by default
+ * untrusted peers' and operators' data (test/fuzz), and random programs, run here and by go-ethereum's `evm` (targets evm
+ * and precompiles, where GO_EVM or the path has that command; `--from` is the first one's number). Targets are block, evm,
+ * extraData, genesis, message, precompiles, toml, transaction; by default all, two at a time. Runs N inputs or N seconds for each, by default
  * 100,000 inputs, and prints the results per target.
  */
 import { spawnSync } from "node:child_process";
@@ -10,7 +10,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const TARGETS = ["block", "evm", "extraData", "genesis", "message", "toml", "transaction"];
+const TARGETS = ["block", "evm", "extraData", "genesis", "message", "precompiles", "toml", "transaction"];
 const VARIABLES = {
   inputs: "IBEX_FUZZ_INPUTS",
   runs: "IBEX_FUZZ_INPUTS",

@@ -2,7 +2,7 @@ import { isAtLeast } from "../../../src/chainspec/forks.ts";
 import { anAddress, type CodeSetting } from "./codeSetting.ts";
 import { CodeWriter } from "./codeWriter.ts";
 import { chance, pick, weighted, word } from "./draws.ts";
-import { PRECOMPILE_INPUTS } from "./precompileInputs.ts";
+import { aShortBorderInput } from "./precompiles/borderInputs.ts";
 
 /** Statements that begin other frames: calls, calls of precompiled contracts, creations. */
 
@@ -23,11 +23,9 @@ export function callAccount(setting: CodeSetting, writer: CodeWriter): void {
 
 /** Calls a precompiled contract with an input that it accepts, or nearly. */
 export function callPrecompile(setting: CodeSetting, writer: CodeWriter): void {
-  const { random } = setting;
-  const [number, draw] = weighted(random, PRECOMPILE_INPUTS);
-  const input = draw(random);
-  if (chance(random, 12) && input.length > 0) input[random.below(input.length)] = random.below(256);
-  const length = chance(random, 88) ? input.length : random.below(input.length + 40);
+  const { random, fork } = setting;
+  const { number, input } = aShortBorderInput(random, fork);
+  const length = chance(random, 94) ? input.length : random.below(input.length + 40);
   const at = chance(random, 85) ? 0 : random.below(64);
   writer.copyToMemory(input, at);
   call(setting, writer, { input: [at, length], target: () => writer.push(number) });

@@ -5,12 +5,19 @@ import { type BlockProgram, blockDifference, executeBlockProgram } from "./block
 import { compareWithGoEthereum, type ExecutedProgram, execute, type Mismatch } from "./comparison.ts";
 import { PATHS } from "./executor.ts";
 import { type GoEthereum, openGoEthereum } from "./goEthereum.ts";
-import { drawBlock, drawProgram } from "./program.ts";
 import type { StateTestProgram } from "./stateTestProgram.ts";
 import { firstDifferentStep } from "./steps.ts";
 
+/** Where programs come from: always the same ones for numbers under a seed. */
+export interface Source {
+  program(seed: number, index: number): StateTestProgram;
+  /** Undefined if blocks add nothing to the programs. */
+  readonly block: ((seed: number, index: number) => BlockProgram) | undefined;
+}
+
 /** How many programs, from which seed; and when to stop before. */
 export interface Plan {
+  readonly source: Source;
   readonly seed: number;
   /** The first program's number, to repeat one. */
   readonly from: number;
@@ -43,7 +50,7 @@ const BATCHES_PER_BLOCK = 2;
 const ENOUGH_MISMATCHES = 20;
 
 /** Runs the programs of a seed, one number after another, here and in go-ethereum. While it is at one batch, the next is run here. */
-export async function campaign({ seed, from, programs, seconds }: Plan): Promise<Campaign> {
+export async function campaign({ source, seed, from, programs, seconds }: Plan): Promise<Campaign> {
   const goEthereum = openGoEthereum();
   const begunAtMs = performance.now();
   const forks = new Map<string, number>();
@@ -62,7 +69,7 @@ export async function campaign({ seed, from, programs, seconds }: Plan): Promise
     while (done < programs && !isOver()) {
       const batch: ExecutedProgram[] = [];
       for (; batch.length < BATCH && done < programs; done++) {
-        const program = drawProgram(seed, from + done);
+        const program = source.program(seed, from + done);
         count(forks, program.fork);
         const { executed, mismatches: own } = await executeOrThrown(program, generator(seed ^ (from + done)));
         mismatches.push(...own);
@@ -78,8 +85,8 @@ export async function campaign({ seed, from, programs, seconds }: Plan): Promise
       asked = compareWithGoEthereum(goEthereum, batch);
       // A failure is met at the next await, one batch later.
       asked.catch(() => {});
-      if (batches++ % BATCHES_PER_BLOCK !== 0) continue;
-      mismatches.push(...(await compareBlock(goEthereum, drawBlock(seed, from + done))));
+      if (source.block === undefined || batches++ % BATCHES_PER_BLOCK !== 0) continue;
+      mismatches.push(...(await compareBlock(goEthereum, source.block(seed, from + done))));
       blocks++;
     }
     mismatches.push(...(await asked));

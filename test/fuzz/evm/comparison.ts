@@ -34,7 +34,7 @@ export async function execute(
   const [first, ...others] = PATHS;
   const observed = await open.run(first, program.gasLimit, { observer });
   const cases: { gasLimit: bigint; outcome: ProgramOutcome }[] = [];
-  for (const gasLimit of drawGasLimits(random, program.gasLimit, points)) {
+  for (const gasLimit of drawGasLimits(random, program, points, observed)) {
     const outcome = await open.run(first, gasLimit);
     cases.push({ gasLimit, outcome });
     const isWhole = gasLimit === program.gasLimit;

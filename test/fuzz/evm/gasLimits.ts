@@ -1,6 +1,7 @@
 import type { ExecutionObserver, Step } from "../../../src/execution/observer.ts";
 import type { Random } from "../../storage/random.ts";
 import { chance } from "./draws.ts";
+import type { ProgramOutcome, StateTestProgram } from "./stateTestProgram.ts";
 
 /** What is recorded of a run: the gas before and after each of its first instructions. */
 export interface GasRecord {
@@ -35,18 +36,27 @@ export function recordGas(): GasRecord {
 
 /**
  * Gas limits with which a program stops at some of its instructions, or just reaches them: one gas too few and just
- * enough, as seen from a run with the limit `whole`. In a nested call the caller kept a 64th of what was there.
+ * enough, as seen from a run with its own limit. In a nested call the caller kept a 64th of what was there. One without
+ * instructions, a transfer or a call of a precompiled contract, gets what it used, and one less.
  */
-export function drawGasLimits(random: Random, whole: bigint, points: readonly GasPoint[]): readonly bigint[] {
+export function drawGasLimits(
+  random: Random,
+  { gasLimit: whole, cutOffs = FEW }: StateTestProgram,
+  points: readonly GasPoint[],
+  outcome: ProgramOutcome,
+): readonly bigint[] {
   const limits = new Set<bigint>([whole]);
   const first = points[0];
-  if (first === undefined) return [whole];
+  if (first === undefined)
+    return outcome.refusal === undefined
+      ? [...limits.add(outcome.gasUsed).add(outcome.gasUsed - 1n)]
+      : [whole];
   if (chance(random, 5)) {
     // The price of the transaction itself.
     limits.add(whole - first.before);
     limits.add(whole - first.before - 1n);
   }
-  const wanted = chance(random, THOROUGH_PERCENT) ? ALL : FEW;
+  const wanted = chance(random, THOROUGH_PERCENT) && cutOffs === FEW ? ALL : cutOffs;
   for (let tries = 0; limits.size <= wanted && tries < 2 * wanted; tries++) {
     const { depth, after } = points[random.below(points.length)] ?? first;
     const surplus = BigInt(Math.round(Number(after) * (64 / 63) ** depth));

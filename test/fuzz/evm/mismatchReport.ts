@@ -22,7 +22,7 @@ export async function reportOf({ program, gasLimit, what }: Mismatch): Promise<s
       (await differences(goEthereum, one, gasLimit)).length > 0;
     const headline = `${program.name}, ${program.fork}, gas limit ${gasLimit}: ${what}`;
     if (!(await differs(program))) return `${headline}\nonly in its block, or among its steps`;
-    const smallest = await minimize(program, differs);
+    const smallest = await minimize((await partThatDiffers(program, differs)) ?? program, differs);
     const { outcome } = await runEachWay(smallest, gasLimit);
     const file = join(FIXTURES, `${program.name.replace(/\W+/g, "-")}.json`);
     writeFileSync(
@@ -43,6 +43,14 @@ export async function reportOf({ program, gasLimit, what }: Mismatch): Promise<s
   } finally {
     goEthereum.close();
   }
+}
+
+async function partThatDiffers(
+  program: StateTestProgram,
+  differs: (program: StateTestProgram) => Promise<boolean>,
+): Promise<StateTestProgram | undefined> {
+  for (const part of program.parts?.() ?? []) if (await differs(part)) return part;
+  return undefined;
 }
 
 async function differences(

@@ -1,62 +1,42 @@
-import { getContractAddress } from "viem";
-import { FORK_NAMES, type ForkName, isAtLeast } from "../../../src/chainspec/forks.ts";
+import { type ForkName, isAtLeast } from "../../../src/chainspec/forks.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { forkOfVector } from "../../conformance/suites/vectorForks.ts";
-import { generator, type Random } from "../../storage/random.ts";
+import type { Random } from "../../storage/random.ts";
 import type { BlockProgram } from "./blocks.ts";
 import { drawInitCode } from "./calls.ts";
-import { drawCode, settingOf } from "./code.ts";
+import { drawCode } from "./code.ts";
 import type { CodeSetting } from "./codeSetting.ts";
 import { DEEP_GAS, drawDeepCode } from "./deep.ts";
 import { chance, pick, push, weighted, word } from "./draws.ts";
+import { aShortBorderInput } from "./precompiles/borderInputs.ts";
+import { drawPrecompileProgram } from "./precompiles/precompileProgram.ts";
+import {
+  ADDRESSES,
+  accountWith,
+  CONTRACTS,
+  contract,
+  drawEnv,
+  EMPTY,
+  hexOf,
+  type NamedSetting,
+  quantity,
+  SENDER,
+  settingAt,
+  WITNESS,
+  wordHex,
+} from "./programParts.ts";
 import type { ProgramAccount, ProgramTransaction, StateTestProgram } from "./stateTestProgram.ts";
 import { drawFees, drawLists } from "./transactionFields.ts";
-
-/** Forks under their names in state tests. Those that change no code are left out. */
-const FORKS: readonly (readonly [weight: number, fork: string])[] = [
-  [4, "Frontier"],
-  [4, "Homestead"],
-  [4, "EIP150"],
-  [4, "EIP158"],
-  [5, "Byzantium"],
-  [4, "Constantinople"],
-  [5, "ConstantinopleFix"],
-  [6, "Istanbul"],
-  [8, "Berlin"],
-  [8, "London"],
-  [3, "Paris"],
-  [8, "Shanghai"],
-  [14, "Cancun"],
-  [23, "Prague"],
-];
-
-const SENDER = account(0);
-const CONTRACTS = 4;
-const WITNESS = 0x9999n;
-const BENEFICIARY = 0xbe00000000000000000000000000000000000001n;
-const EMPTY = 0xe000000000000000000000000000000000000001n;
-const ABSENT = 0xab00000000000000000000000000000000000001n;
-
-const contract = (index: number): bigint => 0xc0de000000000000000000000000000000000000n + BigInt(index);
-const hexOf = (address: bigint): `0x${string}` => `0x${address.toString(16).padStart(40, "0")}`;
-const wordHex = (value: bigint): string => `0x${value.toString(16).padStart(64, "0")}`;
-
-/** Accounts with code of their own, those that they create first, and accounts of other kinds. */
-const ADDRESSES: readonly bigint[] = [
-  ...Array.from({ length: CONTRACTS }, (_, index) => contract(index)),
-  ...Array.from({ length: CONTRACTS }, (_, index) => contract(index)),
-  ...[0, 1].map((index) => BigInt(getContractAddress({ from: hexOf(contract(index)), nonce: 1n }))),
-  BigInt(getContractAddress({ from: toHex(SENDER.address), nonce: 0n })),
-  ...[0, 5, 6, 7].map((index) => BigInt(toHex(account(index).address))),
-  ...[BENEFICIARY, EMPTY, ABSENT, 0n, 1n, 2n, 3n, 4n, 9n],
-];
 
 /** One program of so many nests as deep as it may. */
 const DEEP_EVERY = 1000;
 
+/** One program of so many is about precompiled contracts alone. */
+const PRECOMPILES_EVERY = 25;
+
 /** The program of a number under a seed: always the same. */
 export function drawProgram(seed: number, index: number): StateTestProgram {
+  if (index % PRECOMPILES_EVERY === 1) return drawPrecompileProgram(seed, index);
   const named = settingAt(seed, index);
   const program = drawOn(named, `seed ${seed}, program ${index}`);
   return index % DEEP_EVERY === 0 ? deepened(program, named.setting) : program;
@@ -101,17 +81,6 @@ export function drawBlock(seed: number, index: number): BlockProgram {
   return { program, transactions };
 }
 
-interface NamedSetting {
-  readonly setting: CodeSetting;
-  readonly forkName: string;
-}
-
-function settingAt(seed: number, index: number): NamedSetting {
-  const random = generator(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b));
-  const forkName = weighted(random, FORKS);
-  return { setting: settingOf(forkOfVector(forkName), random, ADDRESSES), forkName };
-}
-
 function drawOn({ setting, forkName }: NamedSetting, name: string): StateTestProgram {
   const { random, fork } = setting;
   const transaction = drawTransaction(setting);
@@ -127,7 +96,7 @@ function drawOn({ setting, forkName }: NamedSetting, name: string): StateTestPro
 
 function drawTransaction(setting: CodeSetting): ProgramTransaction {
   const { random, fork } = setting;
-  const to = drawRecipient(setting);
+  const { to, data } = drawTarget(setting);
   const isCreation = to === undefined;
   const lists = drawLists(random, fork, { isCreation, addresses: ADDRESSES });
   const needsFeeMarket = lists.blobVersionedHashes !== undefined || lists.authorizationList !== undefined;
@@ -137,20 +106,26 @@ function drawTransaction(setting: CodeSetting): ProgramTransaction {
     secretKey: toHex(SENDER.privateKey),
     to: to === undefined ? "" : hexOf(to),
     value: quantity(drawValue(random)),
-    data: toHex(isCreation ? drawInitCode(setting) : drawInput(random)),
+    data: toHex(data),
     ...drawFees(random, fork, needsFeeMarket),
     ...lists,
   };
 }
 
-function drawRecipient({ random, fork }: CodeSetting): bigint | undefined {
+/** Whom the transaction calls, and with what; undefined for a creation by the data. */
+function drawTarget(setting: CodeSetting): { readonly to: bigint | undefined; readonly data: Uint8Array } {
+  const { random, fork } = setting;
   const way = random.below(100);
-  if (way < 45) return contract(0);
-  if (way < 75) return WITNESS;
-  if (way < 87) return undefined;
-  if (way < 92) return BigInt(1 + random.below(18));
-  if (way < 95 && isAtLeast(fork, "prague")) return BigInt(toHex(account(6).address));
-  return pick(random, ADDRESSES);
+  if (way < 12) return { to: undefined, data: drawInitCode(setting) };
+  if (way < 17) {
+    const { number, input } = aShortBorderInput(random, fork);
+    return { to: BigInt(number), data: input };
+  }
+  const data = drawInput(random);
+  if (way < 62) return { to: contract(0), data };
+  if (way < 92) return { to: WITNESS, data };
+  if (way < 95 && isAtLeast(fork, "prague")) return { to: BigInt(toHex(account(6).address)), data };
+  return { to: pick(random, ADDRESSES), data };
 }
 
 function drawValue(random: Random): bigint {
@@ -178,22 +153,6 @@ function drawGasLimit(random: Random): bigint {
     [5, 4_000_000],
   ]);
   return BigInt(60_000 + random.below(most));
-}
-
-function drawEnv(random: Random, forkName: string, fork: ForkName): StateTestProgram["env"] {
-  const isMerged = FORK_NAMES.indexOf(fork) >= FORK_NAMES.indexOf("shanghai") || forkName === "Paris";
-  return {
-    currentCoinbase: hexOf(chance(random, 90) ? BENEFICIARY : pick(random, ADDRESSES)),
-    currentNumber: quantity(1 + random.below(600)),
-    currentTimestamp: quantity(1000 + random.below(2 ** 31)),
-    currentGasLimit: "0x5f5e100",
-    currentDifficulty: isMerged ? "0x0" : quantity(1 + random.below(2 ** 40)),
-    ...(isMerged && { currentRandom: wordHex(word(random)) }),
-    ...(isAtLeast(fork, "london") && { currentBaseFee: "0x7" }),
-    ...(isAtLeast(fork, "cancun") && {
-      currentExcessBlobGas: quantity(pick(random, [0, 0x20000, 20_000_000])),
-    }),
-  };
 }
 
 function drawAccounts(setting: CodeSetting): Record<string, ProgramAccount> {
@@ -224,17 +183,6 @@ function drawAccounts(setting: CodeSetting): Record<string, ProgramAccount> {
   return accounts;
 }
 
-interface AccountFields {
-  readonly balance?: bigint;
-  readonly nonce?: bigint;
-  readonly code?: Uint8Array;
-  readonly storage?: Record<string, string>;
-}
-
-function accountWith({ balance = 0n, nonce = 0n, code = new Uint8Array(), storage = {} }: AccountFields) {
-  return { balance: quantity(balance), nonce: quantity(nonce), code: toHex(code), storage };
-}
-
 function drawStorage(random: Random): Record<string, string> {
   const storage: Record<string, string> = {};
   for (let slot = 0; slot < 4; slot++)
@@ -251,8 +199,4 @@ function witnessCode(fork: ForkName): Uint8Array {
     ? [0x3d, 0x60, 0, 0x60, 0, 0x3e, 0x5a, 0x3d]
     : [0x5a, 0x60, 64];
   return Uint8Array.of(...copyInput, ...operands, ...gas, 0xf1, ...returned, 0x60, 0, 0xa2);
-}
-
-function quantity(value: bigint | number): string {
-  return `0x${value.toString(16)}`;
 }

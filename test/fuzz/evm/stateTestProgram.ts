@@ -8,6 +8,10 @@ export interface StateTestProgram {
   readonly transaction: ProgramTransaction;
   /** Enough for what the program does, mostly. */
   readonly gasLimit: bigint;
+  /** How many lower limits it is run with too; by default a few. */
+  readonly cutOffs?: number;
+  /** Programs that do one by one what it does, to find what matters in it. */
+  parts?(): readonly StateTestProgram[];
 }
 
 export interface ProgramAccount {
