@@ -34,13 +34,15 @@ export interface AccountIndexParts {
  *
  *     main thread   opens both databases ─> starts the thread, tells it that the head moved
  *     worker        reads the chain, executes blocks again, writes the index (indexer.ts)
- *     any thread    reads the index (indexReader.ts)
+ *     any thread    reads the index (indexReader.ts), and reports what it cannot read to the main thread, which tells the worker
  */
 export interface AccountIndex {
   readonly database: DatabaseOnDisk;
   /** As last heard of the thread; undefined before. */
   readonly progress: IndexProgress | undefined;
   start(): void;
+  /** A reader on any thread has found an entry that it cannot read (UnusableIndex.what): the index is built again. */
+  reportDamage(what: string): void;
   close(): Promise<void>;
 }
 
@@ -109,6 +111,10 @@ class ThreadedAccountIndex implements AccountIndex {
   start(): void {
     this.stopListening = this.parts.chain.onHeadChanged(() => this.send("head"));
     this.startThread();
+  }
+
+  reportDamage(what: string): void {
+    this.send({ damage: what });
   }
 
   async close(): Promise<void> {

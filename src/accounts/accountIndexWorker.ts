@@ -24,8 +24,8 @@ export interface AccountIndexWorkerData {
   readonly maxBytes: number;
 }
 
-/** The head has moved, or the work is to end. */
-export type AccountIndexCommand = "head" | "close";
+/** The head has moved, a reader has found an entry that it cannot read, or the work is to end. */
+export type AccountIndexCommand = "head" | { readonly damage: string } | "close";
 
 /** Worker that builds the index by address (indexer.ts), until it is told to end, or by what it throws. */
 const port = openWorkerPort();
@@ -34,11 +34,13 @@ const { chainPath, indexPath, spec, shownHead, maxBytes } = workerData as Accoun
 
 let hasNews = true;
 let isClosing = false;
+let damage: string | undefined;
 let wake: () => void = () => undefined;
 
 port.on("message", (command: AccountIndexCommand) => {
   hasNews = true;
   if (command === "close") isClosing = true;
+  else if (command !== "head") damage ??= command.damage;
   wake();
 });
 
@@ -65,6 +67,8 @@ async function work(): Promise<void> {
     for (let reportedAtMs = 0; !isClosing; ) {
       const startMs = nowMs();
       hasNews = false;
+      if (damage !== undefined) indexer.reportDamage(damage);
+      damage = undefined;
       const hasWorked = await indexer.step();
       if (!hasWorked || nowMs() - reportedAtMs > REPORT_MS) {
         report(await indexer.progress());

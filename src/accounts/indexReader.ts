@@ -18,6 +18,7 @@ import {
   restOfPairKey,
   valueIn,
 } from "./layout.ts";
+import { UnusableIndex } from "./unusableIndex.ts";
 
 /** What the index tells about one state of the chain. */
 export interface IndexView {
@@ -85,11 +86,12 @@ export interface AccountIndexReader {
 
 /**
  * A reader of the index in a folder, whose database `open` opens when it is asked for the first time, and again when that
- * failed.
+ * failed. `report` is told of an entry that cannot be read: who writes the index may never look at it (indexer.ts).
  */
 export function createIndexReader(
   open: () => Promise<DatabaseOnDisk>,
   { path: folder, maxBytes }: { readonly path: string; readonly maxBytes: number },
+  report: (damage: string) => void,
 ): AccountIndexReader {
   let opening: Promise<DatabaseOnDisk> | undefined;
   const database = (): Promise<DatabaseOnDisk> => {
@@ -107,6 +109,9 @@ export function createIndexReader(
       const snapshot = (await database()).snapshot();
       try {
         return await use(await viewOf(snapshot, chain));
+      } catch (error) {
+        if (error instanceof UnusableIndex) report(error.what);
+        throw error;
       } finally {
         snapshot.close();
       }

@@ -52,6 +52,10 @@ export class Indexer {
   private bytes = 0;
   private cutBlock: number | undefined;
   private damage: string | undefined;
+  /** What a reader has reported since the last step. */
+  private reported: string | undefined;
+  /** From the beginning anew until the head: what readers report meanwhile, they found before. */
+  private isBegunAnew = false;
   private measuredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: IndexerParts) {
@@ -74,13 +78,22 @@ export class Indexer {
     } catch (error) {
       if (!(error instanceof UnusableIndex) || this.damage !== undefined) throw error;
       this.damage = error.message;
+      this.isBegunAnew = true;
       await this.forgetAll();
       return true;
     }
   }
 
+  /** Has the next step begin anew, as where it finds the damage itself: readers look at entries that no step reads. */
+  reportDamage(what: string): void {
+    if (!this.isBegunAnew) this.reported ??= what;
+  }
+
   private async nextStep(): Promise<boolean> {
     const { view, database } = this.parts;
+    const { reported } = this;
+    this.reported = undefined;
+    if (reported !== undefined) throw new UnusableIndex(reported);
     // The database is written and not shown yet: a message about the head follows.
     if (!view.refresh()) return false;
     const status = await this.aligned(readStatus(database) ?? this.beginning());
@@ -88,6 +101,7 @@ export class Indexer {
     if (await this.exceedsLimit(status)) return this.dropOldest(status);
     if (status.isPruning) await this.clean(status);
     if (status.next <= this.head) return this.advance(readStatus(database) ?? status);
+    this.isBegunAnew = false;
     return status.isPruning;
   }
 

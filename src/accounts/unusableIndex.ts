@@ -3,9 +3,12 @@ import { DamagedData } from "../storage/database.ts";
 /** The index cannot be read: an entry is damaged, or all are of another version. */
 export class UnusableIndex extends DamagedData {
   override name = "UnusableIndex";
+  /** What is wrong, without what to do about it. */
+  readonly what: string;
 
   constructor(what: string) {
     super(`${what}. ${REBUILD}`);
+    this.what = what;
   }
 }
 

@@ -116,7 +116,7 @@ function threadsToStart(
 function threadOpener(
   { settings, logger }: OpenContext,
   { directory }: Stores,
-  { chain, shownHead, simulator, tracer, logs, recoverSenders, pool: { pool } }: ChainAndPool,
+  { chain, shownHead, simulator, tracer, logs, recoverSenders, accountIndex, pool: { pool } }: ChainAndPool,
   {
     threads,
     access,
@@ -152,6 +152,7 @@ function threadOpener(
         findLogs: logs.find,
         pool,
         recoverSenders,
+        reportIndexDamage: (damage) => accountIndex?.reportDamage(damage),
         onHeadChanged: (listener) => chain.onHeadChanged(listener),
         shownHead: shownHead.memory,
         logger,

@@ -49,10 +49,14 @@ export function createRpcPorts(
     logIndex: logs.index,
     accounts:
       accountIndex &&
-      createIndexReader(async () => accountIndex.database, {
-        path: directory.accountIndex,
-        maxBytes: settings.accountIndex?.maxBytes ?? 0,
-      }),
+      createIndexReader(
+        async () => accountIndex.database,
+        {
+          path: directory.accountIndex,
+          maxBytes: settings.accountIndex?.maxBytes ?? 0,
+        },
+        (damage) => accountIndex.reportDamage(damage),
+      ),
     submit: createSubmission(recoverSenders, pool),
     settings: rpcSettings(settings, pool),
     network: { peerToPeer, ethVersion: LATEST_ETH_VERSION, services },

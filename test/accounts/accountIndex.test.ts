@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AccountIndex, openAccountIndex } from "../../src/accounts/accountIndex.ts";
+import { createIndexReader } from "../../src/accounts/indexReader.ts";
 import { BLOCK_ENTRIES, putPlaced, readStatus } from "../../src/accounts/layout.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { openShownHead, type ShownHead } from "../../src/chain/view/shownHead.ts";
@@ -127,6 +128,39 @@ describe("an index by address that cannot be used", () => {
       { level: "WARN", message: "the explorer's index is damaged and is built again" },
     ]);
     expect(warnings()[0]?.["cause"]).toMatch(/does not match its checksum\. .*delete explorer-index/);
+    expect(await built()).toEqual(whole);
+    expect(warnings()).toHaveLength(1);
+  });
+
+  it("is built again when only a reader meets a damaged entry, and says so once", async () => {
+    const whole = await built();
+    const [first = ""] = whole;
+    const key = hexToBytes(`0x${first.split(" ")[0]}`);
+    await change((batch) => batch.put(key, EMPTY_BYTES));
+    const index = await open();
+    index.start();
+    await expect.poll(() => index.progress?.next).toBe(BLOCKS + 1);
+    expect(warnings()).toEqual([]);
+    const reader = createIndexReader(
+      async () => index.database,
+      { path: join(folder, "index"), maxBytes: 0 },
+      (damage) => index.reportDamage(damage),
+    );
+    const { address } = account(4);
+    const read = () =>
+      reader.read(chain, async (view) => {
+        const found: number[] = [];
+        for await (const { block } of view.placed("participation", address)) found.push(block);
+        return found;
+      });
+    await Promise.all([0, 1, 2].map(() => expect(read()).rejects.toThrow(/does not match its checksum/)));
+    await expect.poll(() => read().catch(() => [])).toEqual([1, 2, 3, 4]);
+    await expect.poll(() => warnings().length).toBe(1);
+    expect(warnings()[0]).toMatchObject({
+      level: "WARN",
+      message: "the explorer's index is damaged and is built again",
+    });
+    await index.close();
     expect(await built()).toEqual(whole);
     expect(warnings()).toHaveLength(1);
   });

@@ -38,6 +38,9 @@ import { createHandClock } from "../builders/handClock.ts";
 import { commitBlock } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
 
+/** No entry is damaged here. */
+const unreported = (damage: string): never => expect.unreachable(damage);
+
 const START_SECONDS = 1_700_000_000;
 const SENDER = account(0).address;
 const TRANSFER = toDigits(keccak256(new TextEncoder().encode("Transfer(address,address,uint256)")));
@@ -68,7 +71,7 @@ beforeEach(async () => {
   shownHead.show(chain.head.hash);
   chain.onHeadChanged(({ head }) => shownHead.show(head.hash));
   view = openChainView({ database: chainDatabase, spec, shownHead, logger: silentLogger });
-  reader = createIndexReader(async () => index, { path: join(folder, "index"), maxBytes: 0 });
+  reader = createIndexReader(async () => index, { path: join(folder, "index"), maxBytes: 0 }, unreported);
   fill = 0;
 });
 
@@ -294,7 +297,7 @@ describe("a reader of the index", () => {
       if (++openings === 1) throw new Error("too many open files");
       return { ...index, snapshot: () => index.snapshot(), close: async () => undefined };
     };
-    const late = createIndexReader(open, { path: join(folder, "index"), maxBytes: 0 });
+    const late = createIndexReader(open, { path: join(folder, "index"), maxBytes: 0 }, unreported);
     view.refresh();
     const last = (): Promise<number | undefined> => late.read(view, async (seen) => seen.last);
     await expect(last()).rejects.toThrow("too many open files");

@@ -52,7 +52,7 @@ export async function openCallerThread(
   const sendLine = createLineSender((line, bytes) => post({ kind: "log", line, bytes }), totals);
   const logger = createRemoteLogger(data.logLevels, systemClock, sendLine);
   const database = await openLevelDatabase({ path: data.databasePath, readOnlyThread: true });
-  const accounts = accountsOf(data);
+  const accounts = accountsOf(data, post);
   const view = openChainView({
     database,
     spec: data.spec,
@@ -176,11 +176,15 @@ function openEvents(
   return { feed, onLost: (listener) => void listeners.push(listener) };
 }
 
-/** The index by address, opened when it is asked for the first time. */
-function accountsOf({ accountIndex }: RpcThreadData): AccountIndexReader | undefined {
+/** The index by address, opened when it is asked for the first time. The main thread hears of damage. */
+function accountsOf(
+  { accountIndex }: RpcThreadData,
+  post: (message: FromThread) => void,
+): AccountIndexReader | undefined {
   if (accountIndex === undefined) return undefined;
   const { path } = accountIndex;
-  return createIndexReader(() => openIndexDatabase({ path, readOnlyThread: true }), accountIndex);
+  const open = () => openIndexDatabase({ path, readOnlyThread: true });
+  return createIndexReader(open, accountIndex, (damage) => post({ kind: "indexDamage", damage }));
 }
 
 /** Calls have a slice here, and then a thread that can be terminated. */

@@ -141,6 +141,9 @@ export class RpcThread {
       case "credit":
         hosts.events.credit(message);
         break;
+      case "indexDamage":
+        parts.reportIndexDamage(message.damage);
+        break;
       case "worked":
         hosts.notices.worked(message.on);
         break;

@@ -31,6 +31,8 @@ export interface RpcThreadsParts {
   readiness(query: URLSearchParams): Objections;
   /** Gives the network's coin away; absent where the faucet is off. */
   readonly give?: ((request: GiftRequest) => Promise<GiftAnswer>) | undefined;
+  /** Has the index by address built again. */
+  reportIndexDamage(damage: string): void;
   readonly logins: Access["logins"];
   /** Calls `listener` after each move of the head, when it was shown. */
   onHeadChanged(listener: () => void): () => void;

@@ -91,6 +91,8 @@ export type FromThread =
   | { readonly kind: "flushed" }
   /** So many events of the pool, and their bytes, have been worked on. */
   | { readonly kind: "credit"; readonly events: number; readonly bytes: number }
+  /** An entry of the index by address cannot be read (AccountIndex.reportDamage). */
+  | { readonly kind: "indexDamage"; readonly damage: string }
   /** A notice has been worked on (notices.ts). */
   | { readonly kind: "worked"; readonly on: "head" | "syncing" | "access" }
   | { readonly kind: "opened"; readonly failure: string | undefined }
