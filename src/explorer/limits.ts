@@ -15,7 +15,7 @@ export const TRACE_BYTES = UNREAD_BYTES / 4;
 
 /**
  * What one remote host may ask for, in units of the cost of a plain read (offer.ts): at once, and again each second. A page
- * takes up to 260 units, that of an account with many tokens up to 850, and 10 to 30 each second where there is a block a second.
+ * takes up to 200 units, that of an account with many tokens up to 750, and 10 to 30 each second where there is a block a second.
  */
 export const HOST_BURST = 1_500;
 export const HOST_PER_SECOND = 150;

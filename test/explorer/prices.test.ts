@@ -97,6 +97,7 @@ describe.runIf(CAN_BROWSE)("the explorer's pages", () => {
     const [, most, mostOfAccount] =
       /takes up to (\d+) at once, that of an account with many tokens up to (\d+)/.exec(guide) ?? [];
     expect(Number(mostOfAccount)).toBeLessThan(HOST_BURST);
+    const taken = new Map<string | undefined, number>();
     for (const [path, last, limit] of [
       ["/", "eth_getTransactionByBlockNumberAndIndex", most],
       ["/network", "explorer_getIndexStatus", most],
@@ -106,13 +107,12 @@ describe.runIf(CAN_BROWSE)("the explorer's pages", () => {
     ] as const) {
       const node = await openFull(path);
       await expect.poll(() => node.countOf(last), { message: path }).toBeGreaterThan(0);
-      await expect
-        .poll(() => node.countOf("eth_getBlockTransactionCountByNumber"), { message: path })
-        .toBe(100);
       await allAnswered(node);
       expect(unitsOf(node), path).toBeLessThanOrEqual(Number(limit));
-      expect(unitsOf(node), `${path} takes much less`).toBeGreaterThan(0.4 * Number(limit));
+      taken.set(limit, Math.max(unitsOf(node), taken.get(limit) ?? 0));
     }
+    for (const [limit, units] of taken)
+      expect(units, "none takes as much").toBeGreaterThan(0.8 * Number(limit));
   });
 });
 
@@ -131,7 +131,18 @@ function fullAnswers(): Readonly<Record<string, Answering>> {
     topics: [TRANSFER, wordOf(1), wordOf(2)],
     data: wordOf(5),
   });
-  const answers = aTransactionAnswer({ receipt: { status: "0x0", logs: rows(40, log) } });
+  const authorization = (index: number) => ({
+    chainId: "0x0",
+    address: addressOf(1),
+    nonce: `0x${index.toString(16)}`,
+    yParity: "0x0",
+    r: "0x1",
+    s: "0x1",
+  });
+  const answers = aTransactionAnswer({
+    transaction: { type: "0x4", authorizationList: rows(40, authorization) },
+    receipt: { status: "0x0", logs: rows(40, log) },
+  });
   const transaction = (hash: unknown): object => ({
     ...Object(answers["eth_getTransactionByHash"]?.()),
     hash,
@@ -144,6 +155,7 @@ function fullAnswers(): Readonly<Record<string, Answering>> {
       transaction(wordOf(256 * Number(number) + Number(index))),
     eth_getBlockTransactionCountByNumber: () => "0x64",
     eth_getBlockByNumber: () => ({ ...BLOCK, transactions: rows(100, wordOf) }),
+    eth_call: () => wordOf(1),
     eth_getBalance: () => "0x0",
     eth_getTransactionCount: () => "0x1",
     eth_getCode: () => "0x6000",

@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import { call } from "./connection.ts";
 import { type Loaded, useLoaded } from "./hooks.ts";
-import { hexOf, type RoundRow, useRecentBlocks } from "./recentBlocks.ts";
+import { hexOf, type RoundRow, useHeight } from "./recentBlocks.ts";
 import { passedOver } from "./validators.ts";
 
 /** A block as consensus made it. */
@@ -28,12 +28,12 @@ const MOST_SETS = 20;
 
 /** The newest blocks, the newest first, which follow the head. */
 export function useDecidedBlocks(): Loaded<readonly DecidedBlock[]> {
-  const [newest] = useRecentBlocks();
+  const height = useHeight();
   const known = useRef<readonly DecidedBlock[]>([]);
   return useLoaded(async () => {
-    if (newest !== undefined) known.current = await follow(known.current, newest.number);
+    if (height !== undefined) known.current = await follow(known.current, height);
     return known.current;
-  }, [newest?.hash]);
+  }, [height]);
 }
 
 /** What is known, and the blocks after it up to the newest; all anew where the chain was rewound, or is far ahead. */

@@ -36,12 +36,13 @@ const PAUSE_MS = 250;
 /** Time until the next look after one that failed: a node may refuse, and have no block for long. */
 const RETRY_MS = 4_000;
 
-/** The newest blocks, which follow the head without reload. */
+/** The head, and the newest blocks while somebody shows them, which follow it without reload. */
 class RecentBlocks {
   /** Number of the head, which is known before its block. */
   height: number | undefined;
   blocks: readonly RecentBlock[] = [];
-  private readonly listeners = new Set<() => void>();
+  private readonly heightListeners = new Set<() => void>();
+  private readonly blockListeners = new Set<() => void>();
   private isLooking = false;
   private isBehind = false;
 
@@ -49,9 +50,17 @@ class RecentBlocks {
     connection.onHead(() => this.look());
   }
 
-  onChange(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+  onHeight(listener: () => void): () => void {
+    this.heightListeners.add(listener);
+    return () => this.heightListeners.delete(listener);
+  }
+
+  /** Blocks are loaded while there is a listener. */
+  onBlocks(listener: () => void): () => void {
+    this.blockListeners.add(listener);
+    const isBehind = this.height !== undefined && this.blocks[0]?.number !== this.height;
+    if (isBehind) this.look();
+    return () => this.blockListeners.delete(listener);
   }
 
   private look(): void {
@@ -78,7 +87,11 @@ class RecentBlocks {
   private async update(): Promise<void> {
     const newest = Number(await call<string>("eth_blockNumber"));
     this.height = newest;
-    this.tell();
+    tell(this.heightListeners);
+    if (this.blockListeners.size > 0) await this.updateBlocks(newest);
+  }
+
+  private async updateBlocks(newest: number): Promise<void> {
     const [known] = this.blocks;
     // One that is known already shows whether the chain was rewound meanwhile.
     const missing = known === undefined ? KEPT_BLOCKS : newest - known.number + 1;
@@ -88,12 +101,12 @@ class RecentBlocks {
     const added = isSame ? rows.slice(0, -1) : rows;
     if (isSame && added.length === 0) return;
     this.blocks = [...added, ...(isSame ? this.blocks : [])].slice(0, KEPT_BLOCKS);
-    this.tell();
+    tell(this.blockListeners);
   }
+}
 
-  private tell(): void {
-    for (const listener of this.listeners) listener();
-  }
+function tell(listeners: ReadonlySet<() => void>): void {
+  for (const listener of listeners) listener();
 }
 
 /** So many blocks up to this one, the newest first. */
@@ -128,7 +141,7 @@ export function useRecentBlocks(): readonly RecentBlock[] {
   const [blocks, setBlocks] = useState(recent.blocks);
   useEffect(() => {
     setBlocks(recent.blocks);
-    return recent.onChange(() => setBlocks(recent.blocks));
+    return recent.onBlocks(() => setBlocks(recent.blocks));
   }, []);
   return blocks;
 }
@@ -138,7 +151,7 @@ export function useHeight(): number | undefined {
   const [height, setHeight] = useState(recent.height);
   useEffect(() => {
     setHeight(recent.height);
-    return recent.onChange(() => setHeight(recent.height));
+    return recent.onHeight(() => setHeight(recent.height));
   }, []);
   return height;
 }

@@ -4,7 +4,7 @@ import { call } from "../chain/connection.ts";
 import { type DecidedBlock, useDecidedBlocks } from "../chain/decidedBlocks.ts";
 import { type Loaded, useLoaded } from "../chain/hooks.ts";
 import type { NodeStatus } from "../chain/nodeStatus.ts";
-import { useRecentBlocks } from "../chain/recentBlocks.ts";
+import { useHeight } from "../chain/recentBlocks.ts";
 import type { ConsensusStatus } from "../chain/validators.ts";
 import { Problem } from "../parts/notices.tsx";
 import { Clocks } from "./network/clocks.tsx";
@@ -67,9 +67,9 @@ const NO_BLOCKS: readonly DecidedBlock[] = [];
 const REFRESH_MS = 2_000;
 
 function useStatus<T>(method: string): Loaded<T> {
-  const [newest] = useRecentBlocks();
+  const height = useHeight();
   const turn = useClock((nowMs) => Math.floor(nowMs / REFRESH_MS));
-  return useLoaded(() => call<T>(method), [newest?.number, turn]);
+  return useLoaded(() => call<T>(method), [height, turn]);
 }
 
 function spanOf(blocks: readonly DecidedBlock[]): string {
