@@ -36,7 +36,7 @@ const PAUSE_MS = 250;
 /** Time until the next look after one that failed: a node may refuse, and have no block for long. */
 const RETRY_MS = 4_000;
 
-/** The head, and the newest blocks while somebody shows them, which follow it without reload. */
+/** The head, and the newest blocks while a page shows them, which follow it without reload. */
 class RecentBlocks {
   /** Number of the head, which is known before its block. */
   height: number | undefined;

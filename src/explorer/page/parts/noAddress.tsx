@@ -3,7 +3,7 @@ import { showText } from "../format.ts";
 
 /**
  * Stands where a page is about an address, and the path has none, or one whose checksum does not fit. That one is not opened
- * unasked: it would be somebody else's account, or nobody's, and look like an own one that is empty. It may be right all the
+ * unasked: it would be the account of another, or of nobody, and look like an own one that is empty. It may be right all the
  * same, by a rule of another chain (EIP-1191), so there is a link to it.
  */
 export function NoAddress({
