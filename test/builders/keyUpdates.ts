@@ -7,6 +7,8 @@ import tls from "node:tls";
 /** A connection of TLS 1.3 that was answered once, and records which follow what it sent, each with a request for new keys. */
 export interface KeyUpdater {
   readonly socket: net.Socket;
+  /** Resolves when the connection has ended, in whatever way. */
+  readonly closed: Promise<void>;
   /** So many records, of 27 bytes each. */
   records(count: number): Buffer;
 }
@@ -26,10 +28,7 @@ export async function aKeyUpdater(
     write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, () => done()),
   });
   socket.on("data", (bytes: Buffer) => stream.push(bytes));
-  const closed = new Promise<never>((_resolve, reject) =>
-    socket.once("close", () => reject(new Error("the connection ended"))),
-  );
-  closed.catch(() => undefined);
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const secure = tls.connect({
     socket: stream,
     rejectUnauthorized: false,
@@ -46,12 +45,14 @@ export async function aKeyUpdater(
   secure.on("error", () => undefined);
   secure.write(request);
   await Promise.race([once(secure, "data"), closed]);
+  if (socket.destroyed) throw new Error("the connection ended");
   socket.removeAllListeners("data");
   socket.resume();
-  /** Number of the next record under the secret; the request was one. */
-  let sequence = 1;
+  /** Number of the next record under the secret, after those of the request. */
+  let sequence = Math.ceil(Buffer.byteLength(request) / RECORD_CONTENT);
   return {
     socket,
+    closed,
     records: (count) =>
       Buffer.concat(
         Array.from({ length: count }, () => {
@@ -64,10 +65,13 @@ export async function aKeyUpdater(
   };
 }
 
+/** Bytes of content in a record at most. */
+const RECORD_CONTENT = 2 ** 14;
+
 /** The record: a handshake message that asks the other side for new keys, too (update_requested). */
 function keyUpdate(secret: Buffer, sequence: number): Buffer {
   const iv = expand(secret, "iv", 12);
-  iv.writeUInt8(iv.readUInt8(11) ^ sequence, 11);
+  iv.writeUInt16BE(iv.readUInt16BE(10) ^ sequence, 10);
   const header = Buffer.from("1703030016", "hex");
   const cipher = createCipheriv("aes-128-gcm", expand(secret, "key", 16), iv);
   cipher.setAAD(header);

@@ -28,14 +28,31 @@ export const CERTIFICATES_BYTES_PER_MS = 200;
 export const CERTIFICATES_COST_MS = 5;
 
 /**
- * Bytes of a connection that may be neither of its handshake nor content: 150 requests for new keys, which take 2 ms. And how
- * many more for each byte of content: a record has 22 with usual suites, and 79 with ECDHE-…-AES256-SHA384 when its content is
- * the answer to a ping, of 6 bytes. Who sends content as well costs no more than by as many bytes of requests.
+ * What one address may have of a thread's time for bytes that are no content, such as requests for new keys, and the unused time
+ * that is saved up. Who takes more gets no handshake until this share is kept.
  */
-export const OVERHEAD_BYTES = 4 * 1024;
-export const OVERHEAD_PER_CONTENT = 16;
-export const OVERHEAD_CHECK_MS = 200;
+export const OVERHEAD_TIME_SHARE = 0.01;
+export const OVERHEAD_BURST_MS = 40;
+/**
+ * The same for all addresses together. While they take more, a new one has no more than this at once, and of a connection no more
+ * than SHORT_RECORD_BYTES may be a record on its way.
+ */
+export const OVERHEAD_TOTAL_SHARE = 0.05;
+export const OVERHEAD_TOTAL_BURST_MS = 100;
+export const OVERHEAD_SHORT_BURST_MS = 2;
+export const SHORT_RECORD_BYTES = 4 * 1024;
+/** Requests for new keys are the costliest of them: 27 bytes take 14 µs. */
+export const OVERHEAD_BYTES_PER_MS = 1_900;
+/**
+ * Bytes without charge for each byte of content. A record has 22 more with usual suites, and up to 85 with ECDHE-…-AES256-SHA384,
+ * fewer than twice the content of any call. Who sends requests for new keys as well takes no longer than with as many bytes of
+ * calls alone.
+ */
+export const OVERHEAD_PER_CONTENT = 2;
+/** The largest record (RFC 8446, 5.2; RFC 5246, 6.2.3): so much may be of one that is still coming. */
+export const RECORD_BYTES = 5 + 2 ** 14 + 2048;
+export const OVERHEAD_CHECK_MS = 100;
 
-/** How long a remote host that sent too much gets no handshake, and how many such hosts are remembered. */
+/** How long at least a remote host that sent too much gets no handshake, and how many such hosts are remembered. */
 export const SHUT_OUT_MS = 60_000;
 export const SHUT_OUT_HOSTS = 10_000;

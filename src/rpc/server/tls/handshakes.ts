@@ -100,9 +100,9 @@ class HandshakeGuard implements Handshakes {
     this.isProxy = createProxyRule(proxyAddresses);
     this.refusals = createTlsRefusals(parts);
     this.time = parts.handshakeTime ?? createHandshakeTime(durationClock);
-    this.overhead = limitOverhead(server, ({ secure, remoteHost }) => {
+    this.overhead = limitOverhead(server, ({ secure, remoteHost, account }, waitMs) => {
       this.refusals.handshake("more messages of TLS than content", remoteHost);
-      this.shut(secure);
+      if (account === remoteHost) this.shut(remoteHost, Math.max(SHUT_OUT_MS, waitMs));
       secure.destroy();
     });
     this.applied = rules();
@@ -181,8 +181,7 @@ class HandshakeGuard implements Handshakes {
     const checked = clients && checkCertificate(socket, clients);
     if (checked !== undefined) this.settle(checked.bytes, socket);
     if (checked?.refused === undefined) {
-      if (handshake !== undefined)
-        this.overhead.watch({ socket: handshake.socket, secure: socket, remoteHost: handshake.remoteHost });
+      if (handshake !== undefined) this.watch(handshake, socket);
       this.serve.call(this.server, socket);
       return;
     }
@@ -190,23 +189,28 @@ class HandshakeGuard implements Handshakes {
     socket.destroy();
   }
 
+  /** Clients behind a proxy have its address, so that each connection answers for itself there. */
+  private watch({ socket, remoteHost, key }: Handshake, secure: TLSSocket): void {
+    const account = this.isProxy(socket.remoteAddress) ? key : remoteHost;
+    this.overhead.watch({ socket, secure, remoteHost, account });
+  }
+
   /** Charges for the certificates of a client. Who sent too many is shut out, which saves the others from waiting for long. */
-  private settle(bytes: number, socket: Socket): void {
-    const isShut = bytes > CERTIFICATES_BYTES && this.shut(socket);
+  private settle(bytes: number, { remoteAddress }: Socket): void {
+    const isShut = bytes > CERTIFICATES_BYTES && !this.isProxy(remoteAddress);
+    if (isShut) this.shut(remoteHostOf(remoteAddress), SHUT_OUT_MS);
     const charged = isShut ? CERTIFICATES_BYTES : bytes;
     this.time.spend(charged / CERTIFICATES_BYTES_PER_MS - CERTIFICATES_COST_MS);
   }
 
-  /** Whether the host gets no handshakes for a while; false for a proxy, whose clients are many. */
-  private shut({ remoteAddress }: Socket): boolean {
-    if (this.isProxy(remoteAddress)) return false;
-    const host = remoteHostOf(remoteAddress);
+  /** The host gets no handshakes for so long. */
+  private shut(host: string, durationMs: number): void {
+    const untilMs = Math.max(this.shutOut.get(host) ?? 0, durationClock.nowMs() + durationMs);
     this.shutOut.delete(host);
-    this.shutOut.set(host, durationClock.nowMs() + SHUT_OUT_MS);
+    this.shutOut.set(host, untilMs);
     dropOldest(this.shutOut, SHUT_OUT_HOSTS);
     for (const { key, remoteHost } of this.underWay.values())
       if (remoteHost === host) this.refuse(key, SHUT_OUT);
-    return true;
   }
 
   private failed(error: Error & { readonly code?: string }, socket: TLSSocket): void {
@@ -254,7 +258,7 @@ class HandshakeGuard implements Handshakes {
   }
 }
 
-const SHUT_OUT = "its address sent too many certificates or other messages of TLS within the last minute";
+const SHUT_OUT = "its address sent too many certificates or other messages of TLS before";
 const LOOKS_LIKE_HTTP = /^[A-Z]{3,7} /;
 const NOT_TLS = "This port speaks TLS only: use https or wss.\n";
 

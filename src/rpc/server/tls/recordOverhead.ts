@@ -1,7 +1,9 @@
 import type { Server } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { OVERHEAD_BYTES, OVERHEAD_CHECK_MS, OVERHEAD_PER_CONTENT } from "./handshakeLimits.ts";
+import { durationClock } from "../../../primitives/clock.ts";
+import { OVERHEAD_CHECK_MS } from "./handshakeLimits.ts";
+import { createOverheadTime, UnexplainedBytes } from "./overheadRules.ts";
 
 /** A connection whose handshake is done. */
 export interface SecureConnection {
@@ -10,6 +12,8 @@ export interface SecureConnection {
   /** Counts those of the content. */
   readonly secure: TLSSocket;
   readonly remoteHost: string;
+  /** Who answers for it: the remote host, or behind a proxy the connection alone. */
+  readonly account: string;
 }
 
 export interface OverheadLimit {
@@ -17,28 +21,40 @@ export interface OverheadLimit {
 }
 
 /**
- * Finds connections whose clients send messages of TLS itself instead of content. OpenSSL answers any number of them: a request
- * for new keys (KeyUpdate) has 27 bytes and takes the thread 14 µs. Records of a single byte are no better.
+ * Finds connections whose clients send messages of TLS itself instead of content. OpenSSL answers any number of them, up to 512 KB
+ * of one connection in one turn of the thread, which takes 0.27 s; and it tells nobody. So all connections of a host have one
+ * account: those that go on after it is empty end, and the host pays for what they took by the time it is shut out.
  */
 export function limitOverhead(
   server: Server,
-  onExceeded: (connection: SecureConnection) => void,
+  onExceeded: (connection: SecureConnection, waitMs: number) => void,
 ): OverheadLimit {
-  const watched = new Map<SecureConnection, number>();
+  const watched = new Map<SecureConnection, UnexplainedBytes>();
+  const time = createOverheadTime(durationClock);
+  function charge(connection: SecureConnection, bytes: number): void {
+    const waitMs = time.spend(connection.account, bytes);
+    if (bytes <= 0 || waitMs === 0) return;
+    watched.delete(connection);
+    onExceeded(connection, waitMs);
+  }
   const check = setInterval(() => {
-    for (const [connection, handshakeBytes] of watched) {
-      const content = connection.secure.bytesRead;
-      const overhead = connection.socket.bytesRead - handshakeBytes - content;
-      if (overhead <= OVERHEAD_BYTES + OVERHEAD_PER_CONTENT * content) continue;
-      watched.delete(connection);
-      onExceeded(connection);
+    for (const [connection, unexplained] of watched) {
+      const { socket, secure } = connection;
+      charge(connection, unexplained.count(socket.bytesRead, secure.bytesRead, time.freeBytes));
     }
   }, OVERHEAD_CHECK_MS).unref();
   server.on("close", () => clearInterval(check));
   return {
     watch(connection) {
-      watched.set(connection, connection.socket.bytesRead);
-      connection.secure.once("close", () => watched.delete(connection));
+      const { socket, secure } = connection;
+      const unexplained = new UnexplainedBytes(socket.bytesRead, secure.bytesRead);
+      watched.set(connection, unexplained);
+      secure.once("close", () => {
+        if (!watched.has(connection)) return;
+        const bytes = unexplained.count(socket.bytesRead, secure.bytesRead, 0);
+        watched.delete(connection);
+        charge(connection, bytes);
+      });
     },
   };
 }
