@@ -33,7 +33,7 @@ export class LoadingThread {
 }
 
 /** Limits of a thread's heap. */
-const MEMORY = { heapMb: 512, youngMb: 96 };
+const MEMORY = { heapMb: 512, youngMb: 48 };
 
 /**
  * Starts the first of the threads that the settings want; undefined when the main thread is to answer. Others start when it
