@@ -3,13 +3,14 @@ import { intrinsicGas } from "../execution/intrinsicGas.ts";
 import { MemoryExhausted } from "../execution/memoryBudget.ts";
 import type { Rules } from "../execution/rules.ts";
 import { toKey } from "../primitives/byteKey.ts";
+import { concatBytes } from "../primitives/hex.ts";
 import type { Batch } from "../storage/database.ts";
 import { type ReplaySource, replayMessages } from "../tracers/replay.ts";
 import type { StoredBlock } from "../types/block.ts";
 import { createdAddress } from "../types/createdAddress.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { SentTransaction } from "../types/transaction.ts";
-import { encodeIndex, pairKey, putPair, putPlaced } from "./layout.ts";
+import { type Asset, encodeIndex, type Pair, type Place, pairKey, putPair, putPlaced } from "./layout.ts";
 import { type CollectedParties, MessageParties } from "./messageParties.ts";
 import { assetsOf, holdersOf, type TokenTransfer, tokenTransferOf } from "./tokenTransfers.ts";
 
@@ -23,7 +24,7 @@ export interface BlockLimits {
   /** Addresses and creations found in calls, beside the senders and recipients of transactions. */
   readonly parties: number;
   readonly transfers: number;
-  /** Entries about who may hold what, two for each account and asset. */
+  /** Entries about who may hold what, two for each account and asset, and of ids one more, and one for each transfer. */
   readonly pairs: number;
 }
 
@@ -100,9 +101,18 @@ export class BlockEntries {
     putPlaced(this.batch, "tokenTransfer", transfer.token, place, value);
     for (const account of [transfer.from, transfer.to])
       putPlaced(this.batch, "accountTransfer", account, place, value);
-    for (const account of holdersOf(transfer))
-      for (const asset of assetsOf(transfer))
-        for (const kind of ["holding", "holder"] as const) this.putPair(pairKey(kind, account, asset), block);
+    for (const asset of assetsOf(transfer)) {
+      this.putIdTransfer(asset, place, value);
+      for (const account of holdersOf(transfer))
+        for (const kind of asset.tokenId === undefined ? ORDERS : ORDERS_OF_ID)
+          this.putPair(pairKey(kind, account, asset), block);
+    }
+  }
+
+  /** Counted among the pairs, since a transfer may be of a hundred ids. */
+  private putIdTransfer({ token, tokenId }: Asset, place: Place, value: Uint8Array): void {
+    if (tokenId === undefined || --this.pairsLeft < 0) return;
+    putPlaced(this.batch, "idTransfer", concatBytes(token, tokenId), place, value);
   }
 
   private putPair(key: Uint8Array, block: number): void {
@@ -111,6 +121,9 @@ export class BlockEntries {
     if (--this.pairsLeft >= 0) this.pairs.set(name, { key, block });
   }
 }
+
+const ORDERS: readonly Pair[] = ["holding", "holder"];
+const ORDERS_OF_ID: readonly Pair[] = [...ORDERS, "idHolder"];
 
 interface BlockParties {
   /** By the index of the transaction. */

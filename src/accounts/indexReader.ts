@@ -16,6 +16,7 @@ import {
   placeInKey,
   readStatus,
   restOfPairKey,
+  type Subject,
   valueIn,
 } from "./layout.ts";
 import { UnusableIndex } from "./unusableIndex.ts";
@@ -26,12 +27,12 @@ export interface IndexView {
   readonly first: number;
   readonly last: number | undefined;
   /** Entries of blocks that it covers, from the place `from` up to before `until`, in either order. */
-  placed(kind: Placed, address: Address, range?: PlacedQuery): AsyncIterable<FoundPlace>;
+  placed(kind: Placed, subject: Subject, range?: PlacedQuery): AsyncIterable<FoundPlace>;
   /**
-   * The next assets of an account, or accounts of a token. It may find few or none and still tell where to go on: entries
+   * The next assets of an account, or accounts of a token or of one of its ids. It may find few or none and still tell where to go on: entries
    * whose blocks were dropped are looked at, too, up to a bound.
    */
-  pairs(kind: Pair, address: Address, query: PairQuery): Promise<FoundPairs>;
+  pairs(kind: Pair, subject: Subject, query: PairQuery): Promise<FoundPairs>;
 }
 
 export interface PairQuery {
@@ -153,7 +154,7 @@ async function viewOf(
   return {
     first,
     last,
-    async *placed(kind, address, { from = START, until = END, order = "oldest", limit } = {}) {
+    async *placed(kind, subject, { from = START, until = END, order = "oldest", limit } = {}) {
       if (last === undefined) return;
       const covered = {
         from: later(from, { block: first, position: 0 }),
@@ -161,15 +162,15 @@ async function viewOf(
       };
       if (!isBefore(covered.from, covered.until)) return;
       const range = {
-        ...placedRange(kind, address, covered),
+        ...placedRange(kind, subject, covered),
         reverse: order === "newest",
         ...(limit !== undefined && { limit }),
       };
       for await (const [key, sealed] of snapshot.range(range))
         yield { ...placeInKey(key), value: valueIn(key, sealed) };
     },
-    async pairs(kind, address, query) {
-      return last === undefined ? NO_PAIRS : pairsOf(snapshot, kind, address, { first, ...query });
+    async pairs(kind, subject, query) {
+      return last === undefined ? NO_PAIRS : pairsOf(snapshot, kind, subject, { first, ...query });
     },
   };
 }
@@ -177,17 +178,17 @@ async function viewOf(
 async function pairsOf(
   snapshot: DatabaseSnapshot,
   kind: Pair,
-  address: Address,
+  subject: Subject,
   { first, after, limit }: PairQuery & Pick<IndexView, "first">,
 ): Promise<FoundPairs> {
   const found: FoundPair[] = [];
   let lookedAt = 0;
   let next: Uint8Array | undefined;
-  const range = { ...pairRange(kind, address, after), limit: MAX_PAIRS_LOOKED_AT + 1 };
+  const range = { ...pairRange(kind, subject, after), limit: MAX_PAIRS_LOOKED_AT + 1 };
   for await (const [key, sealed] of snapshot.range(range)) {
     if (found.length === limit || lookedAt === MAX_PAIRS_LOOKED_AT) return { found, next };
     lookedAt++;
-    next = restOfPairKey(key);
+    next = restOfPairKey(kind, key);
     if (decodeIndexValue(valueIn(key, sealed)) >= first) found.push({ ...pairInKey(kind, key), rest: next });
   }
   return { found, next: undefined };

@@ -1,6 +1,6 @@
 import { type Address, asAddress } from "../primitives/address.ts";
 import { asHash, type Hash } from "../primitives/hash.ts";
-import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
+import { concatBytes, EMPTY_BYTES, toHex } from "../primitives/hex.ts";
 import { RecordReader, RecordWriter } from "../storage/blocks/byteRecord.ts";
 import { sealEntry, valueOfEntry, writeUint32 } from "../storage/checksum.ts";
 import type { Batch, DatabaseReads, KeyRange } from "../storage/database.ts";
@@ -32,12 +32,18 @@ const PREFIXES = {
   holder: 0x14,
   /** contract, block u48, index u32 -> who created it. */
   creation: 0x15,
+  /** token, id, block u48, log index u32 -> index of the transaction. */
+  idTransfer: 0x16,
+  /** token, id, account, standard u8 -> the last block that moved it. */
+  idHolder: 0x17,
 } as const;
 
-/** Kinds of entries that are of one block and one position in it, below an address. */
-export type Placed = "participation" | "accountTransfer" | "tokenTransfer" | "creation";
+/** Kinds of entries that are of one block and one position in it, below a subject. */
+export type Placed = "participation" | "accountTransfer" | "tokenTransfer" | "creation" | "idTransfer";
 /** Kinds of entries about a token and an account, for as long as the index has a block that moved it. */
-export type Pair = "holding" | "holder";
+export type Pair = "holding" | "holder" | "idHolder";
+/** What entries are about, as their keys begin: an account or a contract, for `id…` a token and an id of 32 bytes. */
+export type Subject = Uint8Array;
 
 /** A position in the chain: of a transaction by its index, of a log by its number in the block. */
 export interface Place {
@@ -67,11 +73,13 @@ export interface IndexStatus {
 }
 
 /** To be raised whenever what is written, or what is found in blocks, changes: an index of another version is built again. */
-const VERSION = 1;
+const VERSION = 2;
 const STATUS_KEY = Uint8Array.of(PREFIXES.status);
 const STANDARDS: readonly Standard[] = ["ERC-20", "ERC-721", "ERC-1155"];
 export const PLACE_BYTES = 10;
 const ID_BYTES = 32;
+/** An address, a standard and an id. */
+const LONGEST_REST_BYTES = 20 + 1 + ID_BYTES;
 
 /** What the index covers; undefined when it is new. Throws UnusableIndex, also when it is of another version. */
 export function readStatus(database: Pick<DatabaseReads, "get">): IndexStatus | undefined {
@@ -146,35 +154,32 @@ export async function marksOf(database: Pick<DatabaseReads, "range">): Promise<r
 export function putPlaced(
   batch: Batch,
   kind: Placed,
-  address: Address,
+  subject: Subject,
   place: Place,
   value: Uint8Array = EMPTY_BYTES,
 ): void {
-  const key = new Uint8Array(1 + 20 + PLACE_BYTES);
-  key[0] = PREFIXES[kind];
-  key.set(address, 1);
-  writePlace(key, 21, place);
-  put(batch, key, value);
+  put(batch, placedKey(kind, subject, place), value);
 }
 
-/** Entries of a kind below an address, from one place up to before another. */
+function placedKey(kind: Placed, subject: Subject, place: Place): Uint8Array {
+  const key = new Uint8Array(1 + subject.length + PLACE_BYTES);
+  key[0] = PREFIXES[kind];
+  key.set(subject, 1);
+  writePlace(key, 1 + subject.length, place);
+  return key;
+}
+
+/** Entries of a kind below a subject, from one place up to before another. */
 export function placedRange(
   kind: Placed,
-  address: Address,
+  subject: Subject,
   { from, until }: { readonly from: Place; readonly until: Place },
 ): Pick<KeyRange, "from" | "until"> {
-  const key = (place: Place): Uint8Array => {
-    const bytes = new Uint8Array(1 + 20 + PLACE_BYTES);
-    bytes[0] = PREFIXES[kind];
-    bytes.set(address, 1);
-    writePlace(bytes, 21, place);
-    return bytes;
-  };
-  return { from: key(from), until: key(until) };
+  return { from: placedKey(kind, subject, from), until: placedKey(kind, subject, until) };
 }
 
 export function placeInKey(key: Uint8Array): Place {
-  return readPlace(key, 21);
+  return readPlace(key, key.length - PLACE_BYTES);
 }
 
 export function writePlace(bytes: Uint8Array, at: number, { block, position }: Place): void {
@@ -204,24 +209,35 @@ export function decodeIndexValue(value: Uint8Array): number {
   return new RecordReader(value).number();
 }
 
-/** The key of an asset of an account in one of the two orders. */
-export function pairKey(kind: Pair, account: Address, { token, standard, tokenId }: Asset): Uint8Array {
-  const [first, second] = kind === "holding" ? [account, token] : [token, account];
-  const key = new Uint8Array(42 + (tokenId === undefined ? 0 : ID_BYTES));
-  key[0] = PREFIXES[kind];
-  key.set(first, 1);
-  key.set(second, 21);
-  key[41] = STANDARDS.indexOf(standard) + 1;
-  if (tokenId !== undefined) key.set(tokenId, 42);
-  return key;
+/** The key of an asset of an account in one of the three orders. */
+export function pairKey(
+  kind: Pair,
+  account: Address,
+  { token, standard, tokenId = EMPTY_BYTES }: Asset,
+): Uint8Array {
+  const prefix = Uint8Array.of(PREFIXES[kind]);
+  const mark = Uint8Array.of(STANDARDS.indexOf(standard) + 1);
+  switch (kind) {
+    case "holding":
+      return concatBytes(prefix, account, token, mark, tokenId);
+    case "holder":
+      return concatBytes(prefix, token, account, mark, tokenId);
+    case "idHolder":
+      return concatBytes(prefix, token, tokenId, account, mark);
+  }
 }
 
 export function putPair(batch: Batch, key: Uint8Array, block: number): void {
   put(batch, key, encodeIndex(block));
 }
 
-/** Whose an asset is, read from the key of either order. */
+/** Whose an asset is, read from the key of any order. */
 export function pairInKey(kind: Pair, key: Uint8Array): { readonly account: Address; readonly asset: Asset } {
+  if (kind === "idHolder") {
+    const standard = STANDARDS[(key[73] ?? 1) - 1] ?? "ERC-721";
+    const asset = { token: asAddress(key.slice(1, 21)), standard, tokenId: key.slice(21, 53) };
+    return { account: asAddress(key.slice(53, 73)), asset };
+  }
   const [first, second] = [asAddress(key.slice(1, 21)), asAddress(key.slice(21, 41))];
   const standard = STANDARDS[(key[41] ?? 1) - 1] ?? "ERC-20";
   const tokenId = standard === "ERC-20" ? undefined : key.slice(42);
@@ -229,35 +245,33 @@ export function pairInKey(kind: Pair, key: Uint8Array): { readonly account: Addr
   return { account, asset: { token, standard, tokenId } };
 }
 
-/** Pairs below an address, from the start or after a key that was found before. */
+/** Pairs below a subject, from the start or after a key that was found before. */
 export function pairRange(
   kind: Pair,
-  address: Address,
+  subject: Subject,
   after: Uint8Array = EMPTY_BYTES,
 ): Pick<KeyRange, "from" | "until"> {
-  const from = new Uint8Array(21 + after.length + (after.length === 0 ? 0 : 1));
-  from[0] = PREFIXES[kind];
-  from.set(address, 1);
-  from.set(after, 21);
-  const until = new Uint8Array(22 + ID_BYTES + 21).fill(0xff);
-  until[0] = PREFIXES[kind];
-  until.set(address, 1);
-  return { from, until };
+  const prefix = concatBytes(Uint8Array.of(PREFIXES[kind]), subject);
+  const beyond = new Uint8Array(LONGEST_REST_BYTES + 1).fill(0xff);
+  return {
+    from: after.length === 0 ? prefix : concatBytes(prefix, after, Uint8Array.of(0)),
+    until: concatBytes(prefix, beyond),
+  };
 }
 
-/** What follows the first address in the key of a pair: 21 or 53 bytes. */
-export function restOfPairKey(key: Uint8Array): Uint8Array {
-  return key.slice(21);
+/** What follows the subject in the key of a pair: 21 or 53 bytes. */
+export function restOfPairKey(kind: Pair, key: Uint8Array): Uint8Array {
+  return key.slice(kind === "idHolder" ? 1 + 20 + ID_BYTES : 1 + 20);
 }
 
 /** All entries that are of a block, in the order of their keys. */
 export const BLOCK_ENTRIES: Pick<KeyRange, "from" | "until"> = {
   from: Uint8Array.of(PREFIXES.participation),
-  until: Uint8Array.of(PREFIXES.creation + 1),
+  until: Uint8Array.of(PREFIXES.idHolder + 1),
 };
 
-export function isPair(key: Uint8Array): boolean {
-  return key[0] === PREFIXES.holding || key[0] === PREFIXES.holder;
+export function isPair([kind]: Uint8Array): boolean {
+  return kind === PREFIXES.holding || kind === PREFIXES.holder || kind === PREFIXES.idHolder;
 }
 
 function put(batch: Batch, key: Uint8Array, value: Uint8Array): void {

@@ -113,7 +113,7 @@ describe("an index by address that cannot be used", () => {
     expect(warnings().map(({ message }) => message)).toEqual(
       Array(2).fill("the explorer's index cannot be used and is built again"),
     );
-    expect(warnings()[0]?.["throwable"]).toMatch(/of version 7, which is not 1\. .*delete explorer-index/);
+    expect(warnings()[0]?.["throwable"]).toMatch(/of version 7, which is not 2\. .*delete explorer-index/);
     expect(warnings()[1]?.["throwable"]).toMatch(/entry 0x01 .* checksum\. .*delete explorer-index/);
   });
 

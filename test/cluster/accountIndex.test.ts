@@ -121,11 +121,19 @@ async function indexed(): Promise<void> {
   );
 }
 
-/** All items of a list, page by page. */
-async function listed<Item>(method: string, address: Hex, page: object): Promise<Item[]> {
+interface Transfer {
+  readonly amounts: readonly { readonly tokenId: Hex | null }[];
+}
+
+/** All items of a list, page by page; of one id, if one is given. */
+async function listed<Item>(method: string, address: Hex, page: object, id?: Hex): Promise<Item[]> {
   const items: Item[] = [];
   for (let cursor: Hex | null = null; ; ) {
-    const answer: Page<Item> = await node.rpc(method, [address, { ...page, cursor }]);
+    const answer: Page<Item> = await node.rpc(method, [
+      address,
+      { ...page, cursor },
+      ...(id === undefined ? [] : [id]),
+    ]);
     items.push(...answer.items);
     if (answer.next === null) return items;
     cursor = answer.next;
@@ -319,6 +327,24 @@ describe.runIf(IS_THOROUGH)("tokens", () => {
     });
     expect(batch?.["amounts"]).toHaveLength(100);
     expect(batch).toHaveProperty("amounts.4", { tokenId: toHex(1004), value: "0x5" });
+  });
+
+  it("with ids have transfers and holders of each, as the lists of the whole token tell", async () => {
+    for (const [token, ids] of [
+      [deeds, [1n, 2n, 3n]],
+      [stamps, [7n, 1000n, 1099n, 1100n]],
+    ] as const) {
+      const transfers = await listed<Transfer>("explorer_getTransfersOfToken", token, { size: 100 });
+      const holders = await listed<{ tokenId: Hex }>("explorer_getTokenHolders", token, { size: 100 });
+      for (const id of ids.map((number) => toHex(number))) {
+        const moved = transfers.filter(({ amounts }) => amounts.some(({ tokenId }) => tokenId === id));
+        expect(await listed("explorer_getTransfersOfToken", token, { size: 1 }, id)).toEqual(moved);
+        const held = holders.filter(({ tokenId }) => tokenId === id);
+        expect(await listed("explorer_getTokenHolders", token, { size: 1 }, id)).toEqual(held);
+      }
+    }
+    const coin = chain.contracts.token.toLowerCase() as Hex;
+    expect(await listed("explorer_getTransfersOfToken", coin, { size: 1 }, "0x0")).toEqual([]);
   });
 
   it("have holders with the balances that their contracts tell", async () => {

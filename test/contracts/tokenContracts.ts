@@ -15,6 +15,7 @@ contract Deeds {
   }
   function burn(uint256 id) external { emit Transfer(owners[id], address(0), id); delete owners[id]; }
   function ownerOf(uint256 id) external view returns (address) { require(owners[id] != address(0)); return owners[id]; }
+  function tokenURI(uint256) external pure returns (string memory) { return "https://example.org/<img src=x onerror=globalThis.hacked=1>"; }
 }
 contract Stamps {
   mapping(address => mapping(uint256 => uint256)) public balanceOf;

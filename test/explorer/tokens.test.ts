@@ -57,6 +57,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
     await page.getByRole("link", { name: "Holders" }).click();
     await expect.poll(() => cells(page)).toContainEqual(expect.arrayContaining(["12.25", "under 0.01 %"]));
     expect(await cells(page)).toContainEqual(expect.arrayContaining(["999,987.75", "99.99 %"]));
+    expect((await cells(page))[0]).toContain("999,987.75");
     expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
     expect(await page.locator("main img, main script, main b").count()).toBe(0);
     await page.goto(`${node.explorerUrl}/address/${traffic.token}`);
@@ -89,6 +90,29 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
     await expect.poll(() => page.locator("td [title]").count()).toBeGreaterThan(0);
   });
 
+  it("show one number of a token: whose it is, who moved it, and its URI as text", async () => {
+    const { page, complaints } = await visit(`/token/${tokens.deeds}/holders`);
+    const [owner = ""] = OWNERS;
+    await page.getByRole("link", { name: "№ 1", exact: true }).click();
+    await page.getByRole("heading", { name: "№ 1" }).waitFor();
+    await page.getByRole("link", { name: getAddress(owner), exact: true }).waitFor();
+    await page.getByText("https://example.org/<img src=x onerror=globalThis.hacked=1>").waitFor();
+    await expect.poll(() => cells(page)).toEqual([expect.arrayContaining(["minted", "№ 1"])]);
+    expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
+    expect(await page.locator("main img, main a[href*='example.org']").count()).toBe(0);
+    await page.goto(`${node.explorerUrl}/token/${tokens.deeds}/id/12345`);
+    await page.getByText("nobody, as the contract answers").waitFor();
+    await page.getByText("No transfer has moved it").waitFor();
+    // Of a batch, what was moved of this one; its contract tells no URI.
+    await page.goto(`${node.explorerUrl}/token/${tokens.stamps}/id/1003`);
+    await page.getByText("the contract tells none").waitFor();
+    const moved = page.getByRole("region", { name: "Transfers" }).locator("tbody tr");
+    await expect.poll(() => moved.locator("td").last().textContent()).toBe("4 № 1003");
+    const holders = page.getByRole("region", { name: "Holders" }).locator("tbody tr");
+    await expect.poll(() => holders.locator("td").last().textContent()).toBe("4 № 1003");
+    expect(complaints).toEqual([]);
+  });
+
   it("follow the chain, and say what is no token", async () => {
     const { page } = await visit(`/token/${tokens.deeds}`);
     const owner = getAddress(`0x${"b".repeat(40)}`);
@@ -111,6 +135,8 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
       token721: `/token/${tokens.deeds}`,
       token1155: `/token/${tokens.stamps}`,
       holders1155: `/token/${tokens.stamps}/holders`,
+      id721: `/token/${tokens.deeds}/id/1`,
+      id1155: `/token/${tokens.stamps}/id/7`,
       impostor: `/token/${tokens.impostor}`,
     };
     for (const [name, path] of Object.entries(paths)) {

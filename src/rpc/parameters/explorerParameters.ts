@@ -1,6 +1,8 @@
+import { optional } from "../method.ts";
+import { GIVEN_QUANTITY } from "../schemas.ts";
 import type { NumberOrTag } from "./blockParameter.ts";
 import { decodeNumberOrTag } from "./blockParameter.ts";
-import { decodeData, decodeIndex, isAbsent, isObject } from "./parameters.ts";
+import { decodeData, decodeIndex, decodeStoragePosition, isAbsent, isObject } from "./parameters.ts";
 
 /** A block as Otterscan names one: a JSON number, or else a number or tag as elsewhere. Never negative. */
 export function decodeOtterscanBlock(value: unknown): NumberOrTag | undefined {
@@ -51,3 +53,6 @@ export function decodeListPage(value: unknown): ListPage | undefined {
 function orderOf(value: unknown): ListPage["order"] | undefined {
   return value === "newest" || value === "oldest" ? value : undefined;
 }
+
+/** One id of a token with ids, of at most 32 bytes; all of them where absent. */
+export const TOKEN_ID = optional("tokenId", decodeStoragePosition, GIVEN_QUANTITY);

@@ -159,3 +159,12 @@ function numberInRlp(quantity: string): Hex {
   const digits = quantity.replace(/^0x0*/, "");
   return `0x${digits.length % 2 === 0 ? "" : "0"}${digits}`;
 }
+
+/** The text that a call answered; undefined where it is none. */
+export function decodeText(data: string): string | undefined {
+  try {
+    return decodeAbiParameters([{ type: "string" }], data as Hex)[0];
+  } catch {
+    return undefined;
+  }
+}

@@ -40,7 +40,11 @@ export function CursorPager({
   return (
     <Pager
       newer={cursor === null ? undefined : path}
-      older={next === null ? undefined : `${path}?${parameter}=${encodeURIComponent(next)}`}
+      older={
+        next === null
+          ? undefined
+          : `${path}${path.includes("?") ? "&" : "?"}${parameter}=${encodeURIComponent(next)}`
+      }
       names={names}
     />
   );

@@ -1,5 +1,6 @@
 import { tokenPath, withChecksum } from "../chain/addresses.ts";
 import { useLoaded } from "../chain/hooks.ts";
+import { tokenIdPath } from "../chain/tokenIds.ts";
 import { decimalsOf, type TokenFacts, tokenFacts } from "../chain/tokens.ts";
 import { showAmount, showShortHex, showText } from "../format.ts";
 import { AccountMark } from "./accountMark.tsx";
@@ -41,7 +42,9 @@ export function TokenAmount({
       {tokenId !== null && (
         <span class="note">
           {" "}
-          № <CutNumber text={BigInt(tokenId).toString()} />
+          <a href={tokenIdPath(token, BigInt(tokenId))}>
+            № <CutNumber text={BigInt(tokenId).toString()} />
+          </a>
         </span>
       )}
     </span>

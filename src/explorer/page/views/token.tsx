@@ -3,6 +3,7 @@ import { readAddress, tokenPath, withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { useLoaded, useLoadedAtHead } from "../chain/hooks.ts";
 import type { IndexStatus } from "../chain/nodeStatus.ts";
+import { readTokenId } from "../chain/tokenIds.ts";
 import { decimalsOf, type TokenFacts } from "../chain/tokens.ts";
 import { showAmount, showNumber, showText } from "../format.ts";
 import { AccountMark } from "../parts/accountMark.tsx";
@@ -13,13 +14,14 @@ import { IndexProblem, Loading } from "../parts/notices.tsx";
 import { Figure } from "../parts/panel.tsx";
 import { CutNumber } from "../parts/token.tsx";
 import { TokenHolders } from "./token/holders.tsx";
+import { TokenIdView } from "./token/tokenId.tsx";
 import { TokenTransfers } from "./token/transfers.tsx";
 
 /** Characters of a name and of a symbol. Contracts choose them. */
 const NAME = 64;
 const SYMBOL = 24;
 
-/** A token: what its contract says of it, who moved it, and, at /token/…/holders, who holds it. */
+/** A token: what its contract says of it, who moved it, at /token/…/holders who holds it, and at /token/…/id/… one of its numbers. */
 export function TokenView({ route }: ViewProps) {
   const text = route.parts[1] ?? "";
   const reading = readAddress(text);
@@ -40,12 +42,15 @@ function Token({ address, route }: ViewProps & { readonly address: string }) {
         {value === null && <NoToken address={address} />}
       </article>
     );
+  const [, , tab, number = ""] = route.parts;
+  const id = tab === "id" && value.standard !== "ERC-20" ? readTokenId(number) : undefined;
+  if (id !== undefined) return <TokenIdView address={address} facts={value} id={id} route={route} />;
   return (
     <article class="page">
       <Title address={address} facts={value} />
       <Facts facts={value} />
-      <Tabs address={address} current={route.parts[2]} />
-      {route.parts[2] === "holders" ? (
+      <Tabs address={address} current={tab} />
+      {tab === "holders" ? (
         <TokenHolders address={address} facts={value} route={route} />
       ) : (
         <TokenTransfers address={address} route={route} />

@@ -1,11 +1,10 @@
 import type { FoundPair } from "../../../accounts/indexReader.ts";
-import type { Pair } from "../../../accounts/layout.ts";
-import type { Address } from "../../../primitives/address.ts";
-import { toHex } from "../../../primitives/hex.ts";
+import type { Pair, Subject } from "../../../accounts/layout.ts";
+import { concatBytes, toHex } from "../../../primitives/hex.ts";
 import { bytesToBigint, quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
-import { decodeListPage, FIRST_PAGE, type ListPage } from "../../parameters/explorerParameters.ts";
+import { decodeListPage, FIRST_PAGE, type ListPage, TOKEN_ID } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import { ADDRESS, LIST_PAGE, OBJECT } from "../../schemas.ts";
 import { pageAnswer } from "./listPages.ts";
@@ -13,7 +12,7 @@ import { askOnHead, balanceOf } from "./tokenCalls.ts";
 
 /** Contracts asked for one page: many may answer that nothing is left. */
 const MAX_QUESTIONS = 200;
-/** Of what follows the first address in a key (accounts/layout.ts). */
+/** Of what follows the subject in a key (accounts/layout.ts). */
 const CURSOR_BYTES = [21, 53];
 
 const PAGE = optional("page", decodeListPage, LIST_PAGE);
@@ -32,17 +31,20 @@ export const explorerGetTokensOf = defineMethod({
 export const explorerGetTokenHolders = defineMethod({
   name: "explorer_getTokenHolders",
   namespace: "EXPLORER",
-  summary: "The accounts that hold a token, as its contract says.",
-  parameters: [required("token", decodeAddress, ADDRESS), PAGE],
+  summary: "The accounts that hold a token, or one of its ids, as its contract says.",
+  parameters: [required("token", decodeAddress, ADDRESS), PAGE, TOKEN_ID],
   result: { name: "holders", schema: OBJECT },
   ports: ["chain", "accounts", "simulator"],
   mayOverlap: "few",
-  run: ([token, page], context) => holdings("holder", token, page, context),
+  run: ([token, page, tokenId], context) =>
+    tokenId === undefined
+      ? holdings("holder", token, page, context)
+      : holdings("idHolder", concatBytes(token, tokenId), page, context),
 });
 
 async function holdings(
   kind: Pair,
-  address: Address,
+  subject: Subject,
   { size, cursor }: ListPage = FIRST_PAGE,
   context: ContextOf<"chain" | "accounts" | "simulator">,
 ): Promise<Answer> {
@@ -50,7 +52,7 @@ async function holdings(
   if (accounts === undefined) return ERRORS.accountIndexOff;
   if (cursor !== undefined && !CURSOR_BYTES.includes(cursor.length)) return ERRORS.invalidParams;
   const candidates = await accounts.read(chain, async (view) => ({
-    ...(await view.pairs(kind, address, { after: cursor, limit: MAX_QUESTIONS })),
+    ...(await view.pairs(kind, subject, { after: cursor, limit: MAX_QUESTIONS })),
     first: view.first,
     last: view.last,
   }));

@@ -1,6 +1,12 @@
 import type { FoundPlace, IndexView } from "../../../accounts/indexReader.ts";
-import { PLACE_BYTES, type Place, type Placed, readPlace, writePlace } from "../../../accounts/layout.ts";
-import type { Address } from "../../../primitives/address.ts";
+import {
+  PLACE_BYTES,
+  type Place,
+  type Placed,
+  readPlace,
+  type Subject,
+  writePlace,
+} from "../../../accounts/layout.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import type { Json } from "../../method.ts";
@@ -16,14 +22,14 @@ export interface FoundPage<Found> extends Pick<IndexView, "first" | "last"> {
 export async function placesOnPage(
   view: IndexView,
   kind: Placed,
-  address: Address,
+  subject: Subject,
   { size, order, cursor }: ListPage,
 ): Promise<FoundPage<FoundPlace> | undefined> {
   if (cursor !== undefined && cursor.length !== PLACE_BYTES) return undefined;
   const found: FoundPlace[] = [];
   const { first, last } = view;
   const query = { order, ...boundAt(order, cursor), limit: size + 1 };
-  for await (const place of view.placed(kind, address, query)) {
+  for await (const place of view.placed(kind, subject, query)) {
     const newest = found.at(-1);
     if (found.length === size && newest !== undefined) return { found, next: cursorAt(newest), first, last };
     found.push(place);

@@ -1,12 +1,12 @@
 import { type FoundPlace, transactionIndexOf } from "../../../accounts/indexReader.ts";
+import type { Subject } from "../../../accounts/layout.ts";
 import { type TokenTransfer, tokenTransferOf } from "../../../accounts/tokenTransfers.ts";
-import type { Address } from "../../../primitives/address.ts";
-import { toHex } from "../../../primitives/hex.ts";
+import { concatBytes, toHex } from "../../../primitives/hex.ts";
 import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
-import { decodeListPage, FIRST_PAGE, type ListPage } from "../../parameters/explorerParameters.ts";
+import { decodeListPage, FIRST_PAGE, type ListPage, TOKEN_ID } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
 import { indexedBlocks } from "../../results/indexedBlocks.ts";
 import { logsBeforeReceipt } from "../../results/receiptResult.ts";
@@ -30,22 +30,25 @@ export const explorerGetTokenTransfers = defineMethod({
 export const explorerGetTransfersOfToken = defineMethod({
   name: "explorer_getTransfersOfToken",
   namespace: "EXPLORER",
-  summary: "All transfers of a token.",
-  parameters: [required("token", decodeAddress, ADDRESS), PAGE],
+  summary: "All transfers of a token, or of one of its ids.",
+  parameters: [required("token", decodeAddress, ADDRESS), PAGE, TOKEN_ID],
   result: RESULT,
   ports: ["chain", "accounts"],
   mayOverlap: "few",
-  run: ([token, page], context) => transfers("tokenTransfer", token, page, context),
+  run: ([token, page, tokenId], context) =>
+    tokenId === undefined
+      ? transfers("tokenTransfer", token, page, context)
+      : transfers("idTransfer", concatBytes(token, tokenId), page, context),
 });
 
 async function transfers(
-  kind: "accountTransfer" | "tokenTransfer",
-  address: Address,
+  kind: "accountTransfer" | "tokenTransfer" | "idTransfer",
+  subject: Subject,
   page: ListPage = FIRST_PAGE,
   { backend: { chain, accounts } }: ContextOf<"chain" | "accounts">,
 ): Promise<Answer> {
   if (accounts === undefined) return ERRORS.accountIndexOff;
-  const found = await accounts.read(chain, (view) => placesOnPage(view, kind, address, page));
+  const found = await accounts.read(chain, (view) => placesOnPage(view, kind, subject, page));
   if (found === undefined) return ERRORS.invalidParams;
   const items: Json[] = [];
   for await (const { block, places } of indexedBlocks(chain, found.found))

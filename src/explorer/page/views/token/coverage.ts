@@ -2,7 +2,7 @@ import type { ListPage } from "../../chain/tokens.ts";
 import { showNumber } from "../../format.ts";
 
 /** What of the chain a list is about, where the index has forgotten its beginning. */
-export function coverageOf(page: ListPage<unknown> | undefined): string | undefined {
+export function coverageOf(page: Pick<ListPage<unknown>, "firstBlock"> | undefined): string | undefined {
   const first = Number(page?.firstBlock ?? 0);
   // The genesis block has no logs.
   return first <= 1 ? undefined : `since block ${showNumber(first)}`;

@@ -1,0 +1,39 @@
+import { call } from "./connection.ts";
+import type { ListPage, TokenHolder } from "./tokens.ts";
+
+/** Holders that are ranked: their balances are what the contract answers to one question each. */
+export const MOST_RANKED = 1_000;
+/** Requests for that. Each asks 200 contracts at most, of which many may answer that nothing is left. */
+const MOST_REQUESTS = 10;
+const REQUESTED = 100;
+
+export interface RankedHolders {
+  /** By balance, the largest first; those whose contract gives no proper answer are the last. */
+  readonly holders: readonly TokenHolder[];
+  /** Whether there may be more, which may hold more. */
+  readonly isCut: boolean;
+  readonly firstBlock: string | null;
+}
+
+/** The holders of a token, or of one of its ids, in the order of what they hold. */
+export async function rankedHolders(token: string, tokenId?: string): Promise<RankedHolders> {
+  const found: TokenHolder[] = [];
+  let cursor: string | null = null;
+  let firstBlock: string | null = null;
+  for (let count = 0; count < MOST_REQUESTS; count++) {
+    const page: ListPage<TokenHolder> = await call("explorer_getTokenHolders", [
+      token,
+      { size: REQUESTED, cursor },
+      ...(tokenId === undefined ? [] : [tokenId]),
+    ]);
+    found.push(...page.items);
+    ({ next: cursor, firstBlock } = page);
+    if (cursor === null) break;
+  }
+  return { holders: found.sort(byBalance), isCut: cursor !== null, firstBlock };
+}
+
+function byBalance(one: TokenHolder, other: TokenHolder): number {
+  const difference = BigInt(other.balance ?? -1) - BigInt(one.balance ?? -1);
+  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
+}
