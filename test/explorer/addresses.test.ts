@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
+import { expectForEverybody, expectForEverybodyInEachLook } from "./looks.ts";
 import { openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
 import { aTransactionAnswer, HASH } from "./transactionAnswers.ts";
 
@@ -61,6 +62,9 @@ describe.runIf(CAN_BROWSE)("the explorer's addresses", () => {
     await page.getByRole("heading", { name: "A mistyped address" }).waitFor();
     await page.getByText(MISTYPED).waitFor();
     expect(countOf("eth_getBalance")).toBe(0);
+    await expectForEverybodyInEachLook(page, "mistyped");
+    await page.setViewportSize({ width: 320, height: 640 });
+    await expectForEverybody(page, "mistyped-narrow");
     await page.getByRole("link", { name: "Show this account all the same" }).click();
     await expect.poll(() => countOf(`eth_getBalance ${MISTYPED.toLowerCase()}`)).toBe(1);
     expect(complaints).toEqual([]);
