@@ -44,6 +44,7 @@ const SUITES = [
   "test/cluster/discovery",
   "test/cluster/durability",
   "test/cluster/alerts",
+  "test/cluster/board",
   "test/cluster/accountIndex",
   "test/cluster/anvil",
   "test/cluster/badConfiguration",

@@ -14,6 +14,8 @@ export interface PrometheusProcess {
   /** Those that fire now. */
   firing(): ReadonlySet<string>;
   forget(): void;
+  /** How many series an expression gives now; rejects with what Prometheus says against it. */
+  count(expression: string): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -62,6 +64,15 @@ export async function startPrometheus({ ports, speed }: PrometheusTargets): Prom
     fired,
     firing: () => now,
     forget: () => fired.clear(),
+    async count(expression) {
+      const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expression)}`);
+      const { data, error } = (await response.json()) as {
+        data?: { result: readonly unknown[] };
+        error?: string;
+      };
+      if (data === undefined) throw new Error(`${expression}: ${error}`);
+      return data.result.length;
+    },
     async stop() {
       isStopped = true;
       await watching;
