@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:tls";
 import { describe, expect } from "vitest";
-import { aKeyUpdater } from "../builders/keyUpdates.ts";
+import { aKeyUpdater, type KeyUpdater } from "../builders/keyUpdates.ts";
 import { aKeystore } from "../builders/tlsFiles.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
@@ -77,6 +77,38 @@ describe.each([0, 2])(
         );
         await expect.poll(() => metric("handshake")).toBeGreaterThan(8);
         expect(program.output()).toContain("more messages of TLS than content");
+        program.child.kill("SIGTERM");
+        expect(await program.exit).toBe(0);
+      },
+      120_000,
+    );
+
+    itIfThorough(
+      "is kept from others once, and no second time, by all connections of one address that ask for new keys",
+      async () => {
+        const { program, httpPort, certificates, head, metric } = await aNodeWithTls(threads);
+        const { first, client } = certificates;
+        const attacker = {
+          port: httpPort,
+          localAddress: "127.0.0.3",
+          key: client.key,
+          cert: client.certificate,
+        };
+        // Much content makes the buffers of the connection large.
+        const body = `{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}${" ".repeat(1_000_000)}`;
+        const request = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+        const updaters: KeyUpdater[] = [];
+        while (updaters.length < 24) updaters.push(await aKeyUpdater(attacker, request));
+        const floods = updaters.map((updater) => updater.records(12_000));
+        const closed = updaters.map(({ closed }) => closed);
+        for (const [index, { socket }] of updaters.entries()) socket.write(floods[index] ?? "");
+        await Promise.all(closed);
+        expect(await head(first, client)).toBeTypeOf("number");
+        const refused = await metric("handshake");
+        for (let tries = 0; tries < 10; tries++)
+          await expect(aKeyUpdater(attacker, request)).rejects.toThrow("the connection ended");
+        expect(await metric("handshake")).toBe(refused + 10);
+        expect(await head(first, client)).toBeTypeOf("number");
         program.child.kill("SIGTERM");
         expect(await program.exit).toBe(0);
       },
