@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { expectForEverybody, expectForEverybodyInEachLook } from "./looks.ts";
 import { openScriptedNode, type ScriptedNode } from "./scriptedNode.ts";
@@ -12,7 +13,7 @@ const CAPITAL = "0x52908400098527886E0F7030069857D2E4169EE7";
 const MISTYPED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee";
 const LOWER = MIXED.toLowerCase();
 
-describe.runIf(CAN_BROWSE)("the explorer's addresses", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's addresses", () => {
   afterAll(closeBrowser);
 
   async function openAnswering(path: string): Promise<ScriptedNode> {

@@ -2,6 +2,7 @@ import { zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { hashAuthorization } from "viem/utils";
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { expectForEverybodyInEachLook } from "./looks.ts";
 import { openScriptedNode, quantity } from "./scriptedNode.ts";
@@ -11,7 +12,7 @@ const SIGNER = privateKeyToAccount(`0x${"5a".repeat(32)}`);
 const DELEGATE = `0x${"de".repeat(20)}` as const;
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-describe.runIf(CAN_BROWSE)("the explorer's page of a transaction lists", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's page of a transaction lists", () => {
   afterAll(closeBrowser);
 
   it("authorizations with who signed them (EIP-7702), and the access list", async () => {

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { IS_THOROUGH } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser } from "./browser.ts";
 import { openScriptedNode, quantity, type ScriptedNode } from "./scriptedNode.ts";
 
 const TOKEN = `0x${"70".repeat(20)}`;
 
-describe.runIf(CAN_BROWSE)("the explorer's list of the holders of a token", () => {
+describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's list of the holders of a token", () => {
   afterAll(closeBrowser);
 
   /** A token that so many accounts hold, the first by address the least. */
