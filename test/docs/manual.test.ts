@@ -21,7 +21,8 @@ const NOT_RUN: Readonly<Record<string, string | Readonly<Record<string, string>>
   "docs/operating/compare.md": "takes a node of Besu; test/cluster/compare.test.ts compares two nodes",
   "docs/operating/deploying.md": {
     "scripts/debian.sh": "takes root; test/cluster/package.test.ts makes the package and looks into it",
-    "systemctl enable": "takes systemd; test/delivery/systemdUnit.test.ts checks the unit",
+    "systemctl enable": "takes systemd; .ci/unit runs the unit",
+    "--reference": "takes systemd and root; .ci/unit does it",
     "generate-blockchain-config":
       "the rehearsal makes a network; this block has the addresses of five machines",
     "docker compose": "takes Docker and the images of others; test/delivery/compose.test.ts checks the file",
