@@ -11,11 +11,18 @@ import { Panel } from "../../parts/panel.tsx";
 /** Authorizations that are shown at first, and with each further click: the node is asked who signed each. */
 const SHOWN = 10;
 
+interface AuthorizationsProps {
+  readonly list: readonly Authorization[];
+}
+
 /** By which accounts let another's code run as theirs (EIP-7702); absent where there are none. */
-export function Authorizations({ list }: { readonly list: readonly Authorization[] }) {
+export function Authorizations({ list }: AuthorizationsProps) {
+  return list.length === 0 ? null : <AuthorizationTable list={list} />;
+}
+
+function AuthorizationTable({ list }: AuthorizationsProps) {
   const [shown, setShown] = useState(SHOWN);
   const chainId = useLoaded(() => call<string>("eth_chainId"), []);
-  if (list.length === 0) return null;
   return (
     <Panel title="Authorizations" aside={showNumber(list.length)}>
       <p class="muted">
