@@ -103,16 +103,20 @@ function aLength(random: Random, length: number): bigint {
   ]);
 }
 
+/** One up to `most`, after zeros. */
+function small(random: Random, bytes: Uint8Array, most: number): Uint8Array {
+  bytes.fill(0);
+  if (bytes.length > 0) bytes[bytes.length - 1] = 1 + random.below(most);
+  return bytes;
+}
+
 function aModulus(random: Random, length: number): Uint8Array {
   const bytes = random.bytes(length);
   switch (random.below(10)) {
     case 0:
       return bytes.fill(0);
     case 1:
-      // One, two, three, after zeros.
-      bytes.fill(0);
-      if (length > 0) bytes[length - 1] = 1 + random.below(3);
-      return bytes;
+      return small(random, bytes, 3);
     case 2: {
       // A power of two, or its neighbour.
       const value = (1n << BigInt(random.below(8 * length + 1))) - BigInt(random.below(2));
@@ -141,9 +145,7 @@ function aBase(random: Random, length: number, modulus: Uint8Array): Uint8Array 
     case 0:
       return bytes.fill(0);
     case 1:
-      bytes.fill(0);
-      if (length > 0) bytes[length - 1] = 1 + random.below(2);
-      return bytes;
+      return small(random, bytes, 2);
     case 2:
     case 3:
       // A multiple of the modulus, or beside it.
@@ -163,9 +165,7 @@ function anExponent(random: Random, length: number): Uint8Array {
     case 0:
       return bytes.fill(0);
     case 1:
-      bytes.fill(0);
-      if (length > 0) bytes[length - 1] = 1 + random.below(3);
-      return bytes;
+      return small(random, bytes, 3);
     case 2:
       return bytes.fill(0, 0, random.below(length + 1));
     case 3: {
