@@ -55,8 +55,8 @@ const SHARE_WITH_OTHERS = 0.7;
  */
 const MAX_PERIODS_APART = 1.25;
 /**
- * After a large block of ours, so long only ours count: for the node that callers send transactions to, others have yet to
- * recover many of the senders, so its blocks take longer than theirs.
+ * How long after a large block of this node the estimate follows its own blocks alone. Those of the node that callers send
+ * transactions to take longer than those of others, who have yet to recover many of the senders.
  */
 const OWN_BLOCKS_COUNT_MS = 60_000;
 /** Minimum share of the period for filling, however long the fixed part takes. */
