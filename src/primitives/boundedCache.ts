@@ -8,7 +8,7 @@ export interface BoundedCache<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value, weight: number): void;
   /** Drops the entries for which `isStale` holds. */
-  forget(isStale: (key: Key) => boolean): void;
+  forget(isStale: (key: Key, value: Value) => boolean): void;
 }
 
 /** Drops the oldest entries, in insertion order, until at most `most` are left. */
@@ -58,7 +58,7 @@ export function createBoundedCache<Key, Value>(limit: number): BoundedCache<Key,
       }
     },
     forget(isStale) {
-      for (const key of [...entries.keys()]) if (isStale(key)) drop(key);
+      for (const [key, { value }] of entries) if (isStale(key, value)) drop(key);
     },
   };
 }

@@ -5,7 +5,7 @@ import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { atOnce, type Steps } from "../../primitives/steps.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
-import { damaged, missing } from "../checksum.ts";
+import { damaged, missing, readUint32 } from "../checksum.ts";
 import { type HeadPointer, putCommitRecord, putHead, readHead } from "../commitRecord.ts";
 import type { Batch, Database } from "../database.ts";
 import { readHistoryStart } from "../historyStart.ts";
@@ -21,7 +21,12 @@ import {
 } from "./headerStore.ts";
 import { deleteReceipts, type PlacedReceipt, putReceiptsInSteps } from "./receiptStore.ts";
 import { type ResidentBlock, residentFromDisk, residentFromMemory } from "./residentBlock.ts";
-import { deleteTransactionPlace, putTransactionPlace, readTransactionPlace } from "./transactionIndex.ts";
+import {
+  deleteTransactionPlace,
+  putTransactionPlace,
+  readTransactionPlace,
+  type TransactionPlace,
+} from "./transactionIndex.ts";
 
 /**
  * The committed blocks: headers, bodies, receipts and the indexes by hash.
@@ -79,6 +84,18 @@ export interface BlockStoreLimits {
 
 export const BLOCK_STORE_LIMITS: BlockStoreLimits = { headers: 4096, transactions: 48_000 };
 
+/** Places of transactions that were asked for: clients ask for a receipt, a transaction and its trace one after another. */
+const PLACES = 4096;
+
+interface KnownPlace extends TransactionPlace {
+  readonly hash: Hash;
+}
+
+/** A small integer is looked up fastest; hashes that share it take each other's place. */
+function placeKey(hash: Hash): number {
+  return readUint32(hash, 0) >>> 2;
+}
+
 /** No chain is longer; RPC callers may ask for any number. */
 const HIGHEST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -96,6 +113,7 @@ class CachingBlockStore implements BlockStore {
   private readonly database: Database;
   private readonly headers: BoundedCache<bigint, HeaderRecord>;
   private readonly blocks: BoundedCache<bigint, ResidentBlock>;
+  private readonly places: BoundedCache<number, KnownPlace>;
   /** Whether the head pointer was read before. */
   private hasHead = false;
 
@@ -103,6 +121,7 @@ class CachingBlockStore implements BlockStore {
     this.database = database;
     this.headers = createBoundedCache(limits.headers);
     this.blocks = createBoundedCache(limits.transactions);
+    this.places = createBoundedCache(PLACES);
   }
 
   put(batch: Batch, block: StoredBlock): void {
@@ -151,6 +170,7 @@ class CachingBlockStore implements BlockStore {
   forgetAbove(number: bigint): void {
     this.headers.forget((key) => key > number);
     this.blocks.forget((key) => key > number);
+    this.places.forget((_, { blockNumber }) => blockNumber > number);
   }
 
   head(): NamedHeader | undefined {
@@ -186,9 +206,18 @@ class CachingBlockStore implements BlockStore {
   }
 
   transactionByHash(hash: Hash): StoredTransaction | undefined {
+    const key = placeKey(hash);
+    const known = this.places.get(key);
+    if (known !== undefined && equalBytes(known.hash, hash)) return this.transactionAt(known, hash);
     const place = readTransactionPlace(this.database, hash);
     if (place === undefined) return undefined;
-    const { blockNumber, index } = place;
+    const stored = this.transactionAt(place, hash);
+    // A hash of its own, which holds no block in memory.
+    this.places.set(key, { ...place, hash: new Uint8Array(hash) as Hash }, 1);
+    return stored;
+  }
+
+  private transactionAt({ blockNumber, index }: TransactionPlace, hash: Hash): StoredTransaction {
     const record = this.record(blockNumber);
     if (record === undefined) throw missing(`block ${blockNumber}, which holds transaction ${toHex(hash)},`);
     const resident = this.resident(record);

@@ -14,6 +14,7 @@ import { bodyKey, headerKey, metaKey, receiptsKey, transactionKey } from "../../
 import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { encodeBody, type StoredBlock } from "../../../src/types/block.ts";
 import { bloomOfLogs } from "../../../src/types/bloom.ts";
+import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { digestOf } from "../../builders/batchDigest.ts";
 import { countSteps } from "../../primitives/countSteps.ts";
 import { aStoredChain } from "../storedBlocks.ts";
@@ -186,6 +187,8 @@ describe("the block store", () => {
     const before = new Map(await contents(await databaseWith([genesis, first])));
     const store = storeOver(database);
     for (const block of chain) store.remember(block);
+    const hashOf = ({ transactions }: StoredBlock) => expectDefined(transactions[0], "a transaction").hash;
+    for (const block of [first, third]) expect(store.transactionByHash(hashOf(block))?.block).toBe(block);
     const batch = createBatch();
     store.delete(batch, 3n);
     store.delete(batch, 2n);
@@ -196,6 +199,31 @@ describe("the block store", () => {
     expect(store.head()?.hash).toEqual(first.hash);
     expect(store.block(2n)).toBeUndefined();
     expect(store.headerByHash(third.hash)).toBeUndefined();
+    expect(store.transactionByHash(hashOf(third))).toBeUndefined();
+    expect(store.transactionByHash(hashOf(first))?.block).toBe(first);
+  });
+
+  it("looks up the place of a transaction once, whatever buffer its hash is in", async () => {
+    const database = await databaseWith(chain);
+    let lookups = 0;
+    const counting: Database = {
+      ...database,
+      get: (key) => {
+        lookups++;
+        return database.get(key);
+      },
+    };
+    const store = storeOver(counting);
+    for (const block of chain) store.remember(block);
+    const [{ hash }, other] = second.transactions as [SentTransaction, SentTransaction];
+    const asked = asHash(hash.slice());
+    expect(store.transactionByHash(asked)?.transaction).toBe(second.transactions[0]);
+    expect(lookups).toBe(1);
+    asked.set(other.hash);
+    expect(store.transactionByHash(asked)?.transaction).toBe(other);
+    expect(lookups).toBe(2);
+    expect(store.transactionByHash(hash)?.transaction).toBe(second.transactions[0]);
+    expect(lookups).toBe(2);
   });
 });
 
