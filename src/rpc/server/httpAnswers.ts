@@ -6,6 +6,7 @@ import { BATCH_PIECE_LENGTH, type WritePiece } from "../batch.ts";
 import { ERRORS } from "../errors/errors.ts";
 import type { Reply } from "../reply.ts";
 import { prettyJson, prettySlices } from "../results/prettyJson.ts";
+import { atEndOfCycle } from "./endOfCycle.ts";
 import { respondJson } from "./httpResponse.ts";
 import { InFlightResponses } from "./inFlightResponses.ts";
 import { ALL_ANSWERS_BYTES, PIPELINE_LIMIT } from "./limits.ts";
@@ -27,6 +28,7 @@ export interface HttpAnswerParts {
 /** Sends the answers of the HTTP server: small ones at once, large ones no faster than the client reads. */
 export class HttpAnswers {
   private readonly isPretty: boolean;
+  private readonly logger: Logger;
   private readonly inFlight: InFlightResponses;
 
   constructor(
@@ -34,6 +36,7 @@ export class HttpAnswers {
     { logger, totals: { httpAnswers: total } = shareTotals() }: HttpAnswerParts,
   ) {
     this.isPretty = isPretty;
+    this.logger = logger;
     this.inFlight = new InFlightResponses(unreadLimitBytes, logger, total);
     // Another thread may need room although this one writes nothing more.
     if (total.threads > 1) setInterval(() => this.inFlight.cutSlowest(), CHECK_PAUSE_MS).unref();
@@ -44,11 +47,22 @@ export class HttpAnswers {
     return reply.pieces !== undefined || (this.isPretty && reply.text.length > LAID_OUT_AT_ONCE);
   }
 
-  /** Sends an answer that is not large; undefined is the answer to a notification. */
+  /** Sends an answer that is not large, with others of this cycle of the event loop; undefined is the answer to a notification. */
   respond(response: ServerResponse, reply: Reply | undefined): void {
-    if (response.writableEnded) return;
-    if (reply === undefined) respondJson(response, 200, "");
-    else respondJson(response, statusOf(reply), this.isPretty ? prettyJson(reply.text) : reply.text);
+    if (reply === undefined) this.respondSoon(response, 200, "");
+    else this.respondSoon(response, statusOf(reply), this.isPretty ? prettyJson(reply.text) : reply.text);
+  }
+
+  private respondSoon(response: ServerResponse, status: number, json: string): void {
+    atEndOfCycle(() => {
+      if (response.writableEnded) return;
+      try {
+        respondJson(response, status, json);
+      } catch (error) {
+        this.logger.error({ error }, "HTTP answer failed");
+        response.destroy();
+      }
+    });
   }
 
   /** As respond, for an answer that may be large. */
@@ -77,7 +91,7 @@ export class HttpAnswers {
       const rest = await produce(this.batchWriter(response), hold);
       if (isAbandoned()) return;
       if (response.headersSent) response.end(rest);
-      else respondJson(response, 200, rest);
+      else this.respondSoon(response, 200, rest);
     } finally {
       inFlight.hold(response, 0);
     }

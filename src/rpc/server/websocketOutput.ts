@@ -3,6 +3,7 @@ import type { WebSocket } from "ws";
 import type { Logger } from "../../observability/logger.ts";
 import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import type { EventText } from "../subscriptions/notificationText.ts";
+import { atEndOfCycle } from "./endOfCycle.ts";
 import { BACKLOG_BEHIND_BYTES, BACKLOG_LIMIT_BYTES, SLICE_LIMIT_BYTES } from "./limits.ts";
 import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
 
@@ -18,7 +19,7 @@ export interface OutputParts {
  * The answers and notifications of one WebSocket connection. What is sent waits in memory until the client has read it.
  * A client that reads its notifications too slowly is cut, because notifications cannot be held back. Unread answers,
  * however large, do not count as slow reading, but have a limit of their own (unreadLimits.ts). The writes of one event-loop
- * slice are sent together.
+ * cycle are sent together.
  */
 export class WebSocketOutput {
   private readonly socket: WebSocket;
@@ -27,7 +28,7 @@ export class WebSocketOutput {
   private readonly onSent: () => void;
   private isCorked = false;
   private isCut = false;
-  /** Bytes of notifications that waited before the first write of the current event-loop slice. */
+  /** Bytes of notifications that waited before the first write of the current event-loop cycle. */
   private backlogBefore = 0;
   /** In the stream's units: characters of strings, bytes of buffers. */
   private unreadAnswers = 0;
@@ -111,13 +112,13 @@ export class WebSocketOutput {
     return Math.max(0, this.socket.bufferedAmount - this.unreadAnswers);
   }
 
-  /** Corks the stream for the rest of this event-loop slice, so that its writes are sent together. */
+  /** Corks the stream for the rest of this event-loop cycle, so that its writes are sent together. */
   private corkForSlice(): void {
     if (this.isCorked) return;
     this.isCorked = true;
     this.backlogBefore = this.backlog();
     this.stream.cork();
-    process.nextTick(this.uncork);
+    atEndOfCycle(this.uncork);
   }
 
   private readonly uncork = (): void => {
@@ -136,8 +137,8 @@ export class WebSocketOutput {
   }
 
   /**
-   * Whether to send the client more. Only bytes that were unread before this event-loop slice count against
-   * BACKLOG_LIMIT_BYTES, because nothing written in the slice has been sent yet; SLICE_LIMIT_BYTES bounds both together.
+   * Whether to send the client more. Only bytes that were unread before this event-loop cycle count against
+   * BACKLOG_LIMIT_BYTES, because nothing written in the cycle has been sent yet; SLICE_LIMIT_BYTES bounds both together.
    */
   private isKeepingUp(): boolean {
     if (!this.isOpen) return false;
