@@ -73,6 +73,7 @@ const SUITES = [
   "test/cluster/reread",
   "test/cluster/restart",
   "test/cluster/restoreRounds",
+  "test/cluster/rpcThreads",
   "test/cluster/validatorSet",
   "test/cluster/validators.test",
   "test/cli/importNetworks",

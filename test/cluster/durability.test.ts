@@ -17,7 +17,7 @@ import {
 } from "./nodeProcess.ts";
 
 /** A few in the daily run; a hundred in the long run (`npm run test:long`). */
-const KILLS = Number(process.env["IBEX_KILLS"] ?? 2);
+const KILLS = Number(process.env["IBEX_KILLS"] ?? 1);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 const BATCH = 50;
 

@@ -8,7 +8,7 @@ import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
 import { openRequestSender } from "./requestSender.ts";
 
 /** In the daily run; 20,000 in the long run (`npm run test:long`). */
-const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 1_000);
+const REQUESTS = Number(process.env["IBEX_FUZZ"] ?? 500);
 const SEED = Number(process.env["IBEX_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 /** In-flight requests. */
 const ROUND = 50;

@@ -7,6 +7,7 @@ import { OF_CALLERS, OF_LONG_WORK } from "../../src/workers/threadPriority.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
 import { contractIn, LOGGER } from "./contracts.ts";
 import { pause, until } from "./nodeProcess.ts";
 import { Client, Subscriber, startThreadedNode, type ThreadedNode } from "./threadedNode.ts";
@@ -155,29 +156,35 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
     expect(await one?.ask("eth_unsubscribe", ids[0])).toBe(true);
   });
 
-  it("tells subscribers of every head and transaction in order although their threads are held up", async () => {
-    const { privateKey } = account(2);
-    const from = subscribers.map(({ heads, pending }) => ({ heads: heads.length, pending: pending.length }));
-    const sent: string[] = [];
-    for (let nonce = 0; nonce < 2 * THREADS; nonce++) {
-      const { raw, hash } = aTransaction({ nonce: BigInt(nonce), privateKey });
-      if (nonce % 2 === 0) node.holdThread(nonce / 2, HELD_UP_MS);
-      sent.push(toHex(hash));
-      expect(await clients[nonce]?.ask("eth_sendRawTransaction", toHex(raw))).toBe(toHex(hash));
-      await pause(HELD_UP_MS / 2);
-    }
-    const newest = Number(await clients[0]?.ask<string>("eth_blockNumber"));
-    await Promise.all(
-      subscribers.map(async ({ heads, pending }, index) => {
-        const before = from[index];
-        await expect.poll(() => heads.at(-1), { timeout: 20_000 }).toBeGreaterThanOrEqual(newest);
-        await expect.poll(() => pending.slice(before?.pending), { timeout: 20_000 }).toEqual(sent);
-        const [first = 0, ...rest] = heads.slice(before?.heads);
-        expect(rest).toEqual(rest.map((_, after) => first + after + 1));
-      }),
-    );
-    expect(subscribers.map(({ broken }) => broken)).toEqual(subscribers.map(() => 0));
-  });
+  itIfThorough(
+    "tells subscribers of every head and transaction in order although their threads are held up",
+    async () => {
+      const { privateKey } = account(2);
+      const from = subscribers.map(({ heads, pending }) => ({
+        heads: heads.length,
+        pending: pending.length,
+      }));
+      const sent: string[] = [];
+      for (let nonce = 0; nonce < 2 * THREADS; nonce++) {
+        const { raw, hash } = aTransaction({ nonce: BigInt(nonce), privateKey });
+        if (nonce % 2 === 0) node.holdThread(nonce / 2, HELD_UP_MS);
+        sent.push(toHex(hash));
+        expect(await clients[nonce]?.ask("eth_sendRawTransaction", toHex(raw))).toBe(toHex(hash));
+        await pause(HELD_UP_MS / 2);
+      }
+      const newest = Number(await clients[0]?.ask<string>("eth_blockNumber"));
+      await Promise.all(
+        subscribers.map(async ({ heads, pending }, index) => {
+          const before = from[index];
+          await expect.poll(() => heads.at(-1), { timeout: 20_000 }).toBeGreaterThanOrEqual(newest);
+          await expect.poll(() => pending.slice(before?.pending), { timeout: 20_000 }).toEqual(sent);
+          const [first = 0, ...rest] = heads.slice(before?.heads);
+          expect(rest).toEqual(rest.map((_, after) => first + after + 1));
+        }),
+      );
+      expect(subscribers.map(({ broken }) => broken)).toEqual(subscribers.map(() => 0));
+    },
+  );
 
   it("has each filter on every connection, and gives each change to one poll of all at a time", async () => {
     const logger = await contractIn(node, LOGGER);

@@ -59,26 +59,29 @@ it(
 );
 
 describe("stopping in the middle of work", IN_REAL_TIME, () => {
-  it("ends within five seconds while many transactions arrive, and keeps what it answered", async () => {
-    const node = await startNodeProcess();
-    const flooding = flood(node);
-    const mined = await until(
-      async () => {
-        const block = await node.rpc<{ transactions: string[] }>("eth_getBlockByNumber", ["latest", false]);
-        return block.transactions.at(-1);
-      },
-      20_000,
-      "a block with transactions",
-    );
-    const receipt = await node.rpc("eth_getTransactionReceipt", [mined]);
-    node.child.kill("SIGTERM");
-    expect(await exitWithin(node, STOPS_WITHIN_MS)).toBe(0);
-    await flooding;
-    expect(node.output()).not.toContain('"level":"ERROR"');
-    const restarted = await startNodeProcess({ dataPath: node.dataPath });
-    expect(await restarted.rpc("eth_getTransactionReceipt", [mined])).toEqual(receipt);
-    expect(await restarted.stop()).toBe(0);
-  });
+  itIfThorough(
+    "ends within five seconds while many transactions arrive, and keeps what it answered",
+    async () => {
+      const node = await startNodeProcess();
+      const flooding = flood(node);
+      const mined = await until(
+        async () => {
+          const block = await node.rpc<{ transactions: string[] }>("eth_getBlockByNumber", ["latest", false]);
+          return block.transactions.at(-1);
+        },
+        20_000,
+        "a block with transactions",
+      );
+      const receipt = await node.rpc("eth_getTransactionReceipt", [mined]);
+      node.child.kill("SIGTERM");
+      expect(await exitWithin(node, STOPS_WITHIN_MS)).toBe(0);
+      await flooding;
+      expect(node.output()).not.toContain('"level":"ERROR"');
+      const restarted = await startNodeProcess({ dataPath: node.dataPath });
+      expect(await restarted.rpc("eth_getTransactionReceipt", [mined])).toEqual(receipt);
+      expect(await restarted.stop()).toBe(0);
+    },
+  );
 
   itIfThorough(
     "ends within five seconds during a contract that uses the whole time of a block",

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect } from "vitest";
 import { killRunning, type NodeProcess, startNodeProcess, until } from "../cluster/nodeProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { CAN_BROWSE, closeBrowser, openPage, seriousBarriers, startExplorerNode } from "./browser.ts";
@@ -18,29 +18,33 @@ describe.runIf(CAN_BROWSE)("the explorer's overview", () => {
   afterAll(closeBrowser);
   afterAll(killRunning);
 
-  it("shows the chain live", async () => {
-    const node = await startExplorerNode();
-    const { page, complaints } = await openPage();
-    await page.goto(node.explorerUrl);
-    const height = async (): Promise<number> => Number(await page.locator("h1").textContent());
-    await expect.poll(height).toBeGreaterThan(0);
-    const before = await height();
-    await expect.poll(height).toBeGreaterThan(before);
-    expect(await page.locator("tbody tr").count()).toBeGreaterThan(1);
-    // Of a page that is loaded for the first time; a machine that is busy with other tests may paint some later.
-    const paintsMs = [await firstPaintMs(page)];
-    while (Math.min(...paintsMs) >= LATEST_PAINT_MS && paintsMs.length < MOST_PAINTS) {
-      const other = await openPage();
-      await other.page.goto(node.explorerUrl);
-      paintsMs.push(await firstPaintMs(other.page));
-      await other.page.close();
-    }
-    console.log(`the explorer's first paint: ${paintsMs.map(Math.round).join(", ")} ms`);
-    expect(Math.min(...paintsMs)).toBeLessThan(LATEST_PAINT_MS);
-    expect(await seriousBarriers(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-    await node.stop();
-  }, 90_000);
+  itIfThorough(
+    "shows the chain live",
+    async () => {
+      const node = await startExplorerNode();
+      const { page, complaints } = await openPage();
+      await page.goto(node.explorerUrl);
+      const height = async (): Promise<number> => Number(await page.locator("h1").textContent());
+      await expect.poll(height).toBeGreaterThan(0);
+      const before = await height();
+      await expect.poll(height).toBeGreaterThan(before);
+      expect(await page.locator("tbody tr").count()).toBeGreaterThan(1);
+      // Of a page that is loaded for the first time; a machine that is busy with other tests may paint some later.
+      const paintsMs = [await firstPaintMs(page)];
+      while (Math.min(...paintsMs) >= LATEST_PAINT_MS && paintsMs.length < MOST_PAINTS) {
+        const other = await openPage();
+        await other.page.goto(node.explorerUrl);
+        paintsMs.push(await firstPaintMs(other.page));
+        await other.page.close();
+      }
+      console.log(`the explorer's first paint: ${paintsMs.map(Math.round).join(", ")} ms`);
+      expect(Math.min(...paintsMs)).toBeLessThan(LATEST_PAINT_MS);
+      expect(await seriousBarriers(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await node.stop();
+    },
+    90_000,
+  );
 
   itIfThorough(
     "goes on after a restart of the node",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { addedBytes, diskBytesOf } from "../builders/diskBytes.ts";
 import { type MadeChainSettings, makeChain } from "../builders/madeChain.ts";
-import { someOf } from "../thorough.ts";
+import { itIfThorough, someOf } from "../thorough.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
 /** A part may be larger or smaller than documented by so much, and by a byte. */
@@ -24,7 +24,7 @@ describe("bytes of keys and values on disk", () => {
     expectBytes(added, { header, commit: 85, stateRecord: 57, blockNumber: 38 });
   });
 
-  it("of a block that pays its proposer a reward", async () => {
+  itIfThorough("of a block that pays its proposer a reward", async () => {
     const paid = { validators: 4, transactions: 0, reward: 2n * 10n ** 18n };
     const added = await addedBetween({ ...paid, blocks: 100 }, { ...paid, blocks: 300 }, 200);
     expectBytes(added, { header: 961, trie: 664, commit: 89, stateRecord: 57, blockNumber: 38 });
