@@ -24,6 +24,7 @@ import { measureMixed } from "./mixed.ts";
 import { measurePropagation } from "./propagation.ts";
 import { measureReads } from "./reads.ts";
 import { printRatio } from "./report.ts";
+import { measureSubscribers } from "./subscribers.ts";
 import { measureSync } from "./sync.ts";
 import { measureThreads } from "./threads.ts";
 import { measureThroughput, type ThroughputResult } from "./throughput.ts";
@@ -60,6 +61,7 @@ const PARTS = [
   "backup",
   "access",
   "threads",
+  "subscribers",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -99,6 +101,7 @@ const ON_REQUEST: ReadonlySet<Part> = new Set([
   "backup",
   "access",
   "threads",
+  "subscribers",
 ]);
 const parts = PARTS.filter((part) => (asked.length === 0 ? !ON_REQUEST.has(part) : asked.includes(part)));
 
@@ -138,6 +141,7 @@ const measurements: Readonly<Record<Part, () => Promise<void>>> = {
     for (const threads of [0, 2]) await measureAccess(seconds, threads);
   },
   threads: () => measureThreads(Math.min(seconds, 3)),
+  subscribers: measureSubscribers,
   attacks: () => measureAttacks(seconds, options.attack),
 };
 for (const part of parts) await measurements[part]();
