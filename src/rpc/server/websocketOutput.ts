@@ -5,7 +5,7 @@ import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import type { EventText } from "../subscriptions/notificationText.ts";
 import { atEndOfCycle } from "./endOfCycle.ts";
 import { BACKLOG_BEHIND_BYTES, BACKLOG_LIMIT_BYTES, SLICE_LIMIT_BYTES } from "./limits.ts";
-import { SHARED_BYTES, smallFrame, writeFrame } from "./wholeFrame.ts";
+import { SHARED_BYTES, smallFrame, textFrame, writeFrame } from "./wholeFrame.ts";
 
 export interface OutputParts {
   readonly logger: Logger;
@@ -81,7 +81,9 @@ export class WebSocketOutput {
   write(text: string): void {
     if (!this.isOpen) return;
     this.corkForSlice();
-    this.socket.send(text, this.countAnswer(text.length));
+    const onSent = this.countAnswer(text.length);
+    if (text.length < SHARED_BYTES) this.stream.write(textFrame(text), onSent);
+    else this.socket.send(text, onSent);
     this.parts.onAnswer?.(text.length);
   }
 

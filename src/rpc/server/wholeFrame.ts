@@ -16,9 +16,28 @@ export function writeFrame(stream: Duplex, pieces: readonly JsonPiece[], onSent:
     stream.write(piece, index === pieces.length - 1 ? onSent : undefined);
 }
 
+/** One text frame of at most 65,535 bytes, as one buffer. */
+export function textFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const frame = emptyFrame(length);
+  frame.write(text, frame.length - length, length === text.length ? "latin1" : "utf8");
+  return frame;
+}
+
 /** One text frame of three parts, the outer ones in ASCII, as one buffer: for small notifications to many readers. */
 export function smallFrame(before: string, body: Uint8Array, after: string): Buffer {
   const length = before.length + body.length + after.length;
+  const frame = emptyFrame(length);
+  const start = frame.length - length;
+  const at = start + before.length;
+  frame.write(before, start, "latin1");
+  frame.set(body, at);
+  frame.write(after, at + body.length, "latin1");
+  return frame;
+}
+
+/** A text frame whose last `length` bytes are to be written. */
+function emptyFrame(length: number): Buffer {
   assert(length <= 0xffff, "a small frame has at most 65535 bytes");
   const startBytes = length < LENGTH_IN_16_BITS ? 2 : 4;
   const frame = Buffer.allocUnsafe(startBytes + length);
@@ -28,10 +47,6 @@ export function smallFrame(before: string, body: Uint8Array, after: string): Buf
     frame[1] = LENGTH_IN_16_BITS;
     frame.writeUInt16BE(length, 2);
   }
-  const at = startBytes + before.length;
-  frame.write(before, startBytes, "latin1");
-  frame.set(body, at);
-  frame.write(after, at + body.length, "latin1");
   return frame;
 }
 
