@@ -74,6 +74,8 @@ class ListText {
   /** What is not written yet. */
   private piece = "[";
   private isFirst = true;
+  /** Whether all of it is known to be of ASCII characters alone. */
+  private isAscii = true;
 
   constructor(write: WritePiece) {
     this.write = write;
@@ -86,6 +88,7 @@ class ListText {
     // The text of a reply in pieces would have to be joined first.
     if (reply.pieces !== undefined) return this.addPieces(reply.pieces);
     this.piece += reply.text;
+    this.isAscii &&= reply.isAscii === true;
     return this.piece.length < BATCH_PIECE_LENGTH ? undefined : this.flush();
   }
 
@@ -98,6 +101,7 @@ class ListText {
     for (const piece of pieces) {
       if (typeof piece === "string") {
         this.piece += piece;
+        this.isAscii = false;
         if (this.piece.length >= BATCH_PIECE_LENGTH) await this.flush();
       } else {
         if (this.piece !== "") await this.flush();
@@ -107,8 +111,10 @@ class ListText {
   }
 
   private async flush(): Promise<void> {
-    await this.write(this.piece);
+    // As text its length in bytes would be counted and each character encoded.
+    await this.write(this.isAscii ? Buffer.from(this.piece, "latin1") : this.piece);
     this.piece = "";
+    this.isAscii = true;
   }
 }
 

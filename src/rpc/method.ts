@@ -110,9 +110,12 @@ export type Answer = Json | RawJson | JsonPieces | RpcError;
 /** Text that is JSON already: blocks, lists of logs and other large answers are built as text. */
 export class RawJson {
   readonly text: string;
+  /** Whether the text is known to be of ASCII characters alone, which are sent faster. */
+  readonly isAscii: boolean;
 
-  constructor(text: string) {
+  constructor(text: string, alphabet?: "ascii") {
     this.text = text;
+    this.isAscii = alphabet === "ascii";
   }
 }
 

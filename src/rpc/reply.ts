@@ -10,7 +10,11 @@ export interface Reply {
   readonly pieces?: readonly JsonPiece[];
   /** The error inside the text, from which HTTP derives its status. */
   readonly error: RpcError | undefined;
+  /** Whether the text is known to be of ASCII characters alone. */
+  readonly isAscii?: boolean;
 }
+
+const ASCII = /^[ -~]*$/;
 
 /** Answers of at least this many characters are not joined with the text around them. */
 const LARGE_LENGTH = 1024 * 1024;
@@ -20,7 +24,12 @@ export function answerReply(idText: string, answer: Answer): Reply {
   if (answer instanceof RpcError) return errorReply(idText, answer);
   if (answer instanceof JsonPieces) return inPieces(idText, answer.pieces);
   if (answer instanceof RawJson && answer.text.length >= LARGE_LENGTH) return inPieces(idText, [answer.text]);
-  return { text: `{"jsonrpc":"2.0","id":${idText},"result":${resultJson(answer)}}`, error: undefined };
+  const isAscii = answer instanceof RawJson && answer.isAscii && ASCII.test(idText);
+  return {
+    text: `{"jsonrpc":"2.0","id":${idText},"result":${resultJson(answer)}}`,
+    error: undefined,
+    isAscii,
+  };
 }
 
 /** The response with an error. */

@@ -89,7 +89,11 @@ function answerOf(
   parts: number,
   write: (writer: JsonWriter) => Generator<void, void>,
 ): RawJson | Promise<JsonPieces> {
-  if (parts < MANY_PARTS) return new RawJson(jsonText((writer) => writeAtOnce(write(writer))));
+  if (parts < MANY_PARTS)
+    return new RawJson(
+      jsonText((writer) => writeAtOnce(write(writer))),
+      "ascii",
+    );
   return jsonInSlices(write).then((pieces) => new JsonPieces(pieces));
 }
 
