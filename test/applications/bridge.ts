@@ -13,7 +13,7 @@ import {
 } from "./deployment.ts";
 import { describeApplication } from "./describeApplication.ts";
 import { ALL_BPS, BRIDGE_FEE_BPS, DAY, shareOf } from "./parameters.ts";
-import { resultsOf, simulate } from "./simulatedTime.ts";
+import { nextMinute, resultsOf, simulate } from "./simulatedTime.ts";
 
 /** Both pairs there and back, and everything that a proof or a sender may do wrong. */
 export function bridgeTests(deployment: () => Deployment): void {
@@ -321,7 +321,7 @@ export function bridgeTests(deployment: () => Deployment): void {
   });
 
   async function simulateNow(calls: Parameters<typeof simulate>[1][number]["calls"]) {
-    const { timestamp } = await deployment().home.reader.getBlock();
-    return simulate(deployment().home, [{ time: timestamp + 1n, calls }]);
+    const { home } = deployment();
+    return simulate(home, [{ time: await nextMinute(home), calls }]);
   }
 }

@@ -4,7 +4,7 @@ import { itIfThorough } from "../thorough.ts";
 import { type Call, type Contract, call, eventIn, read } from "./chainClient.ts";
 import type { Deployment } from "./deployment.ts";
 import { describeApplication } from "./describeApplication.ts";
-import { simulate } from "./simulatedTime.ts";
+import { nextMinute, simulate } from "./simulatedTime.ts";
 
 const NEVER = maxUint256;
 
@@ -247,7 +247,7 @@ export function exchangeTests(deployment: () => Deployment): void {
       const swap = (out: bigint): Call =>
         call(nativePool, "swap", isFirst ? out : 0n, isFirst ? 0n : out, trader.address);
       const from = trader.address;
-      const time = (await home.reader.getBlock()).timestamp + 1n;
+      const time = await nextMinute(home);
       const pay = { ...call(exchangeToken, "transfer", nativePool.address, paid), from };
       const outcomes = await simulate(home, [
         { time, calls: [pay, { ...swap(fair + 1n), from }, { ...swap(fair), from }] },

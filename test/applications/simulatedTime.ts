@@ -52,6 +52,11 @@ export async function simulate(
   );
 }
 
+/** A time for blocks on top of the head, also where the head moves on before the node has the request. */
+export async function nextMinute({ reader }: ChainClient): Promise<bigint> {
+  return (await reader.getBlock()).timestamp + 60n;
+}
+
 /** Results of calls that all have to succeed. */
 export function resultsOf(outcomes: readonly Outcome[]): readonly unknown[] {
   return outcomes.map((outcome) => {
