@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
-import { itIfThorough } from "../thorough.ts";
+import { itIfThorough, someOf } from "../thorough.ts";
 import { runConfined } from "./confinedProgram.ts";
 import {
   freePort,
@@ -185,10 +185,12 @@ async function crowdAt(port: number, size: number): Promise<readonly Socket[]> {
 }
 
 describe("a clock that is set", IN_REAL_TIME, () => {
-  it.concurrent.each([
-    ["ahead", 3600],
-    ["back", -3600],
-  ])("%s by an hour is logged, and does not reach block timestamps", async (direction, seconds) => {
+  it.concurrent.each(
+    someOf([
+      ["back", -3600],
+      ["ahead", 3600],
+    ] as const),
+  )("%s by an hour is logged, and does not reach block timestamps", async (direction, seconds) => {
     const { program, url } = await started({
       runtimeOptions: ["--import", settingTheClockOn("SIGUSR2", seconds)],
     });

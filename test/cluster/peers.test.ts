@@ -26,33 +26,37 @@ const PUBLIC_KEY = [`--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`];
 const COUNTING = ["--metrics-enabled", "--metrics-port=0", "--metrics-category=PEERS"];
 
 describe("two nodes of one network", IN_REAL_TIME, () => {
-  it("have different keys whatever their genesis file: only npm start uses the well-known key by itself", async () => {
-    const validator = await startNodeProcess({ options: ["--p2p-enabled", "--p2p-port=0"] });
-    const enode = (await validator.rpc<string>("net_enode")).replace("?discport=0", "");
-    const follower = await startNodeProcess({ options: [...NETWORK, `--bootnodes=${enode}`] });
-    expect(await follower.rpc("eth_coinbase")).not.toBe(await validator.rpc("eth_coinbase"));
-    await until(
-      async () => (Number(await follower.rpc("eth_blockNumber")) >= 2 ? true : undefined),
-      20_000,
-      "blocks of the other",
-    );
-    const number = await follower.rpc("eth_blockNumber");
-    const [here, there] = await Promise.all(
-      [follower, validator].map((node) => node.rpc("eth_getBlockByNumber", [number, false])),
-    );
-    expect(here).toEqual(there);
-    expect(follower.output()).toContain(
-      `start with --node-private-key-file=${DEV_VALIDATOR_KEY_FILE.replaceAll("\\", "\\\\")}`,
-    );
-    expect(validator.output()).not.toContain("this node is not a validator");
-    // A second node with the same key could split the chain: it warns when it is to connect to the first.
-    const twin = await startNodeProcess({
-      options: ["--p2p-enabled", "--p2p-port=0", `--bootnodes=${enode}`],
-    });
-    expect(twin.output()).toContain("a configured peer has this node's own id");
-    expect(follower.output()).not.toContain("own id");
-    for (const node of [twin, follower, validator]) expect(await node.stop()).toBe(0);
-  }, 60_000);
+  itIfThorough(
+    "have different keys whatever their genesis file: only npm start uses the well-known key by itself",
+    async () => {
+      const validator = await startNodeProcess({ options: ["--p2p-enabled", "--p2p-port=0"] });
+      const enode = (await validator.rpc<string>("net_enode")).replace("?discport=0", "");
+      const follower = await startNodeProcess({ options: [...NETWORK, `--bootnodes=${enode}`] });
+      expect(await follower.rpc("eth_coinbase")).not.toBe(await validator.rpc("eth_coinbase"));
+      await until(
+        async () => (Number(await follower.rpc("eth_blockNumber")) >= 2 ? true : undefined),
+        20_000,
+        "blocks of the other",
+      );
+      const number = await follower.rpc("eth_blockNumber");
+      const [here, there] = await Promise.all(
+        [follower, validator].map((node) => node.rpc("eth_getBlockByNumber", [number, false])),
+      );
+      expect(here).toEqual(there);
+      expect(follower.output()).toContain(
+        `start with --node-private-key-file=${DEV_VALIDATOR_KEY_FILE.replaceAll("\\", "\\\\")}`,
+      );
+      expect(validator.output()).not.toContain("this node is not a validator");
+      // A second node with the same key could split the chain: it warns when it is to connect to the first.
+      const twin = await startNodeProcess({
+        options: ["--p2p-enabled", "--p2p-port=0", `--bootnodes=${enode}`],
+      });
+      expect(twin.output()).toContain("a configured peer has this node's own id");
+      expect(follower.output()).not.toContain("own id");
+      for (const node of [twin, follower, validator]) expect(await node.stop()).toBe(0);
+    },
+    60_000,
+  );
 
   it("connect by their static nodes, follow each other's head, and reconnect after one was killed", async () => {
     const validator = await startNodeProcess({ options: [...NETWORK, ...PUBLIC_KEY, ...COUNTING] });

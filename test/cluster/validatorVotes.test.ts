@@ -6,6 +6,7 @@ import { type Hex, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
 import { genesisWith } from "../builders/genesisWith.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
+import { itIfThorough } from "../thorough.ts";
 import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
 interface Status {
@@ -45,46 +46,53 @@ async function extraDataOf(node: NodeProcess, number: Hex) {
   return extra.value;
 }
 
-it("casts the requested vote, and logs the missing validator when it has no quorum alone", {
-  ...IN_REAL_TIME,
-  timeout: 90_000,
-}, async () => {
-  const node = await aNode(DEV_VALIDATOR_KEY);
-  await until(
-    async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > 0 ? true : undefined),
-    20_000,
-    "a block",
-  );
-  expect(await node.rpc("ibft_proposeValidatorVote", [NEW_VALIDATOR, true])).toBe(true);
-  const status = await until(
-    async () => {
-      const now = await node.rpc<Status>("ibft_status");
-      return now.missing?.length === 1 && node.output().includes("no block for") ? now : undefined;
-    },
-    30_000,
-    "the warning of a missing validator",
-  );
-  const last = status.lastBlock.number;
-  expect(status).toMatchObject({
-    mode: "validating",
-    isValidator: true,
-    quorum: "0x2",
-    missing: [NEW_VALIDATOR],
-  });
-  expect((await extraDataOf(node, last)).vote).toEqual({ recipient: hexToBytes(NEW_VALIDATOR), kind: "add" });
-  expect(await node.rpc("ibft_getValidatorsByBlockNumber", ["latest"])).toEqual([SELF]);
-  expect(await node.rpc("ibft_getPendingVotes")).toEqual({ [NEW_VALIDATOR]: true });
-  expect(await node.rpc("ibft_discardValidatorVote", [NEW_VALIDATOR])).toBe(true);
-  expect(await node.rpc("ibft_getPendingVotes")).toEqual({});
-  expect(node.output()).toMatch(
-    new RegExp(
-      `no block for \\d+ s at height ${Number(last) + 1}: 1 of 2 validators heard, quorum 2; ` +
-        `waiting for ${NEW_VALIDATOR} \\(never heard since the start, not connected\\)`,
-    ),
-  );
-  expect(await node.rpc("eth_blockNumber")).toBe(last);
-  expect(await node.stop()).toBe(0);
-});
+itIfThorough(
+  "casts the requested vote, and logs the missing validator when it has no quorum alone",
+  {
+    ...IN_REAL_TIME,
+    timeout: 90_000,
+  },
+  async () => {
+    const node = await aNode(DEV_VALIDATOR_KEY);
+    await until(
+      async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > 0 ? true : undefined),
+      20_000,
+      "a block",
+    );
+    expect(await node.rpc("ibft_proposeValidatorVote", [NEW_VALIDATOR, true])).toBe(true);
+    const status = await until(
+      async () => {
+        const now = await node.rpc<Status>("ibft_status");
+        return now.missing?.length === 1 && node.output().includes("no block for") ? now : undefined;
+      },
+      30_000,
+      "the warning of a missing validator",
+    );
+    const last = status.lastBlock.number;
+    expect(status).toMatchObject({
+      mode: "validating",
+      isValidator: true,
+      quorum: "0x2",
+      missing: [NEW_VALIDATOR],
+    });
+    expect((await extraDataOf(node, last)).vote).toEqual({
+      recipient: hexToBytes(NEW_VALIDATOR),
+      kind: "add",
+    });
+    expect(await node.rpc("ibft_getValidatorsByBlockNumber", ["latest"])).toEqual([SELF]);
+    expect(await node.rpc("ibft_getPendingVotes")).toEqual({ [NEW_VALIDATOR]: true });
+    expect(await node.rpc("ibft_discardValidatorVote", [NEW_VALIDATOR])).toBe(true);
+    expect(await node.rpc("ibft_getPendingVotes")).toEqual({});
+    expect(node.output()).toMatch(
+      new RegExp(
+        `no block for \\d+ s at height ${Number(last) + 1}: 1 of 2 validators heard, quorum 2; ` +
+          `waiting for ${NEW_VALIDATOR} \\(never heard since the start, not connected\\)`,
+      ),
+    );
+    expect(await node.rpc("eth_blockNumber")).toBe(last);
+    expect(await node.stop()).toBe(0);
+  },
+);
 
 it("only follows when its key is not a validator's, and reports it", {
   ...IN_REAL_TIME,
