@@ -224,6 +224,10 @@ describe("the block store", () => {
     expect(lookups).toBe(2);
     expect(store.transactionByHash(hash)?.transaction).toBe(second.transactions[0]);
     expect(lookups).toBe(2);
+    const alike = asHash(hash.slice());
+    alike[31] = (alike[31] ?? 0) ^ 1;
+    expect(store.transactionByHash(alike)).toBeUndefined();
+    expect(lookups).toBe(3);
   });
 });
 
