@@ -68,7 +68,8 @@ interface Receipt {
   readonly blockNumber: string;
 }
 
-async function mined(client: RpcClient, hash: string): Promise<Receipt> {
+/** The receipt of a transaction, once it is in a block. */
+export async function mined(client: RpcClient, hash: string): Promise<Receipt> {
   for (;;) {
     const receipt = await client.call<Receipt | null>("eth_getTransactionReceipt", [hash]);
     if (receipt !== null) return receipt;

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { mined } from "./commonCalls.ts";
 import { type Contender, startAnvil, startIbex } from "./contenders.ts";
 import { createRpcClient, type RpcClient } from "./httpClient.ts";
 import { pause } from "./pause.ts";
@@ -43,7 +44,8 @@ async function measure(contender: Contender): Promise<readonly number[]> {
     const count = (WARM_UP_BLOCKS + BLOCKS) * LOGS_PER_BLOCK;
     const { setUp, bodies } = tokenWorkload(count, nonces);
     const calls = bodies.flatMap((body) => JSON.parse(body.toString()) as readonly object[]);
-    const address = await deploy(client, setUp[0]);
+    const deployment = await client.call<string>("eth_sendRawTransaction", [setUp[0]]);
+    const { contractAddress: address } = await mined(client, deployment);
     const counter = new MessageCounter();
     await openAll(contender.wsPort, address, counter);
     const spreadsMs: number[] = [];
@@ -57,17 +59,6 @@ async function measure(contender: Contender): Promise<readonly number[]> {
   } finally {
     client.close();
     await contender.stop();
-  }
-}
-
-async function deploy(client: RpcClient, raw: unknown): Promise<string> {
-  const hash = await client.call<string>("eth_sendRawTransaction", [raw]);
-  for (;;) {
-    const receipt = await client.call<{ contractAddress: string } | null>("eth_getTransactionReceipt", [
-      hash,
-    ]);
-    if (receipt !== null) return receipt.contractAddress;
-    await pause(50);
   }
 }
 

@@ -3,11 +3,15 @@ import { viewAsBuffer } from "./hex.ts";
 /** A part of a JSON text: as a string, or as UTF-8 bytes, which must not be changed. */
 export type JsonPiece = string | Uint8Array;
 
-/** Joins the pieces into one string. Copies all of them: only for small texts, or where a string is required. */
+/**
+ * Joins the pieces into one string: only for small texts, or where a string is required. It is concatenated, so that the
+ * engine copies the characters once, with those that a caller puts around them.
+ */
 export function joinPieces(pieces: readonly JsonPiece[]): string {
-  return pieces
-    .map((piece) => (typeof piece === "string" ? piece : viewAsBuffer(piece).toString("utf8")))
-    .join("");
+  return pieces.reduce<string>(
+    (text, piece) => text + (typeof piece === "string" ? piece : viewAsBuffer(piece).toString("utf8")),
+    "",
+  );
 }
 
 /** Approximate length, computed quickly: characters of strings, bytes of the others. */

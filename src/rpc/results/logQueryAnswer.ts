@@ -30,9 +30,6 @@ export function logQueryAnswer(result: FoundLogs): RawJson | JsonPieces | RpcErr
 }
 
 function listOf(items: readonly JsonPiece[]): RawJson | JsonPieces {
-  const [only] = items;
-  if (items.length === 1 && typeof only === "string" && only.length < LARGE_CHARACTERS)
-    return new RawJson(`[${only}]`, "ascii");
   const pieces = ["[", ...items.flatMap((item, index) => (index === 0 ? [item] : [",", item])), "]"];
   if (roughLengthOf(items) >= LARGE_CHARACTERS) return new JsonPieces(pieces);
   return new RawJson(joinPieces(pieces), "ascii");

@@ -4,12 +4,13 @@
  * and the thread goes on with cold caches. An answer alone in its cycle waits for nothing.
  */
 export function atEndOfCycle(send: () => void): void {
+  const nowMs = performance.now();
   if (waiting.length === 0) {
     setImmediate(sendAll);
-    beganMs = performance.now();
+    beganMs = nowMs;
   }
   waiting.push(send);
-  if (performance.now() - beganMs > LONGEST_WAIT_MS) sendAll();
+  if (nowMs - beganMs > LONGEST_WAIT_MS) sendAll();
 }
 
 /** For which the first answer may wait for others of its cycle, besides the one that is being made. */

@@ -25,7 +25,7 @@ export interface HttpAnswerParts {
   readonly totals?: Pick<SharedTotals, "httpAnswers"> | undefined;
 }
 
-/** Sends the answers of the HTTP server: small ones at once, large ones no faster than the client reads. */
+/** Sends the answers of the HTTP server: small ones at the end of the event-loop cycle, large ones no faster than the client reads. */
 export class HttpAnswers {
   private readonly isPretty: boolean;
   private readonly logger: Logger;

@@ -6,14 +6,12 @@ import type { ServerResponse } from "node:http";
  * connections and clients must know when.
  */
 export function respondJson(response: ServerResponse, status: number, json: string): void {
-  const length = Buffer.byteLength(json);
   response.writeHead(status, {
     "Content-Type": "application/json",
     Vary: "origin",
-    "Content-Length": length,
+    "Content-Length": Buffer.byteLength(json),
   });
-  // Copying characters of one byte takes a fraction of the time that UTF-8 takes.
-  response.end(json, length === json.length ? "latin1" : "utf8");
+  response.end(json);
 }
 
 /** A body without a content type, as Besu sends it for health, parse errors and plain texts. */

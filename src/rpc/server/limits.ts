@@ -49,7 +49,7 @@ export const BACKLOG_BEHIND_BYTES = 4 * 1024 * 1024;
 /** Bytes of unread notifications above which the next notification cuts the connection as too slow. */
 export const BACKLOG_LIMIT_BYTES = 16 * 1024 * 1024;
 /** The same limit when some of the bytes were written in the current event-loop cycle. */
-export const SLICE_LIMIT_BYTES = 64 * 1024 * 1024;
+export const CYCLE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Bytes of waiting notifications of all WebSocket connections together; above it the slowest readers are cut. */
 export const ALL_BACKLOGS_BYTES = 128 * 1024 * 1024;
 /** Characters of a batch's answer over WebSocket; a longer one is not sent, and the connection is closed. */

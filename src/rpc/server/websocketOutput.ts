@@ -4,7 +4,7 @@ import type { Logger } from "../../observability/logger.ts";
 import { type JsonPiece, roughLengthOf } from "../../primitives/jsonPieces.ts";
 import type { EventText } from "../subscriptions/notificationText.ts";
 import { atEndOfCycle } from "./endOfCycle.ts";
-import { BACKLOG_BEHIND_BYTES, BACKLOG_LIMIT_BYTES, SLICE_LIMIT_BYTES } from "./limits.ts";
+import { BACKLOG_BEHIND_BYTES, BACKLOG_LIMIT_BYTES, CYCLE_LIMIT_BYTES } from "./limits.ts";
 import { SHARED_BYTES, smallFrame, textFrame, writeFrame } from "./wholeFrame.ts";
 
 export interface OutputParts {
@@ -80,7 +80,7 @@ export class WebSocketOutput {
   /** Sends an answer. */
   write(text: string): void {
     if (!this.isOpen) return;
-    this.corkForSlice();
+    this.corkForCycle();
     const onSent = this.countAnswer(text.length);
     if (text.length < SHARED_BYTES) this.stream.write(textFrame(text), onSent);
     else this.socket.send(text, onSent);
@@ -90,7 +90,7 @@ export class WebSocketOutput {
   /** Like write, for a very large answer. */
   writePieces(pieces: readonly JsonPiece[]): void {
     if (!this.isOpen) return;
-    this.corkForSlice();
+    this.corkForCycle();
     const length = roughLengthOf(pieces);
     writeFrame(this.stream, pieces, this.countAnswer(length));
     this.parts.onAnswer?.(length);
@@ -115,7 +115,7 @@ export class WebSocketOutput {
   }
 
   /** Corks the stream for the rest of this event-loop cycle, so that its writes are sent together. */
-  private corkForSlice(): void {
+  private corkForCycle(): void {
     if (this.isCorked) return;
     this.isCorked = true;
     this.backlogBefore = this.backlog();
@@ -140,14 +140,14 @@ export class WebSocketOutput {
 
   /**
    * Whether to send the client more. Only bytes that were unread before this event-loop cycle count against
-   * BACKLOG_LIMIT_BYTES, because nothing written in the cycle has been sent yet; SLICE_LIMIT_BYTES bounds both together.
+   * BACKLOG_LIMIT_BYTES, because nothing written in the cycle has been sent yet; CYCLE_LIMIT_BYTES bounds both together.
    */
   private isKeepingUp(): boolean {
     if (!this.isOpen) return false;
-    this.corkForSlice();
+    this.corkForCycle();
     const waitingBytes = this.backlog();
     this.parts.onBacklog?.(waitingBytes);
-    const isSlow = this.backlogBefore > BACKLOG_LIMIT_BYTES || waitingBytes > SLICE_LIMIT_BYTES;
+    const isSlow = this.backlogBefore > BACKLOG_LIMIT_BYTES || waitingBytes > CYCLE_LIMIT_BYTES;
     if (!isSlow) return this.isOpen;
     this.parts.logger.warn({ waitingBytes }, "WebSocket client reads too slowly; connection closed");
     this.cut();

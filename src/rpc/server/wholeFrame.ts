@@ -20,7 +20,7 @@ export function writeFrame(stream: Duplex, pieces: readonly JsonPiece[], onSent:
 export function textFrame(text: string): Buffer {
   const length = Buffer.byteLength(text);
   const frame = emptyFrame(length);
-  frame.write(text, frame.length - length, length === text.length ? "latin1" : "utf8");
+  frame.write(text, frame.length - length);
   return frame;
 }
 
