@@ -1,5 +1,6 @@
 import { toKey } from "../primitives/byteKey.ts";
-import { memoryOfBlock, type NamedBlock } from "../types/block.ts";
+import type { NamedBlock } from "../types/block.ts";
+import { memoryOfBlock } from "../types/memory.ts";
 
 /** Blocks that failed validation, kept for debug_getBadBlocks. */
 export interface BadBlocks {

@@ -39,8 +39,8 @@ export async function scanLogs(
   range: BlockRange,
   listener: LogScanListener,
 ): Promise<void> {
-  // Caches almost nothing, because another thread may rewind the blocks.
-  const blocks = createBlockStore({ headers: 1, transactions: 1 }, parts);
+  // Caches no block, because another thread may rewind the blocks.
+  const blocks = createBlockStore({ headers: 1, blockBytes: 0 }, parts);
   const head = blocks.head();
   if (head === undefined) return;
   const from = range.from < 0n ? 0n : range.from;

@@ -78,16 +78,6 @@ export function sizeOfBlock(block: Block): number {
   return rlpListSize(rlpListSize(transactions) + rest);
 }
 
-/** Approximate bytes that a decoded block takes in memory, to bound buffers of blocks from untrusted peers. */
-export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }: Block): number {
-  let bytes = withdrawals.length * OBJECT_BYTES;
-  for (const { extraData } of [header, ...ommers]) bytes += 4 * OBJECT_BYTES + extraData.length;
-  for (const { raw } of transactions) bytes += OBJECT_BYTES + raw.length;
-  return bytes;
-}
-
-const OBJECT_BYTES = 1024;
-
 /** Like encodeBlock, without the header: the form in which peers request bodies. */
 export function encodeBody(body: Body): Uint8Array {
   return encodeRlpList(bodyParts(body));

@@ -19,4 +19,4 @@ export const GROUP_LIMITS: GroupLimits = {
 };
 
 /** Imported blocks are not read again, except for the hashes of the newest 256 by BLOCKHASH. */
-export const TIP_STORE_LIMITS: BlockStoreLimits = { headers: 1024, transactions: 0 };
+export const TIP_STORE_LIMITS: BlockStoreLimits = { headers: 1024, blockBytes: 0 };

@@ -12,4 +12,4 @@ export const VIEW_STATE_LIMITS: WorldStateLimits = {
   slotCacheBytes: 8 * MEGABYTE,
 };
 
-export const VIEW_STORE_LIMITS: BlockStoreLimits = { headers: 1024, transactions: 12_000 };
+export const VIEW_STORE_LIMITS: BlockStoreLimits = { headers: 1024, blockBytes: 32 * MEGABYTE };

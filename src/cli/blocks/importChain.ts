@@ -13,7 +13,7 @@ import { recoveryItemOf } from "../../types/transactionSignature.ts";
 import { createRecoveryPool } from "../../workers/recoveryPool.ts";
 
 /** Imported blocks are not read again, except for the hashes of the newest 256 by BLOCKHASH. */
-const IMPORT_STORE_LIMITS: BlockStoreLimits = { headers: 1024, transactions: 0 };
+const IMPORT_STORE_LIMITS: BlockStoreLimits = { headers: 1024, blockBytes: 0 };
 
 /** The chain of a data folder, opened only to import many blocks. */
 export interface ImportChain {

@@ -75,14 +75,15 @@ interface StoredTransaction extends PlacedReceipt {
   readonly index: number;
 }
 
-/** Bounds of the caches. A decoded transfer with its receipt takes some 1.2 KB. */
+/** Bounds of the caches. */
 export interface BlockStoreLimits {
   readonly headers: number;
-  /** Transactions of whole blocks, each block counting for one more. */
-  readonly transactions: number;
+  /** Memory of whole blocks in bytes: some 2.2 KB for a transfer with its receipt, 3.7 KB for one of a token (residentBlock.ts). */
+  readonly blockBytes: number;
 }
 
-export const BLOCK_STORE_LIMITS: BlockStoreLimits = { headers: 4096, transactions: 48_000 };
+/** The newest block, and those before it unless they are full. */
+export const BLOCK_STORE_LIMITS: BlockStoreLimits = { headers: 4096, blockBytes: 64 * 1024 * 1024 };
 
 /** Places of transactions that were asked for: clients ask for a receipt, a transaction and its trace one after another. */
 const PLACES = 4096;
@@ -120,7 +121,7 @@ class CachingBlockStore implements BlockStore {
   constructor(limits: BlockStoreLimits, database: Database) {
     this.database = database;
     this.headers = createBoundedCache(limits.headers);
-    this.blocks = createBoundedCache(limits.transactions);
+    this.blocks = createBoundedCache(limits.blockBytes);
     this.places = createBoundedCache(PLACES);
   }
 
@@ -149,7 +150,8 @@ class CachingBlockStore implements BlockStore {
     const { header, hash, totalDifficulty, size, transactions, ommers, withdrawals } = block;
     const record = { header, hash, totalDifficulty, size, transactionCount: transactions.length, ommers };
     this.headers.set(header.number, withdrawals === undefined ? record : { ...record, withdrawals }, 1);
-    this.blocks.set(header.number, residentFromMemory(block), 1 + transactions.length);
+    const resident = residentFromMemory(block);
+    this.blocks.set(header.number, resident, resident.bytes);
   }
 
   delete(batch: Batch, number: bigint): void {
@@ -273,8 +275,12 @@ class CachingBlockStore implements BlockStore {
     const { number } = record.header;
     const known = this.blocks.get(number);
     if (known !== undefined) return known;
-    const block = residentFromDisk(this.database, record);
-    this.blocks.set(number, block, 1 + record.transactionCount);
+    const weigh = (): void => this.blocks.set(number, block, block.bytes);
+    const block = residentFromDisk(this.database, record, () => {
+      // Not one that was dropped meanwhile: a rewind may have removed it.
+      if (this.blocks.get(number) === block) weigh();
+    });
+    weigh();
     return block;
   }
 }

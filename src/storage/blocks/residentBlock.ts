@@ -1,6 +1,7 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Steps } from "../../primitives/steps.ts";
 import { encodeBody, encodeRawBody, type StoredBlock } from "../../types/block.ts";
+import { memoryOfBlock, memoryOfReceipts, memoryOfTransactions } from "../../types/memory.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import type { Database } from "../database.ts";
@@ -14,6 +15,8 @@ import { type PlacedReceipt, readReceipt, readReceipts, readReceiptsInSteps } fr
  */
 export interface ResidentBlock {
   readonly block: StoredBlock;
+  /** Memory of what is decoded, roughly (memoryOfBlock, memoryOfReceipts). */
+  readonly bytes: number;
   /** Whether its receipts are in memory. */
   readonly hasReceipts: boolean;
   transaction(index: number): SentTransaction;
@@ -25,19 +28,27 @@ export function residentFromMemory(block: StoredBlock): ResidentBlock {
   const receiptAt = receiptLookup(() => block.receipts);
   return {
     block,
+    bytes: memoryOfBlock(block) + memoryOfReceipts(block.receipts),
     hasReceipts: true,
     transaction: (index) => expectDefined(block.transactions[index], "a transaction of a resident block"),
     receipt: receiptAt,
   };
 }
 
-/** Wraps a block of which only the header has been read. */
-export function residentFromDisk(database: Database, record: HeaderRecord): ResidentBlock {
-  const block = new BlockOnDisk(database, record);
+/** Wraps a block of which only the header has been read. `onRead` is called whenever it takes more memory than before. */
+export function residentFromDisk(
+  database: Database,
+  record: HeaderRecord,
+  onRead: () => void,
+): ResidentBlock {
+  const block = new BlockOnDisk(database, record, onRead);
   const { number } = record.header;
   const receiptAt = receiptLookup(() => block.receipts);
   return {
     block,
+    get bytes() {
+      return block.bytesRead;
+    },
     get hasReceipts() {
       return block.hasReadReceipts;
     },
@@ -56,10 +67,12 @@ class BlockOnDisk implements StoredBlock {
   readonly size: number;
   readonly #database: Database;
   readonly #transactionCount: number;
+  readonly #onRead: () => void;
+  #bytesRead: number;
   #transactions: readonly SentTransaction[] | undefined;
   #receipts: readonly Receipt[] | undefined;
 
-  constructor(database: Database, record: HeaderRecord) {
+  constructor(database: Database, record: HeaderRecord, onRead: () => void) {
     this.header = record.header;
     this.hash = record.hash;
     this.ommers = record.ommers;
@@ -68,16 +81,23 @@ class BlockOnDisk implements StoredBlock {
     this.size = record.size;
     this.#database = database;
     this.#transactionCount = record.transactionCount;
+    this.#onRead = onRead;
+    this.#bytesRead = memoryOfBlock({ ...record, transactions: [] });
   }
 
   get transactions(): readonly SentTransaction[] {
-    this.#transactions ??= readTransactions(this.#database, this.header.number, this.#transactionCount);
-    return this.#transactions;
+    if (this.#transactions !== undefined) return this.#transactions;
+    const transactions = readTransactions(this.#database, this.header.number, this.#transactionCount);
+    this.#transactions = transactions;
+    this.#count(memoryOfTransactions(transactions));
+    return transactions;
   }
 
   get receipts(): readonly Receipt[] {
-    this.#receipts ??= readReceipts(this.#database, this.header.number, this.#transactionCount);
-    return this.#receipts;
+    return (
+      this.#receipts ??
+      this.#keepReceipts(readReceipts(this.#database, this.header.number, this.#transactionCount))
+    );
   }
 
   *bodyInSteps(): Steps<Uint8Array> {
@@ -90,9 +110,9 @@ class BlockOnDisk implements StoredBlock {
   }
 
   *receiptsInSteps(): Steps<readonly Receipt[]> {
-    const { number } = this.header;
-    this.#receipts ??= yield* readReceiptsInSteps(this.#database, number, this.#transactionCount);
-    return this.#receipts;
+    if (this.#receipts !== undefined) return this.#receipts;
+    const read = yield* readReceiptsInSteps(this.#database, this.header.number, this.#transactionCount);
+    return this.#receipts ?? this.#keepReceipts(read);
   }
 
   /** The transactions, when they are in memory. */
@@ -102,6 +122,21 @@ class BlockOnDisk implements StoredBlock {
 
   get hasReadReceipts(): boolean {
     return this.#receipts !== undefined;
+  }
+
+  get bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  #keepReceipts(receipts: readonly Receipt[]): readonly Receipt[] {
+    this.#receipts = receipts;
+    this.#count(memoryOfReceipts(receipts));
+    return receipts;
+  }
+
+  #count(bytes: number): void {
+    this.#bytesRead += bytes;
+    this.#onRead();
   }
 }
 

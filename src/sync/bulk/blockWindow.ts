@@ -1,5 +1,6 @@
 import { expectDefined } from "../../primitives/assert.ts";
-import { type Body, memoryOfBlock } from "../../types/block.ts";
+import type { Body } from "../../types/block.ts";
+import { memoryOfBlock } from "../../types/memory.ts";
 import type { BulkLimits } from "../limits.ts";
 import type { CheckedHeader, PreparedBlock, SyncPeer } from "../ports.ts";
 import { emptyBodyOf } from "../segment.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { expectDefined } from "../../../src/primitives/assert.ts";
-import { asHash } from "../../../src/primitives/hash.ts";
+import { assert, expectDefined } from "../../../src/primitives/assert.ts";
+import { asHash, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { atOnce } from "../../../src/primitives/steps.ts";
 import { createBatch } from "../../../src/storage/batch.ts";
@@ -15,7 +15,9 @@ import { createMemoryDatabase } from "../../../src/storage/memoryDatabase.ts";
 import { encodeBody, type StoredBlock } from "../../../src/types/block.ts";
 import { bloomOfLogs } from "../../../src/types/bloom.ts";
 import type { SentTransaction } from "../../../src/types/transaction.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
 import { digestOf } from "../../builders/batchDigest.ts";
+import { accountFromSeed } from "../../builders/testAccounts.ts";
 import { countSteps } from "../../primitives/countSteps.ts";
 import { aStoredChain } from "../storedBlocks.ts";
 
@@ -144,14 +146,55 @@ describe("the block store", () => {
     expect(store.block(3n)).toBe(third);
   });
 
-  it("caches no more transactions than its limit", async () => {
+  it("caches blocks of no more memory than its limit", async () => {
     const database = await databaseWith(chain);
-    const store = createBlockStore({ headers: 2, transactions: 350 }, { database });
+    const store = createBlockStore({ headers: 2, blockBytes: 1_550_000 }, { database });
     for (const block of chain) store.remember(block);
     expect(store.block(3n)).toBe(third);
     expect(store.block(2n)).toBe(second);
     expect(store.block(1n)).not.toBe(first);
     expect(fieldsOf(store.block(1n))).toEqual(first);
+  });
+
+  it("counts what one transaction carries, and what one transaction logs", async () => {
+    const [, , before, head] = aStoredChain({ seed: 3, blocks: 3, transactions: 1 }) as StoredBlock[];
+    assert(before !== undefined && head !== undefined, "a chain of three blocks");
+    const log = { address: accountFromSeed(1).address, topics: [ZERO_HASH], data: new Uint8Array(32) };
+    const receipt = expectDefined(head.receipts[0], "a receipt");
+    const heavy: Record<string, StoredBlock> = {
+      data: { ...head, transactions: [aTransaction({ data: new Uint8Array(30_000) })] },
+      logs: { ...head, receipts: [{ ...receipt, logs: Array(200).fill(log) }] },
+    };
+    for (const block of [head, ...Object.values(heavy)]) {
+      const store = createBlockStore(
+        { headers: 3, blockBytes: 50_000 },
+        { database: createMemoryDatabase() },
+      );
+      store.remember(before);
+      store.remember(block);
+      expect(store.hasReceiptsInMemory(block.header.number)).toBe(block === head);
+    }
+  });
+
+  it("drops blocks from the disk when what was read of them takes more than its limit", async () => {
+    const database = await databaseWith(chain);
+    const store = createBlockStore({ headers: 4, blockBytes: 1_550_000 }, { database });
+    const read = [1n, 2n, 3n].map((number) => expectDefined(store.block(number), `block ${number}`));
+    for (const block of read) expect(block.receipts.length).toBe(150);
+    for (const block of read) expect(block.transactions.length).toBe(150);
+    expect([1n, 2n, 3n].map((number) => store.block(number) === read[Number(number) - 1])).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it("does not cache a block again that is read after a rewind removed it", async () => {
+    const store = storeOver(await databaseWith(chain));
+    const held = expectDefined(store.block(3n), "block 3");
+    store.forgetAbove(2n);
+    expect(held.receipts.length).toBe(150);
+    expect(store.hasReceiptsInMemory(3n)).toBe(false);
   });
 
   it("derives a receipt's bloom from its logs", async () => {

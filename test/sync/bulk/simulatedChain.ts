@@ -7,12 +7,13 @@ import { bigintToBytes } from "../../../src/primitives/quantity.ts";
 import { type CodedError, err, ok, type Result } from "../../../src/primitives/result.ts";
 import type { Signature } from "../../../src/primitives/secp256k1.ts";
 import type { BulkImport, CheckedHeader, SyncChain } from "../../../src/sync/ports.ts";
-import { type Block, type Body, memoryOfBlock, type NamedHeader } from "../../../src/types/block.ts";
+import type { Block, Body, NamedHeader } from "../../../src/types/block.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
 import { EMPTY_BLOOM } from "../../../src/types/bloom.ts";
 import { encodeExtraData } from "../../../src/types/extraData.ts";
 import type { Header } from "../../../src/types/header.ts";
 import { rootOfList } from "../../../src/types/listRoot.ts";
+import { memoryOfBlock } from "../../../src/types/memory.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import type { Random } from "../../simulation/random.ts";
 

@@ -4,8 +4,9 @@ import { type Hash, keccak256 } from "../../../src/primitives/hash.ts";
 import { toDigits } from "../../../src/primitives/hex.ts";
 import { err, ok, type Result } from "../../../src/primitives/result.ts";
 import type { RangeQuery, SyncPeer } from "../../../src/sync/ports.ts";
-import { type Body, memoryOfBlock } from "../../../src/types/block.ts";
+import type { Body } from "../../../src/types/block.ts";
 import type { Header } from "../../../src/types/header.ts";
+import { memoryOfBlock } from "../../../src/types/memory.ts";
 import type { Random } from "../../simulation/random.ts";
 import { branchOf, type SimulatedBlock, withInvalidSeal } from "./simulatedChain.ts";
 

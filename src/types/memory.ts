@@ -1,0 +1,47 @@
+import type { Block } from "./block.ts";
+import type { Receipt } from "./receipt.ts";
+import type { Transaction } from "./transaction.ts";
+
+/*
+ * Approximate memory of decoded values in bytes, to bound what is held of them, as the heap of a node full of token transfers
+ * shows it. Most of it are short arrays, of which V8 keeps far more than their content.
+ */
+
+/** A block without its receipts. */
+export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }: Block): number {
+  let bytes = withdrawals.length * HEADER_BYTES;
+  for (const { extraData } of [header, ...ommers]) bytes += HEADER_BYTES + extraData.length;
+  return bytes + memoryOfTransactions(transactions);
+}
+
+/** What a transaction carries is there once encoded and once decoded. */
+export function memoryOfTransactions(transactions: readonly Transaction[]): number {
+  let bytes = 0;
+  for (const { raw, accessList } of transactions) {
+    bytes += TRANSACTION_BYTES + 2 * raw.length;
+    for (const { storageKeys } of accessList) bytes += (1 + storageKeys.length) * HASH_BYTES;
+  }
+  return bytes;
+}
+
+/** Counts no further than LARGEST_COUNT, because a block can have a million logs. */
+export function memoryOfReceipts(receipts: readonly Receipt[]): number {
+  let bytes = 0;
+  for (const { logs, revertReason } of receipts) {
+    bytes += RECEIPT_BYTES + (revertReason?.length ?? 0);
+    for (const { topics, data } of logs) {
+      bytes += LOG_BYTES + topics.length * HASH_BYTES + data.length;
+      if (bytes >= LARGEST_COUNT) return bytes;
+    }
+  }
+  return bytes;
+}
+
+const HEADER_BYTES = 4096;
+const TRANSACTION_BYTES = 1300;
+/** With a bloom. */
+const RECEIPT_BYTES = 700;
+/** With its address and the array of its data. */
+const LOG_BYTES = 650;
+const HASH_BYTES = 232;
+const LARGEST_COUNT = 256 * 1024 * 1024;
