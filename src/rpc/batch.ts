@@ -72,7 +72,8 @@ class RepliesInOrder {
 class ListText {
   private readonly write: WritePiece;
   /** What is not written yet. */
-  private piece = "[";
+  private texts: string[] = ["["];
+  private length = 1;
   private isFirst = true;
   /** Whether all of it is known to be of ASCII characters alone. */
   private isAscii = true;
@@ -83,39 +84,55 @@ class ListText {
 
   /** Returns a promise only when pieces are written. */
   add(reply: Reply): void | Promise<void> {
-    if (!this.isFirst) this.piece += ",";
+    if (!this.isFirst) this.keep(",");
     this.isFirst = false;
     // The text of a reply in pieces would have to be joined first.
     if (reply.pieces !== undefined) return this.addPieces(reply.pieces);
-    this.piece += reply.text;
+    this.keep(reply.text);
     this.isAscii &&= reply.isAscii === true;
-    return this.piece.length < BATCH_PIECE_LENGTH ? undefined : this.flush();
+    return this.length < BATCH_PIECE_LENGTH ? undefined : this.flush();
   }
 
   /** The rest of the list. */
   end(): string {
-    return `${this.piece}]`;
+    this.keep("]");
+    return this.texts.join("");
+  }
+
+  private keep(text: string): void {
+    this.texts.push(text);
+    this.length += text.length;
   }
 
   private async addPieces(pieces: readonly JsonPiece[]): Promise<void> {
     for (const piece of pieces) {
       if (typeof piece === "string") {
-        this.piece += piece;
+        this.keep(piece);
         this.isAscii = false;
-        if (this.piece.length >= BATCH_PIECE_LENGTH) await this.flush();
+        if (this.length >= BATCH_PIECE_LENGTH) await this.flush();
       } else {
-        if (this.piece !== "") await this.flush();
+        if (this.length > 0) await this.flush();
         await this.write(piece);
       }
     }
   }
 
   private async flush(): Promise<void> {
-    // As text its length in bytes would be counted and each character encoded.
-    await this.write(this.isAscii ? Buffer.from(this.piece, "latin1") : this.piece);
-    this.piece = "";
+    const { texts, length, isAscii } = this;
+    this.texts = [];
+    this.length = 0;
     this.isAscii = true;
+    // As text its length in bytes would be counted and each character encoded; joined first, it would be copied twice.
+    await this.write(isAscii ? bytesOf(texts, length) : texts.join(""));
   }
+}
+
+/** The bytes of ASCII texts, `length` in all. */
+function bytesOf(texts: readonly string[], length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const text of texts) at += bytes.write(text, at, "latin1");
+  return bytes;
 }
 
 function nameOf(request: unknown): string {
