@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { createRpcClient } from "./httpClient.ts";
 
 export type ContenderName = "ibex" | "anvil";
@@ -140,13 +141,18 @@ async function start(
 ): Promise<Contender> {
   const startedAtMs = performance.now();
   const output = logFile === undefined ? "ignore" : openSync(logFile, "a");
-  const child = spawn(command, options, { stdio: ["ignore", output, "inherit"] });
+  const child = spawn(command, options, { stdio: ["ignore", output, "pipe"] });
   if (typeof output === "number") closeSync(output);
+  const said = keepLast(child.stderr);
+  child.once("exit", (code) => {
+    if (code !== 0 && code !== null) console.error(`${name} exited with ${code}:\n${said()}`);
+  });
   const client = createRpcClient(port, 1);
   const deadlineMs = startedAtMs + 60_000;
   // A refusal for want of a token or of TLS is an answer, too.
   while (!(await answers(client.post(FIRST_REQUEST)))) {
-    if (child.exitCode !== null || performance.now() > deadlineMs) throw new Error(`${name} did not start`);
+    if (child.exitCode !== null || performance.now() > deadlineMs)
+      throw new Error(`${name} did not start:\n${said()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   client.close();
@@ -178,6 +184,16 @@ async function start(
   };
 }
 
+/** The end of what a program says beside its log: it greets there, which is not worth printing, and tells why it ends. */
+function keepLast(stream: Readable | null): () => string {
+  let text = "";
+  stream?.setEncoding("utf8").on("data", (more: string) => {
+    text = (text + more).slice(-KEPT_CHARACTERS);
+  });
+  return () => text;
+}
+
+const KEPT_CHARACTERS = 8192;
 const FIRST_REQUEST = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}';
 
 async function answers(request: Promise<unknown>): Promise<boolean> {
