@@ -144,8 +144,9 @@ async function start(
   const child = spawn(command, options, { stdio: ["ignore", output, "pipe"] });
   if (typeof output === "number") closeSync(output);
   const said = keepLast(child.stderr);
-  child.once("exit", (code) => {
-    if (code !== 0 && code !== null) console.error(`${name} exited with ${code}:\n${said()}`);
+  let isStopping = false;
+  child.once("close", (code, signal) => {
+    if (!isStopping) console.error(`${name} ended by itself (${code ?? signal}):\n${said()}`);
   });
   const client = createRpcClient(port, 1);
   const deadlineMs = startedAtMs + 60_000;
@@ -173,6 +174,7 @@ async function start(
     },
     stop: () =>
       new Promise((resolve) => {
+        isStopping = true;
         if (child.exitCode !== null || child.signalCode !== null) return resolve();
         const killTimer = setTimeout(() => child.kill("SIGKILL"), STOPPED_WITHIN_MS);
         child.once("exit", () => {
