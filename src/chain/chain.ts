@@ -31,6 +31,8 @@ export interface LocatedTransaction {
   readonly block: StoredBlock;
   readonly index: number;
   readonly receipt: Receipt;
+  /** Number of logs of earlier transactions of the block. */
+  readonly firstLogIndex: number;
 }
 
 /** The head moved: `added` are the new blocks, oldest first; `removed` are those that a rewind removed, newest first. */

@@ -9,16 +9,16 @@ import type { Transaction } from "./transaction.ts";
 
 /** A block without its receipts. */
 export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }: Block): number {
-  let bytes = withdrawals.length * HEADER_BYTES;
+  let bytes = withdrawals.length * WITHDRAWAL_BYTES;
   for (const { extraData } of [header, ...ommers]) bytes += HEADER_BYTES + extraData.length;
   return bytes + memoryOfTransactions(transactions);
 }
 
-/** What a transaction carries is there once encoded and once decoded. */
+/** Calldata is a view of the encoding; what access lists name has arrays of its own. */
 export function memoryOfTransactions(transactions: readonly Transaction[]): number {
   let bytes = 0;
   for (const { raw, accessList } of transactions) {
-    bytes += TRANSACTION_BYTES + 2 * raw.length;
+    bytes += TRANSACTION_BYTES + raw.length;
     for (const { storageKeys } of accessList) bytes += (1 + storageKeys.length) * HASH_BYTES;
   }
   return bytes;
@@ -38,10 +38,12 @@ export function memoryOfReceipts(receipts: readonly Receipt[]): number {
 }
 
 const HEADER_BYTES = 4096;
+const WITHDRAWAL_BYTES = 1024;
 const TRANSACTION_BYTES = 1300;
 /** With a bloom. */
 const RECEIPT_BYTES = 700;
 /** With its address and the array of its data. */
 const LOG_BYTES = 650;
 const HASH_BYTES = 232;
-const LARGEST_COUNT = 256 * 1024 * 1024;
+/** More than any cache of blocks has room for. */
+const LARGEST_COUNT = 80 * 1024 * 1024;

@@ -4,6 +4,7 @@ import { asAddress } from "../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../src/primitives/hash.ts";
 import { hexToBytes, toDigits } from "../../src/primitives/hex.ts";
 import { bytesToBigint } from "../../src/primitives/quantity.ts";
+import { logsBeforeReceipt } from "../../src/rpc/results/receiptResult.ts";
 import { WHOLE_HISTORY } from "../../src/storage/historyStart.ts";
 import { decodeBlock, type NamedHeader, type StoredBlock } from "../../src/types/block.ts";
 import { hashOfHeader } from "../../src/types/blockHash.ts";
@@ -77,7 +78,8 @@ export function chainOf(blocks: readonly StoredBlock[]): RecordedChain {
       const transaction = block?.transactions[place?.index ?? -1];
       const receipt = block?.receipts[place?.index ?? -1];
       if (place === undefined || !block || !transaction || !receipt) return undefined;
-      return { transaction, block, index: place.index, receipt };
+      const firstLogIndex = logsBeforeReceipt(block, place.index);
+      return { transaction, block, index: place.index, receipt, firstLogIndex };
     },
     validatorsFor: () => undefined,
     stateAt: () => undefined,

@@ -12,4 +12,5 @@ export const VIEW_STATE_LIMITS: WorldStateLimits = {
   slotCacheBytes: 8 * MEGABYTE,
 };
 
-export const VIEW_STORE_LIMITS: BlockStoreLimits = { headers: 1024, blockBytes: 32 * MEGABYTE };
+/** A block of 12,000 transfers of tokens fits. */
+export const VIEW_STORE_LIMITS: BlockStoreLimits = { headers: 1024, blockBytes: 48 * MEGABYTE };

@@ -1,3 +1,4 @@
+import type { LocatedTransaction } from "../../chain/chain.ts";
 import { writeReceiptLogs } from "../../logs/logResult.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
@@ -10,22 +11,14 @@ import { effectiveGasPrice, type SentTransaction } from "../../types/transaction
 import { JsonPieces, RawJson } from "../method.ts";
 import { writeOptionalData } from "./transactionResult.ts";
 
-/**
- * The receipt of the transaction at `index` (json-rpc.md#receipt); undefined when there is none. `blobGasPriceWei` is the
- * price per unit of blob gas in this block.
- */
+/** The receipt of a transaction (json-rpc.md#receipt). `blobGasPriceWei` is the price per unit of blob gas in its block. */
 export function receiptAnswer(
-  block: StoredBlock,
-  index: number,
+  { block, transaction, index, receipt, firstLogIndex }: LocatedTransaction,
   blobGasPriceWei: bigint,
-): RawJson | Promise<JsonPieces> | undefined {
-  const transaction = block.transactions[index];
-  const receipt = block.receipts[index];
-  if (transaction === undefined || receipt === undefined) return undefined;
-  const logsBefore = logsBeforeReceipt(block, index);
+): RawJson | Promise<JsonPieces> {
   const context = blockContext(block, blobGasPriceWei);
   return answerOf(receipt.logs.length, (writer) =>
-    writeReceipt(writer, { transaction, receipt, index, logsBefore }, context),
+    writeReceipt(writer, { transaction, receipt, index, logsBefore: firstLogIndex }, context),
   );
 }
 
@@ -40,7 +33,7 @@ export interface ShownReceipt {
   readonly otherMembers?: string;
 }
 
-/** As receiptAnswer, at once. */
+/** As receiptAnswer for the transaction at `index` of a block, at once. */
 export function receiptJson(
   block: StoredBlock,
   index: number,

@@ -1,3 +1,4 @@
+import type { LocatedTransaction } from "../../chain/chain.ts";
 import { toHex } from "../../primitives/hex.ts";
 import { type JsonWriter, jsonText } from "../../primitives/jsonWriter.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
@@ -24,8 +25,16 @@ export function minedTransactionJson(
   inputBytes?: number,
 ): string | undefined {
   const transaction = block.transactions[index];
+  return transaction && locatedTransactionJson({ block, transaction, index }, inputBytes);
+}
+
+/** As minedTransactionJson, of a transaction that was looked up: the others of its block are not read. */
+export function locatedTransactionJson(
+  { block, transaction, index }: Pick<LocatedTransaction, "block" | "transaction" | "index">,
+  inputBytes?: number,
+): string {
   const context = { ...blockContext(block), inputBytes };
-  return transaction && jsonText((writer) => writeMined(writer, transaction, index, context));
+  return jsonText((writer) => writeMined(writer, transaction, index, context));
 }
 
 /** All transactions of a block, in full, as items of a list. */

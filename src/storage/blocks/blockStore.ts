@@ -4,6 +4,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { atOnce, type Steps } from "../../primitives/steps.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
+import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import { damaged, missing, readUint32 } from "../checksum.ts";
 import { type HeadPointer, putCommitRecord, putHead, readHead } from "../commitRecord.ts";
@@ -68,21 +69,45 @@ export interface BlockStore {
   transactionByHash(hash: Hash): StoredTransaction | undefined;
 }
 
-/** A transaction of a committed block. */
-interface StoredTransaction extends PlacedReceipt {
+/** A transaction of a committed block; its receipt is read on first access. */
+class StoredTransaction implements PlacedReceipt {
   readonly transaction: SentTransaction;
-  readonly block: StoredBlock;
   readonly index: number;
+  readonly #resident: ResidentBlock;
+  #placed: PlacedReceipt | undefined;
+
+  constructor(transaction: SentTransaction, index: number, resident: ResidentBlock) {
+    this.transaction = transaction;
+    this.index = index;
+    this.#resident = resident;
+  }
+
+  get block(): StoredBlock {
+    return this.#resident.block;
+  }
+
+  get receipt(): Receipt {
+    return this.#place().receipt;
+  }
+
+  get firstLogIndex(): number {
+    return this.#place().firstLogIndex;
+  }
+
+  #place(): PlacedReceipt {
+    this.#placed ??= this.#resident.receipt(this.index);
+    return this.#placed;
+  }
 }
 
 /** Bounds of the caches. */
 export interface BlockStoreLimits {
   readonly headers: number;
-  /** Memory of whole blocks in bytes: some 2.2 KB for a transfer with its receipt, 3.7 KB for one of a token (residentBlock.ts). */
+  /** Memory of whole blocks in bytes: some 2.2 KB for a transfer with its receipt, 3.6 KB for one of a token (types/memory.ts). */
   readonly blockBytes: number;
 }
 
-/** The newest block, and those before it unless they are full. */
+/** The newest block, and some before it unless they are full. A block that takes more by itself is read from the disk. */
 export const BLOCK_STORE_LIMITS: BlockStoreLimits = { headers: 4096, blockBytes: 64 * 1024 * 1024 };
 
 /** Places of transactions that were asked for: clients ask for a receipt, a transaction and its trace one after another. */
@@ -226,7 +251,7 @@ class CachingBlockStore implements BlockStore {
     const transaction = resident.transaction(index);
     if (!equalBytes(transaction.hash, hash))
       throw damaged(`the index entry of transaction ${toHex(hash)}`, "another transaction is at that place");
-    return { transaction, block: resident.block, index, ...resident.receipt(index) };
+    return new StoredTransaction(transaction, index, resident);
   }
 
   private record(number: bigint): HeaderRecord | undefined {

@@ -69,14 +69,38 @@ export function* readRawTransactionsInSteps(
   return raws;
 }
 
-/** Transaction `index` of a block that has more than `index` of them. */
-export function readTransaction(database: Database, number: bigint, index: number): SentTransaction {
-  const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));
-  for (let before = index % CHUNK_TRANSACTIONS; before > 0; before--) {
+/** What a lookup of one transaction or receipt reads. */
+export interface ReadItems<T> {
+  /** All of the chunk, or the one alone where the chunk is large. */
+  readonly items: readonly T[];
+  /** Index in the block of the first of them. */
+  readonly from: number;
+  readonly isWholeChunk: boolean;
+}
+
+/** Bytes of a chunk that is decoded as a whole for one of its items; token transfers take 25 KB. */
+export const SMALL_CHUNK_BYTES = 64 * 1024;
+
+/** Transaction `index` of a block that has `count` of them, with its neighbours unless they are large. */
+export function readTransactionsAt(
+  database: Database,
+  number: bigint,
+  index: number,
+  count: number,
+): ReadItems<SentTransaction> {
+  const chunk = Math.floor(index / CHUNK_TRANSACTIONS);
+  const start = chunk * CHUNK_TRANSACTIONS;
+  const reader = readChunk(database, number, chunk);
+  if (reader.length <= SMALL_CHUNK_BYTES) {
+    const inChunk = Math.min(CHUNK_TRANSACTIONS, count - start);
+    const items = Array.from({ length: inChunk }, () => decodeEntry(reader, number));
+    return { items, from: start, isWholeChunk: true };
+  }
+  for (let before = start; before < index; before++) {
     reader.skip(SENDER_BYTES);
     reader.skip(reader.number());
   }
-  return decodeEntry(reader, number);
+  return { items: [decodeEntry(reader, number)], from: index, isWholeChunk: false };
 }
 
 /** Number of chunks for `count` transactions or receipts. */

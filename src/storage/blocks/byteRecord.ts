@@ -67,6 +67,11 @@ export class RecordReader {
     this.bytes = bytes;
   }
 
+  /** Bytes of the whole record. */
+  get length(): number {
+    return this.bytes.length;
+  }
+
   byte(): number {
     const value = this.bytes[this.at++];
     assert(value !== undefined, "a stored record ends too early");

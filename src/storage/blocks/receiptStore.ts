@@ -8,7 +8,7 @@ import type { TransactionType } from "../../types/transaction.ts";
 import { missing, openEntry, sealEntry } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { receiptsKey } from "../keys.ts";
-import { CHUNK_TRANSACTIONS, chunkOf, chunksOf } from "./bodyStore.ts";
+import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, type ReadItems, SMALL_CHUNK_BYTES } from "./bodyStore.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
 
 /**
@@ -80,13 +80,29 @@ export interface PlacedReceipt {
   readonly firstLogIndex: number;
 }
 
-/** Receipt `index` of a block that has more than `index` of them. */
-export function readReceipt(database: Database, number: bigint, index: number): PlacedReceipt {
-  const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));
+/** Receipt `index` of a block that has `count` of them, with its neighbours unless they are large. */
+export function readReceiptsAt(
+  database: Database,
+  number: bigint,
+  index: number,
+  count: number,
+): ReadItems<PlacedReceipt> {
+  const chunk = Math.floor(index / CHUNK_TRANSACTIONS);
+  const start = chunk * CHUNK_TRANSACTIONS;
+  const reader = readChunk(database, number, chunk);
+  const isWholeChunk = reader.length <= SMALL_CHUNK_BYTES;
   let firstLogIndex = reader.number();
-  for (let before = index % CHUNK_TRANSACTIONS; before > 0; before--)
-    firstLogIndex += readReceiptFields(reader).logs.length;
-  return { receipt: readReceiptFields(reader), firstLogIndex };
+  const readPlaced = (): PlacedReceipt => {
+    const placed = { receipt: readReceiptFields(reader), firstLogIndex };
+    firstLogIndex += placed.receipt.logs.length;
+    return placed;
+  };
+  if (isWholeChunk) {
+    const inChunk = Math.min(CHUNK_TRANSACTIONS, count - start);
+    return { items: Array.from({ length: inChunk }, readPlaced), from: start, isWholeChunk };
+  }
+  for (let before = start; before < index; before++) firstLogIndex += passReceipt(reader);
+  return { items: [readPlaced()], from: index, isWholeChunk };
 }
 
 /** Flags in a receipt's first byte, beside its type. */
@@ -157,6 +173,18 @@ function readLog(reader: RecordReader): Log {
   const address = asAddress(reader.fixed(20));
   const topics = Array.from({ length: reader.byte() }, () => asHash(reader.fixed(32)));
   return { address, topics, data: reader.sized() };
+}
+
+/** Passes over a receipt; returns how many logs it has. */
+function passReceipt(reader: RecordReader): number {
+  const { flags, logCount } = readReceiptHead(reader);
+  for (let log = 0; log < logCount; log++) {
+    reader.skip(20);
+    reader.skip(32 * reader.byte());
+    reader.skip(reader.number());
+  }
+  if ((flags & HAS_REVERT_REASON) !== 0) reader.skip(reader.number());
+  return logCount;
 }
 
 /** A class, because object literals with getters would each have a hidden class of their own. */

@@ -5,13 +5,19 @@ import { memoryOfBlock, memoryOfReceipts, memoryOfTransactions } from "../../typ
 import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import type { Database } from "../database.ts";
-import { readRawTransactionsInSteps, readTransaction, readTransactions } from "./bodyStore.ts";
+import {
+  CHUNK_TRANSACTIONS,
+  type ReadItems,
+  readRawTransactionsInSteps,
+  readTransactions,
+  readTransactionsAt,
+} from "./bodyStore.ts";
 import type { HeaderRecord } from "./headerStore.ts";
-import { type PlacedReceipt, readReceipt, readReceipts, readReceiptsInSteps } from "./receiptStore.ts";
+import { type PlacedReceipt, readReceipts, readReceiptsAt, readReceiptsInSteps } from "./receiptStore.ts";
 
 /**
  * A block in memory. A block that was just committed is fully decoded; one from the disk reads all its transactions,
- * and all its receipts, on first access, and keeps them. A lookup of a single transaction reads only that one.
+ * and all its receipts, on first access, and keeps them. A lookup of a single one reads its chunk.
  */
 export interface ResidentBlock {
   readonly block: StoredBlock;
@@ -42,7 +48,6 @@ export function residentFromDisk(
   onRead: () => void,
 ): ResidentBlock {
   const block = new BlockOnDisk(database, record, onRead);
-  const { number } = record.header;
   const receiptAt = receiptLookup(() => block.receipts);
   return {
     block,
@@ -52,8 +57,8 @@ export function residentFromDisk(
     get hasReceipts() {
       return block.hasReadReceipts;
     },
-    transaction: (index) => block.transactionsRead?.[index] ?? readTransaction(database, number, index),
-    receipt: (index) => (block.hasReadReceipts ? receiptAt(index) : readReceipt(database, number, index)),
+    transaction: (index) => block.transactionAt(index),
+    receipt: (index) => (block.hasReadReceipts ? receiptAt(index) : block.receiptAt(index)),
   };
 }
 
@@ -68,9 +73,13 @@ class BlockOnDisk implements StoredBlock {
   readonly #database: Database;
   readonly #transactionCount: number;
   readonly #onRead: () => void;
-  #bytesRead: number;
   #transactions: readonly SentTransaction[] | undefined;
   #receipts: readonly Receipt[] | undefined;
+  readonly #transactionChunks: Chunks<SentTransaction> = new Map();
+  readonly #receiptChunks: Chunks<PlacedReceipt> = new Map();
+  readonly #ownBytes: number;
+  #transactionBytes = 0;
+  #receiptBytes = 0;
 
   constructor(database: Database, record: HeaderRecord, onRead: () => void) {
     this.header = record.header;
@@ -82,14 +91,16 @@ class BlockOnDisk implements StoredBlock {
     this.#database = database;
     this.#transactionCount = record.transactionCount;
     this.#onRead = onRead;
-    this.#bytesRead = memoryOfBlock({ ...record, transactions: [] });
+    this.#ownBytes = memoryOfBlock({ ...record, transactions: [] });
   }
 
   get transactions(): readonly SentTransaction[] {
     if (this.#transactions !== undefined) return this.#transactions;
     const transactions = readTransactions(this.#database, this.header.number, this.#transactionCount);
     this.#transactions = transactions;
-    this.#count(memoryOfTransactions(transactions));
+    this.#transactionChunks.clear();
+    this.#transactionBytes = memoryOfTransactions(transactions);
+    this.#onRead();
     return transactions;
   }
 
@@ -115,9 +126,29 @@ class BlockOnDisk implements StoredBlock {
     return this.#receipts ?? this.#keepReceipts(read);
   }
 
-  /** The transactions, when they are in memory. */
-  get transactionsRead(): readonly SentTransaction[] | undefined {
-    return this.#transactions;
+  transactionAt(index: number): SentTransaction {
+    const known = this.#transactions?.[index] ?? itemAt(this.#transactionChunks, index);
+    if (known !== undefined) return known;
+    const read = readTransactionsAt(this.#database, this.header.number, index, this.#transactionCount);
+    if (read.isWholeChunk) {
+      keepChunk(this.#transactionChunks, read);
+      this.#transactionBytes += memoryOfTransactions(read.items);
+      this.#onRead();
+    }
+    return expectDefined(read.items[index - read.from], "a transaction of the block");
+  }
+
+  /** For a block whose receipts are not all in memory. */
+  receiptAt(index: number): PlacedReceipt {
+    const known = itemAt(this.#receiptChunks, index);
+    if (known !== undefined) return known;
+    const read = readReceiptsAt(this.#database, this.header.number, index, this.#transactionCount);
+    if (read.isWholeChunk) {
+      keepChunk(this.#receiptChunks, read);
+      this.#receiptBytes += memoryOfReceipts(read.items.map(({ receipt }) => receipt));
+      this.#onRead();
+    }
+    return expectDefined(read.items[index - read.from], "a receipt of the block");
   }
 
   get hasReadReceipts(): boolean {
@@ -125,19 +156,28 @@ class BlockOnDisk implements StoredBlock {
   }
 
   get bytesRead(): number {
-    return this.#bytesRead;
+    return this.#ownBytes + this.#transactionBytes + this.#receiptBytes;
   }
 
   #keepReceipts(receipts: readonly Receipt[]): readonly Receipt[] {
     this.#receipts = receipts;
-    this.#count(memoryOfReceipts(receipts));
+    this.#receiptChunks.clear();
+    this.#receiptBytes = memoryOfReceipts(receipts);
+    this.#onRead();
     return receipts;
   }
+}
 
-  #count(bytes: number): void {
-    this.#bytesRead += bytes;
-    this.#onRead();
-  }
+/** Chunks of which something was asked for, by the index of their first item. */
+type Chunks<T> = Map<number, readonly T[]>;
+
+function itemAt<T>(chunks: Chunks<T>, index: number): T | undefined {
+  const inChunk = index % CHUNK_TRANSACTIONS;
+  return chunks.get(index - inChunk)?.[inChunk];
+}
+
+function keepChunk<T>(chunks: Chunks<T>, { from, items }: ReadItems<T>): void {
+  chunks.set(from, items);
 }
 
 /** Looks up receipts by index; counts the logs before each once. */

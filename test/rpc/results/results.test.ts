@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
+import type { LocatedTransaction } from "../../../src/chain/chain.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
 import { type JsonPieces, RawJson } from "../../../src/rpc/method.ts";
 import { blockJson } from "../../../src/rpc/results/blockResult.ts";
-import { blockReceiptsAnswer, receiptAnswer } from "../../../src/rpc/results/receiptResult.ts";
+import {
+  blockReceiptsAnswer,
+  logsBeforeReceipt,
+  receiptAnswer,
+} from "../../../src/rpc/results/receiptResult.ts";
+import type { StoredBlock } from "../../../src/types/block.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { recordedBlocks, recordedChain } from "../../builders/recordedChain.ts";
@@ -18,6 +24,12 @@ async function textOf(answer: ReceiptAnswer): Promise<string | undefined> {
   return json === undefined || json instanceof RawJson ? json?.text : joinPieces(json.pieces);
 }
 
+function placedIn(block: StoredBlock, index: number): LocatedTransaction {
+  const transaction = expectDefined(block.transactions[index], "a transaction");
+  const receipt = expectDefined(block.receipts[index], "its receipt");
+  return { block, index, transaction, receipt, firstLogIndex: logsBeforeReceipt(block, index) };
+}
+
 describe("receipts of very many logs", () => {
   const log = { address: account(3).address, topics: [], data: new Uint8Array(32) };
   const transactions = [0n, 1n, 2n].map((nonce) => aTransaction({ nonce }));
@@ -29,7 +41,9 @@ describe("receipts of very many logs", () => {
     expect(whole.map((receipt) => receipt.logs.length)).toEqual([1, 5_000, 70]);
     const indexes = whole.flatMap((receipt) => receipt.logs.map((each) => Number(Object(each).logIndex)));
     expect(indexes).toEqual(Array.from({ length: 5_071 }, (_, index) => index));
-    const alone = await Promise.all(transactions.map((_, index) => textOf(receiptAnswer(block, index, 0n))));
+    const alone = await Promise.all(
+      transactions.map((_, index) => textOf(receiptAnswer(placedIn(block, index), 0n))),
+    );
     expect(alone.map((text) => JSON.parse(text ?? ""))).toEqual(whole);
   });
 });
@@ -43,7 +57,7 @@ describeWithVectors("receipts recorded from a live network", () => {
       let compared = 0;
       for (const block of chain.blocks) {
         const texts = await Promise.all(
-          block.transactions.map((_, index) => textOf(receiptAnswer(block, index, 0n))),
+          block.transactions.map((_, index) => textOf(receiptAnswer(placedIn(block, index), 0n))),
         );
         const expected = block.transactions.map(({ hash }) => JSON.stringify(recorded[toHex(hash)]));
         expect(texts).toEqual(expected);

@@ -162,7 +162,7 @@ describe("the block store", () => {
     const log = { address: accountFromSeed(1).address, topics: [ZERO_HASH], data: new Uint8Array(32) };
     const receipt = expectDefined(head.receipts[0], "a receipt");
     const heavy: Record<string, StoredBlock> = {
-      data: { ...head, transactions: [aTransaction({ data: new Uint8Array(30_000) })] },
+      data: { ...head, transactions: [aTransaction({ data: new Uint8Array(60_000) })] },
       logs: { ...head, receipts: [{ ...receipt, logs: Array(200).fill(log) }] },
     };
     for (const block of [head, ...Object.values(heavy)]) {
@@ -187,6 +187,58 @@ describe("the block store", () => {
       true,
       true,
     ]);
+  });
+
+  it("looks up single transactions and receipts without the rest of their block", async () => {
+    const many = aStoredChain({ seed: 4, blocks: 1, transactions: 300 });
+    const head = expectDefined(many[1], "the head");
+    const gets: string[] = [];
+    const database = await databaseWith(many);
+    const store = createBlockStore(BLOCK_STORE_LIMITS, {
+      database: {
+        ...database,
+        get(key) {
+          gets.push(toHex(key));
+          return database.get(key);
+        },
+      },
+    });
+    let logsBefore = 0;
+    for (const [index, { hash }] of head.transactions.entries()) {
+      const found = expectDefined(store.transactionByHash(hash), "a stored transaction");
+      const { transaction, receipt, firstLogIndex } = found;
+      expect(transaction).toEqual(head.transactions[index]);
+      expect({ ...receipt, logsBloom: receipt.logsBloom }).toEqual(head.receipts[index]);
+      expect(firstLogIndex).toBe(logsBefore);
+      logsBefore += receipt.logs.length;
+    }
+    const timesRead = (keyOf: (number: bigint, chunk: number) => Uint8Array) =>
+      [0, 1, 2].map((chunk) => gets.filter((key) => key === toHex(keyOf(1n, chunk))).length);
+    expect(timesRead(bodyKey)).toEqual([1, 1, 1]);
+    expect(timesRead(receiptsKey)).toEqual([1, 1, 1]);
+    expect(store.hasReceiptsInMemory(1n)).toBe(false);
+  });
+
+  it("reads one of many large neighbours alone", async () => {
+    const [genesisOf, plain] = aStoredChain({ seed: 5, blocks: 1, transactions: 100 });
+    assert(genesisOf !== undefined && plain !== undefined, "a chain of one block");
+    const log = { address: accountFromSeed(1).address, topics: [ZERO_HASH], data: new Uint8Array(1000) };
+    const logs = [log, { ...log, topics: [] }];
+    const receipts = plain.receipts.map((receipt, index) => ({
+      ...receipt,
+      logs,
+      logsBloom: bloomOfLogs(logs),
+      ...(index % 3 === 0 && { revertReason: new Uint8Array(7) }),
+    }));
+    const store = storeOver(await databaseWith([genesisOf, { ...plain, receipts }]));
+    for (const index of [99, 0, 50]) {
+      const found = expectDefined(
+        store.transactionByHash(expectDefined(plain.transactions[index], "it").hash),
+        "a stored transaction",
+      );
+      expect({ ...found.receipt, logsBloom: found.receipt.logsBloom }).toEqual(receipts[index]);
+      expect(found.firstLogIndex).toBe(2 * index);
+    }
   });
 
   it("does not cache a block again that is read after a rewind removed it", async () => {

@@ -15,6 +15,6 @@ export const ethGetTransactionReceipt = defineMethod({
     const located = chain.transactionByHash(hash);
     if (located === undefined) return null;
     const { number, timestamp } = located.block.header;
-    return receiptAnswer(located.block, located.index, blobBaseFee(spec, number, timestamp)) ?? null;
+    return receiptAnswer(located, blobBaseFee(spec, number, timestamp));
   },
 });
