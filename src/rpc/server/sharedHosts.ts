@@ -82,9 +82,14 @@ export function shareHosts({ memory, seeds, threads }: HostMemory, own: number):
   };
 }
 
-/** FNV-1a of 32 bits, begun with the seed. */
+/**
+ * FNV-1a of 32 bits, begun with the seed, and the finalizer of MurmurHash3: without it the low bits follow from those of the
+ * characters alone, and the two hashes of similar names often collide together.
+ */
 function hashOf(text: string, seed: number): number {
-  let hash = (0x811c9dc5 ^ seed) >>> 0;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
-  return hash;
+  let hash = 0x811c9dc5 ^ seed;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

@@ -23,12 +23,15 @@ it("counts the connections of all threads, those of each host too, and forgets t
 });
 
 it("rarely takes hosts for each other, and never counts too few", () => {
-  const memory = createHostMemory(2);
-  const other = shareHosts(memory, 0);
-  const own = shareHosts(memory, 1);
   const hosts = Array.from({ length: 1000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
-  for (const host of hosts) other.add(host, 1);
-  const counts = hosts.map((host) => own.othersOf(host));
-  expect(Math.min(...counts)).toBe(1);
-  expect(counts.filter((count) => count > 1).length).toBeLessThan(150);
+  // Each with seeds of its own: 47 are to be expected, and similar addresses must not collide more often with some seeds.
+  for (let round = 0; round < 50; round++) {
+    const memory = createHostMemory(2);
+    const other = shareHosts(memory, 0);
+    const own = shareHosts(memory, 1);
+    for (const host of hosts) other.add(host, 1);
+    const counts = hosts.map((host) => own.othersOf(host));
+    expect(Math.min(...counts)).toBe(1);
+    expect(counts.filter((count) => count > 1).length).toBeLessThan(100);
+  }
 });
