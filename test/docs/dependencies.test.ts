@@ -5,6 +5,7 @@ import { readDocument, root } from "./documents.ts";
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +27,8 @@ function namesOf(dependencies: Readonly<Record<string, string>> = {}): readonly 
 
 describe("the page of dependencies", () => {
   it("names what is needed at run time, and nothing else", () => {
-    expect(packagesIn(atRunTime)).toEqual(namesOf(manifestIn().dependencies));
+    const { dependencies, optionalDependencies } = manifestIn();
+    expect(packagesIn(atRunTime)).toEqual(namesOf({ ...dependencies, ...optionalDependencies }));
   });
 
   it("names what building needs, and nothing else", () => {
