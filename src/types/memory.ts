@@ -14,11 +14,12 @@ export function memoryOfBlock({ header, transactions, ommers, withdrawals = [] }
   return bytes + memoryOfTransactions(transactions);
 }
 
-/** Calldata is a view of the encoding; what access lists name has arrays of its own. */
+/** Calldata is a view of the encoding; what lists name has arrays of its own. */
 export function memoryOfTransactions(transactions: readonly Transaction[]): number {
   let bytes = 0;
-  for (const { raw, accessList } of transactions) {
+  for (const { raw, accessList, authorizationList, blobVersionedHashes } of transactions) {
     bytes += TRANSACTION_BYTES + raw.length;
+    bytes += authorizationList.length * AUTHORIZATION_BYTES + blobVersionedHashes.length * HASH_BYTES;
     for (const { storageKeys } of accessList) bytes += (1 + storageKeys.length) * HASH_BYTES;
   }
   return bytes;
@@ -45,5 +46,6 @@ const RECEIPT_BYTES = 700;
 /** With its address and the array of its data. */
 const LOG_BYTES = 650;
 const HASH_BYTES = 232;
+const AUTHORIZATION_BYTES = 450;
 /** More than any cache of blocks has room for. */
 const LARGEST_COUNT = 80 * 1024 * 1024;

@@ -103,7 +103,7 @@ class StoredTransaction implements PlacedReceipt {
 /** Bounds of the caches. */
 export interface BlockStoreLimits {
   readonly headers: number;
-  /** Memory of whole blocks in bytes: some 2.2 KB for a transfer with its receipt, 3.6 KB for one of a token (types/memory.ts). */
+  /** Memory of whole blocks in bytes: some 2.1 KB for a transfer with its receipt, 3.6 KB for one of a token (types/memory.ts). */
   readonly blockBytes: number;
 }
 

@@ -69,13 +69,13 @@ export function* readRawTransactionsInSteps(
   return raws;
 }
 
-/** What a lookup of one transaction or receipt reads. */
+/** What a lookup of one transaction or receipt reads: all of its chunk, or the one alone where the chunk is large. */
 export interface ReadItems<T> {
-  /** All of the chunk, or the one alone where the chunk is large. */
   readonly items: readonly T[];
   /** Index in the block of the first of them. */
   readonly from: number;
-  readonly isWholeChunk: boolean;
+  /** Bytes of the chunk, of which the items are views. */
+  readonly chunkBytes: number;
 }
 
 /** Bytes of a chunk that is decoded as a whole for one of its items; token transfers take 25 KB. */
@@ -88,24 +88,33 @@ export function readTransactionsAt(
   index: number,
   count: number,
 ): ReadItems<SentTransaction> {
-  const chunk = Math.floor(index / CHUNK_TRANSACTIONS);
-  const start = chunk * CHUNK_TRANSACTIONS;
+  const { chunk, start, length } = chunkWith(index, count);
   const reader = readChunk(database, number, chunk);
-  if (reader.length <= SMALL_CHUNK_BYTES) {
-    const inChunk = Math.min(CHUNK_TRANSACTIONS, count - start);
-    const items = Array.from({ length: inChunk }, () => decodeEntry(reader, number));
-    return { items, from: start, isWholeChunk: true };
+  const chunkBytes = reader.length;
+  if (chunkBytes <= SMALL_CHUNK_BYTES) {
+    const items = Array.from({ length }, () => decodeEntry(reader, number));
+    return { items, from: start, chunkBytes };
   }
   for (let before = start; before < index; before++) {
     reader.skip(SENDER_BYTES);
     reader.skip(reader.number());
   }
-  return { items: [decodeEntry(reader, number)], from: index, isWholeChunk: false };
+  return { items: [decodeEntry(reader, number)], from: index, chunkBytes };
 }
 
 /** Number of chunks for `count` transactions or receipts. */
 export function chunksOf(count: number): number {
   return Math.ceil(count / CHUNK_TRANSACTIONS);
+}
+
+/** The chunk of item `index` of `count`, the index of its first item, and how many it has. */
+export function chunkWith(
+  index: number,
+  count: number,
+): { readonly chunk: number; readonly start: number; readonly length: number } {
+  const chunk = Math.floor(index / CHUNK_TRANSACTIONS);
+  const start = chunk * CHUNK_TRANSACTIONS;
+  return { chunk, start, length: Math.min(CHUNK_TRANSACTIONS, count - start) };
 }
 
 export function chunkOf<T>(items: readonly T[], chunk: number): readonly T[] {

@@ -8,7 +8,14 @@ import type { TransactionType } from "../../types/transaction.ts";
 import { missing, openEntry, sealEntry } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { receiptsKey } from "../keys.ts";
-import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, type ReadItems, SMALL_CHUNK_BYTES } from "./bodyStore.ts";
+import {
+  CHUNK_TRANSACTIONS,
+  chunkOf,
+  chunksOf,
+  chunkWith,
+  type ReadItems,
+  SMALL_CHUNK_BYTES,
+} from "./bodyStore.ts";
 import { RecordReader, RecordWriter } from "./byteRecord.ts";
 
 /**
@@ -87,22 +94,19 @@ export function readReceiptsAt(
   index: number,
   count: number,
 ): ReadItems<PlacedReceipt> {
-  const chunk = Math.floor(index / CHUNK_TRANSACTIONS);
-  const start = chunk * CHUNK_TRANSACTIONS;
+  const { chunk, start, length } = chunkWith(index, count);
   const reader = readChunk(database, number, chunk);
-  const isWholeChunk = reader.length <= SMALL_CHUNK_BYTES;
+  const chunkBytes = reader.length;
   let firstLogIndex = reader.number();
   const readPlaced = (): PlacedReceipt => {
     const placed = { receipt: readReceiptFields(reader), firstLogIndex };
     firstLogIndex += placed.receipt.logs.length;
     return placed;
   };
-  if (isWholeChunk) {
-    const inChunk = Math.min(CHUNK_TRANSACTIONS, count - start);
-    return { items: Array.from({ length: inChunk }, readPlaced), from: start, isWholeChunk };
-  }
+  if (chunkBytes <= SMALL_CHUNK_BYTES)
+    return { items: Array.from({ length }, readPlaced), from: start, chunkBytes };
   for (let before = start; before < index; before++) firstLogIndex += passReceipt(reader);
-  return { items: [readPlaced()], from: index, isWholeChunk };
+  return { items: [readPlaced()], from: index, chunkBytes };
 }
 
 /** Flags in a receipt's first byte, beside its type. */

@@ -75,8 +75,8 @@ class BlockOnDisk implements StoredBlock {
   readonly #onRead: () => void;
   #transactions: readonly SentTransaction[] | undefined;
   #receipts: readonly Receipt[] | undefined;
-  readonly #transactionChunks: Chunks<SentTransaction> = new Map();
-  readonly #receiptChunks: Chunks<PlacedReceipt> = new Map();
+  readonly #transactionsFound = new FoundItems<SentTransaction>();
+  readonly #receiptsFound = new FoundItems<PlacedReceipt>();
   readonly #ownBytes: number;
   #transactionBytes = 0;
   #receiptBytes = 0;
@@ -98,7 +98,7 @@ class BlockOnDisk implements StoredBlock {
     if (this.#transactions !== undefined) return this.#transactions;
     const transactions = readTransactions(this.#database, this.header.number, this.#transactionCount);
     this.#transactions = transactions;
-    this.#transactionChunks.clear();
+    this.#transactionsFound.clear();
     this.#transactionBytes = memoryOfTransactions(transactions);
     this.#onRead();
     return transactions;
@@ -127,27 +127,23 @@ class BlockOnDisk implements StoredBlock {
   }
 
   transactionAt(index: number): SentTransaction {
-    const known = this.#transactions?.[index] ?? itemAt(this.#transactionChunks, index);
+    const known = this.#transactions?.[index] ?? this.#transactionsFound.at(index);
     if (known !== undefined) return known;
     const read = readTransactionsAt(this.#database, this.header.number, index, this.#transactionCount);
-    if (read.isWholeChunk) {
-      keepChunk(this.#transactionChunks, read);
-      this.#transactionBytes += memoryOfTransactions(read.items);
-      this.#onRead();
-    }
+    this.#transactionsFound.keep(read);
+    this.#transactionBytes += memoryOfTransactions(read.items) + read.chunkBytes;
+    this.#onRead();
     return expectDefined(read.items[index - read.from], "a transaction of the block");
   }
 
   /** For a block whose receipts are not all in memory. */
   receiptAt(index: number): PlacedReceipt {
-    const known = itemAt(this.#receiptChunks, index);
+    const known = this.#receiptsFound.at(index);
     if (known !== undefined) return known;
     const read = readReceiptsAt(this.#database, this.header.number, index, this.#transactionCount);
-    if (read.isWholeChunk) {
-      keepChunk(this.#receiptChunks, read);
-      this.#receiptBytes += memoryOfReceipts(read.items.map(({ receipt }) => receipt));
-      this.#onRead();
-    }
+    this.#receiptsFound.keep(read);
+    this.#receiptBytes += memoryOfReceipts(read.items.map(({ receipt }) => receipt)) + read.chunkBytes;
+    this.#onRead();
     return expectDefined(read.items[index - read.from], "a receipt of the block");
   }
 
@@ -161,23 +157,30 @@ class BlockOnDisk implements StoredBlock {
 
   #keepReceipts(receipts: readonly Receipt[]): readonly Receipt[] {
     this.#receipts = receipts;
-    this.#receiptChunks.clear();
+    this.#receiptsFound.clear();
     this.#receiptBytes = memoryOfReceipts(receipts);
     this.#onRead();
     return receipts;
   }
 }
 
-/** Chunks of which something was asked for, by the index of their first item. */
-type Chunks<T> = Map<number, readonly T[]>;
+/** What lookups have read of a block: whole chunks, and single items of large ones. */
+class FoundItems<T> {
+  /** By the index of the first item. */
+  readonly #items = new Map<number, readonly T[]>();
 
-function itemAt<T>(chunks: Chunks<T>, index: number): T | undefined {
-  const inChunk = index % CHUNK_TRANSACTIONS;
-  return chunks.get(index - inChunk)?.[inChunk];
-}
+  at(index: number): T | undefined {
+    const inChunk = index % CHUNK_TRANSACTIONS;
+    return this.#items.get(index - inChunk)?.[inChunk] ?? this.#items.get(index)?.[0];
+  }
 
-function keepChunk<T>(chunks: Chunks<T>, { from, items }: ReadItems<T>): void {
-  chunks.set(from, items);
+  keep({ from, items }: ReadItems<T>): void {
+    this.#items.set(from, items);
+  }
+
+  clear(): void {
+    this.#items.clear();
+  }
 }
 
 /** Looks up receipts by index; counts the logs before each once. */

@@ -131,9 +131,13 @@ describe("the block store", () => {
     const uncached = storeOver(database);
     uncached.block(2n)?.receipts.at(0);
     for (const { hash } of second.transactions) {
-      const { block, ...fromMemory } = cached.transactionByHash(hash) ?? {};
+      const fromMemory = expectDefined(cached.transactionByHash(hash), "a cached transaction");
+      const { block, transaction, index, receipt, firstLogIndex } = fromMemory;
       expect(block).toBe(second);
-      expect(uncached.transactionByHash(hash)).toMatchObject(fromMemory);
+      const fromDisk = expectDefined(uncached.transactionByHash(hash), "a transaction on the disk");
+      expect(fromDisk).toMatchObject({ transaction, index });
+      expect(fromDisk.receipt).toMatchObject(receipt);
+      expect(fromDisk.firstLogIndex).toBe(firstLogIndex);
     }
   });
 
@@ -238,6 +242,7 @@ describe("the block store", () => {
       );
       expect({ ...found.receipt, logsBloom: found.receipt.logsBloom }).toEqual(receipts[index]);
       expect(found.firstLogIndex).toBe(2 * index);
+      expect(store.transactionByHash(found.transaction.hash)?.receipt).toBe(found.receipt);
     }
   });
 
