@@ -32,8 +32,8 @@ interface Follower extends FollowerPlace {
 }
 
 const PROXIES = [
-  // A caller moves a second or more after its last answer, so that it never sees an older head.
-  { name: "HAProxy", isThere: hasHaproxy, start: startHaproxy, mayBeOlder: 0 },
+  // A caller moves at once from a killed node, a second or more after its last answer from others.
+  { name: "HAProxy", isThere: hasHaproxy, start: startHaproxy, mayBeOlder: 1 },
   // A caller moves at once, and goes home to a node that had a block of the last five seconds; periods are of one second.
   { name: "nginx", isThere: hasNginx, start: startNginx, mayBeOlder: 5 },
 ] as const;
