@@ -2,7 +2,7 @@
  * A map that stays below a total weight by dropping entries that were not read for long (an approximate LRU). A Map
  * keeps its keys in insertion order, and the oldest are dropped, so an entry that is read is inserted again: but only
  * when half of the limit was inserted after it, because that costs several times as much as the lookup. An entry
- * that was read since half of the limit was inserted is not dropped, as long as single ones weigh little of it.
+ * that was read since half of the limit was inserted is not dropped, where each entry weighs little of the limit.
  */
 export interface BoundedCache<Key, Value> {
   get(key: Key): Value | undefined;
