@@ -4,8 +4,6 @@ import type { Hash } from "../../primitives/hash.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import { atOnce, type Steps } from "../../primitives/steps.ts";
 import type { NamedHeader, StoredBlock } from "../../types/block.ts";
-import type { Receipt } from "../../types/receipt.ts";
-import type { SentTransaction } from "../../types/transaction.ts";
 import { damaged, missing, readUint32 } from "../checksum.ts";
 import { type HeadPointer, putCommitRecord, putHead, readHead } from "../commitRecord.ts";
 import type { Batch, Database } from "../database.ts";
@@ -20,8 +18,9 @@ import {
   readBlockNumber,
   readHeader,
 } from "./headerStore.ts";
-import { deleteReceipts, type PlacedReceipt, putReceiptsInSteps } from "./receiptStore.ts";
+import { deleteReceipts, putReceiptsInSteps } from "./receiptStore.ts";
 import { type ResidentBlock, residentFromDisk, residentFromMemory } from "./residentBlock.ts";
+import { StoredTransaction } from "./storedTransaction.ts";
 import {
   deleteTransactionPlace,
   putTransactionPlace,
@@ -67,37 +66,6 @@ export interface BlockStore {
   /** Whether the receipts of a block are in memory: reading those of a full block takes a tenth of a second. */
   hasReceiptsInMemory(number: bigint): boolean;
   transactionByHash(hash: Hash): StoredTransaction | undefined;
-}
-
-/** A transaction of a committed block; its receipt is read on first access. */
-class StoredTransaction implements PlacedReceipt {
-  readonly transaction: SentTransaction;
-  readonly index: number;
-  readonly #resident: ResidentBlock;
-  #placed: PlacedReceipt | undefined;
-
-  constructor(transaction: SentTransaction, index: number, resident: ResidentBlock) {
-    this.transaction = transaction;
-    this.index = index;
-    this.#resident = resident;
-  }
-
-  get block(): StoredBlock {
-    return this.#resident.block;
-  }
-
-  get receipt(): Receipt {
-    return this.#place().receipt;
-  }
-
-  get firstLogIndex(): number {
-    return this.#place().firstLogIndex;
-  }
-
-  #place(): PlacedReceipt {
-    this.#placed ??= this.#resident.receipt(this.index);
-    return this.#placed;
-  }
 }
 
 /** Bounds of the caches. */
@@ -175,8 +143,7 @@ class CachingBlockStore implements BlockStore {
     const { header, hash, totalDifficulty, size, transactions, ommers, withdrawals } = block;
     const record = { header, hash, totalDifficulty, size, transactionCount: transactions.length, ommers };
     this.headers.set(header.number, withdrawals === undefined ? record : { ...record, withdrawals }, 1);
-    const resident = residentFromMemory(block);
-    this.blocks.set(header.number, resident, resident.bytes);
+    this.keep(header.number, residentFromMemory(block));
   }
 
   delete(batch: Batch, number: bigint): void {
@@ -300,12 +267,15 @@ class CachingBlockStore implements BlockStore {
     const { number } = record.header;
     const known = this.blocks.get(number);
     if (known !== undefined) return known;
-    const weigh = (): void => this.blocks.set(number, block, block.bytes);
     const block = residentFromDisk(this.database, record, () => {
-      // Not one that was dropped meanwhile: a rewind may have removed it.
-      if (this.blocks.get(number) === block) weigh();
+      // Weighed anew, unless it was dropped meanwhile: a rewind may have removed it.
+      if (this.blocks.get(number) === block) this.keep(number, block);
     });
-    weigh();
+    this.keep(number, block);
     return block;
+  }
+
+  private keep(number: bigint, block: ResidentBlock): void {
+    this.blocks.set(number, block, block.bytes);
   }
 }

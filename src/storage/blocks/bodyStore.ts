@@ -7,18 +7,15 @@ import {
   type Transaction,
   withSender,
 } from "../../types/transaction.ts";
-import { damaged, missing, openEntry, sealEntry } from "../checksum.ts";
+import { damaged, sealEntry } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { bodyKey } from "../keys.ts";
-import { RecordReader, RecordWriter } from "./byteRecord.ts";
+import { type RecordReader, RecordWriter } from "./byteRecord.ts";
+import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, openChunk, type ReadItems, readItemsAt } from "./chunks.ts";
 
 /**
- * The transactions of a block, each as its sender and its canonical encoding, so that reading recovers no signature.
- * They are stored in chunks of CHUNK_TRANSACTIONS: one transaction of an old block of 12,000 takes a read of some
- * 15 KB, not of 1.6 MB.
+ * The transactions of a block, in chunks, each as its sender and its canonical encoding, so that reading recovers no signature.
  */
-export const CHUNK_TRANSACTIONS = 128;
-
 export function* putTransactionsInSteps(
   batch: Batch,
   number: bigint,
@@ -69,18 +66,6 @@ export function* readRawTransactionsInSteps(
   return raws;
 }
 
-/** What a lookup of one transaction or receipt reads: all of its chunk, or the one alone where the chunk is large. */
-export interface ReadItems<T> {
-  readonly items: readonly T[];
-  /** Index in the block of the first of them. */
-  readonly from: number;
-  /** Bytes of the chunk, of which the items are views. */
-  readonly chunkBytes: number;
-}
-
-/** Bytes of a chunk that is decoded as a whole for one of its items; token transfers take 25 KB. */
-export const SMALL_CHUNK_BYTES = 64 * 1024;
-
 /** Transaction `index` of a block that has `count` of them, with its neighbours unless they are large. */
 export function readTransactionsAt(
   database: Database,
@@ -88,37 +73,12 @@ export function readTransactionsAt(
   index: number,
   count: number,
 ): ReadItems<SentTransaction> {
-  const { chunk, start, length } = chunkWith(index, count);
-  const reader = readChunk(database, number, chunk);
-  const chunkBytes = reader.length;
-  if (chunkBytes <= SMALL_CHUNK_BYTES) {
-    const items = Array.from({ length }, () => decodeEntry(reader, number));
-    return { items, from: start, chunkBytes };
-  }
-  for (let before = start; before < index; before++) {
+  const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));
+  const pass = (): void => {
     reader.skip(SENDER_BYTES);
     reader.skip(reader.number());
-  }
-  return { items: [decodeEntry(reader, number)], from: index, chunkBytes };
-}
-
-/** Number of chunks for `count` transactions or receipts. */
-export function chunksOf(count: number): number {
-  return Math.ceil(count / CHUNK_TRANSACTIONS);
-}
-
-/** The chunk of item `index` of `count`, the index of its first item, and how many it has. */
-export function chunkWith(
-  index: number,
-  count: number,
-): { readonly chunk: number; readonly start: number; readonly length: number } {
-  const chunk = Math.floor(index / CHUNK_TRANSACTIONS);
-  const start = chunk * CHUNK_TRANSACTIONS;
-  return { chunk, start, length: Math.min(CHUNK_TRANSACTIONS, count - start) };
-}
-
-export function chunkOf<T>(items: readonly T[], chunk: number): readonly T[] {
-  return items.slice(chunk * CHUNK_TRANSACTIONS, (chunk + 1) * CHUNK_TRANSACTIONS);
+  };
+  return readItemsAt({ reader, read: () => decodeEntry(reader, number), pass }, index, count);
 }
 
 const SENDER_BYTES = 20;
@@ -135,10 +95,7 @@ function encodeChunk(transactions: readonly SentTransaction[]): Uint8Array {
 }
 
 function readChunk(database: Database, number: bigint, chunk: number): RecordReader {
-  const key = bodyKey(number, chunk);
-  const sealed = database.get(key);
-  if (sealed === undefined) throw missing(nameOf(number));
-  return new RecordReader(openEntry(key, sealed, () => nameOf(number)));
+  return openChunk(database, bodyKey(number, chunk), () => nameOf(number));
 }
 
 function decodeEntry(reader: RecordReader, number: bigint): SentTransaction {

@@ -5,18 +5,11 @@ import { bloomOfLogs, bloomOfLogsInSteps, EMPTY_BLOOM, STEP_LOGS } from "../../t
 import type { Log } from "../../types/log.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { TransactionType } from "../../types/transaction.ts";
-import { missing, openEntry, sealEntry } from "../checksum.ts";
+import { sealEntry } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { receiptsKey } from "../keys.ts";
-import {
-  CHUNK_TRANSACTIONS,
-  chunkOf,
-  chunksOf,
-  chunkWith,
-  type ReadItems,
-  SMALL_CHUNK_BYTES,
-} from "./bodyStore.ts";
-import { RecordReader, RecordWriter } from "./byteRecord.ts";
+import { type RecordReader, RecordWriter } from "./byteRecord.ts";
+import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, openChunk, type ReadItems, readItemsAt } from "./chunks.ts";
 
 /**
  * The receipts of a block, in chunks like its transactions. Blooms are not stored: a bloom has 256 bytes and is derived
@@ -94,19 +87,17 @@ export function readReceiptsAt(
   index: number,
   count: number,
 ): ReadItems<PlacedReceipt> {
-  const { chunk, start, length } = chunkWith(index, count);
-  const reader = readChunk(database, number, chunk);
-  const chunkBytes = reader.length;
+  const reader = readChunk(database, number, Math.floor(index / CHUNK_TRANSACTIONS));
   let firstLogIndex = reader.number();
-  const readPlaced = (): PlacedReceipt => {
+  const read = (): PlacedReceipt => {
     const placed = { receipt: readReceiptFields(reader), firstLogIndex };
     firstLogIndex += placed.receipt.logs.length;
     return placed;
   };
-  if (chunkBytes <= SMALL_CHUNK_BYTES)
-    return { items: Array.from({ length }, readPlaced), from: start, chunkBytes };
-  for (let before = start; before < index; before++) firstLogIndex += passReceipt(reader);
-  return { items: [readPlaced()], from: index, chunkBytes };
+  const pass = (): void => {
+    firstLogIndex += passReceipt(reader);
+  };
+  return readItemsAt({ reader, read, pass }, index, count);
 }
 
 /** Flags in a receipt's first byte, beside its type. */
@@ -222,10 +213,7 @@ class DerivingReceipt implements Receipt {
 }
 
 function readChunk(database: Database, number: bigint, chunk: number): RecordReader {
-  const key = receiptsKey(number, chunk);
-  const sealed = database.get(key);
-  if (sealed === undefined) throw missing(nameOf(number));
-  return new RecordReader(openEntry(key, sealed, () => nameOf(number)));
+  return openChunk(database, receiptsKey(number, chunk), () => nameOf(number));
 }
 
 function nameOf(number: bigint): string {

@@ -5,13 +5,8 @@ import { memoryOfBlock, memoryOfReceipts, memoryOfTransactions } from "../../typ
 import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 import type { Database } from "../database.ts";
-import {
-  CHUNK_TRANSACTIONS,
-  type ReadItems,
-  readRawTransactionsInSteps,
-  readTransactions,
-  readTransactionsAt,
-} from "./bodyStore.ts";
+import { readRawTransactionsInSteps, readTransactions, readTransactionsAt } from "./bodyStore.ts";
+import { CHUNK_TRANSACTIONS, type ReadItems } from "./chunks.ts";
 import type { HeaderRecord } from "./headerStore.ts";
 import { type PlacedReceipt, readReceipts, readReceiptsAt, readReceiptsInSteps } from "./receiptStore.ts";
 
@@ -75,11 +70,10 @@ class BlockOnDisk implements StoredBlock {
   readonly #onRead: () => void;
   #transactions: readonly SentTransaction[] | undefined;
   #receipts: readonly Receipt[] | undefined;
-  readonly #transactionsFound = new FoundItems<SentTransaction>();
-  readonly #receiptsFound = new FoundItems<PlacedReceipt>();
-  readonly #ownBytes: number;
-  #transactionBytes = 0;
-  #receiptBytes = 0;
+  readonly #transactionsFound: FoundItems<SentTransaction>;
+  readonly #receiptsFound: FoundItems<PlacedReceipt>;
+  /** Memory of all but what lookups found. */
+  #wholeBytes: number;
 
   constructor(database: Database, record: HeaderRecord, onRead: () => void) {
     this.header = record.header;
@@ -91,7 +85,19 @@ class BlockOnDisk implements StoredBlock {
     this.#database = database;
     this.#transactionCount = record.transactionCount;
     this.#onRead = onRead;
-    this.#ownBytes = memoryOfBlock({ ...record, transactions: [] });
+    this.#wholeBytes = memoryOfBlock({ ...record, transactions: [] });
+    const { number } = record.header;
+    const count = record.transactionCount;
+    this.#transactionsFound = new FoundItems(
+      (index) => readTransactionsAt(database, number, index, count),
+      memoryOfTransactions,
+      onRead,
+    );
+    this.#receiptsFound = new FoundItems(
+      (index) => readReceiptsAt(database, number, index, count),
+      (placed) => memoryOfReceipts(placed.map(({ receipt }) => receipt)),
+      onRead,
+    );
   }
 
   get transactions(): readonly SentTransaction[] {
@@ -99,7 +105,7 @@ class BlockOnDisk implements StoredBlock {
     const transactions = readTransactions(this.#database, this.header.number, this.#transactionCount);
     this.#transactions = transactions;
     this.#transactionsFound.clear();
-    this.#transactionBytes = memoryOfTransactions(transactions);
+    this.#wholeBytes += memoryOfTransactions(transactions);
     this.#onRead();
     return transactions;
   }
@@ -127,24 +133,12 @@ class BlockOnDisk implements StoredBlock {
   }
 
   transactionAt(index: number): SentTransaction {
-    const known = this.#transactions?.[index] ?? this.#transactionsFound.at(index);
-    if (known !== undefined) return known;
-    const read = readTransactionsAt(this.#database, this.header.number, index, this.#transactionCount);
-    this.#transactionsFound.keep(read);
-    this.#transactionBytes += memoryOfTransactions(read.items) + read.chunkBytes;
-    this.#onRead();
-    return expectDefined(read.items[index - read.from], "a transaction of the block");
+    return this.#transactions?.[index] ?? this.#transactionsFound.at(index);
   }
 
   /** For a block whose receipts are not all in memory. */
   receiptAt(index: number): PlacedReceipt {
-    const known = this.#receiptsFound.at(index);
-    if (known !== undefined) return known;
-    const read = readReceiptsAt(this.#database, this.header.number, index, this.#transactionCount);
-    this.#receiptsFound.keep(read);
-    this.#receiptBytes += memoryOfReceipts(read.items.map(({ receipt }) => receipt)) + read.chunkBytes;
-    this.#onRead();
-    return expectDefined(read.items[index - read.from], "a receipt of the block");
+    return this.#receiptsFound.at(index);
   }
 
   get hasReadReceipts(): boolean {
@@ -152,13 +146,13 @@ class BlockOnDisk implements StoredBlock {
   }
 
   get bytesRead(): number {
-    return this.#ownBytes + this.#transactionBytes + this.#receiptBytes;
+    return this.#wholeBytes + this.#transactionsFound.bytes + this.#receiptsFound.bytes;
   }
 
   #keepReceipts(receipts: readonly Receipt[]): readonly Receipt[] {
     this.#receipts = receipts;
     this.#receiptsFound.clear();
-    this.#receiptBytes = memoryOfReceipts(receipts);
+    this.#wholeBytes += memoryOfReceipts(receipts);
     this.#onRead();
     return receipts;
   }
@@ -166,20 +160,45 @@ class BlockOnDisk implements StoredBlock {
 
 /** What lookups have read of a block: whole chunks, and single items of large ones. */
 class FoundItems<T> {
+  readonly #readAt: (index: number) => ReadItems<T>;
+  readonly #memoryOf: (items: readonly T[]) => number;
+  readonly #onRead: () => void;
   /** By the index of the first item. */
   readonly #items = new Map<number, readonly T[]>();
+  #bytes = 0;
 
-  at(index: number): T | undefined {
-    const inChunk = index % CHUNK_TRANSACTIONS;
-    return this.#items.get(index - inChunk)?.[inChunk] ?? this.#items.get(index)?.[0];
+  /** `onRead` is called whenever there is more. */
+  constructor(
+    readAt: (index: number) => ReadItems<T>,
+    memoryOf: (items: readonly T[]) => number,
+    onRead: () => void,
+  ) {
+    this.#readAt = readAt;
+    this.#memoryOf = memoryOf;
+    this.#onRead = onRead;
   }
 
-  keep({ from, items }: ReadItems<T>): void {
-    this.#items.set(from, items);
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  at(index: number): T {
+    const inChunk = index % CHUNK_TRANSACTIONS;
+    const known = this.#items.get(index - inChunk)?.[inChunk] ?? this.#items.get(index)?.[0];
+    return known ?? this.#read(index);
   }
 
   clear(): void {
     this.#items.clear();
+    this.#bytes = 0;
+  }
+
+  #read(index: number): T {
+    const { items, from, chunkBytes } = this.#readAt(index);
+    this.#items.set(from, items);
+    this.#bytes += this.#memoryOf(items) + chunkBytes;
+    this.#onRead();
+    return expectDefined(items[index - from], "a transaction or receipt of the block");
   }
 }
 

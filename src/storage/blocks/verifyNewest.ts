@@ -12,7 +12,8 @@ import {
   transactionKey,
 } from "../keys.ts";
 import { trieKeysFrom } from "../stateKeys.ts";
-import { chunksOf, readTransactions } from "./bodyStore.ts";
+import { readTransactions } from "./bodyStore.ts";
+import { chunksOf } from "./chunks.ts";
 import { type HeaderRecord, isHeaderAlone, readHeader } from "./headerStore.ts";
 
 /** How far back a start verifies. The newest block is always verified, whatever its size. */
