@@ -18,6 +18,7 @@ import type { ChainStores } from "./chainStores.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import { measureFinishing } from "./timing/calibration.ts";
 import { type CandidateTiming, createCandidateTiming } from "./timing/candidateTiming.ts";
+import { createCoreContention, type ThreadTimes } from "./timing/coreContention.ts";
 import { createSlowTransactions, type SlowTransactions } from "./timing/slowTransactions.ts";
 import { type BlockTimeBudget, createBlockTimeBudget } from "./timing/timeBudget.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
@@ -103,6 +104,8 @@ export interface BlockExecutionParts {
   readonly production: BlockProduction;
   /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;
+  /** Times of this thread. Absent where the system does not tell. */
+  readonly threadTimes?: (() => ThreadTimes | undefined) | undefined;
   readonly logger: Logger;
 }
 
@@ -127,11 +130,12 @@ class Execution implements BlockExecution {
 
   constructor(parts: BlockExecutionParts) {
     const { clock, cpuMs, logger } = parts;
+    const contention = createCoreContention(parts.threadTimes);
     const nowMs = (): number => clock.nowMs();
     this.parts = parts;
-    this.timeBudget = createBlockTimeBudget({ nowMs, cpuMs });
+    this.timeBudget = createBlockTimeBudget({ nowMs, cpuMs, contention });
     this.slow = createSlowTransactions({ nowMs, cpuMs, logger });
-    this.candidateTiming = createCandidateTiming(nowMs, this.timeBudget);
+    this.candidateTiming = createCandidateTiming(nowMs, this.timeBudget, contention);
   }
 
   get isExecuting(): boolean {

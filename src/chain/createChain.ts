@@ -33,6 +33,7 @@ import { createExecutedBlocks } from "./executedBlocks.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { createImporter, type Importer } from "./importBlock.ts";
 import type { RecoverSealers, RecoverSenders, RecoverSigners } from "./signerRecovery.ts";
+import type { ThreadTimes } from "./timing/coreContention.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
 import { createValidatorSets, type ValidatorSets } from "./validators.ts";
 
@@ -96,6 +97,8 @@ export interface ChainParts {
   readonly production: BlockProduction;
   /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
   readonly cpuMs?: () => number;
+  /** Times of this thread. Absent where the system does not tell. */
+  readonly threadTimes?: () => ThreadTimes | undefined;
   readonly logger: Logger;
 }
 
@@ -116,8 +119,8 @@ export async function createChain(
   if (!rules.ok) return rules;
   const executedBlocks = createExecutedBlocks();
   const badBlocks = createBadBlocks();
-  const { production, cpuMs } = parts;
-  const execution = createBlockExecution({ spec, stores, clock, production, cpuMs, logger });
+  const { production, cpuMs, threadTimes } = parts;
+  const execution = createBlockExecution({ spec, stores, clock, production, cpuMs, threadTimes, logger });
   writer.onHeadChanged(({ added }) => {
     executedBlocks.clear();
     for (const block of added) execution.onCommitted(block);

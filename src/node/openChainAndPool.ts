@@ -21,6 +21,7 @@ import { type BlockControls, createBlockControls } from "./miningSettings.ts";
 import { networkSummary } from "./networkSummary.ts";
 import { type OpenPool, openPool } from "./openPool.ts";
 import type { OpenContext, Stores } from "./openStores.ts";
+import { threadTimes } from "./threadTimes.ts";
 
 /** The chain, the pool, the permission lists, and the readers of states and logs. */
 export interface ChainAndPool {
@@ -67,6 +68,7 @@ export async function openChainAndPool(
     recoverSenders: withKnownSenders(recoverAs("urgent"), (hash) => pool.pool.get(hash)?.transaction.sender),
     recoverSigners: (items) => recovery.recoverMany(items, "urgent"),
     production: controls.production,
+    threadTimes,
     cpuMs: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1000;

@@ -1,4 +1,5 @@
 import type { TransactionSource } from "../../execution/buildBlock.ts";
+import type { CoreContention, ThreadTimes } from "./coreContention.ts";
 import { createFinishingTime, LARGE_BLOCK_TRANSACTIONS } from "./finishingTime.ts";
 import { createTimedSource, type SourceClocks, type TimedSource } from "./timedSource.ts";
 import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
@@ -7,7 +8,8 @@ import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
  * Decides when to stop filling a block, so that it is committed within its period. A filled block still has to be executed
  * by the other validators, staged, checked, sealed and written, and all of this takes longer the fuller the block is. Other
  * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks
- * of all proposers (finishingTime.ts).
+ * of all proposers (finishingTime.ts), as what it takes on free cores; how busy the cores are tells the time since the last
+ * commit (coreContention.ts).
  *
  * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
  */
@@ -26,12 +28,12 @@ export interface BlockTimeBudget {
   onCommitted(): void;
   /**
    * Learns from a block of ours: `finishMs` is the time from the end of filling to the commit, less the estimated
-   * execution time of the other validators.
+   * execution time of the other validators, and divided by the slowdown meanwhile.
    */
   learn(transactions: number, finishMs: number): void;
   /**
-   * Learns from another validator's block: the time from its arrival to the commit, less its execution here. Ignored while
-   * blocks of ours tell more.
+   * Learns from another validator's block: the time from its arrival to the commit, less its execution here, and divided
+   * by the slowdown meanwhile. Ignored while blocks of ours tell more.
    */
   learnFromOthers(transactions: number, sinceArrivalMs: number): void;
   /** Restores what an earlier run learnt; ignores values out of bounds. */
@@ -47,13 +49,13 @@ export interface BlockTimeBudget {
  * also to read from each other what the next proposer is to include: one that took all would leave it nothing, and blocks
  * would come full and empty in turns, unevenly.
  */
-const SHARE_ALONE = 0.8;
+const SHARE_ALONE = 0.75;
 const SHARE_WITH_OTHERS = 0.7;
 /**
  * Maximum periods from one commit to the next where there are other validators. It limits a full block after an empty one,
  * and a block after any delay.
  */
-const MAX_PERIODS_APART = 1.25;
+const MAX_PERIODS_APART = 1.15;
 /**
  * How long after a large block of this node the estimate follows its own blocks alone. Those of the node that callers send
  * transactions to take longer than those of others, who have yet to recover many of the senders.
@@ -67,11 +69,18 @@ const LATENESS_ALLOWED = 2;
 const UNKNOWN_COST_SHARE = 0.4;
 /** Factor on the time seen of another validator's block, which was also staged, sent and read before it arrived here. */
 const UNSEEN_FACTOR = 1.25;
+/** Minimum time between two readings of the thread's times, milliseconds: a sync commits thousands of blocks a second. */
+const MIN_BETWEEN_MARKS_MS = 100;
 /** Longer times are ignored, milliseconds: the machine slept, or validators were missing. */
 const MAX_FINISH_MS = 10_000;
 
-export function createBlockTimeBudget(parts: SourceClocks): BlockTimeBudget {
+export function createBlockTimeBudget(
+  parts: SourceClocks & { readonly contention: CoreContention },
+): BlockTimeBudget {
   const finishing = createFinishingTime();
+  const { contention } = parts;
+  let atLastCommit: ThreadTimes | undefined;
+  let markedMs = Number.NEGATIVE_INFINITY;
   let lastCommitMs = Number.POSITIVE_INFINITY;
   let ownLargeBlockMs = Number.NEGATIVE_INFINITY;
 
@@ -86,12 +95,16 @@ export function createBlockTimeBudget(parts: SourceClocks): BlockTimeBudget {
         ? lastCommitMs + periodMs * MAX_PERIODS_APART
         : Number.POSITIVE_INFINITY;
       const commitByMs = Math.min(startMs + periodMs * shareOf({ hasOtherValidators, isKnown }), latestMs);
-      const filledByMs = Math.max(commitByMs - fixedMs, startMs + periodMs * MIN_FILLING_SHARE);
-      const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness);
+      const slowdown = contention.slowdownSince(atLastCommit);
+      const filledByMs = Math.max(commitByMs - fixedMs * slowdown, startMs + periodMs * MIN_FILLING_SHARE);
+      const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness) * slowdown;
       return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, parts);
     },
     onCommitted() {
       lastCommitMs = parts.nowMs();
+      if (Math.abs(lastCommitMs - markedMs) < MIN_BETWEEN_MARKS_MS) return;
+      markedMs = lastCommitMs;
+      atLastCommit = contention.mark();
     },
     learn(transactions, finishMs) {
       if (transactions >= LARGE_BLOCK_TRANSACTIONS) ownLargeBlockMs = parts.nowMs();

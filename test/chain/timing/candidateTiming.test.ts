@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createCandidateTiming } from "../../../src/chain/timing/candidateTiming.ts";
+import { createCoreContention } from "../../../src/chain/timing/coreContention.ts";
 import type { Block } from "../../../src/types/block.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { aGenesisHead } from "../../builders/toyChain.ts";
@@ -7,11 +8,15 @@ import { aGenesisHead } from "../../builders/toyChain.ts";
 function aRun() {
   const learnt: [of: "ours" | "others", transactions: number, finishMs: number][] = [];
   const clock = { nowMs: 0 };
-  const timing = createCandidateTiming(() => clock.nowMs, {
-    learn: (transactions, finishMs) => void learnt.push(["ours", transactions, finishMs]),
-    learnFromOthers: (transactions, finishMs) => void learnt.push(["others", transactions, finishMs]),
-  });
-  return { timing, clock, learnt };
+  const times = { ranMs: 0, waitedMs: 0 };
+  const timeBudget = {
+    learn: (transactions: number, finishMs: number) => void learnt.push(["ours", transactions, finishMs]),
+    learnFromOthers: (transactions: number, finishMs: number) =>
+      void learnt.push(["others", transactions, finishMs]),
+  };
+  const contention = createCoreContention(() => ({ ...times }));
+  const timing = createCandidateTiming(() => clock.nowMs, timeBudget, contention);
+  return { timing, clock, times, learnt };
 }
 
 function aBlock(number: bigint): Block {
@@ -39,6 +44,21 @@ describe("the timing of the candidate that is decided", () => {
     clock.nowMs = 100;
     timing.onCommitted(aBlock(7n));
     expect(learnt).toEqual([["others", 1, 60]]);
+  });
+
+  it("learns what a block would have taken had this thread not waited for a core", () => {
+    const { timing, clock, times, learnt } = aRun();
+    for (const begin of [() => timing.onFilled(7n, 0), () => timing.onValidationStarted(7n)]) {
+      begin();
+      clock.nowMs += 100;
+      times.ranMs += 40;
+      times.waitedMs += 40;
+      timing.onCommitted(aBlock(7n));
+    }
+    expect(learnt).toEqual([
+      ["ours", 1, 50],
+      ["others", 1, 50],
+    ]);
   });
 
   it("learns nothing from a block of another number, and forgets its candidate", () => {

@@ -1,0 +1,36 @@
+/** How long a thread ran, and how long it was ready to run but waited for a core, milliseconds since it started. */
+export interface ThreadTimes {
+  readonly ranMs: number;
+  readonly waitedMs: number;
+}
+
+/**
+ * Tells how much longer this thread's work takes than it would on free cores, because other threads and processes use
+ * them: 1 when it never waits for a core, 2 when it waits as long as it runs.
+ */
+export interface CoreContention {
+  /** Begins a measurement. */
+  mark(): ThreadTimes | undefined;
+  /** The slowdown since then, from 1 to MAX_SLOWDOWN; 1 where it is unknown. */
+  slowdownSince(mark: ThreadTimes | undefined): number;
+}
+
+/** Over shorter times the slowdown is unknown, milliseconds: the kernel counts in ticks of some milliseconds. */
+const MIN_MS = 8;
+/** Upper bound, so that one bad moment does not empty the next block. */
+const MAX_SLOWDOWN = 4;
+
+/** `read` gives the times of this thread; it is absent, or gives nothing, where the system does not tell. */
+export function createCoreContention(read: () => ThreadTimes | undefined = () => undefined): CoreContention {
+  return {
+    mark: read,
+    slowdownSince(mark) {
+      const now = mark === undefined ? undefined : read();
+      if (mark === undefined || now === undefined) return 1;
+      const ranMs = now.ranMs - mark.ranMs;
+      const waitedMs = Math.max(0, now.waitedMs - mark.waitedMs);
+      if (ranMs + waitedMs < MIN_MS || ranMs <= 0) return 1;
+      return Math.min(MAX_SLOWDOWN, 1 + waitedMs / ranMs);
+    },
+  };
+}

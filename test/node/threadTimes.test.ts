@@ -1,0 +1,23 @@
+import { existsSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { threadTimes } from "../../src/node/threadTimes.ts";
+
+const TOLD = existsSync("/proc/thread-self/schedstat");
+
+describe("the times of this thread", () => {
+  it.runIf(TOLD)("grow by what it runs, and not while it sleeps", async () => {
+    const ranMs = (): number => threadTimes()?.ranMs ?? Number.NaN;
+    const beforeMs = ranMs();
+    const untilMs = process.cpuUsage().user + 60_000;
+    while (process.cpuUsage().user < untilMs);
+    const ranUntilMs = ranMs();
+    expect(ranUntilMs - beforeMs).toBeGreaterThan(20);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(ranMs() - ranUntilMs).toBeLessThan(150);
+    expect(threadTimes()?.waitedMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it.skipIf(TOLD)("are unknown where the system does not tell", () => {
+    expect(threadTimes()).toBeUndefined();
+  });
+});
