@@ -7,6 +7,7 @@ import { loadInterpreter } from "../execution/blockSession.ts";
 import { silentLogger } from "../observability/logger.ts";
 import { bytesInFolder } from "../storage/folderBytes.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { reportLoaded } from "../workers/loadedMessage.ts";
 import { takeLowestThreadPriority } from "../workers/threadPriority.ts";
 import { openWorkerPort } from "../workers/workerPort.ts";
 import { openIndexDatabase } from "./indexDatabase.ts";
@@ -29,6 +30,7 @@ export type AccountIndexCommand = "head" | { readonly damage: string } | "close"
 
 /** Worker that builds the index by address (indexer.ts), until it is told to end, or by what it throws. */
 const port = openWorkerPort();
+reportLoaded(port);
 takeLowestThreadPriority();
 const { chainPath, indexPath, spec, shownHead, maxBytes } = workerData as AccountIndexWorkerData;
 

@@ -4,6 +4,7 @@ import { SEGMENT_BLOCKS } from "../storage/blooms/bloomFiles.ts";
 import { createBloomFileWriter } from "../storage/blooms/bloomFileWriter.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
+import { reportLoaded } from "../workers/loadedMessage.ts";
 import { openWorkerPort } from "../workers/workerPort.ts";
 
 /** Segments to write. Those beyond the head's are left out. */
@@ -28,6 +29,7 @@ export type LogIndexReport =
 
 /** Worker that writes bloom files (bloomFiles.ts), and ends: by what it throws, if it cannot. */
 const port = openWorkerPort();
+reportLoaded(port);
 const { databasePath, folder, task, pauseRatio } = workerData as LogIndexWorkerData;
 
 async function writeAll(): Promise<LogIndexReport> {

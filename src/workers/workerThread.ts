@@ -1,6 +1,8 @@
+import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { forgetThread } from "../primitives/threadPages.ts";
 import { terminateWorker } from "../primitives/workerTermination.ts";
+import { isLoadedMessage } from "./loadedMessage.ts";
 import { countThreadFailure, expectThread } from "./threadFailures.ts";
 
 export interface WorkerThreadSettings {
@@ -24,9 +26,15 @@ export interface WorkerThread {
   post(message: unknown, transferred?: readonly ArrayBuffer[]): void;
   /** Whether the process goes on while only this thread runs, as it does from the start of the thread. */
   keepProcessAlive(isNeeded: boolean): void;
-  /** Ends the thread, of which nothing is heard any more. Resolves once it has ended. */
+  /**
+   * Ends the thread, of which nothing is heard any more, but not while it loads its code: Node.js 20 can abort the whole
+   * process when that is interrupted between two modules. Resolves once it has ended.
+   */
   terminate(): Promise<void>;
 }
+
+/** A thread that has not loaded its code after so long is terminated nevertheless, milliseconds; most take less than 500. */
+const LOADING_LIMIT_MS = 2000;
 
 /** Starts a thread. One that cannot even be created, as when the system has no more threads, ends at once. */
 export function startWorkerThread<Message>(
@@ -43,6 +51,11 @@ export function startWorkerThread<Message>(
     if (!isTerminated) listener.ended(error);
   };
   let worker: Worker | undefined;
+  let setLoaded = (): void => undefined;
+  /** Resolves with the first message, or when the thread ends. */
+  const loaded = new Promise<void>((resolve) => {
+    setLoaded = resolve;
+  });
   try {
     const resourceLimits = {
       ...(heapMb !== undefined && { maxOldGenerationSizeMb: heapMb }),
@@ -50,11 +63,13 @@ export function startWorkerThread<Message>(
     };
     worker = new Worker(entry, { workerData, resourceLimits });
     worker.on("message", (message: Message) => {
-      if (!isTerminated) listener.receive(message);
+      setLoaded();
+      if (!isTerminated && !isLoadedMessage(message)) listener.receive(message);
     });
     worker.on("error", fail);
     const { threadId } = worker;
     worker.on("exit", (code) => {
+      setLoaded();
       forgetThread(threadId);
       if (code !== 0 && !isTerminated) countThreadFailure(entry);
       end();
@@ -72,7 +87,12 @@ export function startWorkerThread<Message>(
     },
     async terminate() {
       isTerminated = true;
-      if (worker !== undefined) await terminateWorker(worker);
+      if (worker === undefined) return;
+      const limit = new AbortController();
+      const wait = setTimeout(LOADING_LIMIT_MS, undefined, limit).catch(() => undefined);
+      await Promise.race([loaded, wait]);
+      limit.abort();
+      await terminateWorker(worker);
     },
   };
 }

@@ -49,7 +49,39 @@ async function untilTold(events: readonly string[], expected: readonly string[])
   await expect.poll(() => events, { timeout: 10_000, interval: 5 }).toEqual(expected);
 }
 
+/** A worker that takes 300 ms to load its code and then counts to one; with `isStuck`, it never loads it. */
+function slowEntry({ isStuck = false } = {}): URL {
+  return new URL(
+    `data:text/javascript,${encodeURIComponent(`
+      import { parentPort, workerData } from "node:worker_threads";
+      const counts = new Int32Array(workerData);
+      Atomics.wait(counts, 0, 0, 300);
+      ${isStuck ? "await new Promise(() => setInterval(() => undefined, 1_000));" : ""}
+      Atomics.store(counts, 1, 1);
+      parentPort.on("message", () => undefined);
+      parentPort.postMessage("ready");
+    `)}`,
+  );
+}
+
 describe("a supervised thread", () => {
+  it.each([
+    { isStuck: false, loaded: 1, longestMs: 1_900 },
+    { isStuck: true, loaded: 0, longestMs: 10_000 },
+  ])("is not terminated while it loads its code, for two seconds at most: %j", async (order) => {
+    const counts = new SharedArrayBuffer(8);
+    const entry = slowEntry(order);
+    const thread = new SupervisedThread<string>(
+      { entry, workerData: counts },
+      { ready: () => undefined, receive: () => undefined, died: () => undefined },
+    );
+    thread.start();
+    const startMs = performance.now();
+    await thread.close();
+    expect(new Int32Array(counts)[1]).toBe(order.loaded);
+    expect(performance.now() - startMs).toBeLessThan(order.longestMs);
+  });
+
   it("starts when told, once, and answers what it was sent meanwhile", async () => {
     const { thread, events } = aThread();
     expect(thread.isStarted).toBe(false);

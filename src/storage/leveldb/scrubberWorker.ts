@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
+import { reportLoaded } from "../../workers/loadedMessage.ts";
 import { openWorkerPort } from "../../workers/workerPort.ts";
 import { isHeaderAlone, readHeader } from "../blocks/headerStore.ts";
 import { verifyCommit } from "../blocks/verifyNewest.ts";
@@ -26,6 +27,7 @@ export type ScrubReport =
 
 /** One round of the scrubber (scrubber.ts): tables against LevelDB's checksums, blocks against their commit records. */
 const port = openWorkerPort();
+reportLoaded(port);
 const { path, bytesPerSecond, entriesPerSecond } = workerData as ScrubberWorkerData;
 
 async function scrub(): Promise<ScrubReport> {
