@@ -104,7 +104,7 @@ export interface BlockExecutionParts {
   readonly production: BlockProduction;
   /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
   readonly cpuMs?: (() => number) | undefined;
-  /** Times of this thread. Absent where the system does not tell. */
+  /** Times of this thread; gives undefined where the system does not tell. Absent where blocks are only imported. */
   readonly threadTimes?: (() => ThreadTimes | undefined) | undefined;
   readonly logger: Logger;
 }

@@ -97,7 +97,7 @@ export interface ChainParts {
   readonly production: BlockProduction;
   /** CPU time used by this process, milliseconds. Absent where only the clock is available. */
   readonly cpuMs?: () => number;
-  /** Times of this thread. Absent where the system does not tell. */
+  /** Times of this thread; gives undefined where the system does not tell. Absent where blocks are only imported. */
   readonly threadTimes?: () => ThreadTimes | undefined;
   readonly logger: Logger;
 }

@@ -10,9 +10,10 @@ export function threadTimes(): ThreadTimes | undefined {
   try {
     const [ranNs = "", waitedNs = ""] = readFileSync("/proc/thread-self/schedstat", "latin1").split(" ");
     const times = { ranMs: Number(ranNs) / 1e6, waitedMs: Number(waitedNs) / 1e6 };
-    return Number.isFinite(times.ranMs) && Number.isFinite(times.waitedMs) ? times : undefined;
+    // A kernel or sandbox that keeps no statistics shows zeros.
+    return times.ranMs > 0 && Number.isFinite(times.waitedMs) ? times : undefined;
   } catch {
-    // The kernel keeps no such statistics, or a sandbox hides them.
+    // A sandbox hides the file.
     return undefined;
   }
 }

@@ -49,7 +49,8 @@ export function createCandidateTiming(
         const finishMs =
           tookMs < 0
             ? tookMs
-            : Math.max(0, tookMs - candidate.executionMs) / contention.slowdownSince(candidate.sinceTimes);
+            : Math.max(0, tookMs - candidate.executionMs) /
+              (contention.slowdownSince(candidate.sinceTimes) ?? 1);
         if (candidate.isOurs) timeBudget.learn(transactions.length, finishMs);
         else timeBudget.learnFromOthers(transactions.length, finishMs);
       }

@@ -11,13 +11,13 @@ export interface ThreadTimes {
 export interface CoreContention {
   /** Begins a measurement. */
   mark(): ThreadTimes | undefined;
-  /** The slowdown since then, from 1 to MAX_SLOWDOWN; 1 where it is unknown. */
-  slowdownSince(mark: ThreadTimes | undefined): number;
+  /** The slowdown since then, from 1 to MAX_SLOWDOWN; undefined where it is unknown. */
+  slowdownSince(mark: ThreadTimes | undefined): number | undefined;
 }
 
-/** Over shorter times the slowdown is unknown, milliseconds: the kernel counts in ticks of some milliseconds. */
-const MIN_MS = 8;
-/** Upper bound, so that one bad moment does not empty the next block. */
+/** Over shorter times the slowdown is unknown, milliseconds: the kernel counts in ticks of up to 10 ms. */
+const MIN_MS = 30;
+/** Upper bound, so that one bad moment does not shrink the next block to a small part. */
 const MAX_SLOWDOWN = 4;
 
 /** `read` gives the times of this thread; it is absent, or gives nothing, where the system does not tell. */
@@ -26,11 +26,11 @@ export function createCoreContention(read: () => ThreadTimes | undefined = () =>
     mark: read,
     slowdownSince(mark) {
       const now = mark === undefined ? undefined : read();
-      if (mark === undefined || now === undefined) return 1;
+      if (mark === undefined || now === undefined) return undefined;
       const ranMs = now.ranMs - mark.ranMs;
       const waitedMs = Math.max(0, now.waitedMs - mark.waitedMs);
-      if (ranMs + waitedMs < MIN_MS || ranMs <= 0) return 1;
-      return Math.min(MAX_SLOWDOWN, 1 + waitedMs / ranMs);
+      if (ranMs + waitedMs < MIN_MS) return undefined;
+      return Math.min(MAX_SLOWDOWN, 1 + waitedMs / Math.max(1, ranMs));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { TransactionSource } from "../../execution/buildBlock.ts";
-import type { CoreContention, ThreadTimes } from "./coreContention.ts";
+import type { CoreContention } from "./coreContention.ts";
 import { createFinishingTime, LARGE_BLOCK_TRANSACTIONS } from "./finishingTime.ts";
 import { createTimedSource, type SourceClocks, type TimedSource } from "./timedSource.ts";
 import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
@@ -8,8 +8,8 @@ import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
  * Decides when to stop filling a block, so that it is committed within its period. A filled block still has to be executed
  * by the other validators, staged, checked, sealed and written, and all of this takes longer the fuller the block is. Other
  * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks
- * of all proposers (finishingTime.ts), as what it takes on free cores; how busy the cores are tells the time since the last
- * commit (coreContention.ts).
+ * of all proposers (finishingTime.ts), as what it takes on free cores; the time since the last commit tells how busy
+ * the cores are (coreContention.ts).
  *
  * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
  */
@@ -69,7 +69,7 @@ const LATENESS_ALLOWED = 2;
 const UNKNOWN_COST_SHARE = 0.4;
 /** Factor on the time seen of another validator's block, which was also staged, sent and read before it arrived here. */
 const UNSEEN_FACTOR = 1.25;
-/** Minimum time between two readings of the thread's times, milliseconds: a sync commits thousands of blocks a second. */
+/** Minimum time between two marks at commits, milliseconds: a sync commits thousands of blocks a second. */
 const MIN_BETWEEN_MARKS_MS = 100;
 /** Longer times are ignored, milliseconds: the machine slept, or validators were missing. */
 const MAX_FINISH_MS = 10_000;
@@ -79,7 +79,10 @@ export function createBlockTimeBudget(
 ): BlockTimeBudget {
   const finishing = createFinishingTime();
   const { contention } = parts;
-  let atLastCommit: ThreadTimes | undefined;
+  /** Taken at the last commit, or less than MIN_BETWEEN_MARKS_MS before it. */
+  let commitMark = contention.mark();
+  /** Of the last block before which it was known: the next one may begin right after a commit. */
+  let slowdown = 1;
   let markedMs = Number.NEGATIVE_INFINITY;
   let lastCommitMs = Number.POSITIVE_INFINITY;
   let ownLargeBlockMs = Number.NEGATIVE_INFINITY;
@@ -95,7 +98,7 @@ export function createBlockTimeBudget(
         ? lastCommitMs + periodMs * MAX_PERIODS_APART
         : Number.POSITIVE_INFINITY;
       const commitByMs = Math.min(startMs + periodMs * shareOf({ hasOtherValidators, isKnown }), latestMs);
-      const slowdown = contention.slowdownSince(atLastCommit);
+      slowdown = contention.slowdownSince(commitMark) ?? slowdown;
       const filledByMs = Math.max(commitByMs - fixedMs * slowdown, startMs + periodMs * MIN_FILLING_SHARE);
       const allowedEachMs = eachMs * (1 + LATENESS_ALLOWED * usualLateness) * slowdown;
       return createTimedSource(source, { startMs, filledByMs, allowedEachMs, hasOtherValidators }, parts);
@@ -104,7 +107,7 @@ export function createBlockTimeBudget(
       lastCommitMs = parts.nowMs();
       if (Math.abs(lastCommitMs - markedMs) < MIN_BETWEEN_MARKS_MS) return;
       markedMs = lastCommitMs;
-      atLastCommit = contention.mark();
+      commitMark = contention.mark();
     },
     learn(transactions, finishMs) {
       if (transactions >= LARGE_BLOCK_TRANSACTIONS) ownLargeBlockMs = parts.nowMs();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createCoreContention } from "../../../src/chain/timing/coreContention.ts";
 
-function slowdownOf(ranMs: number, waitedMs: number): number {
+function slowdownOf(ranMs: number, waitedMs: number): number | undefined {
   let times = { ranMs: 1_000, waitedMs: 500 };
   const contention = createCoreContention(() => times);
   const mark = contention.mark();
@@ -15,16 +15,17 @@ describe("the contention for cores", () => {
     ["waited half as long as it ran", 100, 50, 1.5],
     ["waited as long as it ran", 30, 30, 2],
     ["waited a hundred times as long, up to a bound", 10, 1_000, 4],
-    ["hardly ran or waited, so that ticks decide", 2, 5, 1],
-    ["did not run", 0, 500, 1],
+    ["hardly ran or waited, so that ticks would decide", 9, 20, undefined],
+    ["did not run", 0, 500, 4],
     ["has times that went backwards", 100, -50, 1],
   ])("is known of a thread that %s", (_, ranMs, waitedMs, slowdown) => {
     expect(slowdownOf(ranMs, waitedMs)).toBe(slowdown);
   });
 
-  it("is taken for none where the system does not tell", () => {
+  it("is unknown where the system does not tell", () => {
     for (const contention of [createCoreContention(), createCoreContention(() => undefined)])
-      expect(contention.slowdownSince(contention.mark())).toBe(1);
-    expect(createCoreContention(() => ({ ranMs: 9, waitedMs: 99 })).slowdownSince(undefined)).toBe(1);
+      expect(contention.slowdownSince(contention.mark())).toBeUndefined();
+    const told = createCoreContention(() => ({ ranMs: 9, waitedMs: 99 }));
+    expect(told.slowdownSince(undefined)).toBeUndefined();
   });
 });

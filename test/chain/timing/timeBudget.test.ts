@@ -169,7 +169,19 @@ describe("the block time budget", () => {
     expect(fill(0) / onFreeCores).toBeCloseTo(1 / 3, 2);
     clock.nowMs += 1_000;
     timeBudget.onCommitted();
+    // Right after a commit, as after a late block, what is known is that of the block before.
+    expect(fill(0) / onFreeCores).toBeCloseTo(1 / 3, 2);
+    times.ranMs += 100;
     expect(fill(0)).toBe(onFreeCores);
+  });
+
+  it("expects the fixed part of finishing to take longer on busy cores, too", () => {
+    const { times, timeBudget, fill } = aProposer();
+    timeBudget.restore({ fixedMs: 150, eachMs: 0.001 });
+    times.ranMs += 100;
+    times.waitedMs += 100;
+    expect(fill(1)).toBeGreaterThan(440);
+    expect(fill(1)).toBeLessThan(460);
   });
 
   it("reports what it has learnt, and ignores implausible timings", () => {
