@@ -49,13 +49,13 @@ async function untilTold(events: readonly string[], expected: readonly string[])
   await expect.poll(() => events, { timeout: 10_000, interval: 5 }).toEqual(expected);
 }
 
-/** A worker that takes 300 ms to load its code and then counts to one; with `isStuck`, it never loads it. */
+/** A worker that takes 100 ms to load its code and then counts to one; with `isStuck`, it never loads it. */
 function slowEntry({ isStuck = false } = {}): URL {
   return new URL(
     `data:text/javascript,${encodeURIComponent(`
       import { parentPort, workerData } from "node:worker_threads";
       const counts = new Int32Array(workerData);
-      Atomics.wait(counts, 0, 0, 300);
+      Atomics.wait(counts, 0, 0, 100);
       ${isStuck ? "await new Promise(() => setInterval(() => undefined, 1_000));" : ""}
       Atomics.store(counts, 1, 1);
       parentPort.on("message", () => undefined);
