@@ -12,8 +12,8 @@ import type { Log } from "../types/log.ts";
 export interface LogCriteria {
   readonly addresses: readonly Address[];
   /**
-   * By position: "any", or a list of which one must be equal. An empty list matches nothing. A log must have at least as
-   * many topics as there are positions.
+   * By position: "any", or a list, never empty, of which one must be equal. A log must have at least as many topics as
+   * there are positions.
    */
   readonly topics: readonly ("any" | readonly Uint8Array[])[];
 }
@@ -98,7 +98,6 @@ export interface LogMatcher {
 }
 
 export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher {
-  const isImpossible = topics.some((choice) => choice !== "any" && choice.length === 0);
   const blooms = [addresses, ...topics].flatMap((choice) =>
     choice === "any" || choice.length === 0 ? [] : [choice.map(bloomBits)],
   );
@@ -106,7 +105,6 @@ export function createLogMatcher({ addresses, topics }: LogCriteria): LogMatcher
   const topicMatchers = topics.map((choice) => (choice === "any" ? () => true : memberOf(choice)));
 
   function mayMatch(bytes: Uint8Array, at = 0): boolean {
-    if (isImpossible) return false;
     if (blooms.length === 0) return hasAny(bytes, at);
     for (const choices of blooms) if (!hasOneOf(bytes, at, choices)) return false;
     return true;

@@ -84,8 +84,8 @@ export interface Parameter<T> {
   readonly decode: Decoder<T>;
   /** Takes all parameters from its position on, as a list, which may be empty. Only for the last parameter. */
   readonly isRest?: boolean;
-  /** The error for a value that is absent or does not decode, when it is more than plain -32602. */
-  readonly explain?: (given: unknown) => RpcError;
+  /** The error for a value that is absent or does not decode; undefined for plain -32602. */
+  readonly explain?: (given: unknown) => RpcError | undefined;
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>;

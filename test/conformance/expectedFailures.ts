@@ -136,9 +136,6 @@ export const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
       reason: "Besu answers an error where the standard has null (json-rpc.md#departures-from-the-standard)",
     },
   ),
-  ...all("rpc", "result.0 is missing", ["execution-apis/eth_getLogs/topic-wildcard.io"], {
-    reason: "an empty list of topics matches nothing with Besu (json-rpc.md#eth_getlogs)",
-  }),
   ...all("rpc", "storageProof.0.key", ["execution-apis/eth_getProof/get-account-proof-with-storage.io"], {
     reason: "Besu shows a key without leading zeros (json-rpc.md#eth_getproof)",
   }),

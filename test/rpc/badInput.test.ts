@@ -16,6 +16,7 @@ import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { hereWorkers } from "../builders/hereWorkers.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
+import { INVALID_PARAMS } from "./invalidParams.ts";
 import { type Ask, requesterOf } from "./requester.ts";
 
 /**
@@ -178,8 +179,6 @@ function problemOf(method: RpcMethod, params: readonly unknown[], answer: unknow
   const isKnown = code === 3 || KNOWN_ERRORS.has(`${code} ${message}`) || KNOWN_ERRORS.has(`${code} ${text}`);
   return isKnown ? undefined : `unknown error ${code} ${message}`;
 }
-
-const INVALID_PARAMS = { code: -32602, message: "Invalid params" };
 
 /** Without ibft_status, because the node of this test has no consensus. */
 const METHODS_BY_NAME = METHODS.filter(({ name }) => name !== "ibft_status").map(

@@ -139,7 +139,7 @@ describe("a log filter", () => {
     );
   });
 
-  it("accepts one or many addresses and topics; null matches any topic, an empty list none", () => {
+  it("accepts one or many addresses and topics; null and an empty list match any topic", () => {
     const filter = decodeLogFilter({
       fromBlock: "earliest",
       toBlock: "0x10",
@@ -153,7 +153,7 @@ describe("a log filter", () => {
       [TOPIC],
       [TOPIC, "0x12"],
       "any",
-      [],
+      "any",
     ]);
     expect(decodeLogFilter({ address: ADDRESS, topics: TOPIC })?.topics).toHaveLength(1);
   });

@@ -17,6 +17,14 @@ export function withDetail({ code, message, data }: RpcError, detail: string): R
 }
 
 /**
+ * Besu's error for parameters that are missing or unreadable, with `problem` as data for the author of the call: the
+ * message has to stay Besu's, and Besu says no more. `problem` repeats nothing that the caller sent.
+ */
+export function invalidParams(problem: string): RpcError {
+  return new RpcError(ERRORS.invalidParams.code, ERRORS.invalidParams.message, problem);
+}
+
+/**
  * Errors of the JSON-RPC interface that more than one method answers, with Besu's codes and messages
  * (json-rpc-errors.md#error-codes). Errors that name a value, or belong to one method, are made beside it.
  */
@@ -80,6 +88,10 @@ export const ERRORS = {
     -32002,
     "Transaction pool not enabled. (Either txpool explicitly disabled, or node not yet in sync).",
   ),
+  /** Besu answers -32603 for these three, as for a fault of its own. */
+  initCodeTooLarge: new RpcError(-32000, "Initcode too large"),
+  nonceOverflow: new RpcError(-32000, "Nonce overflow"),
+  upfrontCostOverflow: new RpcError(-32000, "Upfront cost overflow"),
   intrinsicGasAboveLimit: new RpcError(-32003, "Intrinsic gas exceeds gas limit"),
   upfrontCostAboveBalance: new RpcError(-32004, "Upfront cost exceeds account balance"),
   gasLimitAboveBlock: new RpcError(-32005, "Transaction gas limit exceeds block gas limit"),

@@ -1,14 +1,14 @@
 import type { SubmissionErrorCode } from "../../txpool/errors.ts";
-import { ERRORS, type RpcError } from "./errors.ts";
+import { ERRORS, invalidParams, type RpcError } from "./errors.ts";
 
 /**
  * What eth_sendRawTransaction answers for each refused transaction (json-rpc.md#eth_sendrawtransaction): the
  * message without a detail.
  */
 export const SUBMISSION_ERRORS: Readonly<Record<SubmissionErrorCode, RpcError>> = {
-  malformedTransaction: ERRORS.invalidParams,
-  unsupportedV: ERRORS.invalidParams,
-  unknownTransactionType: ERRORS.invalidParams,
+  malformedTransaction: invalidParams("parameter 1 (transaction) is no signed transaction"),
+  unsupportedV: invalidParams("the transaction's v is impossible"),
+  unknownTransactionType: invalidParams("the transaction's type is unknown"),
   knownTransaction: ERRORS.knownTransaction,
   feeCapExceeded: ERRORS.feeCapExceeded,
   gasPriceTooLow: ERRORS.gasPriceTooLow,
@@ -17,9 +17,9 @@ export const SUBMISSION_ERRORS: Readonly<Record<SubmissionErrorCode, RpcError>> 
   replayProtectionRequired: ERRORS.chainIdRequired,
   invalidSignature: ERRORS.invalidSignature,
   invalidTransactionType: ERRORS.invalidTransactionType,
-  nonceOverflow: ERRORS.internalError,
-  initCodeTooLarge: ERRORS.internalError,
-  upfrontCostOverflow: ERRORS.internalError,
+  nonceOverflow: ERRORS.nonceOverflow,
+  initCodeTooLarge: ERRORS.initCodeTooLarge,
+  upfrontCostOverflow: ERRORS.upfrontCostOverflow,
   priorityFeeAboveFeeCap: ERRORS.priorityFeeAboveFeeCap,
   intrinsicGasAboveLimit: ERRORS.intrinsicGasAboveLimit,
   gasLimitAboveBlock: ERRORS.gasLimitAboveBlock,

@@ -88,10 +88,11 @@ function decodeTopics(value: unknown): readonly TopicChoice[] | undefined {
   return choices;
 }
 
-/** A null anywhere lets every topic pass at its position; an empty list lets none pass. */
+/** An empty list, and a null anywhere, let every topic pass at their position. */
 function decodeTopicChoice(value: unknown): TopicChoice | undefined {
   if (isAbsent(value)) return "any";
   const alternatives: unknown[] = Array.isArray(value) ? value : [value];
+  if (alternatives.length === 0) return "any";
   const topics = decodeList(decodeTopic)(alternatives.filter((item) => !isAbsent(item)));
   return topics !== undefined && alternatives.some(isAbsent) ? "any" : topics;
 }

@@ -1,7 +1,7 @@
 import type { AccountOverride, BlockOverride, Overrides } from "../../execution/simulation/callRequest.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { bigintToBytes, bytesToBigint } from "../../primitives/quantity.ts";
-import { ERRORS, RpcError } from "../errors/errors.ts";
+import { RpcError } from "../errors/errors.ts";
 import { type JsonSchema, optional } from "../method.ts";
 import { ADDRESS, GIVEN_DATA, GIVEN_QUANTITY, HASH, NUMBER_TAG_OR_HASH, OBJECT } from "../schemas.ts";
 import {
@@ -54,13 +54,17 @@ export const BLOCK_OVERRIDES = {
   explain: (given: unknown) => blockOverridesError([given], "for this RPC method"),
 };
 
-const NOT_SUPPORTED = -32000;
+/** go-ethereum's code for what a tracing or simulating method does not support. */
+export const NOT_SUPPORTED = -32000;
 
-/** Why block overrides were not decoded: go-ethereum's code and message for overrides that a method does not support. */
-export function blockOverridesError(overrides: readonly unknown[], where: string): RpcError {
+/**
+ * go-ethereum's code and message for block overrides that a method does not support; undefined when there is none among
+ * them, so that something else is wrong.
+ */
+export function blockOverridesError(overrides: readonly unknown[], where: string): RpcError | undefined {
   const name = overrides.filter(isObject).map(foreignMember).find(Boolean);
   return name === undefined
-    ? ERRORS.invalidParams
+    ? undefined
     : new RpcError(NOT_SUPPORTED, `block override "${name}" is not supported ${where}`);
 }
 

@@ -42,7 +42,7 @@ export function decodeSimulatePayload(value: unknown): SimulatePayload | undefin
 }
 
 /** Why a payload was not decoded. */
-export function simulatePayloadError(given: unknown): RpcError {
+export function simulatePayloadError(given: unknown): RpcError | undefined {
   const blocks: unknown = isObject(given) ? given["blockStateCalls"] : undefined;
   const overrides = Array.isArray(blocks)
     ? blocks.map((block: unknown) => (isObject(block) ? block["blockOverrides"] : undefined))

@@ -1,8 +1,8 @@
 import type { AccountOverride, BlockOverride } from "../../execution/simulation/callRequest.ts";
 import type { ParityTypes } from "../../tracers/parityTrace.ts";
 import type { DebugStyle } from "../../tracers/traceJob.ts";
-import type { RpcError } from "../errors/errors.ts";
-import type { JsonSchema } from "../method.ts";
+import { RpcError } from "../errors/errors.ts";
+import { type JsonSchema, optional } from "../method.ts";
 import { BOOLEAN, GIVEN_QUANTITY, listOf } from "../schemas.ts";
 import {
   BLOCK_OVERRIDES_SCHEMA,
@@ -10,13 +10,15 @@ import {
   decodeBlockOverrides,
   decodeStateOverrides,
   leniently,
+  NOT_SUPPORTED,
   STATE_OVERRIDES_SCHEMA,
 } from "./overrideParameters.ts";
 import { decodeBoolean, decodeList, decodeWei, isAbsent, isObject } from "./parameters.ts";
 
 /**
  * The options of the debug tracing methods (json-rpc.md#tracing-options), together with go-ethereum's tracers, which Besu
- * does not have. Unknown members and tracers are ignored.
+ * does not have. Unknown members are ignored, and so is a `tracer` that is no text. A tracer that Ibex does not have is
+ * refused: struct logs in its place would be read as its answer.
  */
 export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
   if (!isObject(value)) return undefined;
@@ -47,6 +49,7 @@ export function decodeTraceOptions(value: unknown): DebugStyle | undefined {
       return { kind: tracer, config: { diffMode, disableCode, disableStorage, includeEmpty } };
     }
     default:
+      if (isUnsupported(tracer)) return undefined;
       return { kind: "structLogs", options: { disableStorage, disableMemory, disableStack } };
   }
 }
@@ -60,7 +63,7 @@ export interface TraceCallOptions {
   readonly index: bigint | null;
 }
 
-export function decodeTraceCallOptions(value: unknown): TraceCallOptions | undefined {
+function decodeTraceCallOptions(value: unknown): TraceCallOptions | undefined {
   const style = decodeTraceOptions(value);
   if (style === undefined || !isObject(value)) return undefined;
   const accounts = leniently(decodeStateOverrides)(value["stateOverrides"]);
@@ -70,10 +73,32 @@ export function decodeTraceCallOptions(value: unknown): TraceCallOptions | undef
   return { style, accounts, block, index };
 }
 
-/** Why such options were not decoded. */
-export function traceCallOptionsError(given: unknown): RpcError {
-  return blockOverridesError(isObject(given) ? [given["blockOverrides"]] : [], "for this RPC method");
+/** Asked of a tracer that is none of go-ethereum's four here; as there, an empty name means struct logs. */
+function isUnsupported(tracer: unknown): tracer is string {
+  return typeof tracer === "string" && tracer !== "";
 }
+
+/** The error for options that name a tracer which Ibex does not have; undefined when something else is wrong. */
+function traceOptionsError(given: unknown): RpcError | undefined {
+  if (!isObject(given)) return undefined;
+  const { tracer } = given;
+  if (!isUnsupported(tracer) || TRACERS.includes(tracer)) return undefined;
+  // Source code is what go-ethereum takes every other text for.
+  const name = /^\w+$/.test(tracer)
+    ? `the tracer ${tracer.slice(0, SHOWN_NAME_LENGTH)}`
+    : "a tracer in JavaScript";
+  return new RpcError(NOT_SUPPORTED, `${name} is not supported; there are ${TRACERS.join(", ")}`);
+}
+
+/** Characters of a tracer's name that an error repeats. */
+const SHOWN_NAME_LENGTH = 40;
+
+function traceCallOptionsError(given: unknown): RpcError | undefined {
+  const overrides = isObject(given) ? [given["blockOverrides"]] : [];
+  return traceOptionsError(given) ?? blockOverridesError(overrides, "for this RPC method");
+}
+
+const TRACERS: readonly string[] = ["callTracer", "flatCallTracer", "prestateTracer", "4byteTracer"];
 
 const FLAGS = ["disableStorage", "disableMemory", "disableStack"] as const;
 
@@ -87,7 +112,7 @@ const OPTIONS = {
   disableStorage: BOOLEAN,
   disableMemory: BOOLEAN,
   disableStack: BOOLEAN,
-  tracer: { enum: ["callTracer", "flatCallTracer", "prestateTracer", "4byteTracer"] },
+  tracer: { enum: TRACERS },
   tracerConfig: {
     type: "object",
     properties: {
@@ -103,16 +128,24 @@ const OPTIONS = {
   },
 };
 
-export const TRACE_OPTIONS: JsonSchema = { type: "object", properties: OPTIONS };
+/** The parameter of debug_traceTransaction and of traces of blocks. */
+export const TRACE_OPTIONS = {
+  ...optional("options", decodeTraceOptions, { type: "object", properties: OPTIONS }),
+  explain: traceOptionsError,
+};
 
-export const TRACE_CALL_OPTIONS: JsonSchema = {
-  type: "object",
-  properties: {
-    ...OPTIONS,
-    stateOverrides: STATE_OVERRIDES_SCHEMA,
-    blockOverrides: BLOCK_OVERRIDES_SCHEMA,
-    txIndex: GIVEN_QUANTITY,
-  },
+/** The parameter of debug_traceCall. */
+export const TRACE_CALL_OPTIONS = {
+  ...optional("options", decodeTraceCallOptions, {
+    type: "object",
+    properties: {
+      ...OPTIONS,
+      stateOverrides: STATE_OVERRIDES_SCHEMA,
+      blockOverrides: BLOCK_OVERRIDES_SCHEMA,
+      txIndex: GIVEN_QUANTITY,
+    },
+  }),
+  explain: traceCallOptionsError,
 };
 
 /** A list of trace, vmTrace and stateDiff in any case; may be empty. */

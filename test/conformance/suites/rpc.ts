@@ -46,7 +46,7 @@ interface Request {
 
 interface Answer {
   readonly result?: unknown;
-  readonly error?: { readonly code: number; readonly message: string };
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
 interface Batch {
@@ -122,11 +122,16 @@ async function converse(files: ChainFiles, exchanges: readonly Exchange[]): Prom
   return undefined;
 }
 
-/** Ignores white space in error messages, and filter ids, which are random. */
+/** Ignores white space in error messages, the data of -32602, which is ours, and filter ids, which are random. */
 function comparable({ method }: Request, { result, error }: Answer): object {
   if (error === undefined) return method.startsWith("eth_new") ? { type: typeof result } : { result };
-  return { error: { ...error, message: error.message.replace(/\s+/g, " ").trim() } };
+  const { code, message, data } = error;
+  return {
+    error: { code, message: message.replace(/\s+/g, " ").trim(), ...(code !== INVALID_PARAMS && { data }) },
+  };
 }
+
+const INVALID_PARAMS = -32602;
 
 const dispatchers = new Map<ChainFiles, Promise<Dispatcher>>();
 

@@ -10,6 +10,7 @@ import {
   revertError,
 } from "../../../src/rpc/errors/simulationErrors.ts";
 import { SUBMISSION_ERRORS } from "../../../src/rpc/errors/submissionErrors.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 
 function word(value: number | bigint): Uint8Array {
   return bigintToFixedBytes(BigInt(value), 32);
@@ -107,7 +108,10 @@ describe("the table of errors", () => {
 
   it("has an error for every refusal of the pool", () => {
     expect(show(SUBMISSION_ERRORS.nonceTooLow)).toEqual({ code: -32001, message: "Nonce too low" });
-    expect(show(SUBMISSION_ERRORS.malformedTransaction)).toEqual({ code: -32602, message: "Invalid params" });
-    expect(show(SUBMISSION_ERRORS.nonceOverflow)).toEqual({ code: -32603, message: "Internal error" });
+    expect(show(SUBMISSION_ERRORS.malformedTransaction)).toEqual(INVALID_PARAMS);
+    expect(show(SUBMISSION_ERRORS.nonceOverflow)).toEqual({
+      code: -32000,
+      message: "Nonce overflow",
+    });
   });
 });

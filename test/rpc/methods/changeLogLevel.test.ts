@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LogLevel, LogModule } from "../../../src/observability/levels.ts";
 import { adminChangeLogLevel } from "../../../src/rpc/methods/admin/changeLogLevel.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 import { requesterFor } from "../requester.ts";
 
 /** The answer, and the change that the node received. */
@@ -28,7 +29,7 @@ describe("admin_changeLogLevel", () => {
     "%j is refused",
     async (params) => {
       expect(await ask(params)).toEqual({
-        answer: { code: -32602, message: "Invalid params" },
+        answer: INVALID_PARAMS,
         changed: undefined,
       });
     },

@@ -5,6 +5,7 @@ import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
 const TRANSACTION = aTransaction();
@@ -16,7 +17,6 @@ const BLOCKS = Array.from({ length: 10 }, (_, number) =>
 const MINUTE = 60_000;
 const NOT_FOUND = { code: -32000, message: "Filter not found" };
 const LOGS_NOT_FOUND = { code: -32000, message: "Logs filter not found" };
-const INVALID = { code: -32602, message: "Invalid params" };
 const KINDS = ["eth_newFilter", "eth_newBlockFilter", "eth_newPendingTransactionFilter"] as const;
 
 /** The life cycle of a filter, by the rows of the interface document's table. */
@@ -126,15 +126,15 @@ describe("a filter", () => {
     ["an address that is too long", [{ address: `0x${"1".repeat(42)}` }]],
     ["invalid topics", [{ topics: [{}] }]],
   ])("of logs is refused for %s", async (_name, params) => {
-    expect(await ask("eth_newFilter", ...params)).toEqual(INVALID);
+    expect(await ask("eth_newFilter", ...params)).toEqual(INVALID_PARAMS);
   });
 
   it.each(["eth_getFilterChanges", "eth_getFilterLogs", "eth_uninstallFilter"])(
     "must be named in %s",
     async (method) => {
-      expect(await ask(method)).toEqual(INVALID);
-      expect(await ask(method, null)).toEqual(INVALID);
-      expect(await ask(method, {})).toEqual(INVALID);
+      expect(await ask(method)).toEqual(INVALID_PARAMS);
+      expect(await ask(method, null)).toEqual(INVALID_PARAMS);
+      expect(await ask(method, {})).toEqual(INVALID_PARAMS);
     },
   );
 });

@@ -8,9 +8,9 @@ import {
 import type { RpcLogIndex } from "../../../src/rpc/ports.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 import { requesterFor } from "../requester.ts";
 
-const INVALID = { code: -32602, message: "Invalid params" };
 const INTERNAL = { code: -32603, message: "Internal error" };
 const LONGEST = 2n ** 63n - 1n;
 
@@ -85,7 +85,7 @@ describe("admin_generateLogBloomCache", () => {
   });
 
   it.each([[[5]], [["zz"]], [[{}]], [[""]]])("refuses %j", async (params) => {
-    expect(await aNode().ask("admin_generateLogBloomCache", ...params)).toEqual(INVALID);
+    expect(await aNode().ask("admin_generateLogBloomCache", ...params)).toEqual(INVALID_PARAMS);
   });
 });
 
@@ -105,11 +105,11 @@ describe("admin_logsRemoveCache", () => {
   });
 
   it.each([
-    ["an end before the start", ["0x5", "0x3"], INVALID],
+    ["an end before the start", ["0x5", "0x3"], INVALID_PARAMS],
     ["an unknown start", ["0x63"], INTERNAL],
     ["an unknown end", ["0x0", "0x63"], INTERNAL],
-    ["a JSON number", [5], INVALID],
-    ["nonsense", ["zz"], INVALID],
+    ["a JSON number", [5], INVALID_PARAMS],
+    ["nonsense", ["zz"], INVALID_PARAMS],
   ])("refuses %s", async (_name, params, error) => {
     const { ask, calls } = aNode();
     expect(await ask("admin_logsRemoveCache", ...params)).toEqual(error);
@@ -137,9 +137,9 @@ describe("admin_logsRepairCache", () => {
   it.each([
     ["an unknown block", [99], INTERNAL],
     ["a negative number", [-1], INTERNAL],
-    ["hexadecimal", ["0x4"], INVALID],
-    ["a fraction", [1.5], INVALID],
-    ["an object", [{}], INVALID],
+    ["hexadecimal", ["0x4"], INVALID_PARAMS],
+    ["a fraction", [1.5], INVALID_PARAMS],
+    ["an object", [{}], INVALID_PARAMS],
   ])("refuses %s", async (_name, params, error) => {
     expect(await aNode().ask("admin_logsRepairCache", ...params)).toEqual(error);
   });

@@ -6,6 +6,7 @@ import { genesisWith } from "../../builders/genesisWith.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
 /** Requests that no recording has, answered as Besu's parsing rules demand. */
@@ -14,7 +15,6 @@ const RICH = toHex(account(0).address);
 const UNUSED = `0x${"de".repeat(20)}`;
 const HIGH_PRICE = "0x77359400";
 const INTERNAL_ERROR = { code: -32603, message: "Internal error" };
-const INVALID_PARAMS = { code: -32602, message: "Invalid params" };
 
 let ask: Ask;
 
@@ -86,6 +86,21 @@ describe("odd requests", () => {
     const all = Array.from({ length: 101 }, (_, index) => index);
     expect(await ask("eth_feeHistory", "0x400", "latest", all)).toMatchObject({ oldestBlock: "0x0" });
     expect(await ask("eth_feeHistory", "0x400", "latest", [...all, ...all])).toEqual(INVALID_PARAMS);
+  });
+
+  it("for percentiles that fall are refused; equal ones are answered", async () => {
+    const ask2 = (percentiles: readonly number[]) => ask("eth_feeHistory", "0x2", "latest", percentiles);
+    expect(await ask2([10, 10, 50])).toMatchObject({ oldestBlock: expect.any(String) as unknown });
+    expect(await ask2([10, 50, 20])).toEqual({ ...INVALID_PARAMS, data: "parameter 3 (percentiles) falls" });
+  });
+
+  it("with parameters that are missing, unreadable or too many are told which", async () => {
+    const dataOf = async (method: string, ...params: readonly unknown[]) =>
+      ((await ask(method, ...params)) as { data?: unknown }).data;
+    expect(await dataOf("eth_getBalance", RICH)).toBe("parameter 2 (block) is missing");
+    expect(await dataOf("eth_getBalance", "0x12345", "newest")).toBe("parameter 2 (block) is invalid");
+    expect(await dataOf("trace_get", RICH)).toBe("expected 2 parameters, not 1");
+    expect(await dataOf("eth_getWork")).toBe("the chain agrees by IBFT 2.0: there is no proof of work");
   });
 
   it("for traces of many calls may have null for the block, but must have the parameter", async () => {

@@ -7,6 +7,7 @@ import { toHex } from "../../../src/primitives/hex.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { hereWorkers } from "../../builders/hereWorkers.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 import { returning, word } from "../overriddenCode.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
@@ -56,13 +57,13 @@ describe("overrides of a call", () => {
       ask(method, { from: RICH, to: UNUSED }, "latest", { [RICH]: { nonce } });
     expect(await send("0xfffffffffffffffe")).toBe("0x");
     expect(await send("0xfffffffffffffffe", "eth_estimateGas")).toBe("0x5208");
-    // Besu's answer for an account with the highest nonce (EIP-2681).
-    expect(await send("0xffffffffffffffff")).toEqual({ code: -32603, message: "Internal error" });
+    // An account with the highest nonce sends nothing (EIP-2681).
+    expect(await send("0xffffffffffffffff")).toEqual({ code: -32000, message: "Nonce overflow" });
     expect(await send("0xffffffffffffffff", "eth_estimateGas")).toEqual({
-      code: -32603,
-      message: "Internal error: Nonce must be less than 2^64-1",
+      code: -32000,
+      message: "Nonce overflow: Nonce must be less than 2^64-1",
     });
-    expect(await send("0x10000000000000000")).toEqual({ code: -32602, message: "Invalid params" });
+    expect(await send("0x10000000000000000")).toEqual(INVALID_PARAMS);
   });
 
   it("allow an output of several pieces", async () => {
@@ -141,7 +142,7 @@ describe("overrides of a call", () => {
   });
 
   it("are refused when they are invalid, and ignored when they are not objects", async () => {
-    const invalid = { code: -32602, message: "Invalid params" };
+    const invalid = INVALID_PARAMS;
     for (const override of [
       { zz: {} },
       { [UNUSED]: 5 },

@@ -27,6 +27,7 @@ import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { IS_THOROUGH } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
+import { withoutProblems } from "../invalidParams.ts";
 import { withoutBesuBugs } from "./besuTraceBugs.ts";
 
 /**
@@ -65,6 +66,7 @@ const OURS = new Set(METHODS.flatMap(({ name, aliases }) => [name, ...(aliases ?
 /** Cases answered differently, with the reason; our answers are tested elsewhere. */
 const EXPLAINED: ReadonlyMap<string, string> = new Map([
   ["debug/storageRangeAt-badidx", "the transaction index is used: one above the last means all transactions"],
+  ["eth_feeHistory/unsorted", "percentiles that fall are refused, as the interface document has it"],
   ["bonsai/storageRangeAt", "our storage format knows the slot keys"],
 ]);
 
@@ -150,7 +152,7 @@ describeWithVectors("answers recorded from a live network", () => {
       it.each(methods)("%s", (method) => {
         const answers = pairs.get(method) ?? [];
         expect(answers.length).toBeGreaterThan(0);
-        for (const { label, ours, expected } of answers) expect(ours, label).toBe(expected);
+        for (const { label, ours, expected } of answers) expect(withoutProblems(ours), label).toBe(expected);
       });
     },
   );

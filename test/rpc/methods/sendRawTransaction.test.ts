@@ -14,6 +14,7 @@ import { aCaller } from "../../builders/aCaller.ts";
 import { aPool, type PoolInHand } from "../../builders/aPool.ts";
 import { anAuthorization, aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 
 type Setting = Parameters<typeof aPool>[0];
 
@@ -116,17 +117,17 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "7 the highest nonce": {
     transaction: aTransaction({ nonce: 2n ** 64n - 1n }),
-    answer: "-32603 Internal error",
+    answer: "-32000 Nonce overflow",
   },
   "7 too much init code": {
     setting: { rules: { initCodeLimit: 49_152 } },
     transaction: aTransaction({ to: undefined, data: new Uint8Array(49_153) }),
-    answer: "-32603 Internal error",
+    answer: "-32000 Initcode too large",
   },
   "7 an upfront cost beyond 256 bits": {
     setting: { limits: { feeCapWei: 0n } },
     transaction: aTransaction({ gasPrice: 2n ** 255n }),
-    answer: "-32603 Internal error",
+    answer: "-32000 Upfront cost overflow",
   },
   "8 a priority fee above the fee cap": {
     transaction: aTransaction({ type: 2, maxPriorityFeePerGas: 2001n, maxFeePerGas: 2000n }),
@@ -283,7 +284,7 @@ describe("debug_batchSendRawTransaction", () => {
       { index: 4, success: false, errorMessage: "TRANSACTION_ALREADY_KNOWN" },
     ]);
     const { error } = await ask(aPool(), "eth_sendRawTransaction", [withV31]);
-    expect(error).toEqual({ code: -32602, message: "Invalid params" });
+    expect(error).toEqual(INVALID_PARAMS);
   });
 
   it("names the v of a transaction that was not signed", async () => {

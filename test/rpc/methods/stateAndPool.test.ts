@@ -22,6 +22,7 @@ import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { describeWithVectors, vectorPath } from "../../vectors.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 
 const RICH = account(0).address;
 const CONTRACT = account(1).address;
@@ -71,7 +72,6 @@ function requesterOf(
   };
 }
 
-const INVALID_PARAMS = { code: -32602, message: "Invalid params" };
 const BLOCK_NOT_FOUND = { code: -32000, message: "Block not found" };
 const INTERNAL_ERROR = { code: -32603, message: "Internal error" };
 

@@ -5,6 +5,7 @@ import { aChain } from "../../builders/aChain.ts";
 import { genesisWith } from "../../builders/genesisWith.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 import { returning, word } from "../overriddenCode.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
@@ -74,7 +75,7 @@ describe("overrides of a traced call", () => {
   });
 
   it("are refused when they are invalid, and ignored when they are not objects", async () => {
-    const invalid = { code: -32602, message: "Invalid params" };
+    const invalid = INVALID_PARAMS;
     for (const bad of [{ stateOverrides: { zz: {} } }, { blockOverrides: { number: "-1" } }])
       expect(await trace(bad), JSON.stringify(bad)).toEqual(invalid);
     const unsupported = 'block override "beaconRoot" is not supported for this RPC method';
@@ -84,6 +85,39 @@ describe("overrides of a traced call", () => {
     });
     for (const ignored of [7, "x", [], null])
       expect(await output({ stateOverrides: ignored, blockOverrides: ignored })).toBeUndefined();
+  });
+});
+
+describe("a tracer that the node does not have", () => {
+  const trace = (options: object) =>
+    ask("debug_traceCall", { from: RICH, to: UNUSED, data: "0x1234" }, "latest", options);
+  const there = "there are callTracer, flatCallTracer, prestateTracer, 4byteTracer";
+
+  it("is refused by its name, in place of struct logs", async () => {
+    for (const tracer of ["muxTracer", "noopTracer", "keccak256PreimageTracer"])
+      expect(await trace({ tracer })).toEqual({
+        code: -32000,
+        message: `the tracer ${tracer} is not supported; ${there}`,
+      });
+    expect(await trace({ tracer: "{step: function() {}, result: function() {}}" })).toEqual({
+      code: -32000,
+      message: `a tracer in JavaScript is not supported; ${there}`,
+    });
+  });
+
+  it("is refused by the methods for transactions and blocks, too", async () => {
+    const refusal = { code: -32000, message: `the tracer muxTracer is not supported; ${there}` };
+    expect(await ask("debug_traceTransaction", word(1), { tracer: "muxTracer" })).toEqual(refusal);
+    expect(await ask("debug_traceBlockByNumber", "latest", { tracer: "muxTracer" })).toEqual(refusal);
+  });
+
+  it("is not repeated at length", async () => {
+    const { message } = (await trace({ tracer: "x".repeat(10_000) })) as { message: string };
+    expect(message.length).toBeLessThan(200);
+  });
+
+  it("means struct logs when it is empty, or no text", async () => {
+    for (const tracer of ["", null, 7]) expect(await trace({ tracer })).toHaveProperty("structLogs");
   });
 });
 

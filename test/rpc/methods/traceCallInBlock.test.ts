@@ -10,6 +10,7 @@ import { createHandClock } from "../../builders/handClock.ts";
 import { commitBlock } from "../../builders/sealedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
+import { INVALID_PARAMS } from "../invalidParams.ts";
 import { returning, word } from "../overriddenCode.ts";
 import { type Ask, requesterOf } from "../requester.ts";
 
@@ -91,9 +92,6 @@ describe("txIndex of a traced call", () => {
     expect(await trace("0x1", { txIndex: "0xffffffffffffffff" })).toEqual(outOfRange(2n ** 64n - 1n, 1n));
     expect(await trace("earliest", { txIndex: "0x0" })).toEqual(refused("no transaction in genesis"));
     for (const txIndex of ["-0x1", -1, 0.5, "x", {}, true])
-      expect(await trace("0x1", { txIndex }), String(txIndex)).toEqual({
-        code: -32602,
-        message: "Invalid params",
-      });
+      expect(await trace("0x1", { txIndex }), String(txIndex)).toEqual(INVALID_PARAMS);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { SimulationJob } from "../../../src/execution/simulation/callRequest.ts";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { ZERO_HASH } from "../../../src/primitives/hash.ts";
-import { ERRORS, RpcError } from "../../../src/rpc/errors/errors.ts";
+import { ERRORS, invalidParams, RpcError } from "../../../src/rpc/errors/errors.ts";
 import { JsonPieces, RawJson } from "../../../src/rpc/method.ts";
 import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import { createLastingWork } from "../../../src/rpc/threads/lastingWork.ts";
@@ -93,7 +93,7 @@ describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
     expect(answers).toEqual([
       "0x1c03",
       "0x1 at latest",
-      ERRORS.invalidParams,
+      invalidParams("parameter 2 (block) is missing"),
       ERRORS.blockNotFound,
       ERRORS.methodNotFound,
       null,

@@ -1,5 +1,5 @@
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { defineMethod, type Json, optional } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { decodeJavaLong, MAX_JAVA_LONG } from "../../parameters/parameters.ts";
@@ -46,7 +46,7 @@ export const adminLogsRemoveCache = defineMethod({
     const to = end !== undefined ? numberOf(chain, end) : start !== undefined ? from : MAX_JAVA_LONG;
     const isKnown = (number: bigint): boolean => number >= 0n && number <= chain.head.header.number;
     if (!isKnown(from) || (end !== undefined && !isKnown(to))) return ERRORS.internalError;
-    if (to < from) return ERRORS.invalidParams;
+    if (to < from) return invalidParams("parameter 2 (toBlock) is below parameter 1 (fromBlock)");
     await logIndex.remove(from, to);
     return { Status: "Cache Removed" };
   },

@@ -17,7 +17,7 @@ const ENODE_ERRORS: Readonly<Record<EnodeErrorCode, RpcError>> = {
 
 export const adminAddPeer = changerOf(
   "add",
-  "Adds a maintained peer, to which the node stays connected; false when it is one already.",
+  "Adds a maintained peer, to which the node stays connected; false when it is one already, as static nodes and bootnodes are.",
 );
 export const adminRemovePeer = changerOf(
   "remove",

@@ -4,7 +4,7 @@ import { assertNever } from "../../../primitives/assert.ts";
 import { ZERO_HASH } from "../../../primitives/hash.ts";
 import { toHex, toWordHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { ERRORS, RpcError } from "../../errors/errors.ts";
+import { ERRORS, invalidParams, RpcError } from "../../errors/errors.ts";
 import { defineMethod, optional, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import {
@@ -40,7 +40,8 @@ export const debugAccountAt = defineMethod({
     if (found instanceof RpcError) return found;
     const blockNumber = found.header.number;
     const count = chain.blockByNumber(blockNumber)?.transactions.length ?? 0;
-    if (count === 0 || index < 0 || index > count) return ERRORS.invalidParams;
+    if (count === 0 || index < 0 || index > count)
+      return invalidParams(`the block has ${count} transactions, and none of that index`);
     if (index === count) return ERRORS.internalError;
     const at = { blockNumber, transactions: index + 1 };
     const answer = await stateQueries.query({ kind: "account", at, address }, context);

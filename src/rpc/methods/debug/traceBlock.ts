@@ -1,21 +1,20 @@
 import type { DebugStyle } from "../../../tracers/traceJob.ts";
 import { decodeBlock } from "../../../types/block.ts";
-import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { type ContextOf, defineMethod, optional, required } from "../../method.ts";
+import { ERRORS, invalidParams, RpcError } from "../../errors/errors.ts";
+import { type ContextOf, defineMethod, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeData, decodeHash, decodeText } from "../../parameters/parameters.ts";
-import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../parameters/traceParameters.ts";
+import { EVERYTHING, TRACE_OPTIONS } from "../../parameters/traceParameters.ts";
 import { traceAnswer } from "../../results/traceAnswer.ts";
 import { GIVEN_DATA, HASH, listOf, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 
-const OPTIONS = optional("options", decodeTraceOptions, TRACE_OPTIONS);
 const TRACES = { name: "traces", schema: orNull(listOf(OBJECT)) };
 
 export const debugTraceBlockByNumber = defineMethod({
   name: "debug_traceBlockByNumber",
   namespace: "DEBUG",
   summary: "Executes the transactions of a block again and returns every instruction.",
-  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), OPTIONS],
+  parameters: [required("block", decodeNumberOrTag, NUMBER_OR_TAG), TRACE_OPTIONS],
   result: TRACES,
   ports: ["chain", "tracer"],
   async run([choice, style = EVERYTHING], context) {
@@ -29,7 +28,7 @@ export const debugTraceBlockByHash = defineMethod({
   name: "debug_traceBlockByHash",
   namespace: "DEBUG",
   summary: "Executes the transactions of a block again and returns every instruction.",
-  parameters: [required("block", decodeHash, HASH), OPTIONS],
+  parameters: [required("block", decodeHash, HASH), TRACE_OPTIONS],
   result: TRACES,
   ports: ["chain", "tracer"],
   async run([hash, style = EVERYTHING], context) {
@@ -42,7 +41,7 @@ export const debugTraceBlock = defineMethod({
   name: "debug_traceBlock",
   namespace: "DEBUG",
   summary: "Executes the transactions of a block given as RLP and returns every instruction.",
-  parameters: [required("block", decodeText, GIVEN_DATA), OPTIONS],
+  parameters: [required("block", decodeText, GIVEN_DATA), TRACE_OPTIONS],
   result: TRACES,
   ports: ["chain", "tracer"],
   async run([text, style = EVERYTHING], context) {
@@ -50,7 +49,7 @@ export const debugTraceBlock = defineMethod({
     const raw = decodeData(text);
     if (raw === undefined) return ERRORS.internalError;
     const decoded = decodeBlock(raw);
-    if (!decoded.ok) return ERRORS.invalidParams;
+    if (!decoded.ok) return invalidParams("parameter 1 (block) is no block in RLP");
     const parent = chain.headerByHash(decoded.value.header.parentHash);
     if (parent === undefined) return ERRORS.parentBlockNotFound;
     return traceAnswer(await tracer.run({ kind: "debugBlock", block: { raw }, style }, context));

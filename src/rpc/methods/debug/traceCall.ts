@@ -5,12 +5,7 @@ import { defineMethod, optional, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeCall } from "../../parameters/callParameter.ts";
 import { overridesOf } from "../../parameters/overrideParameters.ts";
-import {
-  decodeTraceCallOptions,
-  EVERYTHING,
-  TRACE_CALL_OPTIONS,
-  traceCallOptionsError,
-} from "../../parameters/traceParameters.ts";
+import { EVERYTHING, TRACE_CALL_OPTIONS } from "../../parameters/traceParameters.ts";
 import { traceAnswer } from "../../results/traceAnswer.ts";
 import { CALL, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
 
@@ -22,7 +17,7 @@ export const debugTraceCall = defineMethod({
   parameters: [
     required("call", decodeCall, CALL),
     optional("block", decodeNumberOrTag, NUMBER_OR_TAG),
-    { ...optional("options", decodeTraceCallOptions, TRACE_CALL_OPTIONS), explain: traceCallOptionsError },
+    TRACE_CALL_OPTIONS,
   ],
   result: { name: "trace", schema: OBJECT },
   ports: ["chain", "tracer"],

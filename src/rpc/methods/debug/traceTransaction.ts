@@ -1,6 +1,6 @@
-import { defineMethod, optional, required } from "../../method.ts";
+import { defineMethod, required } from "../../method.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
-import { decodeTraceOptions, EVERYTHING, TRACE_OPTIONS } from "../../parameters/traceParameters.ts";
+import { EVERYTHING, TRACE_OPTIONS } from "../../parameters/traceParameters.ts";
 import { traceAnswer } from "../../results/traceAnswer.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
 
@@ -11,10 +11,7 @@ export const debugTraceTransaction = defineMethod({
   name: "debug_traceTransaction",
   namespace: "DEBUG",
   summary: "Executes a mined transaction again at its position in its block and returns every instruction.",
-  parameters: [
-    required("transaction", decodeHash, HASH),
-    optional("options", decodeTraceOptions, TRACE_OPTIONS),
-  ],
+  parameters: [required("transaction", decodeHash, HASH), TRACE_OPTIONS],
   result: { name: "trace", schema: orNull(OBJECT) },
   ports: ["chain", "tracer"],
   async run([hash, style = EVERYTHING], context) {

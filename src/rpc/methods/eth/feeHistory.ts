@@ -1,4 +1,4 @@
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { feeHistoryJson } from "../../fees/feeHistory.ts";
 import { defineMethod, optional, RawJson, required } from "../../method.ts";
 import { decodeNumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
@@ -22,10 +22,14 @@ export const ethFeeHistory = defineMethod({
   ports: ["chain", "feeHistory"],
   async run([blockCount, choice, percentiles], context) {
     const { chain, feeHistory } = context.backend;
-    if (blockCount < 1 || blockCount > MAX_BLOCKS) return ERRORS.invalidParams;
-    if (blockCount * (percentiles?.length ?? 0) > MAX_REWARDS) return ERRORS.invalidParams;
+    if (blockCount < 1 || blockCount > MAX_BLOCKS)
+      return invalidParams(`parameter 1 (blockCount) is not between 1 and ${MAX_BLOCKS}`);
+    if (blockCount * (percentiles?.length ?? 0) > MAX_REWARDS)
+      return invalidParams(`more than ${MAX_REWARDS} priority fees are asked for`);
+    if (percentiles?.some(isBelowPrevious) === true) return invalidParams("parameter 3 (percentiles) falls");
     const newest = numberOf(chain, choice);
-    if (newest > chain.head.header.number) return ERRORS.invalidParams;
+    if (newest > chain.head.header.number)
+      return invalidParams("parameter 2 (newestBlock) is above the head");
     if (newest < 0n) return ERRORS.internalError;
     const isAbandoned = () => context.isAbandoned();
     return new RawJson(
@@ -33,3 +37,8 @@ export const ethFeeHistory = defineMethod({
     );
   },
 });
+
+/** The interface document has percentiles rise: Besu sorts them, so its rewards stand in another order than was asked. */
+function isBelowPrevious(percentile: number, index: number, all: readonly number[]): boolean {
+  return percentile < (all[index - 1] ?? percentile);
+}

@@ -1,5 +1,5 @@
 import { toHex } from "../../../primitives/hex.ts";
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeText, decodeTopic } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, DATA, GIVEN_DATA, listOf, QUANTITY, TEXT } from "../../schemas.ts";
@@ -45,13 +45,20 @@ export const ethHashrate = defineMethod({
   run: () => "0x0",
 });
 
+/** Besu's error, with the reason as data. */
+const NO_WORK = new RpcError(
+  ERRORS.internalError.code,
+  ERRORS.internalError.message,
+  "the chain agrees by IBFT 2.0: there is no proof of work",
+);
+
 export const ethGetWork = defineMethod({
   name: "eth_getWork",
   namespace: "ETH",
   summary: "Always refused: there is no proof of work.",
   parameters: [],
   result: { name: "work", schema: listOf(DATA) },
-  run: () => ERRORS.internalError,
+  run: () => NO_WORK,
 });
 
 export const ethSubmitWork = defineMethod({
@@ -60,7 +67,7 @@ export const ethSubmitWork = defineMethod({
   summary: "Always refused: there is no proof of work.",
   parameters: [],
   result: { name: "isAccepted", schema: BOOLEAN },
-  run: () => ERRORS.internalError,
+  run: () => NO_WORK,
 });
 
 export const ethSubmitHashrate = defineMethod({

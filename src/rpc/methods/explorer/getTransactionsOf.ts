@@ -1,6 +1,6 @@
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeListPage, FIRST_PAGE } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
@@ -19,7 +19,7 @@ export const explorerGetTransactionsOf = defineMethod({
   async run([account, page = FIRST_PAGE], { backend: { chain, accounts } }) {
     if (accounts === undefined) return ERRORS.accountIndexOff;
     const found = await accounts.read(chain, (view) => placesOnPage(view, "participation", account, page));
-    if (found === undefined) return ERRORS.invalidParams;
+    if (found === undefined) return invalidParams("the cursor is not one of this list");
     const items: Json[] = [];
     for await (const { block, places } of indexedBlocks(chain, found.found))
       for (const { position } of places) {

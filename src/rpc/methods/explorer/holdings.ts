@@ -2,7 +2,7 @@ import type { FoundPair } from "../../../accounts/indexReader.ts";
 import type { Pair, Subject } from "../../../accounts/layout.ts";
 import { concatBytes, toHex } from "../../../primitives/hex.ts";
 import { bytesToBigint, quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeListPage, FIRST_PAGE, type ListPage, TOKEN_ID } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
@@ -50,7 +50,8 @@ async function holdings(
 ): Promise<Answer> {
   const { chain, accounts, simulator } = context.backend;
   if (accounts === undefined) return ERRORS.accountIndexOff;
-  if (cursor !== undefined && !CURSOR_BYTES.includes(cursor.length)) return ERRORS.invalidParams;
+  if (cursor !== undefined && !CURSOR_BYTES.includes(cursor.length))
+    return invalidParams("the cursor is not one of this list");
   const candidates = await accounts.read(chain, async (view) => ({
     ...(await view.pairs(kind, subject, { after: cursor, limit: MAX_QUESTIONS })),
     first: view.first,

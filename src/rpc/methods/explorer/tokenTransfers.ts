@@ -4,7 +4,7 @@ import { type TokenTransfer, tokenTransferOf } from "../../../accounts/tokenTran
 import { concatBytes, toHex } from "../../../primitives/hex.ts";
 import { bytesToBigint, toQuantity } from "../../../primitives/quantity.ts";
 import type { StoredBlock } from "../../../types/block.ts";
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { type Answer, type ContextOf, defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeListPage, FIRST_PAGE, type ListPage, TOKEN_ID } from "../../parameters/explorerParameters.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
@@ -49,7 +49,7 @@ async function transfers(
 ): Promise<Answer> {
   if (accounts === undefined) return ERRORS.accountIndexOff;
   const found = await accounts.read(chain, (view) => placesOnPage(view, kind, subject, page));
-  if (found === undefined) return ERRORS.invalidParams;
+  if (found === undefined) return invalidParams("the cursor is not one of this list");
   const items: Json[] = [];
   for await (const { block, places } of indexedBlocks(chain, found.found))
     for (const place of places) items.push(...transferJson(block, place));

@@ -5,7 +5,7 @@ import { toKey } from "../../../primitives/byteKey.ts";
 import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
-import { ERRORS } from "../../errors/errors.ts";
+import { ERRORS, invalidParams } from "../../errors/errors.ts";
 import { defineMethod, optional } from "../../method.ts";
 import { decodeNumberOrTag, type NumberOrTag, numberOf } from "../../parameters/blockParameter.ts";
 import { listOf, NUMBER_OR_TAG, OBJECT } from "../../schemas.ts";
@@ -26,7 +26,7 @@ export const ibftGetSignerMetrics = defineMethod({
     const range = rangeOf(chain, from, to);
     if (range.from < 0n || range.to < 0n) return ERRORS.internalError;
     if (range.from > 0n && range.from < chain.historyStart.headers) return ERRORS.historyNotStored;
-    if (range.from >= range.to) return ERRORS.invalidParams;
+    if (range.from >= range.to) return invalidParams("the range of blocks is empty");
     return (await countProposals(chain, range, () => context.isAbandoned())).map(
       ({ address, count, last }) => ({
         address: toHex(address),

@@ -5,7 +5,7 @@ import type { TracedCall } from "../../../tracers/traceJob.ts";
 import { createdAddress } from "../../../types/createdAddress.ts";
 import { decodeTransaction, type SentTransaction } from "../../../types/transaction.ts";
 import { withRecoveredSender } from "../../../types/transactionSignature.ts";
-import { ERRORS, RpcError } from "../../errors/errors.ts";
+import { ERRORS, invalidParams, RpcError } from "../../errors/errors.ts";
 import { defineMethod, type Json, optional, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { callOf, decodeCall } from "../../parameters/callParameter.ts";
@@ -77,7 +77,7 @@ export const traceRawTransaction = defineMethod({
     const { chain, tracer } = context.backend;
     const decoded = decodeTransaction(raw);
     const transaction = decoded.ok ? withRecoveredSender(decoded.value) : undefined;
-    if (transaction === undefined) return ERRORS.invalidParams;
+    if (transaction === undefined) return invalidParams("parameter 1 (transaction) is no signed transaction");
     const { number } = chain.head.header;
     const call = { call: callOf(transaction), types };
     const result = await tracer.run({ kind: "call", blockNumber: number, call }, context);
