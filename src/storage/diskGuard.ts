@@ -34,23 +34,33 @@ export function createDiskGuard({ path, reserveBytes }: DiskGuardSettings, parts
   const { clock, logger, freeBytes = freeBytesOf } = parts;
   let state: "ample" | "scarce" | "paused" = "ample";
   let quietUntilMs = 0;
+  let hasToldMargin = false;
   let timer: Timer | undefined;
   let isStopped = false;
 
   function applyLimits(free: number): void {
     const facts = { path, freeMB: megabytes(free), reserveMB: megabytes(reserveBytes) };
+    const resumeMB = Math.ceil(resumeBytes(reserveBytes) / 1024 ** 2);
     if (free < reserveBytes) {
       if (state !== "paused") parts.pause();
       else if (clock.nowMs() < quietUntilMs) return;
       state = "paused";
       quietUntilMs = clock.nowMs() + REPEAT_MS;
+      hasToldMargin = false;
       logger.error(
         facts,
         `the disk is almost full: ${facts.freeMB} MB free in ${path}, less than --min-free-disk-mb=${facts.reserveMB}. ` +
-          "No blocks are made until there is room; requests are answered. Make room or enlarge the disk",
+          `No blocks are made until ${resumeMB} MB are free; requests are answered. Make room or enlarge the disk`,
       );
-    } else if (state === "paused" && free < reserveBytes * RESUME_FACTOR) {
+    } else if (state === "paused" && free < resumeBytes(reserveBytes)) {
       // Hysteresis: a disk near the limit must not start and stop production every few seconds.
+      if (hasToldMargin) return;
+      hasToldMargin = true;
+      logger.warn(
+        { ...facts, resumeMB },
+        `there is more room on the disk, but too little yet: ${facts.freeMB} MB free in ${path}. Blocks are made again once ` +
+          `${resumeMB} MB are free, a quarter more than --min-free-disk-mb=${facts.reserveMB}`,
+      );
     } else {
       if (state === "paused") {
         parts.resume();
@@ -90,6 +100,11 @@ const REPEAT_MS = 10 * 60_000;
 /** Multiples of the reserve: from here on production resumes, and below this a warning is logged. */
 const RESUME_FACTOR = 1.25;
 const WARNING_FACTOR = 4;
+
+/** Free bytes at which paused production resumes. */
+export function resumeBytes(reserveBytes: number): number {
+  return reserveBytes * RESUME_FACTOR;
+}
 
 /** Bytes that this user may still write to the disk of the folder; undefined when the system does not say. */
 export async function freeBytesOf(path: string): Promise<number | undefined> {

@@ -47,11 +47,14 @@ describe("the disk guard", () => {
     expect(await check(511)).toEqual([
       "pause",
       expect.stringMatching(
-        /^ERROR: the disk is almost full: 511 MB free in \/data, .*--min-free-disk-mb=512/,
+        /^ERROR: the disk is almost full: 511 MB free in \/data, .*--min-free-disk-mb=512.*until 640 MB are free/,
       ),
     ]);
-    expect(await check(600)).toEqual([]);
-    expect(await check(641)).toEqual(["resume", expect.stringMatching(/^INFO: there is room/)]);
+    expect(await check(600)).toEqual([
+      expect.stringMatching(/^WARN: .*too little yet: 600 MB free in \/data.*once 640 MB are free/),
+    ]);
+    expect(await check(639)).toEqual([]);
+    expect(await check(640)).toEqual(["resume", expect.stringMatching(/^INFO: there is room/)]);
     expect(await check(5000)).toEqual([]);
   });
 

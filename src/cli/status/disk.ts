@@ -1,4 +1,5 @@
 import { statfsSync } from "node:fs";
+import { resumeBytes } from "../../storage/diskGuard.ts";
 import { bytesIn, findDatabase } from "../databasePaths.ts";
 import type { Finding } from "./findings.ts";
 import { bytesText } from "./units.ts";
@@ -31,7 +32,7 @@ export function judgeDisk({ freeBytes }: DiskFacts, reserveBytes: number): reado
   return [
     {
       level: freeBytes < reserveBytes ? "problem" : "warning",
-      what: `${bytesText(freeBytes)} are free on the disk. Below ${bytesText(reserveBytes)} (--min-free-disk-mb) the node makes no blocks.`,
+      what: `${bytesText(freeBytes)} are free on the disk. Below ${bytesText(reserveBytes)} (--min-free-disk-mb) the node makes no blocks, until ${bytesText(resumeBytes(reserveBytes))} are free again.`,
       advice: "Make room or enlarge the disk.",
     },
   ];

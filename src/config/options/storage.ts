@@ -26,7 +26,7 @@ export const STORAGE_OPTIONS = {
     type: integerType({ label: "<MEGABYTES>", unit: "MB" }),
     default: 512,
     group: "Synchronization and storage",
-    help: "Make no blocks while the disk of the data folder has less free space; 0 for no limit.",
+    help: "Make no blocks while the disk of the data folder has less free space, and then until a quarter more is free; 0 for no limit.",
   }),
   "Xdatabase-scrub-seconds": option({
     type: integerType({ label: "<SECONDS>", unit: "s", min: 1n }),
