@@ -4,6 +4,7 @@ import { createRpcClient } from "../httpClient.ts";
 import { startValidators, type ValidatorProcesses } from "../network.ts";
 import { pause } from "../pause.ts";
 import { atQuantile } from "../report.ts";
+import { measureCallerAttacks } from "./callers/run.ts";
 import { prepareCallsInTurn, sendEndlessWork, sendLargeTransactions, sendPowers } from "./costlyRequests.ts";
 import { sendCertificates, sendLargeProposals, sendMadeUpTransactions } from "./hostileMessages.ts";
 import type { Attack, Target } from "./target.ts";
@@ -43,6 +44,7 @@ export async function measureAttacks(seconds: number, wanted: string): Promise<v
     if (!name.includes(wanted)) continue;
     console.log(`${name.padEnd(48)} ${await measureAttack(attack, seconds)}`);
   }
+  await measureCallerAttacks(seconds, wanted);
 }
 
 async function measureAttack(attack: Attack | PreparedAttack, seconds: number): Promise<string> {
