@@ -218,8 +218,7 @@ class ThreadedAccountIndex implements AccountIndex {
   }
 }
 
-const CANNOT_BE_BUILT =
-  "the explorer's index cannot be built and is tried again later; its folder may be deleted while the node is stopped";
+const CANNOT_BE_BUILT = "the explorer's index cannot be built now and is tried again";
 /** Names of errors after which a thread would find the same again; a thread's end carries no more of the class. */
 const DAMAGE = ["DamagedData", "UnusableIndex"];
 const CACHE_BYTES = 8 * 1024 * 1024;

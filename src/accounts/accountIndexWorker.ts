@@ -93,8 +93,8 @@ function untilNews(): Promise<void> {
   });
 }
 
-function report(progress: IndexProgress): void {
-  port.postMessage(progress);
+function report(progress: IndexProgress | undefined): void {
+  if (progress !== undefined) port.postMessage(progress);
 }
 
 /** Pause after each step, as a multiple of the time that it took: a third of one core at most. */

@@ -48,6 +48,7 @@ export interface IndexProgress extends IndexStatus {
 export class Indexer {
   private readonly parts: IndexerParts;
   private readonly source: ReplaySource;
+  private hasView = false;
   private sweep: Sweep | undefined;
   private bytes = 0;
   private cutBlock: number | undefined;
@@ -91,11 +92,12 @@ export class Indexer {
 
   private async nextStep(): Promise<boolean> {
     const { view, database } = this.parts;
+    // The database is written and not shown yet: a message about the head follows.
+    if (!view.refresh()) return false;
+    this.hasView = true;
     const { reported } = this;
     this.reported = undefined;
     if (reported !== undefined) throw new UnusableIndex(reported);
-    // The database is written and not shown yet: a message about the head follows.
-    if (!view.refresh()) return false;
     const status = await this.aligned(readStatus(database) ?? this.beginning());
     if (status.isStale) return this.clean(status);
     if (await this.exceedsLimit(status)) return this.dropOldest(status);
@@ -105,7 +107,9 @@ export class Indexer {
     return status.isPruning;
   }
 
-  async progress(): Promise<IndexProgress> {
+  /** Undefined before this thread has seen a head, as while blocks are written faster than they are shown. */
+  async progress(): Promise<IndexProgress | undefined> {
+    if (!this.hasView) return undefined;
     await this.measure(PROGRESS_MEASURE_MS);
     return {
       ...(readStatus(this.parts.database) ?? this.beginning()),

@@ -227,7 +227,11 @@ async function readVoteLog(
 }
 
 /** Leaves a record that says so, because a validator without a record is silent. */
-async function moveAside({ votesFile, self }: StoppedNode, height: bigint, io: ProcessIo): Promise<number> {
+async function moveAside(
+  { votesFile, self, head }: StoppedNode,
+  height: bigint,
+  io: ProcessIo,
+): Promise<number> {
   const copy = freeName(`${votesFile}.height-${height}`);
   const isThere = existsSync(votesFile);
   if (isThere) setVoteLogAside(votesFile, copy);
@@ -236,10 +240,12 @@ async function moveAside({ votesFile, self }: StoppedNode, height: bigint, io: P
   const log = await openVoteLog(votesFile);
   await log.write(encodeLastSigned(forgottenAt(height)));
   await log.close();
+  const { number } = head.header;
   io.print(
     `The votes of height ${height} are forgotten${isThere ? `; the vote log is kept as ${copy}` : ""}.\n` +
       "Start this node: it begins in round 0. Do the same on every other Ibex validator, and restart Besu validators.\n" +
-      `A Byzantine validator that kept old messages could still cause a fork: check that all have the same block ${height}.\n`,
+      `Block ${height} is the one to be decided anew; this node's newest is block ${number}. A Byzantine validator that kept old ` +
+      `messages could still cause a fork: once block ${height} is made, check that all have the same one.\n`,
   );
   return EXIT.ok;
 }

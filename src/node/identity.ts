@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY_FILE } from "../config/devNetwork.ts";
 import type { KeystoreSettings, NodeKeySettings, Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -9,6 +8,7 @@ import { decodeExtraData } from "../types/extraData.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
 import { readHandOverMark, refuseGivenKey, refuseUnfinished } from "./handOverMark.ts";
 import { openKeystore } from "./keystoreFile.ts";
+import { findLostKey } from "./lostKey.ts";
 import { type NodeKey, openNodeKey, type StoredKey, type StoredKeyErrorCode } from "./nodeKey.ts";
 
 export type IdentityErrorCode = StoredKeyErrorCode | "missingNodeKey" | "handedOver" | "unusableMark";
@@ -42,7 +42,7 @@ function openFromKeyFile(
   directory: DataDirectory,
   logger: Logger,
 ): Result<NodeKey, IdentityErrorCode> {
-  const lost = findLostKey(source, directory);
+  const lost = findLostKey(source, directory.path);
   if (lost !== undefined) return err({ code: "missingNodeKey", fault: "local", message: lost });
   const key = openNodeKey(source);
   if (!key.ok) return key;
@@ -83,23 +83,6 @@ async function openFromKeystore(
     );
   logger.info({ address: toHex(identity.address), path }, "the keystore is open");
   return ok(identity);
-}
-
-/** The error message for a missing key; undefined when none is missing. */
-function findLostKey(
-  { path, initialKey }: NodeKeySettings,
-  { chain, voteFile }: DataDirectory,
-): string | undefined {
-  if (initialKey !== undefined || existsSync(path)) return undefined;
-  const existing = existsSync(voteFile) ? voteFile : existsSync(join(chain, "CURRENT")) ? chain : undefined;
-  if (existing === undefined) return undefined;
-  return (
-    `The node key file ${path} is missing, but ${existing} is there: a new key would make this another node, and a ` +
-    "validator would be lost. Restore the file from a backup, or name it with --node-private-key-file, or with " +
-    "--node-keystore-file if it is a keystore. If this is " +
-    "meant to be another node, create a key with `ibex public-key export-address` and the same options, and delete " +
-    `${voteFile} and ${voteFile}.mark.`
-  );
 }
 
 function logNewKey(

@@ -338,6 +338,22 @@ describe("a block that is too heavy for the index", () => {
     expect(await blocksOf(ONE, "accountTransfer")).toEqual([2, 3]);
   });
 
+  it("has nothing to report, and waits, while the chain is ahead of the head that is shown", async () => {
+    await make(2, ONE);
+    const late = openShownHead();
+    const early = openChainView({ database: chainDatabase, spec, shownHead: late, logger: silentLogger });
+    const parts = { database: index, view: early, spec, maxBytes: 0, measure: async () => 0, nowMs: () => 0 };
+    const indexer = new Indexer(parts);
+    // A reader of an index that was built before finds damage at once.
+    indexer.reportDamage("an entry is damaged");
+    expect(await indexer.step()).toBe(false);
+    expect(await indexer.progress()).toBeUndefined();
+    late.show(chain.head.hash);
+    while (await indexer.step());
+    expect(await indexer.progress()).toMatchObject({ next: 3, head: 2, damage: expect.anything() });
+    early.close();
+  });
+
   it("has at most so many entries of each kind as the limits say, and the index says of which block", async () => {
     const kinds = async (limits: Partial<BlockLimits>): Promise<unknown> => {
       const database = await openLevelDatabase({ path: join(folder, `limited-${Math.random()}`) });
@@ -347,7 +363,7 @@ describe("a block that is too heavy for the index", () => {
       const counts = new Map<number, number>();
       for await (const [[kind = 0]] of database.range(BLOCK_ENTRIES))
         counts.set(kind, (counts.get(kind) ?? 0) + 1);
-      const { cutBlock } = await indexer.progress();
+      const cutBlock = (await indexer.progress())?.cutBlock;
       await database.close();
       const [participation, accountTransfer, tokenTransfer, holding, holder] = [
         0x10, 0x11, 0x12, 0x13, 0x14,

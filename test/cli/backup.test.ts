@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -149,9 +150,44 @@ describe("ibex backup", () => {
     expect(await ibex("new", "backup", "restore", `--from=${newest()}`)).toMatchObject({ exitCode: 0 });
   });
 
+  it.each(["options", "a configuration file"])(
+    "has the key that %s name, wherever it lies",
+    async (where) => {
+      renameSync(join(folder, "data/key"), join(folder, "mine"));
+      writeFileSync(
+        join(folder, "node.toml"),
+        `node-private-key-file = ${JSON.stringify(join(folder, "mine"))}\n`,
+      );
+      const option = where === "options" ? "--node-private-key-file=mine" : "--config-file=node.toml";
+      expect(await backUp("--with-key", option)).toMatchObject({ exitCode: 0, errors: "" });
+      const restored = await ibex("new", "backup", "restore", `--from=${newest()}`);
+      expect(lineOf(restored.output, "key")).toBe(join(folder, "new/key"));
+      expect(readFileSync(join(folder, "new/key"), "utf8")).toBe(`0x${"11".repeat(32)}`);
+      expect(statSync(join(folder, "new/key")).mode & 0o777).toBe(0o600);
+      const without = await backUp("--with-key");
+      expect(without.exitCode).not.toBe(0);
+      expect(without.errors).toContain(`There is no key file ${join(folder, "data/key")}`);
+      expect(without.errors).toContain("--node-private-key-file");
+    },
+  );
+
+  it("has the keystore of a node that has one, and not its password", async () => {
+    const keystore = join(folder, "elsewhere.json");
+    writeFileSync(keystore, "encrypted");
+    writeFileSync(join(folder, "password"), "secret");
+    const made = await backUp(
+      ...["--with-key", `--node-keystore-file=${keystore}`, "--node-keystore-password-file=password"],
+    );
+    expect(made).toMatchObject({ exitCode: 0, errors: "" });
+    const restored = await ibex("new", "backup", "restore", `--from=${newest()}`);
+    expect(lineOf(restored.output, "key")).toBe(join(folder, "new/keystore.json"));
+    expect(readFileSync(join(folder, "new/keystore.json"), "utf8")).toBe("encrypted");
+    expect(readdirSync(join(folder, "new")).sort()).toEqual(["chain", "keystore.json", "static-nodes.json"]);
+  });
+
   it("gives two backups of one moment names of their own", async () => {
     const request = {
-      ...{ dataPath: join(folder, "data"), to: join(folder, "backups"), keep: 7, withKey: false },
+      ...{ dataPath: join(folder, "data"), to: join(folder, "backups"), keep: 7, key: undefined },
       ...{ processId: process.pid, nowMs: () => 0 },
       pace: { bytesPerSecond: undefined, continueOrThrow: () => undefined },
     };

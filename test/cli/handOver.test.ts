@@ -22,6 +22,8 @@ import { handOver } from "../../src/cli/handOver/handOver.ts";
 import { readHandOver } from "../../src/cli/handOver/handOverFile.ts";
 import { withStoppedFolder } from "../../src/cli/handOver/stoppedFolder.ts";
 import { takeOver } from "../../src/cli/handOver/takeOver.ts";
+import { isRunning } from "../../src/cli/runningProcess.ts";
+import { askNode } from "../../src/cli/status/askNode.ts";
 import { readSettings } from "../../src/config/readSettings.ts";
 import { decodeLastSigned, encodeLastSigned, type LastSignedState } from "../../src/ibft/lastSigned.ts";
 import { createByteQueue } from "../../src/network/rlpx/byteQueue.ts";
@@ -39,7 +41,7 @@ import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { aSealedBlock, FOUR_KEYS, GENESIS_OF_FOUR } from "../builders/fourValidators.ts";
 import { account } from "../builders/testAccounts.ts";
-import { runProgram } from "../cluster/nodeProcess.ts";
+import { PROGRAM, runProgram } from "../cluster/nodeProcess.ts";
 import { quickKeystore } from "../node/quickKeystore.ts";
 import { settingsOf as nodeSettings } from "../node/settingsOf.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
@@ -171,6 +173,45 @@ describe("a process that only has the number of the old node's", () => {
     expect(existsSync(file)).toBe(false);
   });
 });
+
+/** A process that has ended, and whose parent, which is `parent`, does not ask for its exit code. */
+async function aZombie(script: string, ...args: readonly string[]) {
+  const parent = spawn("sh", ["-c", `${script} & echo $!; exec sleep 600`, ...args], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void parent.kill());
+  const id = await new Promise<number>((resolve) =>
+    parent.stdout.once("data", (line: Buffer) => resolve(Number(line.toString()))),
+  );
+  return { id, parent };
+}
+
+describe.runIf(existsSync("/proc/self/stat"))(
+  "a process that has ended, and that nobody asked for its exit code",
+  () => {
+    const isZombie = (id: number): boolean => readFileSync(`/proc/${id}/stat`, "utf8").includes(") Z ");
+
+    it("does not run", async () => {
+      const { id, parent } = await aZombie("true");
+      await expect.poll(() => isZombie(id), { timeout: 60_000 }).toBe(true);
+      expect([isRunning(id), isRunning(parent.pid ?? 0), isRunning(process.pid)]).toEqual([
+        false,
+        true,
+        true,
+      ]);
+      expect(process.kill(id, 0)).toBe(true);
+    });
+
+    it("is a node that was stopped, so that its validator is handed over", async () => {
+      const { old, give, options } = aMove();
+      const node = ["--p2p-enabled=false", "--rpc-http-enabled=false", "--logging=OFF"];
+      const { id } = await aZombie('"$@"', "sh", process.execPath, PROGRAM, ...options(old), ...node);
+      await expect.poll(async () => (await askNode(old)).ok, { timeout: 60_000 }).toBe(true);
+      expect(await give()).toMatchObject({ exitCode: 0, errors: expect.stringContaining("was stopped") });
+      expect(isZombie(id)).toBe(true);
+    });
+  },
+);
 
 describe("a validator's hand-over", () => {
   it("is refused with a remote signer, which has the key, before the node is stopped; so is a take-over", async () => {

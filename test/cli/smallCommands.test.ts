@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compare } from "bcryptjs";
 import { describe, expect, it } from "vitest";
@@ -110,6 +110,28 @@ describe("ibex public-key", () => {
     expect(readFileSync(join(folder, "address"), "utf8")).toMatch(/^0x[0-9a-f]{40}$/);
     expect(existsSync(join(folder, "deep", "node", "chain"))).toBe(false);
   });
+
+  it.each(["votes.log", "chain/CURRENT"])(
+    "makes no key beside %s of a node whose key is lost, unless told to",
+    async (left) => {
+      const folder = temporaryFolder();
+      mkdirSync(join(folder, "data/chain"), { recursive: true });
+      writeFileSync(join(folder, "data", left), "");
+      const here = { workingDirectory: folder };
+      for (const words of ["export", "export-address"]) {
+        const refused = await ibexHere(["--data-path=data", "public-key", words], here);
+        expect(refused).toMatchObject({ exitCode: 2, output: "" });
+        expect(refused.errors).toContain(`The node key file ${join(folder, "data/key")} is missing, but `);
+        expect(refused.errors).toContain("public-key export-address --new-key");
+      }
+      expect(existsSync(join(folder, "data/key"))).toBe(false);
+      const made = await ibexHere(["--data-path=data", "public-key", "export-address", "--new-key"], here);
+      expect(made.exitCode).toBe(0);
+      // Once it is there, it is shown as ever.
+      const again = await ibexHere(["--data-path=data", "public-key", "export-address"], here);
+      expect(again).toEqual({ exitCode: 0, output: made.output, errors: "" });
+    },
+  );
 
   it("uses the development network's key in the default data folder only", async () => {
     const address = toHex(DEV_VALIDATOR_ADDRESS);

@@ -18,7 +18,14 @@ import { DamagedData } from "../../storage/database.ts";
 import { copyLevelFolder } from "../../storage/leveldb/levelCopy.ts";
 import { findTableDamage } from "../../storage/leveldb/levelTable.ts";
 import { type CopyPace, copyFile, isCode, link, readWhole } from "./copyFile.ts";
-import { type BackedUpFile, type FileList, LIST_NAME, readFileList } from "./fileList.ts";
+import {
+  type BackedUpFile,
+  type FileList,
+  KEY_NAME,
+  KEYSTORE_NAME,
+  LIST_NAME,
+  readFileList,
+} from "./fileList.ts";
 import { CHECK_BYTES, RESERVE_BYTES } from "./limits.ts";
 import { type ChainFacts, factsOfCopy, isTable } from "./openCopy.ts";
 import { refuseLittleRoom } from "./room.ts";
@@ -30,10 +37,17 @@ export interface BackupRequest {
   readonly to: string;
   /** Backups of this chain that stay there, this one included. */
   readonly keep: number;
-  readonly withKey: boolean;
+  /** The file of the node's key, wherever it is, if it is to be copied. */
+  readonly key: KeyToCopy | undefined;
   readonly processId: number;
   readonly pace: CopyPace;
   nowMs(): number;
+}
+
+export interface KeyToCopy {
+  readonly path: string;
+  /** Whether it is a keystore, whose password is never copied. */
+  readonly isKeystore: boolean;
 }
 
 export interface Backup extends FileList {
@@ -57,11 +71,15 @@ type Refusal = "noChain" | "tooLittleRoom" | "noKey";
  * and Stopped.
  */
 export async function createBackup(request: BackupRequest): Promise<Result<Backup, Refusal>> {
-  const { dataPath, to, withKey, processId } = request;
+  const { dataPath, to, key, processId } = request;
   const chain = join(dataPath, "chain");
   if (!existsSync(join(chain, "CURRENT"))) return refuse("noChain", `There is no chain in ${dataPath}.`);
-  if (withKey && !existsSync(join(dataPath, "key")))
-    return refuse("noKey", `There is no file key in ${dataPath}.`);
+  if (key !== undefined && !existsSync(key.path))
+    return refuse(
+      "noKey",
+      `There is no key file ${key.path}. If the node's key is elsewhere, name it as the node does, with ` +
+        "--node-private-key-file, --node-keystore-file or --config-file.",
+    );
   mkdirSync(to, { recursive: true });
   const stage = makeWorkFolder(dataPath, processId);
   const draft = makeWorkFolder(to, processId);
@@ -98,7 +116,7 @@ interface KnownBackup {
 }
 
 async function copyAll(
-  { dataPath, withKey, pace }: BackupRequest,
+  { dataPath, key, pace }: BackupRequest,
   { stage, draft, newest }: Folders,
 ): Promise<{ readonly files: readonly BackedUpFile[]; readonly newBytes: number }> {
   const files: BackedUpFile[] = [];
@@ -118,9 +136,11 @@ async function copyAll(
     const { bytes, crc32 } = copied;
     files.push({ path, bytes, crc32, ...(origin !== undefined && { origin }) });
   }
-  for (const name of [...OPERATORS_FILES, ...(withKey ? ["key"] : [])]) {
-    if (!existsSync(join(dataPath, name))) continue;
-    const copied = await copyFile(join(dataPath, name), join(draft, name), pace, 0o600);
+  const others = OPERATORS_FILES.map((name) => ({ name, path: join(dataPath, name) }));
+  if (key !== undefined) others.push({ name: key.isKeystore ? KEYSTORE_NAME : KEY_NAME, path: key.path });
+  for (const { name, path } of others) {
+    if (!existsSync(path)) continue;
+    const copied = await copyFile(path, join(draft, name), pace, 0o600);
     files.push({ path: name, ...copied });
   }
   return { files, newBytes };

@@ -7,6 +7,10 @@ import { FILE_BYTES, LIST_BYTES } from "./limits.ts";
 /** The file that makes a folder a backup: written last. */
 export const LIST_NAME = "backup.json";
 
+/** What the node's key is called in a backup, whatever it is called elsewhere. */
+export const KEY_NAME = "key";
+export const KEYSTORE_NAME = "keystore.json";
+
 /** What a backup has and of what: `backup.json`. */
 export interface FileList {
   readonly format: 1;
@@ -73,7 +77,7 @@ function isFile(file: unknown): boolean {
 }
 
 const PATHS =
-  /^(chain\/(\d{6,20}\.(ldb|sst|log)|MANIFEST-\d{6,20}|CURRENT)|static-nodes\.json|permissions_config\.toml|key)$/;
+  /^(chain\/(\d{6,20}\.(ldb|sst|log)|MANIFEST-\d{6,20}|CURRENT)|static-nodes\.json|permissions_config\.toml|key|keystore\.json)$/;
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;

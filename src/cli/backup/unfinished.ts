@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isRunning } from "../runningProcess.ts";
 
 /** A folder that this process works in. Its name says whose it is, so that the next command can remove what a kill left. */
 export function makeWorkFolder(parent: string, processId: number): string {
@@ -22,12 +23,3 @@ function removeUnfinished(parent: string): void {
 
 const PREFIX = "backup-";
 const SUFFIX = ".unfinished";
-
-function isRunning(processId: number): boolean {
-  try {
-    process.kill(processId, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}

@@ -1,8 +1,11 @@
-import { resolve } from "node:path";
-import { readDataFolder } from "../../config/readSettings.ts";
+import { join, resolve } from "node:path";
+import { type ConfigSources, readDataFolder, readKeyFile } from "../../config/readSettings.ts";
 import { integerType, pathType, switchType } from "../../config/valueTypes.ts";
+import { ok, type Result } from "../../primitives/result.ts";
 import { translateDiskError } from "../../storage/diskErrors.ts";
 import type { CopyPace } from "../backup/copyFile.ts";
+import type { KeyToCopy } from "../backup/createBackup.ts";
+import { KEY_NAME, KEYSTORE_NAME } from "../backup/fileList.ts";
 import { Stopped } from "../backup/stopped.ts";
 import { reportDiskErrors, reportFailure } from "../commandErrors.ts";
 import { EXIT } from "../exitCodes.ts";
@@ -32,7 +35,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       },
       "with-key": {
         type: switchType,
-        help: "Also copy the node's private key. Who has it is the validator.",
+        help: "Also copy the node's private key, or its keystore without the password. Who has the key is the validator.",
       },
       "max-mb-per-second": {
         type: RATE,
@@ -40,7 +43,13 @@ export const BACKUP_COMMANDS: readonly Command[] = [
         help: "Speed of copying, so that the node's disk stays quick. 0: no limit.",
       },
     },
-    nodeOptions: ["data-path", "config-file"],
+    nodeOptions: [
+      "data-path",
+      "config-file",
+      "node-private-key-file",
+      "node-keystore-file",
+      "node-keystore-password-file",
+    ],
     run: backUp,
   }),
   defineCommand({
@@ -70,12 +79,14 @@ async function backUp({ values, io, raw }: Invocation<BackupValues>): Promise<nu
   const to = resolve(io.workingDirectory, values.to);
   if (to === resolve(dataPath))
     return refuse("Backups need a folder of their own beside the node's files.", io);
+  const key = values["with-key"] === true ? keyToCopy({ ...io, raw }) : ok(undefined);
+  if (!key.ok) return refuse(key.error.message, io);
   io.giveWay();
   return run(io, `The backup to ${values.to} failed`, async (pace) => {
     const { createBackup } = await import("../backup/createBackup.ts");
     const megabytes = values["max-mb-per-second"];
     const result = await createBackup({
-      ...{ dataPath, to, keep: values.keep, withKey: values["with-key"] === true, processId: io.processId },
+      ...{ dataPath, to, keep: values.keep, key: key.value, processId: io.processId },
       pace: { ...pace, bytesPerSecond: megabytes === 0 ? undefined : megabytes * 1024 ** 2 },
       nowMs: Date.now,
     });
@@ -94,6 +105,14 @@ async function backUp({ values, io, raw }: Invocation<BackupValues>): Promise<nu
   });
 }
 
+/** The file that the node of these options has its key in, which need not be in its data folder. */
+function keyToCopy(sources: ConfigSources): Result<KeyToCopy> {
+  const key = readKeyFile(sources);
+  if (!key.ok) return key;
+  const { keystore, path } = key.value;
+  return ok({ path: keystore?.path ?? path, isKeystore: keystore !== undefined });
+}
+
 async function restore({ values, io, raw }: Invocation<{ readonly from: string }>): Promise<number> {
   const folder = readDataFolder({ ...io, raw });
   if (!folder.ok) return refuse(folder.error.message, io);
@@ -110,8 +129,11 @@ async function restore({ values, io, raw }: Invocation<{ readonly from: string }
           ? EXIT.disk
           : EXIT.badInput,
       );
-    const { head, kept, hasVotes, needsMigration } = result.value;
+    const { head, files, kept, hasVotes, needsMigration } = result.value;
     io.print(`data folder: ${dataPath}\nhead number: ${head.number}\nhead hash: ${head.hash}\n`);
+    for (const { path } of files)
+      if ([KEY_NAME, KEYSTORE_NAME].includes(path) && !kept.includes(path))
+        io.print(`key: ${join(dataPath, path)}\n`);
     for (const name of kept) io.print(`left as it was: ${name}\n`);
     io.print(
       hasVotes

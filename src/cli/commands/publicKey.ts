@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { readKeyFile } from "../../config/readSettings.ts";
+import { readDataFolder, readKeyFile } from "../../config/readSettings.ts";
 import type { NodeKeySettings } from "../../config/settings.ts";
-import { choiceType, pathType } from "../../config/valueTypes.ts";
+import { choiceType, pathType, switchType } from "../../config/valueTypes.ts";
 import type { NodeKey } from "../../node/nodeKey.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { toHex } from "../../primitives/hex.ts";
@@ -19,6 +19,13 @@ const OPTIONS = {
   },
 } as const;
 
+const NEW_KEY = {
+  "new-key": {
+    type: switchType,
+    help: "Create a missing key even where the data folder has a chain or votes, which are those of another key.",
+  },
+} as const;
+
 const NODE_OPTIONS = [
   "node-private-key-file",
   "node-keystore-file",
@@ -30,26 +37,37 @@ const NODE_OPTIONS = [
 export const PUBLIC_KEY_COMMANDS: readonly Command[] = [
   defineCommand({
     words: "public-key export",
-    help: "Show the public key of the node, which is its node id. Creates a key when there is none.",
-    options: OPTIONS,
+    help: "Show the public key of the node, which is its node id. Creates a key in a new data folder without one.",
+    options: { ...OPTIONS, ...NEW_KEY },
     nodeOptions: NODE_OPTIONS,
     run: (invocation) => exportOf(invocation, ({ publicKey }) => publicKey),
   }),
   defineCommand({
     words: "public-key export-address",
-    help: "Show the address of the node, which identifies a validator. Creates a key when there is none.",
-    options: OPTIONS,
+    help: "Show the address of the node, which identifies a validator. Creates a key in a new data folder without one.",
+    options: { ...OPTIONS, ...NEW_KEY },
     nodeOptions: NODE_OPTIONS,
     run: (invocation) => exportOf(invocation, ({ address }) => address),
   }),
 ];
 
 async function exportOf(
-  { raw, values, io }: Invocation<{ readonly to: string | undefined }>,
+  {
+    raw,
+    values,
+    io,
+  }: Invocation<{ readonly to: string | undefined; readonly "new-key": boolean | undefined }>,
   part: (key: NodeKey) => Uint8Array,
 ): Promise<number> {
   const source = readKeyFile({ ...io, raw });
   if (!source.ok) return refuse(source.error.message, io);
+  const folder = readDataFolder({ ...io, raw });
+  if (!folder.ok) return refuse(folder.error.message, io);
+  const { dataPath } = folder.value;
+  const { findLostKey } = await import("../../node/lostKey.ts");
+  const isAllowed = source.value.keystore !== undefined || values["new-key"] === true;
+  const lost = isAllowed ? undefined : findLostKey(source.value, dataPath);
+  if (lost !== undefined) return refuse(lost, io);
   const key = await openKey(source.value, io);
   return typeof key === "string" ? refuse(key, io) : writeAnswer(toHex(part(key)), values.to, io);
 }

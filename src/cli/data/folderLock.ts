@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { err, ok, type Result } from "../../primitives/result.ts";
+import { isRunning, startOf } from "../runningProcess.ts";
 
 /** Held by the one export that writes to a folder. */
 export interface FolderLock {
@@ -30,26 +31,6 @@ function holderOf(path: string): number | undefined {
   const [, id, start] = /^(\d+) (\S*)\n$/.exec(readFileSync(path, "utf8")) ?? [];
   if (id === undefined) return undefined;
   return isRunning(Number(id)) && startOf(Number(id)) === start ? Number(id) : undefined;
-}
-
-function isRunning(processId: number): boolean {
-  try {
-    process.kill(processId, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}
-
-/** When a process began, where the system tells it: ids are used again, in containers at once. */
-function startOf(processId: number): string {
-  try {
-    // Its name, in brackets, may have spaces; the start is the 20th value after it (proc_pid_stat(5)).
-    const fields = readFileSync(`/proc/${processId}/stat`, "utf8").split(") ").at(-1)?.split(" ");
-    return fields?.[19] ?? "";
-  } catch {
-    return "";
-  }
 }
 
 function refuse(holder: number | undefined): Result<never, "inUse"> {

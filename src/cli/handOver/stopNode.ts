@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { err, ok, type Result } from "../../primitives/result.ts";
 import { findDatabase } from "../databasePaths.ts";
+import { isRunning } from "../runningProcess.ts";
 import { askNode } from "../status/askNode.ts";
 import { STOPS_WITHIN_MS } from "./limits.ts";
 
@@ -28,7 +29,7 @@ export async function stopNode(dataPath: string): Promise<Result<"stopped" | "no
     );
   }
   const deadlineMs = performance.now() + STOPS_WITHIN_MS;
-  while (isAlive(processId)) {
+  while (isRunning(processId)) {
     if (performance.now() > deadlineMs)
       return refuse(
         `The node in ${dataPath}, process ${processId}, was told to stop and still runs after ${STOPS_WITHIN_MS / 1000} s.`,
@@ -53,14 +54,6 @@ function usesFolder(processId: number, dataPath: string): boolean {
       const file = statSync(join(folder, name), { throwIfNoEntry: false });
       return file?.ino === lock.ino && file.dev === lock.dev;
     });
-  } catch {
-    return false;
-  }
-}
-
-function isAlive(processId: number): boolean {
-  try {
-    return process.kill(processId, 0);
   } catch {
     return false;
   }
