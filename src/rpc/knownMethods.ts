@@ -57,9 +57,11 @@ const NEUTRAL_ALIASES = [
 /** Methods that Besu does not have, in its groups and ours; docs/differences-from-besu.md has a line for each. */
 export const OWN_METHODS = [
   "erigon_getHeaderByNumber",
+  "eth_fillTransaction",
   "eth_getRawTransactionByBlockHashAndIndex",
   "eth_getRawTransactionByBlockNumberAndIndex",
   "eth_getRawTransactionByHash",
+  "eth_sendRawTransactionSync",
   "eth_simulateV1",
   "explorer_getIndexStatus",
   "explorer_getNodeStatus",

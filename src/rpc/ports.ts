@@ -22,6 +22,7 @@ import type { RpcConsensusStatus } from "./consensusPort.ts";
 import type { FeeHistoryReader } from "./fees/feeHistory.ts";
 import type { GasPriceOracle, GasPriceSettings } from "./fees/gasPriceOracle.ts";
 import type { Filters } from "./filters/filters.ts";
+import type { InclusionWaits } from "./inclusionWaits.ts";
 import type { NodeFacts } from "./nodeFacts.ts";
 
 /** What the methods need from the node, which passes it in when it assembles the parts. */
@@ -80,6 +81,7 @@ export interface RpcBackend extends RpcPorts {
   readonly gasPrices: GasPriceOracle;
   readonly feeHistory: FeeHistoryReader;
   readonly filters: Filters;
+  readonly inclusionWaits: InclusionWaits;
 }
 
 /** The pool as the methods read it. Transactions are added through `submit`. */

@@ -100,6 +100,24 @@ describe("viem", IN_REAL_TIME, () => {
     });
   });
 
+  it("has a transaction filled in by the node, and its receipt by the call that sends it", async () => {
+    const { reader, wallet } = clients();
+    const to = `0x${"5e".repeat(20)}` as const;
+    const filled = await reader.fillTransaction({ account, to, value: 5n });
+    const serializedTransaction = await wallet.signTransaction(filled.transaction as never);
+    const receipt = await reader.sendRawTransactionSync({ serializedTransaction });
+    expect(receipt).toMatchObject({ status: "success", to, from: account.address.toLowerCase() });
+    const next = await wallet.prepareTransactionRequest({ to, value: 5n });
+    expect(next).toMatchObject({ type: "eip1559", nonce: filled.transaction.nonce + 1, gas: 21_000n });
+    // A transaction after a gap waits in the pool, which the error of EIP-7966 says.
+    const early = await wallet.signTransaction({ ...next, nonce: next.nonce + 1 } as never);
+    const refusal = reader.sendRawTransactionSync({ serializedTransaction: early, timeout: 10 });
+    await expect(refusal).rejects.toMatchObject({ code: 4, cause: { data: keccak256(early) } });
+    await reader.sendRawTransactionSync({
+      serializedTransaction: await wallet.signTransaction(next as never),
+    });
+  });
+
   it("sees an event over WebSocket while it happens, and each new head", async () => {
     const { reader, watcher, wallet } = clients();
     const contract = await deploy();

@@ -4,6 +4,7 @@ import { createQuickFinder } from "../../logs/quickLogs.ts";
 import { systemClock } from "../../primitives/clock.ts";
 import { createFeeHistoryReader } from "../../rpc/fees/feeHistory.ts";
 import { createGasPriceOracle } from "../../rpc/fees/gasPriceOracle.ts";
+import { InclusionWaits } from "../../rpc/inclusionWaits.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
 import type { LastingWork } from "../../rpc/threads/lastingWork.ts";
 import { openSharedFloors } from "../../rpc/threads/sharedFloors.ts";
@@ -16,7 +17,15 @@ export function localPorts(
   lasting: Pick<LastingWork, "findLogs">,
 ): Pick<
   RpcBackend,
-  "chain" | "spec" | "clock" | "settings" | "prove" | "gasPrices" | "feeHistory" | "findLogs"
+  | "chain"
+  | "spec"
+  | "clock"
+  | "settings"
+  | "prove"
+  | "gasPrices"
+  | "feeHistory"
+  | "findLogs"
+  | "inclusionWaits"
 > {
   const floors = openSharedFloors(memory);
   const gasPrice = {
@@ -42,6 +51,7 @@ export function localPorts(
     prove: (...at) => view.prove(...at),
     gasPrices: createGasPriceOracle(gasPrice, fees),
     feeHistory: createFeeHistoryReader(fees),
+    inclusionWaits: new InclusionWaits({ chain: view, clock: systemClock }),
     findLogs: async (...query) => findQuickly(...query) ?? lasting.findLogs(...query),
   };
 }

@@ -23,6 +23,7 @@ import { ethBlockNumber, ethChainId, ethProtocolVersion, ethSyncing } from "./et
 import { ethCreateAccessList } from "./eth/createAccessList.ts";
 import { ethEstimateGas } from "./eth/estimateGas.ts";
 import { ethFeeHistory } from "./eth/feeHistory.ts";
+import { ethFillTransaction } from "./eth/fillTransaction.ts";
 import {
   ethGetFilterChanges,
   ethGetFilterLogs,
@@ -72,6 +73,7 @@ import {
   ethSubmitWork,
 } from "./eth/mining.ts";
 import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
+import { ethSendRawTransactionSync } from "./eth/sendRawTransactionSync.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ethSimulateV1 } from "./eth/simulateV1.ts";
 import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
@@ -164,6 +166,7 @@ export const METHODS: readonly RpcMethod[] = [
   ethCreateAccessList,
   ethEstimateGas,
   ethFeeHistory,
+  ethFillTransaction,
   ethGasPrice,
   ethGetBalance,
   ethGetBlockByHash,
@@ -200,6 +203,7 @@ export const METHODS: readonly RpcMethod[] = [
   ethNewPendingTransactionFilter,
   ethProtocolVersion,
   ethSendRawTransaction,
+  ethSendRawTransactionSync,
   ethSendTransaction,
   ethSimulateV1,
   ethSubmitHashrate,

@@ -98,6 +98,7 @@ type LocalPort =
   | "submit"
   | "gasPrices"
   | "feeHistory"
+  | "inclusionWaits"
   | "findLogs"
   | "accounts"
   | "pool";
@@ -113,6 +114,7 @@ const LOCAL: ReadonlySet<keyof RpcBackend> = new Set<LocalPort>([
   "submit",
   "gasPrices",
   "feeHistory",
+  "inclusionWaits",
   "findLogs",
   "accounts",
   "pool",

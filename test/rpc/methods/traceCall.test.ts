@@ -88,6 +88,21 @@ describe("overrides of a traced call", () => {
   });
 });
 
+describe("a traced call on a chain with a base fee", () => {
+  it("costs nothing unless it names a price", async () => {
+    const genesis = { ...(JSON.parse(genesisWith({ zeroBaseFee: false })) as object), baseFeePerGas: "0x7" };
+    const node = await aChain({ genesis: JSON.stringify(genesis) });
+    const paying = requesterOf({ ...node, tracer: tracerOf(node.chain, node.spec) });
+    const run = (more: object, options: object = {}) =>
+      paying("debug_traceCall", { from: UNUSED, to: RICH, ...more }, "latest", options);
+    expect(await run({})).toMatchObject({ failed: false, gas: 21_000 });
+    expect(await run({}, { tracer: "callTracer" })).toMatchObject({ gasUsed: "0x5208" });
+    const { message, data } = (await run({ gasPrice: "0x1" })) as { message: string; data: string };
+    expect([message, data]).toEqual(["Internal error", "gasPrice is less than the current BaseFee"]);
+    expect(await run({}, { blockOverrides: { baseFeePerGas: "0x7" } })).toMatchObject({ code: -32603 });
+  });
+});
+
 describe("a tracer that the node does not have", () => {
   const trace = (options: object) =>
     ask("debug_traceCall", { from: RICH, to: UNUSED, data: "0x1234" }, "latest", options);

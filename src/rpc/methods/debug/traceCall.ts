@@ -1,3 +1,4 @@
+import type { BlockOverride, CallRequest } from "../../../execution/simulation/callRequest.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
@@ -30,13 +31,20 @@ export const debugTraceCall = defineMethod({
     const { style = EVERYTHING, accounts, block: blockOverride, index = null } = options ?? {};
     const position = index === null ? {} : positionIn(block, index);
     if (position instanceof RpcError) return position;
-    const overrides = overridesOf(accounts, blockOverride);
+    const overrides = overridesOf(accounts, hasPrice(call) ? blockOverride : { ...FREE, ...blockOverride });
     const job = { kind: "debugCall", blockNumber: number, call, style, ...position, ...overrides } as const;
     const result = await tracer.run(job, context);
     const { code, message } = ERRORS.internalError;
     return result.kind === "refused" ? new RpcError(code, message, result.detail) : traceAnswer(result);
   },
 });
+
+/** A call that names no price pays none, as in go-ethereum and, since 24.10, Besu: before, any base fee made it fail. */
+const FREE: BlockOverride = { baseFeePerGas: 0n };
+
+function hasPrice({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest): boolean {
+  return (gasPrice ?? maxFeePerGas ?? maxPriorityFeePerGas) !== undefined;
+}
 
 /** The position before a transaction of the block, which must exist unless its index is 0. */
 function positionIn(

@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import type { HeadChange, LocatedTransaction } from "../../src/chain/chain.ts";
+import { asHash, type Hash } from "../../src/primitives/hash.ts";
+import { InclusionWaits } from "../../src/rpc/inclusionWaits.ts";
+import { createHandClock } from "../builders/handClock.ts";
+
+const HASH = asHash(new Uint8Array(32).fill(7));
+/** Only its identity counts. */
+const LOCATED = {} as LocatedTransaction;
+
+/** A chain that has a transaction once told so, and a clock that the test turns. */
+function aWait() {
+  const clock = createHandClock(0);
+  const listeners = new Set<(change: HeadChange) => void>();
+  let found: LocatedTransaction | undefined;
+  const waits = new InclusionWaits({
+    chain: {
+      transactionByHash: (_hash: Hash) => found,
+      onHeadChanged(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    clock,
+  });
+  return {
+    waits,
+    clock,
+    listeners,
+    include: () => {
+      found = LOCATED;
+    },
+    newHead: () => {
+      for (const listener of [...listeners]) listener({} as HeadChange);
+    },
+  };
+}
+
+describe("a wait for inclusion", () => {
+  const limits = { timeoutMs: 2000, isAbandoned: () => false };
+
+  it("ends at the head that includes the transaction, and listens no more", async () => {
+    const { waits, include, newHead, listeners, clock } = aWait();
+    const included = waits.included(HASH, limits);
+    newHead();
+    include();
+    newHead();
+    expect(await included).toBe(LOCATED);
+    expect([listeners.size, clock.nextAlarmMs]).toEqual([0, undefined]);
+  });
+
+  it("is none when a block has the transaction already", async () => {
+    const { waits, include, listeners } = aWait();
+    include();
+    expect(await waits.included(HASH, limits)).toBe(LOCATED);
+    expect(listeners.size).toBe(0);
+  });
+
+  it("ends without it when the time is up", async () => {
+    const { waits, clock, listeners } = aWait();
+    const included = waits.included(HASH, limits);
+    clock.advanceBy(2000);
+    expect(await included).toBeUndefined();
+    expect(listeners.size).toBe(0);
+  });
+
+  it("ends at the next head when the caller is gone", async () => {
+    const { waits, newHead, clock } = aWait();
+    let isAbandoned = false;
+    const included = waits.included(HASH, { timeoutMs: 2000, isAbandoned: () => isAbandoned });
+    isAbandoned = true;
+    newHead();
+    expect(await included).toBeUndefined();
+    expect(clock.nextAlarmMs).toBeUndefined();
+  });
+});
+
+describe("places for waits", () => {
+  /** Occupies places that end with `free`; counts those that were given. */
+  function occupy(waits: InclusionWaits, hosts: readonly string[]) {
+    const ends: (() => void)[] = [];
+    const hold = (): Promise<true> => new Promise((resolve) => ends.push(() => resolve(true)));
+    const all = hosts.map((host) => waits.within(host, hold));
+    return {
+      given: ends.length,
+      async free() {
+        for (const end of ends) end();
+        await Promise.all(all);
+      },
+    };
+  }
+
+  const times = (count: number, host: string) => Array.from({ length: count }, () => host);
+
+  it("are a quarter of all for one host, and given back", async () => {
+    const { waits } = aWait();
+    const first = occupy(waits, times(251, "10.0.0.1"));
+    expect(first.given).toBe(250);
+    const second = occupy(waits, ["10.0.0.2"]);
+    expect(second.given).toBe(1);
+    await first.free();
+    const third = occupy(waits, times(251, "10.0.0.1"));
+    expect(third.given).toBe(250);
+    await Promise.all([second, third].map((each) => each.free()));
+  });
+
+  it("are bounded for all hosts together", async () => {
+    const { waits } = aWait();
+    const hosts = Array.from({ length: 1001 }, (_, index) => `10.0.${index % 250}.1`);
+    const held = occupy(waits, hosts);
+    expect(held.given).toBe(1000);
+    await held.free();
+  });
+
+  it("are given back when the work fails", async () => {
+    const { waits } = aWait();
+    for (let index = 0; index < 300; index++)
+      await expect(waits.within("10.0.0.1", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    const held = occupy(waits, ["10.0.0.1"]);
+    expect(held.given).toBe(1);
+    await held.free();
+  });
+});
