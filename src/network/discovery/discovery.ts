@@ -10,6 +10,7 @@ import { createClockCheck } from "./clockCheck.ts";
 import { createDatagramLimits } from "./datagramLimits.ts";
 import { createDelays } from "./delays.ts";
 import { type Endpoint, isRelayable, plainIp } from "./endpoint.ts";
+import { createHeldRequests } from "./heldRequests.ts";
 import { lookUp } from "./lookup.ts";
 import type { NodeRecord } from "./nodeRecord.ts";
 import { BUCKET_SIZE, createNodeTable } from "./nodeTable.ts";
@@ -23,7 +24,7 @@ import {
   type ReceivedPacket,
 } from "./packets.ts";
 import { createPingLimits, type NodeSource } from "./pingLimits.ts";
-import { createDiscoveryRequests, isAt, type Request } from "./requests.ts";
+import { createDiscoveryRequests, isAt, type Pong, type Request } from "./requests.ts";
 import { pinger, type ResponderParts, respond } from "./responder.ts";
 
 /**
@@ -115,6 +116,7 @@ class DiscoveryV4 implements Discovery {
   private readonly bonds;
   private readonly limits;
   private readonly requests;
+  private readonly held;
   private readonly pingLimits;
   private readonly clockCheck;
   private readonly ownRecord;
@@ -144,8 +146,10 @@ class DiscoveryV4 implements Discovery {
     this.requests = createDiscoveryRequests({
       clock: parts.clock,
       send: (node, request) => this.ask(node, request),
+      onLatePong: (node, pong) => this.welcome(node, pong),
       onSurplus: (count) => refuse("surplus", count),
     });
+    this.held = createHeldRequests();
     this.pingLimits = createPingLimits(parts.clock, this.requests, () => refuse("crowded"));
     this.clockCheck = createClockCheck({
       ...parts,
@@ -221,6 +225,7 @@ class DiscoveryV4 implements Discovery {
     // As Besu, quietly: a pong would tell the node to stay in touch.
     if (!this.parts.isPermitted(this.senderOf(received.value, from))) return "notPermitted";
     const outcome = respond(received.value, from, this.responder);
+    if (outcome === "unproven") void this.answerOnceProven(received.value, from);
     return outcome === "answered" ? undefined : outcome;
   }
 
@@ -228,6 +233,18 @@ class DiscoveryV4 implements Discovery {
     if (packet.kind === "ping") return pinger(packet, from, nodeId);
     const tcpPort = this.bonds.tcpPortOf(nodeId, from.ip) ?? this.table.get(nodeId)?.tcpPort;
     return { ...from, nodeId, tcpPort: tcpPort ?? from.tcpPort };
+  }
+
+  /**
+   * A node that has lost our ping, or whose pong was lost, asks: it does not ping again while it thinks that it is known to us,
+   * so we do. What it asked is answered when its pong comes.
+   */
+  private async answerOnceProven(received: ReceivedPacket, from: Endpoint): Promise<void> {
+    const node = this.senderOf(received, from);
+    if (!this.held.take(node)) return;
+    const isProven = (await this.requests.pendingPing(node)) ?? (await this.bond(node, "called"));
+    this.held.release(node);
+    if (isProven && !this.isClosed) respond(received, from, this.responder);
   }
 
   /** A node has pinged us. */
@@ -248,9 +265,15 @@ class DiscoveryV4 implements Discovery {
     this.pingLimits.notePing(node);
     const pong = await this.requests.ping(node);
     if (pong === undefined || this.isClosed) return false;
-    this.missed.delete(toHex(node.nodeId));
-    if (this.table.see(node)) void this.admit(node, pong.recordSequence !== undefined);
+    this.welcome(node, pong);
     return true;
+  }
+
+  /** The node has answered our ping: it enters the table if there is room. */
+  private welcome(node: NodeContact, { recordSequence }: Pong): void {
+    this.missed.delete(toHex(node.nodeId));
+    // Again for a node of the table, because its record may have changed, and because the dialer forgets nodes.
+    if (this.table.see(node)) void this.admit(node, recordSequence !== undefined);
   }
 
   /**
@@ -321,9 +344,7 @@ class DiscoveryV4 implements Discovery {
     const pong = await this.requests.ping(node);
     if (this.isClosed) return;
     if (pong !== undefined) {
-      this.missed.delete(id);
-      // Again, because its record may have changed, and because the dialer forgets nodes.
-      if (this.table.see(node)) void this.admit(node, pong.recordSequence !== undefined);
+      this.welcome(node, pong);
       return;
     }
     const missed = (this.missed.get(id) ?? 0) + 1;

@@ -1,3 +1,4 @@
+import { dropOldest } from "../../primitives/boundedCache.ts";
 import type { Clock, Timer } from "../../primitives/clock.ts";
 import { equalBytes, toHex } from "../../primitives/hex.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -14,6 +15,8 @@ export interface DiscoveryRequests {
    * one endpoint proves nothing about another.
    */
   ping(node: NodeContact): Promise<Pong | undefined>;
+  /** Whether the ping to that node at that place, whose answer is awaited, is answered; undefined when there is none. */
+  pendingPing(node: NodeContact): Promise<boolean> | undefined;
   /** The nodes that `node` names as the closest to `target` that it knows; undefined when it named none in time. */
   findNode(node: NodeContact, target: Uint8Array): Promise<readonly NodeContact[] | undefined>;
   record(node: NodeContact): Promise<NodeRecord | undefined>;
@@ -32,6 +35,8 @@ export interface DiscoveryRequestParts {
   readonly clock: Clock;
   /** Sends a request and returns its hash. */
   readonly send: (node: NodeContact, request: Request) => Uint8Array;
+  /** A node has answered a ping after its time, at the place of the ping: it has proved its endpoint all the same. */
+  readonly onLatePong: (node: NodeContact, pong: Pong) => void;
   /** A response named so many nodes too many. */
   readonly onSurplus: (count: number) => void;
 }
@@ -43,6 +48,10 @@ export type Request =
 
 /** Longer than two ways around the world, and than a busy Besu takes. */
 const RESPONSE_MS = 1000;
+/** As long as a ping says that it is valid (p2p.md#packets): the pong of a busy node counts, though nobody waits for it. */
+const LATE_PONG_MS = 60_000;
+/** Pings without an answer that are remembered. How many there are at a time, and to one address, pingLimits.ts decides. */
+const MAX_UNANSWERED = 4096;
 /** go-ethereum splits 16 nodes over two packets. */
 const MAX_NODES_TAKEN = 16;
 /** From the first packet of neighbors to the last. */
@@ -57,6 +66,12 @@ interface Waiting {
   timer: Timer;
 }
 
+interface Unanswered {
+  readonly node: NodeContact;
+  readonly hash: Uint8Array;
+  readonly untilMs: number;
+}
+
 export function createDiscoveryRequests(parts: DiscoveryRequestParts): DiscoveryRequests {
   return new Requests(parts);
 }
@@ -67,6 +82,7 @@ const RESPONSE_OF = { ping: "pong", findNode: "neighbors", recordRequest: "recor
 class Requests implements DiscoveryRequests {
   private readonly clock: Clock;
   private readonly send: DiscoveryRequestParts["send"];
+  private readonly onLatePong: DiscoveryRequestParts["onLatePong"];
   private readonly onSurplus: DiscoveryRequestParts["onSurplus"];
   /** By the kind of the response and the node's id. */
   private readonly waiting = new Map<string, Waiting>();
@@ -75,9 +91,13 @@ class Requests implements DiscoveryRequests {
     { readonly node: NodeContact; readonly asked: Promise<Pong | undefined> }
   >();
 
-  constructor({ clock, send, onSurplus }: DiscoveryRequestParts) {
+  /** The last pings that were not answered in time, by the node's id. */
+  private readonly unanswered = new Map<string, Unanswered>();
+
+  constructor({ clock, send, onLatePong, onSurplus }: DiscoveryRequestParts) {
     this.clock = clock;
     this.send = send;
+    this.onLatePong = onLatePong;
     this.onSurplus = onSurplus;
   }
 
@@ -101,6 +121,12 @@ class Requests implements DiscoveryRequests {
     this.pings.set(id, { node, asked });
     void asked.then(() => this.pings.delete(id));
     return asked;
+  }
+
+  pendingPing(node: NodeContact): Promise<boolean> | undefined {
+    const pending = this.pings.get(toHex(node.nodeId));
+    if (pending === undefined || !isAt(pending.node, node)) return undefined;
+    return pending.asked.then((pong) => pong !== undefined);
   }
 
   record(node: NodeContact): Promise<NodeRecord | undefined> {
@@ -140,6 +166,7 @@ class Requests implements DiscoveryRequests {
   receive({ packet, nodeId }: ReceivedPacket, fromIp: string): boolean {
     const key = keyOf(packet.kind, nodeId);
     const waiting = this.waiting.get(key);
+    if (packet.kind === "pong" && this.takeLate(packet, nodeId, fromIp)) return true;
     if (waiting === undefined || waiting.node.ip !== fromIp) return false;
     const named =
       packet.kind === "pong"
@@ -152,7 +179,26 @@ class Requests implements DiscoveryRequests {
     return true;
   }
 
+  /** Whether the pong answers a ping that nobody waits for any more. */
+  private takeLate(pong: Pong, nodeId: Uint8Array, fromIp: string): boolean {
+    const id = toHex(nodeId);
+    const ping = this.unanswered.get(id);
+    if (ping === undefined || ping.node.ip !== fromIp || !equalBytes(ping.hash, pong.pingHash)) return false;
+    this.unanswered.delete(id);
+    if (this.clock.nowMs() >= ping.untilMs) return false;
+    this.onLatePong(ping.node, pong);
+    return true;
+  }
+
+  private noteUnanswered({ node, hash }: Waiting): void {
+    const id = toHex(node.nodeId);
+    this.unanswered.delete(id);
+    this.unanswered.set(id, { node, hash, untilMs: this.clock.nowMs() + LATE_PONG_MS });
+    dropOldest(this.unanswered, MAX_UNANSWERED);
+  }
+
   close(): void {
+    this.unanswered.clear();
     for (const [key, waiting] of [...this.waiting]) this.finish(key, waiting);
   }
 
@@ -193,9 +239,10 @@ class Requests implements DiscoveryRequests {
   }
 
   private endAfter(waiting: Waiting, response: Packet["kind"], waitMs: number): Timer {
-    return this.clock.at(this.clock.nowMs() + waitMs, () =>
-      this.finish(keyOf(response, waiting.node.nodeId), waiting),
-    );
+    return this.clock.at(this.clock.nowMs() + waitMs, () => {
+      if (response === "pong") this.noteUnanswered(waiting);
+      this.finish(keyOf(response, waiting.node.nodeId), waiting);
+    });
   }
 
   private finish(key: string, waiting: Waiting): void {

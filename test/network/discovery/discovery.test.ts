@@ -128,8 +128,9 @@ describe("an outsider", () => {
     async (kind) => {
       const { network, node, outsider } = setUp();
       say(network, outsider, node, requestOf(kind, network, outsider, node));
-      await network.run(1000);
-      expect(outsider.received).toEqual([]);
+      await network.run(11_000);
+      // It is asked to prove it, and gets nothing else.
+      expect(outsider.received.splice(0).map(({ packet }) => packet.kind)).toEqual(["ping"]);
       expect(node.dropped).toEqual(["unproven"]);
       await bond(network, outsider, node);
       const hash = say(network, outsider, node, requestOf(kind, network, outsider, node));
@@ -156,6 +157,69 @@ describe("an outsider", () => {
     expect(outsider.received.map(({ packet: { kind } }) => kind)).toEqual(["pong", "ping"]);
   });
 
+  it("whose pong comes late has proved its address", async () => {
+    const { network, node, outsider } = setUp();
+    say(network, outsider, node, ping(network, outsider, node));
+    await network.run(30_000);
+    const [, pinged] = outsider.received.splice(0);
+    say(network, outsider, node, pong(network, node, pinged?.hash ?? new Uint8Array(32)));
+    say(network, outsider, node, requestOf("findNode", network, outsider, node));
+    await network.run(2000);
+    expect(outsider.received.map(({ packet: { kind } }) => kind)).toContain("neighbors");
+    expect(node.dropped).toEqual([]);
+    expect(node.dialled).toEqual(new Set([toHex(outsider.contact.nodeId)]));
+  });
+
+  it("whose pong comes when its ping has expired, or from another address, has proved nothing", async () => {
+    const { network, node, outsider } = setUp();
+    say(network, outsider, node, ping(network, outsider, node));
+    await network.run(2000);
+    const [, pinged] = outsider.received.splice(0);
+    const pingHash = pinged?.hash ?? new Uint8Array(32);
+    const { bytes } = encodePacket(pong(network, node, pingHash), outsider.key);
+    network.send(bytes, { address: "203.0.113.9", port: 30303 }, node.contact);
+    await network.run(60_000);
+    say(network, outsider, node, pong(network, node, pingHash));
+    await network.run(100);
+    expect(node.dropped).toEqual(["unrequested", "unrequested"]);
+    expect(node.dialled).toEqual(new Set());
+  });
+
+  it.each(["findNode", "recordRequest"] as const)(
+    "whose pong was lost is pinged again when it asks by a %s, and answered once it has proved its address",
+    async (kind) => {
+      const { network, node, outsider } = setUp();
+      // It has pinged, its pong was lost, and it does not ping again: so does Besu.
+      say(network, outsider, node, ping(network, outsider, node));
+      await network.run(11_000);
+      outsider.received.splice(0);
+      say(network, outsider, node, requestOf(kind, network, outsider, node));
+      await network.run(100);
+      const [again, ...others] = outsider.received.splice(0);
+      expect([again?.packet.kind, others]).toEqual(["ping", []]);
+      say(network, outsider, node, pong(network, node, again?.hash ?? new Uint8Array(32)));
+      await network.run(2000);
+      const answer = kind === "findNode" ? "neighbors" : "recordResponse";
+      expect(outsider.received.map(({ packet }) => packet.kind)).toContain(answer);
+      expect(node.dialled).toEqual(new Set([toHex(outsider.contact.nodeId)]));
+    },
+  );
+
+  it("who asks before its pong has come is answered when it comes, once", async () => {
+    const { network, node, outsider } = setUp();
+    say(network, outsider, node, ping(network, outsider, node));
+    await network.run(100);
+    const pinged = outsider.received.find(({ packet }) => packet.kind === "ping");
+    for (let count = 0; count < 5; count++)
+      say(network, outsider, node, requestOf("findNode", network, outsider, node));
+    await network.run(100);
+    outsider.received.splice(0);
+    say(network, outsider, node, pong(network, node, pinged?.hash ?? new Uint8Array(32)));
+    await network.run(100);
+    const answers = outsider.received.filter(({ packet }) => packet.kind === "neighbors");
+    expect(answers).toHaveLength(1);
+  });
+
   it("that proved one address gets nothing sent to another", async () => {
     const { network, node, outsider } = setUp();
     await bond(network, outsider, node);
@@ -163,7 +227,7 @@ describe("an outsider", () => {
     const { bytes } = encodePacket(requestOf("findNode", network, outsider, node), outsider.key);
     network.send(bytes, { address: victim.contact.ip, port: 30303 }, node.contact);
     await network.run(1000);
-    expect(victim.received).toEqual([]);
+    expect(victim.received.map(({ packet }) => packet.kind)).toEqual(["ping"]);
     expect(node.dropped).toEqual(["unproven"]);
   });
 
@@ -296,6 +360,27 @@ describe("under abuse", () => {
     expect(network.sentTo(victim).bytes).toBeGreaterThan(0);
     expect(network.sentTo(victim).bytes).toBeLessThanOrEqual(2 * spent);
   });
+
+  it.each(["findNode", "recordRequest"] as const)(
+    "so does one in whose name ever new ids, or one, ask by a %s, and few",
+    async (kind) => {
+      const { network, node, outsider } = setUp();
+      const victim = "203.0.113.9";
+      let spent = 0;
+      for (let at = 0; at < 1000; at++) {
+        const key = new Uint8Array(32).fill(5);
+        if (at % 2 === 0) new DataView(key.buffer).setUint32(0, at);
+        const { bytes } = encodePacket(requestOf(kind, network, outsider, node), key);
+        network.send(bytes, { address: victim, port: 30303 }, node.contact);
+        spent += bytes.length;
+        if (at % 100 === 99) await network.run(1000);
+      }
+      expect(network.sentTo(victim).datagrams).toBeGreaterThan(0);
+      expect(network.sentTo(victim).bytes).toBeLessThanOrEqual(2 * spent);
+      // 8 pings a second, and the first burst.
+      expect(network.sentTo(victim).datagrams).toBeLessThanOrEqual(10 * 8 + 8);
+    },
+  );
 
   it("so does one with ever new ids and the shortest pings, and few", async () => {
     const { network, node, outsider } = setUp();
