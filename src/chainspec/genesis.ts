@@ -65,6 +65,8 @@ export function readGenesis(
 
 const DEFAULT_CONTRACT_SIZE_LIMIT_BYTES = 24_576n;
 const DEFAULT_EVM_STACK_SIZE = 1024n;
+/** 2 MB for each frame, so that 1,025 of them fit into the EVM's address space. No chain is known to have more than 1,024 words. */
+const LARGEST_STACK_SIZE = 65_536;
 const MAX_INT = 2n ** 31n - 1n;
 
 /** Sections that choose another consensus, with the reason for refusing them. An ethash section wins over ibft2. */
@@ -113,15 +115,24 @@ function readSpec(root: GenesisSection, config: GenesisSection): ChainSpec {
     contractSizeLimitBytes: Number(
       config.wholeNumber("contractSizeLimit", { max: MAX_INT }) ?? DEFAULT_CONTRACT_SIZE_LIMIT_BYTES,
     ),
-    evmStackSize: Number(
-      config.wholeNumber("evmStackSize", { min: 1n, max: MAX_INT }) ?? DEFAULT_EVM_STACK_SIZE,
-    ),
+    evmStackSize: readStackSize(config),
     isZeroBaseFee: config.flag("zeroBaseFee") ?? false,
     ...(isFixedBaseFee && { fixedBaseFeePerGas: initialBaseFeePerGas }),
     initialBaseFeePerGas,
     bootnodes: discovery?.texts("bootnodes") ?? [],
     ...(dnsList !== undefined && { dnsList }),
   };
+}
+
+function readStackSize(config: GenesisSection): number {
+  const words = Number(
+    config.wholeNumber("evmStackSize", { min: 1n, max: MAX_INT }) ?? DEFAULT_EVM_STACK_SIZE,
+  );
+  if (words <= LARGEST_STACK_SIZE) return words;
+  throw config.error(
+    "evmStackSize",
+    `config.evmStackSize of at most ${LARGEST_STACK_SIZE} words is supported but was '${words}': 1,025 stacks have to fit into the EVM's memory`,
+  );
 }
 
 function refuseOtherConsensus(config: GenesisSection): void {

@@ -72,6 +72,7 @@ export const STATUS = {
   INVALID: 14,
   STATIC_CHANGE: 15,
   OUT_OF_BOUNDS: 16,
+  BEYOND: 17,
 } as const;
 
 /** Rounds up to where a frame may begin. */
@@ -93,7 +94,7 @@ export function targetsBehind(size: number): number {
 
 /** Bytes of the bits; the core writes two at a time. */
 export function targetBytes(size: number): number {
-  return (size >> 3) + 2;
+  return (size >>> 3) + 2;
 }
 
 /** Zeros behind the code: the STOP at its end, and data of a PUSH that the code breaks off. */

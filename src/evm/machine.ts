@@ -127,7 +127,7 @@ export class Machine {
    */
   enter({ at, code, stackLimit, isStatic, input, inputSize }: FrameStart, memory: number): void {
     const { numbers } = this;
-    const i = at >> 2;
+    const i = at >>> 2;
     const stack = at + FIELDS_BYTES;
     numbers[i + (FIELD.NEXT >> 2)] = code.code;
     numbers[i + (FIELD.TOP >> 2)] = stack;

@@ -8,9 +8,12 @@ import { TRANSACTION_GAS } from "../types/transactionCount.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
-import type { TransactionCheckErrorCode } from "./checkTransaction.ts";
 import { type BlockResult, beginBlock, endBlock } from "./executeBlock.ts";
-import { executeTransaction, type TransactionOutcome } from "./executeTransaction.ts";
+import {
+  type ExecutionErrorCode,
+  executeTransaction,
+  type TransactionOutcome,
+} from "./executeTransaction.ts";
 import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
 
 /** Supplies a block's transactions, best first; the pool's selection implements it. The source applies price floors. */
@@ -226,10 +229,7 @@ const UNLIMITED: TimeLimits = {
 };
 
 /** A gap in the nonces may close, and the base fee may fall. */
-const MAY_FIT_LATER: ReadonlySet<TransactionCheckErrorCode> = new Set([
-  "nonceTooHigh",
-  "gasPriceBelowBaseFee",
-]);
+const MAY_FIT_LATER: ReadonlySet<ExecutionErrorCode> = new Set(["nonceTooHigh", "gasPriceBelowBaseFee"]);
 
 type Fit = "fits" | "tooLarge" | "blockIsFull";
 

@@ -5,9 +5,8 @@ import { nameOfTransaction, type SentTransaction } from "../types/transaction.ts
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
-import type { TransactionCheckErrorCode } from "./checkTransaction.ts";
 import { credit } from "./emptyAccounts.ts";
-import { executeTransaction } from "./executeTransaction.ts";
+import { type ExecutionErrorCode, executeTransaction } from "./executeTransaction.ts";
 import { type DrainedRequests, drainRequestQueues, storeParentHash } from "./systemCalls.ts";
 import type { YieldPolicy } from "./yieldPolicy.ts";
 
@@ -36,7 +35,7 @@ export interface BlockResult {
   readonly requests?: DrainedRequests;
 }
 
-export type BlockExecutionErrorCode = TransactionCheckErrorCode | "gasLimitAboveBlock" | "systemCallFailed";
+export type BlockExecutionErrorCode = ExecutionErrorCode | "gasLimitAboveBlock" | "systemCallFailed";
 
 /**
  * Executes the transactions of a block on `overlay`, which starts from the parent's state, and pays the reward. Trusts

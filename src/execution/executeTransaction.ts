@@ -1,18 +1,22 @@
-import { type Eventual, whenThere } from "../primitives/eventual.ts";
-import { ok, type Result } from "../primitives/result.ts";
+import type { Eventual } from "../primitives/eventual.ts";
+import { err, ok, type Result } from "../primitives/result.ts";
 import { effectiveGasPrice, type SentTransaction } from "../types/transaction.ts";
 import type { BlockSession } from "./blockSession.ts";
 import { checkSender, checkSignedForm, type TransactionCheckErrorCode } from "./checkTransaction.ts";
+import { MemoryBeyondLimit } from "./memoryBudget.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
 
-export type TransactionOutcome = Result<TransactionResult, TransactionCheckErrorCode>;
+/** Reason why a transaction is not valid in a block, found before its execution or by it (MemoryBeyondLimit). */
+export type ExecutionErrorCode = TransactionCheckErrorCode | "memoryBeyondLimit";
+
+export type TransactionOutcome = Result<TransactionResult, ExecutionErrorCode>;
 
 /**
  * Checks a transaction against the state and executes it on the session's overlay, where `beginTransaction` was already
  * called. A refused transaction changes nothing. It completes at once unless it is time to yield: a promise for each of
- * ten thousand transfers a second would cost more than the transfers.
+ * ten thousand transfers a second would cost more than the transfers. Whatever it throws, the overlay is as before.
  */
 export function executeTransaction(
   session: BlockSession,
@@ -27,5 +31,20 @@ export function executeTransaction(
   if (refused !== undefined) return refused;
   const price = effectiveGasPrice(transaction, block.baseFeePerGas);
   if (runsNoCode(session, transaction)) return ok(transfer(session, transaction, price));
-  return whenThere(runTransaction(session, transaction, price), ok);
+  overlay.checkpoint();
+  const keep = (result: TransactionResult): TransactionOutcome => {
+    overlay.commit();
+    return ok(result);
+  };
+  const undo = (error: unknown): TransactionOutcome => {
+    overlay.revert();
+    if (!(error instanceof MemoryBeyondLimit)) throw error;
+    return err({ code: "memoryBeyondLimit", message: error.message, fault: "peer" });
+  };
+  try {
+    const running = runTransaction(session, transaction, price);
+    return running instanceof Promise ? running.then(keep, undo) : keep(running);
+  } catch (error) {
+    return undo(error);
+  }
 }

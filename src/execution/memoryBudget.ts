@@ -6,6 +6,14 @@ export class MemoryExhausted extends Error {
 }
 
 /**
+ * An instruction needs memory beyond 2 GiB, which its gas pays for where a block holds more than 8.8 trillion. Besu's memory
+ * is a Java array and ends there: its transaction is then invalid, whatever the machine (ibft2.md#limits-of-execution).
+ */
+export class MemoryBeyondLimit extends MemoryExhausted {
+  override name = "MemoryBeyondLimit";
+}
+
+/**
  * Limits the memory of a call whose gas its caller chooses freely: 64 bits of gas buy more memory than any computer
  * has. Counts the memory of its frames, which a worker's heap limit does not cover; the state that it reads and writes;
  * and its logs. Objects count with an upper bound of their size.

@@ -42,6 +42,13 @@ function refusal(text: string): string {
 }
 
 describe("a genesis file", () => {
+  it("has a stack of at most 65,536 words", () => {
+    expect(reading(aGenesis({ config: { evmStackSize: 65_536 } })).spec.evmStackSize).toBe(65_536);
+    expect(refusal(aGenesis({ config: { evmStackSize: 65_537 } }))).toContain(
+      "config.evmStackSize of at most 65536 words is supported but was '65537'",
+    );
+  });
+
   it("may have keys in any case, comments, unknown keys, and numbers in every notation", () => {
     const { spec } = reading(`
       // the network of the example

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findTargets, placeCode, setTargets, targetsOf } from "../../src/evm/code.ts";
-import { ENVIRONMENT, FIELDS_BYTES, FRAMES, preparedBytes } from "../../src/evm/layout.ts";
+import { ENVIRONMENT, FIELD, FIELDS_BYTES, FRAMES, preparedBytes } from "../../src/evm/layout.ts";
 import { type CoreFork, Machine, type PreparedCode } from "../../src/evm/machine.ts";
+import { expectDefined } from "../../src/primitives/assert.ts";
 import { keccak256 } from "../../src/primitives/hash.ts";
 import { atOnce } from "../../src/primitives/steps.ts";
 import { casesOf } from "../thorough.ts";
@@ -19,6 +20,25 @@ function keep(machine: Machine, code: Uint8Array): PreparedCode | undefined {
 }
 
 const codeNumber = (n: number): Uint8Array => new Uint8Array(24_576).fill(n);
+
+describe("a frame", () => {
+  it("may begin beyond 2 GiB", () => {
+    const machine = new Machine("plain");
+    machine.begin(FORK);
+    const code = keep(machine, Uint8Array.of(0x60, 7, 0x5f, 0x53));
+    const at = 2 ** 31 + 4096;
+    const memory = at + FIELDS_BYTES + 1024;
+    // The pages are reserved, and few of them are touched.
+    expect(machine.reserve(memory + 65_536)).toBe(true);
+    machine.enter(
+      { at, code: expectDefined(code, "code"), stackLimit: 32, isStatic: false, input: at, inputSize: 9 },
+      memory,
+    );
+    const fields = [FIELD.STACK, FIELD.STACK_END, FIELD.MEMORY, FIELD.INPUT, FIELD.INPUT_SIZE];
+    const stack = at + FIELDS_BYTES;
+    expect(fields.map((field) => machine.field(at, field))).toEqual([stack, stack + 1024, memory, at, 9]);
+  });
+});
 
 describe("prepared code", () => {
   it("is kept for the next message under the same fork, and for no other fork", () => {

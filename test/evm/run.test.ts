@@ -62,9 +62,31 @@ describe("memory", () => {
     expect(gas).toBe(9n + 3n * words + (words * words) / 512n);
   });
 
-  it("runs out of gas for more than there is, at any size of offset", () => {
-    for (const offset of ["63ffffffff", `7f${"ff".repeat(32)}`, "67ffffffffffffffff", "65010000000000"])
-      expect(run(`${offset}51`, { gas: 2n ** 62n }).status).toBe(STATUS.OUT_OF_GAS);
+  it("is priced in 63 bits as by Besu, and ends at 2 GiB less a word once gas pays for more", () => {
+    // MLOAD after PUSH8; Besu divides a square of more than 63 bits before it multiplies.
+    const price = (offset: bigint): bigint => {
+      const words = (offset + 63n) / 32n;
+      const square = words * words < 2n ** 63n ? (words * words) / 512n : (words / 512n) * words;
+      return 6n + 3n * words + square;
+    };
+    const load = (offset: bigint, gas: bigint) =>
+      run(`67${offset.toString(16).padStart(16, "0")}51`, { gas }).status;
+    for (const offset of [2n ** 31n - 63n, 2n ** 32n - 1n, 2n ** 35n, 2n ** 36n + 12_345n, 2n ** 40n - 64n]) {
+      expect([offset, load(offset, price(offset))]).toEqual([offset, STATUS.BEYOND]);
+      expect([offset, load(offset, price(offset) - 1n)]).toEqual([offset, STATUS.OUT_OF_GAS]);
+    }
+    expect(load(2n ** 31n - 64n, price(2n ** 31n - 64n) - 1n)).toBe(STATUS.OUT_OF_GAS);
+    for (const offset of [2n ** 41n, 2n ** 62n, 2n ** 64n - 1n])
+      expect([offset, load(offset, 2n ** 63n - 1n)]).toEqual([offset, STATUS.OUT_OF_GAS]);
+    expect(run(`7f${"ff".repeat(32)}51`, { gas: 2n ** 63n - 1n }).status).toBe(STATUS.OUT_OF_GAS);
+  });
+
+  it.each(["37", "39", "5e", "20", "a0"])("%s takes gas for sizes above 32 bits in full", (code) => {
+    // 2^34 bytes: the memory alone costs 2^49 and some gas, the copied words less than 2^38.
+    const before = code === "20" || code === "a0" ? "" : "5f";
+    const status = (gas: bigint) => run(`640400000000${before}5f${code}`, { gas }).status;
+    expect(status(2n ** 49n)).toBe(STATUS.OUT_OF_GAS);
+    expect(status(2n ** 49n + 2n ** 38n)).toBe(STATUS.BEYOND);
   });
 
   it.each(["37", "39", "3e", "5e", "20", "a0", "f3", "fd"])("%s with size zero takes any offset", (code) => {

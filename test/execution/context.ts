@@ -2,8 +2,7 @@ import type { ForkName } from "../../src/chainspec/forks.ts";
 import type { BlockContext } from "../../src/execution/blockContext.ts";
 import type { BlockRules } from "../../src/execution/blockRules.ts";
 import { type BlockSession, openSession } from "../../src/execution/blockSession.ts";
-import type { TransactionCheckErrorCode } from "../../src/execution/checkTransaction.ts";
-import { executeTransaction } from "../../src/execution/executeTransaction.ts";
+import { executeTransaction, type TransactionOutcome } from "../../src/execution/executeTransaction.ts";
 import { rulesOf } from "../../src/execution/rules.ts";
 import type { TransactionResult } from "../../src/execution/transactionResult.ts";
 import { NEVER_YIELD } from "../../src/execution/yieldPolicy.ts";
@@ -11,7 +10,6 @@ import { type Address, addressFromHex } from "../../src/primitives/address.ts";
 import { asHash, type Hash, keccak256 } from "../../src/primitives/hash.ts";
 import { EMPTY_BYTES, hexToBytes } from "../../src/primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../../src/primitives/quantity.ts";
-import type { Result } from "../../src/primitives/result.ts";
 import { createOverlay, type Overlay } from "../../src/state/overlay.ts";
 import type { StateReader } from "../../src/state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../../src/types/account.ts";
@@ -109,7 +107,7 @@ export async function execute(
   overlay: Overlay,
   transaction: SentTransaction,
   context: Partial<BlockContext> = {},
-): Promise<Result<TransactionResult, TransactionCheckErrorCode>> {
+): Promise<TransactionOutcome> {
   overlay.beginTransaction();
   return executeTransaction(aSession(fork, overlay, context), transaction);
 }

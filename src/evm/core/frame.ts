@@ -1,5 +1,6 @@
 import {
   BAD_JUMP,
+  BEYOND,
   FIND_TARGETS,
   FOUND,
   GAS,
@@ -20,8 +21,14 @@ import { isSmall } from "./words";
 
 /** The instruction needs more memory than there is room for. No price takes gas as far down (run.ts, TOO_MUCH). */
 const NO_ROOM: i64 = i64.MIN_VALUE;
-/** More than any practical amount of gas pays for: 35 trillion. */
-const MEMORY_LIMIT: u64 = 0xffff0000;
+/** The gas is there, but the memory lies beyond MOST_WORDS. No price takes gas as far down either. */
+const TOO_FAR: i64 = i64.MIN_VALUE + 1;
+/** Words that Besu's memory has at most: what fits into a Java array, 2 GiB less a word, for 8.8 trillion gas. */
+const MOST_WORDS: u64 = (1 << 26) - 1;
+/** The price of so many words, as Besu computes it, is more than 63 bits hold. */
+const UNPAYABLE_WORDS: u64 = 1 << 36;
+/** The square of more words is more than 63 bits hold, and Besu divides before it multiplies. */
+const SQUARABLE_WORDS: u64 = 3037000499;
 
 // @ts-ignore: decorator
 @inline
@@ -44,11 +51,14 @@ export function halt(f: usize, next: usize, top: usize, reason: i32): i32 {
   return reason;
 }
 
-/** After extend failed: the halt, or a return to let the driver make room. `before` is the gas before the instruction. */
+/**
+ * After extend failed: the halt, or a return to let the driver make room or give up. `before` is the gas before the
+ * instruction.
+ */
 export function unextended(f: usize, next: usize, top: usize, gas: i64, before: i64): i32 {
-  if (gas != NO_ROOM) return halt(f, next, top, OUT_OF_GAS);
+  if (gas > TOO_FAR) return halt(f, next, top, OUT_OF_GAS);
   save(f, next - 1, top, before);
-  return GROW;
+  return gas == NO_ROOM ? GROW : BEYOND;
 }
 
 /** A jump to no known target: the halt, or a return to let the driver find the targets first. `before` as above. */
@@ -66,11 +76,15 @@ export function extend(f: usize, gas: i64, offset: u64, size: u64): i64 {
 }
 
 function extendFar(f: usize, gas: i64, offset: u64, size: u64): i64 {
-  if (offset > MEMORY_LIMIT || size > MEMORY_LIMIT || offset + size > MEMORY_LIMIT) return -1;
   const words = (offset + size + 31) >> 5;
-  const cost = i64(3 * words + words * words / 512);
+  if (words >= UNPAYABLE_WORDS) return -1;
+  const square = words <= SQUARABLE_WORDS ? (words * words) / 512 : (words / 512) * words;
+  const price = 3 * words + square;
+  if (price > u64(i64.MAX_VALUE)) return -1;
+  const cost = i64(price);
   const left = gas - (cost - load<i64>(f, MEMORY_COST));
   if (left < 0) return -1;
+  if (words > MOST_WORDS) return TOO_FAR;
   const bytes = u32(words << 5);
   if (bytes > load<u32>(f, ROOM)) {
     store<u32>(f, bytes, NEEDED);
@@ -83,8 +97,11 @@ function extendFar(f: usize, gas: i64, offset: u64, size: u64): i64 {
 
 // For the driver, which leaves gas in here: a bigint for each price would cost more than most instructions.
 
-/** Takes gas from a frame; 0 if it has not enough, and then it keeps all. */
-export function charge(f: usize, amount: u32): i32 {
+/**
+ * Takes gas from a frame; 0 if it has not enough, and then it keeps all. The amount is a whole number below 2^53, because a
+ * size of 32 bits times a price takes more than 32 bits.
+ */
+export function charge(f: usize, amount: f64): i32 {
   const left = load<i64>(f, GAS) - i64(amount);
   if (left < 0) return 0;
   store<i64>(f, left, GAS);

@@ -91,6 +91,8 @@ export const BAD_JUMP: i32 = 13;
 export const INVALID: i32 = 14;
 export const STATIC_CHANGE: i32 = 15;
 export const OUT_OF_BOUNDS: i32 = 16;
+/** The instruction needs memory that its gas pays for, but that Besu does not have. */
+export const BEYOND: i32 = 17;
 
 /** Instructions on more bytes than this are LONG: hashing takes some 3 ms, copying a tenth of that. */
 export const LONG_BYTES: u64 = 1048576;

@@ -67,14 +67,16 @@ import {
   turnWord,
 } from "./words";
 
-/** Gas of an instruction that no gas pays for: its size alone is beyond any memory. Taken once for an instruction. */
+/** Gas of a log that no gas pays for. Taken once for an instruction. */
 const TOO_MUCH: i64 = 1 << 62;
+/** A log of so many bytes: the price of its memory alone is more than 63 bits hold. */
+const UNPAYABLE_BYTES: u64 = 1 << 41;
 
-/** Rounds up to words, and multiplies by a price. */
+/** Rounds up to words, and multiplies by a price of at most six; a size is at most 2^62 (sizeOf). */
 // @ts-ignore: decorator
 @inline
 function wordGas(bytes: u64, price: i64): i64 {
-  return bytes > 0xffffffff ? TOO_MUCH : price * i64((bytes + 31) >> 5);
+  return price * i64((bytes + 31) >> 5);
 }
 
 /** The bytes of `source` from a position on as a word; zeros follow them. */
@@ -878,7 +880,7 @@ export function run(f: usize, work: i32): i32 {
         const before = gas;
         const offset = sizeOf(top - 32);
         const size = sizeOf(top - 64);
-        gas -= 375 + 375 * i64(topics) + (size > 0xffffffff ? TOO_MUCH : 8 * i64(size));
+        gas -= 375 + 375 * i64(topics) + (size >= UNPAYABLE_BYTES ? TOO_MUCH : 8 * i64(size));
         if (gas >= 0) gas = extend(f, gas, offset, size);
         if (gas < 0) return unextended(f, next, top, gas, before);
         top -= 64 + 32 * topics;

@@ -3,6 +3,7 @@ import { dropMachine, returnMachine, takeMachine } from "../../evm/machinePool.t
 import { assert } from "../../primitives/assert.ts";
 import type { Eventual } from "../../primitives/eventual.ts";
 import type { Evm, EvmParts, Message, MessageResult } from "../evm.ts";
+import { MemoryBeyondLimit } from "../memoryBudget.ts";
 import { begin, proceed, startingGas } from "./driver.ts";
 import { forkTable } from "./forkTable.ts";
 import { MessageWatch } from "./messageWatch.ts";
@@ -30,9 +31,12 @@ export function createEvm(parts: EvmParts): Evm {
     const goOn = (): Promise<unknown> | undefined =>
       observation === undefined ? proceed(running) : observation.proceed();
     const stop = (error: unknown): never => {
-      wasStopped = true;
       running.unwind();
       dropMachine(machine);
+      if (error instanceof MemoryBeyondLimit && observation === undefined) {
+        transient.clear();
+        running.release(0);
+      } else wasStopped = true;
       throw error;
     };
     const end = (): MessageResult => {

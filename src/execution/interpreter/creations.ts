@@ -25,7 +25,7 @@ export function create(run: Run, frame: Frame, instruction: number): HaltReason 
   const inputSize = machine.readNumber(run.word(frame, 2));
   const isSalted = instruction === CREATE2;
   const price = Number(creationPrice(run, instruction, BigInt(Math.ceil(inputSize / 32))));
-  if (price > HIGHEST_PRICE || !run.charge(frame, price)) return "INSUFFICIENT_GAS";
+  if (!run.charge(frame, price)) return "INSUFFICIENT_GAS";
   const at = run.behind(frame);
   run.reserve(at + FIELDS_BYTES);
   machine.core.giveGas(frame.at, at, 0, table.keeps64th ? 1 : 0, 0);
@@ -81,8 +81,6 @@ export function creationPrice({ table }: Run, instruction: number, words: bigint
 const CREATE2 = 0xf5;
 const CREATE_GAS = 32_000n;
 const HASH_WORD_GAS = 6;
-/** Of what fits into the core's 32 bits. */
-const HIGHEST_PRICE = 2 ** 32 - 1;
 /** EIP-2681. */
 const HIGHEST_NONCE = 2n ** 64n - 1n;
 
@@ -158,8 +156,7 @@ export function deploy(run: Run, frame: Frame): void {
     halt(run, frame, "CODE_TOO_LARGE");
     return;
   }
-  const price = size * CODE_BYTE_GAS;
-  if (price > HIGHEST_PRICE || !run.charge(frame, price)) {
+  if (!run.charge(frame, size * CODE_BYTE_GAS)) {
     // In Frontier a creation that cannot pay for storing its code succeeds without code.
     if (rules.chargesCreation) halt(run, frame, "INSUFFICIENT_GAS");
     else finish(run, frame, "succeeded");

@@ -4,6 +4,7 @@ import type { Overlay } from "../../state/overlay.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
 import type { Message } from "../evm.ts";
 import type { HaltReason } from "../haltReason.ts";
+import { MemoryBeyondLimit } from "../memoryBudget.ts";
 import { call } from "./calls.ts";
 import { addressByNonce, beginCreation, create, deploy } from "./creations.ts";
 import { finish, halt } from "./ends.ts";
@@ -139,6 +140,8 @@ export function resolve(run: Run, frame: Frame, status: number): void {
     case STATUS.LONG:
       performLongWork(run, frame);
       return;
+    case STATUS.BEYOND:
+      throw new MemoryBeyondLimit("code addresses memory beyond 2 GiB, where Besu has none");
     default:
       halt(run, frame, haltReasonOfStatus(status));
   }

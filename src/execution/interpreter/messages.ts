@@ -128,25 +128,15 @@ function* placeInSlices(
 }
 
 function stackEnd(run: Run, frame: Frame): number {
-  return aligned(spaceOf(frame) + 32 * stackLimitOf(run));
+  return aligned(spaceOf(frame) + 32 * run.parts.config.stackLimit);
 }
-
-function stackLimitOf({ parts: { config } }: Run): number {
-  return Math.min(config.stackLimit, HIGHEST_STACK_LIMIT);
-}
-
-/**
- * 2 MB for each frame, so that 1,025 of them fit into the machine's address space. A genesis file may allow more words,
- * which no chain is known to do.
- */
-const HIGHEST_STACK_LIMIT = 65_536;
 
 function startFrame(run: Run, frame: Frame, code: PreparedCode, memory: number): void {
   const { at, isStatic, input, kind } = frame;
   const { machine } = run;
   // The fields of a callee have to fit behind the memory, too.
   run.reserve(memory + FIRST_ROOM + FIELDS_BYTES);
-  const stackLimit = stackLimitOf(run);
+  const { stackLimit } = run.parts.config;
   const inputSize = kind === "create" ? 0 : frame.inputSize;
   machine.enter({ at, code, stackLimit, isStatic, input, inputSize }, memory);
   machine.bytes.fill(0, memory, memory + FIRST_ROOM);

@@ -199,7 +199,12 @@ export class Observation implements Watch {
 
 const STOP = 0x00;
 const SELFDESTRUCT = 0xff;
-/** What the driver does first, before the instruction is performed again. */
-const PERFORMED_AGAIN: ReadonlySet<number> = new Set([STATUS.GROW, STATUS.FIND_TARGETS, STATUS.PREPARE]);
+/** What the driver does first, before the instruction is performed again, unless it gives up. */
+const PERFORMED_AGAIN: ReadonlySet<number> = new Set([
+  STATUS.GROW,
+  STATUS.FIND_TARGETS,
+  STATUS.PREPARE,
+  STATUS.BEYOND,
+]);
 const MUCH_WORK = 2 ** 30;
 const STEPS_PER_CHECK = 32;

@@ -102,24 +102,25 @@ function slotPrice({ run, frame }: Pricing): bigint {
 
 const COLD_SLOT_GAS = 2_100;
 
-/** 3 gas for each word, and a 512th of the words squared; the highest price beyond what memory can be. */
+/** 3 gas for each word, and a 512th of the words squared, in Besu's 63 bits. */
 function expansionPrice(memorySize: number, ends: readonly bigint[]): bigint {
   const end = ends.reduce(larger, 0n);
-  if (end > LARGEST) return HIGHEST_PRICE;
   if (end <= BigInt(memorySize)) return 0n;
-  return memoryPrice(wordsOf(end)) - memoryPrice(BigInt(memorySize / 32));
+  const price = memoryPrice(wordsOf(end));
+  return price < HIGHEST_PRICE ? price - memoryPrice(BigInt(memorySize / 32)) : HIGHEST_PRICE;
 }
 
+/** Where the square of the words is too large, Besu divides before it multiplies. */
 function memoryPrice(words: bigint): bigint {
-  return 3n * words + (words * words) / 512n;
+  const square = words * words;
+  return 3n * words + (square <= HIGHEST_PRICE ? square / 512n : (words / 512n) * words);
 }
 
 function wordsOf(bytes: bigint): bigint {
   return (bytes + 31n) / 32n;
 }
 
-const LARGEST = 2n ** 32n;
-/** Reported for memory that no gas pays for. */
+/** Reported for what no gas pays for. */
 const HIGHEST_PRICE = 2n ** 63n - 1n;
 
 /** PUSH and DUP, and what pushes a word of the environment. */

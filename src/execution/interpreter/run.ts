@@ -145,7 +145,7 @@ export class Run {
     return aligned(machine.field(at, FIELD.MEMORY) + machine.field(at, FIELD.ROOM));
   }
 
-  /** Takes gas; false if there is not enough, and then the caller halts the frame. */
+  /** Takes gas, less than 2^53; false if there is not enough, and then the caller halts the frame. */
   charge({ at }: Frame, amount: number): boolean {
     return this.machine.core.charge(at, amount) === 1;
   }

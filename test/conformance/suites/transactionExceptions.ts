@@ -1,9 +1,9 @@
-import type { TransactionCheckErrorCode } from "../../../src/execution/checkTransaction.ts";
+import type { ExecutionErrorCode } from "../../../src/execution/executeTransaction.ts";
 import type { TransactionErrorCode } from "../../../src/types/transaction.ts";
 
 /** Why a transaction is refused: our error codes, and three codes of the suites. */
 export type RefusalCode =
-  | TransactionCheckErrorCode
+  | ExecutionErrorCode
   | TransactionErrorCode
   | "notHexadecimal"
   | "noSender"
