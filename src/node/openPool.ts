@@ -4,6 +4,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
+import { logDepartures } from "../txpool/departureLog.ts";
 import { createPoolExpiry } from "../txpool/expiry.ts";
 import { createPoolFile } from "../txpool/poolFile.ts";
 import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
@@ -49,6 +50,7 @@ export function openPool(
   });
   chain.onHeadChanged((change) => pool.headChanged(change));
   logRefusals(pool, logger);
+  logDepartures(pool, logger, clock);
   const file =
     settings.poolFile === undefined
       ? undefined

@@ -36,6 +36,18 @@ interface RefusedTransaction {
   readonly code: PoolErrorCode;
 }
 
+/** Names of the causes in the metric `tx_pool_left_total` (metrics.md#metrics-of-our-own). */
+export const LEAVING_REASONS: Readonly<Record<RemovalCause, string>> = {
+  mined: "mined",
+  superseded: "superseded",
+  replaced: "replaced",
+  evicted: "pool_full",
+  poolFull: "pool_full",
+  expired: "expired",
+  notPermitted: "not_permitted",
+  invalid: "invalid",
+};
+
 /** Events of a pool. Each method returns the function that unsubscribes. */
 export interface PoolEvents {
   onAdded(listener: AddedListener): () => void;
@@ -48,7 +60,7 @@ export interface PoolEvents {
 }
 
 export type AddedListener = (entry: PoolEntry, subPool: SubPool) => void;
-type DroppedListener = (entry: PoolEntry, reason: string) => void;
+type DroppedListener = (entry: PoolEntry, reason: string, cause: RemovalCause) => void;
 type RemovedListener = (removal: Removal) => void;
 type RefusedListener = (refused: RefusedTransaction) => void;
 
@@ -79,7 +91,7 @@ export function createPoolEventEmitter(): PoolEventEmitter {
     removed(removal, reason) {
       for (const listener of removed) listener(removal);
       const text = reason ?? REASONS[removal.cause];
-      if (text !== undefined) for (const listener of dropped) listener(removal.entry, text);
+      if (text !== undefined) for (const listener of dropped) listener(removal.entry, text, removal.cause);
     },
     refused(what) {
       for (const listener of refused) listener(what);

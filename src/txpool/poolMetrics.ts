@@ -1,7 +1,7 @@
 import type { Metrics } from "../observability/registry.ts";
 import type { TransactionType } from "../types/transaction.ts";
 import { LAYERS, REJECTION_REASONS, REMOVAL_OPERATIONS } from "./besuNames.ts";
-import type { RemovalCause, SubPool } from "./events.ts";
+import { LEAVING_REASONS, type RemovalCause, type SubPool } from "./events.ts";
 import type { TxPoolLimits } from "./limits.ts";
 import type { PoolBreakdown, SubPoolBreakdown } from "./subPoolCounts.ts";
 import type { TxPool } from "./txPool.ts";
@@ -20,6 +20,14 @@ export function declarePoolMetrics(
     countWholePool(metrics, pool);
     declareSubPoolGauges(metrics, pool);
   }
+  const left = metrics.counter({
+    category,
+    prefix: "tx_",
+    name: "pool_left_total",
+    help: "Transactions that left the pool, by reason",
+    labels: ["reason", "source"],
+  });
+  pool.onRemoved(({ entry, cause }) => left.with(LEAVING_REASONS[cause], entry.origin).increment());
   metrics.gauge(
     {
       category,

@@ -143,6 +143,7 @@ const MUST: readonly Row[] = [
   ["node_event_loop_lag_max_seconds", "gauge"],
   ["rpc_requests_rejected_total", "counter", ["reason"]],
   ["tx_pool_fill_ratio", "gauge"],
+  ["tx_pool_left_total", "counter", ["reason", "source"]],
   ["tx_rejected_total", "counter", ["reason", "source"]],
 ];
 
