@@ -55,6 +55,12 @@ export function describeWithVectors(name: string, body: () => void, options: Tes
   });
 }
 
+/** A test of all vectors. Where the fixtures of the repository alone are there, a skipped test in its place says so. */
+export function itWithAllVectors(name: string, body: () => void): void {
+  if (allVectors !== undefined) it(name, body);
+  else it.skip(`${name} (skipped: set IBEX_VECTORS to the folder of all vectors)`, () => undefined);
+}
+
 /**
  * Path of a file or folder below the vectors; call it only where a suite with vectors runs. A test that asks for one that
  * is not among the fixtures is skipped.
