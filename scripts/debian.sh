@@ -4,7 +4,7 @@
 #
 #     npm pack && scripts/debian.sh [ibex-node-VERSION.tgz]
 #
-# It holds the native code of this machine's platform alone. Node.js 20.19 or newer has to come from elsewhere than Debian 12.
+# It holds the native code of this machine's platform alone. Node.js has to come from elsewhere than Debian 12.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -5,9 +5,9 @@
  * extraData, genesis, message, precompiles, toml, transaction; by default all, two at a time. Runs N inputs or N seconds for each, by default
  * 100,000 inputs, and prints the results per target.
  */
-import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runToEnd } from "./childProcess.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const TARGETS = ["block", "evm", "extraData", "genesis", "message", "precompiles", "toml", "transaction"];
@@ -34,7 +34,7 @@ for (const argument of process.argv.slice(2)) {
 }
 if (!("IBEX_FUZZ_INPUTS" in asked || "IBEX_FUZZ_SECONDS" in asked)) asked.IBEX_FUZZ_INPUTS = "100000";
 
-const { status } = spawnSync(
+process.exitCode = await runToEnd(
   process.execPath,
   [
     join(root, "node_modules", "vitest", "vitest.mjs"),
@@ -43,6 +43,5 @@ const { status } = spawnSync(
     "test/vitest.config.ts",
     ...(targets.length === 0 ? TARGETS : targets).map((target) => `test/fuzz/${target}.test.ts`),
   ],
-  { cwd: root, stdio: "inherit", env: { ...process.env, ...asked } },
+  { cwd: root, env: { ...process.env, ...asked } },
 );
-process.exit(status ?? 1);

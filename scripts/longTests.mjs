@@ -2,9 +2,9 @@
  * `npm run test:long`: the suites of the daily run that take a count, with higher counts, and the tests that are too long
  * for it (test/thorough.ts). Each prints its seed; IBEX_SEED repeats one. Counts already in the environment are kept.
  */
-import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runToEnd } from "./childProcess.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -64,6 +64,7 @@ const SUITES = [
   "test/cluster/longOutage",
   "test/cluster/lostKey",
   "test/cluster/lostVotes",
+  "test/cluster/npmStart",
   "test/cluster/oneKeyTwice",
   "test/cluster/package",
   "test/cluster/migration",
@@ -126,7 +127,7 @@ const SUITES = [
   "test/cluster/tls",
 ];
 
-const { status } = spawnSync(
+process.exitCode = await runToEnd(
   process.execPath,
   [
     join(root, "node_modules", "vitest", "vitest.mjs"),
@@ -138,8 +139,6 @@ const { status } = spawnSync(
   ],
   {
     cwd: root,
-    stdio: "inherit",
     env: { ...NUMBERS, ...process.env },
   },
 );
-process.exit(status ?? 1);

@@ -5,59 +5,83 @@
  * (`--clean`), so that no output of a deleted source is packed. Plain JavaScript, because nothing is installed yet when
  * it runs. Returns quickly when everything is up to date.
  */
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+// As a whole: an older Node.js that lacks one of its names gets the sentence below instead of a SyntaxError.
+import fs from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nodeVersionFault } from "../src/nodeVersion.mjs";
+import { runToEnd } from "./childProcess.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const wantsDevelopment = process.argv.includes("--dev");
 const wantsCleanBuild = process.argv.includes("--clean");
+const packages = join(root, "node_modules");
 
-checkNodeVersion();
-installIfNeeded();
-buildIfNeeded();
+const fault = nodeVersionFault(process.versions.node);
+if (fault === undefined) prepare();
+else fail(fault);
 
-function checkNodeVersion() {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > 20 || (major === 20 && minor >= 19)) return;
-  fail(`Ibex needs Node.js 20.19 or newer; this is ${process.version}.`);
+async function prepare() {
+  await installIfNeeded();
+  await buildIfNeeded();
 }
 
-function installIfNeeded() {
-  const lock = createHash("sha256")
-    .update(readFileSync(join(root, "package-lock.json")))
-    .digest("hex");
-  const marker = join(root, "node_modules", ".ibex-installed");
-  const installed = existsSync(marker) ? readFileSync(marker, "utf8").split("\n") : [];
-  if (installed[0] === lock && (installed[1] === "all" || !wantsDevelopment)) return;
-  console.log(`Installing dependencies${wantsDevelopment ? ", test tools included" : ""} (once)…`);
-  // Not `npm ci`: it insists that the lock file names the binaries of every platform, which a registry may not have.
-  const options = ["--no-save", "--loglevel=error", ...(wantsDevelopment ? [] : ["--omit=dev"])];
-  run(npmCommand(), ["install", ...options], "the dependencies could not be installed");
-  writeFileSync(marker, `${lock}\n${wantsDevelopment ? "all" : "runtime"}\n`);
+/**
+ * Installs what the lock file names and is missing. A node may run from what is there: then nothing of it is deleted, the test
+ * tools neither when only the node's packages are wanted.
+ */
+async function installIfNeeded() {
+  const withTools = wantsDevelopment || hasTestTools();
+  if (isInstalled(withTools)) return;
+  console.log(`Installing dependencies${withTools ? ", test tools included" : ""} (once)…`);
+  const options = ["--loglevel=error", ...(withTools ? [] : ["--omit=dev"])];
+  // `npm ci` begins by deleting the folder.
+  const command = fs.existsSync(packages) ? ["install", "--no-save"] : ["ci"];
+  await run(npmCommand(), [...command, ...options], "the dependencies could not be installed");
 }
 
-function buildIfNeeded() {
-  if (wantsCleanBuild) rmSync(join(root, "dist"), { recursive: true, force: true });
+/** Whether all that the lock file names is there, in its version; npm leaves binaries of other platforms out. */
+function isInstalled(withTools) {
+  // npm writes this list when it has unpacked everything.
+  if (!fs.existsSync(join(packages, ".package-lock.json"))) return false;
+  return Object.entries(readJson("package-lock.json").packages)
+    .filter(
+      ([path, { optional, dev }]) => path.startsWith("node_modules/") && !optional && (withTools || !dev),
+    )
+    .every(([path, { version, link }]) => {
+      const manifest = join(path, "package.json");
+      return fs.existsSync(join(root, manifest)) && (link || readJson(manifest).version === version);
+    });
+}
+
+function hasTestTools() {
+  const { devDependencies } = readJson("package.json");
+  return Object.keys(devDependencies).some((name) => fs.existsSync(join(packages, name)));
+}
+
+function readJson(path) {
+  return JSON.parse(fs.readFileSync(join(root, path), "utf8"));
+}
+
+async function buildIfNeeded() {
+  if (wantsCleanBuild) fs.rmSync(join(root, "dist"), { recursive: true, force: true });
   const built = join(root, "dist", ".built");
-  const builtAtMs = existsSync(built) ? statSync(built).mtimeMs : 0;
+  const builtAtMs = fs.existsSync(built) ? fs.statSync(built).mtimeMs : 0;
   const inputs = [newest(join(root, "src")), newest(join(root, "scripts", "build")), lockChangedAtMs()];
   if (Math.max(...inputs) < builtAtMs) return;
   console.log("Building…");
-  run(process.execPath, [join(root, "scripts", "build", "build.mjs")], "the build failed");
+  await run(process.execPath, [join(root, "scripts", "build", "build.mjs")], "the build failed");
 }
 
 function lockChangedAtMs() {
-  return statSync(join(root, "package-lock.json")).mtimeMs;
+  return fs.statSync(join(root, "package-lock.json")).mtimeMs;
 }
 
 function newest(folder) {
   let newestMs = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    newestMs = Math.max(newestMs, entry.isDirectory() ? newest(path) : statSync(path).mtimeMs);
+    newestMs = Math.max(newestMs, entry.isDirectory() ? newest(path) : fs.statSync(path).mtimeMs);
   }
   return newestMs;
 }
@@ -66,9 +90,12 @@ function npmCommand() {
   return process.platform === "win32" ? "npm.cmd" : "npm";
 }
 
-function run(command, args, complaint) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit" });
-  if (status !== 0) fail(`${complaint}${error ? `: ${error.message}` : ""}.`);
+async function run(command, args, complaint) {
+  try {
+    if ((await runToEnd(command, args, { cwd: root })) !== 0) fail(`${complaint}.`);
+  } catch (error) {
+    fail(`${complaint}: ${error.message}.`);
+  }
 }
 
 function fail(message) {

@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { EXIT } from "../../src/cli/exitCodes.ts";
 import { helpText } from "../../src/cli/help.ts";
 import { clientVersion } from "../../src/config/clientVersion.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { nodeVersionFault } from "../../src/nodeVersion.mjs";
 
 /** The built program, as an operator runs it; `npm test` builds it first. */
 const PROGRAM = resolve(import.meta.dirname, "..", "..", "dist", "main.js");
@@ -36,6 +38,24 @@ describe("the program", () => {
     expect(ibex("--version")).toEqual({ status: 0, stdout: `${clientVersion()}\n`, stderr: "" });
     expect(clientVersion()).toMatch(/^ibex\/v\d+\.\d+\.\d+\/[a-z0-9]+-[a-z0-9_]+\/node-v\d+\.\d+\.\d+$/);
     expect(clientVersion("me")).toMatch(/^ibex\/me\/v/);
+  });
+
+  it("refuses a Node.js that is too old by a sentence, before it loads what that one cannot", () => {
+    const older = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"18.20.8"})`;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ["--import", older, PROGRAM, "--version"],
+      {
+        encoding: "utf8",
+      },
+    );
+    expect({ status, stdout, stderr }).toEqual({
+      status: EXIT.badInput,
+      stdout: "",
+      stderr: `${nodeVersionFault("18.20.8")}\n`,
+    });
+    // Loaded with the file: Node.js 18 ends with a SyntaxError for a missing name of any of them.
+    expect(readFileSync(PROGRAM, "utf8")).not.toMatch(/^import\b|\bfrom "|\?\?|\?\.|^await\b/m);
   });
 
   it.each<[string[], string]>([

@@ -5,7 +5,7 @@ import { afterEach, describe, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
-import { freePort, PROGRAM, rpc, temporaryFolder, until } from "./nodeProcess.ts";
+import { freePort, isRunning, PROGRAM, rpc, temporaryFolder, until } from "./nodeProcess.ts";
 
 /** Of util-linux: runs a command on a terminal of its own, which ends with it. */
 const SCRIPT = "/usr/bin/script";
@@ -23,7 +23,10 @@ interface OnTerminal {
   readonly blockNumber: () => Promise<bigint>;
 }
 
-async function startOnTerminal(options: readonly string[]): Promise<OnTerminal> {
+async function startOnTerminal(
+  options: readonly string[],
+  program: readonly string[] = [process.execPath, PROGRAM],
+): Promise<OnTerminal> {
   const folder = temporaryFolder();
   const pidFile = join(folder, "node.pid");
   const port = await freePort();
@@ -34,7 +37,7 @@ async function startOnTerminal(options: readonly string[]): Promise<OnTerminal> 
     `--rpc-ws-port=${await freePort()}`,
     ...options,
   ];
-  const command = [process.execPath, PROGRAM, ...all].map((word) => `'${word}'`).join(" ");
+  const command = [...program, ...all].map((word) => `'${word}'`).join(" ");
   const terminal = spawn(SCRIPT, ["-qc", `exec ${command}`, "/dev/null"], {
     stdio: ["pipe", "pipe", "ignore"],
   });
@@ -50,21 +53,18 @@ async function startOnTerminal(options: readonly string[]): Promise<OnTerminal> 
   return { terminal, nodeId, blockNumber };
 }
 
-/** Zombies, which nobody waits for where the test runs in a container, have ended. */
-function isRunning(id: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${id}/status`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
 const ended = (id: number): Promise<true> =>
   until(async () => (isRunning(id) ? undefined : true), 30_000, "the end of the node");
 
 describe.runIf(IS_THOROUGH && existsSync(SCRIPT))("a node whose terminal is closed", IN_REAL_TIME, () => {
   it("ends if it is the development network's", { timeout: 60_000 }, async () => {
     const { terminal, nodeId } = await startOnTerminal([]);
+    terminal.kill("SIGKILL");
+    await ended(nodeId);
+  });
+
+  it("ends if it is the development network's under npm start", { timeout: 60_000 }, async () => {
+    const { terminal, nodeId } = await startOnTerminal([], ["npm", "start", "--"]);
     terminal.kill("SIGKILL");
     await ended(nodeId);
   });

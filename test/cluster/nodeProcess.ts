@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -138,6 +138,15 @@ export function exitWithin(program: RunningProgram, withinMs: number): Promise<n
       resolve(code);
     });
   });
+}
+
+/** Zombies, which nobody waits for where the test runs in a container, have ended. */
+export function isRunning(processId: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${processId}/status`, "utf8"));
+  } catch {
+    return false;
+  }
 }
 
 export class RpcFailure extends Error {

@@ -42,7 +42,16 @@ itIfThorough(
     const folder = temporaryFolder();
     run(
       "npm",
-      ["install", "--prefix", folder, "--prefer-offline", "--no-fund", "--no-audit", tarball],
+      [
+        "install",
+        "--prefix",
+        folder,
+        "--engine-strict",
+        "--prefer-offline",
+        "--no-fund",
+        "--no-audit",
+        tarball,
+      ],
       folder,
     );
     const installed = join(folder, "node_modules");

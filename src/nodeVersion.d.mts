@@ -1,0 +1,1 @@
+export function nodeVersionFault(version: string): string | undefined;
