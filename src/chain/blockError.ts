@@ -1,4 +1,5 @@
 import type { SealErrorCode } from "../ibft/sealRules.ts";
+import { messageOf } from "../primitives/errorMessage.ts";
 import { err, type Result } from "../primitives/result.ts";
 import type { NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
@@ -14,6 +15,7 @@ export type BlockErrorCode =
   | "unknownSender"
   | "invalidTransaction"
   | "notAfterHead"
+  | "executionFailed"
   | "validationStopped";
 
 /** The head moved during the validation. */
@@ -23,6 +25,12 @@ export function notAfterHead(header: Header, head: NamedHeader): Result<never, "
     fault: "local",
     message: `block ${header.number} does not follow the head, which is now block ${head.header.number}`,
   });
+}
+
+/** The execution threw: this node's fault, whatever the block holds (architecture.md#faults-of-an-execution). */
+export function executionFailed({ number }: Header, error: unknown): Result<never, "executionFailed"> {
+  const message = `block ${number} could not be executed, by a fault of this node: ${messageOf(error)}`;
+  return err({ code: "executionFailed", fault: "local", message, facts: { error } });
 }
 
 /** The caller aborted the validation. */

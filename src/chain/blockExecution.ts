@@ -1,8 +1,14 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { parametersAt } from "../chainspec/ibftParameters.ts";
 import { type BlockRules, blockRules } from "../execution/blockRules.ts";
-import { buildBlock, type TransactionSource } from "../execution/buildBlock.ts";
+import {
+  type BuildSettings,
+  type BuiltBlock,
+  buildBlock,
+  type TransactionSource,
+} from "../execution/buildBlock.ts";
 import { type BlockResult, executeBlock } from "../execution/executeBlock.ts";
+import { TransactionFault } from "../execution/transactionFault.ts";
 import { createYieldPolicy, inSteps, type StopSignal, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Address } from "../primitives/address.ts";
@@ -15,6 +21,7 @@ import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
 import type { ChainStores } from "./chainStores.ts";
+import { type ExecutionFaults, isBeyondExecution } from "./executionFaults.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import { measureFinishing } from "./timing/calibration.ts";
 import { type CandidateTiming, createCandidateTiming } from "./timing/candidateTiming.ts";
@@ -51,6 +58,8 @@ export interface BlockFilling extends BlockResult {
 
 /** A block that we are building, with its transactions executed. */
 export interface FilledBlock extends BlockFilling {
+  /** A transaction failed on the way, so that the block has to be executed once more before it is signed. */
+  readonly isAfterFault: boolean;
   /** Transactions that can never be included, provided that the head has not moved since. */
   readonly dropped: readonly { readonly hash: Hash; readonly reason: string }[];
 }
@@ -71,6 +80,8 @@ export interface BlockExecution {
     /** Size of the block's validator set. */
     validatorCount: number,
   ): Promise<FilledBlock>;
+  /** A block without transactions. */
+  fillNothing(unsealed: UnsealedBlock & { readonly coinbase: Address }): Promise<FilledBlock>;
   /** Executes a block given by header and body. Throws OutOfTime once the signal is aborted. */
   replay(
     header: Header,
@@ -106,8 +117,12 @@ export interface BlockExecutionParts {
   readonly cpuMs?: (() => number) | undefined;
   /** Times of this thread; gives undefined where the system does not tell. Absent where blocks are only imported. */
   readonly threadTimes?: (() => ThreadTimes | undefined) | undefined;
+  readonly faults: ExecutionFaults;
   readonly logger: Logger;
 }
+
+/** Transactions that may fail in one candidate, before it is built without any. */
+const MOST_FAULTS = 3;
 
 /**
  * Share of a transfer's finishing time that the calibration can measure. The rest is the database write, announcing the
@@ -115,6 +130,8 @@ export interface BlockExecutionParts {
  */
 const MEASURED_SHARE_ALONE = 0.5;
 const MEASURED_SHARE_OF_MANY = 0.2;
+
+const NO_TRANSACTIONS: TransactionSource = { next: () => undefined, skipSender: () => undefined };
 
 export function createBlockExecution(parts: BlockExecutionParts): BlockExecution {
   return new Execution(parts);
@@ -152,31 +169,37 @@ class Execution implements BlockExecution {
     supply: TransactionSupply,
     validatorCount: number,
   ): Promise<FilledBlock> {
-    const { spec, stores, clock, production } = this.parts;
+    const { spec, clock, production, faults } = this.parts;
     const startMs = clock.nowMs();
     const periodMs = parametersAt(spec.ibft, unsealed.number).blockPeriodSeconds * 1000;
     const selectionShare = production.selectionTimePercent / 100;
-    const source = this.timeBudget.limit(supply.select(unsealed.baseFeePerGas), {
-      startMs,
-      // A selection time above 100 % of the period is the operator's choice of late blocks.
-      periodMs: periodMs * Math.max(1, selectionShare),
-      hasOtherValidators: validatorCount > 1,
-    });
     const windowMs = periodMs * selectionShare;
     const { number } = unsealed;
-    const settings = {
-      clock,
-      deadlineMs: startMs + windowMs,
-      minOccupancyRatio: production.minOccupancyRatio,
-      maxBytes: production.maxBlockBytes,
-      timeLimits: this.slow.limitsFor({ number, windowMs, isLoneValidator: validatorCount === 1 }),
-      keepsRevertReasons: production.keepsRevertReasons,
-    };
-    const built = await this.execute(() =>
-      buildBlock(this.rulesFor(unsealed), source, stores.world.overlay(), settings),
-    );
-    this.candidateTiming.onFilled(number, validatorCount > 1 ? source.executionMs : 0);
-    return built;
+    for (let failed = 0; failed < MOST_FAULTS; failed++) {
+      const source = this.timeBudget.limit(supply.select(unsealed.baseFeePerGas), {
+        startMs,
+        // A selection time above 100 % of the period is the operator's choice of late blocks.
+        periodMs: periodMs * Math.max(1, selectionShare),
+        hasOtherValidators: validatorCount > 1,
+      });
+      const slow = this.slow.limitsFor({ number, windowMs, isLoneValidator: validatorCount === 1 });
+      const limits = { deadlineMs: startMs + windowMs, timeLimits: faults.limiting(slow, number) };
+      try {
+        const built = await this.build(unsealed, source, limits);
+        this.candidateTiming.onFilled(number, validatorCount > 1 ? source.executionMs : 0);
+        return { ...built, isAfterFault: failed > 0 };
+      } catch (error) {
+        if (!(error instanceof TransactionFault)) throw error;
+        if (isBeyondExecution(error.cause)) throw error.cause;
+        faults.transactionFailed(error.transaction, number, error.cause);
+      }
+    }
+    return this.fillNothing(unsealed);
+  }
+
+  async fillNothing(unsealed: UnsealedBlock & { readonly coinbase: Address }): Promise<FilledBlock> {
+    const deadlineMs = this.parts.clock.nowMs();
+    return { ...(await this.build(unsealed, NO_TRANSACTIONS, { deadlineMs })), isAfterFault: true };
   }
 
   async replay(
@@ -241,6 +264,23 @@ class Execution implements BlockExecution {
     this.timeBudget.onCommitted();
     this.slow.onMined(block.transactions);
     this.candidateTiming.onCommitted(block);
+  }
+
+  /** On a new overlay, with new machines if any execution failed before. */
+  private build(
+    unsealed: UnsealedBlock & { readonly coinbase: Address },
+    source: TransactionSource,
+    limits: Pick<BuildSettings, "deadlineMs" | "timeLimits">,
+  ): Promise<BuiltBlock> {
+    const { stores, clock, production } = this.parts;
+    const settings = {
+      clock,
+      minOccupancyRatio: production.minOccupancyRatio,
+      maxBytes: production.maxBlockBytes,
+      keepsRevertReasons: production.keepsRevertReasons,
+      ...limits,
+    };
+    return this.execute(() => buildBlock(this.rulesFor(unsealed), source, stores.world.overlay(), settings));
   }
 
   private rulesFor(unsealed: UnsealedBlock & { readonly coinbase: Address }): BlockRules {

@@ -5,11 +5,12 @@ import { EMPTY_BYTES, equalBytes, toHex } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import { type SentTransaction, type Transaction, withSender } from "../types/transaction.ts";
-import { type BlockErrorCode, notAfterHead, validationStopped } from "./blockError.ts";
+import { type BlockErrorCode, executionFailed, notAfterHead, validationStopped } from "./blockError.ts";
 import type { BlockExecution } from "./blockExecution.ts";
 import { checkBody, checkExecution } from "./bodyRules.ts";
 import type { ChainWriter } from "./chainWriter.ts";
 import { createSharedRuns, type ExecutedBlock, type ExecutedBlocks } from "./executedBlocks.ts";
+import { type ExecutionFaults, isBeyondExecution } from "./executionFaults.ts";
 import type { RecoverSenders } from "./signerRecovery.ts";
 
 /** Validates and executes the bodies of blocks whose headers are valid. */
@@ -32,6 +33,7 @@ export interface BodyValidatorParts {
   readonly execution: BlockExecution;
   readonly executedBlocks: ExecutedBlocks;
   readonly recoverSenders: RecoverSenders;
+  readonly faults: ExecutionFaults;
 }
 
 export function createBodyValidator(parts: BodyValidatorParts): BodyValidator {
@@ -53,8 +55,11 @@ export function createBodyValidator(parts: BodyValidatorParts): BodyValidator {
     try {
       return await executeAndCheck(parts, block, parent, orHeadMoved);
     } catch (error) {
-      if (!(error instanceof OutOfTime)) throw error;
-      return writer.head === parent ? undefined : notAfterHead(block.header, writer.head);
+      if (error instanceof OutOfTime)
+        return writer.head === parent ? undefined : notAfterHead(block.header, writer.head);
+      if (isBeyondExecution(error)) throw error;
+      parts.faults.blockFailed();
+      return executionFailed(block.header, error);
     }
   }
 

@@ -7,6 +7,7 @@ import {
 } from "../execution/yieldPolicy.ts";
 import { type Candidate, createCandidate, sealedHeader } from "../ibft/candidate.ts";
 import type { Address } from "../primitives/address.ts";
+import { AssertionFailed } from "../primitives/assert.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { EMPTY_LIST_HASH, type Hash } from "../primitives/hash.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
@@ -18,9 +19,10 @@ import type { ValidatorVote } from "../types/extraData.ts";
 import type { Header } from "../types/header.ts";
 import { rootOfReceiptsInSteps, rootOfTransactionsInSteps } from "../types/listRoot.ts";
 import type { BlockErrorCode } from "./blockError.ts";
-import type { BlockExecution, BlockFilling, TransactionSupply } from "./blockExecution.ts";
+import type { BlockExecution, BlockFilling, FilledBlock, TransactionSupply } from "./blockExecution.ts";
 import type { ChainWriter } from "./chainWriter.ts";
 import type { ExecutedBlocks } from "./executedBlocks.ts";
+import { type ExecutionFaults, isBeyondExecution } from "./executionFaults.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import type { Importer } from "./importBlock.ts";
 import type { ValidatorSets } from "./validators.ts";
@@ -48,6 +50,7 @@ export interface CandidateParts {
   readonly executedBlocks: ExecutedBlocks;
   readonly importer: Importer;
   readonly clock: Pick<Clock, "nowMs">;
+  readonly faults: ExecutionFaults;
   headerByNumber(number: bigint): NamedHeader | undefined;
 }
 
@@ -65,19 +68,31 @@ export interface Candidates {
 }
 
 export function createCandidates(settings: CandidateSettings, parts: CandidateParts): Candidates {
-  const { writer, validators, execution, executedBlocks, importer } = parts;
+  const { writer, validators, execution, executedBlocks, importer, faults } = parts;
   return {
     async build({ parent, round, timestamp, vote }, supply) {
       const base = writer.head;
       if (!equalBytes(parent.hash, base.hash)) return notTheHead(parent);
       const unsealed = execution.unsealed(parent, timestamp);
       const set = validators.after(parent).validators;
-      const filling = await execution.fill({ ...unsealed, coinbase: settings.builder }, supply, set.length);
-      if (writer.head !== base) return notTheHead(parent);
-      for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
-      const completed = await completeUnlessHeadMoved(parts, filling, unsealed.number, base);
+      const order = { ...unsealed, coinbase: settings.builder };
+      const complete = async (filling: FilledBlock): Promise<CompleteBlock | undefined> => {
+        if (writer.head !== base) return undefined;
+        for (const { hash, reason } of filling.dropped) supply.drop(hash, reason);
+        const roots = await completeUnlessHeadMoved(parts, filling, unsealed.number, base);
+        return roots && { filling, ...roots };
+      };
+      const completed = await execution
+        .fill(order, supply, set.length)
+        .then(complete)
+        .catch(async (error: unknown) => {
+          if (isBeyondExecution(error)) throw error;
+          if (writer.head !== base) return undefined;
+          faults.candidateFailed(unsealed.number, error);
+          return complete(await execution.fillNothing(order));
+        });
       if (completed === undefined) return notTheHead(parent);
-      const { staged, ...roots } = completed;
+      const { filling, staged, ...roots } = completed;
       const candidate = createCandidate(
         headerOf({ ...unsealed, coinbase: settings.builder, parent, filling, ...roots }),
         {
@@ -91,7 +106,13 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
       );
       const { header, hash } = candidate;
       const block = { header, hash, transactions: filling.transactions, ommers: [] };
-      executedBlocks.keep({ block, receipts: filling.receipts, staged });
+      if (filling.isAfterFault) {
+        // What failed may have harmed more than the one execution, so the block is executed anew, as one of others is.
+        const checked = await importer.validate(block, NEVER_STOPPED);
+        if (writer.head !== base) return notTheHead(parent);
+        if (!checked.ok)
+          throw new AssertionFailed(`the block built after a fault is invalid: ${checked.error.message}`);
+      } else executedBlocks.keep({ block, receipts: filling.receipts, staged });
       return ok(candidate);
     },
     async check({ header, transactions }, signal = NEVER_STOPPED) {
@@ -136,6 +157,11 @@ async function completeUnlessHeadMoved(
     if (!(error instanceof OutOfTime)) throw error;
     return undefined;
   }
+}
+
+interface CompleteBlock extends BlockRoots {
+  readonly filling: FilledBlock;
+  readonly staged: StagedState;
 }
 
 interface BlockRoots {

@@ -1,11 +1,18 @@
 import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { ChainReader } from "./chain.ts";
+import type { Chain } from "./createChain.ts";
 
 /** Declares the metrics of the head and of block import (metrics.md#chain-and-sync). */
 export function declareChainMetrics(
   metrics: Metrics,
-  { chain, clock }: { readonly chain: ChainReader; readonly clock: Pick<Clock, "nowMs"> },
+  {
+    chain,
+    clock,
+  }: {
+    readonly chain: ChainReader & Pick<Chain, "onExecutionFault">;
+    readonly clock: Pick<Clock, "nowMs">;
+  },
 ): void {
   const head = () => chain.head.header;
   const height = (): number => Number(head().number);
@@ -42,6 +49,13 @@ export function declareChainMetrics(
     () => clock.nowMs() / 1000 - Number(head().timestamp),
   );
   countBlocks(metrics, chain);
+  const faults = metrics.counter({
+    category: "NODE",
+    name: "execution_faults",
+    help: "Executions that failed by a fault of this node, while a block was built or checked",
+    labels: ["during"],
+  });
+  chain.onExecutionFault((during) => faults.with(during).increment());
 }
 
 /** Counters whose rates are gas and transactions per second. */

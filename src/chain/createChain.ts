@@ -30,6 +30,7 @@ import type { ChainStores } from "./chainStores.ts";
 import { type ChainWriter, createChainWriter } from "./chainWriter.ts";
 import { checkStoredRules } from "./checkStoredRules.ts";
 import { createExecutedBlocks } from "./executedBlocks.ts";
+import { ExecutionFaults, type FaultyWork } from "./executionFaults.ts";
 import { openGenesis } from "./genesisBlock.ts";
 import { createImporter, type Importer } from "./importBlock.ts";
 import type { RecoverSealers, RecoverSenders, RecoverSigners } from "./signerRecovery.ts";
@@ -75,6 +76,8 @@ export interface Chain extends ChainReader, Pick<Candidates, "build" | "check" |
   bulkImport(limits?: GroupLimits): Promise<BulkImport>;
   /** Invalid blocks and proposals since the start, oldest first; bounded, so early ones may be missing. */
   badBlocks(): readonly NamedBlock[];
+  /** Calls `listener` for every execution that failed by a fault of this node. */
+  onExecutionFault(listener: (during: FaultyWork) => void): void;
   /** Removes every block above `number`, durably; `number` must not lie before the start of the blocks. A long rewind takes several steps; a crash may leave some done. */
   rewind(number: bigint): Promise<void>;
   /** Removes a stored block with all above it, and imports it again by every rule. */
@@ -120,13 +123,23 @@ export async function createChain(
   const executedBlocks = createExecutedBlocks();
   const badBlocks = createBadBlocks();
   const { production, cpuMs, threadTimes } = parts;
-  const execution = createBlockExecution({ spec, stores, clock, production, cpuMs, threadTimes, logger });
+  const faults = new ExecutionFaults(logger);
+  const execution = createBlockExecution({
+    spec,
+    stores,
+    clock,
+    production,
+    cpuMs,
+    threadTimes,
+    faults,
+    logger,
+  });
   writer.onHeadChanged(({ added }) => {
     executedBlocks.clear();
     for (const block of added) execution.onCommitted(block);
   });
   const mutex = createMutex();
-  const blockParts = { clock, writer, validators, execution, executedBlocks };
+  const blockParts = { clock, writer, validators, execution, executedBlocks, faults };
   const importer = createImporter({
     ...blockParts,
     spec,
@@ -140,9 +153,21 @@ export async function createChain(
     ...createChainReads(stores, { genesis, validators, head: () => writer.head }),
     onHeadChanged: writer.onHeadChanged,
   };
-  const bulk = bulkOf(parts, { genesis, writer, validators, badBlocks, mutex });
+  const bulk = bulkOf(parts, { genesis, writer, validators, badBlocks, faults, mutex });
   return ok(
-    chainOf({ stores, writer, validators, execution, importer, candidates, badBlocks, reads, mutex, bulk }),
+    chainOf({
+      stores,
+      writer,
+      validators,
+      execution,
+      importer,
+      candidates,
+      badBlocks,
+      faults,
+      reads,
+      mutex,
+      bulk,
+    }),
   );
 }
 
@@ -156,13 +181,16 @@ function bulkOf(
     writer,
     validators,
     badBlocks,
+    faults,
     mutex,
-  }: Pick<OpenedParts, "writer" | "validators" | "badBlocks" | "mutex"> & { readonly genesis: NamedHeader },
+  }: Pick<OpenedParts, "writer" | "validators" | "badBlocks" | "faults" | "mutex"> & {
+    readonly genesis: NamedHeader;
+  },
 ): Bulk {
   const { database } = stores;
   const begin = (limits: GroupLimits, onClosed: () => void): BulkImport =>
     beginBulkImport({
-      ...{ spec, database, genesis, clock, production, badBlocks, logger, limits, onClosed },
+      ...{ spec, database, genesis, clock, production, badBlocks, faults, logger, limits, onClosed },
       isOthersTurn: () => mutex.isAwaited,
       onDurable(blocks) {
         for (const block of blocks) validators.remember(block, block.tally);
@@ -191,6 +219,7 @@ interface OpenedParts {
   readonly importer: Importer;
   readonly candidates: Candidates;
   readonly badBlocks: BadBlocks;
+  readonly faults: ExecutionFaults;
   readonly reads: Omit<ChainReader, "head">;
   readonly mutex: Mutex;
   readonly bulk: Bulk;
@@ -242,6 +271,7 @@ function chainOf({ stores, writer, validators, execution, importer, ...parts }: 
     checkNextHeader: importer.checkNext,
     importBlock: importer.import,
     badBlocks: parts.badBlocks.all,
+    onExecutionFault: (listener) => parts.faults.onFault(listener),
     rewind: (number) => rewrite(() => writer.rewind(number)),
     replayBlock: (number) => rewrite(() => replayBlock(number)),
     rebuildState: () => rewrite(() => stores.world.rebuildHead()),

@@ -28,6 +28,11 @@ export function dropMachine(machine: Machine): void {
   discard(machine);
 }
 
+/** Forgets the machines that no job uses: one that served a job which failed may not be as it should. */
+export function dropFreeMachines(): void {
+  for (const machines of Object.values(free)) for (const machine of machines.splice(0)) discard(machine);
+}
+
 function discard({ size }: Machine): void {
   countPages(-size / PAGE_BYTES);
 }

@@ -136,6 +136,11 @@ export async function loadPrecompiles(fork: ForkName): Promise<void> {
   await loadCurves(fork);
 }
 
+/** Has this thread's next transactions run on new machines, after an execution failed. */
+export function discardMachines(): void {
+  interpreter?.discardMachines();
+}
+
 export function isInterpreterLoaded(): boolean {
   return interpreter !== undefined;
 }

@@ -14,6 +14,8 @@ import {
   executeTransaction,
   type TransactionOutcome,
 } from "./executeTransaction.ts";
+import { TransactionFault } from "./transactionFault.ts";
+import type { TransactionResult } from "./transactionResult.ts";
 import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
 
 /** Supplies a block's transactions, best first; the pool's selection implements it. The source applies price floors. */
@@ -62,6 +64,7 @@ export interface BuiltBlock extends BlockResult {
  * Takes transactions from `source` until gas, bytes or time are used up or none is left
  * (ibft2.md#transaction-selection), and executes them on `overlay`, which starts from the parent's state. Yields to the
  * event loop every ten milliseconds. A transaction that exceeds its time limit, or the deadline, is stopped and omitted.
+ * Throws TransactionFault for what the execution of a transaction throws, except AssertionFailed.
  */
 export async function buildBlock(
   blockRules: BlockRules,
@@ -154,10 +157,10 @@ class BlockBuilder {
       if (!(started instanceof Promise)) return this.keepIfInTime(started);
       return started.then(
         (executed) => this.keepIfInTime(executed),
-        (error: unknown) => this.undoIfStopped(error),
+        (error: unknown) => this.undoIfStopped(transaction, error),
       );
     } catch (error) {
-      return this.undoIfStopped(error);
+      return this.undoIfStopped(transaction, error);
     }
   }
 
@@ -171,8 +174,8 @@ class BlockBuilder {
     return undefined;
   }
 
-  private undoIfStopped(error: unknown): undefined {
-    if (!(error instanceof OutOfTime)) throw error;
+  private undoIfStopped(transaction: SentTransaction, error: unknown): undefined {
+    if (!(error instanceof OutOfTime)) faultOf(transaction, error);
     this.overlay.revert();
   }
 
@@ -208,7 +211,7 @@ class BlockBuilder {
       this.transactions.push(transaction);
       this.bytes += transaction.raw.length;
       // The transaction is part of the block, even if the deadline has passed by now.
-      return this.receipts.add(transaction.type, executed.value, this.withoutDeadline);
+      return this.addReceipt(transaction, executed.value);
     }
     const { code, message } = executed.error;
     if (!MAY_FIT_LATER.has(code)) this.dropped.push({ hash: transaction.hash, reason: message });
@@ -216,10 +219,24 @@ class BlockBuilder {
     return undefined;
   }
 
+  private addReceipt(transaction: SentTransaction, result: TransactionResult): Promise<void> | undefined {
+    try {
+      const adding = this.receipts.add(transaction.type, result, this.withoutDeadline);
+      return adding?.catch((error: unknown) => faultOf(transaction, error));
+    } catch (error) {
+      return faultOf(transaction, error);
+    }
+  }
+
   private newSession(): BlockSession {
     const { blockRules, overlay, yieldPolicy } = this;
     return openSession({ ...blockRules, overlay, yieldPolicy });
   }
+}
+
+/** What threw may have left anything in the overlay and the session, so that both are of no use. */
+function faultOf(transaction: SentTransaction, error: unknown): never {
+  throw error instanceof AssertionFailed ? error : new TransactionFault(transaction, error);
 }
 
 /** The deadline alone applies. */

@@ -7,6 +7,7 @@ import { MemoryBeyondLimit } from "./memoryBudget.ts";
 import { runTransaction } from "./runTransaction.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { runsNoCode, transfer } from "./transfer.ts";
+import { OutOfTime } from "./yieldPolicy.ts";
 
 /** Reason why a transaction is not valid in a block, found before its execution or by it (MemoryBeyondLimit). */
 export type ExecutionErrorCode = TransactionCheckErrorCode | "memoryBeyondLimit";
@@ -16,7 +17,8 @@ export type TransactionOutcome = Result<TransactionResult, ExecutionErrorCode>;
 /**
  * Checks a transaction against the state and executes it on the session's overlay, where `beginTransaction` was already
  * called. A refused transaction changes nothing. It completes at once unless it is time to yield: a promise for each of
- * ten thousand transfers a second would cost more than the transfers. Whatever it throws, the overlay is as before.
+ * ten thousand transfers a second would cost more than the transfers. When it throws OutOfTime, the overlay is as before; after
+ * any other exception it is of no use.
  */
 export function executeTransaction(
   session: BlockSession,
@@ -37,8 +39,9 @@ export function executeTransaction(
     return ok(result);
   };
   const undo = (error: unknown): TransactionOutcome => {
-    overlay.revert();
-    if (!(error instanceof MemoryBeyondLimit)) throw error;
+    const isBeyondLimit = error instanceof MemoryBeyondLimit;
+    if (isBeyondLimit || error instanceof OutOfTime) overlay.revert();
+    if (!isBeyondLimit) throw error;
     return err({ code: "memoryBeyondLimit", message: error.message, fault: "peer" });
   };
   try {

@@ -105,7 +105,16 @@ function builderOn({ chain, pool, logger, onBlockStarted }: ConsensusParts, fail
   };
 }
 
-function checkerOn({ chain, clock, logger, onBlockStarted }: ConsensusParts, fail: Fail): CandidateChecker {
+/** Judges candidates by the chain's rules. */
+export function checkerOn(
+  {
+    chain,
+    clock,
+    logger,
+    onBlockStarted,
+  }: Pick<ConsensusParts, "chain" | "clock" | "logger" | "onBlockStarted">,
+  fail: Fail,
+): CandidateChecker {
   return {
     async check(candidate, signal) {
       const { header, hash, extra } = candidate;
@@ -120,6 +129,13 @@ function checkerOn({ chain, clock, logger, onBlockStarted }: ConsensusParts, fai
         logger.warn(
           { ...facts, tookMs },
           "a proposed block could not be validated before its round was over",
+        );
+        return undefined;
+      }
+      if (checked.error.code === "executionFailed") {
+        logger.error(
+          { number, hash, ...checked.error },
+          "a proposed block could not be executed: this node does not vote on it",
         );
         return undefined;
       }

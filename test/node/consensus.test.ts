@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
-import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
+import type { Candidate } from "../../src/ibft/candidate.ts";
+import { checkerOn, connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
 import { type Facts, type Logger, silentLogger } from "../../src/observability/logger.ts";
 import { err } from "../../src/primitives/result.ts";
@@ -61,7 +62,7 @@ async function aNode(
       clock.advanceTo(Math.min(untilMs, clock.nowMs() + 100));
     }
   };
-  return { chain, engine, failures, warnings, facts, clock, waiting, runFor };
+  return { chain, engine, failures, warnings, facts, clock, logger, waiting, runFor };
 }
 
 describe("consensus over the chain", () => {
@@ -112,6 +113,41 @@ describe("consensus over the chain", () => {
     await runFor(2_000);
     expect(warnings).toEqual(["no block could be built; the round will time out"]);
     expect(facts).toEqual([{ number: 1n, round: 0, code: "notAfterHead", message: "the head moved on" }]);
+  });
+
+  it("goes on making blocks when a transaction cannot be executed by a fault of this node", async () => {
+    let isArmed = false;
+    const { chain, engine, failures, warnings, waiting, runFor } = await aNode((database) => ({
+      get(bytes) {
+        if (isArmed && waiting.length === 0) throw new RangeError("injected");
+        return database.get(bytes);
+      },
+    }));
+    await runFor(3_000);
+    const { number } = chain.head.header;
+    isArmed = true;
+    waiting.push(aTransaction({ to: accountFromSeed(1).address }));
+    await runFor(10_000);
+    expect(chain.head.header.number).toBeGreaterThan(number + 5n);
+    expect([failures, engine.status().mode]).toEqual([[], "validating"]);
+    expect(warnings).toEqual([
+      "a transaction could not be executed, by a fault of this node; blocks are built without it for a while",
+    ]);
+  });
+
+  it("neither votes for nor against a proposal that it cannot execute by a fault of its own", async () => {
+    const { chain, clock, logger, warnings } = await aNode();
+    const fault = err({ code: "executionFailed", fault: "local", message: "injected" } as const);
+    const parts = {
+      chain: { ...chain, check: async () => fault },
+      clock,
+      logger,
+      onBlockStarted: () => undefined,
+    };
+    const { header, hash } = chain.head;
+    const next = { header: { ...header, number: 1n }, hash, extra: { round: 0 } } as unknown as Candidate;
+    expect(await checkerOn(parts, () => undefined).check(next, new AbortController().signal)).toBeUndefined();
+    expect(warnings).toEqual(["a proposed block could not be executed: this node does not vote on it"]);
   });
 
   it("waits when the clock is set back, and continues afterwards", async () => {

@@ -22,6 +22,7 @@ import { type BlockProduction, createBlockExecution } from "../blockExecution.ts
 import { type BodyValidator, createBodyValidator } from "../bodyValidator.ts";
 import { type ChainWriter, createChainWriter } from "../chainWriter.ts";
 import { createExecutedBlocks, type ExecutedBlock } from "../executedBlocks.ts";
+import type { ExecutionFaults } from "../executionFaults.ts";
 import type { RecoverSigners } from "../signerRecovery.ts";
 import { isSnapshotBlock, putTallySnapshot } from "../tallySnapshot.ts";
 import type { CheckedHeader } from "./headerRun.ts";
@@ -66,6 +67,7 @@ export interface BulkImportParts {
   readonly clock: Clock;
   readonly production: BlockProduction;
   readonly badBlocks: BadBlocks;
+  readonly faults: ExecutionFaults;
   readonly logger: Logger;
   readonly limits: GroupLimits;
   /** Blocks became durable: the last one is to be the head. Called in the turn in which readers see them first. */
@@ -137,6 +139,7 @@ class GroupedImport implements BulkImport {
       writer: this.writer,
       execution: createBlockExecution({ ...parts, stores }),
       executedBlocks,
+      faults: parts.faults,
       recoverSenders: () => this.current?.senders ?? Promise.resolve([]),
     });
   }

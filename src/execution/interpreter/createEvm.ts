@@ -1,5 +1,5 @@
 import type { Machine } from "../../evm/machine.ts";
-import { dropMachine, returnMachine, takeMachine } from "../../evm/machinePool.ts";
+import { dropFreeMachines, dropMachine, returnMachine, takeMachine } from "../../evm/machinePool.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { Eventual } from "../../primitives/eventual.ts";
 import type { Evm, EvmParts, Message, MessageResult } from "../evm.ts";
@@ -31,8 +31,12 @@ export function createEvm(parts: EvmParts): Evm {
     const goOn = (): Promise<unknown> | undefined =>
       observation === undefined ? proceed(running) : observation.proceed();
     const stop = (error: unknown): never => {
-      running.unwind();
       dropMachine(machine);
+      try {
+        running.unwind();
+      } catch {
+        // A fault in the middle of a checkpoint leaves nothing to go back to; the fault is what to tell of.
+      }
       if (error instanceof MemoryBeyondLimit && observation === undefined) {
         transient.clear();
         running.release(0);
@@ -56,6 +60,11 @@ export function createEvm(parts: EvmParts): Evm {
   }
 
   return { run };
+}
+
+/** Has the next message run on a new machine. */
+export function discardMachines(): void {
+  dropFreeMachines();
 }
 
 /** Goes on whenever it is time to, until nothing is left to wait for. */

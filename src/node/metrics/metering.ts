@@ -1,6 +1,6 @@
 import type { AccountIndex } from "../../accounts/accountIndex.ts";
-import type { ChainReader } from "../../chain/chain.ts";
 import { declareChainMetrics } from "../../chain/chainMetrics.ts";
+import type { Chain } from "../../chain/createChain.ts";
 import type { MetricsSettings, Settings } from "../../config/settings.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { createMetrics, type Metrics } from "../../observability/registry.ts";
@@ -31,7 +31,7 @@ export function createNodeMetrics(settings: MetricsSettings | undefined, clock: 
 export interface MeteringParts {
   readonly settings: Settings;
   readonly directory: DataDirectory;
-  readonly chain: ChainReader;
+  readonly chain: Chain;
   readonly pool: TxPool;
   readonly simulator: Executor;
   readonly recovery: Executor;

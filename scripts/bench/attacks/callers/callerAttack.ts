@@ -19,7 +19,7 @@ export interface CallerAttack {
   prepare(node: AttackedNode): Promise<(isOver: () => boolean) => Promise<void>>;
 }
 
-/** A connection from another address of this machine, of which nothing is read unless somebody listens. */
+/** A connection from another address of this machine, of which nothing is read unless the attack listens. */
 export function connectFrom(localAddress: string, port: number): Socket {
   const socket = connect({ host: "127.0.0.1", port, localAddress });
   // The node may cut it.

@@ -6,7 +6,7 @@ import { senderAddresses } from "../../workload.ts";
 const PERIOD_MS = 50;
 const CONNECTIONS = 8;
 
-/** Somebody else who makes small calls during an attack. */
+/** A caller who makes small calls during an attack. */
 export interface HonestCaller {
   /** Milliseconds from when each call was due until it was answered; infinite for one that was not. */
   end(): Promise<readonly number[]>;

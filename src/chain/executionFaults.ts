@@ -1,0 +1,120 @@
+import { discardMachines } from "../execution/blockSession.ts";
+import type { TimeLimits } from "../execution/buildBlock.ts";
+import { OutOfTime } from "../execution/yieldPolicy.ts";
+import type { Logger } from "../observability/logger.ts";
+import { AssertionFailed } from "../primitives/assert.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import { DamagedData, DiskError } from "../storage/database.ts";
+import type { SentTransaction } from "../types/transaction.ts";
+
+/**
+ * Exceptions of executions that are neither the result of a rule nor a reason to stop: a defect of the interpreter, or memory
+ * that this machine lacks (architecture.md#faults-of-an-execution). They must not stop the chain, and no other node is to
+ * blame.
+ *
+ *     while a block is built    discarded, built anew without the transaction, and executed once more before it is signed
+ *     while one is checked      no vote, no bad block, no penalty for the peer
+ *
+ * A transaction that failed is set aside for some blocks, and dropped when it fails again.
+ */
+export class ExecutionFaults {
+  private readonly logger: Logger;
+  private readonly listeners: ((during: FaultyWork) => void)[] = [];
+  /** By transaction hash, the oldest first. */
+  private readonly failed = new Map<string, FailedTransaction>();
+
+  constructor(logger: Logger) {
+    this.logger = logger;
+  }
+
+  /** Calls `listener` for every fault. */
+  onFault(listener: (during: FaultyWork) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Adds to the limits of one block that transactions which failed are left out, for a while or for good. */
+  limiting(limits: TimeLimits, number: bigint): TimeLimits {
+    if (this.failed.size === 0) return limits;
+    return {
+      limitMs: (transaction, leftMs) => {
+        const known = this.failed.get(toKey(transaction.hash));
+        if (known === undefined) return limits.limitMs(transaction, leftMs);
+        if (known.tries >= MOST_TRIES) return { dropped: DROPPED };
+        return number < known.notBefore ? "notNow" : limits.limitMs(transaction, leftMs);
+      },
+      stopped: (...stopped) => limits.stopped(...stopped),
+      nextDeferred: (leftMs) => limits.nextDeferred?.(leftMs),
+    };
+  }
+
+  /** Remembers a transaction that failed while block `number` was built. */
+  transactionFailed({ hash }: SentTransaction, number: bigint, error: unknown): void {
+    const key = toKey(hash);
+    const tries = (this.failed.get(key)?.tries ?? 0) + 1;
+    this.failed.delete(key);
+    this.failed.set(key, { tries, notBefore: number + PAUSE_BLOCKS });
+    for (const oldest of this.failed.keys()) {
+      if (this.failed.size <= FAILED_LIMIT) break;
+      this.failed.delete(oldest);
+    }
+    this.tell("building");
+    const facts = { number, hash, error };
+    if (tries < MOST_TRIES)
+      this.logger.error(
+        facts,
+        "a transaction could not be executed, by a fault of this node; blocks are built without it for a while",
+      );
+    else this.logger.error(facts, "a transaction could not be executed again, and is dropped from the pool");
+  }
+
+  /** Notes that a block could not be finished, when no transaction is known to be the cause. */
+  candidateFailed(number: bigint, error: unknown): void {
+    this.tell("building");
+    this.logger.often(
+      "error",
+      "a block could not be built, by a fault of this node; it is built without transactions",
+      () => ({ number, error }),
+    );
+  }
+
+  /** Notes that a block could not be checked. */
+  blockFailed(): void {
+    this.tell("checking");
+  }
+
+  private tell(during: FaultyWork): void {
+    discardMachines();
+    for (const listener of this.listeners) listener(during);
+  }
+}
+
+/** What was done when an execution failed. */
+export type FaultyWork = "building" | "checking";
+
+interface FailedTransaction {
+  readonly tries: number;
+  /** Number of the first block that may have it. */
+  readonly notBefore: bigint;
+}
+
+/** Executions of a transaction that may fail before it is dropped. */
+const MOST_TRIES = 2;
+/** Blocks for which a transaction is set aside. */
+const PAUSE_BLOCKS = 10n;
+/** Transactions that are remembered. */
+const FAILED_LIMIT = 1_024;
+
+const DROPPED = "this node failed to execute it";
+
+/**
+ * Whether an exception ends more than one execution: the disk or its data cannot be trusted, an invariant does not hold, or
+ * the work was stopped.
+ */
+export function isBeyondExecution(error: unknown): boolean {
+  return (
+    error instanceof DiskError ||
+    error instanceof DamagedData ||
+    error instanceof AssertionFailed ||
+    error instanceof OutOfTime
+  );
+}
