@@ -14,6 +14,7 @@ const PACKED = [
   "basic-tests",
   "besu-acceptance",
   "besu-core",
+  "besu-emptyaccount",
   "besu-ibft",
   "besu-jsonrpc",
   "blockchain-tests",

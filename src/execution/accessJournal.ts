@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { assert, assertNever, expectDefined } from "../primitives/assert.ts";
 import { keyOfAddress, keyOfSlot } from "../primitives/byteKey.ts";
+import { isRipemd160 } from "./precompiles/addresses.ts";
 
 /**
  * What one transaction has accessed and touched: warm addresses and slots (EIP-2929), and accounts that are deleted if
@@ -47,20 +48,27 @@ export class AccessJournal {
 
   touch(address: Address): void {
     const access = this.accessOf(address);
-    if (access.isTouched) return;
-    access.isTouched = true;
-    this.note(access, "touch", undefined);
+    const { touchedAt } = access;
+    if (touchedAt !== UNTOUCHED && (!isRipemd160(address) || this.isSinceCheckpoint(touchedAt))) return;
+    this.setTouched(access, this.checkpoints.length === 0 ? OUTSIDE : this.log.length);
   }
 
-  /** Touches an account in a way that no revert undoes. */
-  touchForGood(address: Address): void {
-    this.accessOf(address).isTouchedForGood = true;
+  /** True if the account was touched since the last checkpoint, also one touched before. Only for RIPEMD-160's. */
+  isTouchedSinceCheckpoint(address: Address): boolean {
+    assert(isRipemd160(address), "other accounts remember only when they were touched first");
+    const access = this.accesses.get(keyOfAddress(address));
+    return access !== undefined && this.isSinceCheckpoint(access.touchedAt);
+  }
+
+  /** Forgets that an account was touched, until a revert undoes that. */
+  untouch(address: Address): void {
+    const access = this.accessOf(address);
+    if (access.touchedAt !== UNTOUCHED) this.setTouched(access, UNTOUCHED);
   }
 
   /** Calls back with each touched account. */
   forEachTouched(found: (address: Address) => void): void {
-    for (const access of this.accesses.values())
-      if (access.isTouched || access.isTouchedForGood) found(access.address);
+    for (const access of this.accesses.values()) if (access.touchedAt !== UNTOUCHED) found(access.address);
   }
 
   /** Warm slots by address, both as keys (byteKey.ts). Omits addresses without a warm slot. */
@@ -97,7 +105,7 @@ export class AccessJournal {
     const key = keyOfAddress(address);
     let access = this.accesses.get(key);
     if (access === undefined) {
-      access = { address, key, isWarm: false, isTouched: false, isTouchedForGood: false, slots: undefined };
+      access = { address, key, isWarm: false, touchedAt: UNTOUCHED, slots: undefined };
       this.accesses.set(key, access);
     }
     this.last = access;
@@ -105,11 +113,20 @@ export class AccessJournal {
     return access;
   }
 
-  private note(access: Access, kind: Undo["kind"], slot: string | undefined): void {
-    if (this.checkpoints.length > 0) this.log.push({ kind, access, slot });
+  private setTouched(access: Access, touchedAt: number): void {
+    this.note(access, "touch", undefined);
+    access.touchedAt = touchedAt;
   }
 
-  private undo({ kind, access, slot }: Undo): void {
+  private isSinceCheckpoint(touchedAt: number): boolean {
+    return touchedAt >= (this.checkpoints.at(-1) ?? 0);
+  }
+
+  private note(access: Access, kind: Undo["kind"], slot: string | undefined): void {
+    if (this.checkpoints.length > 0) this.log.push({ kind, access, slot, touchedAt: access.touchedAt });
+  }
+
+  private undo({ kind, access, slot, touchedAt }: Undo): void {
     switch (kind) {
       case "warm":
         access.isWarm = false;
@@ -119,7 +136,7 @@ export class AccessJournal {
         access.slots?.delete(expectDefined(slot, "the slot of a journal entry"));
         return;
       case "touch":
-        access.isTouched = false;
+        access.touchedAt = touchedAt;
         return;
       default:
         assertNever(kind);
@@ -128,7 +145,7 @@ export class AccessJournal {
 
   /** Removes an address that is neither warm nor touched any more, so that it is listed where it is accessed again. */
   private forget(access: Access): void {
-    if (access.isTouched || access.isTouchedForGood) return;
+    if (access.touchedAt !== UNTOUCHED) return;
     this.accesses.delete(access.key);
     this.lastAddress = undefined;
   }
@@ -139,8 +156,8 @@ interface Access {
   readonly address: Address;
   readonly key: string;
   isWarm: boolean;
-  isTouched: boolean;
-  isTouchedForGood: boolean;
+  /** Length of the log when it was touched, or one of the two below. */
+  touchedAt: number;
   slots: Set<string> | undefined;
 }
 
@@ -148,4 +165,10 @@ interface Undo {
   readonly kind: "warm" | "slot" | "touch";
   readonly access: Access;
   readonly slot: string | undefined;
+  /** The account's `touchedAt` before. */
+  readonly touchedAt: number;
 }
+
+const UNTOUCHED = -2;
+/** Touched outside of all checkpoints. */
+const OUTSIDE = -1;

@@ -4,7 +4,7 @@ import { equalBytes } from "../primitives/hex.ts";
 import type { Overlay } from "../state/overlay.ts";
 import { type Account, EMPTY_ACCOUNT } from "../types/account.ts";
 import type { AccessJournal } from "./accessJournal.ts";
-import { isRipemd160 } from "./precompiles/addresses.ts";
+import { precompileAddress } from "./precompiles/addresses.ts";
 
 /** Adds wei to an account; creates it if it does not exist, even if the amount is zero. */
 export function credit(overlay: Overlay, address: Address, amount: bigint): void {
@@ -13,13 +13,17 @@ export function credit(overlay: Overlay, address: Address, amount: bigint): void
 }
 
 /**
- * Touches an account that gets nothing (EIP-161). A revert does not undo that if it is the precompiled contract of
- * RIPEMD-160, and empty: block 2,675,119 of mainnet made that a rule.
+ * Whether a message that fails now deletes RIPEMD-160's account all the same: it has touched it, and leaves it empty. Block
+ * 2,675,119 of mainnet made that a rule (ibft2.md#empty-accounts).
  */
-export function touchWithNothing(overlay: Overlay, accesses: AccessJournal, address: Address): void {
-  if (isRipemd160(address) && isEmpty(overlay.account(address) ?? EMPTY_ACCOUNT))
-    accesses.touchForGood(address);
-  else accesses.touch(address);
+export function deletesRipemd160(overlay: Overlay, accesses: AccessJournal): boolean {
+  return accesses.isTouchedSinceCheckpoint(RIPEMD160) && isEmpty(overlay.account(RIPEMD160) ?? EMPTY_ACCOUNT);
+}
+
+/** Deletes that account on behalf of the message's caller, which has not touched it then, as in Besu. */
+export function deleteRipemd160(overlay: Overlay, accesses: AccessJournal): void {
+  clearIfEmpty(overlay, RIPEMD160);
+  accesses.untouch(RIPEMD160);
 }
 
 /** Deletes the account if it is empty, as for touched accounts at the end of a transaction (EIP-161). */
@@ -36,3 +40,5 @@ export function isEmpty(account: Account): boolean {
 export function hasNoCode({ codeHash }: Account): boolean {
   return codeHash === EMPTY_CODE_HASH || equalBytes(codeHash, EMPTY_CODE_HASH);
 }
+
+const RIPEMD160 = precompileAddress(3);

@@ -105,6 +105,9 @@ export const COVERAGE: readonly Coverage[] = [
       "test/rpc/results/results.test.ts",
     ],
   },
+  { files: "besu-emptyaccount/", by: ["test/execution/emptyAccounts.test.ts"] },
+  { files: "besu-emptyaccount/README.md", by: [], open: EXPLANATION },
+
   { files: "besu-ibft/README.md", by: [], open: EXPLANATION },
   { files: "besu-ibft/accounts.json", by: ["test/chain/mutatedBlocks.test.ts"] },
   { files: "besu-ibft/contracts/", by: [], open: "sources of the contracts on the recorded chains" },

@@ -19,27 +19,28 @@ class Model {
   warm = new Set<string>();
   slots = new Set<string>();
   touched = new Set<string>();
-  readonly forGood = new Set<string>();
-  private readonly saved: (readonly [Set<string>, Set<string>, Set<string>])[] = [];
+  /** Touched since the last checkpoint. */
+  recent = new Set<string>();
+  private readonly saved: Readonly<Record<"warm" | "slots" | "touched" | "recent", Set<string>>>[] = [];
 
   checkpoint(): void {
-    this.saved.push([new Set(this.warm), new Set(this.slots), new Set(this.touched)]);
+    const { warm, slots, touched, recent } = this;
+    this.saved.push({
+      warm: new Set(warm),
+      slots: new Set(slots),
+      touched: new Set(touched),
+      recent: new Set(recent),
+    });
+    this.recent = new Set();
   }
 
   commit(): void {
-    this.saved.pop();
+    const before = this.saved.pop()?.recent ?? new Set();
+    this.recent = new Set([...before, ...this.recent].filter((key) => this.touched.has(key)));
   }
 
   revert(): void {
-    const [warm, slots, touched] = this.saved.pop() ?? [
-      new Set<string>(),
-      new Set<string>(),
-      new Set<string>(),
-    ];
-    this.warm = warm;
-    this.slots = slots;
-    this.touched = touched;
-    for (const key of this.forGood) touched.add(key);
+    Object.assign(this, this.saved.pop());
   }
 
   get depth(): number {
@@ -51,7 +52,7 @@ const address = fc.nat(ADDRESSES.length - 1).map((index) => ADDRESSES[index] as 
 const slot = fc.nat(SLOTS.length - 1).map((index) => SLOTS[index] as Uint8Array);
 const step = fc.oneof(
   fc.record({ kind: fc.constant("warm" as const), address }),
-  fc.record({ kind: fc.constantFrom("touch" as const, "touchForGood" as const), address }),
+  fc.record({ kind: fc.constantFrom("touch" as const, "untouch" as const), address }),
   fc.record({ kind: fc.constant("slot" as const), address, slot }),
   fc.record({ kind: fc.constantFrom("checkpoint" as const, "commit" as const, "revert" as const) }),
 );
@@ -62,7 +63,11 @@ describe("the journal of accesses", () => {
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const journal = new AccessJournal(ALWAYS_WARM);
         const model = new Model();
-        for (const each of steps) perform(journal, model, each);
+        for (const each of steps) {
+          perform(journal, model, each);
+          if (model.depth > 0)
+            expect(journal.isTouchedSinceCheckpoint(RIPEMD160)).toBe(model.recent.has(toKey(RIPEMD160)));
+        }
         while (model.depth > 0) {
           journal.revert();
           model.revert();
@@ -117,11 +122,12 @@ function perform(
     case "touch":
       journal.touch(each.address);
       model.touched.add(toKey(each.address));
+      model.recent.add(toKey(each.address));
       return;
-    case "touchForGood":
-      journal.touchForGood(each.address);
-      model.touched.add(toKey(each.address));
-      model.forGood.add(toKey(each.address));
+    case "untouch":
+      journal.untouch(each.address);
+      model.touched.delete(toKey(each.address));
+      model.recent.delete(toKey(each.address));
       return;
     case "slot": {
       const key = toKey(each.address) + toKey(each.slot);

@@ -1,5 +1,6 @@
 import { FIELD } from "../../evm/layout.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
+import { deleteRipemd160, deletesRipemd160 } from "../emptyAccounts.ts";
 import type { Frame } from "./frame.ts";
 import type { Outcome, Run, Work } from "./run.ts";
 import { LONG_BYTES, moveInSlices, takeInSlices } from "./slices.ts";
@@ -17,13 +18,16 @@ const NOTHING: Range = { at: 0, size: 0 };
  * fields.
  */
 export function finish(run: Run, frame: Frame, outcome: Outcome, output: Range = NOTHING): void {
-  const { machine, substate } = run;
+  const { machine, substate, overlay, accesses, rules } = run;
   const { caller } = frame;
   const hasSucceeded = outcome === "succeeded";
   run.budget?.release(frame.countedBytes);
   if (hasSucceeded) run.commit();
   else {
+    const deletes = rules.clearsEmptyAccounts && deletesRipemd160(overlay, accesses);
     run.revert();
+    // What the outermost message has touched is forgotten with all that it did.
+    if (deletes && caller !== undefined) deleteRipemd160(overlay, accesses);
     substate.revertTo(frame.mark);
     run.refund = frame.refundBefore;
     run.release(frame.keptBytesBefore);

@@ -6,7 +6,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { atOnce } from "../../primitives/steps.ts";
 import { type Account, EMPTY_ACCOUNT } from "../../types/account.ts";
 import { DELEGATION_BYTES, delegationTarget } from "../delegation.ts";
-import { credit, hasNoCode, touchWithNothing } from "../emptyAccounts.ts";
+import { credit, hasNoCode } from "../emptyAccounts.ts";
 import { finish } from "./ends.ts";
 import type { Frame } from "./frame.ts";
 import { runPrecompile } from "./precompiles.ts";
@@ -76,12 +76,11 @@ export function writeAccounts({ machine }: Run, { at, address, sender }: Frame, 
 /** Moves the value of a call. Touches both accounts even for zero; false if the recipient's balance overflows. */
 function moveValue({ overlay, accesses, rules }: Run, { sender, address }: Frame, value: bigint): boolean {
   accesses.touch(sender);
+  accesses.touch(address);
   if (value === 0n) {
-    touchWithNothing(overlay, accesses, address);
     if (!rules.clearsEmptyAccounts) credit(overlay, address, 0n);
     return true;
   }
-  accesses.touch(address);
   const account = overlay.account(sender) ?? EMPTY_ACCOUNT;
   if (account.balance < value) return false;
   overlay.putAccount(sender, { ...account, balance: account.balance - value });

@@ -1,6 +1,6 @@
 import { equalBytes } from "../../primitives/hex.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
-import { isEmpty, touchWithNothing } from "../emptyAccounts.ts";
+import { isEmpty } from "../emptyAccounts.ts";
 import type { HaltReason } from "../haltReason.ts";
 import { NEW_ACCOUNT_GAS } from "./calls.ts";
 import { finish } from "./ends.ts";
@@ -31,8 +31,7 @@ export function destroy(run: Run, frame: Frame): HaltReason | undefined {
   if (!isSelf) {
     const receiving = overlay.account(heir) ?? EMPTY_ACCOUNT;
     overlay.putAccount(heir, { ...receiving, balance: receiving.balance + balance });
-    if (balance === 0n) touchWithNothing(overlay, accesses, heir);
-    else accesses.touch(heir);
+    accesses.touch(heir);
   }
   // EIP-6780: an older contract stays, and its balance only leaves for another account.
   if (!rules.keepsOldContracts || substate.isCreated(address) || !isSelf)

@@ -104,7 +104,8 @@ function drawAccounts(random: Random): Record<string, ProgramAccount> {
     const account = weighted<ProgramAccount | undefined>(random, [
       [60, accountWith({ balance: 1n })],
       [20, undefined],
-      [12, accountWith({})],
+      // Besu, and Ibex with it, keeps RIPEMD-160's where go-ethereum deletes it (ibft2.md#empty-accounts).
+      [12, accountWith({ balance: number === 3 ? 1n : 0n })],
       [4, accountWith({ nonce: 1n, code: Uint8Array.of(0x60, 0, 0x60, 0, 0xfd) })],
     ]);
     if (account !== undefined) accounts[hexOf(BigInt(number))] = account;
