@@ -6,12 +6,13 @@ import { Machine } from "../../src/evm/machine.ts";
 import { AccessJournal } from "../../src/execution/accessJournal.ts";
 import { BlockReceipts } from "../../src/execution/blockReceipts.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
-import { type Candidate, sealedHeader } from "../../src/ibft/candidate.ts";
+import { type Candidate, createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
 import { AssertionFailed } from "../../src/primitives/assert.ts";
 import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { createOverlay } from "../../src/state/overlay.ts";
 import { DamagedData, DiskError } from "../../src/storage/database.ts";
+import { rootOfList } from "../../src/types/listRoot.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
@@ -219,5 +220,48 @@ describe("while a block of others is checked", () => {
     const block = { header: sealedHeader(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]) };
     const { transactions } = candidate;
     expect((await chain.importBlock({ ...block, transactions, ommers: [] })).ok).toBe(true);
+  });
+});
+
+describe("a transaction that buys memory beyond what Besu's rules have", () => {
+  /** Stores a word at 0xffef0000, for 3.5e13 gas: free where gas is. */
+  const tooFar = aTransaction({
+    to: undefined,
+    data: hexToBytes("0x600163ffef00005200"),
+    gasLimit: 100_000_000_000_000n,
+    gasPrice: 0n,
+    value: 0n,
+  });
+
+  async function openHuge(): Promise<Chain> {
+    const genesis = { ...(JSON.parse(genesisWith({})) as object), gasLimit: "0x1fffffffffffff" };
+    const { chain } = await aChain({
+      genesis: JSON.stringify(genesis),
+      clock: { nowMs: () => START_SECONDS * 1000 + 60_000, at: () => ({ cancel: () => undefined }) },
+      builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
+    });
+    return chain;
+  }
+
+  it("leaves the pool with a reason, and blocks go on", async () => {
+    const chain = await openHuge();
+    const later = aTransaction({ privateKey: account(1).privateKey, gasPrice: 0n });
+    const { supply, waiting, dropped } = aSupply([tooFar, later]);
+    for (let block = 1n; block <= 3n; block++) {
+      await commit(chain, await build(chain, supply), waiting);
+      expect(chain.head.header.number).toBe(block);
+    }
+    expect([waiting.size, dropped]).toEqual([0, ["code addresses memory beyond 2 GiB, where Besu has none"]]);
+    expect(chain.blockByNumber(1n)?.transactions).toHaveLength(1);
+  });
+
+  it("makes a block of others invalid, as in Besu", async () => {
+    const chain = await openHuge();
+    const candidate = await build(await openHuge(), aSupply([]).supply);
+    const transactions = [tooFar];
+    const header = { ...candidate.header, transactionsRoot: rootOfList([tooFar.raw]) };
+    const checked = await chain.check(createCandidate(header, candidate.extra, transactions));
+    expect(checked).toMatchObject({ ok: false, error: { code: "invalidTransaction", fault: "peer" } });
+    expect(chain.badBlocks()).toHaveLength(1);
   });
 });
