@@ -14,6 +14,7 @@ import { createPausedMessages, type PausedMessages } from "./buffers/pausedMessa
 import { createEffectHandler, type EffectHandler, type EffectHandlerParts } from "./effectHandler.ts";
 import { createKeyWatch, type KeyWatch } from "./keyWatch.ts";
 import { createMonitor, type Monitor } from "./monitor/monitor.ts";
+import type { SignedTimes } from "./monitor/signedTimes.ts";
 import { type ConsensusStatus, describeStatus } from "./monitor/status.ts";
 import type { OwnSeals } from "./ports.ts";
 import { createVoteProposals, type VoteProposals } from "./voteProposals.ts";
@@ -73,6 +74,8 @@ export type EngineSettings = { readonly schedule: Rules["schedule"] } & (
 export interface EngineParts extends EffectHandlerParts {
   /** Shows votes that the vote log lacks; absent where blocks have no seals. */
   readonly ownSeals?: OwnSeals;
+  /** Takes what others sign about the time; nobody does by default. */
+  readonly signedTimes?: SignedTimes;
   /** Called once, when the engine has stopped because of an error. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -110,7 +113,7 @@ class ConsensusEngine implements Engine {
   private isFailed = false;
 
   constructor(rules: Rules, parts: EngineParts, stateMachine: Step) {
-    const { clock, logger, metrics } = parts;
+    const { clock, signedTimes, logger, metrics } = parts;
     this.rules = rules;
     this.parts = parts;
     this.stateMachine = stateMachine;
@@ -118,7 +121,10 @@ class ConsensusEngine implements Engine {
     const { proposals, status } = this;
     this.effectHandler = createEffectHandler(rules, { ...parts, proposals }, (input) => this.post(input));
     this.pausedMessages = createPausedMessages(rules);
-    this.monitor = createMonitor({ rules, clock, logger, status, onTurnMissed: metrics?.turnMissed });
+    this.monitor = createMonitor({
+      ...{ rules, clock, signedTimes, logger, status },
+      onTurnMissed: metrics?.turnMissed,
+    });
     this.keyWatch = createKeyWatch({
       ...{ rules, clock, metrics, outbox: parts.outbox, signer: parts.signer },
       state: () => this.state,

@@ -3,6 +3,7 @@ import type { Chain } from "../chain/createChain.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { declareConsensusMetrics, showConsensus } from "../consensus/consensusMetrics.ts";
 import { createEngine, type Engine } from "../consensus/engine.ts";
+import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type {
   CandidateBuilder,
   CandidateChecker,
@@ -40,6 +41,7 @@ export interface ConsensusParts {
   readonly outbox: Outbox;
   readonly voteLog: VoteLog;
   readonly clock: Clock;
+  readonly signedTimes: SignedTimes;
   readonly logger: Logger;
   /** Undefined when metrics are off. */
   readonly metrics?: Metrics | undefined;
@@ -50,7 +52,7 @@ export interface ConsensusParts {
 
 /** Connects consensus with the chain: building, validating and committing blocks, and head changes. */
 export function connectConsensus(parts: ConsensusParts): Engine {
-  const { spec, chain, validator, outbox, voteLog, clock, logger, metrics, onFailure } = parts;
+  const { spec, chain, validator, outbox, voteLog, clock, signedTimes, logger, metrics, onFailure } = parts;
   const fail = (error: unknown): void => engine.fail(error);
   const engine = createEngine(
     {
@@ -68,6 +70,7 @@ export function connectConsensus(parts: ConsensusParts): Engine {
       voteLog,
       outbox,
       clock,
+      signedTimes,
       logger,
       metrics: metrics === undefined ? undefined : declareConsensusMetrics(metrics),
       onFailure,

@@ -1,5 +1,6 @@
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Engine } from "../consensus/engine.ts";
+import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { Outbox } from "../consensus/ports.ts";
 import { createMessageRouter, type MessageRouter } from "../consensus/router/messageRouter.ts";
 import { createReadingShares } from "../consensus/router/readingShares.ts";
@@ -30,6 +31,7 @@ export interface ConsensusMessagesParts {
   /** Called lazily, because the engine is created later. */
   readonly engine: () => Engine;
   readonly clock: Clock;
+  readonly signedTimes: SignedTimes;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
   /** A validator has sent a message about a later height than the next one. */
@@ -37,7 +39,7 @@ export interface ConsensusMessagesParts {
 }
 
 export function createConsensusMessages(parts: ConsensusMessagesParts): ConsensusMessages {
-  const { spec, self, pool, engine, clock, logger, metrics, onAhead } = parts;
+  const { spec, self, pool, engine, clock, logger, metrics, onAhead, signedTimes } = parts;
   const transport = createIbfTransport({
     receive: (message) => router.receive(message),
     onOpened: (address, say) => router.peerConnected(address, say),
@@ -55,6 +57,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     deliver: (message, waitedMs) => engine().receive(message, waitedMs),
     clock,
     onAhead,
+    signedTimes,
     penalisePeer: (sender) => transport.penalise(sender),
     later: (passOn, waitMs) => void clock.at(clock.nowMs() + waitMs, passOn),
     shares: createReadingShares({ clock, defer: setImmediate }),

@@ -1,5 +1,7 @@
+import { uptime } from "node:os";
 import { newestFork } from "../chainspec/forks.ts";
 import type { Settings } from "../config/settings.ts";
+import { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import { loadInterpreter, loadPrecompiles } from "../execution/blockSession.ts";
 import { isValidator } from "../ibft/validatorVotes.ts";
 import type { Logger, RootLogger } from "../observability/logger.ts";
@@ -74,11 +76,12 @@ export async function startNode(
     for (const close of closers.splice(0).reverse()) await closeOne(close, logger);
   };
   try {
-    const clock = createNodeClock(logger);
+    const signedTimes = new SignedTimes(() => uptime() * 1000);
+    const clock = createNodeClock(logger, signedTimes);
     const metrics = createNodeMetrics(settings.metrics, clock);
     const onStop = (close: () => Promise<void> | void): void => void closers.push(close);
     onStop(() => threads?.close());
-    const started = await open({ settings, logger, clock, metrics, onStop }, threads);
+    const started = await open({ settings, logger, clock, signedTimes, metrics, onStop }, threads);
     if (!started.ok) await closeAll();
     return started.ok ? ok({ ...started.value, stop: closeAll }) : started;
   } catch (error) {

@@ -1,10 +1,11 @@
 import { uptime } from "node:os";
+import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { Logger } from "../observability/logger.ts";
 import { type Clock, systemClock } from "../primitives/clock.ts";
 import { createMonotonicClock, STEP_LASTS_MS } from "../primitives/monotonicClock.ts";
 
 /** The node's clock, which warns the operator when this machine's clock is set. */
-export function createNodeClock(logger: Logger): Clock {
+export function createNodeClock(logger: Logger, signedTimes: Pick<SignedTimes, "confirm">): Clock {
   return createMonotonicClock({
     wallMs: () => systemClock.nowMs(),
     monotonicMs: () => performance.now(),
@@ -12,15 +13,18 @@ export function createNodeClock(logger: Logger): Clock {
     onStep: (stepMs) =>
       logger.warn(
         { stepMs: Math.round(stepMs) },
-        `this machine's clock was set ${describeStep(stepMs)}; blocks use the previous time for ${STEP_LASTS_MS / 1000} s. ` +
-          "If the new time is wrong, correct it in the meantime (timedatectl, chronyc tracking)",
+        `this machine's clock was set ${describeStep(stepMs)}; blocks use the previous time for ${STEP_LASTS_MS / 1000} s, ` +
+          "or until enough other validators sign times that agree with the new one. If the new time is wrong, correct it in the meantime (timedatectl, chronyc tracking)",
       ),
+    isConfirmed: (wallMs, stepMs) => signedTimes.confirm(wallMs, stepMs),
     onReturn: () =>
       logger.info({}, "this machine's clock was set back to the previous time; no block has the other time"),
-    onFollow: (stepMs) =>
+    onFollow: (stepMs, why) =>
       logger.warn(
         { stepMs: Math.round(stepMs) },
-        `this machine's clock has stayed ${describeStep(stepMs)}, and blocks use it from now on`,
+        why === "lasted"
+          ? `this machine's clock has stayed ${describeStep(stepMs)}, and blocks use it from now on`
+          : `this machine's clock was set ${describeStep(stepMs)}, other validators sign times that agree with it, and blocks use it from now on`,
       ),
   });
 }

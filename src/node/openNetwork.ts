@@ -36,7 +36,7 @@ export async function openNetwork(
   chainAndPool: ChainAndPool,
   onFailure: (error: unknown) => void,
 ): Promise<Result<Conductors, "addressInUse" | "cannotListen">> {
-  const { settings, logger, clock, metrics, onStop } = context;
+  const { settings, logger, clock, signedTimes, metrics, onStop } = context;
   const { directory, validator, key } = stores;
   const { chain, recoverSenders } = chainAndPool;
   const { pool } = chainAndPool.pool;
@@ -64,7 +64,7 @@ export async function openNetwork(
     pool,
     recoverSenders,
     engine: () => engine,
-    clock: durationClock,
+    ...{ clock: durationClock, signedTimes },
     logger: {
       consensus: logger.child("consensus"),
       network: networkLogger,
@@ -87,6 +87,7 @@ export async function openNetwork(
     outbox: peering.outbox,
     voteLog,
     clock,
+    signedTimes,
     logger: logger.child("consensus"),
     metrics,
     onFailure,

@@ -1,4 +1,5 @@
 import type { Settings } from "../config/settings.ts";
+import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { RemoteSigner } from "../consensus/ports.ts";
 import type { RootLogger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/registry.ts";
@@ -22,6 +23,8 @@ export interface OpenContext {
   readonly settings: Settings;
   readonly logger: RootLogger;
   readonly clock: Clock;
+  /** Tells the clock whether other validators agree with it. */
+  readonly signedTimes: SignedTimes;
   /** Undefined when metrics are off. */
   readonly metrics: Metrics | undefined;
   /** Registers a part's close function as soon as it is open. The last part opened closes first. */

@@ -1,5 +1,6 @@
 import type { Engine } from "../consensus/engine.ts";
 import { listenFirst } from "../consensus/listening.ts";
+import type { SignedTimes } from "../consensus/monitor/signedTimes.ts";
 import type { Outbox } from "../consensus/ports.ts";
 import type { SubProtocol } from "../network/subProtocol.ts";
 import type { Logger } from "../observability/logger.ts";
@@ -42,6 +43,7 @@ export interface PeeringParts extends Omit<BlockExchangeParts, "onSyncChanged" |
   readonly hasOtherNodeKey: boolean;
   /** Called lazily, because the engine is created after the peering. */
   readonly engine: () => Engine;
+  readonly signedTimes: SignedTimes;
   readonly logger: BlockExchangeParts["logger"] & { readonly consensus: Logger };
   readonly metrics?: Metrics | undefined;
 }

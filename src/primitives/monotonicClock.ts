@@ -11,15 +11,17 @@ export interface MonotonicClockParts {
   onStep(stepMs: number): void;
   /** The wall clock was set back; none of our blocks has the wrong time. */
   onReturn(): void;
-  /** The wall clock has kept its new time for STEP_LASTS_MS; this clock follows from now on. */
-  onFollow(stepMs: number): void;
+  /** Whether others agree with the wall clock, which shows `wallMs` since it was set by `stepMs`; nobody does by default. */
+  isConfirmed?(wallMs: number, stepMs: number): boolean;
+  /** The wall clock has kept its new time for STEP_LASTS_MS, or others agree with it; this clock follows from now on. */
+  onFollow(stepMs: number, why: "lasted" | "confirmed"): void;
 }
 
 /**
  * Follows the wall clock, except that a sudden step takes effect only after it has lasted for a minute. A block with a
  * timestamp an hour ahead stays in the chain for ever, and once the clock is corrected no block can follow it for an
  * hour; so a mistake that is corrected at once must not reach a block. Small corrections, as time services make them,
- * take effect at once, and so does the time that the system has slept.
+ * take effect at once, and so does the time that the system has slept. A step that others confirm is no mistake, and takes effect when they do.
  */
 export function createMonotonicClock(parts: MonotonicClockParts): Clock {
   const { wallMs, monotonicMs, sinceBootMs } = parts;
@@ -49,7 +51,11 @@ export function createMonotonicClock(parts: MonotonicClockParts): Clock {
       step = { byMs: gapMs, atMs: monotonic };
       parts.onStep(gapMs);
     } else if (monotonic - step.atMs >= STEP_LASTS_MS) {
-      parts.onFollow(gapMs);
+      parts.onFollow(gapMs, "lasted");
+      return follow();
+    }
+    if (parts.isConfirmed?.(wall, gapMs) === true) {
+      parts.onFollow(gapMs, "confirmed");
       return follow();
     }
     return wall - gapMs;

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import type { Candidate } from "../../src/ibft/candidate.ts";
 import { checkerOn, connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
@@ -50,6 +51,7 @@ async function aNode(
     outbox: { multicast: () => undefined },
     voteLog: createMemoryVoteLog(),
     clock,
+    signedTimes: new SignedTimes(clock.nowMs),
     logger,
     onFailure: (error) => failures.push(error),
     onBlockStarted: () => undefined,

@@ -4,6 +4,7 @@ import type { Chain } from "../../src/chain/createChain.ts";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
+import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import { connectConsensus, startConsensus } from "../../src/node/consensus.ts";
 import { nodeKey } from "../../src/node/nodeKey.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
@@ -69,6 +70,7 @@ async function boot(disk: ForgetfulDisk, clock: HandClock, announced: Announced)
     outbox: { multicast: () => undefined },
     voteLog,
     clock,
+    signedTimes: new SignedTimes(clock.nowMs),
     logger: silentLogger,
     onFailure,
     onBlockStarted: () => undefined,

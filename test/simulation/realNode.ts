@@ -2,6 +2,7 @@ import type { HeadChange } from "../../src/chain/chain.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { createNextBlockView } from "../../src/chain/nextBlockView.ts";
 import type { Engine } from "../../src/consensus/engine.ts";
+import { SignedTimes } from "../../src/consensus/monitor/signedTimes.ts";
 import { encodeLastSigned } from "../../src/ibft/lastSigned.ts";
 import { forgottenAt } from "../../src/ibft/lostVotes.ts";
 import type { Authored } from "../../src/ibft/message.ts";
@@ -138,6 +139,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       clock,
     });
     chain.onHeadChanged((change) => pool.headChanged(change));
+    const signedTimes = new SignedTimes(clock.nowMs);
     const peering = createPeering({
       spec,
       networkId: NETWORK_ID,
@@ -149,6 +151,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
         transactions.map((transaction) => recoverAddress(signingHash(transaction), signatureOf(transaction))),
       engine: () => engine,
       clock,
+      signedTimes,
       logger: { consensus: logger, network: logger, sync: logger },
       onImportStarted: () => undefined,
       chance: random.next,
@@ -168,6 +171,7 @@ export function createRealNode(index: number, key: NodeKey, parts: RealNodeParts
       },
       voteLog: parts.forgetsVotes ? { ...voteLog, read: () => forgottenAfter(chain) } : voteLog,
       clock,
+      signedTimes,
       logger,
       onFailure(error) {
         if (ends === startedAfter) parts.onFault(node, `consensus has failed: ${String(error)}`);

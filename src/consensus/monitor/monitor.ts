@@ -11,6 +11,7 @@ import { describeFailedRound } from "./failedRound.ts";
 import { createLiveness } from "./liveness.ts";
 import { logRound } from "./roundLog.ts";
 import { createSharedKeyLog } from "./sharedKeys.ts";
+import type { SignedTimes } from "./signedTimes.ts";
 import { createSilenceLog } from "./silence.ts";
 import { describeStall } from "./stall.ts";
 import type { ConsensusStatus, ObservedMember } from "./status.ts";
@@ -35,12 +36,14 @@ export interface Monitor {
 export interface MonitorParts {
   readonly rules: Pick<Rules, "self" | "schedule">;
   readonly clock: Clock;
+  readonly signedTimes?: SignedTimes | undefined;
   readonly logger: Logger;
   status(): ConsensusStatus;
   readonly onTurnMissed?: ((proposer: Address) => void) | undefined;
 }
 
-export function createMonitor({ rules, clock, logger, status, onTurnMissed }: MonitorParts): Monitor {
+export function createMonitor(parts: MonitorParts): Monitor {
+  const { rules, clock, signedTimes, logger, status, onTurnMissed } = parts;
   const liveness = createLiveness(rules.self);
   const skew = createClockSkew(rules.self);
   const silence = createSilenceLog(logger, rules.self);
@@ -55,6 +58,7 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
     stall.headAdvanced(head.header.number, Math.max(dueInMs, roundTimeoutMs(rules.schedule, 0)));
     liveness.headAdvanced(head, nowMs);
     skew.setValidators(head.tally.validators);
+    signedTimes?.setValidators(head.tally.validators, rules.self);
     if (before !== undefined) logValidatorVotes(logger, { rules, before, head });
   }
 
@@ -76,6 +80,7 @@ export function createMonitor({ rules, clock, logger, status, onTurnMissed }: Mo
 
   return {
     heard(message, waitedMs) {
+      signedTimes?.heard(message, waitedMs);
       const nowMs = clock.nowMs();
       liveness.heard(message, nowMs);
       const report = skew.heard(message, nowMs - waitedMs);

@@ -24,6 +24,11 @@ export interface MessageReading {
    * the meantime, "duplicate" when another copy was decoded first, and "overShare" when too many are queued.
    */
   read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void;
+  /**
+   * The same for a message of a later height whose author is a validator of the height in progress: whether it is the proposer,
+   * and its certificates, are not judged. It has no block for free, so that those of the height in progress keep theirs.
+   */
+  readLater(message: Keyed, head: Head, done: (result: ReadingResult) => void): void;
   /** Whether copies of this message are being decoded or queued, and none of them is from this sender. */
   isAwaited(key: string, sender: Address): boolean;
   /** Drops everything queued, because another height began. */
@@ -90,13 +95,29 @@ class SharedReading implements MessageReading {
   }
 
   read(message: Keyed, head: Head, done: (result: ReadingResult) => void): void {
-    const { copies, freeBlocks } = this;
+    this.readWith(
+      message,
+      { head, validatorSet: validatorSetAfter(head), freeBlocks: this.freeBlocks },
+      done,
+    );
+  }
+
+  readLater(message: Keyed, head: Head, done: (result: ReadingResult) => void): void {
+    this.readWith(message, { head, validatorSet: validatorSetAfter(head), freeBlocks: undefined }, done);
+  }
+
+  private readWith(
+    message: Keyed,
+    { head, validatorSet, freeBlocks }: ReadingContext,
+    done: (result: ReadingResult) => void,
+  ): void {
+    const { copies } = this;
     const { key, sender, code, payload } = message;
-    const validatorSet = validatorSetAfter(head);
     let author: Address | undefined;
     const speaker = !isMember(validatorSet, sender) && this.isSpeaker(sender);
     let account = speaker ? speakersAccount(validatorSet, sender) : accountOf(validatorSet, sender);
-    const reading = this.decode(message, head, validatorSet, (address) => {
+    const judgedBy = freeBlocks === undefined ? undefined : validatorSet;
+    const reading = this.decode(message, head, { validatorSet, judgedBy }, (address) => {
       author = address;
       if (!speaker) account = accountOf(validatorSet, sender, address);
     });
@@ -120,7 +141,7 @@ class SharedReading implements MessageReading {
         const { done: isDone, value } = reading.next();
         if (isDone !== true) {
           if (value !== "block") return "charged";
-          isFree ??= account !== UNTRUSTED && freeBlocks.take(message, author, round);
+          isFree ??= account !== UNTRUSTED && freeBlocks?.take(message, author, round) === true;
           return isFree ? "free" : "charged";
         }
         if (value.ok) copies.forget(key);
@@ -144,7 +165,10 @@ class SharedReading implements MessageReading {
   private decode(
     { code, payload }: Keyed,
     head: Head,
-    validatorSet: ValidatorSet,
+    {
+      validatorSet,
+      judgedBy,
+    }: { readonly validatorSet: ValidatorSet; readonly judgedBy: ValidatorSet | undefined },
     onAuthor: (author: Address) => void,
   ): Reading<Result<Authored, DecodingErrorCode>> {
     return this.codec.read(code, payload, {
@@ -153,12 +177,18 @@ class SharedReading implements MessageReading {
         onAuthor(author);
         return true;
       },
-      validatorSet,
+      ...(judgedBy !== undefined && { validatorSet: judgedBy }),
       known: this.known,
       maxTransactions: maxTransactionsAfter(head.header),
       ...(this.findTransaction !== undefined && { findTransaction: this.findTransaction }),
     });
   }
+}
+
+interface ReadingContext {
+  readonly head: Head;
+  readonly validatorSet: ValidatorSet;
+  readonly freeBlocks: FreeBlocks | undefined;
 }
 
 /** The senders of the copies of each message that are being decoded or queued, by message key. */

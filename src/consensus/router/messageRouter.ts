@@ -1,4 +1,5 @@
 import { isMessageCode, PAYLOAD_LIMITS, readToEnd } from "../../ibft/codec/decoding.ts";
+import { MESSAGE_CODES } from "../../ibft/codec/encoding.ts";
 import type { Authored } from "../../ibft/message.ts";
 import type { Rules } from "../../ibft/state.ts";
 import type { Head } from "../../ibft/validatorSet.ts";
@@ -11,6 +12,7 @@ import type { FindTransaction } from "../../types/transaction.ts";
 import type { RawMessage } from "../buffers/futureMessages.ts";
 import { createLastSentMessages } from "../buffers/lastSentMessages.ts";
 import { createOtherHeights, type OtherHeights } from "../buffers/otherHeights.ts";
+import type { SignedTimes } from "../monitor/signedTimes.ts";
 import type { Carrier } from "../ports.ts";
 import { type KeyNotice, NOTICE_HEIGHT } from "./keyNotice.ts";
 import { createKeyNotices, type KeyNotices } from "./keyNotices.ts";
@@ -88,6 +90,8 @@ export interface MessageRouterParts {
   readonly findTransaction?: FindTransaction;
   /** Called for a message of a future height: its sender's head may have this number. */
   readonly onAhead?: (sender: Address, number: bigint) => void;
+  /** Takes proposals of the first rounds of later heights too, while it wants them: they are read at once, besides being kept. */
+  readonly signedTimes?: Pick<SignedTimes, "areWanted" | "heard">;
   /** Called for a message that no honest node sends, from a peer that is not a validator. */
   readonly penalisePeer?: (sender: Address) => void;
   readonly metrics?: MessageRouterMetrics | undefined;
@@ -236,6 +240,7 @@ class Router implements MessageRouter {
     else if (id.height < current) this.settle(message, "past");
     else {
       this.parts.onAhead?.(sender, id.height - 1n);
+      if (code === MESSAGE_CODES.proposal && id.round === 0) this.readTime(message, head);
       this.settle(message, this.otherHeights.add(message, id.height, head));
     }
   }
@@ -270,6 +275,15 @@ class Router implements MessageRouter {
         }));
         settle(reason);
       }
+    });
+  }
+
+  private readTime(raw: Arrived, head: Head): void {
+    const { signedTimes, clock } = this.parts;
+    if (signedTimes?.areWanted !== true) return;
+    this.reading.readLater(raw, head, (result) => {
+      if (result.kind === "read" && result.decoded.ok)
+        signedTimes.heard(result.decoded.value, clock.nowMs() - raw.arrivedAtMs);
     });
   }
 

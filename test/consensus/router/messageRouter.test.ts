@@ -36,6 +36,7 @@ function aDesk(
     readonly isOutsider?: boolean;
     readonly isOpening?: boolean;
     readonly isPatient?: boolean;
+    readonly readsLater?: () => boolean;
     readonly delayedBytesLimit?: number;
     readonly saidBy?: (author: Address) => readonly Authored[];
   } = {},
@@ -46,6 +47,7 @@ function aDesk(
   const taken: Authored[] = [];
   const sent: string[] = [];
   const ahead: string[] = [];
+  const later: string[] = [];
   const waits: number[] = [];
   let nowMs = 0;
   let head = aGenesisHead(ADDRESSES.slice(0, 4));
@@ -67,6 +69,13 @@ function aDesk(
     clock: { nowMs: () => nowMs },
     logger: silentLogger,
     onAhead: (sender, number) => ahead.push(`${indexOf(sender)} at ${number}`),
+    signedTimes: {
+      get areWanted() {
+        return change.readsLater?.() ?? false;
+      },
+      heard: ({ kind, signed }, waitedMs) =>
+        void later.push(`${kind} of ${indexOf(signed.author)} at ${signed.payload.height}, ${waitedMs} ms`),
+    },
     metrics: { received: (result) => results.push(result), relayed: () => undefined },
     ...(change.delayedBytesLimit !== undefined && { delayedBytesLimit: change.delayedBytesLimit }),
     ...(change.saidBy && { saidBy: change.saidBy }),
@@ -80,6 +89,7 @@ function aDesk(
     waits,
     sent,
     ahead,
+    later,
     passOn() {
       for (const action of postponed.splice(0)) action();
     },
@@ -123,6 +133,20 @@ function aPrepare(author: number, height: bigint, round: number): Authored {
   const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
   const digest = aCandidate(aGenesisHead(ADDRESSES.slice(0, 4))).digest;
   return { kind: "prepare", signed: signPayload(signer, { kind: "prepare", height, round, digest }) };
+}
+
+function aProposal(author: number, height: bigint): Authored {
+  const key = KEYS[author] ?? new Uint8Array();
+  const signer = { self: addressAt(author), sign: (digest: Uint8Array) => sign(digest, key) };
+  let parent = aGenesisHead(ADDRESSES.slice(0, 4));
+  while (parent.header.number + 1n < height) parent = headOf(parent, aCandidate(parent), aSchedule());
+  const candidate = aCandidate(parent, { coinbase: addressAt(author) });
+  const { digest } = candidate;
+  return {
+    kind: "proposal",
+    signed: signPayload(signer, { kind: "proposal", height, round: 0, digest }),
+    candidate,
+  };
 }
 
 const tailOf = (message: Authored): string => toHex(encodeMessage(message).payload).slice(-6);
@@ -375,6 +399,23 @@ describe("consensus messages of future heights", () => {
     pass(400);
     advance();
     expect(waits).toEqual([0, 700, 400]);
+  });
+
+  it("are read at once where their times are wanted: proposals of validators, and kept all the same", () => {
+    let isWanted = false;
+    const { hear, later, taken, results, advance } = aDesk({ readsLater: () => isWanted });
+    hear(1, aProposal(1, 3n));
+    isWanted = true;
+    hear(1, aProposal(2, 3n));
+    hear(3, aProposal(2, 3n));
+    hear(2, aMessage(2, 3n));
+    hear(1, aProposal(4, 3n));
+    expect(later).toEqual(["proposal of 2 at 3, 0 ms"]);
+    expect(results).toEqual(["kept", "kept", "duplicate", "kept", "kept"]);
+    expect(taken).toEqual([]);
+    advance();
+    advance();
+    expect(taken.map(({ kind }) => kind)).toContain("roundChange");
   });
 
   it("are dropped when they are too far ahead, or when their height is skipped", () => {
