@@ -10,6 +10,7 @@ export class EntryStore {
   readonly #queues = new Map<string, SenderQueue>();
   #bytes = 0;
   #local = 0;
+  #prioritized = 0;
 
   /** Lengths of the encodings of all entries. */
   get bytes(): number {
@@ -22,6 +23,10 @@ export class EntryStore {
 
   get localCount(): number {
     return this.#local;
+  }
+
+  get prioritizedCount(): number {
+    return this.#prioritized;
   }
 
   /** By hex of the sender. */
@@ -49,6 +54,7 @@ export class EntryStore {
     this.#byHash.set(entry.key, entry);
     this.#bytes += entry.transaction.raw.length;
     if (entry.origin === "local") this.#local++;
+    if (entry.isPrioritized) this.#prioritized++;
     return replaced;
   }
 
@@ -75,5 +81,6 @@ export class EntryStore {
     this.#byHash.delete(entry.key);
     this.#bytes -= entry.transaction.raw.length;
     if (entry.origin === "local") this.#local--;
+    if (entry.isPrioritized) this.#prioritized--;
   }
 }

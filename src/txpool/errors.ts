@@ -27,7 +27,9 @@ export type PoolErrorCode =
   | "nonceTooLow"
   | "nonceTooDistant"
   | "replacementUnderpriced"
-  | "poolDisabled";
+  | "poolDisabled"
+  /** It would be the first that the full pool evicts. */
+  | "poolFull";
 
 /** Why a caller's transaction was not added: it could not be read, the pool rejected it, or too many wait for the pool. */
 export type SubmissionErrorCode = PoolErrorCode | TransactionErrorCode | "tooManyWaiting";
@@ -54,6 +56,6 @@ const NEVER_SOUND: ReadonlySet<PoolErrorCode> = new Set([
 ]);
 
 function faultOf(code: PoolErrorCode, origin: TransactionOrigin): Fault {
-  if (code === "stateUnavailable" || code === "poolDisabled") return "local";
+  if (code === "stateUnavailable" || code === "poolDisabled" || code === "poolFull") return "local";
   return origin === "remote" && NEVER_SOUND.has(code) ? "peer" : "caller";
 }

@@ -11,10 +11,8 @@ export type RemovalCause =
   /** Another transaction of its sender has used its nonce. */
   | "superseded"
   | "replaced"
-  /** The pool was full. */
+  /** The pool was full, and a better one arrived. */
   | "evicted"
-  /** Evicted at once: it arrived at a full pool with the lowest score, and was never announced as added. */
-  | "poolFull"
   | "expired"
   /** Its sender was not on the account allowlist when a block was built. */
   | "notPermitted"
@@ -42,7 +40,6 @@ export const LEAVING_REASONS: Readonly<Record<RemovalCause, string>> = {
   superseded: "superseded",
   replaced: "replaced",
   evicted: "pool_full",
-  poolFull: "pool_full",
   expired: "expired",
   notPermitted: "not_permitted",
   invalid: "invalid",
@@ -53,7 +50,7 @@ export interface PoolEvents {
   onAdded(listener: AddedListener): () => void;
   /** Entries removed for any reason but being mined. */
   onDropped(listener: DroppedListener): () => void;
-  /** Every removal, including mined entries and those dropped on arrival: for counters. */
+  /** Every removal, including mined entries: for counters. */
   onRemoved(listener: RemovedListener): () => void;
   /** Rejected transactions. */
   onRefused(listener: RefusedListener): () => void;
@@ -105,7 +102,6 @@ const REASONS: Readonly<Record<RemovalCause, string | undefined>> = {
   superseded: "its nonce was used by another transaction",
   replaced: "replaced by one that pays more",
   evicted: "the pool is full",
-  poolFull: undefined,
   expired: "it waited longer than the retention time",
   notPermitted: "its sender is not on the account allowlist",
   invalid: "no block can take it",

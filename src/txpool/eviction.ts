@@ -31,28 +31,35 @@ export function hasRoom({ size, bytes }: PoolSize, { maxTransactions, maxBytes }
   return size <= maxTransactions && bytes <= maxBytes;
 }
 
+/** How entries are taken out of the pool on trial. */
+export interface RoomParts<T> {
+  readonly pool: PoolSize;
+  readonly limits: PoolSizeLimits;
+  readonly order: Pick<EvictionOrder, "worst">;
+  take(entry: PooledEntry): T;
+  removeIncoming(): void;
+  putBack(taken: T): void;
+}
+
 /**
- * Evicts entries until the pool is within its limits again. An incoming transaction larger than the whole pool is
- * evicted alone. False when the incoming one was evicted.
+ * Takes out entries, the worst first, until the pool is within its limits again, and returns what `take` returned for each.
+ * Undefined when the incoming one, which is in the pool already, would itself be among them: then it is removed, and the
+ * others are put back. So no entry goes for one that cannot stay.
  */
-export function makeRoom(
-  incoming: PooledEntry,
-  parts: {
-    readonly pool: PoolSize;
-    readonly limits: PoolSizeLimits;
-    readonly order: Pick<EvictionOrder, "worst">;
-    readonly evict: (entry: PooledEntry) => void;
-  },
-): boolean {
-  const { pool, limits, order, evict } = parts;
+export function makeRoom<T>(incoming: PooledEntry, parts: RoomParts<T>): readonly T[] | undefined {
+  const { pool, limits, order } = parts;
   const isOversized = incoming.transaction.raw.length > limits.maxBytes;
-  let stays = true;
+  const taken: T[] = [];
   while (!hasRoom(pool, limits)) {
     const entry = isOversized ? incoming : expectDefined(order.worst(), "an entry of a full pool");
-    if (entry === incoming) stays = false;
-    evict(entry);
+    if (entry === incoming) {
+      parts.removeIncoming();
+      for (const one of taken.reverse()) parts.putBack(one);
+      return undefined;
+    }
+    taken.push(parts.take(entry));
   }
-  return stays;
+  return taken;
 }
 
 /** A queue's last entry at some time; stale candidates are skipped. */

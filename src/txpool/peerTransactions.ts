@@ -8,6 +8,8 @@ import type { TxPool } from "./txPool.ts";
 export interface PeerPool {
   /** False while the node is not in sync: transactions are neither accepted nor requested (p2p.md#transaction-gossip). */
   readonly isOpen: boolean;
+  /** True while the full pool takes nothing more: announced transactions are not requested. */
+  readonly isSaturated: boolean;
   get(hash: Hash): Transaction | undefined;
   transactions(): Iterable<Transaction>;
   /** Recovers the senders and validates the transactions, in order; ignores those beyond MAX_WAITING_TRANSACTIONS. */
@@ -18,7 +20,7 @@ export interface PeerPool {
 }
 
 export interface PeerPoolParts extends PeerValidationParts {
-  readonly pool: Pick<TxPool, "add" | "get" | "entries" | "screen" | "nextNonce">;
+  readonly pool: Pick<TxPool, "add" | "get" | "entries" | "screen" | "nextNonce" | "isSaturated">;
   readonly logger: Logger;
 }
 
@@ -34,6 +36,9 @@ export function createPeerPool(parts: PeerPoolParts, isOpen: () => boolean): Pee
   return {
     get isOpen() {
       return isOpen();
+    },
+    get isSaturated() {
+      return pool.isSaturated;
     },
     get: (hash) => pool.get(hash)?.transaction,
     *transactions() {

@@ -10,6 +10,8 @@ export interface PeerCounts {
   readonly accepted: number;
   /** May be a fraction. */
   readonly rejected: number;
+  /** What the full pool had no place for; absent when there is none. */
+  readonly withoutPlace?: readonly Transaction[];
 }
 
 /** Validates transactions of one peer, in order, and adds them to the pool. */
@@ -47,10 +49,12 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
     let accepted = 0;
     let rejected = 0;
     const screened: Transaction[] = [];
+    const withoutPlace: Transaction[] = [];
     for (const transaction of offered) {
       if (isMined(transaction)) continue;
-      const code = pool.screen(transaction);
+      const code = pool.screen(transaction, "remote");
       if (code === undefined) screened.push(transaction);
+      else if (code === "poolFull") withoutPlace.push(transaction);
       else rejected += weightOf(code, isAhead);
     }
     const senders = await recoverSenders(screened);
@@ -68,11 +72,12 @@ export function createPeerValidation(parts: PeerValidationParts): ValidatePeerTr
         continue;
       }
       const { code } = added.error;
+      if (code === "poolFull") withoutPlace.push(transaction);
       // A lost announcement makes a gap that honest peers do not know of.
       if (code === "nonceTooDistant" && transaction.nonce < pool.nextNonce(sender) + HOPELESS_NONCE) continue;
       rejected += weightOf(code, isAhead);
     }
-    return { accepted, rejected };
+    return { accepted, rejected, ...(withoutPlace.length > 0 && { withoutPlace }) };
   };
 }
 

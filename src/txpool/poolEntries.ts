@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
+import { effectivePriorityFee, type Transaction } from "../types/transaction.ts";
 import type { PooledEntry } from "./entry.ts";
 import { EntryStore } from "./entryStore.ts";
 import type { PoolEventEmitter, RemovalCause, SubPool } from "./events.ts";
@@ -78,25 +79,45 @@ export class PoolEntries {
     );
   }
 
-  /** Inserts an entry, or replaces the one of its nonce; a full pool may evict it, or others, at once (row 19). */
-  insert(entry: PooledEntry, queue: SenderQueue): void {
+  /**
+   * Inserts an entry, or replaces the one of its nonce; a full pool may evict others. False, with the pool as it was before,
+   * when the entry would itself be the first to go (row 19).
+   */
+  insert(entry: PooledEntry, queue: SenderQueue): boolean {
     const replaced = this.#store.insert(entry, queue);
     this.#eviction.inserted(queue, entry);
+    const evicted = this.#evictFor(entry, { queue, replaced });
+    if (evicted === undefined) return false;
     this.#newestArrival.queue = queue;
     this.#newestArrival.next = {};
     this.#newestArrival = this.#newestArrival.next;
     const subPool = subPoolOf(queue, entry);
     if (replaced !== undefined) this.#emitter.removed({ entry: replaced, cause: "replaced", subPool });
-    if (this.#evictFor(entry)) this.#emitter.added(entry, subPool);
+    for (const gone of evicted) {
+      this.#emitter.removed({ entry: gone.entry, subPool: gone.subPool, cause: "evicted" });
+    }
+    this.#emitter.added(entry, subPool);
+    return true;
+  }
+
+  /**
+   * Whether price alone keeps a transaction out of the full pool, whoever sent it: all entries are executable, so there is no
+   * gap to fill, and each of them pays more, so there is none to replace. False where that depends on the sender.
+   */
+  isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
+    const { size, bytes, prioritizedCount, queues } = this.#store;
+    if (hasRoom({ size: size + 1, bytes: bytes + transaction.raw.length }, this.#limits)) return false;
+    // Among entries of both kinds, the worst one does not tell the lowest price.
+    const isMixed = prioritizedCount !== 0 && prioritizedCount !== size;
+    if (isMixed || (isPrioritized && prioritizedCount === 0)) return false;
+    const worst = this.#eviction.worst();
+    if (worst === undefined || queues.get(worst.senderKey)?.queuedCount !== 0) return false;
+    const feeWei = effectivePriorityFee(transaction, this.#chain.nextBaseFeePerGas);
+    return Number(feeWei) < worst.evictionScore;
   }
 
   remove(entry: PooledEntry, cause: RemovalCause, reason?: string): void {
-    const queue = expectDefined(this.#store.queues.get(entry.senderKey), "the queue of an entry");
-    const subPool = subPoolOf(queue, entry);
-    const wasLast = queue.last === entry;
-    this.#store.remove(entry);
-    if (wasLast) this.#eviction.lastRemoved(queue);
-    else this.#eviction.invalidate();
+    const { subPool } = this.#take(entry);
     this.#emitter.removed({ entry, cause, subPool }, reason);
   }
 
@@ -141,16 +162,52 @@ export class PoolEntries {
     }
   }
 
-  /** False when the pool is full and the incoming entry itself was evicted. */
-  #evictFor(incoming: PooledEntry): boolean {
-    if (hasRoom(this.#store, this.#limits)) return true;
-    return makeRoom(incoming, {
+  /** The entries that went for the incoming one; undefined when that cannot stay, and the pool is as it was before it. */
+  #evictFor(incoming: PooledEntry, { queue, replaced }: Insertion): readonly Departed[] | undefined {
+    if (hasRoom(this.#store, this.#limits)) return [];
+    return makeRoom<Departed>(incoming, {
       pool: this.#store,
       limits: this.#limits,
       order: this.#eviction,
-      evict: (entry) => this.remove(entry, entry === incoming ? "poolFull" : "evicted"),
+      take: (entry) => this.#take(entry),
+      removeIncoming: () => {
+        if (replaced === undefined) this.#takeOut(incoming, queue);
+        else this.#putIn(replaced, queue);
+      },
+      putBack: (gone) => this.#putIn(gone.entry, gone.queue),
     });
   }
+
+  #take(entry: PooledEntry): Departed {
+    const queue = expectDefined(this.#store.queues.get(entry.senderKey), "the queue of an entry");
+    const subPool = subPoolOf(queue, entry);
+    this.#takeOut(entry, queue);
+    return { entry, queue, subPool };
+  }
+
+  #takeOut(entry: PooledEntry, queue: SenderQueue): void {
+    const wasLast = queue.last === entry;
+    this.#store.remove(entry);
+    if (wasLast) this.#eviction.lastRemoved(queue);
+    else this.#eviction.invalidate();
+  }
+
+  #putIn(entry: PooledEntry, queue: SenderQueue): void {
+    this.#store.insert(entry, queue);
+    this.#eviction.inserted(queue, entry);
+  }
+}
+
+interface Insertion {
+  readonly queue: SenderQueue;
+  readonly replaced: PooledEntry | undefined;
+}
+
+interface Departed {
+  readonly entry: PooledEntry;
+  readonly queue: SenderQueue;
+  /** Its last sub-pool. */
+  readonly subPool: SubPool;
 }
 
 const NONE: ReadonlySet<PooledEntry> = new Set();

@@ -18,7 +18,7 @@ export type Submitted = Result<Hash, SubmissionErrorCode>;
  */
 export function createSubmission(
   recoverSenders: RecoverSenders,
-  pool: Pick<TxPool, "add">,
+  pool: Pick<TxPool, "add" | "screen">,
 ): (raw: Uint8Array) => Promise<Submitted> {
   let gathered: Submission[] = [];
 
@@ -43,6 +43,8 @@ export function createSubmission(
   return (raw) => {
     const decoded = decodeSubmission(raw);
     if (!decoded.ok) return Promise.resolve(decoded);
+    const refused = pool.screen(decoded.value, "local");
+    if (refused !== undefined) return Promise.resolve(poolError(refused, "local", "no place for its price"));
     return new Promise((resolve, reject) => {
       if (gathered.length === 0) queueMicrotask(addGathered);
       gathered.push({ transaction: decoded.value, resolve, reject });

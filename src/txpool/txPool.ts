@@ -24,8 +24,8 @@ import { breakDown, type PoolBreakdown, type PoolStatistics } from "./subPoolCou
 /**
  * The transactions waiting for a block.
  *
- *     add ──> admission ──> replacement ──> the sender's queue ──> eviction, if the pool is full
- *               (rows of Besu's table)            pending │ queued
+ *     add ──> admission ──> replacement ──> the sender's queue ──> eviction, if the pool is full: another one goes,
+ *               (rows of Besu's table)            pending │ queued         or the incoming one is refused
  *                                                    └──> ordering ──> select ──> a block
  *     headChanged ──> mined ones leave, nonces move, gaps close or open, rewound transactions return
  *
@@ -52,8 +52,16 @@ export interface TxPool extends PoolEvents {
    * account allowlist are removed first.
    */
   select(baseFeePerGas: bigint | undefined): Selection;
-  /** Why a peer's transaction would be rejected for any sender; undefined when that depends on the sender. */
-  screen(transaction: Transaction): PoolErrorCode | undefined;
+  /**
+   * Why a transaction would be rejected for any sender; undefined when that depends on the sender. A caller's transaction is
+   * looked at only where the pool is full and price alone decides: all its checks follow once the sender is known.
+   */
+  screen(transaction: Transaction, origin: TransactionOrigin): PoolErrorCode | undefined;
+  /**
+   * True from the refusal of a peer's transaction by the full pool until an entry leaves: others need not be fetched
+   * meanwhile.
+   */
+  readonly isSaturated: boolean;
   /** Drops a transaction that can never be included (found invalid while building). */
   drop(hash: Hash, reason: string): void;
   /** Drops transactions older than the retention time; to be called from time to time. */
@@ -88,6 +96,7 @@ class Pool implements TxPool {
   readonly #entries: PoolEntries;
   readonly #prioritySenders: ReadonlySet<string>;
   readonly #bumpPercent: number;
+  #isSaturated = false;
   #blockFloors: BlockFloors;
   readonly #floorListeners: ((floors: BlockFloors) => void)[] = [];
   #arrived = 0;
@@ -110,24 +119,34 @@ class Pool implements TxPool {
       minGasPriceWei: limits.blockFloors.minGasPriceWei,
     });
     this.#blockFloors = limits.blockFloors;
+    this.onRemoved(() => {
+      this.#isSaturated = false;
+    });
   }
 
   add(transaction: SentTransaction, origin: TransactionOrigin): Result<PoolEntry, PoolErrorCode> {
     const incoming = this.#incomingOf(transaction, origin);
     const result = this.#validate(incoming, toKey(transaction.hash));
-    if (!result.ok) this.#emitter.refused({ ...incoming, code: result.error.code });
+    if (!result.ok) this.#noteRefused(incoming, result.error.code);
     return result;
   }
 
-  screen(transaction: Transaction): PoolErrorCode | undefined {
-    const incoming = { transaction, origin: "remote", isPrioritized: false } as const;
-    // Prioritized transactions are exempt from the price check, and priority depends on the sender.
-    const price =
-      this.#prioritySenders.size > 0 ? undefined : checkPrice(incoming, this.#limits, this.#chain);
-    const rejection = price ?? checkSoundness(incoming, this.#limits, this.#chain);
-    if (rejection === undefined) return undefined;
-    this.#emitter.refused({ ...incoming, code: rejection.error.code });
-    return rejection.error.code;
+  screen(transaction: Transaction, origin: TransactionOrigin): PoolErrorCode | undefined {
+    const isPrioritized = origin === "local" && this.#limits.hasLocalPriority;
+    const incoming = { transaction, origin, isPrioritized };
+    // Prioritized transactions are exempt from the price check, and priority may depend on the sender.
+    const isPriorityKnown = isPrioritized || this.#prioritySenders.size === 0;
+    const isOutbid = isPriorityKnown && this.#entries.isOutbid(transaction, isPrioritized);
+    if (origin === "local" && !isOutbid) return undefined;
+    const price = isPriorityKnown ? checkPrice(incoming, this.#limits, this.#chain) : undefined;
+    const code = (price ?? checkSoundness(incoming, this.#limits, this.#chain))?.error.code;
+    const reason = code ?? (isOutbid ? "poolFull" : undefined);
+    if (reason !== undefined) this.#noteRefused(incoming, reason);
+    return reason;
+  }
+
+  get isSaturated(): boolean {
+    return this.#isSaturated;
   }
 
   get(hash: Hash): PoolEntry | undefined {
@@ -222,7 +241,7 @@ class Pool implements TxPool {
       checkSoundness(incoming, this.#limits, this.#chain) ?? checkSender(incoming, this.#parts, readSender);
     if (rejection !== undefined) return rejection;
     queue ??= this.#entries.openQueue(sender, senderKey);
-    return this.#checkSenderSlot(incoming, queue) ?? ok(this.#insert(incoming, key, queue));
+    return this.#checkSenderSlot(incoming, queue) ?? this.#insert(incoming, key, queue);
   }
 
   /** Rows 16 to 18: replacement, nonce distance and pool state. */
@@ -247,11 +266,12 @@ class Pool implements TxPool {
     return undefined;
   }
 
+  /** Row 19. */
   #insert(
     { transaction, origin, isPrioritized }: IncomingTransaction,
     key: string,
     queue: SenderQueue,
-  ): PoolEntry {
+  ): Result<PoolEntry, PoolErrorCode> {
     const entry: PooledEntry = {
       transaction,
       origin,
@@ -262,8 +282,13 @@ class Pool implements TxPool {
       senderKey: queue.key,
       evictionScore: 0,
     };
-    this.#entries.insert(entry, queue);
-    return entry;
+    if (this.#entries.insert(entry, queue)) return ok(entry);
+    return poolError("poolFull", origin, "the pool is full, and it would be the first to leave");
+  }
+
+  #noteRefused(incoming: IncomingTransaction<Transaction>, code: PoolErrorCode): void {
+    if (code === "poolFull" && incoming.origin === "remote") this.#isSaturated = true;
+    this.#emitter.refused({ ...incoming, code });
   }
 
   /** Removes entries of senders that are no longer on the account allowlist; Besu checks it again for a block, too. */

@@ -157,6 +157,7 @@ async function startLyingPeer(made: MadeChain, folder: string, random: Random): 
     chain: lying,
     pool: {
       isOpen: true,
+      isSaturated: false,
       get: () => undefined,
       transactions: () => [],
       offer: () => ({ accepted: 0, rejected: 0 }),

@@ -20,6 +20,7 @@ interface Node extends TestChain {
 
 const NO_POOL: EthPool = {
   isOpen: true,
+  isSaturated: false,
   get: () => undefined,
   transactions: () => [],
   offer: () => ({ accepted: 0, rejected: 0 }),

@@ -71,7 +71,7 @@ describe("events of the pool, with Besu's labels", () => {
     ]);
   });
 
-  it("removed from a full pool, including those dropped on arrival", () => {
+  it("removed from a full pool, and refused by it", () => {
     const inHand = aPool({ limits: { maxTransactions: 2 } });
     inHand.pool.add(from(0, 0), "remote");
     inHand.pool.add(from(1, 1), "remote");
@@ -81,7 +81,7 @@ describe("events of the pool, with Besu's labels", () => {
     expect(counted).toEqual([
       "removed remote no dropped sparse",
       "added remote no prioritized",
-      "removed remote no dropped prioritized",
+      "rejected remote no TX_POOL_FULL",
     ]);
   });
 });

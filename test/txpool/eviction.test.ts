@@ -16,6 +16,11 @@ function holding(maxTransactions: number, transactions: readonly SentTransaction
   return inHand;
 }
 
+function codeOf({ pool }: PoolInHand, transaction: SentTransaction): string {
+  const added = pool.add(transaction, "remote");
+  return added.ok ? "added" : added.error.code;
+}
+
 function contents({ pool }: PoolInHand): SentTransaction[] {
   return [...pool.entries()].map(({ transaction }) => transaction);
 }
@@ -30,9 +35,9 @@ describe("a full pool", () => {
     expect(inHand.events[0]).toContain("the pool is full");
   });
 
-  it("drops the incoming transaction silently when it pays no more than the rest", () => {
+  it("refuses the incoming transaction when it pays no more than the rest", () => {
     const inHand = holding(2, [from(0, 0, 2000n), from(1, 0, 2000n)]);
-    expect(inHand.pool.add(from(2, 0, 2000n), "remote").ok).toBe(true);
+    expect(codeOf(inHand, from(2, 0, 2000n))).toBe("poolFull");
     expect(contents(inHand)).toEqual([from(0, 0, 2000n), from(1, 0, 2000n)]);
     expect(inHand.events).toEqual([]);
   });
@@ -102,7 +107,7 @@ describe("a full pool", () => {
     expect(inHand.pool.statistics.bytes).toBe(small.raw.length * 2);
   });
 
-  it("evicts an incoming transaction larger than the whole pool alone", () => {
+  it("refuses an incoming transaction larger than the whole pool", () => {
     const inHand = aPool({ limits: { maxBytes: 500 } });
     inHand.pool.add(from(0, 0, 2000n), "remote");
     const huge = aTransaction({
@@ -110,7 +115,7 @@ describe("a full pool", () => {
       gasPrice: 10n ** 9n,
       data: new Uint8Array(600),
     });
-    expect(inHand.pool.add(huge, "remote").ok).toBe(true);
+    expect(codeOf(inHand, huge)).toBe("poolFull");
     expect(contents(inHand)).toEqual([from(0, 0, 2000n)]);
   });
 });

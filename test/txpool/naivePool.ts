@@ -31,14 +31,20 @@ export class NaivePool {
     if (this.entries.some((entry) => toDigits(entry.transaction.hash) === toDigits(hash)))
       return "knownTransaction";
     if (nonce < this.nonceOf(sender)) return "nonceTooLow";
+    const before = [...this.entries];
     const existing = this.#of(sender).find((entry) => entry.transaction.nonce === nonce);
     if (existing !== undefined) {
       const config = { bumpPercent: 10, baseFeePerGas: this.baseFeePerGas };
       if (!mayReplace(existing.transaction, transaction, config)) return "replacementUnderpriced";
       this.entries.splice(this.entries.indexOf(existing), 1);
     } else if (nonce >= this.nextNonce(sender) + BigInt(this.maxFutureBySender)) return "nonceTooDistant";
-    this.entries.push({ transaction, isPrioritized: origin === "local", sequence: this.#arrived++ });
+    const entry = { transaction, isPrioritized: origin === "local", sequence: this.#arrived++ };
+    this.entries.push(entry);
     while (this.entries.length > this.maxTransactions) this.#evict();
+    if (!this.entries.includes(entry)) {
+      this.entries = before;
+      return "poolFull";
+    }
     return "admitted";
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/observability/logger.ts";
+import type { TxPoolLimits } from "../../src/txpool/limits.ts";
 import { createPeerPool } from "../../src/txpool/peerTransactions.ts";
 import type { SentTransaction, Transaction } from "../../src/types/transaction.ts";
 import { recoverSender } from "../../src/types/transactionSignature.ts";
@@ -8,8 +9,8 @@ import { aTransaction } from "../builders/aTransaction.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
 
 /** Offers transactions to a pool whose chain has one funded account, and counts the recovered senders. */
-function aPeerPool() {
-  const { pool, head } = aPool();
+function aPeerPool(limits: Partial<TxPoolLimits> = {}) {
+  const { pool, head } = aPool({ limits });
   head.set(unfunded.address, { balanceWei: 0n });
   let recovered = 0;
   let onHead: (change: {
@@ -35,6 +36,7 @@ function aPeerPool() {
   );
   return {
     pool,
+    peerPool,
     head,
     mine: (transactions: readonly SentTransaction[]) => onHead({ added: [{ transactions }] }),
     async offer(transactions: readonly Transaction[], isAhead = false) {
@@ -50,6 +52,24 @@ const signedByNobody = (): Transaction =>
   aTransaction({ changeSignature: (signature) => ({ ...signature, r: 5n }) } as Parameters<
     typeof aTransaction
   >[0]);
+
+describe("a full pool", () => {
+  it("names what it has no place for, holds it against nobody, and is saturated until an entry leaves", async () => {
+    const { pool, offer, peerPool } = aPeerPool({ maxTransactions: 1 });
+    const [first, second] = [0, 1].map((seed) =>
+      aTransaction({ privateKey: accountFromSeed(seed).privateKey }),
+    );
+    const [kept, late] = [first as SentTransaction, second as SentTransaction];
+    pool.add(kept, "local");
+    expect(peerPool.isSaturated).toBe(false);
+    expect(await offer([late])).toEqual({ accepted: 0, rejected: 0, recovered: 1 });
+    expect(await peerPool.offer([late], { isAhead: false })).toMatchObject({ withoutPlace: [late] });
+    expect(peerPool.isSaturated).toBe(true);
+    pool.drop(kept.hash, "it was mined");
+    expect(peerPool.isSaturated).toBe(false);
+    expect(await offer([late])).toMatchObject({ accepted: 1 });
+  });
+});
 
 describe("a peer's transaction", () => {
   it("counts as accepted when the pool adds it", async () => {

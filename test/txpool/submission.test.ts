@@ -17,6 +17,7 @@ function aSubmission(recover: (transaction: Transaction) => Address | undefined 
       return transactions.map(recover);
     },
     {
+      screen: () => undefined,
       add(transaction: SentTransaction) {
         added.push(transaction.nonce);
         return ok({ transaction } as PoolEntry);

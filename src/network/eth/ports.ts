@@ -30,6 +30,8 @@ export interface EthPool {
    * False while the node is not in sync: transactions are neither accepted nor requested (p2p.md#transaction-gossip).
    */
   readonly isOpen: boolean;
+  /** True while the full pool takes nothing more: announced transactions wait, and are not requested. */
+  readonly isSaturated: boolean;
   get(hash: Hash): Transaction | undefined;
   transactions(): Iterable<Transaction>;
   /**

@@ -17,6 +17,8 @@ import type { TransactionIntake } from "./transactionIntake.ts";
 /**
  * Requests the transactions that peers announce by hash, every 500 ms (p2p.md#transaction-gossip).
  *
+ * While the pool is saturated, what was announced waits: it is requested once there may be room.
+ *
  * Invariants: a transaction is requested from one peer at a time, and after a failure from another, or again; what
  * waits is bounded per peer; what is delivered is what was announced, and what never comes counts against the peer.
  */
@@ -27,7 +29,7 @@ export interface TransactionFetcher {
 
 export interface TransactionFetcherParts {
   readonly peers: () => readonly EthPeer[];
-  readonly pool: Pick<EthPool, "isOpen">;
+  readonly pool: Pick<EthPool, "isOpen" | "isSaturated">;
   readonly clock: Clock;
   readonly intake: Pick<TransactionIntake, "isKnown" | "take" | "noteUndelivered">;
 }
@@ -93,7 +95,7 @@ class Fetcher implements TransactionFetcher {
 
   /** Continues without a pause while there is a full request's worth. */
   private async fetchFrom(peer: EthPeer): Promise<void> {
-    while ((this.openRequests.get(peer) ?? 0) < MAX_FETCHES_OF_PEER) {
+    while (!this.parts.pool.isSaturated && (this.openRequests.get(peer) ?? 0) < MAX_FETCHES_OF_PEER) {
       const wanted = this.takeMissing(peer);
       if (wanted.length === 0) return;
       const isComplete = await this.fetch(peer, wanted);

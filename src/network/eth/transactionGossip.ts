@@ -47,7 +47,10 @@ export function createTransactionGossip(parts: {
 }): TransactionGossip {
   const { pool } = parts;
   const announcer = createTransactionAnnouncer(parts);
-  const intake = createTransactionIntake(parts);
+  const intake = createTransactionIntake({
+    ...parts,
+    onWithoutPlace: (peer, announcements) => fetcher.receiveAnnounced(peer, announcements),
+  });
   const fetcher = createTransactionFetcher({ ...parts, intake });
   const queue = createGossipQueue<EthPeer>({
     defer: parts.defer,

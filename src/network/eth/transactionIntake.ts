@@ -4,6 +4,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Transaction } from "../../types/transaction.ts";
 import { MAX_OFFERED_TRANSACTIONS, RECOVERY_MS, REOFFER_AFTER_MS, UNDELIVERED_WEIGHT } from "./limits.ts";
+import type { AnnouncedTransaction } from "./messages.ts";
 import type { EthPeer } from "./peer.ts";
 import type { EthPool } from "./ports.ts";
 import { NO_COUNTS, type ValidationCounts } from "./transactionScore.ts";
@@ -27,6 +28,8 @@ export function createTransactionIntake(parts: {
   readonly clock: Clock;
   /** The peer has blocks that this node lacks. */
   readonly isAhead: (peer: EthPeer) => boolean;
+  /** The peer has these transactions, and the full pool has no place for them now. */
+  readonly onWithoutPlace: (peer: EthPeer, announcements: readonly AnnouncedTransaction[]) => void;
 }): TransactionIntake {
   const { pool, clock } = parts;
   /** Offered to the pool, oldest first, with the time. */
@@ -36,6 +39,18 @@ export function createTransactionIntake(parts: {
     const offeredMs = offered.get(key);
     if (offeredMs !== undefined && clock.nowMs() - offeredMs < REOFFER_AFTER_MS) return true;
     return pool.get(hash) !== undefined;
+  }
+
+  function settle(peer: EthPeer, counts: ValidationCounts): ValidationCounts {
+    const { withoutPlace } = counts;
+    if (withoutPlace !== undefined) {
+      for (const { hash } of withoutPlace) offered.delete(toKey(hash));
+      parts.onWithoutPlace(
+        peer,
+        withoutPlace.map(({ hash }) => ({ hash })),
+      );
+    }
+    return record(peer, counts);
   }
 
   return {
@@ -54,8 +69,8 @@ export function createTransactionIntake(parts: {
       if (fresh.length === 0) return NO_COUNTS;
       peer.spend(fresh.length * RECOVERY_MS);
       const validating = pool.offer(fresh, { isAhead: parts.isAhead(peer) });
-      if (validating instanceof Promise) return validating.then((counts) => record(peer, counts));
-      return record(peer, validating);
+      if (validating instanceof Promise) return validating.then((counts) => settle(peer, counts));
+      return settle(peer, validating);
     },
     noteUndelivered(peer, count) {
       peer.noteRefused("undelivered", count);

@@ -1,5 +1,6 @@
 import type { Clock } from "../../primitives/clock.ts";
 import { createTokenBucket } from "../../primitives/tokenBucket.ts";
+import type { Transaction } from "../../types/transaction.ts";
 import {
   HIGHEST_TRANSACTION_SCORE,
   IGNORED_MESSAGE_SCORE,
@@ -15,6 +16,8 @@ export interface ValidationCounts {
   readonly accepted: number;
   /** Invalid signature, insufficient balance, a nonce used long ago or far in the future. May be a fraction. */
   readonly rejected: number;
+  /** What the full pool had no place for, to be requested again later; absent when there is none. */
+  readonly withoutPlace?: readonly Transaction[];
 }
 
 export const NO_COUNTS: ValidationCounts = { accepted: 0, rejected: 0 };

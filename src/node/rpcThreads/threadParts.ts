@@ -26,7 +26,7 @@ export interface RpcThreadsParts {
   readonly stateQueries: StateQueryRunner;
   readonly tracer: Tracer;
   readonly findLogs: FindLogs;
-  readonly pool: Pick<TxPool, "add" | "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
+  readonly pool: Pick<TxPool, "add" | "screen" | "blockFloors" | "onFloorsChanged" | "onAdded" | "onDropped">;
   readonly recoverSenders: RecoverSenders;
   readiness(query: URLSearchParams): Objections;
   /** Gives the network's coin away; absent where the faucet is off. */

@@ -70,6 +70,11 @@ export const ERRORS = {
   messageTooLarge: new RpcError(-32005, "The message has more than 200,000 lists, objects and members"),
   /** Not in Besu, which lets any number of calls wait. */
   tooManyCalls: new RpcError(-32005, "Too many calls are waiting. Try again later."),
+  /** Not in Besu, which answers the hash of a transaction that it drops at once. */
+  poolFull: new RpcError(
+    -32005,
+    "The transaction pool is full. Try again later, or with a higher gas price.",
+  ),
   unauthorized: new RpcError(-40100, "Unauthorized"),
 
   // Transactions

@@ -30,5 +30,6 @@ export const SUBMISSION_ERRORS: Readonly<Record<SubmissionErrorCode, RpcError>> 
   nonceTooDistant: ERRORS.nonceTooDistant,
   replacementUnderpriced: ERRORS.replacementUnderpriced,
   poolDisabled: ERRORS.poolDisabled,
+  poolFull: ERRORS.poolFull,
   tooManyWaiting: ERRORS.tooManyCalls,
 };

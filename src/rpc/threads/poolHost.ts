@@ -42,7 +42,7 @@ export function createPoolHost({
   pool,
   recoverSenders,
 }: {
-  readonly pool: Pick<TxPool, "add">;
+  readonly pool: Pick<TxPool, "add" | "screen">;
   readonly recoverSenders: RecoverSenders;
 }): PoolHost {
   const waiting: Arrived[] = [];
@@ -57,7 +57,9 @@ export function createPoolHost({
       let transactions: Batch["transactions"][number][] = [];
       for (const raw of unpackBytes(next.bytes)) {
         const decoded = decodeTransaction(raw);
-        transactions.push(decoded.ok ? decoded.value : decoded.error.code);
+        transactions.push(
+          decoded.ok ? (pool.screen(decoded.value, "local") ?? decoded.value) : decoded.error.code,
+        );
         if (transactions.length < BATCH_LIMIT && !slice.isOver) continue;
         recover(transactions, next);
         transactions = [];

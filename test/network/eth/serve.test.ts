@@ -198,6 +198,7 @@ function poolOf(transactions: readonly Transaction[]): EthPool {
   const byHash = new Map(transactions.map((transaction) => [toDigits(transaction.hash), transaction]));
   return {
     isOpen: true,
+    isSaturated: false,
     get: (hash) => byHash.get(toDigits(hash)),
     transactions: () => byHash.values(),
     offer: () => ({ accepted: 0, rejected: 0 }),

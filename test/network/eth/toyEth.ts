@@ -20,6 +20,7 @@ import { decodeByCode } from "./decodeByCode.ts";
 /** A pool that accepts everything. */
 export interface ToyPool extends EthPool {
   isOpen: boolean;
+  isSaturated: boolean;
   readonly offered: Transaction[];
   put(transaction: Transaction): void;
 }
@@ -29,6 +30,7 @@ export function createToyPool(): ToyPool {
   const offered: Transaction[] = [];
   return {
     isOpen: true,
+    isSaturated: false,
     offered,
     put: (transaction) => void byHash.set(toDigits(transaction.hash), transaction),
     get: (hash) => byHash.get(toDigits(hash)),

@@ -156,6 +156,22 @@ describeWithVectors("transactions", () => {
     expect(ends[1] && asked(ends[1])).toEqual([]);
   });
 
+  it("that were announced wait while the full pool takes nothing, and so do those that it had no place for", async () => {
+    const { toy, ends } = await withPeers(1);
+    const [end] = ends;
+    toy.pool.offer = (transactions) => ({ accepted: 0, rejected: 0, withoutPlace: transactions });
+    end?.send({ kind: "transactions", transactions: [transaction] });
+    await settled();
+    toy.pool.isSaturated = true;
+    end?.send({ kind: "newPooledTransactionHashes", announcements: [other].map(announcementOf) });
+    toy.clock.advanceBy(5_000);
+    expect(ends.map(asked)).toEqual([[]]);
+    expect(end).toMatchObject({ reason: undefined, penalties: 0 });
+    toy.pool.isSaturated = false;
+    toy.clock.advanceBy(500);
+    expect(ends.map(asked)).toEqual([[toHex(transaction.hash), toHex(other.hash)]]);
+  });
+
   it("that were announced in great number are requested without a pause", async () => {
     const { toy, ends } = await withPeers(1);
     const many = Array.from({ length: 300 }, (_, index) => aTransaction({ nonce: BigInt(index) }));

@@ -197,11 +197,13 @@ describe("eth_sendRawTransaction refuses with Besu's code and text", () => {
     expect(await send(testPool, transaction.raw)).toBe(answer);
   });
 
-  it("row 19: not at all when a full pool drops the transaction at once", async () => {
+  it("row 19: a transaction that the full pool would evict first, which Besu acknowledges", async () => {
     const testPool = aPool({ limits: { maxTransactions: 1 } });
     testPool.pool.add(aTransaction({ privateKey: account(1).privateKey, gasPrice: 5000n }), "local");
     const worse = aTransaction({ gasPrice: 4000n });
-    expect(await send(testPool, worse.raw)).toBe(`accepted ${toHex(worse.hash)}`);
+    expect(await send(testPool, worse.raw)).toBe(
+      "-32005 The transaction pool is full. Try again later, or with a higher gas price.",
+    );
     expect(testPool.pool.get(worse.hash)).toBeUndefined();
   });
 

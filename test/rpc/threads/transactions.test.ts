@@ -47,7 +47,7 @@ function aHost(
     added.push(transaction);
     return isRefused(transaction) ? poolError("nonceTooLow", "local", "it is too low") : ok(undefined);
   }) as TxPool["add"];
-  return { host: createPoolHost({ pool: { add }, recoverSenders }), added };
+  return { host: createPoolHost({ pool: { add, screen: () => undefined }, recoverSenders }), added };
 }
 
 function twoSides(...choices: Parameters<typeof aHost>) {
