@@ -4,6 +4,7 @@ import { loadInterpreter } from "../execution/blockSession.ts";
 import type { SimulationJob, SimulationResult } from "../execution/simulation/callRequest.ts";
 import { runSimulation } from "../execution/simulation/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../execution/simulation/stateQuery.ts";
+import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { createStateHistory } from "../state/stateHistory.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
@@ -33,14 +34,14 @@ export type CallJob =
 
 runJobs<CallJob, SimulationResult | StateQueryResult>({
   prepare: loadInterpreter,
-  perform: async ({ task, job }) =>
-    task === "simulate" ? run(job) : queryState({ spec, database, history, gasCap }, job),
+  perform: async ({ task, job }, slice) =>
+    task === "simulate" ? run(job, slice) : queryState({ spec, database, history, gasCap, slice }, job),
 });
 
-async function run(job: SimulationJob): Promise<SimulationResult> {
+async function run(job: SimulationJob, slice: TimeSlice | undefined): Promise<SimulationResult> {
   const found = readHeader(database, job.blockNumber);
   const state = found === undefined ? undefined : history.at(job.blockNumber);
   if (found === undefined || state === undefined) return { kind: "stateUnavailable" };
   const ancestorHash = (number: bigint) => readHeader(database, number)?.hash;
-  return runSimulation(job, { spec, header: found.header, state, ancestorHash, gasCap });
+  return runSimulation(job, { spec, header: found.header, state, ancestorHash, gasCap, slice });
 }

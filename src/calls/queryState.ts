@@ -12,6 +12,7 @@ import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { compareBytes, equalBytes } from "../primitives/hex.ts";
+import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { ListedSlot, StateHistory } from "../state/stateHistory.ts";
 import { readTransactions } from "../storage/blocks/bodyStore.ts";
@@ -25,6 +26,8 @@ export interface StoredStates {
   readonly history: StateHistory;
   /** --rpc-gas-cap; 0 or absent for none. */
   readonly gasCap?: bigint;
+  /** Bounds a query that executes code; absent where it may take its whole time. */
+  readonly slice?: TimeSlice | undefined;
 }
 
 /** Answers a state query from the states in the database. */
@@ -75,14 +78,14 @@ function queryAccounts(
 }
 
 async function queryBlocks(
-  { spec, database, history, gasCap = 0n }: StoredStates,
+  { spec, database, history, gasCap = 0n, slice }: StoredStates,
   { blockNumber, request }: JobOf<"blocks">,
 ): Promise<StateQueryResult> {
   const record = readHeader(database, blockNumber);
   const branch = history.branch(blockNumber);
   if (record === undefined || branch === undefined) return { kind: "stateUnavailable" };
   const ancestorHash = (number: bigint): Hash | undefined => readHeader(database, number)?.hash;
-  return simulateBlocks({ spec, header: record.header, branch, ancestorHash, gasCap }, request);
+  return simulateBlocks({ spec, header: record.header, branch, ancestorHash, gasCap, slice }, request);
 }
 
 async function querySlots(
@@ -107,7 +110,7 @@ async function querySlots(
  * is not stored. For genesis, its own state.
  */
 async function overlayAt(
-  { spec, database, history }: StoredStates,
+  { spec, database, history, slice }: StoredStates,
   at: TransactionPosition,
 ): Promise<Overlay | undefined> {
   const record = readHeader(database, at.blockNumber);
@@ -116,7 +119,7 @@ async function overlayAt(
   if (at.blockNumber === 0n) return createOverlay(state);
   const all = readTransactions(database, at.blockNumber, record.transactionCount);
   const rules = blockRules(spec, record.header, (number) => readHeader(database, number)?.hash);
-  return replayStart(rules, all.slice(0, at.transactions), state);
+  return replayStart(rules, all.slice(0, at.transactions), state, slice);
 }
 
 function parentOf({ blockNumber }: TransactionPosition): bigint {

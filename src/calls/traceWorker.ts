@@ -37,6 +37,6 @@ const source: TraceSource = {
 
 runJobs<TraceJob, TraceResult>({
   prepare: loadInterpreter,
-  perform: (job) => runTrace(job, source),
+  perform: (job, slice) => runTrace(job, { ...source, slice }),
   transferred: (result) => (result.kind === "traced" ? [result.json.buffer] : []),
 });

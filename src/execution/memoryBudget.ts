@@ -20,17 +20,24 @@ export class MemoryBeyondLimit extends MemoryExhausted {
  */
 export class MemoryBudget implements MemoryMeter {
   private leftBytes: number;
+  private readonly exceeded: () => never;
 
-  constructor(limitBytes: number) {
+  /** `exceeded` throws another error than MemoryExhausted. */
+  constructor(limitBytes: number, exceeded: () => never = memoryExhausted) {
     this.leftBytes = limitBytes;
+    this.exceeded = exceeded;
   }
 
   take(bytes: number): void {
-    if (bytes > this.leftBytes) throw new MemoryExhausted("the call takes too much memory");
+    if (bytes > this.leftBytes) this.exceeded();
     this.leftBytes -= bytes;
   }
 
   release(bytes: number): void {
     this.leftBytes += bytes;
   }
+}
+
+function memoryExhausted(): never {
+  throw new MemoryExhausted("the call takes too much memory");
 }

@@ -1,4 +1,5 @@
 import { assert } from "../primitives/assert.ts";
+import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { SentTransaction } from "../types/transaction.ts";
@@ -10,14 +11,15 @@ import { memoryBounded } from "./yieldPolicy.ts";
 
 /**
  * Replays a block's first `transactions` on its parent's state, and returns the state in the middle of the block. Runs
- * on a thread that can be terminated. Throws MemoryExhausted.
+ * on a thread that can be terminated. Throws MemoryExhausted, and SliceUsedUp.
  */
 export async function replayStart(
   blockRules: BlockRules,
   transactions: readonly SentTransaction[],
   parent: StateReader,
+  slice: TimeSlice | undefined,
 ): Promise<Overlay> {
-  const yieldPolicy = memoryBounded();
+  const yieldPolicy = memoryBounded(undefined, slice);
   const overlay = createOverlay(parent, yieldPolicy.memory);
   const session = openSession({ ...blockRules, overlay, yieldPolicy });
   const begun = await beginBlock(blockRules, session);
@@ -26,6 +28,7 @@ export async function replayStart(
     overlay.beginTransaction();
     const executed = await executeTransaction(session, transaction);
     assert(executed.ok, "a transaction of a committed block can be replayed");
+    if (yieldPolicy.isDue()) await yieldPolicy.yield();
   }
   return overlay;
 }

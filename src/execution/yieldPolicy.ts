@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Clock } from "../primitives/clock.ts";
 import type { Steps } from "../primitives/steps.ts";
+import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { MemoryBudget } from "./memoryBudget.ts";
 
 /** Makes long work yield to the event loop, so that consensus and callers wait milliseconds, not seconds. */
@@ -114,13 +115,22 @@ export const NEVER_YIELD: YieldPolicy = {
 
 /**
  * For work on one overlay on such a thread, which is terminated from outside: one call, one block, or a sequence of
- * calls traced on top of each other. The budget covers all of it. Throws MemoryExhausted.
+ * calls traced on top of each other. The budget covers all of it. Throws MemoryExhausted. Within a slice, what takes more
+ * time or much memory is given up instead, to be begun anew without one: throws SliceUsedUp.
  */
 export function memoryBounded(
   limitBytes = CALL_MEMORY_BYTES,
+  slice?: TimeSlice,
 ): YieldPolicy & { readonly memory: MemoryBudget } {
   const { isDue, yield: yieldNow } = NEVER_YIELD;
-  return { isDue, yield: yieldNow, memory: new MemoryBudget(limitBytes) };
+  if (slice === undefined) return { isDue, yield: yieldNow, memory: new MemoryBudget(limitBytes) };
+  return {
+    isDue: () => slice.isUsedUp(),
+    yield: async () => slice.giveUp(),
+    memory: new MemoryBudget(Math.min(limitBytes, SLICE_MEMORY_BYTES), () => slice.giveUp()),
+  };
 }
 
 const CALL_MEMORY_BYTES = 256 * 1024 * 1024;
+/** Memory of a job in its first slice, so that a second thread for such jobs takes little. */
+const SLICE_MEMORY_BYTES = 64 * 1024 * 1024;

@@ -121,7 +121,7 @@ class ThreadedLogSearch implements LogSearch {
 
   /** Starts waiting searches, as far as the limits allow. */
   private startWaiting(): void {
-    const mayStart = (remoteHost: string): boolean => this.mayStart(remoteHost);
+    const mayStart = ({ remoteHost }: Pick<Requester, "remoteHost">): boolean => this.mayStart(remoteHost);
     for (let job = this.waiting.take(mayStart); job !== undefined; job = this.waiting.take(mayStart))
       this.start(job);
     if (this.running.size === 0) this.thread.setBusy(false);

@@ -44,9 +44,9 @@ export async function traceCalls(
 ): Promise<void> {
   const { header } = blockOf(source, location.blockNumber);
   const state = await stateOf(source, location);
-  const { spec, gasCap } = source;
+  const { spec, gasCap, slice } = source;
   const ancestorHash = (number: bigint) => source.hashOf(number);
-  const started = overridden({ spec, header, state, ancestorHash, gasCap }, location.overrides ?? {});
+  const started = overridden({ spec, header, state, ancestorHash, gasCap, slice }, location.overrides ?? {});
   if (!started.ok) throw new OverridesError(started.error.message);
   const context = started.value;
   const workspace = workspaceOn(context);
@@ -63,7 +63,7 @@ async function stateOf(
   if (transactions === undefined) return state;
   const block = blockOf(source, blockNumber);
   const rules = blockRules(source.spec, block.header, (number) => source.hashOf(number));
-  return replayStart(rules, block.transactions.slice(0, transactions), state);
+  return replayStart(rules, block.transactions.slice(0, transactions), state, source.slice);
 }
 
 async function traceCall(

@@ -7,6 +7,7 @@ import type { MessageObserver } from "../execution/messageObserver.ts";
 import { memoryBounded, type YieldPolicy } from "../execution/yieldPolicy.ts";
 import { AssertionFailed } from "../primitives/assert.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { TimeSlice } from "../primitives/timeSlice.ts";
 import { createOverlay, type Overlay } from "../state/overlay.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import type { Header } from "../types/header.ts";
@@ -20,6 +21,8 @@ export interface ReplaySource {
   /** State after block `number`; undefined when it is not stored. */
   stateAt(number: bigint): StateReader | undefined;
   hashOf(number: bigint): Hash | undefined;
+  /** Bounds all that is executed for one job; absent where the job may take its whole time. */
+  readonly slice?: TimeSlice | undefined;
 }
 
 /** A block to execute again, which need not be part of the chain. */
@@ -102,7 +105,7 @@ async function beginReplay(
   if (state === undefined)
     throw new StateUnavailableError(`the state of block ${header.number - 1n} is not stored`);
   const rules = blockRules(source.spec, header, (number) => source.hashOf(number));
-  const yieldPolicy = memoryBounded(memoryBytes);
+  const yieldPolicy = memoryBounded(memoryBytes, source.slice);
   const overlay = createOverlay(state, yieldPolicy.memory);
   const started = await beginBlock(rules, openSession({ ...rules, overlay, yieldPolicy }));
   if (!started.ok) throw new BlockNotExecutableError(started.error.message);
@@ -150,5 +153,7 @@ async function executeOne(session: BlockSession, transaction: SentTransaction) {
   session.overlay.beginTransaction();
   const executed = await executeTransaction(session, transaction);
   if (!executed.ok) throw new BlockNotExecutableError(executed.error.message);
+  const { yieldPolicy } = session;
+  if (yieldPolicy.isDue()) await yieldPolicy.yield();
   return executed.value;
 }

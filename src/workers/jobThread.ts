@@ -3,7 +3,7 @@ import { expectDefined } from "../primitives/assert.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
 import { SupervisedThread } from "./supervisedThread.ts";
-import type { JobMessage, WorkerMessage } from "./workerProtocol.ts";
+import { type JobMessage, LONG_JOB_MS, type WorkerMessage } from "./workerProtocol.ts";
 
 /** A job whose requester waits for the result. */
 export interface PendingJob<Job, Result> {
@@ -16,6 +16,8 @@ export interface PendingJob<Job, Result> {
 export interface JobThreadSettings {
   /** Time limit of a job. */
   readonly timeoutMs: number;
+  /** Time after which the worker gives a job up by itself; absent where a job may take until its time limit. */
+  readonly sliceMs?: number | undefined;
   /** Heap of the worker; another one in tests. */
   readonly heapMb?: number;
 }
@@ -28,13 +30,16 @@ export interface JobThreadParts<Result> {
   readonly workerData: unknown;
   readonly clock: Clock;
   readonly logger: Logger;
-  timedOut(limitMs: number): Result;
   /** Result of a job that filled the heap of its worker. */
   readonly exhausted: Result;
 }
 
-/** The queue of the pool. */
+/** The queue that a worker is sent its jobs from. */
 export interface JobSource<Job, Result> {
+  /** A worker worked on a job of the requester for so long. */
+  charge(requester: Requester, tookMs: number): void;
+  /** A job used up its slice, or was terminated at the time limit. */
+  exceeded(pending: PendingJob<Job, Result>): void;
   /** Queues jobs again that the worker had not started, those of `served` behind all others. */
   putBack(jobs: readonly PendingJob<Job, Result>[], served: Requester | undefined): void;
   /** Called when the worker may have capacity again, or cannot run any more. */
@@ -117,7 +122,8 @@ export class JobThread<Job, Result> {
 
   send(pending: PendingJob<Job, Result>): void {
     this.jobs.push(pending);
-    const message: JobMessage<Job> = { job: pending.job, answersSeen: this.answers };
+    const { sliceMs } = this.settings;
+    const message: JobMessage<Job> = { job: pending.job, answersSeen: this.answers, sliceMs };
     this.thread.post(message);
     if (this.jobs.length > 1) return;
     this.thread.setBusy(true);
@@ -139,12 +145,15 @@ export class JobThread<Job, Result> {
     }
     const done = expectDefined(this.jobs.shift(), "the job that was answered");
     this.answers++;
-    this.wasLastShort = !message.isLong;
-    if (message.isLong) this.source.putBack(this.jobs.splice(0), done.requester);
+    const isLong = message.tookMs >= LONG_JOB_MS;
+    this.wasLastShort = !isLong;
+    this.source.charge(done.requester, message.tookMs);
+    if (isLong) this.source.putBack(this.jobs.splice(0), done.requester);
     if (this.jobs.length === 0) this.thread.setBusy(false);
     this.startFirst();
     this.source.sendAll();
     if (message.kind === "done") done.resolve(message.result);
+    else if (message.kind === "sliceUsedUp") this.source.exceeded(done);
     else done.reject(new WorkerJobError(message.message));
   }
 
@@ -180,7 +189,7 @@ export class JobThread<Job, Result> {
     if (first === undefined) return;
     const tookMs = this.parts.clock.nowMs() - this.startedAtMs;
     const isAbandoned = this.isPrepared && tookMs >= CHECK_MS && first.requester.isAbandoned();
-    if (isAbandoned || tookMs >= this.limitMs) this.terminateFirst();
+    if (isAbandoned || tookMs >= this.limitMs) this.terminateFirst(tookMs);
     else this.setTimer();
   }
 
@@ -188,16 +197,18 @@ export class JobThread<Job, Result> {
     return this.isPrepared ? this.settings.timeoutMs : PREPARE_LIMIT_MS;
   }
 
-  private terminateFirst(): void {
+  private terminateFirst(tookMs: number): void {
     this.thread.restart();
     const first = this.takeBack();
+    if (first !== undefined) this.source.charge(first.requester, tookMs);
     this.source.sendAll();
-    first?.resolve(this.parts.timedOut(this.settings.timeoutMs));
+    if (first !== undefined) this.source.exceeded(first);
   }
 
   private died(error: Error): void {
-    const { logger, name, exhausted } = this.parts;
+    const { logger, name, exhausted, clock } = this.parts;
     const first = this.takeBack();
+    if (first !== undefined) this.source.charge(first.requester, clock.nowMs() - this.startedAtMs);
     this.source.sendAll();
     if (first === undefined) return;
     if (!isOutOfMemory(error)) {

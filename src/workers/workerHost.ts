@@ -1,13 +1,14 @@
 import { messageOf } from "../primitives/errorMessage.ts";
 import { createMutex } from "../primitives/mutex.ts";
+import { SliceUsedUp, type TimeSlice, timeSliceUntil } from "../primitives/timeSlice.ts";
 import { openWorkerPort, receiveMessages } from "./workerPort.ts";
 import { type JobMessage, LONG_JOB_MS, type WorkerMessage } from "./workerProtocol.ts";
 
 export interface JobRunner<Job, Result> {
   /** Loads what jobs need. Runs with the first job, before its time limit starts. */
   prepare(): Promise<void>;
-  /** Runs one job. What it throws counts as an internal error and goes to the log. */
-  perform(job: Job): Promise<Result>;
+  /** Runs one job, within a slice if given. What it throws besides SliceUsedUp counts as an internal error and goes to the log. */
+  perform(job: Job, slice: TimeSlice | undefined): Promise<Result>;
   /** Buffers of the result that are transferred, not copied. */
   transferred?(result: Result): readonly ArrayBuffer[];
 }
@@ -25,9 +26,10 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
   let answersAtLastLong = 0;
   const send = (message: WorkerMessage<Result>, transferList: readonly ArrayBuffer[] = []): void =>
     port.postMessage(message, [...transferList]);
-  const runOne = async ({ job, answersSeen }: JobMessage<Job>): Promise<void> => {
+  const runOne = async ({ job, answersSeen, sliceMs }: JobMessage<Job>): Promise<void> => {
     if (answersSeen < answersAtLastLong) return;
     let startedAtMs = performance.now();
+    const sliceFactor = isPrepared ? 1 : COLD_SLICE_FACTOR;
     const prepareAndRun = async (): Promise<Result> => {
       if (!isPrepared) {
         await prepare();
@@ -35,16 +37,26 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
         send({ kind: "prepared" });
         startedAtMs = performance.now();
       }
-      return perform(job);
+      const slice =
+        sliceMs === undefined
+          ? undefined
+          : timeSliceUntil(startedAtMs + sliceMs * sliceFactor, () => performance.now());
+      return perform(job, slice);
     };
     const outcome = await prepareAndRun().then(
       (result) => ({ kind: "done", result }) as const,
-      (error: unknown) => ({ kind: "failed", message: messageOf(error) }) as const,
+      (error: unknown) =>
+        error instanceof SliceUsedUp
+          ? ({ kind: "sliceUsedUp" } as const)
+          : ({ kind: "failed", message: messageOf(error) } as const),
     );
-    const isLong = performance.now() - startedAtMs >= LONG_JOB_MS;
+    const tookMs = performance.now() - startedAtMs;
     answers++;
-    if (isLong) answersAtLastLong = answers;
-    send({ ...outcome, isLong }, outcome.kind === "done" ? transferred?.(outcome.result) : []);
+    if (tookMs >= LONG_JOB_MS) answersAtLastLong = answers;
+    send({ ...outcome, tookMs }, outcome.kind === "done" ? transferred?.(outcome.result) : []);
   };
   receiveMessages(port, (message: JobMessage<Job>) => void mutex.runExclusive(() => runOne(message)));
 }
+
+/** The first job of a worker runs code that is not compiled yet, and may take so many slices. */
+const COLD_SLICE_FACTOR = 5;

@@ -1,30 +1,28 @@
 import { assert } from "../primitives/assert.ts";
-import { FairQueue } from "../primitives/fairQueue.ts";
 import type { Requester } from "../primitives/requester.ts";
-import {
-  type JobSource,
-  JobThread,
-  type JobThreadParts,
-  type JobThreadSettings,
-  type PendingJob,
-  WorkerJobError,
-} from "./jobThread.ts";
-import { failureOfAll } from "./supervisedThread.ts";
+import { TimeDebts } from "../primitives/timeDebts.ts";
+import { JobLane, type JobLaneSettings } from "./jobLane.ts";
+import { type JobThreadParts, type PendingJob, WorkerJobError } from "./jobThread.ts";
 import type { WorkLoad } from "./workLoad.ts";
 
 /**
  * Runs jobs on worker threads that can be terminated (architecture.md#threads): an endless loop in one call costs one
- * thread for some seconds, never a block, and delays each other caller by no more than that.
+ * thread for some seconds, never a block. Each job has a short first slice on the fast lane, and what does not end in it is
+ * begun anew on the slow lane, so that what takes 10 ms never waits for what takes seconds.
  *
- *     run ──> queue, by remote host and client ──(a worker has capacity)──> worker ──> result
- *                       ^                                                     ├── long job ──> its queued jobs go back
- *                       └─────────────────────────────────────────────────────┴── over the limit ──> terminated, restarted
+ *     run ──> fast queue ──(a worker has capacity)──> worker, for FIRST_SLICE_MS ──> result
+ *                 ^                                      ├── long job ──> its queued jobs go back
+ *                 └──────────────────────────────────────┤
+ *             slow queue <──(slice used up)──────────────┘
+ *                 └──(the worker is idle)──> worker of the slow lane ──> result
+ *                                               └── over the limit ──> terminated, restarted
+ *
+ * Both queues serve first the remote host, and then its client, that took little time lately on both lanes (timeDebts.ts).
  *
  * Invariants: a worker runs one job at a time and has a few more queued while jobs are short; each accepted job gets
  * exactly one result, whatever happens to its worker; a job that fills the heap of its worker affects no other job; at
- * most `waitingLimit` jobs wait, and beyond that the requester with the most loses its newest one as busy; a job waits
- * for at most one long job of each other remote host and of each other client of its own host; a job whose requester is
- * gone is never started.
+ * most `waitingLimit` jobs wait on each lane, and beyond that the requester with the most loses its newest one as busy; a job
+ * whose requester is gone is never started; the slow lane has no threads before a job needs it.
  */
 export interface WorkerPool<Job, Result> {
   /** Rejects with WorkerJobError when the pool is closed or its worker failed. A job whose requester is gone gets `timedOut`. */
@@ -36,15 +34,25 @@ export interface WorkerPool<Job, Result> {
   close(): Promise<void>;
 }
 
-export interface WorkerPoolSettings extends JobThreadSettings {
-  readonly threads: number;
-  readonly waitingLimit: number;
+/** The threads are as many on each lane; the time limit is that of the slow one. */
+export interface WorkerPoolSettings extends Omit<JobLaneSettings, "sliceMs"> {
+  /** Time of a job on the fast lane; another one in tests. */
+  readonly firstSliceMs?: number;
 }
 
 export interface WorkerPoolParts<Result> extends JobThreadParts<Result> {
+  timedOut(limitMs: number): Result;
   /** Result of a job that is dropped from a full queue. */
   readonly busy: Result;
 }
+
+/**
+ * Time of a job on the fast lane. A short call takes ten milliseconds or two on a quiet machine, and several times that with
+ * cold code or beside other work; whoever is next waits so long.
+ */
+const FIRST_SLICE_MS = 100;
+/** A worker that is so many times over the slice, in a step that cannot be given up, is terminated and started again. */
+const SLICES_TO_TERMINATION = 10;
 
 export function createWorkerPool<Job, Result>(
   settings: WorkerPoolSettings,
@@ -54,86 +62,70 @@ export function createWorkerPool<Job, Result>(
   return new ThreadedWorkerPool<Job, Result>(settings, parts);
 }
 
-class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result>, JobSource<Job, Result> {
+class ThreadedWorkerPool<Job, Result> implements WorkerPool<Job, Result> {
   private readonly settings: WorkerPoolSettings;
   private readonly parts: WorkerPoolParts<Result>;
-  private readonly threads: readonly JobThread<Job, Result>[];
-  private readonly waiting: FairQueue<PendingJob<Job, Result>>;
+  private readonly debts: TimeDebts;
+  private readonly fast: JobLane<Job, Result>;
+  private readonly slow: JobLane<Job, Result>;
   private isClosed = false;
 
   constructor(settings: WorkerPoolSettings, parts: WorkerPoolParts<Result>) {
     this.settings = settings;
     this.parts = parts;
-    this.threads = Array.from({ length: settings.threads }, () => new JobThread(settings, parts, this));
-    this.waiting = new FairQueue(settings.waitingLimit);
+    const { firstSliceMs: sliceMs = FIRST_SLICE_MS } = settings;
+    this.debts = new TimeDebts(() => parts.clock.nowMs());
+    const common = {
+      ...parts,
+      debts: this.debts,
+      charge: (requester: Requester, tookMs: number) => this.charge(requester, tookMs),
+      giveUp: (pending: PendingJob<Job, Result>) => this.giveUp(pending),
+    };
+    this.fast = new JobLane(
+      { ...settings, sliceMs, timeoutMs: sliceMs * SLICES_TO_TERMINATION },
+      { ...common, exceeded: (pending) => this.continueSlowly(pending) },
+    );
+    this.slow = new JobLane(settings, { ...common, exceeded: (pending) => this.giveUp(pending) });
   }
 
   start(): void {
-    for (const thread of this.threads) thread.start();
+    this.fast.start();
   }
 
   run(job: Job, requester: Requester): Promise<Result> {
     if (this.isClosed) return Promise.reject(new WorkerJobError(CLOSED));
-    this.start();
-    return new Promise((resolve, reject) => {
-      this.waiting.add({ job, requester, resolve, reject })?.resolve(this.parts.busy);
-      this.sendAll();
-    });
+    return new Promise((resolve, reject) => this.fast.add({ job, requester, resolve, reject }));
   }
 
   get load(): WorkLoad {
-    const busy = this.threads.filter(({ jobCount }) => jobCount > 0);
-    const queued = busy.reduce((sum, { jobCount }) => sum + jobCount - 1, 0);
+    const [fast, slow] = [this.fast.load, this.slow.load];
     return {
-      threads: this.threads.filter(({ isStarted }) => isStarted).length,
-      active: busy.length,
-      waiting: this.waiting.size + queued,
+      threads: fast.threads + slow.threads,
+      active: fast.active + slow.active,
+      waiting: fast.waiting + slow.waiting,
     };
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     const closed = new WorkerJobError(CLOSED);
-    this.rejectWaiting(closed);
-    await Promise.all(this.threads.map((thread) => thread.close(closed)));
+    await Promise.all([this.fast.close(closed), this.slow.close(closed)]);
   }
 
-  putBack(jobs: readonly PendingJob<Job, Result>[], served: Requester | undefined): void {
-    this.waiting.putBack(jobs, served);
+  private continueSlowly(pending: PendingJob<Job, Result>): void {
+    if (this.isClosed) pending.reject(new WorkerJobError(CLOSED));
+    else if (pending.requester.isAbandoned()) this.giveUp(pending);
+    else this.slow.add(pending);
   }
 
-  sendAll(): void {
-    const failure = failureOfAll(this.threads);
-    if (failure !== undefined) this.rejectWaiting(new WorkerJobError(failure.message));
-    for (;;) {
-      const thread = this.leastBusy();
-      const next = thread === undefined ? undefined : this.waiting.take();
-      if (thread === undefined || next === undefined) return;
-      if (next.requester.isAbandoned()) this.giveUp(next);
-      else thread.send(next);
-    }
-  }
-
-  dropAbandoned(): void {
-    for (const abandoned of this.waiting.takeAbandoned()) this.giveUp(abandoned);
-  }
-
-  /** The worker with the fewest jobs among those that can be sent another one. */
-  private leastBusy(): JobThread<Job, Result> | undefined {
-    let leastBusy: JobThread<Job, Result> | undefined;
-    for (const thread of this.threads) {
-      if (!thread.canTakeJob) continue;
-      if (leastBusy === undefined || thread.jobCount < leastBusy.jobCount) leastBusy = thread;
-    }
-    return leastBusy;
+  private charge(requester: Requester, tookMs: number): void {
+    this.debts.charge(requester, tookMs);
+    this.fast.charged(requester);
+    this.slow.charged(requester);
   }
 
   private giveUp({ resolve }: PendingJob<Job, Result>): void {
     resolve(this.parts.timedOut(this.settings.timeoutMs));
-  }
-
-  private rejectWaiting(failure: WorkerJobError): void {
-    for (const { reject } of this.waiting.takeAll()) reject(failure);
   }
 }
 

@@ -6,6 +6,8 @@ export interface JobMessage<Job> {
    * sides treat this message as withdrawn.
    */
   readonly answersSeen: number;
+  /** Time that the job may take before it is given up, to be begun anew elsewhere; absent where it may take its whole time. */
+  readonly sliceMs?: number | undefined;
 }
 
 /**
@@ -14,9 +16,10 @@ export interface JobMessage<Job> {
  */
 export type WorkerMessage<Result> =
   | { readonly kind: "prepared" }
-  | { readonly kind: "done"; readonly result: Result; readonly isLong: boolean }
+  | { readonly kind: "done"; readonly result: Result; readonly tookMs: number }
   /** An internal error, such as damaged data; the text is for the log. */
-  | { readonly kind: "failed"; readonly message: string; readonly isLong: boolean };
+  | { readonly kind: "failed"; readonly message: string; readonly tookMs: number }
+  | { readonly kind: "sliceUsedUp"; readonly tookMs: number };
 
 /** From this duration on a job is long: the worker then drops the jobs that were sent to it in advance. */
 export const LONG_JOB_MS = 20;

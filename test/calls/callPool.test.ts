@@ -154,8 +154,6 @@ describe("the call pool", IN_REAL_TIME, () => {
     expect(pool.load.threads).toBe(0);
     pool.start();
     expect(pool.load.threads).toBe(DEFAULT_CALL_POOL_SETTINGS.threads);
-    await call(ADDER, 0n);
-    expect(pool.load.threads).toBe(DEFAULT_CALL_POOL_SETTINGS.threads);
   });
 
   it("estimates gas and creates access lists on the same threads", async () => {
@@ -227,22 +225,41 @@ describe("the call pool", IN_REAL_TIME, () => {
     expect((await Promise.all(jobs)).map(sumOf)).toEqual([42n, "busy", 44n, "busy"]);
   });
 
-  it("lets a client wait for at most one job of another, up to its time limit", async () => {
-    openPool({ timeoutMs: 1000 });
-    const [greedy, modest] = [aClient(), aClient()];
-    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
-    const endless = endlessCalls(100, greedy);
-    await call(ADDER, 1n, { requester: modest });
-    expect(endless.endedCount).toBe(1);
+  it("answers the short call of one client of ten before any endless call that the others sent first", async () => {
+    openPool({ timeoutMs: 2000 });
+    await call(ADDER, 0n);
+    const endless = Array.from({ length: 9 }, () => endlessCalls(100, aClient()));
+    expect(sumOf(await call(ADDER, 1n, { requester: aClient() }))).toBe(43n);
+    expect(endless.map(({ endedCount }) => endedCount)).toEqual(Array.from({ length: 9 }, () => 0));
   });
 
-  it("lets a client wait for at most one job of another, up to its gas limit", async () => {
-    openPool();
-    const [greedy, modest] = [aClient(), aClient()];
-    for (let n = 0n; n < 20n; n++) await call(ADDER, n, { requester: greedy });
-    const endless = endlessCalls(100, greedy, 500_000_000n);
-    expect(sumOf(await call(ADDER, 1n, { requester: modest }))).toBe(43n);
-    expect(endless.endedCount).toBe(1);
+  it("goes on to answer short calls of others while endless ones are under way", async () => {
+    openPool({ timeoutMs: 60_000 });
+    await call(ADDER, 0n);
+    const endless = endlessCalls(3, aClient());
+    for (let n = 0n; n < 30n; n++) {
+      await expect(call(ADDER, n, { requester: aClient() }).then(sumOf)).resolves.toBe(n + 42n);
+      await yieldToEventLoop();
+    }
+    expect(endless.endedCount).toBe(0);
+    expect(pool.load).toMatchObject({ threads: 2 });
+  });
+
+  it("begins a call that used up its first slice anew, and answers it", async () => {
+    openPool({ firstSliceMs: 5 });
+    await call(ADDER, 0n);
+    const long = await call(ENDLESS, 0n, { gasLimit: 200_000_000n });
+    expect(long).toMatchObject({ kind: "halted", gas: 200_000_000n });
+    expect(pool.load.threads).toBe(2);
+  });
+
+  it("estimates gas in the middle of endless calls of others", async () => {
+    openPool({ timeoutMs: 60_000 });
+    const request = { to: addressFromHex(ADDER), data: hexToBytes("0x") };
+    const endless = [1, 2, 3].map(() => endlessCalls(5, aClient()));
+    const estimate = await pool.run({ kind: "estimateGas", call: request, blockNumber: 0n }, aClient());
+    expect(estimate).toMatchObject({ kind: "returned", gas: 23_123n });
+    expect(endless.map(({ endedCount }) => endedCount)).toEqual([0, 0, 0]);
   });
 
   it("keeps the order of a caller's jobs, although jobs sent in advance are withdrawn", async () => {

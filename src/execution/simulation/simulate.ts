@@ -5,6 +5,7 @@ import { type Eventual, whenThere } from "../../primitives/eventual.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_BYTES } from "../../primitives/hex.ts";
 import type { CodedError } from "../../primitives/result.ts";
+import type { TimeSlice } from "../../primitives/timeSlice.ts";
 import { createOverlay, type Overlay } from "../../state/overlay.ts";
 import type { StateReader } from "../../state/stateReader.ts";
 import { EMPTY_ACCOUNT } from "../../types/account.ts";
@@ -55,6 +56,8 @@ export interface CallContext {
   readonly precompiles?: PrecompileOverrides;
   /** Absent on a thread with no other work; each call then gets its own, with a memory budget. */
   readonly yieldPolicy?: YieldPolicy;
+  /** Bounds all calls together on such a thread. */
+  readonly slice?: TimeSlice | undefined;
 }
 
 /** What simulated calls run on; several on the same one see each other's changes, and share one memory budget. */
@@ -91,7 +94,12 @@ export function simulate(context: CallContext, call: CallRequest, config: CallCo
 }
 
 /** A new overlay on the context's state, with the caller's account overrides applied. */
-export function workspaceOn({ state, accounts, yieldPolicy = memoryBounded() }: CallContext): Workspace {
+export function workspaceOn({
+  state,
+  accounts,
+  slice,
+  yieldPolicy = memoryBounded(undefined, slice),
+}: CallContext): Workspace {
   const overlay = createOverlay(state, yieldPolicy.memory);
   if (accounts !== undefined) overrideAccounts(overlay, accounts);
   return { overlay, yieldPolicy };

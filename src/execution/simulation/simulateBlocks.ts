@@ -47,7 +47,7 @@ export type BlocksAnswer =
   | { readonly kind: "blocksRefused"; readonly code: BlocksErrorCode; readonly detail: string };
 
 /** The block that the simulated ones follow, and the branch of states on top of its own. */
-export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "ancestorHash"> {
+export interface BlocksContext extends Pick<CallContext, "spec" | "header" | "ancestorHash" | "slice"> {
   readonly branch: StateBranch;
   /** --rpc-gas-cap: gas limit of all calls together; 0 for no limit. */
   readonly gasCap: bigint;
@@ -190,7 +190,7 @@ class BlockSimulation {
   }
 
   private contextOf(planned: PlannedBlock): CallContext {
-    const { spec, branch, ancestorHash } = this.context;
+    const { spec, branch, ancestorHash, slice } = this.context;
     const { beneficiary, blobBaseFee = this.request.isStrict ? undefined : 0n } = planned.block;
     const header = this.headerInProgress(planned);
     const precompiles = precompilesOf(spec, header, planned.accounts);
@@ -200,6 +200,7 @@ class BlockSimulation {
       header,
       state: branch.head,
       accounts: planned.accounts,
+      slice,
       // The cap bounds the sum: see gasLimitOf.
       gasCap: 0n,
       ancestorHash: (number) => this.hashes.get(number) ?? ancestorHash(number),

@@ -4,6 +4,7 @@ import type { GiftAnswer, GiftRequest } from "../../faucet/gift.ts";
 import type { FindLogs } from "../../logs/findLogs.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { expectDefined } from "../../primitives/assert.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
 import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
 import type { Tracer } from "../../tracers/traceJob.ts";
@@ -50,6 +51,8 @@ export interface RequestHostParts {
  * under way add theirs.
  */
 export const ANSWER_CREDIT_BYTES = 64 * 1024 * 1024;
+/** Connections of a thread that are remembered while they ask for nothing; each takes about 100 bytes. */
+const IDLE_CLIENTS_LIMIT = 4096;
 /** How often it is looked whether the thread has taken some. */
 const FULL_PAUSE_MS = 10;
 
@@ -78,6 +81,8 @@ class Requests implements RequestHost {
   /** Requests under way, by their numbers. */
   private readonly underWay = new Map<number, UnderWay>();
   private readonly clients = new Map<number, Client>();
+  /** Connections without requests under way, those that had some last at the end. */
+  private readonly idle = new Map<number, Client>();
   private answers: NumberedAnswer[] = [];
   private bytes = 0;
   private isWorking = false;
@@ -182,12 +187,13 @@ class Requests implements RequestHost {
     };
   }
 
-  /** One object for all requests of a connection that are under way, so that they share one turn in queues. */
+  /** One object for all requests of a connection, so that they share one turn in queues, and the time that each took counts. */
   private clientOf(request: ThreadRequest): Client | undefined {
     if (!("caller" in request)) return undefined;
     const { client: number } = request.caller;
-    const client = this.clients.get(number) ?? { number, requests: 0 };
+    const client = this.clients.get(number) ?? this.idle.get(number) ?? { number, requests: 0 };
     client.requests++;
+    this.idle.delete(number);
     this.clients.set(number, client);
     return client;
   }
@@ -195,7 +201,10 @@ class Requests implements RequestHost {
   private forget(id: number): void {
     const client = this.underWay.get(id)?.client;
     this.underWay.delete(id);
-    if (client !== undefined && --client.requests === 0) this.clients.delete(client.number);
+    if (client === undefined || --client.requests > 0) return;
+    this.clients.delete(client.number);
+    this.idle.set(client.number, client);
+    dropOldest(this.idle, IDLE_CLIENTS_LIMIT);
   }
 
   private failed(id: number, error: unknown): void {

@@ -7,11 +7,12 @@ import { readBlocks } from "../../network.ts";
 import { pause } from "../../pause.ts";
 import { atQuantile } from "../../report.ts";
 import type { CallerAttack } from "./callerAttack.ts";
+import { endlessCalls, endlessCallsOfOneAddress } from "./endlessCalls.ts";
 import { startHonestCaller } from "./honestCaller.ts";
 import { largeTrace } from "./largeTrace.ts";
 import { unreadReceipts } from "./unreadReceipts.ts";
 
-const ATTACKS: readonly CallerAttack[] = [unreadReceipts, largeTrace];
+const ATTACKS: readonly CallerAttack[] = [unreadReceipts, largeTrace, endlessCalls, endlessCallsOfOneAddress];
 
 /** Blocks before an attack, so that code is compiled and the first figures do not count. */
 const WARM_UP_MS = 4000;
