@@ -10,12 +10,34 @@ export class SliceUsedUp extends Error {
   override name = "SliceUsedUp";
 }
 
-/** A slice that ends at `endMs` on this clock. */
-export function timeSliceUntil(endMs: number, nowMs: () => number): TimeSlice {
+/** The clocks of a slice, milliseconds. */
+export interface SliceClocks {
+  nowMs(): number;
+  /** Time that this thread had a processor. */
+  cpuMs(): number;
+}
+
+/**
+ * A slice of so much time on a processor, which begins now: where the thread has to wait for one, the slice lasts for up to
+ * LONGEST_FACTOR times as long.
+ */
+export function beginTimeSlice(sliceMs: number, { nowMs, cpuMs }: SliceClocks): TimeSlice {
+  const [startMs, startCpuMs] = [nowMs(), cpuMs()];
+  const lastMs = startMs + sliceMs * LONGEST_FACTOR;
+  let checkAtMs = startMs + sliceMs;
   return {
-    isUsedUp: () => nowMs() >= endMs,
+    isUsedUp() {
+      const now = nowMs();
+      if (now < checkAtMs) return false;
+      const leftMs = sliceMs - (cpuMs() - startCpuMs);
+      if (leftMs <= 0 || now >= lastMs) return true;
+      checkAtMs = Math.min(now + leftMs, lastMs);
+      return false;
+    },
     giveUp() {
       throw new SliceUsedUp("the job takes longer than its first slice");
     },
   };
 }
+
+const LONGEST_FACTOR = 5;

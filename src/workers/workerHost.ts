@@ -1,6 +1,7 @@
 import { messageOf } from "../primitives/errorMessage.ts";
 import { createMutex } from "../primitives/mutex.ts";
-import { SliceUsedUp, type TimeSlice, timeSliceUntil } from "../primitives/timeSlice.ts";
+import { beginTimeSlice, SliceUsedUp, type TimeSlice } from "../primitives/timeSlice.ts";
+import { threadCpuMs } from "./threadCpuTime.ts";
 import { openWorkerPort, receiveMessages } from "./workerPort.ts";
 import { type JobMessage, LONG_JOB_MS, type WorkerMessage } from "./workerProtocol.ts";
 
@@ -40,7 +41,7 @@ export function runJobs<Job, Result>({ prepare, perform, transferred }: JobRunne
       const slice =
         sliceMs === undefined
           ? undefined
-          : timeSliceUntil(startedAtMs + sliceMs * sliceFactor, () => performance.now());
+          : beginTimeSlice(sliceMs * sliceFactor, { nowMs: () => performance.now(), cpuMs: threadCpuMs });
       return perform(job, slice);
     };
     const outcome = await prepareAndRun().then(

@@ -52,7 +52,7 @@ export interface WorkerPoolParts<Result> extends JobThreadParts<Result> {
  */
 const FIRST_SLICE_MS = 100;
 /** A worker that is so many times over the slice, in a step that cannot be given up, is terminated and started again. */
-const SLICES_TO_TERMINATION = 10;
+const SLICES_TO_TERMINATION = 30;
 
 export function createWorkerPool<Job, Result>(
   settings: WorkerPoolSettings,
