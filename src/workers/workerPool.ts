@@ -48,9 +48,9 @@ export interface WorkerPoolParts<Result> extends JobThreadParts<Result> {
 
 /**
  * Time of a job on the fast lane. A short call takes ten milliseconds or two on a quiet machine, and several times that with
- * cold code or beside other work; whoever is next waits so long.
+ * cold code; the next caller waits so long.
  */
-const FIRST_SLICE_MS = 100;
+const FIRST_SLICE_MS = 50;
 /** A worker that is so many times over the slice, in a step that cannot be given up, is terminated and started again. */
 const SLICES_TO_TERMINATION = 30;
 

@@ -4,7 +4,7 @@ import type { Requester } from "../../src/primitives/requester.ts";
 import { TimeDebts } from "../../src/primitives/timeDebts.ts";
 import { createRandom } from "../simulation/random.ts";
 
-const SLICE_MS = 100;
+const SLICE_MS = 50;
 const LONG_MS = 5000;
 const SHORT_MS = 10;
 
@@ -78,7 +78,7 @@ const SEEDS = Array.from({ length: 20 }, (_, seed) => seed);
 
 describe("time debts", () => {
   it.each(SEEDS)(
-    "keep short jobs from waiting for more than a slice or two, whoever else sends what (seed %i)",
+    "keep short jobs from waiting for more than a slice or two, for any jobs of others (seed %i)",
     (seed) => {
       const random = createRandom(seed);
       const oneHost = random.chance(0.5);
