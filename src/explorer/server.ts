@@ -8,7 +8,8 @@ import { NAMESPACES, type RpcMethod } from "../rpc/method.ts";
 import type { RpcBackend } from "../rpc/ports.ts";
 import { remade } from "../rpc/remade.ts";
 import type { RpcMetrics } from "../rpc/rpcMetrics.ts";
-import { answerBrokenRequest, createPipelineLimit } from "../rpc/server/badRequests.ts";
+import { answerBrokenRequest } from "../rpc/server/badRequests.ts";
+import type { CallerTime } from "../rpc/server/callerTime.ts";
 import { type ConnectionLimits, limitConnections } from "../rpc/server/connectionLimits.ts";
 import { createHostAllowlist, type HostCheck } from "../rpc/server/hostAllowlist.ts";
 import { createHostRefusalLog, respondProbeRefused } from "../rpc/server/hostRefusal.ts";
@@ -22,6 +23,7 @@ import {
   STUCK_READER_MS,
 } from "../rpc/server/limits.ts";
 import type { MessageReader } from "../rpc/server/messageReader.ts";
+import { Pipelines } from "../rpc/server/pipelines.ts";
 import { logRefusal } from "../rpc/server/refusalLog.ts";
 import { createProxyRule, type HostRule, remoteHostOf } from "../rpc/server/remoteHost.ts";
 import {
@@ -69,6 +71,7 @@ export interface ExplorerServerParts {
   readonly logger: Logger;
   readonly metrics?: RpcMetrics | undefined;
   readonly totals?: SharedTotals | undefined;
+  readonly callerTime?: CallerTime | undefined;
   /** Absent where the faucet is off. */
   readonly faucet?: Omit<FaucetServer, "hostOf"> | undefined;
   readonly clock?: Clock;
@@ -79,7 +82,15 @@ export async function openExplorerServer(
   parts: ExplorerServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const { host, port, descriptor, arrivalTimes = ARRIVAL_TIMES } = settings;
-  const { backend, reader, logger, metrics, totals = shareTotals(), clock = durationClock } = parts;
+  const {
+    backend,
+    reader,
+    logger,
+    metrics,
+    totals = shareTotals(),
+    clock = durationClock,
+    callerTime,
+  } = parts;
   const server = createServer({
     requireHostHeader: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -99,13 +110,14 @@ export async function openExplorerServer(
   const isShared = sharedHosts(settings.proxyAddresses);
   const budget = createBudget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
   const offer = { methods: offeredMethods(parts.methods, budget), modules: new Set(NAMESPACES) };
-  const dispatcher = createDispatcher(offer, { backend, logger, metrics });
+  const dispatcher = createDispatcher(offer, { backend, logger, metrics, callerTime });
   const isProxy = createProxyRule(settings.proxyAddresses);
   const hostOf: HostRule = (request) => visitorHost(request, isProxy);
-  const answering = { dispatcher, reader, logger, metrics, totals, clock, hostOf };
-  const rpc = createHttpRequestHandler(HTTP_SETTINGS, answering);
+  const answering = { dispatcher, reader, logger, metrics, totals, clock, hostOf, callerTime };
+  const pipelines = new Pipelines(logger);
+  const rpc = createHttpRequestHandler(HTTP_SETTINGS, { ...answering, pipelines });
   const faucet = openFaucet(parts, hostOf, budget);
-  const answers = { pages: await openPages(), rpc, faucet, logger, metrics };
+  const answers = { pages: await openPages(), pipelines, rpc, faucet, logger, metrics };
   server.on("request", createRequestHandler(checkHost, answers));
   const upgraded = serveUpgrades(server, WEB_SOCKET_SETTINGS, answering, {
     checkHost,
@@ -192,16 +204,15 @@ type RequestHandler = (request: IncomingMessage, response: ServerResponse) => vo
 
 interface RequestParts extends Pick<ExplorerServerParts, "logger" | "metrics"> {
   readonly pages: Pages;
+  readonly pipelines: Pipelines;
   readonly rpc: RequestHandler;
   readonly faucet: RequestHandler | undefined;
 }
 
 function createRequestHandler(
   checkHost: (request: IncomingMessage) => HostCheck,
-  { pages, rpc, faucet, logger, metrics }: RequestParts,
+  { pages, pipelines, rpc, faucet, logger, metrics }: RequestParts,
 ): RequestHandler {
-  const isPipelinedTooFar = createPipelineLimit(logger);
-
   function answerOwn(answer: RequestHandler, request: IncomingMessage, response: ServerResponse): void {
     if (isOwnPage(request.headers)) {
       answer(request, response);
@@ -214,7 +225,7 @@ function createRequestHandler(
 
   return (request, response) => {
     response.sendDate = false;
-    if (isPipelinedTooFar(request, response)) return;
+    if (!pipelines.admits(request, response)) return;
     const hostCheck = checkHost(request);
     if (hostCheck !== "allowed") respondProbeRefused(response, hostCheck, request.headers.host);
     else if (request.url === FAUCET_PATH) {

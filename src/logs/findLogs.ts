@@ -1,4 +1,4 @@
-import type { ChainReader } from "../chain/chain.ts";
+import type { ChainReader, LocatedLog } from "../chain/chain.ts";
 import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { Requester } from "../primitives/requester.ts";
@@ -29,12 +29,32 @@ export function createLogFinder(chain: ChainReader): FindLogs {
     const pieces = createLogPieces();
     const slice = new EventLoopSlice();
     const end = await queryLogs(chain, criteria, range, {
-      take(logs) {
-        if (!pieces.add(logs)) return false;
-        return slice.isOver ? slice.yield().then(() => true) : true;
+      async take(logs) {
+        for (const some of inParts(logs)) {
+          if (!pieces.add(some)) return false;
+          if (slice.isOver) await slice.yield();
+        }
+        return true;
       },
       isAbandoned: () => requester.isAbandoned(),
     });
     return end === "completed" ? { kind: "found", pieces: pieces.finish() } : { kind: end };
   };
 }
+
+/** The logs in parts that are quick to write: few, and with little data. */
+function* inParts(logs: readonly LocatedLog[]): Generator<readonly LocatedLog[], void> {
+  let from = 0;
+  let bytes = 0;
+  for (const [index, { log }] of logs.entries()) {
+    bytes += BYTES_PER_LOG + log.data.length;
+    if (bytes < PART_BYTES) continue;
+    yield logs.slice(from, index + 1);
+    from = index + 1;
+    bytes = 0;
+  }
+  if (from < logs.length) yield logs.slice(from);
+}
+
+const BYTES_PER_LOG = 256;
+const PART_BYTES = 256 * 1024;

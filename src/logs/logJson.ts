@@ -41,6 +41,9 @@ class GatheredLogs implements LogPieces {
     if (logs.length === 0) return true;
     this.logCount += logs.length;
     if (this.logCount > LOGS_PER_ANSWER) return false;
+    // Known before they are written: the logs of one block may be many times as large as an answer.
+    const data = logs.reduce((sum, { log }) => sum + 2 * log.data.length, 0);
+    if (this.characters + data > CHARACTERS_PER_ANSWER) return false;
     const isLarge = this.logCount > LOGS_AS_TEXT || this.characters > CHARACTERS_AS_TEXT;
     if (isLarge) this.write(logs);
     else this.keep(logItemsJson(logs));

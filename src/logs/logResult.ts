@@ -42,7 +42,7 @@ export interface ReceiptPosition {
 
 /**
  * Writes the logs of a receipt as list items (json-rpc.md#logs): the same members in another order, never removed. The
- * generator yields every LOGS_PER_STEP logs.
+ * generator yields every LOGS_PER_STEP logs, and within long data.
  */
 export function* writeReceiptLogs(
   writer: JsonWriter,
@@ -54,7 +54,7 @@ export function* writeReceiptLogs(
     writer.beginObject();
     writer.data("address", log.address);
     writeTopics(writer, log);
-    writer.data("data", log.data);
+    yield* writer.longData("data", log.data);
     writer.quantity("blockNumber", position.blockNumber);
     writer.data("transactionHash", position.transactionHash);
     writer.quantity("transactionIndex", position.transactionIndex);

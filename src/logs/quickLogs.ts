@@ -23,13 +23,16 @@ export function createQuickFinder(
     // Created only when needed, because thousands of criteria take many milliseconds to prepare.
     let matcher: LogMatcher | undefined;
     let gasToRead = 0n;
+    let gasToWrite = 0n;
     for (let number = from; number <= to && number <= head; number++) {
       const header = chain.headerByNumber(number)?.header;
-      if (header === undefined || header.gasUsed === 0n || blocks.hasReceiptsInMemory(number)) continue;
+      if (header === undefined || header.gasUsed === 0n) continue;
       matcher ??= createLogMatcher(criteria);
-      if (matcher.mayMatch(header.logsBloom)) gasToRead += header.gasUsed;
+      if (!matcher.mayMatch(header.logsBloom)) continue;
+      gasToWrite += header.gasUsed;
+      if (!blocks.hasReceiptsInMemory(number)) gasToRead += header.gasUsed;
     }
-    return gasToRead <= LITTLE_GAS;
+    return gasToRead <= LITTLE_GAS && gasToWrite <= MUCH_GAS;
   }
 
   return (criteria, range, requester) => {
@@ -52,3 +55,5 @@ function lacksBlocks(
 const FEW_BLOCKS = 16n;
 /** Total gas of the blocks whose receipts must be read from disk; it allows a few thousand logs at most. */
 const LITTLE_GAS = 3_000_000n;
+/** Total gas of all blocks with logs, those in memory included: a byte of a log costs 8, so it allows 25 MB at most. */
+const MUCH_GAS = 200_000_000n;

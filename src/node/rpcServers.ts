@@ -9,6 +9,7 @@ import { createDispatcher } from "../rpc/dispatcher.ts";
 import { METHODS } from "../rpc/methods/registry.ts";
 import type { RpcBackend, RpcPorts } from "../rpc/ports.ts";
 import { createRpcMetrics, declareRpcCounts, type RpcCount, type RpcMetrics } from "../rpc/rpcMetrics.ts";
+import { CallerTime } from "../rpc/server/callerTime.ts";
 import { createMessageReader, type MessageReader } from "../rpc/server/messageReader.ts";
 import type { RpcServer, ServerErrorCode } from "../rpc/server/server.ts";
 import { HANDSHAKES } from "../rpc/server/tls/handshakeLimits.ts";
@@ -68,6 +69,7 @@ export type OpenThreads = (
 interface CountedParts extends Omit<RpcServerParts, "metrics" | "access" | "openThreads" | "openExplorer"> {
   readonly access: () => Pick<Settings, "http" | "webSocket">;
   readonly reader: MessageReader;
+  readonly callerTime: CallerTime;
   readonly handshakeTime: HandshakeTime;
   readonly metrics: RpcMetrics | undefined;
   readonly count: ((one: RpcCount) => void) | undefined;
@@ -93,6 +95,7 @@ export async function openRpcServers(
   const parts = {
     ...others,
     reader,
+    callerTime: new CallerTime(),
     handshakeTime: createHandshakeTime(others.clock),
     count,
     metrics: rpcMetrics,
@@ -226,13 +229,13 @@ async function openHttp(
   backend: RpcBackend,
   parts: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { reader, handshakeTime, logger, metrics, access } = parts;
+  const { reader, callerTime, handshakeTime, logger, metrics, access } = parts;
   const current = (): HttpSettings => access().http ?? settings;
   const offer = offered(METHODS, current);
   const readiness = readinessOf(backend);
-  const dispatcher = createDispatcher(offer, { backend, logger, metrics });
+  const dispatcher = createDispatcher(offer, { backend, logger, metrics, callerTime });
   const gate = await serverGate(settings, current, gateParts("http", parts));
-  const answering = { dispatcher, readiness, reader, handshakeTime, gate, logger, metrics };
+  const answering = { dispatcher, readiness, reader, callerTime, handshakeTime, gate, logger, metrics };
   // Loaded where it is needed: the servers of threads are not of this one.
   const { openHttpServer } = await import("../rpc/server/http.ts");
   return openHttpServer(httpServerSettings(settings, current), answering);
@@ -243,7 +246,7 @@ async function openWebSocket(
   backend: RpcBackend,
   parts: CountedParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { reader, handshakeTime, clock, logger, metrics, access } = parts;
+  const { reader, callerTime, handshakeTime, clock, logger, metrics, access } = parts;
   const current = (): WebSocketSettings => access().webSocket ?? settings;
   const subscriptions = createSubscriptionMethods({
     chain: backend.chain,
@@ -253,9 +256,9 @@ async function openWebSocket(
     metrics,
   });
   const methods = [...METHODS, ...subscriptions];
-  const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
+  const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics, callerTime });
   const gate = await serverGate(settings, current, gateParts("webSocket", parts));
-  const answering = { dispatcher, reader, handshakeTime, gate, clock, logger, metrics };
+  const answering = { dispatcher, reader, callerTime, handshakeTime, gate, clock, logger, metrics };
   const { openWebSocketServer } = await import("../rpc/server/websocket.ts");
   return openWebSocketServer(webSocketServerSettings(settings, current), answering);
 }

@@ -15,6 +15,11 @@ export class EventLoopSlice {
   /** Lets the event loop run other work, then begins the next slice. */
   async yield(): Promise<void> {
     await yieldToEventLoop();
+    this.restart();
+  }
+
+  /** Begins the next slice, in another cycle of the event loop. */
+  restart(): void {
     this.#beganAtMs = performance.now();
   }
 }

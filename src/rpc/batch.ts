@@ -1,4 +1,4 @@
-import { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
+import type { EventLoopSlice } from "../primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../primitives/jsonPieces.ts";
 import type { InFlightReplies } from "./inFlightReplies.ts";
 import type { Reply } from "./reply.ts";
@@ -16,6 +16,8 @@ export interface Batch {
   /** True when nobody waits for the answer any more. */
   isAbandoned(): boolean;
   readonly inFlight: InFlightReplies;
+  /** Cuts the work into slices of the event loop. */
+  readonly slice: Pick<EventLoopSlice, "isOver" | "yield">;
 }
 
 /** Receives a piece of the answer; may return a promise to wait for. */
@@ -26,10 +28,9 @@ export const BATCH_PIECE_LENGTH = 256 * 1024;
 
 /** Answers the requests of a batch in order, as the text of a list: pieces go to `write`, the rest is returned. */
 export async function answerBatch(batch: Batch, write: WritePiece): Promise<string> {
-  const { requests, inFlight } = batch;
+  const { requests, inFlight, slice } = batch;
   const replies = new RepliesInOrder(batch);
   const list = new ListText(write);
-  const slice = new EventLoopSlice();
   for (let index = 0; index < requests.length && !batch.isAbandoned(); index++) {
     const answering = replies.next(index);
     const reply = answering instanceof Promise ? await answering : answering;
@@ -104,7 +105,7 @@ class ListText {
     this.length += text.length;
   }
 
-  private async addPieces(pieces: readonly JsonPiece[]): Promise<void> {
+  private async addPieces(pieces: Iterable<JsonPiece>): Promise<void> {
     for (const piece of pieces) {
       if (typeof piece === "string") {
         this.keep(piece);

@@ -9,6 +9,7 @@ import { remade } from "./remade.ts";
 import { errorReply, type Reply } from "./reply.ts";
 import { type Call, readRequest } from "./request.ts";
 import type { RpcMetrics } from "./rpcMetrics.ts";
+import { CallerSlice, CallerTime } from "./server/callerTime.ts";
 import { SourceIds } from "./sourceIds.ts";
 
 /**
@@ -55,6 +56,8 @@ export interface DispatcherParts<Backend> {
   readonly logger: Logger;
   /** When absent, nothing is counted. */
   readonly metrics?: RpcMetrics | undefined;
+  /** The time of this thread; that of this dispatcher alone if not given. */
+  readonly callerTime?: CallerTime | undefined;
 }
 
 /** Neighbours in a batch that may run, or wait to be written, at one time. */
@@ -62,7 +65,7 @@ const OVERLAP_LIMITS = { few: 8, many: 256 };
 
 export function createDispatcher<Backend>(
   settings: DispatcherSettings<Backend>,
-  { backend, logger, metrics }: DispatcherParts<Backend>,
+  { backend, logger, metrics, callerTime = new CallerTime() }: DispatcherParts<Backend>,
 ): Dispatcher & CallAnswerer {
   const { methods } = settings;
   const endpoints = remade(
@@ -120,6 +123,7 @@ export function createDispatcher<Backend>(
         overlapLimit,
         isAbandoned: () => caller.isAbandoned(),
         inFlight,
+        slice: new CallerSlice(callerTime, caller.remoteHost),
       };
       return answerBatch(batch, write);
     },

@@ -1,5 +1,3 @@
-import { type JsonPiece, roughLengthOf } from "../primitives/jsonPieces.ts";
-
 /** Tracks the size of a batch's large replies that are encoded and not yet written, so that only a few wait at a time. */
 export class InFlightReplies {
   readonly #onChange: (length: number) => void;
@@ -17,13 +15,13 @@ export class InFlightReplies {
 
   /** Counts a reply that has been encoded, and returns it. */
   add<R extends ChunkedReply>(reply: R): R {
-    if (reply.pieces !== undefined) this.#change(roughLengthOf(reply.pieces));
+    if (reply.heldBytes !== undefined) this.#change(reply.heldBytes);
     return reply;
   }
 
   /** Discounts a reply that has been written. */
-  remove({ pieces }: ChunkedReply): void {
-    if (pieces !== undefined) this.#change(-roughLengthOf(pieces));
+  remove({ heldBytes }: ChunkedReply): void {
+    if (heldBytes !== undefined) this.#change(-heldBytes);
   }
 
   #change(by: number): void {
@@ -34,7 +32,7 @@ export class InFlightReplies {
 
 /** Only a large reply comes in pieces. */
 interface ChunkedReply {
-  readonly pieces?: readonly JsonPiece[];
+  readonly heldBytes?: number;
 }
 
 /** Enough that a fast reader does not have to wait for the next reply. */

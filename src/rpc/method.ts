@@ -105,7 +105,7 @@ export type Json =
   | { readonly [member: string]: Json | undefined };
 
 /** A method's answer: a JSON value, text that is JSON already, or an error. Nothing else compiles, a Result least of all. */
-export type Answer = Json | RawJson | JsonPieces | RpcError;
+export type Answer = Json | RawJson | JsonPieces | JsonStream | RpcError;
 
 /** Text that is JSON already: blocks, lists of logs and other large answers are built as text. */
 export class RawJson {
@@ -124,6 +124,18 @@ export class JsonPieces {
   readonly pieces: readonly JsonPiece[];
 
   constructor(pieces: readonly JsonPiece[]) {
+    this.pieces = pieces;
+  }
+}
+
+/** As JsonPieces, each piece made when it is read: an answer of any size is never held as a whole. Read once. */
+export class JsonStream {
+  /** About the bytes that the answer keeps in memory until it is read to its end. */
+  readonly heldBytes: number;
+  readonly pieces: Iterable<JsonPiece>;
+
+  constructor(heldBytes: number, pieces: Iterable<JsonPiece>) {
+    this.heldBytes = heldBytes;
     this.pieces = pieces;
   }
 }

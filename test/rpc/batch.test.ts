@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { EventLoopSlice } from "../../src/primitives/eventLoopSlice.ts";
 import type { JsonPiece } from "../../src/primitives/jsonPieces.ts";
 import { answerBatch, BATCH_PIECE_LENGTH } from "../../src/rpc/batch.ts";
 import { InFlightReplies } from "../../src/rpc/inFlightReplies.ts";
@@ -17,6 +18,7 @@ async function sent(replies: readonly Reply[]): Promise<{ pieces: readonly JsonP
     overlapLimit: () => 1,
     isAbandoned: () => false,
     inFlight,
+    slice: new EventLoopSlice(),
   };
   const rest = await answerBatch(batch, (piece) => void pieces.push(piece));
   const bytes = [...pieces, rest].map((piece) => Buffer.from(piece as string));
@@ -36,7 +38,7 @@ describe("the answer to a long batch", () => {
     expect(JSON.parse(plain.text)).toHaveLength(3);
     for (const other of others) {
       const mixed = await sent([ascii, other, ascii, ascii, other, other]);
-      const textOf = ({ text, pieces }: Reply) => pieces?.join("") ?? text;
+      const textOf = ({ text, pieces }: Reply) => (pieces === undefined ? text : [...pieces].join(""));
       expect(mixed.text).toBe(`[${[ascii, other, ascii, ascii, other, other].map(textOf).join(",")}]`);
       expect(mixed.pieces.some((piece) => typeof piece === "string")).toBe(true);
     }

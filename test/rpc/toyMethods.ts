@@ -5,6 +5,7 @@ import { ERRORS } from "../../src/rpc/errors/errors.ts";
 import {
   type CallContext,
   JsonPieces,
+  JsonStream,
   methodDefiner,
   type Namespace,
   optional,
@@ -38,6 +39,14 @@ function sevens(length: number): Buffer[] {
   return [...pieces, SEVENS.subarray(0, length % SEVENS.length)];
 }
 
+/** As sevens; each piece is recorded when it is made. */
+function* streamedSevens(length: number, { calls }: Pick<ToyBackend, "calls">): Generator<Buffer, void> {
+  for (const piece of sevens(length)) {
+    calls.push("piece");
+    yield piece;
+  }
+}
+
 const SEVENS = Buffer.alloc(1024 * 1024, "7");
 
 /** A few methods with names that Besu knows, and some that misbehave. */
@@ -51,6 +60,13 @@ export const TOY_METHODS: readonly RpcMethod<ToyBackend>[] = [
       backend.calls.push("eth_chainId");
       return "0x1c03";
     },
+  }),
+  defineToy({
+    ...common,
+    name: "toy_stream",
+    parameters: [required("length", (value) => (typeof value === "number" ? value : undefined))],
+    ports: ["calls"],
+    run: ([length], { backend }) => new JsonStream(length, streamedSevens(length, backend)),
   }),
   defineToy({ ...common, name: "net_version", namespace: "NET", parameters: [], run: () => "7171" }),
   defineToy({

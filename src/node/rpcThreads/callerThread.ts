@@ -11,6 +11,7 @@ import { createRemoteLogger } from "../../observability/remoteLogger.ts";
 import { durationClock, systemClock } from "../../primitives/clock.ts";
 import { METHODS } from "../../rpc/methods/registry.ts";
 import { createRpcMetrics } from "../../rpc/rpcMetrics.ts";
+import { CallerTime } from "../../rpc/server/callerTime.ts";
 import { THREAD_HTTP_ANSWERS_BYTES, THREAD_WEBSOCKET_ANSWERS_BYTES } from "../../rpc/server/limits.ts";
 import { createMessageReader } from "../../rpc/server/messageReader.ts";
 import { shareHosts } from "../../rpc/server/sharedHosts.ts";
@@ -84,6 +85,7 @@ export async function openCallerThread(
       view,
       main,
       reader,
+      callerTime: new CallerTime(),
       handshakeTime: createHandshakeTime(durationClock),
       metrics,
       feed,

@@ -11,6 +11,7 @@ import type { RpcMethod } from "../../rpc/method.ts";
 import type { RpcBackend } from "../../rpc/ports.ts";
 import type { RpcMetrics } from "../../rpc/rpcMetrics.ts";
 import type { ListeningSocket } from "../../rpc/server/acceptBalance.ts";
+import type { CallerTime } from "../../rpc/server/callerTime.ts";
 import type { Objections } from "../../rpc/server/health.ts";
 import { openHttpServer } from "../../rpc/server/http.ts";
 import type { MessageReader } from "../../rpc/server/messageReader.ts";
@@ -32,6 +33,7 @@ export interface ThreadServerParts {
   readonly view: ChainView;
   readonly main: MainThread;
   readonly reader: MessageReader;
+  readonly callerTime: CallerTime;
   readonly handshakeTime: HandshakeTime;
   readonly metrics: RpcMetrics | undefined;
   readonly feed: EventFeed;
@@ -78,10 +80,10 @@ async function openHttp(
   access: () => HttpSettings | undefined,
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, main, reader, handshakeTime, totals, logger, metrics } = parts;
+  const { methods, backend, main, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.http, "the settings of HTTP");
   const current = (): HttpSettings => access() ?? configured;
-  const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics });
+  const dispatcher = createDispatcher(offered(methods, current), { backend, logger, metrics, callerTime });
   const readiness = async (query: URLSearchParams): Promise<Objections> => {
     const objections = await main.ask({ kind: "readiness", query: query.toString() });
     return objections === "busy" ? ["too many requests wait"] : objections;
@@ -97,6 +99,7 @@ async function openHttp(
     dispatcher,
     readiness,
     reader,
+    callerTime,
     handshakeTime,
     gate,
     totals,
@@ -111,11 +114,11 @@ async function openWebSocket(
   access: () => WebSocketSettings | undefined,
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
-  const { methods, backend, main, reader, handshakeTime, totals, logger, metrics } = parts;
+  const { methods, backend, main, reader, callerTime, handshakeTime, totals, logger, metrics } = parts;
   const configured = expectDefined(data.servers.webSocket, "the settings of WebSocket");
   const current = (): WebSocketSettings => access() ?? configured;
   const offer = offered([...methods, ...subscriptionsOf(data, parts)], current);
-  const dispatcher = createDispatcher(offer, { backend, logger, metrics });
+  const dispatcher = createDispatcher(offer, { backend, logger, metrics, callerTime });
   const shared = shareHosts(data.held.webSocket, data.index);
   const settings = {
     ...webSocketServerSettings(configured, current),
@@ -127,6 +130,7 @@ async function openWebSocket(
   return openWebSocketServer(settings, {
     dispatcher,
     reader,
+    callerTime,
     handshakeTime,
     gate,
     clock: durationClock,

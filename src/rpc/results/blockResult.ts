@@ -1,7 +1,8 @@
-import { type JsonWriter, jsonText } from "../../primitives/jsonWriter.ts";
+import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { bytesToBigint } from "../../primitives/quantity.ts";
 import type { StoredBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
+import { JsonStream, RawJson } from "../method.ts";
 import { writeMinedTransactions } from "./transactionResult.ts";
 
 /** Whether a block shows its transactions by hash or in full. */
@@ -15,10 +16,27 @@ export function blockJson(block: StoredBlock, detail: BlockDetail): string {
   const texts = cachedTexts.get(block) ?? new Map<BlockDetail, string>();
   const known = texts.get(detail);
   if (known !== undefined) return known;
-  const text = jsonText((writer) => writeBlock(writer, block, detail));
+  const text = jsonText((writer) => writeAtOnce(writeBlock(writer, block, detail)));
   cachedTexts.set(block, texts.set(detail, text));
   return text;
 }
+
+/** The block object as an answer; made as it is read when it is large, which costs no memory for its text. */
+export function blockAnswer(block: StoredBlock, detail: BlockDetail): RawJson | JsonStream {
+  if (detail === "hashes" || !isLarge(block)) return new RawJson(blockJson(block, detail));
+  return new JsonStream(
+    block.size,
+    jsonPieces((writer) => writeBlock(writer, block, detail)),
+  );
+}
+
+/** Whether writing the block takes more than some milliseconds. */
+function isLarge({ size, transactions }: StoredBlock): boolean {
+  return size >= LARGE_BYTES || transactions.length >= MANY_TRANSACTIONS;
+}
+
+const LARGE_BYTES = 1024 * 1024;
+const MANY_TRANSACTIONS = 5_000;
 
 /**
  * The block object without transactions, and with null for its bloom if that is hidden. `otherMembers` are JSON if there are
@@ -44,13 +62,13 @@ export function blockWithoutTransactionsJson(
 
 const cachedTexts = new WeakMap<StoredBlock, Map<BlockDetail, string>>();
 
-function writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail): void {
+function* writeBlock(writer: JsonWriter, block: StoredBlock, detail: BlockDetail): Generator<void, void> {
   writer.beginObject();
   writeHeader(writer, block);
   writer.beginList("uncles");
   writer.endList();
   writer.beginList("transactions");
-  if (detail === "transactions") writeMinedTransactions(writer, block);
+  if (detail === "transactions") yield* writeMinedTransactions(writer, block);
   else for (const { hash } of block.transactions) writer.dataItem(hash);
   writer.endList();
   writeLaterMembers(writer, block.header, block.withdrawals);

@@ -2,22 +2,22 @@ import type { LocatedTransaction } from "../../chain/chain.ts";
 import { writeReceiptLogs } from "../../logs/logResult.ts";
 import { expectDefined } from "../../primitives/assert.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { type JsonWriter, jsonInSlices, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
+import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { StoredBlock } from "../../types/block.ts";
 import { createdAddress } from "../../types/createdAddress.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { effectiveGasPrice, type SentTransaction } from "../../types/transaction.ts";
-import { JsonPieces, RawJson } from "../method.ts";
+import { JsonStream, RawJson } from "../method.ts";
 import { writeOptionalData } from "./transactionResult.ts";
 
 /** The receipt of a transaction (json-rpc.md#receipt). `blobGasPriceWei` is the price per unit of blob gas in its block. */
 export function receiptAnswer(
   { block, transaction, index, receipt, firstLogIndex }: LocatedTransaction,
   blobGasPriceWei: bigint,
-): RawJson | Promise<JsonPieces> {
+): RawJson | JsonStream {
   const context = blockContext(block, blobGasPriceWei);
-  return answerOf(receipt.logs.length, (writer) =>
+  return answerOf([receipt], (writer) =>
     writeReceipt(writer, { transaction, receipt, index, logsBefore: firstLogIndex }, context),
   );
 }
@@ -49,13 +49,9 @@ export function receiptJson(
 }
 
 /** The receipts of all transactions of a block, in order, as a list. */
-export function blockReceiptsAnswer(
-  block: StoredBlock,
-  blobGasPriceWei: bigint,
-): RawJson | Promise<JsonPieces> {
+export function blockReceiptsAnswer(block: StoredBlock, blobGasPriceWei: bigint): RawJson | JsonStream {
   const context = blockContext(block, blobGasPriceWei);
-  const logs = block.receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
-  return answerOf(block.receipts.length + logs, (writer) => writeReceipts(writer, block, context));
+  return answerOf(block.receipts, (writer) => writeReceipts(writer, block, context));
 }
 
 function* writeReceipts(
@@ -77,21 +73,29 @@ function* writeReceipts(
 
 const RECEIPTS_PER_STEP = 16;
 
-/** Writes at once, or in slices of the event loop when there are many `parts`, which are receipts and logs. */
+/** At once, or made as it is read when the receipts are large. */
 function answerOf(
-  parts: number,
+  receipts: readonly Receipt[],
   write: (writer: JsonWriter) => Generator<void, void>,
-): RawJson | Promise<JsonPieces> {
-  if (parts < MANY_PARTS)
-    return new RawJson(
-      jsonText((writer) => writeAtOnce(write(writer))),
-      "ascii",
-    );
-  return jsonInSlices(write).then((pieces) => new JsonPieces(pieces));
+): RawJson | JsonStream {
+  const bytes = receipts.reduce((sum, receipt) => sum + bytesOf(receipt), 0);
+  if (bytes >= LARGE_BYTES) return new JsonStream(bytes, jsonPieces(write));
+  return new RawJson(
+    jsonText((writer) => writeAtOnce(write(writer))),
+    "ascii",
+  );
 }
 
-/** Writing so many parts takes some milliseconds. */
-const MANY_PARTS = 2_000;
+/** About what a receipt takes in memory. */
+export function bytesOf({ logs, revertReason }: Receipt): number {
+  const ofLogs = logs.reduce((sum, { data }) => sum + BYTES_PER_LOG + data.length, 0);
+  return BYTES_PER_RECEIPT + ofLogs + (revertReason?.length ?? 0);
+}
+
+const BYTES_PER_RECEIPT = 256;
+const BYTES_PER_LOG = 128;
+/** Writing so much takes some milliseconds. */
+const LARGE_BYTES = 256 * 1024;
 
 /** What all receipts of a block have in common. */
 interface BlockContext {
@@ -152,7 +156,7 @@ function* writeReceipt(
   writer.data("transactionHash", transaction.hash);
   writer.quantity("transactionIndex", index);
   if (receipt.revertReason !== undefined && hidesRevertReason !== true)
-    writer.data("revertReason", receipt.revertReason);
+    yield* writer.longData("revertReason", receipt.revertReason);
   writer.quantity("type", receipt.type);
   if (transaction.type === 3) {
     writer.quantity("blobGasUsed", BLOB_GAS_PER_BLOB * transaction.blobVersionedHashes.length);

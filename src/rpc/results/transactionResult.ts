@@ -1,6 +1,6 @@
 import type { LocatedTransaction } from "../../chain/chain.ts";
 import { toHex } from "../../primitives/hex.ts";
-import { type JsonWriter, jsonText } from "../../primitives/jsonWriter.ts";
+import { type JsonWriter, jsonPieces, jsonText, writeAtOnce } from "../../primitives/jsonWriter.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { recoverPublicKey } from "../../primitives/secp256k1.ts";
 import type { StoredBlock } from "../../types/block.ts";
@@ -11,6 +11,7 @@ import {
   type Transaction,
 } from "../../types/transaction.ts";
 import { signatureOf, signingHash } from "../../types/transactionSignature.ts";
+import { JsonStream, RawJson } from "../method.ts";
 
 /** The first bytes of input, which name the function that is called. */
 export const SELECTOR_BYTES = 4;
@@ -29,20 +30,42 @@ export function minedTransactionJson(
 }
 
 /** As minedTransactionJson, of a transaction that was looked up: the others of its block are not read. */
-export function locatedTransactionJson(
+function locatedTransactionJson(
   { block, transaction, index }: Pick<LocatedTransaction, "block" | "transaction" | "index">,
   inputBytes?: number,
 ): string {
   const context = { ...blockContext(block), inputBytes };
-  return jsonText((writer) => writeMined(writer, transaction, index, context));
+  return jsonText((writer) => writeAtOnce(writeMined(writer, transaction, index, context)));
 }
 
-/** All transactions of a block, in full, as items of a list. */
-export function writeMinedTransactions(writer: JsonWriter, block: StoredBlock): void {
+/** As locatedTransactionJson of a whole transaction; made as it is read when it is large. */
+export function transactionAnswer({
+  block,
+  transaction,
+  index,
+}: Pick<LocatedTransaction, "block" | "transaction" | "index">): RawJson | JsonStream {
+  if (transaction.raw.length < LARGE_BYTES)
+    return new RawJson(locatedTransactionJson({ block, transaction, index }), "ascii");
   const context = blockContext(block);
-  for (const [index, transaction] of block.transactions.entries())
-    writeMined(writer, transaction, index, context);
+  return new JsonStream(
+    transaction.raw.length,
+    jsonPieces((writer) => writeMined(writer, transaction, index, context)),
+  );
 }
+
+/** Writing so much takes a millisecond or more. */
+const LARGE_BYTES = 256 * 1024;
+
+/** All transactions of a block, in full, as items of a list. The generator yields every few of them, and within long data. */
+export function* writeMinedTransactions(writer: JsonWriter, block: StoredBlock): Generator<void, void> {
+  const context = blockContext(block);
+  for (const [index, transaction] of block.transactions.entries()) {
+    yield* writeMined(writer, transaction, index, context);
+    if (index % TRANSACTIONS_PER_STEP === TRANSACTIONS_PER_STEP - 1) yield;
+  }
+}
+
+const TRANSACTIONS_PER_STEP = 64;
 
 /**
  * A pooled transaction (json-rpc.md#pooled-transaction) as JSON text. It shows the sender's public key, whose recovery
@@ -78,7 +101,7 @@ function writePending(writer: JsonWriter, transaction: SentTransaction, writeExt
   writer.null("transactionIndex");
   writer.quantity("value", transaction.value);
   writeSignature(writer, transaction);
-  writeLists(writer, transaction);
+  writeAtOnce(writeLists(writer, transaction));
   if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
   writeExtras();
   writer.quantity("type", transaction.type);
@@ -102,14 +125,14 @@ function blockContext({ hash, header }: StoredBlock): BlockContext {
   };
 }
 
-function writeMined(
+function* writeMined(
   writer: JsonWriter,
   transaction: SentTransaction,
   index: number,
   context: BlockContext,
-): void {
+): Generator<void, void> {
   writer.beginObject();
-  writeLists(writer, transaction);
+  yield* writeLists(writer, transaction);
   writer.members(context.members);
   if (transaction.chainId !== undefined) writer.quantity("chainId", transaction.chainId);
   writer.data("from", transaction.sender);
@@ -118,7 +141,8 @@ function writeMined(
   writeFeeCaps(writer, transaction);
   writer.data("hash", transaction.hash);
   const { data } = transaction;
-  writer.data("input", context.inputBytes === undefined ? data : data.subarray(0, context.inputBytes));
+  const shown = context.inputBytes === undefined ? data : data.subarray(0, context.inputBytes);
+  yield* writer.longData("input", shown);
   writer.quantity("nonce", transaction.nonce);
   writeOptionalData(writer, "to", transaction.to);
   writer.quantity("transactionIndex", index);
@@ -154,16 +178,25 @@ function writeSignature(writer: JsonWriter, transaction: Transaction): void {
   writer.endList();
 }
 
-function writeLists(writer: JsonWriter, { type, accessList, authorizationList }: Transaction): void {
+/** The generator yields every few entries. */
+function* writeLists(
+  writer: JsonWriter,
+  { type, accessList, authorizationList }: Transaction,
+): Generator<void, void> {
   if (type === 0) return;
+  let written = 0;
   writer.beginList("accessList");
   for (const { address, storageKeys } of accessList) {
     writer.beginObject();
     writer.data("address", address);
     writer.beginList("storageKeys");
-    for (const key of storageKeys) writer.dataItem(key);
+    for (const key of storageKeys) {
+      writer.dataItem(key);
+      if (++written % ENTRIES_PER_STEP === 0) yield;
+    }
     writer.endList();
     writer.endObject();
+    if (++written % ENTRIES_PER_STEP === 0) yield;
   }
   writer.endList();
   if (type !== 4) return;
@@ -177,6 +210,9 @@ function writeLists(writer: JsonWriter, { type, accessList, authorizationList }:
     writer.quantity("r", r);
     writer.quantity("s", s);
     writer.endObject();
+    if (++written % ENTRIES_PER_STEP === 0) yield;
   }
   writer.endList();
 }
+
+const ENTRIES_PER_STEP = 512;

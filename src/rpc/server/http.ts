@@ -5,7 +5,7 @@ import { ok, type Result } from "../../primitives/result.ts";
 import { createLoginHandler } from "../access/loginRequests.ts";
 import { remade } from "../remade.ts";
 import { type ListeningSocket, openBalance } from "./acceptBalance.ts";
-import { answerBrokenRequest, createPipelineLimit } from "./badRequests.ts";
+import { answerBrokenRequest } from "./badRequests.ts";
 import { type ConnectionLimits, limitConnections } from "./connectionLimits.ts";
 import { createOriginRule } from "./crossOrigin.ts";
 import { createForeignRule, type ForeignRule } from "./foreignPages.ts";
@@ -21,6 +21,7 @@ import {
   KEEP_ALIVE_MS,
   STUCK_READER_MS,
 } from "./limits.ts";
+import { Pipelines } from "./pipelines.ts";
 import { logRefusal } from "./refusalLog.ts";
 import {
   listening,
@@ -61,7 +62,7 @@ export interface HttpAccess extends ServerAccess {
   readonly corsOrigins: readonly string[];
 }
 
-export interface HttpParts extends HttpRequestParts, HandshakeParts {
+export interface HttpParts extends Omit<HttpRequestParts, "pipelines">, HandshakeParts {
   /** What is objected to the node being ready, for the query of the request. */
   readonly readiness: (query: URLSearchParams) => Objections | Promise<Objections>;
 }
@@ -119,7 +120,8 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
     headersTimeout: arrivalTimes.headersMs,
     connectionsCheckingInterval: arrivalTimes.checkMs,
   };
-  const isAdmitted = createGuard(settings, parts);
+  const pipelines = new Pipelines(parts.logger);
+  const isAdmitted = createGuard(settings, parts, pipelines);
   // The types of Fastify tell servers with TLS from others; the routes are the same.
   const app: FastifyInstance = fastify({
     logger: false,
@@ -147,7 +149,7 @@ function createApp(settings: HttpSettings, parts: HttpParts): FastifyInstance {
     ({ trustedOrigins, allowedHosts }) => createForeignRule(trustedOrigins, allowedHosts),
   );
   const isForeign: ForeignRule = (headers) => foreignRule()(headers);
-  app.post("/", handledBy(createHttpRequestHandler({ ...settings, isForeign }, parts)));
+  app.post("/", handledBy(createHttpRequestHandler({ ...settings, isForeign }, { ...parts, pipelines })));
   app.get(
     "/",
     handledBy((_request, response) => respondUntyped(response, 201, "")),
@@ -207,6 +209,7 @@ function queryOf({ url = "/" }: IncomingMessage): URLSearchParams {
 function createGuard(
   settings: HttpSettings,
   { metrics, logger, gate }: Pick<HttpParts, "metrics" | "logger" | "gate">,
+  pipelines: Pipelines,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const rules = remade(
     () => settings.access?.() ?? settings,
@@ -218,11 +221,10 @@ function createGuard(
   // Browsers do not take the star for the header of tokens.
   const allowedHeaders = gate === undefined ? "*,content-type" : "*,content-type,authorization";
   const logHostRefusal = createHostRefusalLog(logger);
-  const isPipelinedTooFar = createPipelineLimit(logger);
 
   return (request, response) => {
     response.sendDate = false;
-    if (isPipelinedTooFar(request, response)) return false;
+    if (!pipelines.admits(request, response)) return false;
     const { headers } = request;
     const { checkHost, isAllowedOrigin } = rules();
     const hostCheck = checkHost(headers.host);

@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Logger } from "../../observability/logger.ts";
 import { type JsonPiece, lengthOfPieces, slicesOf } from "../../primitives/jsonPieces.ts";
+import type { Requester } from "../../primitives/requester.ts";
 import { BATCH_PIECE_LENGTH, type WritePiece } from "../batch.ts";
 import { ERRORS } from "../errors/errors.ts";
 import type { Reply } from "../reply.ts";
 import { prettyJson, prettySlices } from "../results/prettyJson.ts";
+import { CallerTime } from "./callerTime.ts";
 import { atEndOfCycle } from "./endOfCycle.ts";
 import { respondJson } from "./httpResponse.ts";
 import { InFlightResponses } from "./inFlightResponses.ts";
@@ -23,23 +24,37 @@ export interface HttpAnswerParts {
   readonly logger: Logger;
   /** What is held together with other threads; nothing is if not given. */
   readonly totals?: Pick<SharedTotals, "httpAnswers"> | undefined;
+  /** The time of this thread; that of these answers alone if not given. */
+  readonly callerTime?: CallerTime | undefined;
+  /** For tests; the time of the process if not given. */
+  readonly nowMs?: () => number;
 }
+
+/** Who is answered. */
+export type Asker = Pick<Requester, "remoteHost" | "isAbandoned">;
 
 /** Sends the answers of the HTTP server: small ones at the end of the event-loop cycle, large ones no faster than the client reads. */
 export class HttpAnswers {
+  readonly callerTime: CallerTime;
   private readonly isPretty: boolean;
   private readonly logger: Logger;
   private readonly inFlight: InFlightResponses;
 
   constructor(
     { isPretty, unreadLimitBytes = ALL_ANSWERS_BYTES }: HttpAnswerSettings,
-    { logger, totals: { httpAnswers: total } = shareTotals() }: HttpAnswerParts,
+    {
+      logger,
+      totals: { httpAnswers: total } = shareTotals(),
+      callerTime = new CallerTime(),
+      nowMs = () => performance.now(),
+    }: HttpAnswerParts,
   ) {
+    this.callerTime = callerTime;
     this.isPretty = isPretty;
     this.logger = logger;
-    this.inFlight = new InFlightResponses(unreadLimitBytes, logger, total);
-    // Another thread may need room although this one writes nothing more.
-    if (total.threads > 1) setInterval(() => this.inFlight.cutSlowest(), CHECK_PAUSE_MS).unref();
+    this.inFlight = new InFlightResponses(unreadLimitBytes, { logger, total, nowMs });
+    // Another thread may need room although this one writes nothing more, and a client may have stopped reading.
+    setInterval(() => this.inFlight.cutSlowest(), CHECK_PAUSE_MS).unref();
   }
 
   /** Whether the answer takes too long to send, or to pretty-print, in one event-loop slice. */
@@ -66,30 +81,59 @@ export class HttpAnswers {
   }
 
   /** As respond, for an answer that may be large. */
-  async respondSlowly(response: ServerResponse, reply: Reply): Promise<void> {
+  async respondSlowly(response: ServerResponse, reply: Reply, caller: Asker): Promise<void> {
     if (response.writableEnded) return;
-    if (!this.isLarge(reply)) this.respond(response, reply);
-    else {
-      const pieces = reply.pieces ?? [reply.text];
-      await this.inFlight.during(response, lengthOfPieces(pieces), (onRead) =>
-        this.isPretty ? respondLaidOut(response, reply, onRead) : respondPieces(response, pieces, onRead),
-      );
+    if (!this.isLarge(reply)) {
+      this.respond(response, reply);
+      return;
+    }
+    const { pieces = [reply.text], heldBytes = reply.text.length } = reply;
+    await this.inFlight.during(response, heldBytes, (onRead) =>
+      this.send(response, reply, { pieces, caller, onRead }),
+    );
+  }
+
+  /** Makes and writes a large answer no faster than the client reads, in the turns of its host. */
+  private async send(
+    response: ServerResponse,
+    reply: Reply,
+    { pieces, caller, onRead }: { pieces: Iterable<JsonPiece>; caller: Asker; onRead: () => void },
+  ): Promise<void> {
+    // Unknown until all parts are made, or pretty-printed.
+    const length = !this.isPretty && isList(pieces) ? { "Content-Length": lengthOfPieces(pieces) } : {};
+    response.writeHead(statusOf(reply), { "Content-Type": "application/json", Vary: "origin", ...length });
+    await this.writePieces(response, this.isPretty ? prettySlices(pieces) : pieces, { caller, onRead });
+    if (!response.writableEnded) response.end();
+  }
+
+  private async writePieces(
+    response: ServerResponse,
+    pieces: Iterable<JsonPiece>,
+    { caller: { remoteHost }, onRead }: { readonly caller: Asker; readonly onRead: () => void },
+  ): Promise<void> {
+    const slices = slicesOf(pieces);
+    for (;;) {
+      const { value: slice, done } = await this.callerTime.inTurn(remoteHost, () => slices.next());
+      if (done === true) return;
+      if (response.writableEnded || response.destroyed || response.req.socket.destroyed) return;
+      await writePiece(response, slice);
+      onRead();
     }
   }
 
   /** Sends the answer to a batch: `produce` writes pieces along the way, notes what it holds, and returns the rest. */
   async respondBatch(
     response: ServerResponse,
-    isAbandoned: () => boolean,
+    caller: Asker,
     produce: (write: WritePiece, onInFlight: (length: number) => void) => Promise<string>,
   ): Promise<void> {
     const { inFlight } = this;
     const hold = (length: number): void => {
-      if (!isAbandoned()) inFlight.hold(response, length);
+      if (!caller.isAbandoned()) inFlight.hold(response, length);
     };
     try {
-      const rest = await produce(this.batchWriter(response), hold);
-      if (isAbandoned()) return;
+      const rest = await produce(this.batchWriter(response, caller), hold);
+      if (caller.isAbandoned()) return;
       if (response.headersSent) response.end(rest);
       else this.respondSoon(response, 200, rest);
     } finally {
@@ -97,10 +141,11 @@ export class HttpAnswers {
     }
   }
 
-  private batchWriter(response: ServerResponse): (piece: JsonPiece) => Promise<void> {
+  private batchWriter(response: ServerResponse, caller: Asker): (piece: JsonPiece) => Promise<void> {
     const onRead = (): void => this.inFlight.wasRead(response);
     return async (piece) => {
-      if (piece.length > 2 * BATCH_PIECE_LENGTH) return writePieces(response, [piece], onRead);
+      if (piece.length > 2 * BATCH_PIECE_LENGTH)
+        return this.writePieces(response, [piece], { caller, onRead });
       await writePiece(response, piece);
       onRead();
     };
@@ -120,41 +165,11 @@ function statusOf({ error }: Reply): number {
   }
 }
 
-/** Like respondJson, but writes no faster than the client reads and yields to the event loop in between. */
-async function respondPieces(
-  response: ServerResponse,
-  pieces: readonly JsonPiece[],
-  onRead: () => void,
-): Promise<void> {
-  if (response.writableEnded) return;
-  const length = lengthOfPieces(pieces);
-  response.writeHead(200, { "Content-Type": "application/json", Vary: "origin", "Content-Length": length });
-  await writePieces(response, pieces, onRead);
-  if (!response.writableEnded) response.end();
-}
-
-/** Like respondPieces, without Content-Length: the length is unknown until all parts are pretty-printed. */
-async function respondLaidOut(response: ServerResponse, reply: Reply, onRead: () => void): Promise<void> {
-  if (response.writableEnded) return;
-  response.writeHead(statusOf(reply), { "Content-Type": "application/json", Vary: "origin" });
-  await writePieces(response, prettySlices(reply.pieces ?? [reply.text]), onRead);
-  if (!response.writableEnded) response.end();
-}
-
 /** Characters that are pretty-printed in one event-loop slice. */
 const LAID_OUT_AT_ONCE = 64 * 1024;
 
-async function writePieces(
-  response: ServerResponse,
-  pieces: Iterable<JsonPiece>,
-  onRead?: () => void,
-): Promise<void> {
-  for (const slice of slicesOf(pieces)) {
-    if (response.writableEnded || response.destroyed || response.req.socket.destroyed) return;
-    await writePiece(response, slice);
-    onRead?.();
-    await yieldToEventLoop();
-  }
+function isList(pieces: Iterable<JsonPiece>): pieces is readonly JsonPiece[] {
+  return Array.isArray(pieces);
 }
 
 /** Sends a part of an answer; the promise waits until the client has read the parts before. */

@@ -15,6 +15,7 @@ import { readBody } from "./httpBody.ts";
 import { respondJson, respondUntyped } from "./httpResponse.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { TOO_MANY_PARTS } from "./parseMessage.ts";
+import type { Pipelines } from "./pipelines.ts";
 import { logRefusal } from "./refusalLog.ts";
 import { connectionHost, type HostRule } from "./remoteHost.ts";
 
@@ -31,6 +32,7 @@ export interface HttpRequestSettings extends HttpAnswerSettings {
 export interface HttpRequestParts extends HttpAnswerParts {
   readonly dispatcher: Dispatcher;
   readonly reader: MessageReader;
+  readonly pipelines: Pipelines;
   /** Absent where everybody may call. */
   readonly gate?: Gate | undefined;
   readonly metrics?: RpcMetrics | undefined;
@@ -108,11 +110,24 @@ class HttpRequestHandler {
     }
     const isForeignPage = this.settings.isForeign(request.headers);
     const caller = new HttpCaller(request, response, { isForeignPage, grant }, this.parts.hostOf);
+    this.parts.pipelines.whenFirst(response, () => this.begin(body, caller, response));
+  }
+
+  private begin(body: string, caller: Caller, response: ServerResponse): void {
+    const { callerTime } = this.answers;
+    const { remoteHost } = caller;
+    const read = (): void => this.read(body, caller, response);
+    if (callerTime.isFree(remoteHost)) callerTime.now(remoteHost, read);
+    else callerTime.inTurn(remoteHost, read).catch((error: unknown) => this.breakOff(response, error));
+  }
+
+  private read(body: string, caller: Caller, response: ServerResponse): void {
+    if (caller.isAbandoned()) return;
     const reading = this.parts.reader.read(body, caller, (value) =>
       this.onValue(value, body, caller, response),
     );
     if (reading === "busy") {
-      this.logRefusal("too much is waiting to be read", request);
+      this.logRefusal("too much is waiting to be read", response.req);
       respondJson(response, 200, errorReply("null", ERRORS.tooManyCalls).text);
     } else reading?.catch((error: unknown) => this.breakOff(response, error));
   }
@@ -133,9 +148,9 @@ class HttpRequestHandler {
     const { answers } = this;
     const reply = this.parts.dispatcher.answerRequest(value, body, caller);
     if (reply instanceof Promise)
-      this.withTimeout(response, async () => answers.respondSlowly(response, await reply));
+      this.withTimeout(response, async () => answers.respondSlowly(response, await reply, caller));
     else if (reply !== undefined && answers.isLarge(reply))
-      this.withTimeout(response, () => answers.respondSlowly(response, reply));
+      this.withTimeout(response, () => answers.respondSlowly(response, reply, caller));
     else answers.respond(response, reply);
   }
 
@@ -153,10 +168,8 @@ class HttpRequestHandler {
       return;
     }
     this.withTimeout(response, () =>
-      this.answers.respondBatch(
-        response,
-        () => caller.isAbandoned(),
-        (write, onInFlight) => this.parts.dispatcher.answerBatch(values, body, caller, write, onInFlight),
+      this.answers.respondBatch(response, caller, (write, onInFlight) =>
+        this.parts.dispatcher.answerBatch(values, body, caller, write, onInFlight),
       ),
     );
   }

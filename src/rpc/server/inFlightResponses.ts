@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Logger } from "../../observability/logger.ts";
+import { SLOW_READER_MS } from "./limits.ts";
 import { remoteHostOf } from "./remoteHost.ts";
-import { holdsTooMuch, type SharedTotal } from "./sharedTotals.ts";
+import { holdsMoreThanShare, type SharedTotal } from "./sharedTotals.ts";
 
 /**
  * Large in-flight answers of one server, on all threads, with a limit on the memory that they take together. Above the limit it
@@ -11,13 +12,18 @@ export class InFlightResponses {
   private readonly limitBytes: number;
   private readonly logger: Logger;
   private readonly total: SharedTotal;
-  /** Bytes of each answer, ordered by the time of the last read, oldest first. */
-  private readonly bytesOf = new Map<ServerResponse, number>();
+  private readonly nowMs: () => number;
+  /** Ordered by the time of the last read, oldest first. */
+  private readonly held = new Map<ServerResponse, Held>();
 
-  constructor(limitBytes: number, logger: Logger, total: SharedTotal) {
+  constructor(
+    limitBytes: number,
+    { logger, total, nowMs }: { readonly logger: Logger; readonly total: SharedTotal; nowMs(): number },
+  ) {
     this.limitBytes = limitBytes;
     this.logger = logger;
     this.total = total;
+    this.nowMs = nowMs;
   }
 
   /** Counts an answer while it is sent. `send` must call `onRead` whenever the client was ready for a part. */
@@ -36,25 +42,30 @@ export class InFlightResponses {
 
   /** Sets the bytes that the answer takes from now on; 0 when it is finished. */
   hold(response: ServerResponse, bytes: number): void {
-    const before = this.bytesOf.get(response) ?? 0;
-    if (bytes === 0) this.bytesOf.delete(response);
-    else this.bytesOf.set(response, bytes);
+    const before = this.held.get(response);
+    if (bytes === 0) this.held.delete(response);
+    else this.held.set(response, { bytes, readAtMs: before?.readAtMs ?? this.nowMs() });
     this.total.set(this.ownBytes());
-    if (bytes > before) this.cutSlowest();
+    if (bytes > (before?.bytes ?? 0)) this.cutSlowest();
   }
 
   /** Notes that the client was ready for a part of the answer. */
   wasRead(response: ServerResponse): void {
-    const bytes = this.bytesOf.get(response);
-    if (bytes === undefined) return;
-    this.bytesOf.delete(response);
-    this.bytesOf.set(response, bytes);
+    const held = this.held.get(response);
+    if (held === undefined) return;
+    this.held.delete(response);
+    this.held.set(response, { ...held, readAtMs: this.nowMs() });
   }
 
-  /** Cuts connections while all threads hold too much, and this one more than its part. */
+  /**
+   * Cuts connections while all threads hold too much, and this one more than its part; and while this thread holds more than one may,
+   * those of which nothing was read for a while.
+   */
   cutSlowest(): void {
-    for (const [{ req }, answerBytes] of this.bytesOf) {
-      if (!holdsTooMuch(this.total, this.limitBytes)) return;
+    for (const [{ req }, { bytes: answerBytes, readAtMs }] of this.held) {
+      const isSlow = this.nowMs() - readAtMs >= SLOW_READER_MS;
+      const isTooMuch = holdsMoreThanShare(this.total, this.limitBytes);
+      if (!isTooMuch && !(isSlow && this.total.own > this.total.mostOfOne)) return;
       if (req.socket.destroyed) continue;
       const remote = remoteHostOf(req.socket.remoteAddress);
       this.logger.warn({ remote, answerBytes }, "HTTP client reads too slowly; connection closed");
@@ -66,7 +77,12 @@ export class InFlightResponses {
   /** Counts only connections that are not cut; one may have several answers. */
   private ownBytes(): number {
     let total = 0;
-    for (const [{ req }, bytes] of this.bytesOf) if (!req.socket.destroyed) total += bytes;
+    for (const [{ req }, { bytes }] of this.held) if (!req.socket.destroyed) total += bytes;
     return total;
   }
+}
+
+interface Held {
+  readonly bytes: number;
+  readonly readAtMs: number;
 }

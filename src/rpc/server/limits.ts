@@ -26,11 +26,17 @@ export const LARGE_MESSAGES_TIME_SHARE = 0.25;
 export const LARGE_MESSAGES_BURST_MS = 50;
 /** Characters of large messages that may wait to be read; one remote host alone can fill half of it (messageReader.ts). */
 export const LARGE_MESSAGES_WAITING = 64 * 1024 * 1024;
-/** Bytes of large in-flight answers of all connections of a server; above it the slowest readers are cut. */
+/** Bytes that large in-flight answers of all connections of a server keep in memory; above it the slowest readers are cut. */
 export const ALL_ANSWERS_BYTES = 512 * 1024 * 1024;
-/** Of these, those on one thread for callers: they are texts in its heap, which is limited (node/rpcThreads/loadingThreads.ts). */
+/**
+ * Of these, those on one thread for callers, whose heap is limited (node/rpcThreads/loadingThreads.ts). Over HTTP, above it are cut those
+ * of which nothing was read for SLOW_READER_MS: a prompt reader gets an answer that alone is larger.
+ */
 export const THREAD_HTTP_ANSWERS_BYTES = 128 * 1024 * 1024;
 export const THREAD_WEBSOCKET_ANSWERS_BYTES = 192 * 1024 * 1024;
+export const SLOW_READER_MS = 3_000;
+/** Bytes of one answer over WebSocket, as many as of a trace; a longer one is not sent, and the connection is closed. */
+export const ANSWER_LIMIT = 192 * 1024 * 1024;
 /** In-flight requests of one HTTP connection; only a client that pipelines has more than one. */
 export const PIPELINE_LIMIT = 32;
 /** Time that open requests and messages have to finish when a server closes; then they are cut. */

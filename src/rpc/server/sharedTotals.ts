@@ -107,5 +107,10 @@ export function addWithin(total: SharedTotal, by: number, limit: number): boolea
  * part of it. What others hold beyond theirs is theirs to give up.
  */
 export function holdsTooMuch(total: SharedTotal, limit: number): boolean {
-  return total.own > total.mostOfOne || (total.own > limit / total.threads && total.all > limit);
+  return total.own > total.mostOfOne || holdsMoreThanShare(total, limit);
+}
+
+/** Whether all hold more than the limit, and this thread more than its part of it. */
+export function holdsMoreThanShare(total: SharedTotal, limit: number): boolean {
+  return total.own > limit / total.threads && total.all > limit;
 }

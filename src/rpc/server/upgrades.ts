@@ -6,6 +6,7 @@ import type { Logger } from "../../observability/logger.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { type Gate, tokenOf } from "../access/gate.ts";
 import type { Dispatcher } from "../dispatcher.ts";
+import { CallerTime } from "./callerTime.ts";
 import { endConnection, type LimitedConnections } from "./connectionLimits.ts";
 import type { HostCheck } from "./hostAllowlist.ts";
 import { ALL_ANSWERS_BYTES, CLOSING_LIMIT_MS, FRAMES_PER_MESSAGE, HEARTBEAT_MS } from "./limits.ts";
@@ -42,6 +43,8 @@ export interface UpgradeParts {
   readonly logger: Logger;
   /** What is held together with other threads; nothing is if not given. */
   readonly totals?: SharedTotals | undefined;
+  /** The time of this thread; that of this server alone if not given. */
+  readonly callerTime?: CallerTime | undefined;
 }
 
 /** Who may upgrade a connection. */
@@ -134,9 +137,9 @@ function createConnectionOpener(
   served: Set<ServedConnection>,
   { onBacklog, onAnswer }: UnreadLimits,
   { timeoutMs }: UpgradeSettings,
-  { dispatcher, reader, gate, clock, logger }: UpgradeParts,
+  { dispatcher, reader, gate, clock, logger, callerTime = new CallerTime() }: UpgradeParts,
 ): ServeConnection {
-  const common = { dispatcher, reader, gate, clock, logger, timeoutMs, onBacklog, onAnswer };
+  const common = { dispatcher, reader, gate, clock, logger, callerTime, timeoutMs, onBacklog, onAnswer };
   return (socket, stream, client) => {
     const connection = serveConnection(socket, stream, { ...common, ...client });
     served.add(connection);

@@ -12,7 +12,9 @@ import type { Connection } from "../method.ts";
 import { isObject } from "../parameters/parameters.ts";
 import { errorReply, type Reply } from "../reply.ts";
 import type { EventText } from "../subscriptions/notificationText.ts";
-import { BACKLOG_PAUSE_BYTES, BATCH_ANSWER_LIMIT, IN_FLIGHT_MESSAGES } from "./limits.ts";
+import type { CallerTime } from "./callerTime.ts";
+import { ANSWER_LIMIT, BACKLOG_PAUSE_BYTES, BATCH_ANSWER_LIMIT, IN_FLIGHT_MESSAGES } from "./limits.ts";
+import { MessageCaller } from "./messageCaller.ts";
 import type { MessageReader } from "./messageReader.ts";
 import { TOO_MANY_PARTS } from "./parseMessage.ts";
 import { logRefusal } from "./refusalLog.ts";
@@ -36,6 +38,7 @@ export interface ServedConnection extends Connection {
 export interface ConnectionParts extends OutputParts {
   readonly dispatcher: Dispatcher;
   readonly reader: MessageReader;
+  readonly callerTime: CallerTime;
   readonly clock: Pick<Clock, "nowMs">;
   /** Long queries stop this long after the request; the caller then gets -32603. */
   readonly timeoutMs: number;
@@ -144,12 +147,23 @@ class WebSocketConnection implements ServedConnection {
     while (this.inFlight < IN_FLIGHT_MESSAGES && this.output.waitingBytes < BACKLOG_PAUSE_BYTES) {
       const message = this.waiting.shift();
       if (message === undefined) break;
-      this.answer(message);
+      this.begin(message);
     }
     if (this.waiting.length > 0 === this.isPaused) return;
     this.isPaused = !this.isPaused;
     if (this.isPaused) this.socket.pause();
     else this.socket.resume();
+  }
+
+  private begin(message: string): void {
+    const { callerTime, remoteHost } = this.parts;
+    if (callerTime.isFree(remoteHost)) callerTime.now(remoteHost, () => this.answer(message));
+    else
+      this.start(1, () =>
+        callerTime.inTurn(remoteHost, () => {
+          if (this.output.isOpen) this.answer(message);
+        }),
+      );
   }
 
   private answer(message: string): void {
@@ -191,8 +205,38 @@ class WebSocketConnection implements ServedConnection {
   }
 
   private writeReply(reply: Reply | undefined): void {
-    if (reply?.pieces !== undefined) this.output.writePieces(reply.pieces);
-    else if (reply !== undefined) this.output.write(reply.text);
+    if (reply?.pieces !== undefined) {
+      const { pieces } = reply;
+      // Alone: nothing more of the connection is begun before it is made, nor then before it is read.
+      this.start(IN_FLIGHT_MESSAGES, () => this.writePieces(pieces));
+    } else if (reply !== undefined) this.output.write(reply.text);
+  }
+
+  /** Makes a large answer in the turns of the host, and writes it as a whole: a message of WebSocket has a length. */
+  private async writePieces(pieces: Iterable<JsonPiece>): Promise<void> {
+    const { output } = this;
+    const { callerTime, remoteHost } = this.parts;
+    const made: JsonPiece[] = [];
+    const iterator = pieces[Symbol.iterator]();
+    let length = 0;
+    try {
+      for (;;) {
+        const { value, done } = await callerTime.inTurn(remoteHost, () => iterator.next());
+        if (done === true || !output.isOpen) break;
+        made.push(value);
+        length += value.length;
+        output.make(value.length);
+        if (length > ANSWER_LIMIT) return this.refuseAnswer();
+      }
+    } finally {
+      output.make(-length);
+    }
+    output.writePieces(made);
+  }
+
+  private refuseAnswer(): void {
+    this.logRefusal("answer too large");
+    this.socket.close(MESSAGE_TOO_BIG, "answer too large");
   }
 
   private async answerBatch(requests: readonly unknown[], json: string, caller: Caller): Promise<void> {
@@ -206,8 +250,7 @@ class WebSocketConnection implements ServedConnection {
       if (output.isOpen && length <= BATCH_ANSWER_LIMIT) pieces.push(piece);
       else pieces.length = 0;
       if (!output.isOpen || length <= BATCH_ANSWER_LIMIT) return;
-      this.logRefusal("answer too large");
-      this.socket.close(MESSAGE_TOO_BIG, "answer too large");
+      this.refuseAnswer();
     };
     const answering = this.parts.dispatcher.answerBatch(requests, json, caller, write);
     const rest = await answering.finally(() => output.make(-length));
@@ -240,39 +283,6 @@ class WebSocketConnection implements ServedConnection {
 /** Close codes. */
 const MESSAGE_TOO_BIG = 1009;
 const TRY_AGAIN_LATER = 1013;
-
-class MessageCaller implements Caller {
-  readonly connection: Connection;
-  readonly remoteHost: string;
-  readonly isForeignPage: boolean;
-  readonly grant: Grant | undefined;
-  private readonly output: WebSocketOutput;
-  private readonly clock: Pick<Clock, "nowMs">;
-  private readonly deadlineMs: number;
-
-  constructor(
-    connection: Connection,
-    output: WebSocketOutput,
-    { remoteHost, isForeignPage, clock, timeoutMs }: ConnectionParts,
-    grant: Grant | undefined,
-  ) {
-    this.connection = connection;
-    this.remoteHost = remoteHost;
-    this.isForeignPage = isForeignPage;
-    this.grant = grant;
-    this.output = output;
-    this.clock = clock;
-    this.deadlineMs = clock.nowMs() + timeoutMs;
-  }
-
-  get client(): object {
-    return this.connection;
-  }
-
-  isAbandoned(): boolean {
-    return !this.output.isOpen || this.clock.nowMs() > this.deadlineMs;
-  }
-}
 
 /** Treats text and binary messages alike. */
 function textOf(data: RawData): string {

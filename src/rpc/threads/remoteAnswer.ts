@@ -1,9 +1,12 @@
+import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+import type { JsonPiece } from "../../primitives/jsonPieces.ts";
 import { errorOf, RpcError } from "../errors/errors.ts";
-import { type Answer, JsonPieces, RawJson } from "../method.ts";
+import { type Answer, JsonPieces, JsonStream, RawJson } from "../method.ts";
 import type { RemoteAnswer } from "./protocol.ts";
 
-/** An answer as it is sent to another thread. */
-export function toRemote(answer: Answer): RemoteAnswer {
+/** An answer as it is sent to another thread, as a whole, which is made in slices of the event loop where it is large. */
+export function toRemote(answer: Answer): RemoteAnswer | Promise<RemoteAnswer> {
+  if (answer instanceof JsonStream) return inSlices(answer);
   if (answer instanceof RpcError) {
     const { code, message, data } = answer;
     return { kind: "error", code, message, data };
@@ -11,6 +14,16 @@ export function toRemote(answer: Answer): RemoteAnswer {
   if (answer instanceof RawJson) return { kind: "raw", text: answer.text };
   if (answer instanceof JsonPieces) return { kind: "pieces", pieces: answer.pieces };
   return { kind: "value", value: answer };
+}
+
+async function inSlices({ pieces }: JsonStream): Promise<RemoteAnswer> {
+  const made: JsonPiece[] = [];
+  const slice = new EventLoopSlice();
+  for (const piece of pieces) {
+    made.push(piece);
+    if (slice.isOver) await slice.yield();
+  }
+  return { kind: "pieces", pieces: made };
 }
 
 export function fromRemote(answer: RemoteAnswer): Answer {

@@ -2,14 +2,16 @@ import { describe, expect, it } from "vitest";
 import type { LocatedTransaction } from "../../../src/chain/chain.ts";
 import { expectDefined } from "../../../src/primitives/assert.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
-import { joinPieces } from "../../../src/primitives/jsonPieces.ts";
-import { type JsonPieces, RawJson } from "../../../src/rpc/method.ts";
-import { blockJson } from "../../../src/rpc/results/blockResult.ts";
+import { type JsonPiece, joinPieces } from "../../../src/primitives/jsonPieces.ts";
+import { JsonStream, RawJson } from "../../../src/rpc/method.ts";
+import { blockAnswer, blockJson } from "../../../src/rpc/results/blockResult.ts";
+import { dataAnswer } from "../../../src/rpc/results/dataAnswer.ts";
 import {
   blockReceiptsAnswer,
   logsBeforeReceipt,
   receiptAnswer,
 } from "../../../src/rpc/results/receiptResult.ts";
+import { minedTransactionJson, transactionAnswer } from "../../../src/rpc/results/transactionResult.ts";
 import type { StoredBlock } from "../../../src/types/block.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
@@ -17,11 +19,8 @@ import { recordedBlocks, recordedChain } from "../../builders/recordedChain.ts";
 import { account } from "../../builders/testAccounts.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 
-type ReceiptAnswer = RawJson | Promise<JsonPieces> | undefined;
-
-async function textOf(answer: ReceiptAnswer): Promise<string | undefined> {
-  const json = await answer;
-  return json === undefined || json instanceof RawJson ? json?.text : joinPieces(json.pieces);
+function textOf(answer: RawJson | JsonStream): string {
+  return answer instanceof RawJson ? answer.text : joinPieces([...answer.pieces]);
 }
 
 function placedIn(block: StoredBlock, index: number): LocatedTransaction {
@@ -36,15 +35,42 @@ describe("receipts of very many logs", () => {
   const logs = [1, 5_000, 70].map((count) => Array.from({ length: count }, () => log));
   const block = aStoredBlock({ number: 5, transactions, logs });
 
-  it("are the same as other receipts, although they are written in slices", async () => {
-    const whole = JSON.parse((await textOf(blockReceiptsAnswer(block, 0n))) ?? "") as { logs: object[] }[];
+  it("are the same as other receipts, although they are written in slices", () => {
+    const whole = JSON.parse(textOf(blockReceiptsAnswer(block, 0n))) as { logs: object[] }[];
     expect(whole.map((receipt) => receipt.logs.length)).toEqual([1, 5_000, 70]);
     const indexes = whole.flatMap((receipt) => receipt.logs.map((each) => Number(Object(each).logIndex)));
     expect(indexes).toEqual(Array.from({ length: 5_071 }, (_, index) => index));
-    const alone = await Promise.all(
-      transactions.map((_, index) => textOf(receiptAnswer(placedIn(block, index), 0n))),
-    );
-    expect(alone.map((text) => JSON.parse(text ?? ""))).toEqual(whole);
+    const alone = transactions.map((_, index) => textOf(receiptAnswer(placedIn(block, index), 0n)));
+    expect(alone.map((text) => JSON.parse(text))).toEqual(whole);
+  });
+});
+
+describe("large parts of an answer", () => {
+  const data = Uint8Array.from({ length: 1_100_003 }, (_, index) => index * 7);
+  const log = { address: account(3).address, topics: [], data };
+  const large = aStoredBlock({
+    number: 5,
+    transactions: [aTransaction({ data })],
+    logs: [[log, log]],
+  });
+  const block = { ...large, size: large.transactions[0]?.raw.length ?? 0 };
+
+  function piecesOf(answer: unknown): readonly JsonPiece[] {
+    if (!(answer instanceof JsonStream)) throw new Error("the answer is made at once");
+    return [...answer.pieces];
+  }
+
+  it("are made in pieces of bytes, however few they are", () => {
+    const receipt = piecesOf(receiptAnswer(placedIn(block, 0), 0n));
+    const shown = piecesOf(blockAnswer(block, "transactions"));
+    const transaction = piecesOf(transactionAnswer(placedIn(block, 0)));
+    for (const pieces of [receipt, shown, transaction, piecesOf(dataAnswer(data))])
+      expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(512 * 1024);
+    const { logs } = JSON.parse(joinPieces(receipt)) as { logs: { data: string; logIndex: string }[] };
+    expect(logs.map((each) => each.data === toHex(data))).toEqual([true, true]);
+    expect(logs.map(({ logIndex }) => logIndex)).toEqual(["0x0", "0x1"]);
+    expect(joinPieces(shown)).toBe(blockJson(block, "transactions"));
+    expect(joinPieces(transaction)).toBe(minedTransactionJson(block, 0));
   });
 });
 
@@ -61,7 +87,7 @@ describeWithVectors("receipts recorded from a live network", () => {
         );
         const expected = block.transactions.map(({ hash }) => JSON.stringify(recorded[toHex(hash)]));
         expect(texts).toEqual(expected);
-        expect(await textOf(blockReceiptsAnswer(block, 0n))).toBe(`[${expected.join(",")}]`);
+        expect(textOf(blockReceiptsAnswer(block, 0n))).toBe(`[${expected.join(",")}]`);
         compared += expected.length;
       }
       expect(compared).toBe(Object.keys(recorded).length);

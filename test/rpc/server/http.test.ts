@@ -1,4 +1,4 @@
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -6,13 +6,15 @@ import { type Facts, silentLogger } from "../../../src/observability/logger.ts";
 import { prettyJson } from "../../../src/rpc/results/prettyJson.ts";
 import { readiness } from "../../../src/rpc/server/health.ts";
 import { openHttpServer } from "../../../src/rpc/server/http.ts";
-import { CLOSING_LIMIT_MS } from "../../../src/rpc/server/limits.ts";
+import { CLOSING_LIMIT_MS, SLOW_READER_MS } from "../../../src/rpc/server/limits.ts";
+import type { RpcServer } from "../../../src/rpc/server/server.ts";
+import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { withoutProblems } from "../invalidParams.ts";
-import { aToyDispatcher } from "../toyMethods.ts";
+import { aToyDispatcher, type ToyBackend } from "../toyMethods.ts";
 import { anHttpServer, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpRequest, sendRaw } from "./servers.ts";
 
 const CHAIN_ID = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
@@ -686,29 +688,68 @@ describe("limits", IN_REAL_TIME, () => {
     expect(await sendRaw(server, one.repeat(40))).toBe("");
   });
 
-  it("release a large answer queued behind another one when the client disconnects", async () => {
-    const events = new EventEmitter();
-    const [started, released] = [once(events, "started"), once(events, "released")];
-    const server = await anHttpServer({
-      answerRequest: () => new Promise(() => {}),
-      async answerBatch(_requests, _json, _caller, write) {
-        const written = write("7".repeat(4_000_000));
-        events.emit("started");
-        await written;
-        events.emit("released");
-        return "]";
-      },
-    });
-    const posted = (body: string) =>
-      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const large = `{"id":1,"method":"toy_stream","params":[${MORE_THAN_KERNELS_TAKE}]}`;
+  const streamed = `{"id":1,"method":"toy_stream","params":[${2 * MORE_THAN_KERNELS_TAKE}]}`;
+  const posted = (body: string): string =>
+    `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+  it("make a large answer as it is read, and begin nothing more of the connection meanwhile", async () => {
+    const { server, backend } = await aToyServer();
+    const { calls } = backend;
     const client = net.connect(server.port, server.host);
-    client.write(posted(CHAIN_ID) + posted(`[${CHAIN_ID}]`));
-    await started;
+    client.write(posted(streamed) + posted(CHAIN_ID));
+    await once(client, "readable");
+    // Each goes around the loop of the server several times, which would make more of the answer.
+    for (let n = 0; n < 50; n++) await ask(server, { body: '{"id":1,"method":"net_version"}' });
+    // And an empty one.
+    const pieces = (2 * MORE_THAN_KERNELS_TAKE) / 2 ** 20 + 1;
+    expect(calls.length).toBeLessThan(pieces);
+    expect(calls).not.toContain("eth_chainId");
+    const answers = await read(client, CHAIN_ID_ANSWER);
+    expect(answers).toBeGreaterThan(2 * MORE_THAN_KERNELS_TAKE);
+    expect(calls).toEqual([...Array(pieces).fill("piece"), "eth_chainId"]);
     client.destroy();
-    await released;
   });
 
-  const large = `{"id":1,"method":"toy_output","params":[${MORE_THAN_KERNELS_TAKE}]}`;
+  it("begin nothing more of a connection that ended", async () => {
+    const { server, backend } = await aToyServer();
+    const client = net.connect(server.port, server.host);
+    client.write(posted('{"id":1,"method":"toy_hold"}') + posted(CHAIN_ID));
+    await expect.poll(() => backend.held.length, WITHIN_A_MINUTE).toBe(1);
+    client.destroy();
+    await expect.poll(() => backend.contexts[0]?.isAbandoned(), WITHIN_A_MINUTE).toBe(true);
+    backend.held[0]?.("late");
+    await ask(server, { body: '{"id":1,"method":"net_version"}' });
+    expect(backend.calls).not.toContain("eth_chainId");
+  });
+
+  it("reach a prompt reader also when one alone is more than a thread may hold", async () => {
+    const totals = shareTotals(undefined, 0, { httpAnswers: 1024 * 1024 });
+    const { dispatcher } = aToyDispatcher();
+    const server = await anHttpServer(dispatcher, {}, { totals });
+    const { body } = await ask(server, { body: large });
+    expect(body.length).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
+  });
+
+  it("cut a client that reads nothing for a while, when a thread holds more than it may", async () => {
+    const totals = shareTotals(undefined, 0, { httpAnswers: 1024 * 1024 });
+    let nowMs = 0;
+    const { dispatcher } = aToyDispatcher();
+    const server = await anHttpServer(dispatcher, {}, { totals, nowMs: () => nowMs });
+    const client = net.connect(server.port, server.host);
+    const closed = new Promise<void>((resolve) => client.once("close", () => resolve()));
+    client.on("error", () => undefined);
+    client.write(posted(large));
+    await once(client, "readable");
+    await expect.poll(() => totals.httpAnswers.own, WITHIN_A_MINUTE).toBe(MORE_THAN_KERNELS_TAKE);
+    const heldLater = (): number => {
+      nowMs += SLOW_READER_MS;
+      return totals.httpAnswers.own;
+    };
+    await expect.poll(heldLater, WITHIN_A_MINUTE).toBe(0);
+    client.resume();
+    await closed;
+  });
 
   it.each([
     ["of single requests", large],
@@ -718,7 +759,8 @@ describe("limits", IN_REAL_TIME, () => {
     async (_, body) => {
       const warnings: Facts[] = [];
       const logger = { ...silentLogger, warn: (facts: Facts) => warnings.push(facts) };
-      const { server } = await aToyServer({ unreadLimitBytes: 2.5 * MORE_THAN_KERNELS_TAKE }, { logger });
+      const unreadLimitBytes = 2.5 * MORE_THAN_KERNELS_TAKE;
+      const { server, backend } = await aToyServer({ unreadLimitBytes }, { logger });
       const stalledClients: net.Socket[] = [];
       for (let n = 0; n < 2; n++) {
         const stalledClient = net.connect(server.port, server.host);
@@ -727,6 +769,7 @@ describe("limits", IN_REAL_TIME, () => {
           `POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
         );
         await once(stalledClient, "readable");
+        await untilNothingIsMade(server, backend);
       }
       expect((await ask(server, { body })).body.length).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
       const [first = 0, second = 0] = await Promise.all(stalledClients.map(lengthOfRest));
@@ -817,6 +860,28 @@ describe("opening and closing", IN_REAL_TIME, () => {
 });
 
 /** Bytes that still arrive until the connection ends or is cut. */
+/** Waits until no more of an answer was made while others went around the loop of the server many times. */
+async function untilNothingIsMade(server: RpcServer, { calls }: Pick<ToyBackend, "calls">): Promise<void> {
+  for (let made = -1; made !== calls.length; ) {
+    made = calls.length;
+    for (let n = 0; n < 20; n++) await ask(server, { body: '{"id":1,"method":"net_version"}' });
+  }
+}
+
+/** Reads until the text comes, and returns how many bytes came. */
+function read(socket: net.Socket, until: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let length = 0;
+    socket.on("data", (bytes: Buffer) => {
+      length += bytes.length;
+      if (bytes.includes(until)) resolve(length);
+    });
+    socket.on("close", () => reject(new Error("the connection ended")));
+  });
+}
+
+const WITHIN_A_MINUTE = { timeout: 60_000 };
+
 function lengthOfRest(socket: net.Socket): Promise<number> {
   return new Promise((resolve) => {
     let length = 0;

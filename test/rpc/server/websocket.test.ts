@@ -302,6 +302,25 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
     expect(server.connectionCount).toBeGreaterThan(2);
   });
 
+  it("has nothing begun while its last answer is being made, or is large and unread", async () => {
+    const { server, backend } = await aToyServer();
+    const client = await aWebSocketClient(server);
+    client.socket.pause();
+    client.send({ id: 1, method: "toy_stream", params: [MORE_THAN_KERNELS_TAKE] });
+    client.send(CHAIN_ID);
+    const pieces = MORE_THAN_KERNELS_TAKE / 2 ** 20 + 1;
+    await expect.poll(() => backend.calls.length).toBe(pieces);
+    const other = await aWebSocketClient(server);
+    for (let id = 0; id < 20; id++) {
+      other.send({ id, method: "net_version" });
+      await other.next();
+    }
+    expect(backend.calls).not.toContain("eth_chainId");
+    client.socket.resume();
+    expect((await client.next()).length).toBeGreaterThan(MORE_THAN_KERNELS_TAKE);
+    expect(await client.next()).toBe(CHAIN_ID_ANSWER);
+  });
+
   it("is not read from while it reads its answers too slowly, and gets every answer", async () => {
     const { server, backend } = await aToyServer();
     const client = await aWebSocketClient(server);

@@ -1,11 +1,12 @@
 import { equalBytes, toHex } from "../../../primitives/hex.ts";
+import type { JsonPiece } from "../../../primitives/jsonPieces.ts";
 import { encodeRlpString } from "../../../primitives/rlp.ts";
 import { encodeBlock } from "../../../types/block.ts";
 import { encodeHeader } from "../../../types/header.ts";
-import { encodeReceipt } from "../../../types/receipt.ts";
+import { encodeReceipt, type Receipt } from "../../../types/receipt.ts";
 import { encodeBodyTransaction } from "../../../types/transaction.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
-import { defineMethod, required } from "../../method.ts";
+import { defineMethod, JsonStream, RawJson, required } from "../../method.ts";
 import {
   decodeNumberOrTag,
   decodeNumberTagOrHash,
@@ -13,6 +14,8 @@ import {
   findHeader,
 } from "../../parameters/blockParameter.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
+import { dataAnswer, dataPieces } from "../../results/dataAnswer.ts";
+import { bytesOf } from "../../results/receiptResult.ts";
 import { DATA, HASH, listOf, NUMBER_OR_TAG, NUMBER_TAG_OR_HASH, orNull } from "../../schemas.ts";
 
 /**
@@ -29,7 +32,7 @@ export const debugGetRawBlock = defineMethod({
   run([choice], { backend }) {
     const block = findBlock(backend.chain, choice);
     if (block instanceof RpcError) return block;
-    return block === undefined ? ERRORS.blockNotFound : toHex(encodeBlock(block));
+    return block === undefined ? ERRORS.blockNotFound : dataAnswer(encodeBlock(block));
   },
 });
 
@@ -59,12 +62,31 @@ export const debugGetRawReceipts = defineMethod({
     if (found instanceof RpcError) return found;
     const block = chain.blockByNumber(found.header.number);
     if (block === undefined || !equalBytes(block.hash, found.hash)) return ERRORS.blockNotFound;
-    return block.receipts.map((receipt) => {
-      const bytes = encodeReceipt(receipt);
-      return toHex(receipt.type === 0 ? bytes : encodeRlpString(bytes));
-    });
+    const { receipts } = block;
+    const bytes = receipts.reduce((sum, receipt) => sum + bytesOf(receipt), 0);
+    const pieces = rawReceipts(receipts);
+    return bytes < LARGE_BYTES ? new RawJson([...pieces].join(""), "ascii") : new JsonStream(bytes, pieces);
   },
 });
+
+/** JSON of a list of the receipts, several in each piece. */
+function* rawReceipts(receipts: readonly Receipt[]): Generator<JsonPiece, void> {
+  let piece = "[";
+  for (const [index, receipt] of receipts.entries()) {
+    if (index > 0) piece += ",";
+    const bytes = encodeReceipt(receipt);
+    for (const part of dataPieces(receipt.type === 0 ? bytes : encodeRlpString(bytes))) {
+      piece += part;
+      if (piece.length < PIECE_LENGTH) continue;
+      yield piece;
+      piece = "";
+    }
+  }
+  yield `${piece}]`;
+}
+
+const PIECE_LENGTH = 128 * 1024;
+const LARGE_BYTES = 256 * 1024;
 
 export const debugGetRawTransaction = defineMethod({
   name: "debug_getRawTransaction",
@@ -75,6 +97,6 @@ export const debugGetRawTransaction = defineMethod({
   ports: ["chain"],
   run([hash], { backend }) {
     const located = backend.chain.transactionByHash(hash);
-    return located === undefined ? null : toHex(encodeBodyTransaction(located.transaction));
+    return located === undefined ? null : dataAnswer(encodeBodyTransaction(located.transaction));
   },
 });

@@ -1,10 +1,10 @@
-import { toDigits, toHex } from "../../../primitives/hex.ts";
 import { RpcError } from "../../errors/errors.ts";
 import { callError } from "../../errors/simulationErrors.ts";
-import { defineMethod, JsonPieces, required } from "../../method.ts";
+import { defineMethod, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import { decodeCall } from "../../parameters/callParameter.ts";
 import { BLOCK_OVERRIDES, overridesOf, STATE_OVERRIDES } from "../../parameters/overrideParameters.ts";
+import { dataAnswer } from "../../results/dataAnswer.ts";
 import { CALL, DATA, NUMBER_TAG_OR_HASH } from "../../schemas.ts";
 
 export const ethCall = defineMethod({
@@ -27,17 +27,6 @@ export const ethCall = defineMethod({
     const blockNumber = found.header.number;
     const overrides = overridesOf(accounts, block);
     const result = await simulator.run({ kind: "call", call, blockNumber, ...overrides }, context);
-    return result.kind === "returned" ? outputAnswer(result.data) : callError(result);
+    return result.kind === "returned" ? dataAnswer(result.data) : callError(result);
   },
 });
-
-/** Builds a large output as JSON text in pieces, because JSON.stringify would take longer than everything else. */
-function outputAnswer(output: Uint8Array): string | JsonPieces {
-  if (output.length <= PIECE_BYTES) return toHex(output);
-  const pieces = [`"0x`];
-  for (let at = 0; at < output.length; at += PIECE_BYTES)
-    pieces.push(toDigits(output.subarray(at, at + PIECE_BYTES)));
-  return new JsonPieces([...pieces, `"`]);
-}
-
-const PIECE_BYTES = 128 * 1024;

@@ -1,9 +1,9 @@
 import type { StoredBlock } from "../../../types/block.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { defineMethod, RawJson, required } from "../../method.ts";
+import { defineMethod, type JsonStream, type RawJson, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeBoolean, decodeHash } from "../../parameters/parameters.ts";
-import { blockJson } from "../../results/blockResult.ts";
+import { blockAnswer } from "../../results/blockResult.ts";
 import { BOOLEAN, HASH, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 
 const RESULT = { name: "block", schema: orNull(OBJECT) };
@@ -34,6 +34,6 @@ export const ethGetBlockByHash = defineMethod({
   },
 });
 
-function show(block: StoredBlock | undefined, isVerbose: boolean): RawJson | null {
-  return block === undefined ? null : new RawJson(blockJson(block, isVerbose ? "transactions" : "hashes"));
+function show(block: StoredBlock | undefined, isVerbose: boolean): RawJson | JsonStream | null {
+  return block === undefined ? null : blockAnswer(block, isVerbose ? "transactions" : "hashes");
 }

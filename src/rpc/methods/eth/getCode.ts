@@ -1,8 +1,8 @@
-import { toHex } from "../../../primitives/hex.ts";
 import { RpcError } from "../../errors/errors.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeNumberTagOrHash, findHeader } from "../../parameters/blockParameter.ts";
 import { decodeAddress } from "../../parameters/parameters.ts";
+import { dataAnswer } from "../../results/dataAnswer.ts";
 import { ADDRESS, DATA, NUMBER_TAG_OR_HASH, orNull } from "../../schemas.ts";
 
 export const ethGetCode = defineMethod({
@@ -21,6 +21,6 @@ export const ethGetCode = defineMethod({
     const state = chain.stateAt(found.header.number);
     if (state === undefined) return null;
     const account = state.account(address);
-    return account === undefined ? "0x" : toHex(state.code(account.codeHash));
+    return account === undefined ? "0x" : dataAnswer(state.code(account.codeHash));
   },
 });

@@ -1,9 +1,9 @@
-import { toHex } from "../../../primitives/hex.ts";
 import type { StoredBlock } from "../../../types/block.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { defineMethod, required } from "../../method.ts";
+import { defineMethod, type JsonStream, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
+import { dataAnswer } from "../../results/dataAnswer.ts";
 import { DATA, GIVEN_QUANTITY, HASH, NUMBER_OR_TAG } from "../../schemas.ts";
 
 /**
@@ -24,7 +24,7 @@ export const ethGetRawTransactionByHash = defineMethod({
   ports: ["chain", "pool"],
   run([hash], { backend: { chain, pool } }) {
     const transaction = chain.transactionByHash(hash)?.transaction ?? pool.get(hash)?.transaction;
-    return transaction === undefined ? NOT_FOUND : toHex(transaction.raw);
+    return transaction === undefined ? NOT_FOUND : dataAnswer(transaction.raw);
   },
 });
 
@@ -53,7 +53,7 @@ export const ethGetRawTransactionByBlockHashAndIndex = defineMethod({
   },
 });
 
-function show(block: StoredBlock | undefined, index: number): string {
+function show(block: StoredBlock | undefined, index: number): string | JsonStream {
   const transaction = block?.transactions[index];
-  return transaction === undefined ? NOT_FOUND : toHex(transaction.raw);
+  return transaction === undefined ? NOT_FOUND : dataAnswer(transaction.raw);
 }

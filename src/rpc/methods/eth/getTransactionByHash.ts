@@ -1,7 +1,7 @@
 import type { PoolEntry } from "../../../txpool/entry.ts";
 import { defineMethod, RawJson, required } from "../../method.ts";
 import { decodeHash } from "../../parameters/parameters.ts";
-import { locatedTransactionJson, pendingTransactionJson } from "../../results/transactionResult.ts";
+import { pendingTransactionJson, transactionAnswer } from "../../results/transactionResult.ts";
 import { HASH, OBJECT, orNull } from "../../schemas.ts";
 
 export const ethGetTransactionByHash = defineMethod({
@@ -15,7 +15,8 @@ export const ethGetTransactionByHash = defineMethod({
   run([hash], { backend: { chain, pool } }) {
     // The chain first, because a thread that answers callers has it, and has to ask for the pool.
     const located = chain.transactionByHash(hash);
-    const text = located === undefined ? pendingJson(pool.get(hash)) : locatedTransactionJson(located);
+    if (located !== undefined) return transactionAnswer(located);
+    const text = pendingJson(pool.get(hash));
     return text === undefined ? null : new RawJson(text);
   },
 });

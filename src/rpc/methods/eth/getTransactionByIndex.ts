@@ -1,9 +1,9 @@
 import type { StoredBlock } from "../../../types/block.ts";
 import { RpcError } from "../../errors/errors.ts";
-import { defineMethod, RawJson, required } from "../../method.ts";
+import { defineMethod, type JsonStream, type RawJson, required } from "../../method.ts";
 import { decodeNumberOrTag, findBlock } from "../../parameters/blockParameter.ts";
 import { decodeHash, decodeIndex } from "../../parameters/parameters.ts";
-import { minedTransactionJson } from "../../results/transactionResult.ts";
+import { transactionAnswer } from "../../results/transactionResult.ts";
 import { GIVEN_QUANTITY, HASH, NUMBER_OR_TAG, OBJECT, orNull } from "../../schemas.ts";
 
 const INDEX = required("index", decodeIndex, GIVEN_QUANTITY);
@@ -34,7 +34,9 @@ export const ethGetTransactionByBlockHashAndIndex = defineMethod({
   },
 });
 
-function show(block: StoredBlock | undefined, index: number): RawJson | null {
-  const text = block && minedTransactionJson(block, index);
-  return text === undefined ? null : new RawJson(text);
+function show(block: StoredBlock | undefined, index: number): RawJson | JsonStream | null {
+  const transaction = block?.transactions[index];
+  return block === undefined || transaction === undefined
+    ? null
+    : transactionAnswer({ block, transaction, index });
 }

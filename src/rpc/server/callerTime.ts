@@ -1,0 +1,159 @@
+import { EventLoopSlice } from "../../primitives/eventLoopSlice.ts";
+
+/**
+ * Shares a thread's time for answers between remote hosts. A host that has used little lately is served at once. What others ask for
+ * waits for its turn: in each cycle of the event loop a few milliseconds of it are worked on, first that of the host that has used
+ * least, so that neither many requests nor large answers of one host keep others out.
+ *
+ *     request, or slice of a large answer ─┬─ its host has used little: at once
+ *                                          └─ otherwise: waits ── a cycle of the event loop, the host with least first ──>
+ */
+export class CallerTime {
+  private readonly nowMs: () => number;
+  /** In the order of the last use. */
+  private readonly used = new Map<string, Use>();
+  /** By host, in the order of arrival; none is empty. */
+  private readonly waiting = new Map<string, Waiting[]>();
+  private isScheduled = false;
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.nowMs = nowMs;
+  }
+
+  /** Whether what the host asks for is to be done at once. */
+  isFree(remoteHost: string): boolean {
+    return this.used.size === 0 || (this.usedMs(remoteHost) < FREE_MS && !this.waiting.has(remoteHost));
+  }
+
+  /** Does the work at once, and counts its time. */
+  now<T>(remoteHost: string, work: () => T): T {
+    const beganMs = this.nowMs();
+    try {
+      return work();
+    } finally {
+      this.spend(remoteHost, this.nowMs() - beganMs);
+    }
+  }
+
+  /** Does the work when it is the host's turn, in another cycle of the event loop. Rejects when the work throws. */
+  inTurn<T>(remoteHost: string, work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const run = (): void => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.wait(remoteHost, { run, fillsSlice: false });
+    });
+  }
+
+  /** Resolves when it is the host's turn to go on with work that takes a whole slice of the event loop. */
+  turn(remoteHost: string): Promise<void> {
+    return new Promise((resolve) => this.wait(remoteHost, { run: resolve, fillsSlice: true }));
+  }
+
+  /** Counts time that was spent for the host. */
+  spend(remoteHost: string, ms: number): void {
+    if (ms < LITTLE_MS) return;
+    const usedMs = this.usedMs(remoteHost) + ms;
+    this.used.delete(remoteHost);
+    this.used.set(remoteHost, { ms: usedMs, atMs: this.nowMs() });
+    if (this.used.size <= HOSTS_LIMIT) return;
+    const [oldest] = this.used.keys();
+    if (oldest !== undefined) this.used.delete(oldest);
+  }
+
+  private usedMs(remoteHost: string): number {
+    const use = this.used.get(remoteHost);
+    return use === undefined ? 0 : use.ms * 2 ** ((use.atMs - this.nowMs()) / HALF_LIFE_MS);
+  }
+
+  private wait(remoteHost: string, work: Waiting): void {
+    const works = this.waiting.get(remoteHost);
+    if (works === undefined) this.waiting.set(remoteHost, [work]);
+    else works.push(work);
+    this.schedule();
+  }
+
+  private schedule(): void {
+    if (this.isScheduled || this.waiting.size === 0) return;
+    this.isScheduled = true;
+    setImmediate(() => this.work());
+  }
+
+  private work(): void {
+    this.isScheduled = false;
+    const endMs = this.nowMs() + SLICE_MS;
+    do {
+      const remoteHost = this.next();
+      if (remoteHost === undefined) break;
+      const works = this.waiting.get(remoteHost) ?? [];
+      const work = works.shift();
+      if (works.length === 0) this.waiting.delete(remoteHost);
+      if (work === undefined) break;
+      this.now(remoteHost, work.run);
+      if (work.fillsSlice) break;
+    } while (this.nowMs() < endMs);
+    this.schedule();
+  }
+
+  /** The waiting host that has used least. */
+  private next(): string | undefined {
+    let [least] = this.waiting.keys();
+    if (least === undefined || this.waiting.size === 1) return least;
+    let leastMs = this.usedMs(least);
+    for (const remoteHost of this.waiting.keys()) {
+      const usedMs = this.usedMs(remoteHost);
+      if (usedMs >= leastMs) continue;
+      least = remoteHost;
+      leastMs = usedMs;
+    }
+    return least;
+  }
+}
+
+interface Waiting {
+  run(): void;
+  readonly fillsSlice: boolean;
+}
+
+interface Use {
+  readonly ms: number;
+  readonly atMs: number;
+}
+
+/** Time that a host may use before its work waits for its turn; what was used counts half after HALF_LIFE_MS. */
+const FREE_MS = 20;
+const HALF_LIFE_MS = 500;
+/** Work that takes less is not counted. */
+const LITTLE_MS = 0.5;
+/** Work that waited is done for so long in one cycle of the event loop, and one step more. */
+const SLICE_MS = 4;
+/** Hosts whose time is remembered. */
+const HOSTS_LIMIT = 1024;
+
+/** Long work for a remote host, cut into slices of the event loop that the host has in its turns. */
+export class CallerSlice {
+  private readonly time: CallerTime;
+  private readonly remoteHost: string;
+  private readonly slice = new EventLoopSlice();
+
+  constructor(time: CallerTime, remoteHost: string) {
+    this.time = time;
+    this.remoteHost = remoteHost;
+  }
+
+  /** Whether the work should yield now. */
+  get isOver(): boolean {
+    return this.slice.isOver;
+  }
+
+  /** Resolves in the next turn of the host. What was awaited within a slice does not count. */
+  async yield(): Promise<void> {
+    this.time.spend(this.remoteHost, SLICE_MS);
+    await this.time.turn(this.remoteHost);
+    this.slice.restart();
+  }
+}
