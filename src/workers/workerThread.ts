@@ -13,6 +13,8 @@ export interface WorkerThreadSettings {
   readonly heapMb?: number;
   /** Limit of the room for young objects; default that of Node.js, 48 MB. */
   readonly youngMb?: number;
+  /** How long its end waits for the loading of its code, milliseconds. */
+  readonly loadingLimitMs?: number;
 }
 
 export interface WorkerThreadListener<Message> {
@@ -33,12 +35,15 @@ export interface WorkerThread {
   terminate(): Promise<void>;
 }
 
-/** A thread that has not loaded its code after so long is terminated nevertheless, milliseconds; most take less than 500. */
-const LOADING_LIMIT_MS = 2000;
+/**
+ * A thread that has not loaded its code after so long hangs, and is terminated nevertheless, milliseconds. Most take less than 500. On a
+ * busy machine 2,000 were too few: bufferutil's native code aborts the process when its loading is interrupted.
+ */
+const LOADING_LIMIT_MS = 10_000;
 
 /** Starts a thread. One that cannot even be created, as when the system has no more threads, ends at once. */
 export function startWorkerThread<Message>(
-  { entry, workerData, heapMb, youngMb }: WorkerThreadSettings,
+  { entry, workerData, heapMb, youngMb, loadingLimitMs = LOADING_LIMIT_MS }: WorkerThreadSettings,
   listener: WorkerThreadListener<Message>,
 ): WorkerThread {
   let isTerminated = false;
@@ -89,7 +94,7 @@ export function startWorkerThread<Message>(
       isTerminated = true;
       if (worker === undefined) return;
       const limit = new AbortController();
-      const wait = setTimeout(LOADING_LIMIT_MS, undefined, limit).catch(() => undefined);
+      const wait = setTimeout(loadingLimitMs, undefined, limit).catch(() => undefined);
       await Promise.race([loaded, wait]);
       limit.abort();
       await terminateWorker(worker);
