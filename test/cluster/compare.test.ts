@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fromRlp, type Hex, toRlp } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
@@ -141,6 +142,33 @@ describeWithVectors(
       expect(output.match(/DIFFERENT/g)).toHaveLength(1);
     }, 60_000);
 
+    it("leaves commit seals and the round aside, which are each node's own, and explains withdrawals", async () => {
+      const url = await besu((request, reply) => {
+        if (request.method !== "eth_getBlockByNumber" || reply.result === null) return reply;
+        const block = reply.result as { extraData: Hex; size: string };
+        const [, , , , seals] = fromRlp(block.extraData) as unknown[];
+        return request.params[0] === "0x65"
+          ? { ...reply, result: { ...block, ...sealedOtherwise(block, seals), withdrawals: [] } }
+          : { ...reply, result: { ...block, ...sealedOtherwise(block, seals, 0) } };
+      });
+      const { exitCode, output } = await compare(`--with=${url}`, "--from=100", "--to=102");
+      expect(exitCode, output).toBe(0);
+      expect(output).toContain("eth_getBlockByNumber: `withdrawals` and `size` of a block from Shanghai on");
+    }, 60_000);
+
+    it("tells other validators in the extra data", async () => {
+      const url = await besu((request, reply) => {
+        if (request.method !== "eth_getBlockByNumber" || request.params[0] !== "0x64") return reply;
+        const block = reply.result as { extraData: Hex };
+        const [vanity, , ...rest] = fromRlp(block.extraData) as Hex[];
+        const extraData = toRlp([vanity ?? "0x", [], ...rest]);
+        return { ...reply, result: { ...block, extraData } };
+      });
+      const { exitCode, output } = await compare(`--with=${url}`, "--from=99", "--to=101");
+      expect(exitCode, output).toBe(3);
+      expect(output).toContain("at result.extraData");
+    }, 60_000);
+
     it("waits for a node that is behind or away, and says what it could not compare", async () => {
       const head = { number: 20, failures: 3, missing: 2 };
       const url = await besu((request, reply) => {
@@ -235,3 +263,12 @@ describeWithVectors(
   },
   { ...IN_REAL_TIME, skip: !IS_THOROUGH },
 );
+
+/** The block as another node keeps it: sealed by one fewer, in round 1; `more` bytes of its size are the withdrawals' list. */
+function sealedOtherwise({ extraData, size }: { extraData: Hex; size: string }, seals: unknown, more = 1) {
+  const [vanity, validators, vote] = fromRlp(extraData) as Hex[];
+  const kept = (seals as Hex[]).slice(1);
+  const changed = toRlp([vanity ?? "0x", validators ?? [], vote ?? "0x", "0x00000001", kept] as Hex[]);
+  const removed = (extraData.length - changed.length) / 2;
+  return { extraData: changed, size: `0x${(Number(size) - removed + more).toString(16)}` };
+}

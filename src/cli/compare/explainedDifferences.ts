@@ -1,4 +1,4 @@
-import { memberOf } from "./differingPlaces.ts";
+import { type DifferingPlace, memberOf } from "./differingPlaces.ts";
 import { type AnswerPair, codeOf, type ExplainedDifference } from "./explainedDifference.ts";
 import { EXPLAINED_TRACES } from "./explainedTraces.ts";
 
@@ -25,6 +25,15 @@ export const EXPLAINED_DIFFERENCES: readonly ExplainedDifference[] = [
       codeOf(besu) === -39001 && params.some((each) => each === "finalized" || each === "safe"),
   },
   {
+    row: "`withdrawals` and `size` of a block from Shanghai on",
+    methods: /^eth_getBlockBy(Hash|Number)$/,
+    explains: ({ besu, places }) => {
+      const withdrawals = memberOf(memberOf(besu, "result"), "withdrawals");
+      const isEmpty = Array.isArray(withdrawals) && withdrawals.length === 0;
+      return isEmpty && places.length === 2 && places.every(isOfEmptyList);
+    },
+  },
+  {
     row: "`rpc_modules`",
     methods: /^rpc_modules$/,
     explains: ({ places }) => places.every(({ path, ours }) => path[0] === "result" && ours === undefined),
@@ -46,6 +55,12 @@ export const EXPLAINED_DIFFERENCES: readonly ExplainedDifference[] = [
 export function explanationOf(pair: AnswerPair): string | undefined {
   if (pair.places.length === 0) return undefined;
   return EXPLAINED_DIFFERENCES.find((each) => each.methods.test(pair.method) && each.explains(pair))?.row;
+}
+
+/** An empty list of withdrawals that Ibex's answer lacks, and the byte that it takes. */
+function isOfEmptyList({ path, ours, theirs }: DifferingPlace): boolean {
+  if (isAt(path, "result", "withdrawals")) return ours === undefined;
+  return isAt(path, "result", "size") && Number(theirs) === Number(ours) + 1;
 }
 
 function isAt(path: readonly string[], ...expected: readonly string[]): boolean {

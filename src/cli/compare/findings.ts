@@ -1,6 +1,7 @@
 import { type DifferingPlace, differingPlaces } from "./differingPlaces.ts";
 import type { RpcAnswer, RpcRequest } from "./endpoint.ts";
 import { explanationOf } from "./explainedDifferences.ts";
+import { withoutSeals } from "./withoutSeals.ts";
 
 /** Which of the nodes is a Besu and which an Ibex node; undefined when they are of one kind, or of others. */
 export type Roles = "oursIsIbex" | "oursIsBesu" | undefined;
@@ -37,7 +38,8 @@ export function compareAnswers(
   if (theirs.kind === "unread") return { kind: "notCompared", reason: theirs.reason, side: "theirs" };
   if (isNotEnabled(ours)) return { kind: "notEnabled", side: "ours" };
   if (isNotEnabled(theirs)) return { kind: "notEnabled", side: "theirs" };
-  const places = differingPlaces(membersOf(ours), membersOf(theirs));
+  const [compared, withThem] = [comparedOf(request.method, ours), comparedOf(request.method, theirs)];
+  const places = differingPlaces(compared, withThem);
   if (places.length === 0) return { kind: "same" };
   const withoutState = sideWithoutState(request.method, ours, theirs);
   if (withoutState !== undefined)
@@ -47,8 +49,8 @@ export function compareAnswers(
   const row = explanationOf({
     method: request.method,
     params: request.params,
-    besu: isOursIbex ? membersOf(theirs) : membersOf(ours),
-    ibex: isOursIbex ? membersOf(ours) : membersOf(theirs),
+    besu: isOursIbex ? withThem : compared,
+    ibex: isOursIbex ? compared : withThem,
     places: isOursIbex
       ? places
       : places.map((place) => ({ ...place, ours: place.theirs, theirs: place.ours })),
@@ -58,6 +60,14 @@ export function compareAnswers(
 }
 
 type Read = Extract<RpcAnswer, { kind: "answer" }>;
+
+const ANSWERS_BLOCK = /^eth_getBlockBy(Hash|Number)$/;
+
+/** What is compared of an answer: the members that count, and of a block what its hash covers of its extra data. */
+function comparedOf(method: string, answer: Read): unknown {
+  const isBlock = ANSWERS_BLOCK.test(method) && answer.error === undefined;
+  return isBlock ? { result: withoutSeals(answer.result) } : membersOf(answer);
+}
 
 /** The members that count: the id and the version of JSON-RPC do not. */
 export function membersOf(answer: RpcAnswer): unknown {

@@ -48,6 +48,18 @@ const CASES: Readonly<Record<string, readonly [explained: Exchange, not: Exchang
     { method: "eth_getBalance", params: ["0x00", "safe"], besu: reverted(-39001), ibex: { result: "0x1" } },
     { method: "eth_getBalance", params: ["0x00", "0x1"], besu: reverted(-39001), ibex: { result: "0x1" } },
   ],
+  "`withdrawals` and `size` of a block from Shanghai on": [
+    {
+      method: "eth_getBlockByNumber",
+      besu: { result: { hash: "0x1", size: "0x300", withdrawals: [] } },
+      ibex: { result: { hash: "0x1", size: "0x2ff" } },
+    },
+    {
+      method: "eth_getBlockByNumber",
+      besu: { result: { hash: "0x1", size: "0x301", withdrawals: [] } },
+      ibex: { result: { hash: "0x1", size: "0x2ff" } },
+    },
+  ],
   "`rpc_modules`": [
     {
       method: "rpc_modules",
