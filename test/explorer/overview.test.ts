@@ -28,4 +28,17 @@ describe.runIf(CAN_BROWSE)("the explorer's overview of validators", () => {
     expect(await noteOf(0)).toContain("ago");
     expect(await noteOf(1)).toContain("none of the newest");
   });
+
+  it("names each tab by what its page is about", async () => {
+    const node = await openScriptedNode({});
+    node.addBlock({});
+    for (const [path, title] of [
+      ["/block/1", "Block 1"],
+      [`/tx/0x${"ab".repeat(32)}`, "Transaction 0xabab…abab"],
+      [`/address/0x${"12".repeat(20)}`, "Account 0x1212…1212"],
+    ] as const) {
+      await node.page.goto(`${node.url}${path}`);
+      await expect.poll(() => node.page.title()).toBe(`${title} · Ibex explorer`);
+    }
+  });
 });

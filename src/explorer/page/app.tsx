@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { call } from "./chain/connection.ts";
 import { faucetTerms } from "./chain/faucet.ts";
 import { useLoaded } from "./chain/hooks.ts";
+import { showShortHex } from "./format.ts";
 import { ConnectionNotice } from "./parts/notices.tsx";
 import { Search } from "./parts/search.tsx";
 import { ThemeSwitch } from "./parts/themeSwitch.tsx";
@@ -60,7 +61,7 @@ export function App() {
   const path = route.parts.join("/");
 
   useEffect(() => {
-    document.title = `${title} · Ibex explorer`;
+    document.title = `${[title, shortSubject(route)].filter(Boolean).join(" ")} · Ibex explorer`;
     // Where a reader is after following a link; the first page begins at its top.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
@@ -79,6 +80,11 @@ export function App() {
       <Footer />
     </>
   );
+}
+
+/** What the page is about, short enough to tell one tab from another: a number, or the ends of an address or hash. */
+function shortSubject({ parts: [, subject = ""] }: Route): string {
+  return subject.length <= 14 ? subject : showShortHex(subject);
 }
 
 function viewOf({ parts: [name = ""] }: Route): View {

@@ -91,6 +91,31 @@ export function passedOver(
   });
 }
 
+/**
+ * Whether a validator is silent: as the node hears it, where the node takes part, or because it lost a turn. A validator whose
+ * block is among the newest is not, whatever the node has heard of the height that is being decided.
+ */
+export function isSilent(
+  member: ConsensusStatus["validators"][number] | undefined,
+  {
+    lost,
+    last,
+    newest,
+    count,
+  }: {
+    /** Turns that it lost, among the blocks that are looked at. */
+    readonly lost: number;
+    /** Number of its newest block; undefined when it is not among them. */
+    readonly last: number | undefined;
+    readonly newest: number;
+    /** Size of the validator set. */
+    readonly count: number;
+  },
+): boolean {
+  if (last !== undefined && newest - last <= 2 * count) return false;
+  return member?.isHeard === false || Number(member?.missedTurns ?? 0) > 0 || lost > 0;
+}
+
 /** Position of the proposer of round 0 after a block of `previous`. Addresses are in lower case. */
 export function firstProposer(validators: readonly string[], previous: string): number {
   const following = validators.findIndex((validator) => validator > previous);

@@ -2,7 +2,7 @@ import { withChecksum } from "../chain/addresses.ts";
 import { call } from "../chain/connection.ts";
 import { useLoaded } from "../chain/hooks.ts";
 import type { RecentBlock } from "../chain/recentBlocks.ts";
-import { type ConsensusStatus, firstProposer, type Turns, turnsOf } from "../chain/validators.ts";
+import { type ConsensusStatus, firstProposer, isSilent, type Turns, turnsOf } from "../chain/validators.ts";
 import { showNumber, showPercent } from "../format.ts";
 import { Age } from "../parts/age.tsx";
 import { AccountLink } from "../parts/links.tsx";
@@ -38,7 +38,15 @@ export function Validators({ blocks }: { readonly blocks: readonly RecentBlock[]
             position={position}
             turns={turns.get(address)}
             isNext={address === next}
-            isSilent={isSilent(address, status.value, turns.get(address), newest, sorted.length)}
+            isSilent={isSilent(
+              status.value?.validators.find((one) => one.address === address),
+              {
+                lost: turns.get(address)?.missed ?? 0,
+                last: turns.get(address)?.last?.number,
+                newest: newest.number,
+                count: sorted.length,
+              },
+            )}
           />
         ))}
       </ul>
@@ -105,17 +113,4 @@ function Validator({
 /** Colours of neighbours in the order of turns are far apart. */
 function hueAt(position: number): string {
   return String(Math.round(170 + 137.5 * Math.max(0, position)) % 360);
-}
-
-/** As the node hears it, where it takes part; otherwise by the blocks: its turn has passed, and none of them is its own. */
-function isSilent(
-  address: string,
-  status: ConsensusStatus | undefined,
-  turns: Turns | undefined,
-  newest: RecentBlock,
-  count: number,
-): boolean {
-  if (turns?.last !== undefined && newest.number - turns.last.number <= 2 * count) return false;
-  const member = status?.validators.find((one) => one.address === address);
-  return member?.isHeard === false || Number(member?.missedTurns ?? 0) > 0 || (turns?.missed ?? 0) > 0;
 }

@@ -1,4 +1,5 @@
 import type { ConsensusStatus } from "../../chain/validators.ts";
+import { showDuration } from "../../format.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
@@ -8,19 +9,25 @@ const SPAN = 3;
 const AHEAD = 1;
 const BEHIND = -1.5;
 
+/** What a validator last said says nothing of its clock any more, milliseconds. */
+const STALE_MS = 60_000;
+
 interface Measured {
   readonly address: string;
+  /** Since it was last heard, if that is long ago. */
+  readonly staleMs: number | undefined;
   /** Seconds, the oldest first. */
   readonly ahead: readonly number[];
 }
 
 /** The clocks of the other validators beside this machine's, as far as their proposals tell. */
 export function Clocks({ status }: { readonly status: ConsensusStatus }) {
-  const measured = status.validators.flatMap(({ address, clockAheadMs }) =>
-    clockAheadMs === null || clockAheadMs.length === 0
-      ? []
-      : [{ address, ahead: clockAheadMs.map((milliseconds) => milliseconds / 1_000) }],
-  );
+  const measured = status.validators.flatMap(({ address, clockAheadMs, lastHeard }) => {
+    if (clockAheadMs === null || clockAheadMs.length === 0) return [];
+    const agoMs = lastHeard?.agoMs ?? 0;
+    const staleMs = agoMs > STALE_MS ? agoMs : undefined;
+    return [{ address, staleMs, ahead: clockAheadMs.map((milliseconds) => milliseconds / 1_000) }];
+  });
   return (
     <Panel title="Clocks" aside="beside this machine's">
       {measured.length === 0 ? (
@@ -46,7 +53,7 @@ export function Clocks({ status }: { readonly status: ConsensusStatus }) {
   );
 }
 
-function ClockRow({ address, ahead }: Measured) {
+function ClockRow({ address, ahead, staleMs }: Measured) {
   const nearest = ahead.reduce((least, one) => (Math.abs(one) < Math.abs(least) ? one : least));
   const isWrong = nearest >= AHEAD || nearest <= BEHIND;
   return (
@@ -57,11 +64,15 @@ function ClockRow({ address, ahead }: Measured) {
         aria-hidden="true"
         style={{ "--from": percentOf(BEHIND), "--to": percentOf(AHEAD) }}
       >
-        {ahead.map((one, index) => (
+        {(staleMs === undefined ? ahead : []).map((one, index) => (
           <span key={index} class={isWrong ? "wrong" : ""} style={{ left: percentOf(one) }} />
         ))}
       </span>
-      <span class={isWrong ? "badge bad" : "note"}>{showDifference(nearest)}</span>
+      {staleMs === undefined ? (
+        <span class={isWrong ? "badge bad" : "note"}>{showDifference(nearest)}</span>
+      ) : (
+        <span class="note">not known: last heard {showDuration(staleMs / 1_000)} ago</span>
+      )}
     </li>
   );
 }

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { DecidedBlock } from "../../chain/decidedBlocks.ts";
-import type { ConsensusStatus } from "../../chain/validators.ts";
+import { type ConsensusStatus, isSilent } from "../../chain/validators.ts";
 import { showDuration, showNumber, showPercent } from "../../format.ts";
 import { Age } from "../../parts/age.tsx";
 import { AccountLink, BlockLink } from "../../parts/links.tsx";
@@ -43,15 +43,24 @@ export function ValidatorTable({ blocks, status }: ValidatorTableProps) {
             </tr>
           </thead>
           <tbody>
-            {records.map((record) => (
-              <Row
-                key={record.address}
-                record={record}
-                among={blocks.length}
-                isFormer={!now.includes(record.address)}
-                member={status?.validators.find(({ address }) => address === record.address)}
-              />
-            ))}
+            {records.map((record) => {
+              const member = status?.validators.find(({ address }) => address === record.address);
+              const newest = blocks[0]?.number ?? 0;
+              const { lost, last } = record;
+              return (
+                <Row
+                  key={record.address}
+                  record={record}
+                  among={blocks.length}
+                  isFormer={!now.includes(record.address)}
+                  isQuiet={
+                    member !== undefined &&
+                    isSilent(member, { lost, last: last?.number, newest, count: now.length })
+                  }
+                  member={member}
+                />
+              );
+            })}
           </tbody>
         </table>
       </div>
@@ -82,11 +91,13 @@ function Row({
   record: { address, proposed, lost, last },
   among,
   isFormer,
+  isQuiet,
   member,
 }: {
   readonly record: TurnRecord;
   readonly among: number;
   readonly isFormer: boolean;
+  readonly isQuiet: boolean;
   readonly member: Member | undefined;
 }) {
   return (
@@ -96,7 +107,7 @@ function Row({
         {isFormer && <span class="badge plain">no longer one</span>}
         {member?.isSelf && <span class="badge">this node</span>}
         {member?.isProposer && <span class="badge">its turn</span>}
-        {member?.isHeard === false && <span class="badge bad">silent</span>}
+        {isQuiet && <span class="badge bad">silent</span>}
       </td>
       <td class="number">
         {showNumber(proposed)} <span class="note">{showPercent(proposed, among)}</span>
