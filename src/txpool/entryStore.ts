@@ -12,7 +12,7 @@ export class EntryStore {
   #local = 0;
   #prioritized = 0;
 
-  /** Lengths of the encodings of all entries. */
+  /** Memory of the contents of all entries (occupancy.ts). */
   get bytes(): number {
     return this.#bytes;
   }
@@ -52,7 +52,7 @@ export class EntryStore {
     const replaced = queue.put(entry);
     if (replaced !== undefined) this.#unlist(replaced);
     this.#byHash.set(entry.key, entry);
-    this.#bytes += entry.transaction.raw.length;
+    this.#bytes += entry.occupiedBytes;
     if (entry.origin === "local") this.#local++;
     if (entry.isPrioritized) this.#prioritized++;
     return replaced;
@@ -79,7 +79,7 @@ export class EntryStore {
 
   #unlist(entry: PooledEntry): void {
     this.#byHash.delete(entry.key);
-    this.#bytes -= entry.transaction.raw.length;
+    this.#bytes -= entry.occupiedBytes;
     if (entry.origin === "local") this.#local--;
     if (entry.isPrioritized) this.#prioritized--;
   }

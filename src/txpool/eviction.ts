@@ -48,7 +48,7 @@ export interface RoomParts<T> {
  */
 export function makeRoom<T>(incoming: PooledEntry, parts: RoomParts<T>): readonly T[] | undefined {
   const { pool, limits, order } = parts;
-  const isOversized = incoming.transaction.raw.length > limits.maxBytes;
+  const isOversized = incoming.occupiedBytes > limits.maxBytes;
   const taken: T[] = [];
   while (!hasRoom(pool, limits)) {
     const entry = isOversized ? incoming : expectDefined(order.worst(), "an entry of a full pool");

@@ -4,7 +4,7 @@ import type { Address } from "../primitives/address.ts";
 export interface TxPoolLimits {
   /** Most transactions in the pool, pending and queued together. */
   readonly maxTransactions: number;
-  /** Most bytes in the pool, counted as the lengths of the transactions' encodings. */
+  /** Most bytes in the pool, counted as the memory that the contents of the transactions occupy (occupancy.ts). */
   readonly maxBytes: number;
   /** Most transactions offered to one block (`--tx-pool-max-prioritized`); Besu's 2,000 would limit a block. */
   readonly maxPrioritized: number;

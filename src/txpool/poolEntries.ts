@@ -7,6 +7,7 @@ import { EntryStore } from "./entryStore.ts";
 import type { PoolEventEmitter, RemovalCause, SubPool } from "./events.ts";
 import { createEvictionOrder, type EvictionOrder, hasRoom, makeRoom } from "./eviction.ts";
 import type { TxPoolLimits } from "./limits.ts";
+import { occupiedBytes } from "./occupancy.ts";
 import { type Arrival, openSelection, type Selection, type SelectionConfig } from "./ordering.ts";
 import type { PoolChainView, PoolHeadChange } from "./ports.ts";
 import { type SenderAccount, SenderQueue } from "./senderQueue.ts";
@@ -106,7 +107,7 @@ export class PoolEntries {
    */
   isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {
     const { size, bytes, prioritizedCount, queues } = this.#store;
-    if (hasRoom({ size: size + 1, bytes: bytes + transaction.raw.length }, this.#limits)) return false;
+    if (hasRoom({ size: size + 1, bytes: bytes + occupiedBytes(transaction) }, this.#limits)) return false;
     // Among entries of both kinds, the worst one does not tell the lowest price.
     const isMixed = prioritizedCount !== 0 && prioritizedCount !== size;
     if (isMixed || (isPrioritized && prioritizedCount === 0)) return false;

@@ -2,7 +2,7 @@ import type { TransactionType } from "../types/transaction.ts";
 import type { SubPool } from "./events.ts";
 import type { SenderQueue } from "./senderQueue.ts";
 
-/** Counts of transactions, and the lengths of their encodings. */
+/** Counts of transactions, and the memory of their contents in bytes (occupancy.ts). */
 export interface PoolStatistics {
   readonly pending: number;
   readonly queued: number;
@@ -14,7 +14,7 @@ export interface PoolStatistics {
 /** Contents of one sub-pool, for gauges. */
 export interface SubPoolBreakdown {
   readonly transactions: number;
-  /** Lengths of the encodings. */
+  /** Memory of their contents (occupancy.ts). */
   readonly bytes: number;
   readonly senders: number;
   readonly byType: ReadonlyMap<TransactionType, number>;
@@ -32,11 +32,11 @@ export function breakDown(queues: Iterable<SenderQueue>): PoolBreakdown {
   for (const queue of queues) {
     if (queue.pendingCount > 0) pending.senders++;
     if (queue.queuedCount > 0) queued.senders++;
-    for (const { transaction } of queue.entries()) {
-      const { nonce, type, raw } = transaction;
+    for (const { transaction, occupiedBytes } of queue.entries()) {
+      const { nonce, type } = transaction;
       const subPool = nonce < queue.nextNonce ? pending : queued;
       subPool.transactions++;
-      subPool.bytes += raw.length;
+      subPool.bytes += occupiedBytes;
       subPool.byType.set(type, (subPool.byType.get(type) ?? 0) + 1);
     }
   }

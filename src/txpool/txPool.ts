@@ -14,6 +14,7 @@ import type { PoolEntry, PooledEntry, TransactionOrigin } from "./entry.ts";
 import { type PoolErrorCode, poolError } from "./errors.ts";
 import { createPoolEventEmitter, type PoolEvents } from "./events.ts";
 import type { BlockFloors, TxPoolLimits } from "./limits.ts";
+import { occupiedBytes } from "./occupancy.ts";
 import type { Selection } from "./ordering.ts";
 import { PoolEntries } from "./poolEntries.ts";
 import type { PoolChainView, PoolHeadChange, PoolParts } from "./ports.ts";
@@ -280,6 +281,7 @@ class Pool implements TxPool {
       sequence: this.#arrived++,
       key,
       senderKey: queue.key,
+      occupiedBytes: occupiedBytes(transaction),
       evictionScore: 0,
     };
     if (this.#entries.insert(entry, queue)) return ok(entry);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { asHash } from "../../src/primitives/hash.ts";
 import { createSubmission } from "../../src/txpool/submission.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { recoverSender } from "../../src/types/transactionSignature.ts";
@@ -105,6 +106,41 @@ describe("a full pool", () => {
     expect(send(inHand, from(0, 0, 2200n, 50))).toBe("poolFull");
     expect(contents(inHand)).toEqual(new Set([cheap, dear]));
     expect(send(inHand, from(0, 0, 2300n))).toBe("added");
+  });
+});
+
+describe("the pool's memory", () => {
+  const bigint256 = 2n ** 255n + 1n;
+  const hash = asHash(new Uint8Array(32).fill(9));
+  const { address } = account(1);
+
+  it.each([
+    ["items of an access list", { type: 1, accessList: Array(1000).fill({ address, storageKeys: [] }) }, 6],
+    ["storage keys", { type: 1, accessList: [{ address, storageKeys: Array(1000).fill(hash) }] }, 4],
+    [
+      "authorizations",
+      {
+        type: 4,
+        authorizationList: Array(1000).fill({
+          chainId: 1n,
+          address,
+          nonce: 0n,
+          yParity: 0,
+          r: bigint256,
+          s: bigint256,
+        }),
+      },
+      4,
+    ],
+  ] as const)("counts %s as the objects that they become", (_, fields, times) => {
+    const rules = { acceptedTypes: new Set([0, 1, 2, 4] as const) };
+    const inHand = aPool({ rules });
+    const transaction = aTransaction({ ...fields, nonce: 1n } as Parameters<typeof aTransaction>[0]);
+    expect(send(inHand, transaction)).toBe("added");
+    expect(inHand.pool.statistics.bytes).toBeGreaterThan(times * transaction.raw.length);
+    const { bytes } = inHand.pool.statistics;
+    expect(send(aPool({ rules, limits: { maxBytes: bytes - 1 } }), transaction)).toBe("poolFull");
+    expect(send(aPool({ rules, limits: { maxBytes: bytes } }), transaction)).toBe("added");
   });
 });
 

@@ -75,6 +75,11 @@ export const ERRORS = {
     -32005,
     "The transaction pool is full. Try again later, or with a higher gas price.",
   ),
+  /** Not in Besu, which lists a pool of any size. */
+  listingTooLarge: new RpcError(
+    -32005,
+    "The listing has more than 32 MB. Ask txpool_besuPendingTransactions for fewer transactions by its number of results.",
+  ),
   unauthorized: new RpcError(-40100, "Unauthorized"),
 
   // Transactions

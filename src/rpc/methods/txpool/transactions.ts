@@ -1,12 +1,14 @@
 import { EventLoopSlice } from "../../../primitives/eventLoopSlice.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import type { PoolEntry } from "../../../txpool/entry.ts";
+import type { SentTransaction } from "../../../types/transaction.ts";
 import { ERRORS } from "../../errors/errors.ts";
 import { defineMethod, optional, RawJson } from "../../method.ts";
 import { decodeJavaLong } from "../../parameters/parameters.ts";
 import { decodePoolFilter, POOL_FILTER } from "../../parameters/poolFilterParameter.ts";
 import { pendingTransactionJson } from "../../results/transactionResult.ts";
 import { INTEGER, listOf, OBJECT } from "../../schemas.ts";
+import { LISTING_BYTES, shownBytes } from "./listingLimit.ts";
 
 /** Pool listings (json-rpc.md#txpool), under client-neutral names and Besu's. */
 
@@ -19,6 +21,8 @@ export const txpoolTransactions = defineMethod({
   result: { name: "transactions", schema: listOf(OBJECT) },
   ports: ["pool"],
   async run(_, context) {
+    const { pending, queued } = context.backend.pool.statistics;
+    if ((pending + queued) * ENTRY_BYTES > LISTING_BYTES) return ERRORS.listingTooLarge;
     const texts: string[] = [];
     const slice = new EventLoopSlice();
     for (const entry of [...context.backend.pool.entries()]) {
@@ -29,6 +33,9 @@ export const txpoolTransactions = defineMethod({
     return new RawJson(`[${texts.join(",")}]`);
   },
 });
+
+/** Longest text of an entry. */
+const ENTRY_BYTES = 180;
 
 function entryJson({ transaction, origin, addedAtMs }: PoolEntry): string {
   const time = new Date(addedAtMs).toISOString();
@@ -62,12 +69,21 @@ export const txpoolPendingTransactions = defineMethod({
   ports: ["pool"],
   async run([limit = Number.POSITIVE_INFINITY, isWanted = () => true], context) {
     if (limit < 0) return ERRORS.internalError;
-    const texts: string[] = [];
     const slice = new EventLoopSlice();
+    const wanted: SentTransaction[] = [];
+    let bytes = 0;
     for (const { transaction } of [...context.backend.pool.entries()]) {
       if (slice.isOver) await slice.yield();
-      if (texts.length >= limit || context.isAbandoned()) break;
+      if (wanted.length >= limit) break;
       if (!isWanted(transaction)) continue;
+      wanted.push(transaction);
+      bytes += shownBytes(transaction) + 2 * transaction.raw.length;
+      if (bytes > LISTING_BYTES) return ERRORS.listingTooLarge;
+    }
+    const texts: string[] = [];
+    for (const transaction of wanted) {
+      if (slice.isOver) await slice.yield();
+      if (context.isAbandoned()) break;
       texts.push(pendingTransactionJson(transaction));
     }
     return new RawJson(`[${texts.join(",")}]`);
