@@ -103,6 +103,7 @@ export async function openChainAndPool(
     ...(accounts !== undefined && { isSenderPermitted }),
     clock,
     logger: logger.child("txpool"),
+    metrics: context.metrics,
   });
   onStop(() => pool.close());
   return ok({

@@ -2,6 +2,7 @@ import type { Chain } from "../chain/createChain.ts";
 import { createNextBlockView } from "../chain/nextBlockView.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { Metrics } from "../observability/registry.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { StateReader } from "../state/stateReader.ts";
 import { logDepartures } from "../txpool/departureLog.ts";
@@ -9,6 +10,7 @@ import { createPoolExpiry } from "../txpool/expiry.ts";
 import { createPoolFile } from "../txpool/poolFile.ts";
 import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
 import { createTxPool, type TxPool } from "../txpool/txPool.ts";
+import { watchUnmined } from "../txpool/unminedWatch.ts";
 
 /** The pool with its expiry timer and its saved file. */
 export interface OpenPool {
@@ -26,6 +28,8 @@ export interface OpenPoolParts {
   readonly isSenderPermitted?: PoolParts["isSenderPermitted"];
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Absent where metrics are off. */
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Logs, at DEBUG, why transactions are refused and dropped. */
@@ -51,6 +55,7 @@ export function openPool(
   chain.onHeadChanged((change) => pool.headChanged(change));
   logRefusals(pool, logger);
   logDepartures(pool, logger, clock);
+  watchUnmined({ pool, chain, clock, logger, metrics: parts.metrics });
   const file =
     settings.poolFile === undefined
       ? undefined

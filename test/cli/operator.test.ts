@@ -197,6 +197,7 @@ describe("ibex operator generate-blockchain-config", () => {
     const second = readFileSync(join(nodes, "validator-2", "node.toml"), "utf8");
     expect(second).toContain(`keys/${addresses[1]}/key.priv`);
     expect(second).toContain("p2p-port = 4000\n");
+    expect(second).not.toContain("min-gas-price");
     const unit = readFileSync(join(nodes, "validator-2", "ibex-validator-2.service"), "utf8");
     expect(unit).toContain(`LoadCredential=key:/etc/ibex/keys/${addresses[1]}/key.priv\n`);
     expect(unit).toContain("StateDirectory=ibex-validator-2\n");
@@ -228,6 +229,29 @@ describe("ibex operator generate-blockchain-config", () => {
       "10.0.0.1:30304",
       "10.0.0.2:30303",
     ]);
+  });
+
+  it.each([
+    ['"londonBlock": 0, "zeroBaseFee": true', 0],
+    ['"londonBlock": 0', 7],
+  ])("asks on all nodes for no more than the base fee allows clients to offer: %s", async (fields, floor) => {
+    const folder = temporaryFolder();
+    const genesis = GENESIS.replace('"berlinBlock": 0', `"berlinBlock": 0, ${fields}`);
+    const made = await generate(
+      folder,
+      configWith({ generate: true, count: 1 }, genesis),
+      "--followers=1",
+      "--hosts=127.0.0.1",
+    );
+    expect(made).toMatchObject({ exitCode: 0 });
+    for (const name of ["validator-1", "follower-1"]) {
+      const nodeFolder = join(folder, "network", "nodes", name);
+      expect(readFileSync(join(nodeFolder, "node.toml"), "utf8")).toContain(`min-gas-price = ${floor}\n`);
+      const checked = await ibexHere(["validate-config", "--config-file=node.toml"], {
+        workingDirectory: nodeFolder,
+      });
+      expect(checked).toMatchObject({ exitCode: 0, errors: "" });
+    }
   });
 
   it("writes one compose file, in which each node has its name, its configuration and its own data", async () => {

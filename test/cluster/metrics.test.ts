@@ -144,6 +144,7 @@ const MUST: readonly Row[] = [
   ["rpc_requests_rejected_total", "counter", ["reason"]],
   ["tx_pool_fill_ratio", "gauge"],
   ["tx_pool_left_total", "counter", ["reason", "source"]],
+  ["tx_pool_unmined_senders", "gauge"],
   ["tx_rejected_total", "counter", ["reason", "source"]],
 ];
 

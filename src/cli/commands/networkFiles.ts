@@ -22,7 +22,7 @@ export function networkFiles(plan: NetworkPlan, unit: string): ReadonlyMap<strin
   return files;
 }
 
-function configurationOf(node: PlannedNode, { nodes, genesisFile }: NetworkPlan): string {
+function configurationOf(node: PlannedNode, { nodes, genesisFile, minGasPriceWei }: NetworkPlan): string {
   const { ports, host, keyFile } = node;
   const isValidator = node.validator !== undefined;
   const quoted = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(", ");
@@ -34,6 +34,14 @@ function configurationOf(node: PlannedNode, { nodes, genesisFile }: NetworkPlan)
     ...(isValidator && keyFile === undefined ? ["# Its private key has to be in data/key."] : []),
     'data-path = "data"',
     "",
+    ...(minGasPriceWei === undefined
+      ? []
+      : [
+          "# The lowest price of gas in blocks, in wei. It is the same on all nodes, and no more than what clients offer who",
+          "# look at the base fee and at earlier blocks alone: what a node suggests must be mined by the others.",
+          `min-gas-price = ${minGasPriceWei}`,
+          "",
+        ]),
     "# Peers: all nodes are connected with all validators. To let others join, switch discovery on.",
     'static-nodes-file = "static-nodes.json"',
     "discovery-enabled = false",

@@ -28,6 +28,8 @@ export interface NetworkPlan {
   /** The validators' enode URLs, which every node has as its static nodes. */
   readonly enodes: readonly string[];
   readonly genesisFile: string;
+  /** Floor of prices of all nodes, wei per gas; undefined for the default. */
+  readonly minGasPriceWei: bigint | undefined;
   /** Whether each node has a name that only the containers of the compose file know. */
   readonly isInContainers: boolean;
 }
@@ -50,8 +52,11 @@ export function planNetwork(
   {
     followers,
     hosts,
-    genesisFile,
-  }: { readonly followers: number; readonly hosts: readonly string[]; readonly genesisFile: string },
+    ...files
+  }: { readonly followers: number; readonly hosts: readonly string[] } & Pick<
+    NetworkPlan,
+    "genesisFile" | "minGasPriceWei"
+  >,
 ): Result<NetworkPlan, "badValue"> {
   const count = keys.length + followers;
   if (hosts.length > 1 && hosts.length !== count)
@@ -74,7 +79,7 @@ export function planNetwork(
     const { host = "", ports } = nodes[index] ?? {};
     return showEnode({ nodeId: publicKey, host, tcpPort: ports?.peers, udpPort: ports?.peers });
   });
-  return ok({ nodes, enodes, genesisFile, isInContainers: hosts.length === 0 });
+  return ok({ nodes, enodes, ...files, isInContainers: hosts.length === 0 });
 }
 
 function portsFor(nth: number, peers: number): PlannedNode["ports"] {

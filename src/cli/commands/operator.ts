@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import { readDataFolder } from "../../config/readSettings.ts";
 import { integerType, pathType, textListType, textType } from "../../config/valueTypes.ts";
 import { createLogger, type Logger } from "../../observability/logger.ts";
@@ -93,7 +94,12 @@ async function generate({ values, raw, io }: Invocation<Values>): Promise<number
   if (!genesis.isUsable) return refuse(genesis.problem, io);
   const plan = planNetwork(
     pairs.map((pair) => ({ ...pair, keyFile: pair.privateKey && keyFileOf(pair, values) })),
-    { followers: values.followers, hosts: values.hosts ?? [], genesisFile: values["genesis-file-name"] },
+    {
+      followers: values.followers,
+      hosts: values.hosts ?? [],
+      genesisFile: values["genesis-file-name"],
+      minGasPriceWei: genesis.minGasPriceWei,
+    },
   );
   if (!plan.ok) return refuse(plan.error.message, io);
   return writeAll({ to, names: values, pairs, genesis: genesis.text, plan: plan.value }, logger, io);
@@ -125,19 +131,36 @@ async function keyPairs({ nodes }: BlockchainConfig, logger: Logger): Promise<re
   }).sort(byAddress);
 }
 
+interface UsableGenesis {
+  readonly isUsable: true;
+  readonly text: string;
+  readonly minGasPriceWei: bigint | undefined;
+}
+
+/**
+ * The least price that the rules let a block have, so that whatever pays the base fee is mined. Without base fees there is
+ * none, and the nodes keep the default, which eth_gasPrice answers.
+ */
+function floorOf({ forks, isZeroBaseFee, initialBaseFeePerGas }: ChainSpec): bigint | undefined {
+  if (isZeroBaseFee || initialBaseFeePerGas === 0n) return 0n;
+  return forks.activations.some(({ fork }) => fork === "london") ? LOWEST_BASE_FEE_WEI : undefined;
+}
+
+const LOWEST_BASE_FEE_WEI = 7n;
+
 /** The genesis file, checked as a node would, so that one with which none here could start is not written. */
 async function genesisFor(
   { genesis }: BlockchainConfig,
   pairs: readonly KeyPair[],
   logger: Logger,
-): Promise<{ isUsable: true; text: string } | { isUsable: false; problem: string }> {
+): Promise<UsableGenesis | { readonly isUsable: false; readonly problem: string }> {
   logger.info({ type: "IBFT_EXTRA_DATA" }, "Generating the extra data");
   const validators = pairs.map(({ address }) => address);
   const text = genesisText(genesis, toHex(encodeGenesisExtraData("IBFT_EXTRA_DATA", validators)));
   const { parseGenesis } = await import("../../chainspec/genesis.ts");
   const checked = parseGenesis(text, "the genesis file that would be written");
   return checked.ok
-    ? { isUsable: true, text }
+    ? { isUsable: true, text, minGasPriceWei: floorOf(checked.value) }
     : { isUsable: false, problem: `No node could start with this genesis: ${checked.error.message}` };
 }
 

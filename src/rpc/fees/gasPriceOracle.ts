@@ -78,8 +78,13 @@ export function createGasPriceOracle(
     return gasPrice;
   }
 
-  function priorityFee(found: Estimate): bigint {
-    return found.priorityFee ?? settings.minPriorityFeeWei;
+  /**
+   * No less than what reaches the node's own floors together with the base fee: a wallet that offers what was suggested would
+   * otherwise wait for ever where blocks have been empty, or full of cheaper transactions of the validators' own callers.
+   */
+  function priorityFee({ priorityFee = 0n }: Estimate): bigint {
+    const missingWei = settings.minGasPriceWei - (nextBaseFeePerGas() ?? 0n);
+    return larger(larger(priorityFee, settings.minPriorityFeeWei), missingWei);
   }
 
   return {

@@ -82,8 +82,18 @@ describe("the gas price oracle", () => {
     const tips = [1n, 3n, 5n, 9n].map((tip, number) =>
       aStoredBlock({ number, transactions: [feeMarket(tip)] }),
     );
-    expect(await oracleOf(chainOf(tips)).maxPriorityFeeWei()).toBe(3n);
-    expect(await oracleOf(chainOf(tips.slice(0, 1))).maxPriorityFeeWei()).toBe(2n);
+    expect(await oracleOf(chainOf(tips), {}, 7n).maxPriorityFeeWei()).toBe(3n);
+    expect(await oracleOf(chainOf(tips.slice(0, 1)), {}, 7n).maxPriorityFeeWei()).toBe(2n);
+  });
+
+  it("suggests no lower priority fee than reaches the minimum gas price together with the base fee", async () => {
+    const empty = chainOf([aStoredBlock(), aStoredBlock({ number: 1 })]);
+    const free = chainOf([aStoredBlock({ transactions: [feeMarket(0n)] }), aStoredBlock({ number: 1 })]);
+    for (const chain of [empty, free]) {
+      expect(await oracleOf(chain, { minGasPriceWei: 1000n }, 0n).maxPriorityFeeWei()).toBe(1000n);
+      expect(await oracleOf(chain, { minGasPriceWei: 1000n }, 993n).maxPriorityFeeWei()).toBe(7n);
+      expect(await oracleOf(chain, { minGasPriceWei: 1000n }, 1001n).maxPriorityFeeWei()).toBe(2n);
+    }
   });
 
   it("reads each block only once", async () => {

@@ -1,0 +1,121 @@
+import type { Logger } from "../observability/logger.ts";
+import { createOftenLines } from "../observability/often.ts";
+import type { Metrics } from "../observability/registry.ts";
+import { toKey } from "../primitives/byteKey.ts";
+import type { Clock } from "../primitives/clock.ts";
+import { feeCap } from "../types/transaction.ts";
+import type { PoolEntry } from "./entry.ts";
+import type { TxPool } from "./txPool.ts";
+
+/** A block's use of its gas. */
+interface UsedBlock {
+  readonly header: { readonly gasUsed: bigint; readonly gasLimit: bigint };
+}
+
+interface UnminedWatchParts {
+  readonly pool: Pick<TxPool, "entries" | "nextNonce" | "onAdded" | "blockFloors" | "statistics">;
+  readonly chain: {
+    onHeadChanged(listener: (change: { readonly added: readonly UsedBlock[] }) => void): () => void;
+  };
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Absent where metrics are off. */
+  readonly metrics?: Metrics | undefined;
+}
+
+/** How long blocks with room may pass a transaction over without a word. */
+const PATIENCE_MS = 60_000;
+/** Lines in an interval; each transaction is named once. */
+const LINES = 10;
+const INTERVAL_MS = 10 * 60_000;
+/** Hashes of transactions that were named. */
+const MAX_NAMED = 10_000;
+
+const BELOW_FLOOR =
+  "a local transaction offers less than --min-gas-price; validators with the same floor do not mine it";
+const UNMINED =
+  "no block took a local transaction for a minute, although blocks had room; validators may ask for a higher price";
+
+/**
+ * Warns, as blocks come, of local transactions that no validator seems to want, which have a hash and would else wait without a word: a
+ * follower cannot know the validators' floors. It names each one that offers less than this node's own floor as it comes, and
+ * each next one of its sender that blocks with room for it have passed over for a minute.
+ */
+export function watchUnmined(parts: UnminedWatchParts): void {
+  const { pool, chain, clock, logger, metrics } = parts;
+  const lines = createOftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
+  const named = new Set<string>();
+  /** Gas that the fullest block since `sinceMs` left; undefined without a block. */
+  let room: { readonly sinceMs: number; readonly gas: bigint | undefined } = {
+    sinceMs: clock.nowMs(),
+    gas: undefined,
+  };
+  let unmined = 0;
+
+  function warn(message: string, { transaction }: PoolEntry): void {
+    const { hash, sender, nonce } = transaction;
+    const tell = (more: number): void =>
+      logger.warn({ more }, `${message} (and ${more.toLocaleString("en")} more)`);
+    if (!lines.admits(message, tell)) return;
+    const { minGasPriceWei } = pool.blockFloors;
+    logger.warn({ hash, sender, nonce, priceWei: feeCap(transaction), minGasPriceWei }, message);
+  }
+
+  function check(): void {
+    const nowMs = clock.nowMs();
+    if (nowMs - room.sinceMs < PATIENCE_MS) return;
+    const passedOver = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - PATIENCE_MS);
+    unmined = passedOver.length;
+    room = { sinceMs: nowMs, gas: undefined };
+    if (named.size > MAX_NAMED) named.clear();
+    for (const entry of passedOver) {
+      const key = toKey(entry.transaction.hash);
+      if (named.has(key)) continue;
+      named.add(key);
+      warn(UNMINED, entry);
+    }
+  }
+
+  pool.onAdded((entry) => {
+    if (entry.origin === "local" && feeCap(entry.transaction) < pool.blockFloors.minGasPriceWei)
+      warn(BELOW_FLOOR, entry);
+  });
+  chain.onHeadChanged(({ added }) => {
+    for (const { header } of added) {
+      const gas = header.gasLimit - header.gasUsed;
+      if (room.gas === undefined || gas < room.gas) room = { ...room, gas };
+    }
+    check();
+  });
+  metrics?.gauge(
+    {
+      category: "TRANSACTION_POOL",
+      prefix: "tx_",
+      name: "pool_unmined_senders",
+      help: "Senders whose next local transaction no block took for a minute, although blocks had room",
+    },
+    () => unmined,
+  );
+}
+
+/** The next local transaction of each sender that waits since before `addedBeforeMs` and fits into the room. */
+function passedOverBy(
+  pool: Pick<TxPool, "entries" | "nextNonce" | "statistics">,
+  roomGas: bigint,
+  addedBeforeMs: number,
+): readonly PoolEntry[] {
+  if (pool.statistics.local === 0) return [];
+  const nextOf = new Map<string, PoolEntry>();
+  for (const entry of pool.entries()) {
+    const key = toKey(entry.transaction.sender);
+    const other = nextOf.get(key);
+    if (other === undefined || entry.transaction.nonce < other.transaction.nonce) nextOf.set(key, entry);
+  }
+  return [...nextOf.values()].filter(
+    ({ transaction, origin, addedAtMs }) =>
+      origin === "local" &&
+      addedAtMs < addedBeforeMs &&
+      transaction.gasLimit <= roomGas &&
+      transaction.nonce < pool.nextNonce(transaction.sender),
+  );
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { watchUnmined } from "../../src/txpool/unminedWatch.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aPool } from "../builders/aPool.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { createHandClock } from "../builders/handClock.ts";
+import { loggedLines } from "../builders/loggedLines.ts";
+import { account } from "../builders/testAccounts.ts";
+
+const BLOCK_GAS = 30_000_000n;
+
+function from(who: number, nonce: number, gasPrice = 2000n): SentTransaction {
+  return aTransaction({ privateKey: account(who).privateKey, nonce: BigInt(nonce), gasPrice });
+}
+
+/** A watched pool with a floor of 1,000 wei, and blocks that take nothing of it. */
+function watched() {
+  const inHand = aPool();
+  const clock = createHandClock(1_700_000_000_000);
+  const { logger, lines } = loggedLines();
+  let onHead: Parameters<Parameters<typeof watchUnmined>[0]["chain"]["onHeadChanged"]>[0] = () => undefined;
+  const chain = {
+    onHeadChanged(listener: typeof onHead) {
+      onHead = listener;
+      return () => undefined;
+    },
+  };
+  watchUnmined({ pool: inHand.pool, chain, clock, logger });
+  const seconds = (count: number, gasUsed = 0n): void => {
+    for (let second = 0; second < count; second++) {
+      clock.advanceBy(1000);
+      onHead({ added: [{ header: { gasUsed, gasLimit: BLOCK_GAS } }] });
+    }
+  };
+  return { ...inHand, seconds, lines };
+}
+
+describe("a local transaction", () => {
+  it("that blocks with room pass over for a minute is named once, the first of its sender alone", () => {
+    const { pool, seconds, lines } = watched();
+    const [first, second, remote] = [from(0, 0), from(0, 1), from(1, 0)];
+    for (const one of [first, second]) pool.add(one, "local");
+    pool.add(remote, "remote");
+    pool.add(from(2, 5), "local");
+    seconds(59);
+    expect(lines).toEqual([]);
+    seconds(300);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level: "WARN",
+        hash: toHex(first.hash),
+        message: expect.stringContaining("no block took a local transaction for a minute") as string,
+      }),
+    ]);
+  });
+
+  it("is not named while blocks have no room for it", () => {
+    const { pool, seconds, lines } = watched();
+    pool.add(from(0, 0), "local");
+    seconds(300, BLOCK_GAS - 20_000n);
+    expect(lines).toEqual([]);
+  });
+
+  it("that offers less than the node's own floor is named as it comes", () => {
+    const { pool, lines } = watched();
+    const cheap = from(0, 0, 999n);
+    expect(pool.add(cheap, "local").ok).toBe(true);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        hash: toHex(cheap.hash),
+        message: expect.stringContaining("offers less than --min-gas-price") as string,
+      }),
+    ]);
+  });
+});
