@@ -96,8 +96,8 @@ interface RpcAnswer {
 }
 
 /** A client that hands out answers by the ids of the requests. */
-async function aClient() {
-  const socket = new WebSocket(node.wsUrl);
+async function aClient(localAddress?: string) {
+  const socket = new WebSocket(node.wsUrl, { localAddress });
   socket.on("error", () => undefined);
   const waiting = new Map<number, (answer: RpcAnswer) => void>();
   let newest = 0;
@@ -167,13 +167,14 @@ describe("a limit of all threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => 
     },
   );
 
-  it("bounds the criteria of subscriptions and filters; both are free again, subscriptions also when a thread ends", async () => {
+  it("bounds the criteria of subscriptions and filters by address; both are free again, subscriptions also when a thread ends", async () => {
     const clients = await clientsOf(4 * THREADS);
     // What is left by a first try would be missing in the second one.
     onTestFinished(() => {
       for (const { socket } of clients) socket.close();
     });
-    const fitting = CRITERIA / CRITERIA_OF_ONE;
+    // One address may have half of them.
+    const fitting = CRITERIA / 2 / CRITERIA_OF_ONE;
     const subscribe = (index: number): Promise<RpcAnswer> | undefined =>
       clients[index % clients.length]?.ask("eth_subscribe", "logs", { address: ADDRESSES });
     const install = (index: number): Promise<RpcAnswer> | undefined =>
@@ -188,6 +189,12 @@ describe("a limit of all threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => 
       expect(errors).toEqual(Array.from({ length: THREADS }, () => -32005));
       admitted.push(...ids);
     }
+    const neighbour = await aClient("127.0.0.2");
+    for (const method of ["eth_subscribe", "eth_newFilter"]) {
+      const params = [...(method === "eth_subscribe" ? ["logs"] : []), { address: ADDRESSES }];
+      expect((await neighbour.ask(method, ...params)).result).toBeDefined();
+    }
+    neighbour.socket.close();
     // Filters are found and removed on every connection; a subscription belongs to its own.
     const uninstall = async (index: number, id: unknown): Promise<void> => {
       const answer = await clients[index % clients.length]?.ask("eth_uninstallFilter", id);

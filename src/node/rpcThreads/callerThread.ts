@@ -21,7 +21,7 @@ import { type CountSender, createCountSender } from "../../rpc/threads/countSend
 import { createEventFeed, type EventFeed, openInterests } from "../../rpc/threads/eventFeed.ts";
 import { createLastingWork, type LastingWork } from "../../rpc/threads/lastingWork.ts";
 import { createLineSender } from "../../rpc/threads/lineSender.ts";
-import { createMainThread, type MainThread } from "../../rpc/threads/mainThread.ts";
+import { createMainThread, type MainThread, type SharedRequests } from "../../rpc/threads/mainThread.ts";
 import type { FromThread, ToThread } from "../../rpc/threads/protocol.ts";
 import { createTransactionSender, type TransactionSender } from "../../rpc/threads/sender.ts";
 import { threadBackend, threadMethods } from "../../rpc/threads/threadMethods.ts";
@@ -67,7 +67,7 @@ export async function openCallerThread(
     : undefined;
   const metrics = counts && createRpcMetrics(() => performance.now() / 1000, counts.count);
   const reader = createMessageReader(durationClock, metrics, shareHosts(data.held.reading, data.index));
-  const main = createMainThread(post, totals);
+  const main = createMainThread(post, totals, requestsOfAll(data));
   const lasting = createLastingWork(main);
   const backend = threadBackend({
     ...lasting,
@@ -110,6 +110,13 @@ export async function openCallerThread(
   }
 
   return receiver({ main, transactions, feed, view, counts, servers, post, close });
+}
+
+function requestsOfAll({ held, index }: RpcThreadData): SharedRequests {
+  return {
+    requests: shareHosts(held.requests, index),
+    requestBytes: shareHosts(held.requestBytes, index),
+  };
 }
 
 interface Parts {

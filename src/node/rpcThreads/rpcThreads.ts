@@ -122,6 +122,9 @@ class Threads implements RpcThreads {
       explorer: createHostMemory(count),
       pages: createHostMemory(count),
       reading: createHostMemory(count),
+      criteria: createHostMemory(count),
+      requests: createHostMemory(count),
+      requestBytes: createHostMemory(count),
       totals: createTotalsMemory(count),
     };
     const close = (): Promise<void> => this.close();

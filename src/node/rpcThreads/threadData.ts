@@ -41,7 +41,7 @@ export interface RpcThreadData {
 
 /**
  * Memory of what callers have on all threads: connections, of those over WebSocket the ones of foreign pages, characters of large
- * messages that wait to be read, and the rest.
+ * messages that wait to be read, criteria of subscriptions, requests that wait for the main thread, their bytes, and the rest.
  */
 export interface HeldMemory {
   readonly http: HostMemory;
@@ -49,6 +49,9 @@ export interface HeldMemory {
   readonly explorer: HostMemory;
   readonly pages: HostMemory;
   readonly reading: HostMemory;
+  readonly criteria: HostMemory;
+  readonly requests: HostMemory;
+  readonly requestBytes: HostMemory;
   readonly totals: TotalsMemory;
 }
 

@@ -169,7 +169,7 @@ async function openExplorer(
 
 function subscriptionsOf(
   data: RpcThreadData,
-  { view, feed, totals, onLost, logger, metrics }: ThreadServerParts,
+  { view, feed, onLost, logger, metrics }: ThreadServerParts,
 ): readonly RpcMethod[] {
   const newest = new Int32Array(data.subscriptions);
   return createSubscriptionMethods({
@@ -179,7 +179,7 @@ function subscriptionsOf(
     logger,
     metrics,
     nextId: () => Atomics.add(newest, 0, 1) + 1,
-    criteria: totals.criteria,
+    criteria: shareHosts(data.held.criteria, data.index),
     onLost,
   });
 }

@@ -1,11 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../primitives/clock.ts";
 import { bytesToBigint, toQuantity } from "../../primitives/quantity.ts";
+import { HostShares } from "../server/hostShares.ts";
 
 /** Filters under random ids; a filter expires when it is unused for FILTER_LIFETIME_MS. */
 export interface FilterTable<Filter> {
-  /** The id, or undefined when the table is full. `size` is the number of its addresses and topics. */
-  add(filter: Filter, size: number): string | undefined;
+  /**
+   * The id, or undefined when the host has as many as its share (server/hostShares.ts). `size` is the number of the filter's addresses
+   * and topics.
+   */
+  add(filter: Filter, size: number, remoteHost: string): string | undefined;
   /** The filter, whose lifetime starts again. */
   use(id: string): Filter | undefined;
   /** False when there is no such filter, or it has expired. */
@@ -16,16 +20,25 @@ export interface FilterTable<Filter> {
 }
 
 export const FILTER_LIFETIME_MS = 10 * 60 * 1000;
-/** Most filters in the table. */
+/** Most filters in the table; one remote host alone can have half of them. */
 export const FILTER_LIMIT = 10_000;
-/** Limit of the sum of all sizes. */
+/** Limit of the sum of all sizes; one remote host alone can have half of it. */
 const SIZE_LIMIT = 200_000;
 const ID_BYTES = 16;
 
+interface Slot<Filter> {
+  readonly filter: Filter;
+  readonly size: number;
+  /** Of the caller who installed it. */
+  readonly remoteHost: string;
+  lastUsedMs: number;
+}
+
 export function createFilterTable<Filter>(clock: Pick<Clock, "nowMs">): FilterTable<Filter> {
   /** In the order of their last use, so that expired ones are first. */
-  const slots = new Map<string, { readonly filter: Filter; readonly size: number; lastUsedMs: number }>();
-  let totalSize = 0;
+  const slots = new Map<string, Slot<Filter>>();
+  const counts = new HostShares(FILTER_LIMIT);
+  const sizes = new HostShares(SIZE_LIMIT);
 
   function clearExpired(): void {
     for (const [id, { lastUsedMs }] of slots) {
@@ -35,17 +48,23 @@ export function createFilterTable<Filter>(clock: Pick<Clock, "nowMs">): FilterTa
   }
 
   function forget(id: string): boolean {
-    totalSize -= slots.get(id)?.size ?? 0;
+    const slot = slots.get(id);
+    if (slot === undefined) return false;
+    counts.giveBack(slot.remoteHost, 1);
+    sizes.giveBack(slot.remoteHost, slot.size);
     return slots.delete(id);
   }
 
   return {
-    add(filter, size) {
+    add(filter, size, remoteHost) {
       clearExpired();
-      if (slots.size >= FILTER_LIMIT || totalSize + size > SIZE_LIMIT) return undefined;
+      if (!counts.take(remoteHost, 1)) return undefined;
+      if (!sizes.take(remoteHost, size)) {
+        counts.giveBack(remoteHost, 1);
+        return undefined;
+      }
       const id = toQuantity(bytesToBigint(randomBytes(ID_BYTES)));
-      slots.set(id, { filter, size, lastUsedMs: clock.nowMs() });
-      totalSize += size;
+      slots.set(id, { filter, size, remoteHost, lastUsedMs: clock.nowMs() });
       return id;
     },
     use(id) {

@@ -20,10 +20,10 @@ import { createHashHistory, type HashHistory } from "./hashHistory.ts";
  * that all filters share. So an idle filter costs a few bytes, however busy the chain is.
  */
 export interface Filters {
-  /** These three return the new filter's id, or undefined when there are too many filters. */
-  addLogFilter(filter: LogFilter): string | undefined;
-  addBlockFilter(): string | undefined;
-  addPendingFilter(): string | undefined;
+  /** These three return the new filter's id, or undefined when the remote host has as many as its share. */
+  addLogFilter(filter: LogFilter, remoteHost: string): string | undefined;
+  addBlockFilter(remoteHost: string): string | undefined;
+  addPendingFilter(remoteHost: string): string | undefined;
   /** New hashes or logs since the last poll; undefined when there is no such filter. */
   changes(id: string, requester: Requester): Promise<FoundLogs | undefined>;
   /** All logs of a log filter's whole range; undefined when there is no such log filter. */
@@ -84,22 +84,23 @@ class InstalledFilters implements Filters {
     chain.onHeadChanged((change) => this.onHeadChanged(change));
   }
 
-  addLogFilter(filter: LogFilter): string | undefined {
+  addLogFilter(filter: LogFilter, remoteHost: string): string | undefined {
     const matcher = createLogMatcher(filter);
     const nextBlock = after(this.chain);
     const polled = Promise.resolve();
     return this.table.add(
       { kind: "logs", filter, matcher, nextBlock, removed: [], polled },
       criteriaOf(filter),
+      remoteHost,
     );
   }
 
-  addBlockFilter(): string | undefined {
-    return this.table.add({ kind: "blocks", nextBlock: after(this.chain) }, 0);
+  addBlockFilter(remoteHost: string): string | undefined {
+    return this.table.add({ kind: "blocks", nextBlock: after(this.chain) }, 0, remoteHost);
   }
 
-  addPendingFilter(): string | undefined {
-    return this.table.add({ kind: "pending", next: this.pooled.history().end }, 0);
+  addPendingFilter(remoteHost: string): string | undefined {
+    return this.table.add({ kind: "pending", next: this.pooled.history().end }, 0, remoteHost);
   }
 
   async changes(id: string, requester: Requester): Promise<FoundLogs | undefined> {

@@ -31,7 +31,7 @@ export interface HttpAnswerParts {
 }
 
 /** Who is answered. */
-export type Asker = Pick<Requester, "remoteHost" | "isAbandoned">;
+export type AnsweredCaller = Pick<Requester, "remoteHost" | "isAbandoned">;
 
 /** Sends the answers of the HTTP server: small ones at the end of the event-loop cycle, large ones no faster than the client reads. */
 export class HttpAnswers {
@@ -81,7 +81,7 @@ export class HttpAnswers {
   }
 
   /** As respond, for an answer that may be large. */
-  async respondSlowly(response: ServerResponse, reply: Reply, caller: Asker): Promise<void> {
+  async respondSlowly(response: ServerResponse, reply: Reply, caller: AnsweredCaller): Promise<void> {
     if (response.writableEnded) return;
     if (!this.isLarge(reply)) {
       this.respond(response, reply);
@@ -97,7 +97,7 @@ export class HttpAnswers {
   private async send(
     response: ServerResponse,
     reply: Reply,
-    { pieces, caller, onRead }: { pieces: Iterable<JsonPiece>; caller: Asker; onRead: () => void },
+    { pieces, caller, onRead }: { pieces: Iterable<JsonPiece>; caller: AnsweredCaller; onRead: () => void },
   ): Promise<void> {
     // Unknown until all parts are made, or pretty-printed.
     const length = !this.isPretty && isList(pieces) ? { "Content-Length": lengthOfPieces(pieces) } : {};
@@ -109,7 +109,7 @@ export class HttpAnswers {
   private async writePieces(
     response: ServerResponse,
     pieces: Iterable<JsonPiece>,
-    { caller: { remoteHost }, onRead }: { readonly caller: Asker; readonly onRead: () => void },
+    { caller: { remoteHost }, onRead }: { readonly caller: AnsweredCaller; readonly onRead: () => void },
   ): Promise<void> {
     const slices = slicesOf(pieces);
     for (;;) {
@@ -124,7 +124,7 @@ export class HttpAnswers {
   /** Sends the answer to a batch: `produce` writes pieces along the way, notes what it holds, and returns the rest. */
   async respondBatch(
     response: ServerResponse,
-    caller: Asker,
+    caller: AnsweredCaller,
     produce: (write: WritePiece, onInFlight: (length: number) => void) => Promise<string>,
   ): Promise<void> {
     const { inFlight } = this;
@@ -141,7 +141,7 @@ export class HttpAnswers {
     }
   }
 
-  private batchWriter(response: ServerResponse, caller: Asker): (piece: JsonPiece) => Promise<void> {
+  private batchWriter(response: ServerResponse, caller: AnsweredCaller): (piece: JsonPiece) => Promise<void> {
     const onRead = (): void => this.inFlight.wasRead(response);
     return async (piece) => {
       if (piece.length > 2 * BATCH_PIECE_LENGTH)

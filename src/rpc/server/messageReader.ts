@@ -3,6 +3,7 @@ import type { Clock } from "../../primitives/clock.ts";
 import { createIngressBudget } from "../../primitives/ingressBudget.ts";
 import type { Requester } from "../../primitives/requester.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
+import { HostShares } from "./hostShares.ts";
 import {
   LARGE_MESSAGE,
   LARGE_MESSAGES_BURST_MS,
@@ -40,28 +41,7 @@ export function createMessageReader(
     share: LARGE_MESSAGES_TIME_SHARE,
     burstMs: LARGE_MESSAGES_BURST_MS,
   });
-  /** Characters. */
-  let waiting = 0;
-  /** The same by remote host, without those that have none. */
-  const waitingOf = new Map<string, number>();
-
-  /** Counts a message, unless it is too much. Counted first, so that two threads cannot both take what is left. */
-  function admits(remoteHost: string, length: number): boolean {
-    countWaiting(remoteHost, length);
-    const before = waiting - length + (shared?.others ?? 0);
-    const ofHost = (waitingOf.get(remoteHost) ?? 0) + (shared?.othersOf(remoteHost) ?? 0);
-    if (before === 0 || ofHost <= LARGE_MESSAGES_WAITING - before) return true;
-    countWaiting(remoteHost, -length);
-    return false;
-  }
-
-  function countWaiting(remoteHost: string, length: number): void {
-    waiting += length;
-    shared?.add(remoteHost, length);
-    const own = (waitingOf.get(remoteHost) ?? 0) + length;
-    if (own === 0) waitingOf.delete(remoteHost);
-    else waitingOf.set(remoteHost, own);
-  }
+  const waiting = new HostShares(LARGE_MESSAGES_WAITING, shared);
 
   /** Parses when the sender's turn comes, then yields to the event loop before the value is used. */
   async function readInTurn(text: string, sender: Sender): Promise<{ readonly value: unknown } | undefined> {
@@ -72,7 +52,7 @@ export function createMessageReader(
         remoteHost,
       ),
     );
-    countWaiting(remoteHost, -text.length);
+    waiting.giveBack(remoteHost, text.length);
     await yieldToEventLoop();
     return read;
   }
@@ -83,7 +63,7 @@ export function createMessageReader(
         then(parseMessage(text));
         return undefined;
       }
-      if (!admits(sender.remoteHost, text.length)) {
+      if (!waiting.take(sender.remoteHost, text.length)) {
         metrics?.rejected("busy");
         return "busy";
       }

@@ -12,11 +12,6 @@ const AMOUNTS = [
   "webSocketAnswers",
   /** Bytes of notifications that clients have not read. */
   "notifications",
-  /** Addresses and topics of log subscriptions. */
-  "criteria",
-  /** Requests that the main thread has not answered, and about their bytes. */
-  "requests",
-  "requestBytes",
   /** About the bytes of the main thread's answers that a thread has not taken. */
   "answerBytes",
   /** Transactions on which the pool has not decided, and their bytes. */

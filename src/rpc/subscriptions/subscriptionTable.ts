@@ -2,12 +2,14 @@ import { toQuantity } from "../../primitives/quantity.ts";
 import type { Connection } from "../method.ts";
 import type { SubscriptionKind, SubscriptionParameters } from "../parameters/subscriptionParameters.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
-import { addWithin, type SharedTotal, shareTotals } from "../server/sharedTotals.ts";
+import { HostShares } from "../server/hostShares.ts";
+import type { SharedHosts } from "../server/sharedHosts.ts";
 
 /** The events that one connection subscribed to. */
 export interface Subscription {
   readonly id: string;
   readonly connection: Connection;
+  readonly remoteHost: string;
   readonly parameters: SubscriptionParameters;
 }
 
@@ -18,7 +20,7 @@ export type SubscriptionTo<Kind extends SubscriptionKind> = Subscription & {
 /** The subscriptions of all connections; closing a connection removes its subscriptions. */
 export interface SubscriptionTable {
   /** Returns the new id, from one counter for the whole node; undefined when there are too many. */
-  add(connection: Connection, parameters: SubscriptionParameters): string | undefined;
+  add(connection: Connection, remoteHost: string, parameters: SubscriptionParameters): string | undefined;
   find(id: string): Subscription | undefined;
   remove(subscription: Subscription): void;
   /** The subscriptions of one kind in the order of their ids. */
@@ -30,23 +32,23 @@ export interface SubscriptionTable {
 
 /** Subscriptions that one connection may hold. */
 export const SUBSCRIPTIONS_PER_CONNECTION = 1_000;
-/** Addresses and topics that all log subscriptions together may hold, on all threads. */
+/** Addresses and topics that all log subscriptions together may hold, on all threads; one remote host alone can have half of them. */
 const CRITERIA_LIMIT = 200_000;
 
 /**
- * `onChanged` is called after something was added or removed. `nextId` numbers subscriptions, from 1 if not given; `criteria` counts
- * addresses and topics, those of this table alone if not given.
+ * `onChanged` is called after something was added or removed. `nextId` numbers subscriptions, from 1 if not given; `criteria` is what
+ * remote hosts have of addresses and topics on other threads.
  */
 export function createSubscriptionTable(
   onChanged: () => void,
   {
     metrics,
     nextId = counter(),
-    criteria = shareTotals().criteria,
+    criteria,
   }: {
     readonly metrics?: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
     readonly nextId?: (() => number) | undefined;
-    readonly criteria?: SharedTotal | undefined;
+    readonly criteria?: SharedHosts | undefined;
   } = {},
 ): SubscriptionTable {
   return new CountedSubscriptions(onChanged, { nextId, metrics, criteria });
@@ -71,7 +73,7 @@ class CountedSubscriptions implements SubscriptionTable {
     syncing: new Map(),
   };
   private readonly byConnection = new Map<Connection, Set<Subscription>>();
-  private readonly criteria: SharedTotal;
+  private readonly criteria: HostShares;
 
   constructor(
     onChanged: () => void,
@@ -82,21 +84,21 @@ class CountedSubscriptions implements SubscriptionTable {
     }: {
       readonly nextId: () => number;
       readonly metrics: Pick<RpcMetrics, "subscribed" | "unsubscribed"> | undefined;
-      readonly criteria: SharedTotal;
+      readonly criteria: SharedHosts | undefined;
     },
   ) {
     this.onChanged = onChanged;
     this.nextId = nextId;
     this.metrics = metrics;
-    this.criteria = criteria;
+    this.criteria = new HostShares(CRITERIA_LIMIT, criteria);
   }
 
-  add(connection: Connection, parameters: SubscriptionParameters): string | undefined {
+  add(connection: Connection, remoteHost: string, parameters: SubscriptionParameters): string | undefined {
     const own = this.byConnection.get(connection) ?? this.startConnection(connection);
     if (own.size >= SUBSCRIPTIONS_PER_CONNECTION) return undefined;
     const size = sizeOf(parameters);
-    if (size > 0 && !addWithin(this.criteria, size, CRITERIA_LIMIT)) return undefined;
-    const subscription = { id: toQuantity(this.nextId()), connection, parameters };
+    if (size > 0 && !this.criteria.take(remoteHost, size)) return undefined;
+    const subscription = { id: toQuantity(this.nextId()), connection, remoteHost, parameters };
     this.byId.set(subscription.id, subscription);
     // The map has the kind of the parameters.
     (this.byKind[parameters.kind] as Map<string, Subscription>).set(subscription.id, subscription);
@@ -111,11 +113,11 @@ class CountedSubscriptions implements SubscriptionTable {
   }
 
   remove(subscription: Subscription): void {
-    const { id, connection, parameters } = subscription;
+    const { id, connection, remoteHost, parameters } = subscription;
     if (!this.byId.delete(id)) return;
     this.byKind[parameters.kind].delete(id);
     this.byConnection.get(connection)?.delete(subscription);
-    this.criteria.add(-sizeOf(parameters));
+    this.criteria.giveBack(remoteHost, sizeOf(parameters));
     this.metrics?.unsubscribed(parameters.kind);
     this.onChanged();
   }

@@ -25,7 +25,7 @@ import { syncingResult } from "../results/syncingResult.ts";
 import { pooledTransactionJson } from "../results/transactionResult.ts";
 import type { RpcMetrics } from "../rpcMetrics.ts";
 import { BOOLEAN, GIVEN_QUANTITY, INTEGER, QUANTITY } from "../schemas.ts";
-import type { SharedTotal } from "../server/sharedTotals.ts";
+import type { SharedHosts } from "../server/sharedHosts.ts";
 import { createFanOut } from "./fanOut.ts";
 import { type Notifications, ofHeadChange } from "./headNotifications.ts";
 import { createEventText, type EventText } from "./notificationText.ts";
@@ -46,7 +46,7 @@ export interface SubscriptionPorts {
   /** Numbers subscriptions; where several threads have some, from one counter. */
   readonly nextId?: (() => number) | undefined;
   /** Counts addresses and topics of logs; where several threads have subscriptions, together. */
-  readonly criteria?: SharedTotal | undefined;
+  readonly criteria?: SharedHosts | undefined;
   /** Calls `listener` when pool events were lost, so that their subscribers must be cut. */
   readonly onLost?: ((listener: () => void) => void) | undefined;
 }
@@ -73,10 +73,10 @@ export function createSubscriptionMethods(ports: SubscriptionPorts): readonly Rp
       optional("options", asIs, SUBSCRIPTION_OPTIONS),
     ],
     result: { name: "subscription", schema: QUANTITY },
-    run([type, options], { connection }) {
+    run([type, options], { connection, remoteHost }) {
       const parameters = decodeSubscription(type, options);
       if (parameters === undefined || connection === undefined) return ERRORS.invalidRequest;
-      return table.add(connection, parameters) ?? TOO_MANY;
+      return table.add(connection, remoteHost, parameters) ?? TOO_MANY;
     },
   });
 

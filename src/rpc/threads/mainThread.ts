@@ -1,6 +1,8 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Requester } from "../../primitives/requester.ts";
-import { addWithin, type SharedTotals, shareTotals } from "../server/sharedTotals.ts";
+import { HostShares } from "../server/hostShares.ts";
+import type { SharedHosts } from "../server/sharedHosts.ts";
+import { type SharedTotals, shareTotals } from "../server/sharedTotals.ts";
 import type {
   AnswerOf,
   FromThread,
@@ -25,24 +27,36 @@ export interface MainThread {
 
 interface Pending {
   readonly bytes: number;
+  readonly remoteHost: string;
   /** Undefined once the main thread knows that its caller is gone. */
   requester: Pick<Requester, "isAbandoned"> | undefined;
   resolve(answer: AnswerOf[keyof AnswerOf]): void;
   reject(error: Error): void;
 }
 
-/** Requests of all threads that the main thread may have at one time. */
+/** Requests of all threads that the main thread may have at one time; those of one remote host alone can be half of them. */
 export const REQUEST_LIMIT = 16_384;
 /** About the bytes of these. */
 export const REQUEST_BYTES = 64 * 1024 * 1024;
+/** Stands for requests that no caller is behind, or whose number is limited elsewhere, such as log-ins. */
+const OWN = "";
 /** How often the requests are looked through for callers that are gone. */
 const CHECK_MS = 500;
 
-/** Requests of one event-loop cycle go to the main thread as one message. `totals` count those of all threads. */
+/** What remote hosts have of requests, and about their bytes, on all threads. */
+export interface SharedRequests {
+  readonly requests: SharedHosts;
+  readonly requestBytes: SharedHosts;
+}
+
+/** Requests of one event-loop cycle go to the main thread as one message. `shared` are those of other threads. */
 export function createMainThread(
   post: (message: FromThread) => void,
-  totals: Pick<SharedTotals, "requests" | "requestBytes" | "answerBytes"> = shareTotals(),
+  { answerBytes }: Pick<SharedTotals, "answerBytes"> = shareTotals(),
+  shared?: SharedRequests,
 ): MainThread {
+  const counts = new HostShares(REQUEST_LIMIT, shared?.requests);
+  const sizes = new HostShares(REQUEST_BYTES, shared?.requestBytes);
   const pending = new Map<number, Pending>();
   let unsent: NumberedRequest[] = [];
   let newest = 0;
@@ -50,8 +64,8 @@ export function createMainThread(
   function take(id: number): Pending {
     const request = expectDefined(pending.get(id), "a request that is answered");
     pending.delete(id);
-    totals.requests.add(-1);
-    totals.requestBytes.add(-request.bytes);
+    counts.giveBack(request.remoteHost, 1);
+    sizes.giveBack(request.remoteHost, request.bytes);
     return request;
   }
 
@@ -91,22 +105,23 @@ export function createMainThread(
       request: ThreadRequest & { readonly kind: Kind },
       requester: Pick<Requester, "isAbandoned"> | undefined,
     ) {
-      if (!addWithin(totals.requests, 1, REQUEST_LIMIT)) return Promise.resolve("busy" as const);
+      const remoteHost = "caller" in request ? request.caller.remoteHost : OWN;
+      if (!counts.take(remoteHost, 1)) return Promise.resolve("busy" as const);
       const bytes = roughSizeOf(request);
-      if (!addWithin(totals.requestBytes, bytes, REQUEST_BYTES)) {
-        totals.requests.add(-1);
+      if (!sizes.take(remoteHost, bytes)) {
+        counts.giveBack(remoteHost, 1);
         return Promise.resolve("busy" as const);
       }
       return new Promise<AnswerOf[Kind]>((resolve, reject) => {
         const id = ++newest;
         // The main thread answers each request with an answer of its kind, hence the cast.
-        pending.set(id, { bytes, requester, resolve: resolve as Pending["resolve"], reject });
+        pending.set(id, { bytes, remoteHost, requester, resolve: resolve as Pending["resolve"], reject });
         if (unsent.length === 0) setImmediate(send);
         unsent.push({ id, request });
       });
     },
     receive(answers, bytes) {
-      totals.answerBytes.add(-bytes);
+      answerBytes.add(-bytes);
       for (const one of answers) {
         const { resolve, reject } = take(one.id);
         if ("failed" in one) reject(new Error(one.failed));

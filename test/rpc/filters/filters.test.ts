@@ -30,6 +30,8 @@ function logFilter(value: object): LogFilter {
 
 const OURS_ONLY = logFilter({ address: toHex(OURS.address) });
 
+const HOST = "192.0.2.1";
+
 describe("installed filters", () => {
   let nowMs = 0;
   const clock = { nowMs: () => nowMs };
@@ -74,7 +76,7 @@ describe("installed filters", () => {
   }
 
   it("return each block after their creation once", async () => {
-    const id = added(filters.addBlockFilter());
+    const id = added(filters.addBlockFilter(HOST));
     expect(await poll(id)).toEqual([]);
     chain.moveHead(5);
     expect(await poll(id)).toEqual(hashesOf(3, 4, 5));
@@ -84,21 +86,21 @@ describe("installed filters", () => {
   });
 
   it("return only logs of blocks after their creation, whatever the start of their range", async () => {
-    const id = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }));
+    const id = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }, HOST));
     chain.moveHead(5);
     expect(await polledLogs(id)).toEqual([3, 4, 5]);
     expect(await polledLogs(id)).toEqual([]);
   });
 
   it("stop at the end of their range", async () => {
-    const id = added(filters.addLogFilter({ ...OURS_ONLY, to: 4n }));
+    const id = added(filters.addLogFilter({ ...OURS_ONLY, to: 4n }, HOST));
     chain.moveHead(8);
     expect(await polledLogs(id)).toEqual([3, 4]);
   });
 
   it("return all logs of their range, in which a tag means the current head", async () => {
-    const wide = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }));
-    const tags = added(filters.addLogFilter(OURS_ONLY));
+    const wide = added(filters.addLogFilter({ ...OURS_ONLY, from: "earliest" }, HOST));
+    const tags = added(filters.addLogFilter(OURS_ONLY, HOST));
     chain.moveHead(4);
     const numbers = async (id: string) => {
       const result = await filters.logs(id, aCaller);
@@ -108,14 +110,14 @@ describe("installed filters", () => {
     };
     expect(await numbers(wide)).toEqual([0, 1, 2, 3, 4]);
     expect(await numbers(tags)).toEqual([4]);
-    expect(await numbers(added(filters.addBlockFilter()))).toBeUndefined();
+    expect(await numbers(added(filters.addBlockFilter(HOST)))).toBeUndefined();
     expect(await numbers("0x1")).toBeUndefined();
   });
 
   it("return the logs of removed blocks before those of new ones", async () => {
-    const logs = added(filters.addLogFilter(OURS_ONLY));
-    const blocks = added(filters.addBlockFilter());
-    const unread = added(filters.addBlockFilter());
+    const logs = added(filters.addLogFilter(OURS_ONLY, HOST));
+    const blocks = added(filters.addBlockFilter(HOST));
+    const unread = added(filters.addBlockFilter(HOST));
     chain.moveHead(5);
     expect(await poll(blocks)).toEqual(hashesOf(3, 4, 5));
     expect(await polledLogs(logs)).toEqual([3, 4, 5]);
@@ -139,7 +141,7 @@ describe("installed filters", () => {
           ? find(...query)
           : new Promise((resolve) => failing.push(() => resolve({ kind: "busy" }))),
     });
-    const id = added(filters.addLogFilter(OURS_ONLY));
+    const id = added(filters.addLogFilter(OURS_ONLY, HOST));
     chain.moveHead(3);
     const first = filters.changes(id, aCaller);
     await expect.poll(() => failing.length).toBe(1);
@@ -152,9 +154,9 @@ describe("installed filters", () => {
   });
 
   it("return each transaction that entered the pool once", async () => {
-    const first = added(filters.addPendingFilter());
+    const first = added(filters.addPendingFilter(HOST));
     pool.arrive(TRANSFER);
-    const second = added(filters.addPendingFilter());
+    const second = added(filters.addPendingFilter(HOST));
     const later = aTransaction({ nonce: 1n });
     pool.arrive(later);
     expect(await poll(first)).toEqual([TRANSFER, later].map(({ hash }) => `"${toHex(hash)}"`));
@@ -163,7 +165,7 @@ describe("installed filters", () => {
   });
 
   it("are found only by their exact id, until they are removed", async () => {
-    const id = added(filters.addBlockFilter());
+    const id = added(filters.addBlockFilter(HOST));
     expect(id).toMatch(/^0x[1-9a-f][0-9a-f]{0,31}$/);
     expect(await poll(`${id}0`)).toBeUndefined();
     expect(filters.remove(id)).toBe(true);
@@ -172,8 +174,8 @@ describe("installed filters", () => {
   });
 
   it("expire when they are not polled for ten minutes", async () => {
-    const polled = added(filters.addBlockFilter());
-    const idle = added(filters.addBlockFilter());
+    const polled = added(filters.addBlockFilter(HOST));
+    const idle = added(filters.addBlockFilter(HOST));
     nowMs += FILTER_LIFETIME_MS - 1;
     expect(await poll(polled)).toEqual([]);
     nowMs += 1;
@@ -184,12 +186,18 @@ describe("installed filters", () => {
     expect(await poll(polled)).toBeUndefined();
   });
 
-  it("are bounded in number and in their criteria", () => {
-    const heavy = { ...OURS_ONLY, addresses: Array.from({ length: 150_001 }, () => OURS.address) };
-    expect(filters.addLogFilter(heavy)).toBeDefined();
-    expect(filters.addLogFilter({ ...heavy, addresses: heavy.addresses.slice(0, 50_000) })).toBeUndefined();
-    const light = Array.from({ length: FILTER_LIMIT }, () => filters.addBlockFilter());
-    expect(light.filter((id) => id === undefined)).toHaveLength(1);
+  it("are bounded in number and in their criteria, half of which one host may have", () => {
+    const heavy = { ...OURS_ONLY, addresses: Array.from({ length: 60_000 }, () => OURS.address) };
+    expect(filters.addLogFilter(heavy, HOST)).toBeDefined();
+    expect(filters.addLogFilter(heavy, HOST)).toBeDefined();
+    expect(filters.addLogFilter(heavy, HOST)).toBeUndefined();
+    expect(filters.addLogFilter(heavy, "192.0.2.2")).toBeDefined();
+    const light = Array.from({ length: FILTER_LIMIT / 2 }, () => filters.addBlockFilter(HOST));
+    expect(light.filter((id) => id === undefined)).toHaveLength(2);
+    const [first = ""] = light;
+    expect(filters.addBlockFilter("192.0.2.2")).toBeDefined();
+    expect(filters.remove(first)).toBe(true);
+    expect(filters.remove(first)).toBe(false);
   });
 });
 

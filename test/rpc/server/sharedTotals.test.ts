@@ -1,10 +1,10 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { silentLogger } from "../../../src/observability/logger.ts";
 import { asAddress } from "../../../src/primitives/address.ts";
 import type { Connection } from "../../../src/rpc/method.ts";
 import { LARGE_MESSAGE, LARGE_MESSAGES_WAITING } from "../../../src/rpc/server/limits.ts";
 import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
-import { createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
+import { allOfHosts, createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
 import {
   addWithin,
   createTotalsMemory,
@@ -31,12 +31,12 @@ function twoThreads(): { readonly totals: [SharedTotals, SharedTotals]; readonly
 
 it("an amount has one limit for all threads, and what a thread held that ended is forgotten", () => {
   const { totals, end } = twoThreads();
-  const [first, second] = [totals[0].criteria, totals[1].criteria];
+  const [first, second] = [totals[0].transactions, totals[1].transactions];
   expect(addWithin(first, 60, 100)).toBe(true);
   expect(addWithin(second, 41, 100)).toBe(false);
   expect(addWithin(second, 40, 100)).toBe(true);
   expect([first.own, second.own, first.all, second.all]).toEqual([60, 40, 100, 100]);
-  expect(totals[0].requests.all).toBe(0);
+  expect(totals[0].logLines.all).toBe(0);
   end();
   expect([first.own, second.all]).toEqual([0, 40]);
 });
@@ -59,36 +59,59 @@ it("a thread gives up what it has beyond what one may have, whatever the others 
   expect(holdsTooMuch(httpAnswers, 100)).toBe(true);
 });
 
-it("requests of all threads that wait for the main thread are bounded together", async () => {
-  const { totals } = twoThreads();
-  const [one, other] = totals.map((each) => createMainThread(() => undefined, each));
-  const ask = { kind: "readiness", query: "" } as const;
-  for (let count = 0; count < REQUEST_LIMIT - 1; count++) void one?.ask(ask);
-  void other?.ask(ask);
-  expect(await other?.ask(ask)).toBe("busy");
-  expect(await one?.ask(ask)).toBe("busy");
-  one?.receive([{ id: 1, answer: [] }], 0);
-  void other?.ask(ask);
-  expect(totals[1].requests.all).toBe(REQUEST_LIMIT);
-  one?.close();
-  other?.close();
+/** Requests of two threads to the main thread, and what all of them have there. */
+function twoMainThreads() {
+  const memory = { requests: createHostMemory(2), requestBytes: createHostMemory(2) };
+  const [one, other] = [0, 1].map((index) =>
+    createMainThread(() => undefined, undefined, {
+      requests: shareHosts(memory.requests, index),
+      requestBytes: shareHosts(memory.requestBytes, index),
+    }),
+  );
+  onTestFinished(() => {
+    one?.close();
+    other?.close();
+  });
+  return {
+    one,
+    other,
+    count: () => allOfHosts(memory.requests),
+    bytes: () => allOfHosts(memory.requestBytes),
+  };
+}
+
+function callFrom(remoteHost: string, ...params: readonly string[]) {
+  const caller = { client: 1, remoteHost, isForeignPage: false };
+  return { kind: "call", method: "eth_newFilter", params, caller } as const;
+}
+
+it("requests of all threads that wait for the main thread are bounded together, and a host leaves others room", async () => {
+  const { one, other, count } = twoMainThreads();
+  const half = REQUEST_LIMIT / 2;
+  for (let index = 0; index < half - 1; index++) void one?.ask(callFrom("192.0.2.1"));
+  void other?.ask(callFrom("192.0.2.1"));
+  expect(await other?.ask(callFrom("192.0.2.1"))).toBe("busy");
+  expect(await one?.ask(callFrom("192.0.2.1"))).toBe("busy");
+  expect(count()).toBe(half);
+  void other?.ask(callFrom("192.0.2.2"));
+  void one?.ask({ kind: "readiness", query: "" });
+  expect(count()).toBe(half + 2);
+  one?.receive([{ id: 1, answer: { kind: "value", value: null } }], 0);
+  expect(count()).toBe(half + 1);
 });
 
 it("requests of all threads that wait for the main thread are bounded in bytes, too", async () => {
-  const { totals } = twoThreads();
-  const [one, other] = totals.map((each) => createMainThread(() => undefined, each));
-  const caller = { client: 1, remoteHost: "10.0.0.1", isForeignPage: false };
-  const large = { kind: "call", method: "eth_newFilter", params: ["0".repeat(4_000_000)], caller } as const;
+  const { one, other, bytes } = twoMainThreads();
+  const large = callFrom("192.0.2.1", "0".repeat(4_000_000));
   const asked = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : other)?.ask(large));
   expect(await asked.at(-1)).toBe("busy");
-  expect(totals[0].requests.all).toBe(Math.floor(REQUEST_BYTES / 4_000_000));
-  expect(totals[0].requestBytes.all).toBeGreaterThan(60_000_000);
+  expect(bytes()).toBeLessThanOrEqual(REQUEST_BYTES / 2);
+  expect(bytes()).toBeGreaterThan(REQUEST_BYTES / 2 - 5_000_000);
   one?.receive([{ id: 1, answer: { kind: "value", value: null } }], 0);
   expect(await asked[0]).toEqual({ kind: "value", value: null });
-  void other?.ask(large);
-  expect(totals[1].requests.all).toBe(Math.floor(REQUEST_BYTES / 4_000_000));
-  one?.close();
-  other?.close();
+  const held = bytes();
+  void other?.ask(callFrom("192.0.2.2", "0".repeat(4_000_000)));
+  expect(bytes()).toBeGreaterThan(held + 3_999_999);
 });
 
 it("transactions of all threads that wait for the pool are bounded together, in number and in bytes", async () => {
@@ -104,19 +127,23 @@ it("transactions of all threads that wait for the pool are bounded together, in 
   expect(totals[1].transactions.all).toBe(4);
 });
 
-it("criteria of subscriptions on all threads are bounded together", () => {
-  const { totals } = twoThreads();
-  const tables = totals.map(({ criteria }) => createSubscriptionTable(() => undefined, { criteria }));
+it("criteria of subscriptions on all threads are bounded together, and a host leaves others room", () => {
+  const memory = createHostMemory(2);
+  const tables = [0, 1].map((index) =>
+    createSubscriptionTable(() => undefined, { criteria: shareHosts(memory, index) }),
+  );
   const connection = { onClose: () => undefined } as unknown as Connection;
   const addresses = Array.from({ length: 10_000 }, () => asAddress(new Uint8Array(20)));
   const filter = { addresses, topics: [] };
-  const logs = { kind: "logs", filter } as unknown as Parameters<(typeof tables)[0]["add"]>[1];
-  const added = Array.from({ length: 25 }, (_, index) => tables[index % 2]?.add(connection, logs));
-  expect(added.filter((id) => id !== undefined)).toHaveLength(20);
+  const logs = { kind: "logs", filter } as unknown as Parameters<(typeof tables)[0]["add"]>[2];
+  const add = (index: number, host: string) => tables[index % 2]?.add(connection, host, logs);
+  const added = Array.from({ length: 25 }, (_, index) => add(index, "192.0.2.1"));
+  expect(added.filter((id) => id !== undefined)).toHaveLength(10);
+  expect([add(0, "192.0.2.2"), add(1, "192.0.2.2")]).not.toContain(undefined);
   const first = tables[0]?.find(added[0] ?? "");
   if (first !== undefined) tables[0]?.remove(first);
-  expect(tables[1]?.add(connection, logs)).toBeDefined();
-  expect(tables[0]?.add(connection, logs)).toBeUndefined();
+  expect(add(0, "192.0.2.3")).toBeDefined();
+  expect(add(1, "192.0.2.1")).toBeUndefined();
 });
 
 it("large messages that wait to be read are bounded together, and leave other hosts room on every thread", () => {

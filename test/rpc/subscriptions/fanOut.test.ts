@@ -18,7 +18,12 @@ function subscribers(count: number) {
   };
   const list = Array.from(
     { length: count },
-    (_, index): Subscription => ({ id: String(index), connection, parameters: { kind: "syncing" } }),
+    (_, index): Subscription => ({
+      id: String(index),
+      connection,
+      remoteHost: "192.0.2.1",
+      parameters: { kind: "syncing" },
+    }),
   );
   return { received, list };
 }

@@ -10,7 +10,7 @@ import { BOOLEAN, LOG_FILTER, listOf, OBJECT, QUANTITY } from "../../schemas.ts"
 
 const TOO_MANY_FILTERS = new RpcError(
   -32005,
-  `More than ${FILTER_LIMIT} filters are installed. Try again later.`,
+  `Too many filters are installed: all callers together can have ${FILTER_LIMIT}, one address half of what the others leave. Try again later.`,
 );
 const ID = required("id", decodeText, QUANTITY);
 const ID_RESULT = { name: "id", schema: QUANTITY };
@@ -22,7 +22,8 @@ export const ethNewFilter = defineMethod({
   parameters: [required("filter", decodeLogFilter, LOG_FILTER)],
   result: ID_RESULT,
   ports: ["filters"],
-  run: ([filter], { backend }) => backend.filters.addLogFilter(filter) ?? TOO_MANY_FILTERS,
+  run: ([filter], { backend, remoteHost }) =>
+    backend.filters.addLogFilter(filter, remoteHost) ?? TOO_MANY_FILTERS,
 });
 
 export const ethNewBlockFilter = defineMethod({
@@ -32,7 +33,7 @@ export const ethNewBlockFilter = defineMethod({
   parameters: [],
   result: ID_RESULT,
   ports: ["filters"],
-  run: (_, { backend }) => backend.filters.addBlockFilter() ?? TOO_MANY_FILTERS,
+  run: (_, { backend, remoteHost }) => backend.filters.addBlockFilter(remoteHost) ?? TOO_MANY_FILTERS,
 });
 
 export const ethNewPendingTransactionFilter = defineMethod({
@@ -42,7 +43,7 @@ export const ethNewPendingTransactionFilter = defineMethod({
   parameters: [],
   result: ID_RESULT,
   ports: ["filters"],
-  run: (_, { backend }) => backend.filters.addPendingFilter() ?? TOO_MANY_FILTERS,
+  run: (_, { backend, remoteHost }) => backend.filters.addPendingFilter(remoteHost) ?? TOO_MANY_FILTERS,
 });
 
 export const ethGetFilterChanges = defineMethod({
