@@ -1,10 +1,10 @@
 import { findBlocksWithoutState } from "../state/missingStates.ts";
 import { checkState } from "../state/verifyState.ts";
-import { REMEDY, REPLACE_CHAIN } from "../storage/checksum.ts";
+import { FETCH_LOST_BLOCKS, REMEDY, REPLACE_CHAIN } from "../storage/checksum.ts";
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskError } from "../storage/database.ts";
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
-import { openHeadMarker } from "../storage/headMarker.ts";
+import { LostEnd, openHeadMarker } from "../storage/headMarker.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
 import { openLevelDatabase, refuseLockedFolder } from "../storage/leveldb/levelDatabase.ts";
@@ -118,6 +118,7 @@ async function checkHeadMarker(database: Database, headFile: string): Promise<vo
 class Report {
   readonly #seen = new Set<string>();
   readonly #print: (line: string) => void;
+  #hasLostEnd = false;
 
   constructor(print: (line: string) => void) {
     this.#print = print;
@@ -140,15 +141,17 @@ class Report {
       await step();
     } catch (error) {
       if (!(error instanceof DamagedData)) throw error;
-      this.add(error.message);
+      if (error instanceof LostEnd) this.#hasLostEnd = true;
+      this.add(error instanceof LostEnd ? error.what : error.message);
     }
   }
 
   summary(): string {
     if (this.count === 0) return "The database is sound.";
+    const remedy = this.#hasLostEnd && this.count === 1 ? FETCH_LOST_BLOCKS : REPLACE_CHAIN;
     return (
       `The database is damaged: ${this.count} ${this.count === 1 ? "damage" : "damages"} found. ` +
-      `With the node stopped, ${REPLACE_CHAIN}`
+      `With the node stopped, ${remedy}`
     );
   }
 }

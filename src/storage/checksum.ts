@@ -83,6 +83,16 @@ export const REPLACE_CHAIN =
 /** The remedy for damage, for the end of a message. */
 export const REMEDY = `Stop the node and run \`ibex database check\` to see all that is damaged; then ${REPLACE_CHAIN}`;
 
+/**
+ * What to do about a chain that has lost its newest blocks and is whole otherwise, which the start after that verifies. The mildest
+ * cure comes first. It is no cure where nobody else has the lost blocks: a sole validator would make others in their place.
+ */
+export const FETCH_LOST_BLOCKS =
+  "delete head.log alone in the data folder, if other nodes have the lost blocks: the node verifies the blocks that it has " +
+  "when it starts, and fetches the others from its peers. A sole validator must not do that, since it would make other blocks in their " +
+  "place. Otherwise, or if that start is refused, " +
+  `${REPLACE_CHAIN}`;
+
 export function writeUint32(bytes: Uint8Array, offset: number, value: number): void {
   bytes[offset] = value >>> 24;
   bytes[offset + 1] = value >>> 16;

@@ -1,9 +1,21 @@
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { readHeader } from "./blocks/headerStore.ts";
-import { damaged, REMEDY } from "./checksum.ts";
+import { damaged, FETCH_LOST_BLOCKS, REMEDY } from "./checksum.ts";
 import { type HeadPointer, readHead } from "./commitRecord.ts";
 import { DamagedData, type Database } from "./database.ts";
 import type { MarkerFile } from "./markerFile.ts";
+
+/** The newest blocks are missing, and nothing else is known to be. */
+export class LostEnd extends DamagedData {
+  override name = "LostEnd";
+  /** What is wrong, without what to do about it. */
+  readonly what: string;
+
+  constructor(what: string) {
+    super(`${what}. Stop the node and ${FETCH_LOST_BLOCKS}`);
+    this.what = what;
+  }
+}
 
 /** Records the head outside the database, so that a start detects a database that lost its end (markerFile.ts). */
 export interface HeadMarker {
@@ -32,11 +44,11 @@ function refuseLostHead(database: Database, markerFile: MarkerFile, head: HeadPo
   const marked = markerFile.read();
   if (marked === undefined) return;
   if (head === undefined || head.number < marked.position) {
-    const now = head === undefined ? "holds no block" : `ends with block ${head.number}`;
-    throw new DamagedData(
+    const lost =
       `The database has lost its end: block ${marked.position} (${toHex(marked.fingerprint)}) was committed, but the ` +
-        `database ${now}. ${REMEDY}`,
-    );
+      "database";
+    if (head === undefined) throw new DamagedData(`${lost} holds no block. ${REMEDY}`);
+    throw new LostEnd(`${lost} ends with block ${head.number}`);
   }
   const header = readHeader(database, marked.position);
   if (header === undefined || !equalBytes(header.hash, marked.fingerprint))

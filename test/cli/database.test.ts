@@ -1,4 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createCheckProgress } from "../../src/cli/checkProgress.ts";
@@ -95,6 +103,32 @@ describe("ibex database", () => {
     const { exitCode, output } = await ibex("database", "check", "--data-path", shorter);
     expect(exitCode).toBe(74);
     expect(output).toContain("Damage: The database has lost its end: block 4");
+  });
+
+  it("names the mildest cure of a cut last block, which is one, and that of other damage beside it", async () => {
+    const dataPath = await anImportedChain();
+    const folder = join(dataPath, "chain");
+    for (const name of readdirSync(folder).filter((each) => each.endsWith(".log")))
+      truncateSync(join(folder, name), Math.max(0, statSync(join(folder, name)).size - 7));
+    const cut = await ibex("database", "check", "--data-path", dataPath);
+    expect(cut.exitCode).toBe(74);
+    expect(cut.output).toContain("Damage: The database has lost its end: block 4");
+    expect(cut.output).toMatch(
+      /1 damage found. With the node stopped, delete head.log alone .*A sole validator must not/,
+    );
+    const start = openChainDatabase({ path: folder, headFile: join(dataPath, "head.log") });
+    await expect(start).rejects.toThrow("Stop the node and delete head.log alone");
+    rmSync(join(dataPath, "head.log"));
+    const cured = await ibex("database", "check", "--data-path", dataPath);
+    expect(cured.output).toContain("The database is sound.");
+    expect((await ibex("database", "info", "--data-path", dataPath)).output).toMatch(/head number: [0-3]\n/);
+    // Where more is damaged, what is left is not to be gone on with.
+    const other = await aDataFolder();
+    const shorter = await aDataFolder(chain.slice(0, 3));
+    writeFileSync(join(shorter, "head.log"), readFileSync(join(other, "head.log")));
+    const both = await ibex("database", "check", "--data-path", shorter);
+    expect(both.output).toMatch(/With the node stopped, delete chain\/, caches\/ and head.log/);
+    expect(both.output).not.toContain("head.log alone");
   });
 
   it("refuses the database of a running node", async () => {
