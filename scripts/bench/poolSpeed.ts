@@ -77,6 +77,7 @@ function createPool(nonces: ReadonlyMap<string, bigint>, maxTransactions: number
       acceptedTypes: new Set([0, 1, 2]),
       hasBaseFee: true,
       isZeroBaseFee: true,
+      isFreeFromStart: true,
       initCodeLimit: 49_152,
       intrinsicGas: () => 21_000n,
     },

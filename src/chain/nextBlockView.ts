@@ -31,6 +31,8 @@ interface NextBlockRules {
   readonly acceptedTypes: ReadonlySet<Transaction["type"]>;
   readonly hasBaseFee: boolean;
   readonly isZeroBaseFee: boolean;
+  /** The first base fee is zero, or all are. */
+  readonly isFreeFromStart: boolean;
   /** Bytes; undefined before Shanghai (EIP-3860). */
   readonly initCodeLimit: number | undefined;
   intrinsicGas(transaction: Transaction): bigint;
@@ -106,6 +108,7 @@ function transactionRules(spec: ChainSpec, rules: Rules): NextBlockRules {
     acceptedTypes: rules.acceptedTypes,
     hasBaseFee: rules.hasBaseFee,
     isZeroBaseFee: spec.isZeroBaseFee,
+    isFreeFromStart: spec.isZeroBaseFee || (spec.fixedBaseFeePerGas ?? spec.initialBaseFeePerGas) === 0n,
     initCodeLimit: rules.initCodeLimitBytes,
     intrinsicGas: (transaction) => minimumGas(rules, transaction),
   };

@@ -3,7 +3,7 @@ import { decodeExtraData } from "../types/extraData.ts";
 import type { ChainSpec } from "./chainSpec.ts";
 import { DEFAULT_BASE_FEE_PER_GAS, readAlloc, readBaseFee, readGenesisHeader } from "./genesisContents.ts";
 import { ignoredForkKeys, readForks } from "./genesisForks.ts";
-import { readIbft } from "./genesisIbft.ts";
+import { ibftWarnings, readIbft } from "./genesisIbft.ts";
 import { GenesisError, GenesisSection } from "./genesisSection.ts";
 import { type Json, type JsonMember, parseJson } from "./json.ts";
 
@@ -30,6 +30,8 @@ export interface GenesisExpectations {
    * (--override-genesis-config).
    */
   readonly overrides?: ReadonlyMap<string, string>;
+  /** This node's minimum gas price as it starts: the base fee of its blocks where `config.fixedBaseFee` is true. */
+  readonly minGasPriceWei?: bigint;
 }
 
 /** Like readGenesis, without warnings. */
@@ -54,7 +56,7 @@ export function readGenesis(
     const root = new GenesisSection(text, withOverrides(json.value, expectations.overrides ?? new Map()));
     const config = root.section("config") ?? new GenesisSection("{}", { kind: "object", at: 0, members: [] });
     if (expectations.consensus === "ibft2") refuseOtherConsensus(config);
-    const spec = readSpec(root, config);
+    const spec = readSpec(root, config, expectations.minGasPriceWei ?? DEFAULT_MIN_GAS_PRICE_WEI);
     const warnings = expectations.consensus === "ibft2" ? checkIbft(root, config, spec) : [];
     return ok({ spec, warnings });
   } catch (error) {
@@ -65,6 +67,8 @@ export function readGenesis(
 
 const DEFAULT_CONTRACT_SIZE_LIMIT_BYTES = 24_576n;
 const DEFAULT_EVM_STACK_SIZE = 1024n;
+/** As of --min-gas-price. */
+const DEFAULT_MIN_GAS_PRICE_WEI = 1000n;
 /** 2 MB for each frame, so that 1,025 of them fit into the EVM's address space. No chain is known to have more than 1,024 words. */
 const LARGEST_STACK_SIZE = 65_536;
 const MAX_INT = 2n ** 31n - 1n;
@@ -97,10 +101,11 @@ const UNSUPPORTED_RULES: readonly (readonly [key: string, reason: string])[] = [
   ].map((key) => [key, "the rules of Ethereum Classic are not supported"] as const),
 ];
 
-function readSpec(root: GenesisSection, config: GenesisSection): ChainSpec {
+function readSpec(root: GenesisSection, config: GenesisSection, minGasPriceWei: bigint): ChainSpec {
   const forks = readForks(config);
   const initialBaseFeePerGas = readBaseFee(root) ?? DEFAULT_BASE_FEE_PER_GAS;
-  const isFixedBaseFee = config.flag("fixedBaseFee") ?? false;
+  const isZeroBaseFee = config.flag("zeroBaseFee") ?? false;
+  const isFixedBaseFee = !isZeroBaseFee && (config.flag("fixedBaseFee") ?? false);
   const curve = config.string("ecCurve");
   if (curve !== undefined && curve !== "secp256k1") {
     throw config.error("ecCurve", `config.ecCurve must be 'secp256k1' but was '${curve}'`);
@@ -116,8 +121,8 @@ function readSpec(root: GenesisSection, config: GenesisSection): ChainSpec {
       config.wholeNumber("contractSizeLimit", { max: MAX_INT }) ?? DEFAULT_CONTRACT_SIZE_LIMIT_BYTES,
     ),
     evmStackSize: readStackSize(config),
-    isZeroBaseFee: config.flag("zeroBaseFee") ?? false,
-    ...(isFixedBaseFee && { fixedBaseFeePerGas: initialBaseFeePerGas }),
+    isZeroBaseFee,
+    ...(isFixedBaseFee && { fixedBaseFeePerGas: minGasPriceWei }),
     initialBaseFeePerGas,
     bootnodes: discovery?.texts("bootnodes") ?? [],
     ...(dnsList !== undefined && { dnsList }),
@@ -155,9 +160,6 @@ function refuseOtherConsensus(config: GenesisSection): void {
 
 /** Checks that apply to IBFT 2.0 chains only; returns the warnings. */
 function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec): readonly string[] {
-  if (spec.isZeroBaseFee && spec.fixedBaseFeePerGas !== undefined) {
-    throw config.error("fixedBaseFee", "config.zeroBaseFee and config.fixedBaseFee cannot both be true");
-  }
   const extra = decodeExtraData(spec.genesis.header.extraData);
   if (!extra.ok) {
     throw root.error("extraData", `Invalid extraData in genesis block configuration: ${extra.error.message}`);
@@ -169,6 +171,7 @@ function checkIbft(root: GenesisSection, config: GenesisSection, spec: ChainSpec
   for (const key of ignoredForkKeys(config)) {
     warnings.push(`config.${key} of the genesis file is not a fork known by block number; it is ignored.`);
   }
+  warnings.push(...ibftWarnings(root, config));
   const { requestTimeoutSeconds, eras } = spec.ibft;
   const slowest = Math.max(...eras.map(({ parameters }) => parameters.blockPeriodSeconds));
   if (requestTimeoutSeconds <= slowest) {

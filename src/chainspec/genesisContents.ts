@@ -1,7 +1,7 @@
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, type Hash, hashFromHex, ZERO_HASH } from "../primitives/hash.ts";
-import { EMPTY_BYTES, toHex } from "../primitives/hex.ts";
+import { EMPTY_BYTES } from "../primitives/hex.ts";
 import { bigintToBytes, bigintToFixedBytes } from "../primitives/quantity.ts";
 import type { Header } from "../types/header.ts";
 import type { GenesisAccount } from "./chainSpec.ts";
@@ -67,18 +67,15 @@ export function readBaseFee(root: GenesisSection): bigint | undefined {
   return root.wholeNumber("baseFeePerGas", { max: MAX_WORD, bareDigits: "hexadecimal" });
 }
 
-/** The accounts of `alloc`, in the order of the file. An account given twice is an error, because neither takes precedence. */
+/** The accounts of `alloc`, in the order of the file. The later of two with the same address counts, as in Besu. */
 export function readAlloc(root: GenesisSection): readonly GenesisAccount[] {
-  const alloc = root.section("alloc");
-  if (alloc === undefined) return [];
-  const seen = new Set<string>();
-  return alloc.keys().map((key) => {
-    const account = readAccount(alloc, key);
-    const id = toKey(account.address);
-    if (seen.has(id)) throw alloc.error(key, `alloc has the account ${toHex(account.address)} twice`);
-    seen.add(id);
-    return account;
-  });
+  const accounts = new Map<string, GenesisAccount>();
+  for (const alloc of root.section("alloc")?.perMember() ?? [])
+    for (const key of alloc.keys()) {
+      const account = readAccount(alloc, key);
+      accounts.set(toKey(account.address), account);
+    }
+  return [...accounts.values()];
 }
 
 function readAccount(alloc: GenesisSection, key: string): GenesisAccount {
@@ -96,13 +93,12 @@ function readAccount(alloc: GenesisSection, key: string): GenesisAccount {
 function readStorage(section: GenesisSection | undefined): GenesisAccount["storage"] {
   if (section === undefined) return [];
   const slots = new Map<string, { slot: Hash; value: Uint8Array }>();
-  for (const key of section.keys()) {
-    const slot = section.slotOfKey(key);
-    if (slots.has(toKey(slot)))
-      throw section.error(key, `alloc has the slot ${toHex(slot)} of an account twice`);
-    const value = section.wholeNumber(key, { max: MAX_WORD, bareDigits: "hexadecimal" }) ?? 0n;
-    slots.set(toKey(slot), { slot, value: bigintToBytes(value) });
-  }
+  for (const member of section.perMember())
+    for (const key of member.keys()) {
+      const slot = member.slotOfKey(key);
+      const value = member.wholeNumber(key, { max: MAX_WORD, bareDigits: "hexadecimal" }) ?? 0n;
+      slots.set(toKey(slot), { slot, value: bigintToBytes(value) });
+    }
   return [...slots.values()].filter(({ value }) => value.length > 0);
 }
 

@@ -26,6 +26,69 @@ export function readIbft(config: GenesisSection): IbftSchedule {
   };
 }
 
+/**
+ * What of a genesis file looks like a setting of IBFT 2.0 and is none: transitions in another place or under another name,
+ * and members that nothing reads. Besu ignores them in silence, and the network goes on without what was meant.
+ */
+export function ibftWarnings(root: GenesisSection, config: GenesisSection): readonly string[] {
+  const transitions = config.section("transitions");
+  const misplaced = [
+    ...[root, config.section("ibft2")].flatMap((section) =>
+      (section?.keys() ?? []).filter(isLikeTransitions).map((key) => section?.pathOf(key) ?? key),
+    ),
+    ...config
+      .keys()
+      .filter((key) => isLikeTransitions(key) && !isSame(key, "transitions"))
+      .map((key) => config.pathOf(key)),
+    ...(transitions?.keys() ?? [])
+      .filter((key) => !["ibft2", "qbft", "clique"].some((known) => isSame(key, known)))
+      .map((key) => transitions?.pathOf(key) ?? key),
+  ];
+  const unknown = [
+    ...unknownKeys(config.section("ibft2"), [...PARAMETER_KEYS, ...SECTION_KEYS]),
+    ...(transitions?.sections("ibft2") ?? []).flatMap((section) =>
+      unknownKeys(section, [...PARAMETER_KEYS, "block", "validators"]),
+    ),
+  ];
+  return [
+    ...misplaced.map(
+      (path) =>
+        `${path} of the genesis file has no effect: transitions are read from config.transitions.ibft2 alone.`,
+    ),
+    ...unknown
+      .filter((path) => !misplaced.includes(path))
+      .map((path) => `${path} of the genesis file is no setting of IBFT 2.0; it is ignored.`),
+  ];
+}
+
+function unknownKeys(section: GenesisSection | undefined, known: readonly string[]): readonly string[] {
+  if (section === undefined) return [];
+  return section
+    .keys()
+    .filter((key) => !known.some((each) => isSame(key, each)))
+    .map((key) => section.pathOf(key));
+}
+
+function isLikeTransitions(key: string): boolean {
+  return /^trans/i.test(key);
+}
+
+function isSame(key: string, other: string): boolean {
+  return key.toLowerCase() === other.toLowerCase();
+}
+
+/** What transitions may change, and what only the section `ibft2` has. */
+const PARAMETER_KEYS = ["blockPeriodSeconds", "blockReward", "miningBeneficiary"];
+const SECTION_KEYS = [
+  "epochLength",
+  "requestTimeoutSeconds",
+  "gossipedHistoryLimit",
+  "messageQueueLimit",
+  "duplicateMessageLimit",
+  "futureMessagesLimit",
+  "futureMessagesMaxDistance",
+];
+
 const DEFAULT_PARAMETERS: IbftParameters = { blockPeriodSeconds: 1, blockRewardWei: 0n };
 const MAX_INT = 2n ** 31n - 1n;
 const MAX_LONG = 2n ** 63n - 1n;

@@ -58,6 +58,15 @@ export class GenesisSection {
     return [...this.#members.values()].map(({ key }) => key);
   }
 
+  /** Sections of a member each, in the order of the file, for objects whose keys may be there twice. */
+  perMember(): readonly GenesisSection[] {
+    const json = this.#json;
+    if (json.kind !== "object") return [];
+    return json.members.map(
+      (member) => new GenesisSection(this.#text, { ...json, members: [member] }, this.#path),
+    );
+  }
+
   section(key: string): GenesisSection | undefined {
     const member = this.#member(key);
     return member && new GenesisSection(this.#text, member.value, this.pathOf(key));

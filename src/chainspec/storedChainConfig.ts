@@ -39,7 +39,7 @@ export function storedConfigOf(spec: ChainSpec): StoredChainConfig {
     contractSizeLimitBytes: spec.contractSizeLimitBytes,
     evmStackSize: spec.evmStackSize,
     isZeroBaseFee: spec.isZeroBaseFee,
-    fixedBaseFeePerGas: spec.fixedBaseFeePerGas?.toString() ?? null,
+    fixedBaseFeePerGas: spec.fixedBaseFeePerGas === undefined ? null : "minGasPrice",
     initialBaseFeePerGas: spec.initialBaseFeePerGas.toString(),
     epochLength: spec.ibft.epochLength.toString(),
     forks: spec.forks.activations.map(storedActivation),
@@ -76,7 +76,7 @@ function settingsUpTo(
     ["contractSizeLimit", String(config.contractSizeLimitBytes)],
     ["evmStackSize", String(config.evmStackSize)],
     ["zeroBaseFee", String(config.isZeroBaseFee)],
-    ["fixedBaseFee", config.fixedBaseFeePerGas ?? "false"],
+    ["fixedBaseFee", String(config.fixedBaseFeePerGas !== null)],
     ["baseFeePerGas", config.initialBaseFeePerGas],
     ["ibft2.epochlength", config.epochLength],
   ]);

@@ -238,11 +238,13 @@ function readGenesisFile(
     return unreadable(`cannot be read: ${messageOf(error)}`);
   }
   const overrides = values["override-genesis-config"];
-  if (overrides.size === 0) return readGenesis(text, path);
+  const minGasPriceWei = values["min-gas-price"];
+  if (overrides.size === 0) return readGenesis(text, path, { consensus: "ibft2", minGasPriceWei });
   const changes = OPTIONS["override-genesis-config"].type.show(overrides);
   return readGenesis(text, `${path} with --override-genesis-config=${changes}`, {
     consensus: "ibft2",
     overrides,
+    minGasPriceWei,
   });
 }
 

@@ -43,10 +43,8 @@ export function readListedTexts(
       `Unable to read permissioning TOML config file: Invalid TOML configuration: ${reason} (line ${error.line}, column ${error.column}) in ${path}`,
     );
   }
-  const value = table[key];
-  if (value === undefined) {
-    return refuse(`${key} config option missing in TOML config file ${path}${hint(table, key)}`);
-  }
+  const value = table[key] ?? table[formerKey(key)];
+  if (value === undefined) return refuse(`${key} config option missing in TOML config file ${path}`);
   if (!isTexts(value)) return refuse(`${key} must be a list of texts in ${path}`);
   return ok(value.map((each) => ({ text: each, line: lineOf(each, text) })));
 }
@@ -59,7 +57,7 @@ export function readListedTexts(
 export function writeListedTexts(path: string, key: AllowlistKey, texts: readonly string[]): void {
   const line = assignment(key, texts);
   const before = readFileSync(path, "utf8");
-  const kept = `${withoutAssignment(before, key)}${line}\n`;
+  const kept = `${withoutAssignment(withoutAssignment(before, formerKey(key)), key)}${line}\n`;
   replaceFile(path, contains(kept, key, texts) ? kept : `${otherList(before, key)}${line}\n`);
 }
 
@@ -71,10 +69,9 @@ function isTexts(value: TomlValue): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** Explains the former names, which Besu no longer reads either. */
-function hint(table: TomlTable, key: AllowlistKey): string {
-  const old = key.replace("allowlist", "whitelist");
-  return table[old] === undefined ? "" : `; it contains ${old}, the former name`;
+/** The former name, which Besu 24.7 still reads where the present one is missing. */
+function formerKey(key: AllowlistKey): string {
+  return key.replace("allowlist", "whitelist");
 }
 
 function lineOf(text: string, document: string): number {
@@ -86,7 +83,7 @@ function assignment(key: AllowlistKey, texts: readonly string[]): string {
 }
 
 /** The text without the lines of a list; each remaining line ends with a line feed. */
-function withoutAssignment(text: string, key: AllowlistKey): string {
+function withoutAssignment(text: string, key: string): string {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
   const start = lines.findIndex((line) => new RegExp(`^\\s*["']?${key}["']?\\s*=`).test(line));
@@ -101,7 +98,8 @@ function withoutAssignment(text: string, key: AllowlistKey): string {
 /** The other list alone, for files whose text cannot be edited by lines. */
 function otherList(text: string, key: AllowlistKey): string {
   const other = key === "accounts-allowlist" ? "nodes-allowlist" : "accounts-allowlist";
-  const value = parse(text)[other];
+  const table = parse(text);
+  const value = table[other] ?? table[formerKey(other)];
   return value !== undefined && isTexts(value) ? `${assignment(other, value)}\n` : "";
 }
 

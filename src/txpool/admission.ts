@@ -89,9 +89,12 @@ export function checkSender(
   return undefined;
 }
 
-/** Lowest price of the protocol, wei per gas: the base fee never falls below 7 wei, unless it is fixed at zero. */
+/**
+ * Lowest price of the protocol, wei per gas: the base fee does not fall below 7 wei, unless it begins at zero or is fixed
+ * there (Besu's LondonFeeMarket).
+ */
 function protocolFloorWei({ rules }: PoolChainView): bigint {
-  return rules.hasBaseFee && !rules.isZeroBaseFee ? LOWEST_BASE_FEE_WEI : 0n;
+  return rules.hasBaseFee && !rules.isFreeFromStart ? LOWEST_BASE_FEE_WEI : 0n;
 }
 
 const LOWEST_BASE_FEE_WEI = 7n;

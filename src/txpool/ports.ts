@@ -38,6 +38,8 @@ export interface PoolRules {
   readonly acceptedTypes: ReadonlySet<Transaction["type"]>;
   readonly hasBaseFee: boolean;
   readonly isZeroBaseFee: boolean;
+  /** The first base fee is zero, or all are. */
+  readonly isFreeFromStart: boolean;
   /** Largest init code in bytes from Shanghai on (EIP-3860), else undefined. */
   readonly initCodeLimit: number | undefined;
   /** Intrinsic gas (EIP-2, 2028, 2930, 3860, 7623, 7702). */

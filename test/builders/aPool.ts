@@ -40,6 +40,7 @@ const LONDON_RULES: PoolRules = {
   chainId: 1337n,
   acceptedTypes: new Set([0, 1, 2]),
   hasBaseFee: true,
+  isFreeFromStart: false,
   isZeroBaseFee: false,
   initCodeLimit: undefined,
   intrinsicGas: () => 21_000n,

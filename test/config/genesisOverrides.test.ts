@@ -16,6 +16,18 @@ describe("--override-genesis-config", () => {
     expect(chainSpec).toMatchObject({ chainId: 77n, contractSizeLimitBytes: 9, isZeroBaseFee: false });
   });
 
+  it("fixes the base fee at the minimum gas price, in a running node at the one of its start", () => {
+    const genesis = write(
+      "fixed.json",
+      genesisWith({ fixedBaseFee: true, zeroBaseFee: false, londonBlock: 0 }),
+    );
+    const given = [`--genesis-file=${genesis}`, "--min-gas-price=4321"];
+    expect(settings({ args: given }).chainSpec.fixedBaseFeePerGas).toBe(4321n);
+    const overridden = [...given, "--override-genesis-config=zeroBaseFee=true"];
+    expect(settings({ args: overridden }).chainSpec).toMatchObject({ isZeroBaseFee: true });
+    expect(settings({ args: overridden }).chainSpec.fixedBaseFeePerGas).toBeUndefined();
+  });
+
   it("removes a key whose new value is empty", () => {
     const genesis = write("net.json", genesisWith({ contractSizeLimit: 5 }));
     const args = [`--genesis-file=${genesis}`, "--override-genesis-config=contractSizeLimit="];

@@ -18,6 +18,7 @@ import { nodeListKind } from "../../src/config/permissionSettings.ts";
 import { silentLogger } from "../../src/observability/logger.ts";
 import type { Allowlist } from "../../src/permissioning/allowlist.ts";
 import { openPermissions, type Permissions } from "../../src/permissioning/permissions.ts";
+import { writeListedTexts } from "../../src/permissioning/permissionsFile.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { expectDefined } from "../../src/primitives/assert.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
@@ -204,11 +205,6 @@ describe("the file of the lists", () => {
       "accounts-allowlist config option missing in TOML config file",
     ],
     [
-      "with the list's former name",
-      "accounts-whitelist=[]",
-      "it contains accounts-whitelist, the former name",
-    ],
-    [
       "with something else than a list",
       `accounts-allowlist="${A}"`,
       "accounts-allowlist must be a list of texts",
@@ -232,6 +228,16 @@ describe("the file of the lists", () => {
   });
 });
 
+describe("a permissions file with the lists' former names", () => {
+  it("is read where the present name is missing, and written anew with that", () => {
+    const path = fileOf(`accounts-whitelist=["${A}"]\nnodes-whitelist=[]\n`);
+    expect(opened(path, { nodes: true }).accounts.items).toEqual([A]);
+    writeListedTexts(path, "accounts-allowlist", []);
+    expect(readFileSync(path, "utf8")).toBe("nodes-whitelist=[]\naccounts-allowlist=[]\n");
+    expect(opened(fileOf(`accounts-whitelist=["${A}"]\naccounts-allowlist=[]`)).accounts.items).toEqual([]);
+  });
+});
+
 describeWithVectors("Besu's permissions files", () => {
   const at = (name: string): string =>
     vectorPath("besu-core", "permissioning", `permissioning_config${name}.toml`);
@@ -239,6 +245,7 @@ describeWithVectors("Besu's permissions files", () => {
   it.each([
     ["", 1, 2],
     ["_empty_allowlists", 0, 0],
+    ["_whitelists", 1, 2],
   ])("permissioning_config%s.toml has %d accounts and %d nodes", (name, accounts, nodes) => {
     const permissions = opened(at(name), { nodes: true });
     expect(permissions.accounts.items).toHaveLength(accounts);
@@ -255,7 +262,6 @@ describeWithVectors("Besu's permissions files", () => {
     ["_invalid_enode", "Invalid node enode://bob@192.168.0.9:4567 (nodes-allowlist in line 4 of"],
     ["_account_allowlist_only", "nodes-allowlist config option missing"],
     ["_unrecognized_key", "accounts-allowlist config option missing"],
-    ["_whitelists", "accounts-allowlist config option missing"],
   ])("permissioning_config%s.toml is refused: %s", (name, reason) => {
     const result = open(at(name), { nodes: true });
     expect(result.ok ? "" : result.error.message).toContain(reason);

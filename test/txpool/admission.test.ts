@@ -58,7 +58,15 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     ["local, at the protocol's floor", {}, {}, 7n, "local", "admitted"],
     [
       "local, free, where the base fee is fixed at zero",
-      { isZeroBaseFee: true },
+      { isZeroBaseFee: true, isFreeFromStart: true },
+      {},
+      0n,
+      "local",
+      "admitted",
+    ],
+    [
+      "local, free, where the base fee begins at zero",
+      { isFreeFromStart: true },
       {},
       0n,
       "local",

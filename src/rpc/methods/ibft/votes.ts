@@ -1,3 +1,4 @@
+import type { Address } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { defineMethod, required } from "../../method.ts";
 import { decodeAddress, decodeBoolean } from "../../parameters/parameters.ts";
@@ -13,12 +14,17 @@ export const ibftProposeValidatorVote = defineMethod({
   namespace: "IBFT",
   isGuarded: true,
   summary: "Votes from now on to add an account to the validators (true), or to remove it (false).",
-  parameters: [required("address", decodeAddress, ADDRESS), required("add", decodeBoolean, BOOLEAN)],
+  parameters: [required("address", decodeWholeAddress, ADDRESS), required("add", decodeBoolean, BOOLEAN)],
   result: { name: "isTaken", schema: BOOLEAN },
   ports: ["consensus"],
   run: ([recipient, add], { backend }) =>
     backend.consensus.proposals.propose({ recipient, kind: add ? "add" : "drop" }),
 });
+
+/** All 20 bytes: a shorter text, which is filled up elsewhere, would be a vote on an address that nobody has the key of. */
+function decodeWholeAddress(value: unknown): Address | undefined {
+  return typeof value === "string" && /^(0x)?[0-9a-f]{40}$/i.test(value) ? decodeAddress(value) : undefined;
+}
 
 export const ibftDiscardValidatorVote = defineMethod({
   name: "ibft_discardValidatorVote",
