@@ -64,7 +64,7 @@ export function readGenesisHeader(root: GenesisSection, forks: ForkSchedule): He
 
 /** In wei; undefined when the file has none. */
 export function readBaseFee(root: GenesisSection): bigint | undefined {
-  return root.wholeNumber("baseFeePerGas", { max: MAX_WORD, bareDigits: "hexadecimal" });
+  return root.wholeNumber("baseFeePerGas", { max: MAX_WORD });
 }
 
 /** The accounts of `alloc`, in the order of the file. The later of two with the same address counts, as in Besu. */
@@ -85,7 +85,7 @@ function readAccount(alloc: GenesisSection, key: string): GenesisAccount {
     address,
     nonce: section?.wholeNumber("nonce", { max: 2n ** 64n - 1n, bareDigits: "hexadecimal" }) ?? 0n,
     balance: section?.wholeNumber("balance", { max: MAX_WORD }) ?? 0n,
-    code: section?.bytes("code") ?? EMPTY_BYTES,
+    code: section?.lenientBytes("code") ?? EMPTY_BYTES,
     storage: readStorage(section?.section("storage")),
   };
 }

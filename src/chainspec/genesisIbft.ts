@@ -50,7 +50,11 @@ export function ibftWarnings(root: GenesisSection, config: GenesisSection): read
       unknownKeys(section, [...PARAMETER_KEYS, "block", "validators"]),
     ),
   ];
+  const repeated = [root, config, config.section("ibft2")].flatMap((section) =>
+    (section?.repeatedKeys() ?? []).map((key) => section?.pathOf(key) ?? key),
+  );
   return [
+    ...repeated.map((path) => `${path} of the genesis file is there twice; the later one counts.`),
     ...misplaced.map(
       (path) =>
         `${path} of the genesis file has no effect: transitions are read from config.transitions.ibft2 alone.`,

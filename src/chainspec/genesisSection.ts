@@ -17,12 +17,12 @@ export class GenesisError extends Error {
 export interface NumberForm {
   readonly min?: bigint;
   readonly max?: bigint;
-  /** Base of a string of digits without 0x: decimal by default (Besu reads some as hexadecimal). */
+  /** Base of digits without 0x: decimal by default (Besu reads some as hexadecimal). */
   readonly bareDigits?: "decimal" | "hexadecimal";
 }
 
 /**
- * An object of a genesis file. Keys are found in any case; a key that is read and given twice is an error; unknown keys are
+ * An object of a genesis file. Keys are found in any case; the later of two equal ones counts, as in Besu; unknown keys are
  * ignored. Every error has the key's path, the value, and the position in the file.
  */
 export class GenesisSection {
@@ -30,7 +30,6 @@ export class GenesisSection {
   readonly #path: string;
   readonly #json: Json;
   readonly #members = new Map<string, JsonMember>();
-  readonly #repeated = new Map<string, JsonMember>();
 
   constructor(text: string, json: Json, path = "") {
     this.#text = text;
@@ -44,13 +43,22 @@ export class GenesisSection {
     }
     for (const member of json.members) {
       const key = member.key.toLowerCase();
-      if (this.#members.has(key)) this.#repeated.set(key, member);
       this.#members.set(key, member);
     }
   }
 
   has(key: string): boolean {
     return this.#members.has(key.toLowerCase());
+  }
+
+  /** Keys that are there more than once, whatever their case, as written in the last place. */
+  repeatedKeys(): readonly string[] {
+    const json = this.#json;
+    if (json.kind !== "object") return [];
+    const last = [...this.#members.values()];
+    return json.members
+      .filter((member) => !last.includes(member))
+      .map(({ key }) => this.#members.get(key.toLowerCase())?.key ?? key);
   }
 
   /** Keys as written in the file, in its order. */
@@ -129,6 +137,13 @@ export class GenesisSection {
     return bytes;
   }
 
+  /** As `bytes`, of an odd number of digits too, which a zero precedes. */
+  lenientBytes(key: string): Uint8Array | undefined {
+    const digits = this.string(key)?.replace(/^0x/i, "");
+    if (digits === undefined || digits.length % 2 === 0) return this.bytes(key);
+    return parseHex(`0x0${digits}`) ?? this.bytes(key);
+  }
+
   hash(key: string): Hash | undefined {
     const text = this.string(key);
     return text === undefined ? undefined : asHash(this.#paddedBytes(key, text, 32));
@@ -167,10 +182,6 @@ export class GenesisSection {
   }
 
   #member(key: string): JsonMember | undefined {
-    const repeated = this.#repeated.get(key.toLowerCase());
-    if (repeated !== undefined) {
-      throw new GenesisError(`${this.pathOf(key)} is given twice`, placeOf(this.#text, repeated.at));
-    }
     const member = this.#members.get(key.toLowerCase());
     return member?.value.kind === "null" ? undefined : member;
   }
@@ -200,7 +211,10 @@ export class GenesisSection {
 }
 
 function readWholeNumber(json: Json, bareDigits: "decimal" | "hexadecimal"): bigint | undefined {
-  if (json.kind === "number") return /^-?\d+$/.test(json.text) ? BigInt(json.text) : undefined;
+  // Besu takes the text of a number where it expects hexadecimal digits.
+  if (json.kind === "number" && bareDigits === "decimal")
+    return /^-?\d+$/.test(json.text) ? BigInt(json.text) : undefined;
+  if (json.kind === "number") return /^\d+$/.test(json.text) ? BigInt(`0x${json.text}`) : undefined;
   if (json.kind !== "string") return undefined;
   const text = json.text.trim();
   if (/^0x[0-9a-f]+$/i.test(text)) return BigInt(text);

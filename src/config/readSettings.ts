@@ -238,14 +238,10 @@ function readGenesisFile(
     return unreadable(`cannot be read: ${messageOf(error)}`);
   }
   const overrides = values["override-genesis-config"];
-  const minGasPriceWei = values["min-gas-price"];
-  if (overrides.size === 0) return readGenesis(text, path, { consensus: "ibft2", minGasPriceWei });
+  const expectations = { consensus: "ibft2", overrides, minGasPriceWei: values["min-gas-price"] } as const;
+  if (overrides.size === 0) return readGenesis(text, path, expectations);
   const changes = OPTIONS["override-genesis-config"].type.show(overrides);
-  return readGenesis(text, `${path} with --override-genesis-config=${changes}`, {
-    consensus: "ibft2",
-    overrides,
-    minGasPriceWei,
-  });
+  return readGenesis(text, `${path} with --override-genesis-config=${changes}`, expectations);
 }
 
 type Assembled = Omit<Settings, "isDevelopmentNetwork" | "peers" | "logging" | "notes" | "warnings">;
