@@ -1,16 +1,16 @@
 import { defineConfig } from "vitest/config";
+import { HANG_MS, TEST_HANG_MS } from "./hang.ts";
 
 /** They replace modules of Node.js, so they must be the first that load what uses these: each in a process of its own. */
 const WITH_REPLACED_MODULES = ["test/storage/durableCalls.test.ts"];
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // It ends when it holds: a second, as usual, is less than a busy machine may stand still.
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: TEST_HANG_MS,
+    hookTimeout: TEST_HANG_MS,
+    expect: { poll: { timeout: HANG_MS } },
     globalSetup: "test/ownFolder.ts",
-    setupFiles: ["test/noneLeft.ts", "test/secondTries.ts"],
+    setupFiles: ["test/noneLeft.ts"],
     // One more than the cores of a small machine: many tests wait for other processes, for a block or a round.
     maxWorkers: 3,
     // Tests that run side by side in one file wait for blocks most of their time.

@@ -73,7 +73,7 @@ describe.skipIf(!IS_THOROUGH || binary === undefined)("the applications on anvil
       theirs: await blockHashes(anvil, headNumber),
     };
     comparison = createComparison(node.rpc, anvil.rpc, ALL_LISTED, comparableAnswers(hashesOf));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await anvil?.stop();

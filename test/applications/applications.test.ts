@@ -21,7 +21,7 @@ let deployment: Deployment;
 beforeAll(async () => {
   const networks = await (IS_THOROUGH ? startFourValidators() : startOneNode());
   deployment = await deployApplications(networks);
-}, 120_000);
+});
 
 afterAll(async () => {
   if (IS_THOROUGH) console.log(deployment?.home.usage.gasLines().join("\n"));

@@ -177,7 +177,7 @@ function refusalIn(error: unknown): Refusal {
 /** Waits for another block. */
 export async function nextBlock({ reader }: ChainClient): Promise<void> {
   const number = await reader.getBlockNumber();
-  await until(async () => (await reader.getBlockNumber()) > number || undefined, 60_000, "another block");
+  await until(async () => (await reader.getBlockNumber()) > number || undefined, "another block");
 }
 
 export function call(contract: Contract, functionName: string, ...args: readonly unknown[]): Call {

@@ -1,6 +1,5 @@
 import { type Hex, type Log, parseEther } from "viem";
 import { describe, expect, it } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { type BridgeEnd, delivery, passageIn, prove } from "./bridgeProofs.ts";
 import { call, createActor, read } from "./chainClient.ts";
 import { accountNamed, BRIDGE_THRESHOLD, type Deployment, NATIVE } from "./deployment.ts";
@@ -19,7 +18,7 @@ export function eventTests(deployment: () => Deployment): void {
       )
       .map(shown);
 
-  describe("events", IN_REAL_TIME, () => {
+  describe("events", () => {
     it("are found later as receipts had them, by contract, by event and by argument", async () => {
       const { home, contracts, actors } = deployment();
       const { watcher, usage } = home;
@@ -81,7 +80,7 @@ export function eventTests(deployment: () => Deployment): void {
         value: amount,
       }));
       const receipts = await actors.bridger.sendAll(sends);
-      await expect.poll(() => [failures, brought.length], { timeout: 20_000 }).toEqual([[], amounts.length]);
+      await expect.poll(() => [failures, brought.length]).toEqual([[], amounts.length]);
       stop();
       expect([...brought].sort()).toEqual(receipts.map(({ transactionHash }) => transactionHash).sort());
       const passed = amounts.reduce((sum, amount) => sum + amount - amount / 200n, 0n);

@@ -50,7 +50,7 @@ describe.skipIf(!IS_THOROUGH || forge === undefined || cast === undefined)("forg
   };
   const send = (to: string, ...call: string[]) => run(cast, "send", to, ...call, ...key, "--json");
 
-  it("deploy a token and a locker, lock, and are refused what is locked", { timeout: 120_000 }, async () => {
+  it("deploy a token and a locker, lock, and are refused what is locked", async () => {
     const token = await create("IssuedToken", "Token", "TKN", "18", "1000");
     const locker = await create("Locker", `${MINIMUM_LOCKER_SECONDS}`);
     expect(await run(cast, "call", locker, "minimumSeconds()(uint256)")).toMatch(/^86400\b/);

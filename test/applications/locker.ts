@@ -29,7 +29,7 @@ export function lockerTests(deployment: () => Deployment): void {
       expect(await relayer.refusal(unlock)).toEqual(["NotOwner", [id, relayer.address]]);
       expect(await holder.refusal(call(locker, "unlock", 77n))).toEqual(["NoLock", [77n]]);
       const passed = async () => (await home.reader.getBlock()).timestamp >= unlocksAt || undefined;
-      await until(passed, 60_000, "the lock's time");
+      await until(passed, "the lock's time");
       expect(await relayer.refusal(unlock)).toEqual(["NotOwner", [id, relayer.address]]);
       await holder.send(unlock);
       expect(await read(home, call(wrapped, "balanceOf", holder.address))).toBe(amount);
@@ -97,7 +97,7 @@ export function lockerTests(deployment: () => Deployment): void {
       expect(await read(home, call(nativePool, "balanceOf", locker.address))).toBe(shares);
       await provider.sendRefused(call(locker, "unlock", id));
       const passed = async () => (await home.reader.getBlock()).timestamp >= unlocksAt || undefined;
-      await until(passed, 60_000, "the lock's time");
+      await until(passed, "the lock's time");
       await provider.send(call(locker, "unlock", id));
       expect(await read(home, call(nativePool, "balanceOf", locker.address))).toBe(0n);
     });

@@ -30,7 +30,7 @@ export function stakingTests(deployment: () => Deployment): void {
     const { home } = deployment();
     const [, , , unlocksAt] = await read<readonly bigint[]>(home, call(staking, "positions", account));
     const passed = async () => (await home.reader.getBlock()).timestamp >= (unlocksAt ?? 0n) || undefined;
-    await until(passed, 60_000, "the end of the lock");
+    await until(passed, "the end of the lock");
   }
 
   /** Wraps, approves and stakes, and fills the reserve. */

@@ -23,7 +23,6 @@ import type { Database } from "../../src/storage/database.ts";
 import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 
 /** Returns its argument plus the number in slot 0. */
 const ADDER = "0x00000000000000000000000000000000000add00";
@@ -125,7 +124,7 @@ function sumOf(result: SimulationResult): bigint | string {
   return result.kind === "returned" ? BigInt(toHex(result.data)) : result.kind;
 }
 
-describe("the call pool", IN_REAL_TIME, () => {
+describe("the call pool", () => {
   it("answers each job with its own result, however many are sent at once", async () => {
     openPool({ threads: 2 });
     const sums = await Promise.all(Array.from({ length: 200 }, (_, n) => call(ADDER, BigInt(n)).then(sumOf)));
@@ -333,6 +332,6 @@ describe("the call pool", IN_REAL_TIME, () => {
     const copy = await openLevelDatabase({ path: later });
     onTestFinished(() => copy.close());
     const result = (): Promise<string> => call(ADDER, 0n).then(({ kind }) => kind, String);
-    await expect.poll(result, { timeout: 20_000 }).toBe("stateUnavailable");
+    await expect.poll(result).toBe("stateUnavailable");
   });
 });

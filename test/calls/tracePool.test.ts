@@ -18,7 +18,6 @@ import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import type { DebugStyle, TraceJob, TraceResult } from "../../src/tracers/traceJob.ts";
 import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 
 /** Returns slot 0. */
@@ -87,7 +86,7 @@ function jsonOf(result: TraceResult): unknown {
   return JSON.parse(Buffer.from(result.json).toString("latin1"));
 }
 
-describe("the trace pool", IN_REAL_TIME, () => {
+describe("the trace pool", () => {
   it("shows each instruction with the stack before and the memory after it", async () => {
     const word = (value: number): string => value.toString(16).padStart(64, "0");
     const trace = jsonOf(await traceCall(READER, STRUCT_LOGS)) as { structLogs: { op: string }[] };
@@ -163,15 +162,11 @@ describe("the trace pool", IN_REAL_TIME, () => {
       "calls in a flat list",
       { kind: "debugCall", blockNumber: 0n, call: endless(CALLER, PARITY).call, style: FLAT_CALL_TRACER },
     ],
-  ])(
-    "has enough memory for as many %s as a result may hold, and refuses more",
-    async (_, job) => {
-      const large = aPool({ timeoutMs: 120_000 });
-      onTestFinished(() => large.close());
-      expect(await large.run(job, aCaller)).toEqual({ kind: "tooLarge" });
-    },
-    150_000,
-  );
+  ])("has enough memory for as many %s as a result may hold, and refuses more", async (_, job) => {
+    const large = aPool({ timeoutMs: 120_000 });
+    onTestFinished(() => large.close());
+    expect(await large.run(job, aCaller)).toEqual({ kind: "tooLarge" });
+  });
 });
 
 function endless(to: string, types: typeof PARITY) {

@@ -132,7 +132,6 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
       if (existsSync(vectorPath(...folder, "validators-by-block.json")))
         await storedChain(dataPath, genesis, (chain) => compareWithRecord(chain, folder));
     },
-    120_000,
   );
 
   it("agrees with the synthetic chain, where votes change the validator set", async () => {
@@ -150,61 +149,52 @@ describeWithVectors("networks recorded from Besu, through the program", () => {
         expect(Number(expected.gasUsed)).toBe(gasUsed);
       }
     });
-  }, 60_000);
+  });
 
-  itIfThorough(
-    "runs the node afterwards with --run, and answers every receipt as Besu did",
-    async () => {
-      const folder = ["besu-ibft", "net2"];
-      const port = await freePort();
-      const program = runProgram([
-        `--data-path=${temporaryFolder()}`,
-        "--p2p-port=0",
-        `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
-        "--revert-reason-enabled",
-        "--rpc-http-enabled",
-        `--rpc-http-port=${port}`,
-        "blocks",
-        "import",
-        "--run",
-        `--from=${vectorPath(...folder, "chain.rlp")}`,
-      ]);
-      const url = `http://127.0.0.1:${port}`;
-      const head = await until(
-        () => rpc<string>(url, "eth_blockNumber", []).catch(() => undefined),
-        60_000,
-        "an answer",
-      );
-      expect(Number(head)).toBe(717);
-      const receipts = readVectorJson<Record<string, unknown>>(...folder, "receipts.json");
-      for (const [hash, expected] of Object.entries(receipts))
-        expect(await rpc(url, "eth_getTransactionReceipt", [hash])).toEqual(expected);
-      program.child.kill("SIGTERM");
-      expect(await program.exit).toBe(0);
-    },
-    120_000,
-  );
+  itIfThorough("runs the node afterwards with --run, and answers every receipt as Besu did", async () => {
+    const folder = ["besu-ibft", "net2"];
+    const port = await freePort();
+    const program = runProgram([
+      `--data-path=${temporaryFolder()}`,
+      "--p2p-port=0",
+      `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
+      "--revert-reason-enabled",
+      "--rpc-http-enabled",
+      `--rpc-http-port=${port}`,
+      "blocks",
+      "import",
+      "--run",
+      `--from=${vectorPath(...folder, "chain.rlp")}`,
+    ]);
+    const url = `http://127.0.0.1:${port}`;
+    const head = await until(
+      () => rpc<string>(url, "eth_blockNumber", []).catch(() => undefined),
+      "an answer",
+    );
+    expect(Number(head)).toBe(717);
+    const receipts = readVectorJson<Record<string, unknown>>(...folder, "receipts.json");
+    for (const [hash, expected] of Object.entries(receipts))
+      expect(await rpc(url, "eth_getTransactionReceipt", [hash])).toEqual(expected);
+    program.child.kill("SIGTERM");
+    expect(await program.exit).toBe(0);
+  });
 
-  itIfThorough(
-    "exits with 74 when the disk is full, and continues when there is space again",
-    async () => {
-      const folder = ["besu-ibft", "net1"];
-      const command = [
-        `--data-path=${temporaryFolder()}`,
-        `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
-        "blocks",
-        "import",
-        vectorPath(...folder, "chain.rlp"),
-      ];
-      const full = runConfined(command, { first: "ulimit -f 800" });
-      expect(await full.exit, full.output()).toBe(74);
-      expect(full.output()).toMatch(/cannot be written: .*ulimit -f/);
-      const again = await ibex(...command);
-      expect(again.exitCode, again.output).toBe(0);
-      expect(again.output).toContain("0x0a47f98130596db33261feda3602d22de50fb208ece129dcbd555feb584d372a");
-    },
-    120_000,
-  );
+  itIfThorough("exits with 74 when the disk is full, and continues when there is space again", async () => {
+    const folder = ["besu-ibft", "net1"];
+    const command = [
+      `--data-path=${temporaryFolder()}`,
+      `--genesis-file=${vectorPath(...folder, "genesis.json")}`,
+      "blocks",
+      "import",
+      vectorPath(...folder, "chain.rlp"),
+    ];
+    const full = runConfined(command, { first: "ulimit -f 800" });
+    expect(await full.exit, full.output()).toBe(74);
+    expect(full.output()).toMatch(/cannot be written: .*ulimit -f/);
+    const again = await ibex(...command);
+    expect(again.exitCode, again.output).toBe(0);
+    expect(again.output).toContain("0x0a47f98130596db33261feda3602d22de50fb208ece129dcbd555feb584d372a");
+  });
 });
 
 /** How often the import is killed; IBEX_IMPORT_KILLS raises it. */
@@ -252,6 +242,5 @@ describeWithVectors(`an import that is killed at any moment (IBEX_SEED=${SEED})`
       await ibex(`--data-path=${dataPath}`, "blocks", "export", `--to=${copy}`);
       expect(readFileSync(copy).equals(readFileSync(file))).toBe(true);
     },
-    600_000,
   );
 });

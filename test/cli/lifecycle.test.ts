@@ -2,18 +2,16 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "../cluster/nodeProcess.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 
 const ROOT = resolve(import.meta.dirname, "..", "..");
 
-describe("the running program", IN_REAL_TIME, () => {
+describe("the running program", () => {
   it("writes its process id to a file, and stops cleanly when Ctrl-C arrives twice, as under npm", async () => {
     const folder = temporaryFolder();
     const pidFile = join(folder, "node.pid");
     const node = await startNodeProcess({ dataPath: folder, options: [`--pid-path=${pidFile}`] });
     const written = await until(
       async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") : undefined),
-      20_000,
       "a pid file",
     );
     expect(written).toBe(`${node.child.pid}`);
@@ -44,11 +42,7 @@ describe("the running program", IN_REAL_TIME, () => {
       ],
       ROOT,
     );
-    await until(
-      async () => (/"number":2\b/.test(program.output()) ? true : undefined),
-      20_000,
-      "a second block",
-    );
+    await until(async () => (/"number":2\b/.test(program.output()) ? true : undefined), "a second block");
     program.child.kill("SIGTERM");
     expect(await program.exit).toBe(0);
     expect(program.output()).not.toContain('"level":"WARN"');

@@ -9,7 +9,6 @@ import { createPublicClient, http } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import {
   freePort,
@@ -123,7 +122,7 @@ function overWebSocket(node: NodeProcess, method: string, token: string): Promis
   });
 }
 
-describe.each([0, 2])("a node with log-ins, and %i threads for callers", IN_REAL_TIME, (threads) => {
+describe.each([0, 2])("a node with log-ins, and %i threads for callers", (threads) => {
   let guarded: Awaited<ReturnType<typeof aGuardedNode>>;
   let node: NodeProcess;
 
@@ -212,7 +211,7 @@ print(web3.eth.block_number >= 0)
     const hangUp = async () => {
       const { length } = rereads();
       node.child.kill("SIGHUP");
-      return until(async () => rereads()[length], 20_000, "an answer to SIGHUP");
+      return until(async () => rereads()[length], "an answer to SIGHUP");
     };
     setUsers("nonsense");
     expect((await hangUp()).message).toContain("line 1 is not TOML");
@@ -253,8 +252,8 @@ print(web3.eth.block_number >= 0)
             : call(node, "eth_blockNumber", `${token.slice(0, -8)}AAAAAAAA`),
         ),
       );
-      await until(async () => (attack.sent > 1000 ? true : undefined), 25_000, "a flood");
-      await until(async () => ((await head()) >= before + 5 ? true : undefined), 25_000, "blocks");
+      await until(async () => (attack.sent > 1000 ? true : undefined), "a flood");
+      await until(async () => ((await head()) >= before + 5 ? true : undefined), "blocks");
       const seconds = (Date.now() - begunMs) / 1000;
       attack.isOn = false;
       await Promise.all(attackers);
@@ -266,7 +265,6 @@ print(web3.eth.block_number >= 0)
       expect((await Promise.all(refusedLogins)).reduce((sum, one) => sum + one)).toBeGreaterThan(100);
       expect((await logIn(node, "newcomer")).status).toBe(200);
     },
-    60_000,
   );
 });
 

@@ -49,7 +49,7 @@ beforeAll(async () => {
   await sendTokens();
   traffic = await readTraffic(node);
   await indexed();
-}, 60_000);
+});
 
 afterAll(async () => {
   expect(await node?.stop()).toBe(0);
@@ -102,7 +102,6 @@ async function sendTokens(): Promise<void> {
   }
   await until(
     async () => (await node.rpc("eth_getTransactionReceipt", [hashes.at(-1)])) ?? undefined,
-    20_000,
     "the last transfer",
   );
   for (const hash of hashes)
@@ -111,14 +110,10 @@ async function sendTokens(): Promise<void> {
 
 /** Waits until the index has the traffic. */
 async function indexed(): Promise<void> {
-  await until(
-    async () => {
-      const { lastBlock } = await node.rpc<{ lastBlock: Hex | null }>("explorer_getIndexStatus");
-      return lastBlock !== null && Number(lastBlock) >= traffic.lastBlock ? true : undefined;
-    },
-    20_000,
-    "the index of all blocks",
-  );
+  await until(async () => {
+    const { lastBlock } = await node.rpc<{ lastBlock: Hex | null }>("explorer_getIndexStatus");
+    return lastBlock !== null && Number(lastBlock) >= traffic.lastBlock ? true : undefined;
+  }, "the index of all blocks");
 }
 
 interface Transfer {
@@ -414,7 +409,7 @@ describe.runIf(IS_THOROUGH)("a node", () => {
       await indexed();
       expect(await searched(holder.address, "newest", 25)).toEqual(withoutLater(traffic.lastBlock));
     }
-  }, 60_000);
+  });
 
   it("leaves out the blocks that debug_setHead removes, from its answer on", async () => {
     const { dataPath } = node;
@@ -435,16 +430,12 @@ describe.runIf(IS_THOROUGH)("a node", () => {
     expect(withoutLater(last)).toEqual(expect.arrayContaining(await searched(holder.address, "newest", 25)));
     const { lastBlock } = await node.rpc<{ lastBlock: Hex }>("explorer_getIndexStatus");
     expect(Number(lastBlock)).toBeLessThanOrEqual(last);
-    await until(
-      async () => {
-        const status = await node.rpc<{ lastBlock: Hex }>("explorer_getIndexStatus");
-        return Number(status.lastBlock) === last ? true : undefined;
-      },
-      20_000,
-      "the index up to the new head",
-    );
+    await until(async () => {
+      const status = await node.rpc<{ lastBlock: Hex }>("explorer_getIndexStatus");
+      return Number(status.lastBlock) === last ? true : undefined;
+    }, "the index up to the new head");
     expect(await searched(holder.address, "oldest", 25)).toEqual(withoutLater(last));
-  }, 60_000);
+  });
 });
 
 /** How Otterscan's types are numbered. */

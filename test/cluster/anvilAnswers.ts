@@ -20,7 +20,7 @@ export async function finishedHead(node: NodeProcess): Promise<number> {
     await pause(1500);
     return before === (await head()) ? Number(before) : undefined;
   };
-  return until(resting, 20_000, "the end of mining");
+  return until(resting, "the end of mining");
 }
 
 export async function blockHashes(

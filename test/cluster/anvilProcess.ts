@@ -37,7 +37,7 @@ export async function startAnvilProcess(binary: string): Promise<AnvilProcess> {
     if (child.exitCode !== null) throw new Error(`anvil stopped with ${child.exitCode}`);
     return ask("eth_blockNumber").catch(() => undefined);
   };
-  await until(answers, 20_000, "anvil's first answer");
+  await until(answers, "anvil's first answer");
   return {
     rpc: ask,
     stop: () =>

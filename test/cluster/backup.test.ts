@@ -16,7 +16,6 @@ const SENDER = hexToBytes(DEV_ACCOUNTS[0]?.privateKey ?? "0x");
 
 itIfThorough(
   `backups of a node under load restore to its chain, also after kills of the backup (IBEX_SEED=${SEED})`,
-  { timeout: 180_000 },
   async () => {
     const random = generator(SEED);
     const folder = temporaryFolder();
@@ -66,7 +65,6 @@ itIfThorough(
     const height = Number(await newest.rpc<string>("eth_blockNumber"));
     await until(
       async () => Number(await newest.rpc<string>("eth_blockNumber")) > height || undefined,
-      30_000,
       "a further block",
     );
   },

@@ -314,7 +314,6 @@ describe("a node without work", () => {
     );
     await until(
       async () => (node.output().includes("Ethereum main loop is up.") ? true : undefined),
-      20_000,
       "the start",
     );
     node.child.kill("SIGTERM");

@@ -66,7 +66,6 @@ itIfThorough(
     }
     await until(
       async () => (Number(await fresh.rpc<string>("eth_blockNumber")) === BLOCKS ? true : undefined),
-      600_000,
       "the head of the chain",
     );
     largestMb = Math.max(largestMb, peakMb(fresh));

@@ -27,10 +27,9 @@ export async function heightOf(node: NodeProcess): Promise<number> {
 }
 
 /** Waits until every node has the block of that number. */
-export async function reach(nodes: readonly NodeProcess[], height: number, withinMs: number): Promise<void> {
+export async function reach(nodes: readonly NodeProcess[], height: number): Promise<void> {
   await until(
     async () => ((await Promise.all(nodes.map(heightOf))).every((each) => each >= height) ? true : undefined),
-    withinMs,
     `block ${height} on all nodes`,
   );
 }

@@ -30,7 +30,6 @@ import {
 import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileContract, LEDGER_SOURCE } from "../contracts/compile.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 const MNEMONIC = "test test test test test test test test test test test junk";
@@ -46,7 +45,7 @@ afterAll(async () => {
   expect(await node.stop()).toBe(0);
 });
 
-describe("viem", IN_REAL_TIME, () => {
+describe("viem", () => {
   const account = mnemonicToAccount(MNEMONIC, { addressIndex: 1 });
 
   function clients() {
@@ -251,7 +250,7 @@ describe("viem", IN_REAL_TIME, () => {
   });
 });
 
-describe("ethers", IN_REAL_TIME, () => {
+describe("ethers", () => {
   const mnemonic = Mnemonic.fromPhrase(MNEMONIC);
   const key = HDNodeWallet.fromMnemonic(mnemonic, "m/44'/60'/0'/0/2").privateKey;
 

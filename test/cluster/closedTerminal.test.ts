@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { freePort, isRunning, PROGRAM, rpc, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -44,7 +43,6 @@ async function startOnTerminal(
   terminal.stdout.resume();
   const written = await until(
     async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") : undefined),
-    30_000,
     "a pid file",
   );
   nodeId = Number(written);
@@ -54,22 +52,22 @@ async function startOnTerminal(
 }
 
 const ended = (id: number): Promise<true> =>
-  until(async () => (isRunning(id) ? undefined : true), 30_000, "the end of the node");
+  until(async () => (isRunning(id) ? undefined : true), "the end of the node");
 
-describe.runIf(IS_THOROUGH && existsSync(SCRIPT))("a node whose terminal is closed", IN_REAL_TIME, () => {
-  it("ends if it is the development network's", { timeout: 60_000 }, async () => {
+describe.runIf(IS_THOROUGH && existsSync(SCRIPT))("a node whose terminal is closed", () => {
+  it("ends if it is the development network's", async () => {
     const { terminal, nodeId } = await startOnTerminal([]);
     terminal.kill("SIGKILL");
     await ended(nodeId);
   });
 
-  it("ends if it is the development network's under npm start", { timeout: 60_000 }, async () => {
+  it("ends if it is the development network's under npm start", async () => {
     const { terminal, nodeId } = await startOnTerminal([], ["npm", "start", "--"]);
     terminal.kill("SIGKILL");
     await ended(nodeId);
   });
 
-  it("goes on if it is any other", { timeout: 60_000 }, async () => {
+  it("goes on if it is any other", async () => {
     const { terminal, nodeId, blockNumber } = await startOnTerminal([
       `--genesis-file=${DEV_GENESIS_FILE}`,
       `--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`,
@@ -80,14 +78,13 @@ describe.runIf(IS_THOROUGH && existsSync(SCRIPT))("a node whose terminal is clos
     terminal.kill("SIGKILL");
     await until(
       async () => ((await blockNumber()) > before + 3n ? true : undefined),
-      30_000,
       "blocks after the hang-up",
     );
     process.kill(nodeId, "SIGTERM");
     await ended(nodeId);
   });
 
-  it("rereads its configuration, if it still has its terminal", { timeout: 60_000 }, async () => {
+  it("rereads its configuration, if it still has its terminal", async () => {
     const { terminal, nodeId } = await startOnTerminal([]);
     let output = "";
     terminal.stdout?.on("data", (chunk: Buffer) => {
@@ -96,7 +93,6 @@ describe.runIf(IS_THOROUGH && existsSync(SCRIPT))("a node whose terminal is clos
     process.kill(nodeId, "SIGHUP");
     await until(
       async () => (output.includes("the configuration was reread") ? true : undefined),
-      30_000,
       "an answer to SIGHUP",
     );
     process.kill(nodeId, "SIGTERM");

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromRlp, type Hex, toRlp } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH, itIfThorough } from "../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../vectors.ts";
 import { freePort, type RunningProgram, rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
@@ -42,8 +41,8 @@ describeWithVectors(
         "--run",
         `--from=${vectorPath(...NET2, "chain.rlp")}`,
       ]);
-      await until(() => rpc(nodeUrl, "eth_blockNumber", []).catch(() => undefined), 60_000, "an answer");
-    }, 90_000);
+      await until(() => rpc(nodeUrl, "eth_blockNumber", []).catch(() => undefined), "an answer");
+    });
 
     afterAll(async () => {
       for (const server of servers) server.close();
@@ -80,15 +79,11 @@ describeWithVectors(
 
     it("finds blocks, receipts and answers the same, but for what is documented", async () => {
       await compareRight(REVERTED, REVERTED + 60);
-    }, 120_000);
+    });
 
-    itIfThorough(
-      "finds the whole chain the same, and shows its progress",
-      async () => {
-        expect(await compareRight(0, HEAD)).toMatch(/\d+(\.\d)? % of blocks 0 to 717/);
-      },
-      120_000,
-    );
+    itIfThorough("finds the whole chain the same, and shows its progress", async () => {
+      expect(await compareRight(0, HEAD)).toMatch(/\d+(\.\d)? % of blocks 0 to 717/);
+    });
 
     it("tells one wrong answer with both answers, and nothing else", async () => {
       const receipts = readVectorJson<Record<string, Receipt>>(...NET2, "receipts.json");
@@ -124,7 +119,7 @@ describeWithVectors(
           theirs: '{"result":"0x1234"}',
         },
       ]);
-    }, 60_000);
+    });
 
     it("tells a block of another hash once, and asks nothing else of it", async () => {
       const other = `0x${"77".repeat(32)}`;
@@ -140,7 +135,7 @@ describeWithVectors(
       );
       expect(output).toContain(`${url}: "${other}"`);
       expect(output.match(/DIFFERENT/g)).toHaveLength(1);
-    }, 60_000);
+    });
 
     it("leaves commit seals and the round aside, which are each node's own, and explains withdrawals", async () => {
       const url = await besu((request, reply) => {
@@ -187,7 +182,7 @@ describeWithVectors(
       expect(output).toContain("block 22 is waited for: one of the nodes does not have it");
       expect(output).toContain(`${url} does not answer, and is waited for: it answers with HTTP status 503`);
       expect(output).toMatch(/Compared: 9 blocks, \d+ answers, 0 different/);
-    }, 60_000);
+    });
 
     it("compares what a file names, and leaves out what a node does not offer", async () => {
       const methods = join(temporaryFolder(), "methods.json");
@@ -207,7 +202,7 @@ describeWithVectors(
       );
       expect(exitCode, output).toBe(0);
       expect(output).toContain(`txpool_besuStatistics is not enabled on ${nodeUrl}: it is not compared`);
-    }, 60_000);
+    });
 
     it("follows new blocks until it is stopped, and shows what it finds as metrics", async () => {
       const head = { number: 30 };
@@ -231,20 +226,16 @@ describeWithVectors(
           (response) => response.text(),
           () => "",
         );
-      const text = await until(
-        async () => {
-          const page = await metrics();
-          return Number(/^compare_block_number (\d+)$/m.exec(page)?.[1]) >= 33 ? page : undefined;
-        },
-        30_000,
-        "block 33",
-      );
+      const text = await until(async () => {
+        const page = await metrics();
+        return Number(/^compare_block_number (\d+)$/m.exec(page)?.[1]) >= 33 ? page : undefined;
+      }, "block 33");
       expect(text).toMatch(/^compare_differences_total\{method="eth_getTransactionCount"\} [1-9]\d*$/m);
       expect(text).toContain('compare_node_up{node="theirs"} 1');
       program.child.kill("SIGTERM");
       expect(await program.exit, program.output()).toBe(3);
       expect(program.output()).toMatch(/Stopped after: \d+ blocks/);
-    }, 60_000);
+    });
 
     it("refuses other networks, nodes that cannot be reached, and mistakes", async () => {
       const other = await besu((request, reply) =>
@@ -259,9 +250,9 @@ describeWithVectors(
       const misused = await compare(`--with=${other}`, "--follow", "--to=5");
       expect(misused.output).toContain("--to and --follow exclude each other.");
       expect(misused.exitCode).toBe(2);
-    }, 60_000);
+    });
   },
-  { ...IN_REAL_TIME, skip: !IS_THOROUGH },
+  { skip: !IS_THOROUGH },
 );
 
 /** The block as another node keeps it: sealed by one fewer, in round 1; `more` bytes of its size are the withdrawals' list. */

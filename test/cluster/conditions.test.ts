@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough, someOf } from "../thorough.ts";
 import { runConfined } from "./confinedProgram.ts";
 import {
@@ -56,7 +55,7 @@ describe("a folder without permission ends the start with 2 and says what to do"
   });
 });
 
-describe("a node", IN_REAL_TIME, () => {
+describe("a node", () => {
   it("warns of a key that others may read, and of a Besu database in its folder, which it does not touch", async () => {
     const { program } = await started({}, (folder) => {
       writeFileSync(join(folder, "key"), `0x${"11".repeat(32)}`, { mode: 0o644 });
@@ -83,7 +82,7 @@ describe("a node", IN_REAL_TIME, () => {
       undefined,
       [`--pid-path=${pidFile}`],
     );
-    await until(async () => (existsSync(pidFile) ? true : undefined), 20_000, "a pid file");
+    await until(async () => (existsSync(pidFile) ? true : undefined), "a pid file");
     expect(existsSync(join(folder, "besu.ports"))).toBe(true);
     program.child.kill("SIGUSR2");
     expect(await program.exit).toBe(1);
@@ -100,7 +99,7 @@ function throwingOn(signal: string): string {
   return `data:text/javascript,process.on("${signal}",()=>setTimeout(()=>{throw new Error("broken for a test")}))`;
 }
 
-describe("too few open files", IN_REAL_TIME, () => {
+describe("too few open files", () => {
   it.each([24, 36, 46])(
     "end a start that cannot even load the program, saying which limit to raise: %d",
     async (files) => {
@@ -121,15 +120,14 @@ describe("too few open files", IN_REAL_TIME, () => {
     const crowd = await crowdAt(port, 400);
     await until(
       async () => (program.output().includes("connections are refused") ? true : undefined),
-      15_000,
       "a line about refused connections",
     );
     const before = blocksIn(program);
-    await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), 20_000, "two more blocks");
+    await until(async () => (blocksIn(program) >= before + 2 ? true : undefined), "two more blocks");
     // The thread of the explorer's index read its program meanwhile.
     expect(program.output()).not.toContain("Cannot find package");
     for (const socket of crowd) socket.destroy();
-    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 20_000, "an answer");
+    await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), "an answer");
     expect(program.output().split("connections are refused")).toHaveLength(2);
     program.child.kill();
     expect(await program.exit).toBe(0);
@@ -147,21 +145,20 @@ async function started(
   const url = `http://127.0.0.1:${port}`;
   const ports = [`--rpc-http-port=${port}`, "--rpc-ws-port=0"];
   const program = runConfined([`--data-path=${folder}`, ...ports, ...options], confinement);
-  await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), 20_000, "an answer");
+  await until(() => rpc<Hex>(url, "eth_blockNumber", []).catch(() => undefined), "an answer");
   return { program, folder, url, port };
 }
 
 /** The servers listen while the last part of the program is still being loaded, which takes files. */
 async function untilLoaded(program: RunningProgram): Promise<void> {
   const isUp = (): boolean => program.output().includes("main loop is up");
-  await until(async () => (isUp() ? true : undefined), 20_000, "the end of the start");
+  await until(async () => (isUp() ? true : undefined), "the end of the start");
 }
 
 async function expectNewBlock(url: string): Promise<void> {
   const height = Number(await rpc<Hex>(url, "eth_blockNumber", []));
   await until(
     async () => (Number(await rpc<Hex>(url, "eth_blockNumber", [])) > height ? true : undefined),
-    20_000,
     "a new block",
   );
 }
@@ -184,7 +181,7 @@ async function crowdAt(port: number, size: number): Promise<readonly Socket[]> {
   );
 }
 
-describe("a clock that is set", IN_REAL_TIME, () => {
+describe("a clock that is set", () => {
   it.concurrent.each(
     someOf([
       ["back", -3600],
@@ -198,7 +195,6 @@ describe("a clock that is set", IN_REAL_TIME, () => {
     program.child.kill("SIGUSR2");
     await until(
       async () => (program.output().includes(`clock was set 3600 s ${direction}`) ? true : undefined),
-      20_000,
       "a line about the clock",
     );
     await expectNewBlock(url);
@@ -216,7 +212,7 @@ function settingTheClockOn(signal: string, seconds: number): string {
   return `data:text/javascript,${code}`;
 }
 
-describe("open files that run out while the node runs", IN_REAL_TIME, () => {
+describe("open files that run out while the node runs", () => {
   itIfThorough(
     "lose nothing that was answered: the node goes on, or ends with 74 and says what to do",
     async () => {
@@ -270,7 +266,6 @@ describe("open files that run out while the node runs", IN_REAL_TIME, () => {
         expect(await again.rpc("eth_getTransactionReceipt", [receipt.transactionHash])).toEqual(receipt);
       expect(await again.stop()).toBe(0);
     },
-    120_000,
   );
 });
 

@@ -23,6 +23,6 @@ export async function contractIn(node: NodeProcess, code: string): Promise<strin
   });
   const hash = await node.rpc<string>("eth_sendRawTransaction", [toHex(raw)]);
   const mined = async () => node.rpc<{ contractAddress: string } | null>("eth_getTransactionReceipt", [hash]);
-  const { contractAddress } = await until(async () => (await mined()) ?? undefined, 20_000, "a contract");
+  const { contractAddress } = await until(async () => (await mined()) ?? undefined, "a contract");
   return contractAddress;
 }

@@ -3,7 +3,6 @@ import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../src/primitives/quantity.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
@@ -12,7 +11,7 @@ const EXPONENT_BYTES = 200_000;
 const WAITED_MS = 20_000;
 
 describe("a precompiled contract with excessive lengths", () => {
-  itIfThorough("crashes no node, returns the right result, and delays no blocks", IN_REAL_TIME, async () => {
+  itIfThorough("crashes no node, returns the right result, and delays no blocks", async () => {
     const node = await startNodeProcess();
     const lengths = [1n, 80_000_000n, 1n].map((length) => bigintToFixedBytes(length, 32));
     const call = { to: MODEXP, data: toHex(concatBytes(...lengths, Uint8Array.of(3, 0xff))) };

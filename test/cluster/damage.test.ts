@@ -33,7 +33,7 @@ let facts: readonly Fact[];
 
 beforeAll(async () => {
   facts = await prepare();
-}, 120_000);
+});
 
 describe("a damaged data folder", () => {
   it(
@@ -63,25 +63,16 @@ describe("a damaged data folder", () => {
 });
 
 describe("a sound data folder", () => {
-  itIfThorough(
-    "is found sound repeatedly while blocks are produced",
-    async () => {
-      const node = await startNodeProcess({ dataPath: aCopy(), options: ["--Xdatabase-scrub-seconds=1"] });
-      await until(
-        async () => (soundRounds(node) >= 2 ? true : undefined),
-        20_000,
-        "two rounds of the scrubber",
-      );
-      const height = Number(await node.rpc<Hex>("eth_blockNumber"));
-      await until(
-        async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
-        20_000,
-        "a new block",
-      );
-      expect(await node.stop()).toBe(0);
-    },
-    60_000,
-  );
+  itIfThorough("is found sound repeatedly while blocks are produced", async () => {
+    const node = await startNodeProcess({ dataPath: aCopy(), options: ["--Xdatabase-scrub-seconds=1"] });
+    await until(async () => (soundRounds(node) >= 2 ? true : undefined), "two rounds of the scrubber");
+    const height = Number(await node.rpc<Hex>("eth_blockNumber"));
+    await until(
+      async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > height ? true : undefined),
+      "a new block",
+    );
+    expect(await node.stop()).toBe(0);
+  });
 });
 
 describe("a data folder that is damaged while the node runs", () => {
@@ -160,7 +151,7 @@ async function endOfNextStart(folder: string): Promise<RunningProgram> {
 /** False when the program ends instead. */
 async function isUp({ child }: RunningProgram, url: string): Promise<boolean> {
   const answer = () => ask(url, [{ method: "eth_chainId", params: [] }]).catch(() => undefined);
-  await until(async () => (child.exitCode !== null ? true : await answer()), 30_000, "an answer or an end");
+  await until(async () => (child.exitCode !== null ? true : await answer()), "an answer or an end");
   return child.exitCode === null;
 }
 
@@ -238,7 +229,6 @@ async function fill(node: NodeProcess, firstNonce: number): Promise<readonly Hex
   const last = toHex(transactions[BATCH - 1]?.hash ?? new Uint8Array());
   await until(
     async () => (await node.rpc("eth_getTransactionReceipt", [last])) ?? undefined,
-    30_000,
     "the last receipt",
   );
   return transactions.map(({ hash }) => toHex(hash));

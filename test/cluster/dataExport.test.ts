@@ -5,7 +5,6 @@ import { encodeFunctionData, type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeChain } from "../builders/madeChain.ts";
 import { ask, askColumn } from "../cli/data/duckdb.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { generator } from "../storage/random.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { runConfined } from "./confinedProgram.ts";
@@ -47,7 +46,7 @@ async function exportTo(folder: string, node: Pick<NodeProcess, "httpUrl">, ...o
   return program.output();
 }
 
-describe("ibex data export, of a running node with all kinds of transactions", IN_REAL_TIME, () => {
+describe("ibex data export, of a running node with all kinds of transactions", () => {
   let node: NodeProcess;
   let chain: VariedChain;
   let blocks: readonly RpcBlock[] = [];
@@ -70,7 +69,7 @@ describe("ibex data export, of a running node with all kinds of transactions", I
       "--blocks-per-file=3",
       `--end-block=${chain.lastBlock + 1}`,
     );
-  }, 120_000);
+  });
 
   afterAll(async () => {
     expect(await node?.stop()).toBe(0);
@@ -305,22 +304,18 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 100,000 transaction
     }
     expect(kills).toBeGreaterThan(1);
     expect(contentsOf(folder)).toEqual(contentsOf(whole));
-  }, 300_000);
+  });
 
   it("waits for a node that is started again, and gives the same files", async () => {
     const folder = temporaryFolder();
     const program = runProgram(["data", "export", `--to=${folder}`, `--node=${node.httpUrl}`, ...TABLES]);
-    await until(async () => (filesIn(folder).length > 4 ? true : undefined), 60_000, "the first files");
+    await until(async () => (filesIn(folder).length > 4 ? true : undefined), "the first files");
     await node.kill();
-    await until(
-      async () => (program.output().includes("is waited for") ? true : undefined),
-      20_000,
-      "the wait",
-    );
+    await until(async () => (program.output().includes("is waited for") ? true : undefined), "the wait");
     node = await start(node.httpPort);
     expect(await program.exit, program.output()).toBe(0);
     expect(contentsOf(folder)).toEqual(contentsOf(whole));
-  }, 200_000);
+  });
 
   it("says that the disk is full, and goes on when there is room", async () => {
     const folder = temporaryFolder();
@@ -335,7 +330,7 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 100,000 transaction
       made.transactions,
     ]);
     rmSync(folder, { recursive: true });
-  }, 200_000);
+  });
 });
 
 function filesIn(folder: string): readonly string[] {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { type LogLine, logOf, type NodeProcess, until } from "./nodeProcess.ts";
 import { CHAIN_ID, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
@@ -20,22 +19,22 @@ beforeAll(async () => {
   const [first] = await Promise.all(network.members.slice(0, 3).map((member) => network.start(member)));
   if (first === undefined) throw new Error("there are three");
   node = first;
-}, 60_000);
+});
 
 afterAll(() => network.stopAll());
 
 function line(message: string, facts: Readonly<Record<string, unknown>> = {}): Promise<LogLine> {
   const isIt = (one: LogLine): boolean =>
     one.message === message && Object.entries(facts).every(([name, value]) => one[name] === value);
-  return until(async () => logOf(node).find(isIt), 30_000, `the line "${message}"`);
+  return until(async () => logOf(node).find(isIt), `the line "${message}"`);
 }
 
 function post(body: string): Promise<Response> {
   return fetch(node.httpUrl, { method: "POST", body });
 }
 
-describe("the log of a validator", IN_REAL_TIME, () => {
-  it("shows rounds at DEBUG, and who asks for another one", { timeout: 60_000 }, async () => {
+describe("the log of a validator", () => {
+  it("shows rounds at DEBUG, and who asks for another one", async () => {
     const addresses = network.members.map(({ key }) => toHex(key.address));
     const first = await line("round begins", { round: 0 });
     expect(first).toMatchObject({
@@ -54,9 +53,7 @@ describe("the log of a validator", IN_REAL_TIME, () => {
     });
   });
 
-  it("counts messages by kind for each block at DEBUG, and shows each at TRACE", {
-    timeout: 60_000,
-  }, async () => {
+  it("counts messages by kind for each block at DEBUG, and shows each at TRACE", async () => {
     const own = toHex(network.members[0]?.key.address ?? new Uint8Array());
     const counted = await until(
       async () =>
@@ -67,7 +64,6 @@ describe("the log of a validator", IN_REAL_TIME, () => {
             // On a busy machine, a block may need a round more.
             (one["sent"] as { readonly commit?: number }).commit === 1,
         ),
-      30_000,
       "counted messages",
     );
     expect(counted).toMatchObject({ level: "DEBUG", number: expect.any(Number), sent: { commit: 1 } });
@@ -85,9 +81,7 @@ describe("the log of a validator", IN_REAL_TIME, () => {
     await line("message sent", { protocol: "eth/68", kind: "Status" });
   });
 
-  it("shows requests that are refused or fail, and transactions, but no parameters", {
-    timeout: 60_000,
-  }, async () => {
+  it("shows requests that are refused or fail, and transactions, but no parameters", async () => {
     const poor = aTransaction({ privateKey: account(3).privateKey, chainId: CHAIN_ID, value: 5n });
     const raw = toHex(poor.raw);
     await node.rpc("eth_sendRawTransaction", [raw]).catch(() => undefined);
@@ -123,7 +117,7 @@ describe("the log of a validator", IN_REAL_TIME, () => {
     await line("request or connection refused", { reason: "not a JSON object", client: "127.0.0.1" });
   });
 
-  it("shows why a connection ended", { timeout: 60_000 }, async () => {
+  it("shows why a connection ended", async () => {
     await network.members[2]?.node?.stop();
     expect(await line("connection ended", { reason: "clientQuitting" })).toMatchObject({
       level: "DEBUG",
@@ -133,7 +127,7 @@ describe("the log of a validator", IN_REAL_TIME, () => {
   });
 
   // Takes an interval of ten seconds; test/observability/often.test.ts has a clock of its own.
-  itIfThorough("is not filled by a flood of refused requests", { timeout: 60_000 }, async () => {
+  itIfThorough("is not filled by a flood of refused requests", async () => {
     const before = node.output().length;
     const bad = { jsonrpc: "2.0", id: 1, method: "x".repeat(500), params: ["y".repeat(500)] };
     const batch = JSON.stringify(Array.from({ length: 100 }, () => bad));
@@ -142,7 +136,6 @@ describe("the log of a validator", IN_REAL_TIME, () => {
       message.startsWith("JSON-RPC request refused or failed");
     const told = await until(
       async () => logOf(node).find((one) => isRefusal(one) && typeof one["more"] === "number"),
-      30_000,
       "the number of the other lines",
     );
     expect(told.message).toMatch(/\(and [\d,]+ more in ten seconds\)$/);

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import {
   HAS_DEVP2P_TOOL,
   runDevp2pTool,
@@ -13,7 +12,7 @@ import { startSuiteNode } from "./suiteNode.ts";
 
 const GENESIS = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
 
-describe("a node, asked by go-ethereum's devp2p", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+describe("a node, asked by go-ethereum's devp2p", () => {
   it.skipIf(!HAS_DEVP2P_TOOL)(`passes the public suite of discovery v4 ${SKIPPED_WITHOUT_TOOL}`, async () => {
     const { node, enode } = await discoverableNode();
     expect(await runDevp2pTool(["discv4", "test", "--remote", enode])).toContain("14/14 tests passed");
@@ -56,7 +55,7 @@ const ETH_CASES = [
  */
 const EXPECTED_FAILURES: Readonly<Record<string, RegExp>> = { InvalidTxs: /received bad tx/ };
 
-describe("a node that holds the chain of go-ethereum's suite", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+describe("a node that holds the chain of go-ethereum's suite", () => {
   const isHere = HAS_DEVP2P_TOOL && SUITE_CHAIN !== undefined;
   it.skipIf(!isHere)(`passes the public suite of eth: rlpx eth-test ${SKIPPED_WITHOUT_CHAIN}`, async () => {
     const chain = SUITE_CHAIN ?? "";

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -9,7 +8,7 @@ const GENESIS = resolve(import.meta.dirname, "..", "..", "genesis", "dev.json");
 /** Nodes beside the bootnode, each of which has to find all others; IBEX_DISCOVERED_NODES asks for more. */
 const COUNT = Number(process.env["IBEX_DISCOVERED_NODES"] ?? 9);
 
-describe("nodes that are told of one bootnode alone", { ...IN_REAL_TIME, timeout: 300_000 }, () => {
+describe("nodes that are told of one bootnode alone", () => {
   // test/network/discovery/discovery.test.ts does it daily, over a simulated network.
   itIfThorough(
     "connect with each other, stay connected without it, and find each other again after a restart",
@@ -48,7 +47,7 @@ describe("nodes that are told of one bootnode alone", { ...IN_REAL_TIME, timeout
   );
 });
 
-describe("a bootnode that is named by its host name", IN_REAL_TIME, () => {
+describe("a bootnode that is named by its host name", () => {
   it("leads to other nodes", async () => {
     const bootnode = await fullNode(temporaryFolder(), await freePort(), []);
     const { enode } = await bootnode.rpc<{ readonly enode: string }>("admin_nodeInfo");
@@ -60,7 +59,7 @@ describe("a bootnode that is named by its host name", IN_REAL_TIME, () => {
   });
 });
 
-describe("a node with discovery off", IN_REAL_TIME, () => {
+describe("a node with discovery off", () => {
   it("shows that others cannot find it, and leaves the UDP port alone", async () => {
     const port = await freePort();
     const node = await fullNode(temporaryFolder(), port, ["--discovery-enabled=false"]);
@@ -92,7 +91,6 @@ async function untilPeers(nodes: readonly NodeProcess[], count: number): Promise
   for (const node of nodes)
     await until(
       async () => (Number(await node.rpc<string>("net_peerCount")) >= count ? true : undefined),
-      120_000,
       `${count} peers`,
     );
 }

@@ -58,7 +58,6 @@ describe("kill -9", () => {
       expect(known.receipts.size).toBeGreaterThan(0);
       await until(
         async () => ((await head(node)).number > (known.announced?.number ?? 0n) ? true : undefined),
-        20_000,
         "a new block",
       );
       expect(await node.stop()).toBe(0);

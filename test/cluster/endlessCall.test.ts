@@ -2,16 +2,11 @@ import { createPublicClient, createWalletClient, defineChain, http, toFunctionSe
 import { mnemonicToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { compileContract, LEDGER_SOURCE } from "../contracts/compile.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { startNodeProcess } from "./nodeProcess.ts";
 
 itIfThorough(
   "an endless call is stopped at the time limit while blocks keep their period of a second",
-  {
-    ...IN_REAL_TIME,
-    timeout: 60_000,
-  },
   async () => {
     const node = await startNodeProcess();
     const ledger = compileContract(LEDGER_SOURCE, "Ledger");

@@ -6,7 +6,6 @@ import { decodeHeader, type Header } from "../../src/types/header.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
 import { endlessProposalBy } from "./hostileMessages.ts";
@@ -46,7 +45,6 @@ async function timestampsOf(node: NodeProcess, first: number, last: number): Pro
 
 itIfThorough(
   "endless transactions in the pools of four validators delay no block, and are logged, tried again, and dropped",
-  { ...IN_REAL_TIME, timeout: 180_000 },
   async () => {
     const network = await prepareNetwork({
       validators: 4,
@@ -54,7 +52,7 @@ itIfThorough(
     });
     try {
       const nodes = await network.startAll();
-      await reach(nodes, 2, 60_000);
+      await reach(nodes, 2);
       const [first] = nodes;
       if (first === undefined) throw new Error("four nodes");
       const endless = Array.from({ length: 12 }, (_, n) => endlessBy(n + 100));
@@ -72,16 +70,12 @@ itIfThorough(
         await first.rpc("eth_sendRawTransaction", [toHex(raw)]);
         await pause(300);
       }
-      await until(
-        async () => {
-          const receipts = await Promise.all(
-            payments.map(({ hash }) => first.rpc("eth_getTransactionReceipt", [toHex(hash)])),
-          );
-          return receipts.every((receipt) => receipt !== null) || undefined;
-        },
-        20_000,
-        "the payments",
-      );
+      await until(async () => {
+        const receipts = await Promise.all(
+          payments.map(({ hash }) => first.rpc("eth_getTransactionReceipt", [toHex(hash)])),
+        );
+        return receipts.every((receipt) => receipt !== null) || undefined;
+      }, "the payments");
       const height = await heightOf(first);
       const blocks = await agreedBlocks(first, since + 1, height);
       expect(blocks.filter(({ round }) => round > 0)).toEqual([]);
@@ -90,14 +84,10 @@ itIfThorough(
       const [watched] = endless;
       const hash = toHex(watched?.hash ?? new Uint8Array());
       for (const node of nodes) {
-        const warnings = await until(
-          async () => {
-            const lines = logOf(node).filter((line) => line["hash"] === hash && line.level === "WARN");
-            return lines.some(({ message }) => message.includes("dropped")) ? lines : undefined;
-          },
-          120_000,
-          "the end of an endless transaction",
-        );
+        const warnings = await until(async () => {
+          const lines = logOf(node).filter((line) => line["hash"] === hash && line.level === "WARN");
+          return lines.some(({ message }) => message.includes("dropped")) ? lines : undefined;
+        }, "the end of an endless transaction");
         expect(warnings[0]?.message).toContain("set aside");
         const last = warnings.at(-1);
         expect(last).toMatchObject({ sender: toHex(accountFromSeed(100).address) });
@@ -113,7 +103,6 @@ itIfThorough(
 
 itIfThorough(
   "a validator that proposes endless blocks costs only the rounds in which it is the proposer",
-  { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const network = await prepareNetwork({
       validators: 4,
@@ -124,7 +113,7 @@ itIfThorough(
     if (faulty === undefined) throw new Error("four members");
     try {
       const nodes = await Promise.all(honest.map((member) => network.start(member)));
-      await reach(nodes, 2, 60_000);
+      await reach(nodes, 2);
       const [first] = nodes;
       if (first === undefined) throw new Error("three nodes");
       const own = { privateKey: faulty.key.privateKey, nodeId: curve.publicKey(faulty.key.privateKey) };

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 import { rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -21,7 +20,6 @@ async function portsIn(dataPath: string): Promise<Record<string, number>> {
   const file = join(dataPath, "besu.ports");
   const text = await until(
     async () => (existsSync(file) ? readFileSync(file, "utf8") : undefined),
-    30_000,
     "the list of ports",
   );
   return Object.fromEntries(
@@ -32,7 +30,7 @@ async function portsIn(dataPath: string): Promise<Record<string, number>> {
   );
 }
 
-describe("the configuration of the interface document, as TOML", IN_REAL_TIME, () => {
+describe("the configuration of the interface document, as TOML", () => {
   it("starts a node unchanged, which answers requests and produces blocks", async () => {
     const folder = temporaryFolder();
     const dataPath = join(folder, "data");
@@ -67,7 +65,6 @@ rpc-ws-api=["ETH", "NET", "WEB3", "TXPOOL", "TRACE"]
     expect(await rpc(url, "eth_chainId", [])).toBe("0x1c03");
     await until(
       async () => (Number(await rpc<string>(url, "eth_blockNumber", [])) >= 1 ? true : undefined),
-      20_000,
       "a block",
     );
     program.child.kill("SIGTERM");
@@ -80,25 +77,20 @@ rpc-ws-api=["ETH", "NET", "WEB3", "TXPOOL", "TRACE"]
   });
 });
 
-describeWithVectors(
-  "Besu's complete_config.toml",
-  () => {
-    it("starts a node after its two paths are replaced", async () => {
-      const folder = temporaryFolder();
-      writeNetwork(folder, 42);
-      const toml = readFileSync(vectorPath("besu-core", "cli", "complete_config.toml"), "utf8")
-        .replace("/opt/besu/genesis.json", join(folder, "mainnet.json"))
-        .replace('"/opt/besu"', `"${join(folder, "data")}"`);
-      writeFileSync(join(folder, "config.toml"), toml);
-      const program = runProgram([`--config-file=${join(folder, "config.toml")}`]);
-      await until(
-        async () => (program.output().includes("Ethereum main loop is up.") ? true : undefined),
-        30_000,
-        "the start",
-      );
-      program.child.kill("SIGTERM");
-      expect(await program.exit).toBe(0);
-    });
-  },
-  IN_REAL_TIME,
-);
+describeWithVectors("Besu's complete_config.toml", () => {
+  it("starts a node after its two paths are replaced", async () => {
+    const folder = temporaryFolder();
+    writeNetwork(folder, 42);
+    const toml = readFileSync(vectorPath("besu-core", "cli", "complete_config.toml"), "utf8")
+      .replace("/opt/besu/genesis.json", join(folder, "mainnet.json"))
+      .replace('"/opt/besu"', `"${join(folder, "data")}"`);
+    writeFileSync(join(folder, "config.toml"), toml);
+    const program = runProgram([`--config-file=${join(folder, "config.toml")}`]);
+    await until(
+      async () => (program.output().includes("Ethereum main loop is up.") ? true : undefined),
+      "the start",
+    );
+    program.child.kill("SIGTERM");
+    expect(await program.exit).toBe(0);
+  });
+});

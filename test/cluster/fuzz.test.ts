@@ -48,7 +48,7 @@ describe("mutated requests", () => {
       // One block a second, with tolerance for a busy host.
       expect(blocks).toBeGreaterThanOrEqual(Math.floor(tookMs / 2000));
       const next = headBefore + blocks + 2;
-      await until(async () => ((await headOf(node)) >= next ? next : undefined), 20_000, "two more blocks");
+      await until(async () => ((await headOf(node)) >= next ? next : undefined), "two more blocks");
       expect(node.child.exitCode).toBeNull();
       expect(warningsOf(node)).toEqual([]);
       expectFlat(memory);

@@ -1,7 +1,6 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, PROGRAM, rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -18,7 +17,6 @@ const GENESIS = {
 
 itIfThorough(
   "a network starts from nothing but the files that generate-blockchain-config writes",
-  { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const folder = temporaryFolder();
     const request = { genesis: GENESIS, blockchain: { nodes: { generate: true, count: 4 } } };
@@ -47,14 +45,10 @@ itIfThorough(
       }),
     );
     for (const { name, url } of started) {
-      await until(
-        async () => {
-          const height = await rpc<string>(url, "eth_blockNumber", []).catch(() => "0x0");
-          return Number(height) >= 6 ? true : undefined;
-        },
-        60_000,
-        `block 6 on ${name}`,
-      );
+      await until(async () => {
+        const height = await rpc<string>(url, "eth_blockNumber", []).catch(() => "0x0");
+        return Number(height) >= 6 ? true : undefined;
+      }, `block 6 on ${name}`);
       expect(Number(await rpc<string>(url, "net_peerCount", []))).toBe(4);
     }
     const [{ url } = { url: "" }] = started;

@@ -2,13 +2,10 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { hashesOf, heightOf, reach } from "./chainReading.ts";
 import { freePort, logOf, type NodeProcess, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
-
-const WITHIN_MS = 60_000;
 
 /** Runs the program to its end. */
 async function ibex(network: ValidatorNetwork, dataPath: string, ...words: readonly string[]) {
@@ -24,11 +21,10 @@ async function ibex(network: ValidatorNetwork, dataPath: string, ...words: reado
 const produces = (node: NodeProcess): Promise<true> =>
   until(
     async () => (logOf(node).some(({ message }) => message.startsWith("Produced #")) ? true : undefined),
-    WITHIN_MS,
     "a block of this node",
   );
 
-describe("a validator that is handed over", IN_REAL_TIME, () => {
+describe("a validator that is handed over", () => {
   // test/cli/handOver.test.ts does it daily, without the network.
   itIfThorough(
     "votes in its new folder at once, and the old one refuses to start, until it is handed back",
@@ -36,7 +32,7 @@ describe("a validator that is handed over", IN_REAL_TIME, () => {
       const network = await prepareNetwork({ validators: 4 });
       onTestFinished(network.stopAll);
       const nodes = await network.startAll();
-      await reach(nodes, 3, WITHIN_MS);
+      await reach(nodes, 3);
       const [moved, ...others] = [...network.members].reverse() as [Member, ...Member[]];
       const file = join(temporaryFolder(), "validator.hand-over");
       const giving = [`--p2p-port=${moved.peerPort}`, "validator", "hand-over"] as const;
@@ -102,7 +98,6 @@ describe("a validator that is handed over", IN_REAL_TIME, () => {
       );
       for (const other of rest) expect(other).toEqual(first);
     },
-    180_000,
   );
 });
 

@@ -115,5 +115,5 @@ async function send(url: string, from: TestAccount, fields: Partial<TransactionF
 async function receiptOf(url: string, hash: Hex): Promise<{ contractAddress: Hex }> {
   const found = async () =>
     (await rpc<{ contractAddress: Hex } | null>(url, "eth_getTransactionReceipt", [hash])) ?? undefined;
-  return until(found, 10_000, `the receipt of ${hash}`);
+  return until(found, `the receipt of ${hash}`);
 }

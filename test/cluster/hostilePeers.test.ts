@@ -6,7 +6,6 @@ import { decodeExtraData } from "../../src/types/extraData.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import type { Identity } from "../network/identities.ts";
 import { parseExposition, sampleValue } from "../observability/exposition.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { ATTACKS, type Attack } from "./attacks.ts";
 import { type AttackContext, newIdentity } from "./hostileMessages.ts";
@@ -51,7 +50,6 @@ beforeAll(async () => {
   const receipt = await until(
     async () =>
       (await node.rpc<{ blockHash: string } | null>("eth_getTransactionReceipt", [hash])) ?? undefined,
-    30_000,
     "a large block",
   );
   context = {
@@ -61,7 +59,7 @@ beforeAll(async () => {
     headNumber: async () => Number(await node.rpc("eth_blockNumber")),
     largeBlock: asHash(hexToBytes(receipt.blockHash)),
   };
-}, 60_000);
+});
 
 afterAll(() => network.stopAll());
 
@@ -75,35 +73,27 @@ describe("a peer is disconnected with the reason, and banned or not, when it", (
     ...Object.entries(VIOLATIONS),
     ...(EACH_SECONDS > 0 ? Object.entries(SLOW_VIOLATIONS) : []),
   ];
-  it.concurrent.each(violations)(
-    "%s",
-    async (_, { disguise, when, act, reason, isBanned }) => {
-      const own = newIdentity();
-      const peer = callAsHostile(context.target, own, disguise?.(context));
-      await { open: peer.isOpen, introduced: peer.isIntroduced, greeted: peer.isGreeted }[when];
-      await act?.(peer, context);
-      expect(await peer.dismissal).toBe(reason);
-      if (isBanned === undefined) return;
-      if (isBanned) {
-        const again = callAsHostile(context.target, own);
-        expect(await again.dismissal).toBe("unknown");
-        again.socket.destroy();
-        return;
-      }
-      // At first the node may not have seen the end of the last connection.
-      await until(
-        async () => {
-          const again = callAsHostile(context.target, own);
-          const isGreeted = await again.isGreeted;
-          again.socket.destroy();
-          return isGreeted || undefined;
-        },
-        15_000,
-        "a greeting for the peer that is not banned",
-      );
-    },
-    40_000,
-  );
+  it.concurrent.each(violations)("%s", async (_, { disguise, when, act, reason, isBanned }) => {
+    const own = newIdentity();
+    const peer = callAsHostile(context.target, own, disguise?.(context));
+    await { open: peer.isOpen, introduced: peer.isIntroduced, greeted: peer.isGreeted }[when];
+    await act?.(peer, context);
+    expect(await peer.dismissal).toBe(reason);
+    if (isBanned === undefined) return;
+    if (isBanned) {
+      const again = callAsHostile(context.target, own);
+      expect(await again.dismissal).toBe("unknown");
+      again.socket.destroy();
+      return;
+    }
+    // At first the node may not have seen the end of the last connection.
+    await until(async () => {
+      const again = callAsHostile(context.target, own);
+      const isGreeted = await again.isGreeted;
+      again.socket.destroy();
+      return isGreeted || undefined;
+    }, "a greeting for the peer that is not banned");
+  });
 
   it("connects with the node's own key", async () => {
     expect(await callAsHostile(context.target, context.targetKey).dismissal).toBe("self");
@@ -118,7 +108,7 @@ it("what those peers did is counted in the metrics, by reason", async () => {
     expect(refused(reason), reason).toBeGreaterThan(0);
 });
 
-describe("blocks keep their period, and memory its size, under", IN_REAL_TIME, () => {
+describe("blocks keep their period, and memory its size, under", () => {
   const alone = EACH_SECONDS > 0 ? Object.entries(ATTACKS) : [];
   it.each(alone)("%s", (_, attack) => withstand([attack], EACH_SECONDS), 60_000 + EACH_SECONDS * 1000);
 

@@ -9,7 +9,6 @@ import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { COUNTER, contractIn, LOGGER } from "./contracts.ts";
 import { longestPauseMs, watchingPauses } from "./loopPauses.ts";
@@ -34,7 +33,7 @@ beforeAll(async () => {
     options: ["--logging=WARN"],
     runtimeOptions: watchingPauses(pauseFile),
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   if (IS_THOROUGH) expect(await node.stop()).toBe(0);
@@ -52,7 +51,6 @@ async function send(to: string, data: string): Promise<[hash: string, receipt: R
   const hash = await node.rpc<string>("eth_sendRawTransaction", [toHex(transaction.raw)]);
   const receipt = await until(
     async () => (await node.rpc<Receipt | null>("eth_getTransactionReceipt", [hash])) ?? undefined,
-    20_000,
     "a receipt",
   );
   return [hash, receipt];
@@ -97,14 +95,14 @@ async function askWebSocket(body: string): Promise<Received> {
   return { bytes: data.length, digest: createHash("sha256").update(data).digest("hex") };
 }
 
-describe.runIf(IS_THOROUGH)("a very large answer", IN_REAL_TIME, () => {
+describe.runIf(IS_THOROUGH)("a very large answer", () => {
   it("blocks the event loop only briefly, and is the same over HTTP and WebSocket", async () => {
     const [counter, logger] = [await contractIn(node, COUNTER), await contractIn(node, LOGGER)];
     const [counted, { blockNumber: countedIn }] = await send(counter, word(COUNT));
     const [, { blockNumber }] = await send(logger, word(LOGS));
     // Searches in few blocks run on the main thread.
     const isLong = async () => Number(await node.rpc("eth_blockNumber")) > 20;
-    await until(async () => (await isLong()) || undefined, 40_000, "twenty blocks");
+    await until(async () => (await isLong()) || undefined, "twenty blocks");
     const hex = (number: number): string => `0x${number.toString(16)}`;
     const wide = { fromBlock: hex(0), toBlock: hex(Number(blockNumber) + 16), address: logger };
     const lean = { disableStack: true, disableMemory: true, disableStorage: true };
@@ -138,5 +136,5 @@ describe.runIf(IS_THOROUGH)("a very large answer", IN_REAL_TIME, () => {
       expect(digests.size).toBe(1);
     }
     expect(Object.entries(pauses).filter(([, ms]) => ms > PAUSE_LIMIT_MS)).toEqual([]);
-  }, 180_000);
+  });
 });

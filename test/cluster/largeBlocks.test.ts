@@ -33,55 +33,43 @@ afterEach(async () => {
 });
 
 describe("four validators", () => {
-  itIfThorough(
-    "agree on 24 MB of transactions in blocks of 9 MiB",
-    async () => {
-      const nodes = await start({ options: [LARGEST] });
-      await mineBulky(nodes);
-      await goOn(nodes);
-      expect(linksLost(nodes)).toEqual([]);
-    },
-    240_000,
-  );
+  itIfThorough("agree on 24 MB of transactions in blocks of 9 MiB", async () => {
+    const nodes = await start({ options: [LARGEST] });
+    await mineBulky(nodes);
+    await goOn(nodes);
+    expect(linksLost(nodes)).toEqual([]);
+  });
 
-  itIfThorough(
-    "agree on them when one is behind lines of 10 Mbit/s and 100 ms",
-    async () => {
-      const nodes = await start({ options: [LARGEST], line: { bitsPerSecond: 10e6, delayMs: 100 } });
-      await mineBulky(nodes);
-      await goOn(nodes);
-      expect(linksLost(nodes)).toEqual([]);
-    },
-    300_000,
-  );
+  itIfThorough("agree on them when one is behind lines of 10 Mbit/s and 100 ms", async () => {
+    const nodes = await start({ options: [LARGEST], line: { bitsPerSecond: 10e6, delayMs: 100 } });
+    await mineBulky(nodes);
+    await goOn(nodes);
+    expect(linksLost(nodes)).toEqual([]);
+  });
 
-  itIfThorough(
-    "go on while one sends a new Proposal of 9 MB each second to one node",
-    async () => {
-      const nodes = await start({ honest: 3 });
-      const [target, faulty] = [network.members[0], network.members[3]];
-      if (target === undefined || faulty === undefined) throw new Error("there are four");
-      const key = faulty.key.privateKey;
-      const peer = callAsHostile(
-        { nodeId: nodeIdOf(target), host: "127.0.0.1", tcpPort: target.peerPort },
-        { privateKey: key, nodeId: curve.publicKey(key) },
-      );
-      expect(await peer.isGreeted).toBe(true);
-      const first = await heightOf(nodes[0]);
-      for (let count = 0; count < 20; count++) {
-        const height = (await heightOf(nodes[0])) + 1;
-        peer.send(...largeProposal(faulty, BigInt(height), count));
-        await pause(1_000);
-      }
-      peer.socket.destroy();
-      // The faulty validator is the proposer of every fourth block, which takes a second round.
-      expect((await heightOf(nodes[0])) - first).toBeGreaterThan(8);
-      await goOn(nodes);
-      const faultyAddress = toHex(faulty.key.address);
-      expect(linksLost(nodes).filter((line) => !line.includes(faultyAddress))).toEqual([]);
-    },
-    120_000,
-  );
+  itIfThorough("go on while one sends a new Proposal of 9 MB each second to one node", async () => {
+    const nodes = await start({ honest: 3 });
+    const [target, faulty] = [network.members[0], network.members[3]];
+    if (target === undefined || faulty === undefined) throw new Error("there are four");
+    const key = faulty.key.privateKey;
+    const peer = callAsHostile(
+      { nodeId: nodeIdOf(target), host: "127.0.0.1", tcpPort: target.peerPort },
+      { privateKey: key, nodeId: curve.publicKey(key) },
+    );
+    expect(await peer.isGreeted).toBe(true);
+    const first = await heightOf(nodes[0]);
+    for (let count = 0; count < 20; count++) {
+      const height = (await heightOf(nodes[0])) + 1;
+      peer.send(...largeProposal(faulty, BigInt(height), count));
+      await pause(1_000);
+    }
+    peer.socket.destroy();
+    // The faulty validator is the proposer of every fourth block, which takes a second round.
+    expect((await heightOf(nodes[0])) - first).toBeGreaterThan(8);
+    await goOn(nodes);
+    const faultyAddress = toHex(faulty.key.address);
+    expect(linksLost(nodes).filter((line) => !line.includes(faultyAddress))).toEqual([]);
+  });
 });
 
 async function start({
@@ -100,7 +88,6 @@ async function start({
   for (const node of nodes)
     await until(
       async () => (Number(await node.rpc("net_peerCount")) === honest - 1 ? true : undefined),
-      60_000,
       "all peers",
     );
   return nodes;
@@ -141,7 +128,6 @@ async function mineBulky(nodes: readonly NodeProcess[]): Promise<void> {
   }
   await until(
     async () => (await nodes[0]?.rpc("eth_getTransactionReceipt", [hash])) ?? undefined,
-    150_000,
     "the last of the transactions",
   );
 }
@@ -152,7 +138,6 @@ async function goOn(nodes: readonly NodeProcess[]): Promise<void> {
   for (const node of nodes)
     await until(
       async () => ((await heightOf(node)) >= height ? true : undefined),
-      100_000,
       `block ${height} everywhere`,
     );
 }

@@ -17,7 +17,7 @@ export const MEASURABLE = { runtimeOptions: ["--inspect=127.0.0.1:0"] };
 /** Measures a node that was started MEASURABLE. */
 export async function liveMemoryOf(node: NodeProcess): Promise<LiveMemory> {
   const { output } = node;
-  const url = await until(async () => /ws:\/\/127\S+/.exec(output())?.[0], 5000, "the debugger's address");
+  const url = await until(async () => /ws:\/\/127\S+/.exec(output())?.[0], "the debugger's address");
   const socket = new WebSocket(url);
   await once(socket, "open");
   const main: Target = { send: (message) => socket.send(message), socket };

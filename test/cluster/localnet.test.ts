@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { expect } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { pause, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -12,7 +11,6 @@ const SCRIPT = resolve(import.meta.dirname, "..", "..", "scripts", "localnet.mjs
 for (const signal of ["SIGINT", "SIGHUP"] as const)
   itIfThorough(
     `npm run localnet creates a network, prints its status, and leaves no process behind after ${signal}`,
-    { ...IN_REAL_TIME, timeout: 120_000 },
     async () => {
       const folder = join(temporaryFolder(), "network");
       const firstPort = 20_000 + (process.pid % 5_000);
@@ -25,7 +23,6 @@ for (const signal of ["SIGINT", "SIGHUP"] as const)
       const exit = new Promise((done) => child.once("close", done));
       await until(
         async () => (/deciding block [4-9], round 0, proposer node [1-4]/.test(output) ? true : undefined),
-        90_000,
         "block 3",
       );
       const nodes = processesIn(folder);
@@ -41,7 +38,6 @@ for (const signal of ["SIGINT", "SIGHUP"] as const)
 
 itIfThorough(
   "npm run localnet stops and starts single nodes, says why one ended, and goes on on a small terminal",
-  { ...IN_REAL_TIME, timeout: 300_000 },
   async () => {
     const folder = join(temporaryFolder(), "network");
     const firstPort = 25_000 + (process.pid % 5_000);
@@ -57,11 +53,7 @@ itIfThorough(
     const exit = new Promise((done) => child.once("close", done));
     const screen = () => output.slice(output.lastIndexOf("\u001b[2J")).split(/\r?\n/);
     const shows = (pattern: RegExp) =>
-      until(
-        async () => (screen().some((line) => pattern.test(line)) ? true : undefined),
-        120_000,
-        `${pattern}`,
-      );
+      until(async () => (screen().some((line) => pattern.test(line)) ? true : undefined), `${pattern}`);
     await shows(/deciding block [2-9]/);
     expect(screen().length).toBeLessThanOrEqual(10);
     expect(output).toContain(`http://127.0.0.1:${firstPort + 4}`);

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { curve } from "../../src/primitives/secp256k1.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { hashesOf, heightOf, reach } from "./chainReading.ts";
 import {
@@ -17,9 +16,6 @@ import {
 } from "./nodeProcess.ts";
 import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
-/** Daily, test/scenarios/lostVotes.test.ts and test/simulation/misfortunes.test.ts stand for all of this. */
-const WITHIN_MS = 60_000;
-
 interface Status {
   readonly mode: string;
   readonly silence: { readonly reason: string; readonly upToHeight: string } | null;
@@ -28,13 +24,13 @@ interface Status {
 const statusOf = (node: NodeProcess): Promise<Status> => node.rpc<Status>("ibft_status");
 
 /** The first line of the log with these words. */
-function said(node: NodeProcess, words: RegExp, withinMs = WITHIN_MS): Promise<LogLine> {
-  return until(async () => logOf(node).find(({ message }) => words.test(message)), withinMs, `${words}`);
+function said(node: NodeProcess, words: RegExp): Promise<LogLine> {
+  return until(async () => logOf(node).find(({ message }) => words.test(message)), `${words}`);
 }
 
 async function takesPart(node: NodeProcess): Promise<void> {
   const mode = async () => ((await statusOf(node)).mode === "validating" ? true : undefined);
-  await until(mode, WITHIN_MS, "taking part");
+  await until(mode, "taking part");
 }
 
 /** Four validators that have made a few blocks. */
@@ -42,7 +38,7 @@ async function fourValidators(): Promise<{ network: ValidatorNetwork; last: Memb
   const network = await prepareNetwork({ validators: 4 });
   onTestFinished(network.stopAll);
   const nodes = [...(await network.startAll())];
-  await reach(nodes, 3, WITHIN_MS);
+  await reach(nodes, 3);
   const last = network.members[3];
   if (last === undefined) throw new Error("there are four");
   return { network, last, nodes };
@@ -54,7 +50,7 @@ async function expectOneChain(nodes: readonly NodeProcess[]): Promise<void> {
   for (const other of others) expect(other).toEqual(first);
 }
 
-describe("a validator", IN_REAL_TIME, () => {
+describe("a validator", () => {
   itIfThorough(
     "whose vote log was deleted says why it is silent, and votes again when the network is past the height",
     async () => {
@@ -77,7 +73,6 @@ describe("a validator", IN_REAL_TIME, () => {
       expect(restarted.output()).not.toContain("has no record");
       await expectOneChain([...nodes.slice(0, 3), restarted]);
     },
-    120_000,
   );
 
   itIfThorough(
@@ -89,7 +84,7 @@ describe("a validator", IN_REAL_TIME, () => {
       cpSync(last.dataPath, copy, { recursive: true });
       const later = await network.start(last);
       await takesPart(later);
-      await reach([later], (await heightOf(later)) + 8, WITHIN_MS);
+      await reach([later], (await heightOf(later)) + 8);
       await later.stop();
       rmSync(last.dataPath, { recursive: true });
       cpSync(copy, last.dataPath, { recursive: true });
@@ -100,11 +95,10 @@ describe("a validator", IN_REAL_TIME, () => {
       await takesPart(restored);
       await expectOneChain([...nodes.slice(0, 3), restored]);
     },
-    120_000,
   );
 });
 
-describe("two of four validators whose key files are swapped", IN_REAL_TIME, () => {
+describe("two of four validators whose key files are swapped", () => {
   itIfThorough(
     "are silent at first, because the votes in their folders are not theirs, and forget nothing of the chain",
     async () => {
@@ -128,42 +122,37 @@ describe("two of four validators whose key files are swapped", IN_REAL_TIME, () 
         writeFileSync(join(dataPath, "key"), toHex(key.privateKey));
       await expectOneChain(nodes.slice(0, 2));
     },
-    120_000,
   );
 });
 
-describe("two of four validators that lose their votes at once", IN_REAL_TIME, () => {
-  itIfThorough(
-    "are too many: both say the safe step, which brings the chain back",
-    async () => {
-      const { network } = await fourValidators();
-      const losers = network.members.slice(2);
-      await Promise.all(losers.map(({ node }) => node?.kill()));
-      for (const { dataPath } of losers)
-        for (const name of ["votes.log", "votes.log.mark"]) rmSync(join(dataPath, name));
-      for (const loser of losers) {
-        const node = await network.start(loser);
-        await said(node, /Too few are left to decide a block, .* stop ALL validators/);
-      }
-      for (const { node } of network.members) await node?.stop();
-      const heads = await Promise.all(network.members.map(headOf));
-      expect(new Set(heads.map(({ hash }) => hash)).size).toBe(1);
-      for (const { key, dataPath } of losers) {
-        const others = heads.filter(({ address }) => address !== toHex(key.address));
-        const words = others.map(({ address, number, hash }) => `${address}=${number}:${hash}`).join();
-        const options = [`--data-path=${dataPath}`, `--genesis-file=${network.genesisFile}`];
-        const forgetting = runProgram([...options, "validator", "forget-votes", `--heads=${words}`]);
-        expect([await forgetting.exit, forgetting.output()]).toEqual([
-          0,
-          expect.stringContaining("are forgotten"),
-        ]);
-      }
-      const again = await network.startAll();
-      await reach(again, Number(heads[0]?.number) + 3, WITHIN_MS);
-      await expectOneChain(again);
-    },
-    180_000,
-  );
+describe("two of four validators that lose their votes at once", () => {
+  itIfThorough("are too many: both say the safe step, which brings the chain back", async () => {
+    const { network } = await fourValidators();
+    const losers = network.members.slice(2);
+    await Promise.all(losers.map(({ node }) => node?.kill()));
+    for (const { dataPath } of losers)
+      for (const name of ["votes.log", "votes.log.mark"]) rmSync(join(dataPath, name));
+    for (const loser of losers) {
+      const node = await network.start(loser);
+      await said(node, /Too few are left to decide a block, .* stop ALL validators/);
+    }
+    for (const { node } of network.members) await node?.stop();
+    const heads = await Promise.all(network.members.map(headOf));
+    expect(new Set(heads.map(({ hash }) => hash)).size).toBe(1);
+    for (const { key, dataPath } of losers) {
+      const others = heads.filter(({ address }) => address !== toHex(key.address));
+      const words = others.map(({ address, number, hash }) => `${address}=${number}:${hash}`).join();
+      const options = [`--data-path=${dataPath}`, `--genesis-file=${network.genesisFile}`];
+      const forgetting = runProgram([...options, "validator", "forget-votes", `--heads=${words}`]);
+      expect([await forgetting.exit, forgetting.output()]).toEqual([
+        0,
+        expect.stringContaining("are forgotten"),
+      ]);
+    }
+    const again = await network.startAll();
+    await reach(again, Number(heads[0]?.number) + 3);
+    await expectOneChain(again);
+  });
 });
 
 /** The newest block of a member that is down. */
@@ -175,7 +164,7 @@ async function headOf({ key, dataPath }: Member) {
   return { address: toHex(key.address), number: found, hash };
 }
 
-describe("two nodes with one key", IN_REAL_TIME, () => {
+describe("two nodes with one key", () => {
   itIfThorough(
     "that know different peers: the second is silent and says so, until the first has stopped",
     async () => {
@@ -185,21 +174,20 @@ describe("two nodes with one key", IN_REAL_TIME, () => {
       for (const member of [one, two, three]) knows(member, [one, two, three]);
       knows(last, [one, two]);
       const restarted = await Promise.all(network.members.map((member) => network.start(member)));
-      await reach(restarted, (await heightOf(restarted[0] as NodeProcess)) + 3, WITHIN_MS);
+      await reach(restarted, (await heightOf(restarted[0] as NodeProcess)) + 3);
       const second = await startCopy(network, last, [three]);
       const line = await said(second, /^TWO NODES RUN WITH THE KEY of the validator .* did not sign/);
       expect(line).toMatchObject({ level: "ERROR", reason: "ownKey" });
       const isSilent = async () => ((await statusOf(second)).mode === "silent" ? true : undefined);
-      await until(isSilent, WITHIN_MS, "silence");
+      await until(isSilent, "silence");
       const others = restarted.slice(0, 3);
-      await reach([...others, second], (await heightOf(second)) + 5, WITHIN_MS);
+      await reach([...others, second], (await heightOf(second)) + 5);
       await expectOneChain([...others, second]);
       for (const node of others) expect(node.output()).not.toContain("signed two different blocks");
       await last.node?.stop();
       await takesPart(second);
       await expectOneChain([...others, second]);
     },
-    180_000,
   );
 });
 
@@ -222,7 +210,7 @@ async function startCopy(
   const dataPath = join(temporaryFolder(), "copy");
   cpSync(first.dataPath, dataPath, { recursive: true });
   const again = await network.start(first);
-  await reach([again], (await heightOf(again)) + 2, WITHIN_MS);
+  await reach([again], (await heightOf(again)) + 2);
   const copy: Member = { ...first, dataPath, peerPort: await freePort(), node: undefined };
   if (knownPeers !== undefined) knows(copy, knownPeers);
   const started = await network.start(copy);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { saySkipped } from "../delivery/installed.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { exitWithin, freePort, pause, type RunningProgram, runProgram, until } from "./nodeProcess.ts";
 import {
@@ -42,7 +41,7 @@ for (const { name, isThere } of PROXIES)
   if (IS_THOROUGH && !isThere)
     saySkipped(`callers behind ${name}`, name.toLowerCase(), name === "nginx" ? "nginx-light" : "haproxy");
 
-describe.skipIf(!IS_THOROUGH)("callers of three followers", IN_REAL_TIME, () => {
+describe.skipIf(!IS_THOROUGH)("callers of three followers", () => {
   let network: ValidatorNetwork;
   let followers: Follower[];
 
@@ -60,7 +59,7 @@ describe.skipIf(!IS_THOROUGH)("callers of three followers", IN_REAL_TIME, () => 
       })),
     );
     await Promise.all(followers.map(start));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const { program } of followers ?? []) program?.child.kill("SIGKILL");
@@ -81,7 +80,7 @@ describe.skipIf(!IS_THOROUGH)("callers of three followers", IN_REAL_TIME, () => 
       `--rpc-ws-port=${wsPort}`,
       "--min-gas-price=0",
     ]);
-    await until(() => isReady(httpPort), 60_000, "a follower that is ready");
+    await until(() => isReady(httpPort), "a follower that is ready");
   }
 
   it.each(PROXIES.filter(({ isThere }) => isThere))(
@@ -111,7 +110,6 @@ describe.skipIf(!IS_THOROUGH)("callers of three followers", IN_REAL_TIME, () => 
       expect(found.mined).toBeGreaterThan(20);
       expect(found.reconnections).toBeGreaterThan(0);
     },
-    240_000,
   );
 
   /**

@@ -16,7 +16,7 @@ beforeAll(async () => {
   node = await startNodeProcess({
     options: ["--metrics-enabled", "--metrics-port=0", "--rpc-http-api=ETH,NET,WEB3,TXPOOL,MINER"],
   });
-  metricsUrl = await until(async () => metricsUrlIn(node.dataPath), 20_000, "the list of ports");
+  metricsUrl = await until(async () => metricsUrlIn(node.dataPath), "the list of ports");
   socket = new WebSocket(node.wsUrl);
   await new Promise((resolve) => socket.once("open", resolve));
   socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}');
@@ -27,7 +27,6 @@ beforeAll(async () => {
   await expect(send({ nonce: 7n, value: 2n, gasPrice: 1n })).rejects.toThrow();
   await until(
     async () => (await node.rpc("eth_getTransactionReceipt", [hashes[2]])) ?? undefined,
-    20_000,
     "three transactions in blocks",
   );
   await expect(send({ nonce: 0n, value: 3n })).rejects.toThrow();
@@ -249,7 +248,7 @@ describe("a running node's metrics", () => {
     const megabytes = async (): Promise<number> =>
       (sampleValue(await scrape(), "process_evm_memory_bytes") ?? 0) / 2 ** 20;
     const reaches = (isReached: (megabytes: number) => boolean) =>
-      until(async () => (isReached(await megabytes()) ? true : undefined), 20_000, "the EVM's memory");
+      until(async () => (isReached(await megabytes()) ? true : undefined), "the EVM's memory");
     const before = await megabytes();
     // Hashes 64 MB three times: 6304000000 5f 20 50 is PUSH4 64 MB, PUSH0, KECCAK256, POP.
     const data = `0x${"63040000005f2050".repeat(3)}`;

@@ -10,7 +10,6 @@ import { putSchema, readSchema } from "../../src/storage/schema.ts";
 import { preimageKey } from "../../src/storage/stateKeys.ts";
 import { buildNextVersion } from "../builders/nextVersion.ts";
 import { unpackArchive } from "../fixtures/archive.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { generator } from "../storage/random.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { PROGRAM, pause, rpc, runProgram, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
@@ -27,7 +26,7 @@ const MEDIUM_BYTES = IS_THOROUGH ? 40 * 1024 * 1024 : SMALL_BYTES;
 const LATEST_KILL_MS = IS_THOROUGH ? 600 : 120;
 
 /** A folder of today's schema version, today's program, and one of a later version whose schema version is 3. */
-describe.runIf(IS_THOROUGH)("a database and programs of several schema versions", IN_REAL_TIME, () => {
+describe.runIf(IS_THOROUGH)("a database and programs of several schema versions", () => {
   let next = "";
   let medium = "";
   beforeAll(async () => {
@@ -128,7 +127,7 @@ describe.runIf(IS_THOROUGH)("a database and programs of several schema versions"
     // The second step undoes the first.
     expect(await contentOf(folder)).toBe(before);
     expect((await ibex(next, folder, "check")).output).toContain("The database is sound.");
-  }, 300_000);
+  });
 
   it("Ctrl-C ends a migration after a batch, and the next start of a node ends it", async () => {
     const folder = aFolder();

@@ -3,7 +3,6 @@ import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { hashesOf, heightOf, reach } from "./chainReading.ts";
 import {
@@ -23,8 +22,6 @@ import { type Member, prepareNetwork, type ValidatorNetwork } from "./validatorN
  * there is one chain. IBEX_MISTAKES names the sizes of the networks, such as 4,7.
  */
 const SIZES = (process.env["IBEX_MISTAKES"] ?? "4").split(",").map(Number);
-
-const WITHIN_MS = 60_000;
 
 const PAGE = resolve(import.meta.dirname, "..", "..", "docs", "operating", "mistakes.md");
 
@@ -152,12 +149,10 @@ class Stage {
         const lines = this.#speakers.get(speaker);
         return lines === undefined || !lines.every((read) => read().some((line) => pattern.test(line)));
       });
-    await until(async () => (missing().length === 0 ? true : undefined), WITHIN_MS, "all quotes").catch(
-      () => {
-        const names = missing().map(({ speaker, text }) => `${speaker}: ${text}`);
-        throw new Error(`not said:\n${names.join("\n")}\n\nsaid:\n${this.said()}`);
-      },
-    );
+    await until(async () => (missing().length === 0 ? true : undefined), "all quotes").catch(() => {
+      const names = missing().map(({ speaker, text }) => `${speaker}: ${text}`);
+      throw new Error(`not said:\n${names.join("\n")}\n\nsaid:\n${this.said()}`);
+    });
     if (process.env["IBEX_MISTAKES_SHOW"] !== undefined) console.log(this.said());
   }
 
@@ -183,7 +178,7 @@ class Stage {
     );
     for (const node of nodes) await votes(node);
     const heights = await Promise.all(nodes.map(heightOf));
-    await reach(nodes, Math.max(...heights) + 2, WITHIN_MS);
+    await reach(nodes, Math.max(...heights) + 2);
     const height = Math.min(...(await Promise.all(nodes.map(heightOf))));
     const [first, ...rest] = await Promise.all(nodes.map((node) => hashesOf(node, 1, height)));
     for (const other of rest) expect(other).toEqual(first);
@@ -195,12 +190,12 @@ async function modeOf(node: NodeProcess): Promise<string> {
 }
 
 function votes(node: NodeProcess): Promise<true> {
-  return until(async () => ((await modeOf(node)) === "validating" ? true : undefined), WITHIN_MS, "its vote");
+  return until(async () => ((await modeOf(node)) === "validating" ? true : undefined), "its vote");
 }
 
 async function blocksMore(nodes: readonly NodeProcess[], count: number): Promise<void> {
   const height = Math.max(...(await Promise.all(nodes.map(heightOf))));
-  await reach(nodes, height + count, WITHIN_MS);
+  await reach(nodes, height + count);
 }
 
 /** Removes the record of votes from a folder. */
@@ -242,7 +237,7 @@ const MISTAKES: Readonly<Record<string, (stage: Stage, said: () => Promise<void>
   async "Only the key is brought to a new machine"(stage, said) {
     const { victim } = stage;
     // In its first 30 s a network may be one that has begun with this node (ibft2.md#lost-votes).
-    await until(async () => (Date.now() > stage.begunAtMs + 45_000 ? true : undefined), WITHIN_MS, "its age");
+    await until(async () => (Date.now() > stage.begunAtMs + 45_000 ? true : undefined), "its age");
     await victim.node?.stop();
     for (const name of readdirSync(victim.dataPath))
       if (name !== "key" && name !== "static-nodes.json")
@@ -303,7 +298,7 @@ const MISTAKES: Readonly<Record<string, (stage: Stage, said: () => Promise<void>
     writeFileSync(join(dataPath, "key"), toHex(accountFromSeed(777).privateKey));
     const other = await stage.startVictim();
     const follows = async () => ((await modeOf(other)) === "following" ? true : undefined);
-    await until(follows, WITHIN_MS, "its start");
+    await until(follows, "its start");
     stage.hearAll("ibex status", await finished(dataPath, "status"));
     await said();
     await other.stop();
@@ -356,11 +351,7 @@ const MISTAKES: Readonly<Record<string, (stage: Stage, said: () => Promise<void>
     const node = stage.victim.node as NodeProcess;
     stage.hear("the node", node);
     await node.rpc("miner_stop");
-    await until(
-      async () => ((await modeOf(node)) === "validating" ? undefined : true),
-      WITHIN_MS,
-      "the pause",
-    );
+    await until(async () => ((await modeOf(node)) === "validating" ? undefined : true), "the pause");
     stage.hearAll("ibex status", await finished(stage.victim.dataPath, "status"));
     await said();
     await node.rpc("miner_start");
@@ -429,7 +420,7 @@ it("the page of mistakes has each that is made here, and quotes what is said", (
   for (const quotes of ALL_QUOTES.values()) expect(quotes.length).toBeGreaterThan(0);
 });
 
-describe.each(IS_THOROUGH ? SIZES : [])("%d validators", IN_REAL_TIME, (count) => {
+describe.each(IS_THOROUGH ? SIZES : [])("%d validators", (count) => {
   it("bear each mistake and say what the page quotes", async () => {
     const network = await prepareNetwork({ validators: count });
     onTestFinished(network.stopAll);

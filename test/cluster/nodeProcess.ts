@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { HANG_MS } from "../hang.ts";
 
 /** The built program, as an operator runs it. `npm test` builds it first. */
 export const PROGRAM = resolve(import.meta.dirname, "..", "..", "dist", "main.js");
@@ -36,7 +37,6 @@ export interface NodeOptions {
   readonly program?: string;
 }
 
-const STARTS_WITHIN_MS = 60_000;
 const UNAUTHORIZED = -40100;
 
 /** Starts a node on the development network and waits for its first answer. */
@@ -76,7 +76,7 @@ export async function startNodeProcess(settings: NodeOptions = {}): Promise<Node
       await started.exit;
     },
   };
-  const deadlineMs = Date.now() + STARTS_WITHIN_MS;
+  const deadlineMs = Date.now() + HANG_MS;
   while (!(await isAnswering(node))) {
     if (started.child.exitCode !== null)
       throw new Error(`the node stopped with ${started.child.exitCode}:\n${started.output()}`);
@@ -221,16 +221,12 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /** Polls until `condition` gives a value; polling, because it waits for another process. */
-export async function until<T>(
-  condition: () => Promise<T | undefined>,
-  withinMs: number,
-  what: string,
-): Promise<T> {
-  const deadlineMs = Date.now() + withinMs;
+export async function until<T>(condition: () => Promise<T | undefined>, what: string): Promise<T> {
+  const deadlineMs = Date.now() + HANG_MS;
   for (;;) {
     const value = await condition();
     if (value !== undefined) return value;
-    if (Date.now() > deadlineMs) throw new Error(`${what} did not happen within ${withinMs} ms`);
+    if (Date.now() > deadlineMs) throw new Error(`${what} did not happen`);
     await pause(20);
   }
 }

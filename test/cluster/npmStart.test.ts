@@ -60,14 +60,10 @@ async function npmStart(clone: string): Promise<Started> {
     });
   const height = async (): Promise<bigint> =>
     BigInt(await rpc<string>(`http://127.0.0.1:${port}`, "eth_blockNumber", []));
-  await until(
-    async () => {
-      if (npm.exitCode !== null) throw new Error(`npm ended with ${npm.exitCode}:\n${output}`);
-      return existsSync(pidFile) ? height().catch(() => undefined) : undefined;
-    },
-    LIMIT_MS,
-    "an answer of the node",
-  );
+  await until(async () => {
+    if (npm.exitCode !== null) throw new Error(`npm ended with ${npm.exitCode}:\n${output}`);
+    return existsSync(pidFile) ? height().catch(() => undefined) : undefined;
+  }, "an answer of the node");
   const nodeId = Number(readFileSync(pidFile, "utf8"));
   const end = new Promise<{ code: number | null; isNodeThere: boolean }>((ended) =>
     npm.once("exit", (code) => ended({ code, isNodeThere: isRunning(nodeId) })),
@@ -109,11 +105,7 @@ describe("npm start", () => {
       expect(filesOf(join(clone, "node_modules"))).toEqual(after);
 
       const seen = await height();
-      await until(
-        async () => ((await height()) > seen + 1n ? true : undefined),
-        LIMIT_MS,
-        "blocks after the set-up",
-      );
+      await until(async () => ((await height()) > seen + 1n ? true : undefined), "blocks after the set-up");
       npm.kill("SIGTERM");
       expect(await end).toEqual({ code: 0, isNodeThere: false });
     },

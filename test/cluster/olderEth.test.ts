@@ -8,7 +8,6 @@ import { hashOfHeader } from "../../src/types/blockHash.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import { encodeReceipt } from "../../src/types/receipt.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { newIdentity } from "./hostileMessages.ts";
 import { callAsHostile, ETH, type HostilePeer } from "./hostilePeer.ts";
 import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
@@ -42,11 +41,11 @@ beforeAll(async () => {
   const nodeId = curve.publicKey(member.key.privateKey);
   call = (capabilities) =>
     connectOlder({ nodeId, host: "127.0.0.1", tcpPort: member.peerPort }, capabilities);
-}, 60_000);
+});
 
 afterAll(() => network.stopAll());
 
-describe("a peer that offers eth/66 and older", IN_REAL_TIME, () => {
+describe("a peer that offers eth/66 and older", () => {
   it("exchanges transactions by their hashes, and fetches headers, bodies and receipts", async () => {
     const peers = [call(FAST_CAPABILITIES), call(FAST_CAPABILITIES)] as const;
     for (const peer of peers) {
@@ -67,7 +66,6 @@ describe("a peer that offers eth/66 and older", IN_REAL_TIME, () => {
         (await node.rpc<{ blockNumber: string; gasUsed: string } | null>("eth_getTransactionReceipt", [
           toHex(transaction.hash),
         ])) ?? undefined,
-      30_000,
       "the block of the transaction",
     );
 
@@ -93,10 +91,10 @@ describe("a peer that offers eth/66 and older", IN_REAL_TIME, () => {
     expect(await receiver.next("nodeData")).toEqual({ kind: "nodeData", requestId: 8n, nodes: [] });
     expect(peers.map(({ isGone }) => isGone())).toEqual([false, false]);
     for (const { socket } of peers) socket.destroy();
-  }, 60_000);
+  });
 });
 
-describe("a peer that shares no version of eth", IN_REAL_TIME, () => {
+describe("a peer that shares no version of eth", () => {
   it("is named in the log, once", async () => {
     const capabilities = FAST_CAPABILITIES.filter(({ name, version }) => name !== "eth" || version < 66);
     const peer = call(capabilities);
@@ -130,15 +128,11 @@ function connectOlder(
     async next<Kind extends EthMessage["kind"]>(kind: Kind) {
       const isOfKind = (message: EthMessage): message is Extract<EthMessage, { kind: Kind }> =>
         message.kind === kind;
-      return until(
-        async () => {
-          const found = received.find(isOfKind);
-          if (found !== undefined) received.splice(0, received.indexOf(found) + 1);
-          return found;
-        },
-        20_000,
-        kind,
-      );
+      return until(async () => {
+        const found = received.find(isOfKind);
+        if (found !== undefined) received.splice(0, received.indexOf(found) + 1);
+        return found;
+      }, kind);
     },
   };
 }

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { unpackArchive } from "../fixtures/archive.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { rpc, runProgram, startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
 
 const FOLDERS = join(import.meta.dirname, "..", "fixtures", "folders");
@@ -18,7 +17,7 @@ interface Expected {
 }
 
 /** Data folders that earlier versions wrote and closed, with what they answered (test/fixtures/README.md). */
-describe("a data folder of an earlier version", IN_REAL_TIME, () => {
+describe("a data folder of an earlier version", () => {
   it.each(readdirSync(FOLDERS).filter((name) => name.endsWith(".br")))(
     "is sound, and answers as it did: %s",
     async (name) => {
@@ -48,7 +47,6 @@ describe("a data folder of an earlier version", IN_REAL_TIME, () => {
         );
       expect(await node.stop()).toBe(0);
     },
-    60_000,
   );
 });
 

@@ -5,17 +5,14 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { curve } from "../../src/primitives/secp256k1.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { hashesOf, heightOf, reach } from "./chainReading.ts";
 import { createLinks, type Links } from "./links.ts";
-import { freePort, logOf, type NodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
+import { freePort, logOf, type NodeProcess, pause, temporaryFolder, until } from "./nodeProcess.ts";
 import { CHAIN_ID, type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
 
-const WITHIN_MS = 60_000;
-
-/** In which all nodes must have said that two run with one key. */
-const ALL_SAY_MS = 10_000;
+/** In which all nodes must have said that two run with one key: one comes each second, or later where the machine is busy. */
+const ALL_SAY_BLOCKS = 10;
 
 const SAYS = /two nodes run with the key of/i;
 
@@ -38,7 +35,7 @@ function half(validators: readonly Name[]): readonly Name[] {
   return validators.slice(Math.ceil(validators.length / 2));
 }
 
-describe("two copies of one key under load", IN_REAL_TIME, () => {
+describe("two copies of one key under load", () => {
   const cases = [
     [4, "the second knows all that the first knows"],
     [4, "the second knows a follower alone"],
@@ -51,21 +48,22 @@ describe("two copies of one key under load", IN_REAL_TIME, () => {
       const run = await begin(count, TOPOLOGIES[name] as Topology);
       const { nodes, others } = run;
       const second = await run.startSecond();
+      const beganAt = await heightOf(nodes.get("first") as NodeProcess);
       const first = nodes.get("first") as NodeProcess;
       const all = [...nodes.values()];
-      for (const node of all) await says(node, ALL_SAY_MS);
+      for (const node of all) await says(node);
+      expect(await heightOf(first)).toBeLessThanOrEqual(beganAt + ALL_SAY_BLOCKS);
       for (const node of all) expect(risksOf(node)).toEqual([]);
       for (const node of others) expect(await sharedKeyReports(node)).toBeGreaterThan(0);
       expect(await sharedKeyReports(first)).toBeGreaterThan(0);
       // The one that ran goes on, and the one that came later never votes.
-      await reach([first, ...others], (await heightOf(first)) + 3, WITHIN_MS);
+      await reach([first, ...others], (await heightOf(first)) + 3);
       expect(await modeOf(first)).toBe("validating");
       expect(await modeOf(second)).not.toBe("validating");
       await partAndMend(run);
       await expectOneChain(all);
       for (const node of all) expect(node.output()).not.toContain("signed two different blocks");
     },
-    240_000,
   );
 });
 
@@ -103,7 +101,7 @@ async function begin(count: number, topology: Topology): Promise<Run> {
   }
   const started = await network.startAll();
   const nodes = new Map([...members.keys()].map((name, index) => [name, started[index] as NodeProcess]));
-  await reach(started, 3, WITHIN_MS);
+  await reach(started, 3);
   const load = sendTransfers(started);
   onTestFinished(load.end);
   return {
@@ -115,12 +113,8 @@ async function begin(count: number, topology: Topology): Promise<Run> {
       cpSync(first.dataPath, dataPath, { recursive: true });
       const again = await network.start(first);
       nodes.set("first", again);
-      await until(
-        async () => ((await modeOf(again)) === "validating" ? true : undefined),
-        WITHIN_MS,
-        "a vote",
-      );
-      await reach([again], (await heightOf(again)) + 2, WITHIN_MS);
+      await until(async () => ((await modeOf(again)) === "validating" ? true : undefined), "a vote");
+      await reach([again], (await heightOf(again)) + 2);
       const copy: Member = {
         key: first.key,
         nodeKey: first.nodeKey,
@@ -165,16 +159,18 @@ async function partAndMend({ links, nodes, validators, others }: Run): Promise<v
   const withFirst = ["first", ...validators.slice(0, most - few)].map(
     (name) => nodes.get(name) as NodeProcess,
   );
-  await reach(withFirst, (await heightOf(withFirst[0] as NodeProcess)) + 4, WITHIN_MS);
+  await reach(withFirst, (await heightOf(withFirst[0] as NodeProcess)) + 4);
   links.heal();
-  await reach(others, await heightOf(withFirst[0] as NodeProcess), WITHIN_MS);
+  await reach(others, await heightOf(withFirst[0] as NodeProcess));
   links.cut(["first", ...validators.slice(0, few)], ["second", "f", ...validators.slice(few)]);
   const withSecond = validators.slice(few).map((name) => nodes.get(name) as NodeProcess);
   const goal = (await heightOf(withSecond[0] as NodeProcess)) + 2;
   // Where it speaks to validators, the second takes over as soon as its key has been silent for a while.
-  await reach(withSecond, goal, PARTED_MS).catch(() => undefined);
+  for (const endMs = Date.now() + PARTED_MS; Date.now() < endMs; await pause(100)) {
+    if ((await Promise.all(withSecond.map(heightOf))).every((height) => height >= goal)) break;
+  }
   links.heal();
-  await reach(others, goal + 2, WITHIN_MS);
+  await reach(others, goal + 2);
 }
 
 const PARTED_MS = 25_000;
@@ -184,9 +180,9 @@ async function modeOf(node: NodeProcess): Promise<string> {
 }
 
 /** Waits until the node has said that two run with one key. */
-async function says(node: NodeProcess, withinMs: number): Promise<void> {
+async function says(node: NodeProcess): Promise<void> {
   const said = async () => logOf(node).find(({ message }) => SAYS.test(message));
-  await until(said, withinMs, `words about two nodes with one key from ${node.dataPath}`);
+  await until(said, `words about two nodes with one key from ${node.dataPath}`);
 }
 
 /** The lines that say it without the risk, or without what to do. */

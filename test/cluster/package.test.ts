@@ -3,7 +3,6 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:f
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { isInstalled, saySkipped } from "../delivery/installed.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { startNodeProcess, temporaryFolder } from "./nodeProcess.ts";
 
@@ -18,57 +17,53 @@ it("the package has no dependency that only building or testing needs", () => {
   ).toEqual([]);
 });
 
-itIfThorough(
-  "the package from a fresh clone installs without a compiler, and its program runs",
-  { ...IN_REAL_TIME, timeout: 480_000 },
-  async () => {
-    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
-    const clone = freshClone();
-    run("npm", ["pack"], clone);
-    const tarball = join(clone, `ibex-node-${version}.tgz`);
-    const paths = run("tar", ["-tzf", tarball], clone)
-      .split("\n")
-      .map((path) => path.replace(/^package\//, ""));
-    for (const path of [
-      "dist/main.js",
-      "dist/main.js.map",
-      "src/main.ts",
-      "genesis/dev.json",
-      "config/dev.toml",
-    ])
-      expect(paths).toContain(path);
-    expect(paths.filter((path) => /^(test|scripts|node_modules)\/|^dist\/\./.test(path))).toEqual([]);
+itIfThorough("the package from a fresh clone installs without a compiler, and its program runs", async () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+  const clone = freshClone();
+  run("npm", ["pack"], clone);
+  const tarball = join(clone, `ibex-node-${version}.tgz`);
+  const paths = run("tar", ["-tzf", tarball], clone)
+    .split("\n")
+    .map((path) => path.replace(/^package\//, ""));
+  for (const path of [
+    "dist/main.js",
+    "dist/main.js.map",
+    "src/main.ts",
+    "genesis/dev.json",
+    "config/dev.toml",
+  ])
+    expect(paths).toContain(path);
+  expect(paths.filter((path) => /^(test|scripts|node_modules)\/|^dist\/\./.test(path))).toEqual([]);
 
-    const folder = temporaryFolder();
-    run(
-      "npm",
-      [
-        "install",
-        "--prefix",
-        folder,
-        "--engine-strict",
-        "--prefer-offline",
-        "--no-fund",
-        "--no-audit",
-        tarball,
-      ],
+  const folder = temporaryFolder();
+  run(
+    "npm",
+    [
+      "install",
+      "--prefix",
       folder,
-    );
-    const installed = join(folder, "node_modules");
-    for (const left of ["typescript", "@typescript", "@types", "rolldown", "@rolldown", "ibex-build"])
-      expect(existsSync(join(installed, left))).toBe(false);
-    expect(run("npx", ["ibex", "--version"], folder)).toContain(`ibex/v${version}/`);
-    expect(run("npx", ["ibex", "--help"], folder)).toContain("--rpc-http-port");
+      "--engine-strict",
+      "--prefer-offline",
+      "--no-fund",
+      "--no-audit",
+      tarball,
+    ],
+    folder,
+  );
+  const installed = join(folder, "node_modules");
+  for (const left of ["typescript", "@typescript", "@types", "rolldown", "@rolldown", "ibex-build"])
+    expect(existsSync(join(installed, left))).toBe(false);
+  expect(run("npx", ["ibex", "--version"], folder)).toContain(`ibex/v${version}/`);
+  expect(run("npx", ["ibex", "--help"], folder)).toContain("--rpc-http-port");
 
-    const program = join(installed, "ibex-node", "dist", "main.js");
-    const node = await startNodeProcess({ program });
-    expect(await node.rpc("eth_chainId")).toBe("0x539");
-    expect(await node.stop()).toBe(0);
+  const program = join(installed, "ibex-node", "dist", "main.js");
+  const node = await startNodeProcess({ program });
+  expect(await node.rpc("eth_chainId")).toBe("0x539");
+  expect(await node.stop()).toBe(0);
 
-    if (isInstalled("dpkg-deb")) expectDebianPackage(clone, version);
-    else saySkipped("the Debian package", "dpkg-deb", "dpkg");
-  },
-);
+  if (isInstalled("dpkg-deb")) expectDebianPackage(clone, version);
+  else saySkipped("the Debian package", "dpkg-deb", "dpkg");
+});
 
 /** What `scripts/debian.sh` makes of the tarball runs, and has nothing that others than root may write. */
 function expectDebianPackage(clone: string, version: string): void {

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import {
   freePort,
@@ -25,7 +24,7 @@ const PUBLIC_KEY = [`--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`];
 /** For the node whose metrics are read. */
 const COUNTING = ["--metrics-enabled", "--metrics-port=0", "--metrics-category=PEERS"];
 
-describe("two nodes of one network", IN_REAL_TIME, () => {
+describe("two nodes of one network", () => {
   itIfThorough(
     "have different keys whatever their genesis file: only npm start uses the well-known key by itself",
     async () => {
@@ -35,7 +34,6 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
       expect(await follower.rpc("eth_coinbase")).not.toBe(await validator.rpc("eth_coinbase"));
       await until(
         async () => (Number(await follower.rpc("eth_blockNumber")) >= 2 ? true : undefined),
-        20_000,
         "blocks of the other",
       );
       const number = await follower.rpc("eth_blockNumber");
@@ -55,7 +53,6 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
       expect(follower.output()).not.toContain("own id");
       for (const node of [twin, follower, validator]) expect(await node.stop()).toBe(0);
     },
-    60_000,
   );
 
   it("connect by their static nodes, follow each other's head, and reconnect after one was killed", async () => {
@@ -90,7 +87,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
       /^besu_peers_disconnected_total\{initiator="remote",disconnectReason="CLIENT_QUITTING",?\} 1/m,
     );
     expect(await validator.stop()).toBe(0);
-  }, 60_000);
+  });
 
   itIfThorough(
     "log which peer they cannot reach and why, and warn of their own rules when all peers' blocks break them",
@@ -120,19 +117,16 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
         /^no connection with .* for 1\d s: another genesis: theirs 0x\w{64}, ours 0x\w{64}$/,
         /^no connection with .* for 1\d s: nothing listens there/,
       ])
-        await expect
-          .poll(() => warnings(follower).filter((line) => why.test(line)), { timeout: 40_000 })
-          .toHaveLength(1);
+        await expect.poll(() => warnings(follower).filter((line) => why.test(line))).toHaveLength(1);
       await expect
-        .poll(() => warnings(wrongKey), { timeout: 40_000 })
+        .poll(() => warnings(wrongKey))
         .toContainEqual(expect.stringMatching(/it may have another key than its enode URL says$/));
       await expect
-        .poll(() => warnings(differing), { timeout: 40_000 })
+        .poll(() => warnings(differing))
         .toContainEqual(expect.stringMatching(/^the blocks of every peer break this node's rules/));
       for (const node of [differing, wrongKey, follower, foreigner, validator])
         expect(await node.stop()).toBe(0);
     },
-    120_000,
   );
 
   it("do not share a port", async () => {
@@ -145,7 +139,7 @@ describe("two nodes of one network", IN_REAL_TIME, () => {
       `Port ${port} on 0.0.0.0 is in use by another program: choose another one with --p2p-port.`,
     );
     expect(await first.stop()).toBe(0);
-  }, 60_000);
+  });
 });
 
 describe("the development network", () => {
@@ -154,7 +148,7 @@ describe("the development network", () => {
     await expect(node.rpc("net_peerCount")).rejects.toThrow("P2P has been disabled");
     expect(await node.rpc("eth_protocolVersion")).toBe("0x44");
     expect(await node.stop()).toBe(0);
-  }, 60_000);
+  });
 });
 
 /** Waits until the node sees a newer head of its only peer. */
@@ -168,18 +162,13 @@ async function peerHeadAdvances(node: NodeProcess): Promise<void> {
     return block === null ? undefined : Number(block.number);
   };
   // The peer may have a head that the node has not fetched yet.
-  const first = await until(headNumber, 20_000, "a head of the peer");
+  const first = await until(headNumber, "a head of the peer");
   await until(
     async () => (((await headNumber()) ?? first) >= first + 2 ? true : undefined),
-    20_000,
     "a newer head of the peer",
   );
 }
 
 async function peersOf(node: NodeProcess, count: string): Promise<void> {
-  await until(
-    async () => ((await node.rpc("net_peerCount")) === count ? true : undefined),
-    20_000,
-    `${count} peers`,
-  );
+  await until(async () => ((await node.rpc("net_peerCount")) === count ? true : undefined), `${count} peers`);
 }

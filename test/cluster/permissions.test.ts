@@ -5,7 +5,6 @@ import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import {
   type NodeProcess,
@@ -36,48 +35,41 @@ function send(node: NodeProcess, who: number): Promise<unknown> {
 function mined(node: NodeProcess, who: number): Promise<unknown> {
   return until(
     async () => (await node.rpc("eth_getTransactionReceipt", [toHex(from(who).hash)])) ?? undefined,
-    20_000,
     "a receipt",
   );
 }
 
 const REFUSED = { code: -32007, message: "Sender account not authorized to send transactions" };
 
-describe("a node with an account allowlist", IN_REAL_TIME, () => {
-  itIfThorough(
-    "accepts the listed accounts, applies changes at once, and keeps them",
-    {
-      timeout: 60_000,
-    },
-    async () => {
-      const dataPath = temporaryFolder();
-      const file = join(dataPath, "permissions_config.toml");
-      writeFileSync(file, `# Who may send\naccounts-allowlist=["${addressOf(0)}"]\n`);
-      const node = await startNodeProcess({ dataPath, options: [ENABLED] });
-      expect(await send(node, 1)).toEqual(REFUSED);
-      expect(await send(node, 0)).toBe(toHex(from(0).hash));
-      await mined(node, 0);
-      expect(await node.rpc("perm_addAccountsToAllowlist", [[addressOf(1)]])).toBe("Success");
-      expect(await send(node, 1)).toBe(toHex(from(1).hash));
-      await mined(node, 1);
-      expect(readFileSync(file, "utf8")).toBe(
-        `# Who may send\naccounts-allowlist=["${addressOf(0)}","${addressOf(1)}"]\n`,
-      );
-      expect(await node.stop()).toBe(0);
+describe("a node with an account allowlist", () => {
+  itIfThorough("accepts the listed accounts, applies changes at once, and keeps them", async () => {
+    const dataPath = temporaryFolder();
+    const file = join(dataPath, "permissions_config.toml");
+    writeFileSync(file, `# Who may send\naccounts-allowlist=["${addressOf(0)}"]\n`);
+    const node = await startNodeProcess({ dataPath, options: [ENABLED] });
+    expect(await send(node, 1)).toEqual(REFUSED);
+    expect(await send(node, 0)).toBe(toHex(from(0).hash));
+    await mined(node, 0);
+    expect(await node.rpc("perm_addAccountsToAllowlist", [[addressOf(1)]])).toBe("Success");
+    expect(await send(node, 1)).toBe(toHex(from(1).hash));
+    await mined(node, 1);
+    expect(readFileSync(file, "utf8")).toBe(
+      `# Who may send\naccounts-allowlist=["${addressOf(0)}","${addressOf(1)}"]\n`,
+    );
+    expect(await node.stop()).toBe(0);
 
-      const restarted = await startNodeProcess({ dataPath, options: [ENABLED] });
-      expect(await restarted.rpc("perm_getAccountsAllowlist")).toEqual([addressOf(0), addressOf(1)]);
-      expect(await restarted.rpc("perm_removeAccountsFromAllowlist", [[addressOf(0)]])).toBe("Success");
-      expect(await send(restarted, 2)).toEqual(REFUSED);
-      // Blocks may still contain transactions of other accounts: the list is local, and not a rule of the chain.
-      expect(
-        await restarted.rpc<{ status: string }>("eth_getTransactionReceipt", [toHex(from(0).hash)]),
-      ).toMatchObject({
-        status: "0x1",
-      });
-      expect(await restarted.stop()).toBe(0);
-    },
-  );
+    const restarted = await startNodeProcess({ dataPath, options: [ENABLED] });
+    expect(await restarted.rpc("perm_getAccountsAllowlist")).toEqual([addressOf(0), addressOf(1)]);
+    expect(await restarted.rpc("perm_removeAccountsFromAllowlist", [[addressOf(0)]])).toBe("Success");
+    expect(await send(restarted, 2)).toEqual(REFUSED);
+    // Blocks may still contain transactions of other accounts: the list is local, and not a rule of the chain.
+    expect(
+      await restarted.rpc<{ status: string }>("eth_getTransactionReceipt", [toHex(from(0).hash)]),
+    ).toMatchObject({
+      status: "0x1",
+    });
+    expect(await restarted.stop()).toBe(0);
+  });
 
   it.each([
     ["is missing", undefined, /no such file or directory/],

@@ -5,7 +5,6 @@ import { toHex } from "../../src/primitives/hex.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess, until } from "./nodeProcess.ts";
 
 const KEEP = "--tx-pool-enable-save-restore";
@@ -26,8 +25,8 @@ async function pooled(node: NodeProcess): Promise<readonly string[]> {
   return entries.map(({ hash, isReceivedFromLocalSource }) => `${hash} ${isReceivedFromLocalSource}`);
 }
 
-describe("the pool over a restart of the program", IN_REAL_TIME, () => {
-  it("is restored in order and with its origins, and is mined", { timeout: 60_000 }, async () => {
+describe("the pool over a restart of the program", () => {
+  it("is restored in order and with its origins, and is mined", async () => {
     const [first, second, other, beyond] = [
       from(0, 0, 100n),
       from(0, 1, 100n),
@@ -49,7 +48,6 @@ describe("the pool over a restart of the program", IN_REAL_TIME, () => {
     const two = await startNodeProcess({ dataPath, options: WAITING });
     await until(
       async () => ((await pooled(two)).length === 4 ? true : undefined),
-      20_000,
       "the pool of the first run",
     );
     expect(await pooled(two)).toEqual([
@@ -65,7 +63,6 @@ describe("the pool over a restart of the program", IN_REAL_TIME, () => {
           async () =>
             (await two.rpc<{ blockNumber: string } | null>("eth_getTransactionReceipt", [toHex(hash)])) ??
             undefined,
-          20_000,
           "a receipt",
         ),
       ),

@@ -93,7 +93,7 @@ async function whenListening(child: ChildProcess, httpPort: number, wsPort: numb
     child.kill("SIGTERM");
     await ended;
   };
-  await until(async () => (await isListening(httpPort)) || undefined, 10_000, "the start of the proxy").catch(
+  await until(async () => (await isListening(httpPort)) || undefined, "the start of the proxy").catch(
     async (error: Error) => {
       await stop();
       throw new Error(`${error.message}:\n${output}`);

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { curve } from "../../src/primitives/secp256k1.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { type SignerProcess, startSignerProcess } from "../signer/signerProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { type AgreedBlock, agreedBlocks, hashesOf, heightOf, reach } from "./chainReading.ts";
@@ -48,20 +47,16 @@ function blockAfter(
   isWanted: (block: AgreedBlock) => boolean,
   what: string,
 ): Promise<AgreedBlock> {
-  return until(
-    async () => {
-      const height = await heightOf(node);
-      return height > from ? (await agreedBlocks(node, from + 1, height)).find(isWanted) : undefined;
-    },
-    WITHIN_MS,
-    what,
-  );
+  return until(async () => {
+    const height = await heightOf(node);
+    return height > from ? (await agreedBlocks(node, from + 1, height)).find(isWanted) : undefined;
+  }, what);
 }
 
 const saysOf = (node: NodeProcess, words: string) =>
   logOf(node).filter(({ message }) => message.includes(words));
 
-describe("a validator with a remote signer", IN_REAL_TIME, () => {
+describe("a validator with a remote signer", () => {
   itIfThorough(
     "and another node key proposes and seals; without its signer the others go on, and it says so",
     async () => {
@@ -89,7 +84,7 @@ describe("a validator with a remote signer", IN_REAL_TIME, () => {
 
       await signer.kill();
       const lost = await heightOf(node);
-      await reach([node, observed], lost + 6, WITHIN_MS);
+      await reach([node, observed], lost + 6);
       const alone = await agreedBlocks(observed, lost + 2, lost + 6);
       expect(alone.filter(({ sealers }) => sealers.includes(address))).toEqual([]);
       expect(saysOf(node, "the remote signer gives no signature")).toContainEqual(
@@ -113,7 +108,6 @@ describe("a validator with a remote signer", IN_REAL_TIME, () => {
       expect(saysOf(node, "the remote signer is there again").length).toBeGreaterThan(0);
       expect((await signer.figures()).mostAtOnce).toBeLessThanOrEqual(6);
     },
-    180_000,
   );
 
   it("does not start when the signer lacks the key, and says which", async () => {
@@ -142,58 +136,50 @@ describe("a validator with a remote signer", IN_REAL_TIME, () => {
     expect(doctor.output()).toContain(
       `Problem: The remote signer ${signer.url}/ cannot be used: it does not hold`,
     );
-  }, 120_000);
+  });
 
-  itIfThorough(
-    "goes on among three others with remote signers and node keys of their own",
-    async () => {
-      const network = await prepareNetwork({ validators: 4, withOtherNodeKey: 4, requestTimeoutSeconds: 1 });
-      onTestFinished(network.stopAll);
-      const signers = await Promise.all(network.members.map(aSigner));
-      const started = network.members.map((member, index) => {
-        const signer = signers[index];
-        if (signer === undefined) throw new Error();
-        return network.start(member, [], optionsFor(member, signer));
-      });
-      const nodes = await Promise.all(started);
-      await reach(nodes, 12, 2 * WITHIN_MS);
-      const [observed] = nodes;
-      if (observed === undefined) throw new Error();
-      const sealers = (await agreedBlocks(observed, 1, 12)).flatMap((block) => block.sealers);
-      expect(new Set(sealers).size).toBe(4);
-    },
-    240_000,
-  );
+  itIfThorough("goes on among three others with remote signers and node keys of their own", async () => {
+    const network = await prepareNetwork({ validators: 4, withOtherNodeKey: 4, requestTimeoutSeconds: 1 });
+    onTestFinished(network.stopAll);
+    const signers = await Promise.all(network.members.map(aSigner));
+    const started = network.members.map((member, index) => {
+      const signer = signers[index];
+      if (signer === undefined) throw new Error();
+      return network.start(member, [], optionsFor(member, signer));
+    });
+    const nodes = await Promise.all(started);
+    await reach(nodes, 12);
+    const [observed] = nodes;
+    if (observed === undefined) throw new Error();
+    const sealers = (await agreedBlocks(observed, 1, 12)).flatMap((block) => block.sealers);
+    expect(new Set(sealers).size).toBe(4);
+  });
 
-  itIfThorough(
-    "that is killed while the signer hangs votes once, when both are back",
-    async () => {
-      const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
-      onTestFinished(network.stopAll);
-      const [first, second, ...others] = network.members;
-      if (first === undefined || second === undefined) throw new Error();
-      const signer = await aSigner(first);
-      const options = optionsFor(first, signer);
-      const [node, observed] = await Promise.all([
-        network.start(first, [], options),
-        ...[second, ...others].map((member) => network.start(member)),
-      ]);
-      if (node === undefined || observed === undefined) throw new Error();
-      await reach([node, observed], 4, WITHIN_MS);
-      for (let kill = 0; kill < 3; kill++) {
-        await signer.setMode({ kind: "hang" });
-        await reach([observed], (await heightOf(observed)) + 2, WITHIN_MS);
-        await first.node?.kill();
-        await signer.setMode({ kind: "sign" });
-        const from = await heightOf(observed);
-        await network.start(first, [], options);
-        const address = toHex(first.key.address);
-        await blockAfter(observed, from, ({ sealers }) => sealers.includes(address), "its seal");
-      }
-      expect(observed.output()).not.toContain("has signed two different blocks");
-    },
-    240_000,
-  );
+  itIfThorough("that is killed while the signer hangs votes once, when both are back", async () => {
+    const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
+    onTestFinished(network.stopAll);
+    const [first, second, ...others] = network.members;
+    if (first === undefined || second === undefined) throw new Error();
+    const signer = await aSigner(first);
+    const options = optionsFor(first, signer);
+    const [node, observed] = await Promise.all([
+      network.start(first, [], options),
+      ...[second, ...others].map((member) => network.start(member)),
+    ]);
+    if (node === undefined || observed === undefined) throw new Error();
+    await reach([node, observed], 4);
+    for (let kill = 0; kill < 3; kill++) {
+      await signer.setMode({ kind: "hang" });
+      await reach([observed], (await heightOf(observed)) + 2);
+      await first.node?.kill();
+      await signer.setMode({ kind: "sign" });
+      const from = await heightOf(observed);
+      await network.start(first, [], options);
+      const address = toHex(first.key.address);
+      await blockAfter(observed, from, ({ sealers }) => sealers.includes(address), "its seal");
+    }
+    expect(observed.output()).not.toContain("has signed two different blocks");
+  });
 
   itIfThorough(
     "and another node key is heard, and hears, through one other validator, if that relays",
@@ -213,16 +199,15 @@ describe("a validator with a remote signer", IN_REAL_TIME, () => {
       const [node, , observed] = nodes;
       if (node === undefined || observed === undefined) throw new Error();
       const address = toHex(first.key.address);
-      await reach(nodes, 3, WITHIN_MS);
+      await reach(nodes, 3);
       await expect.poll(() => node.rpc("net_peerCount")).toBe("0x1");
       // Of four that are three, it is needed for each block, and so are its relayed words.
       await fourth.node?.kill();
       const from = await heightOf(observed);
-      await reach([node, observed], from + 6, 2 * WITHIN_MS);
+      await reach([node, observed], from + 6);
       const needed = await agreedBlocks(observed, from + 2, from + 6);
       expect(needed.every(({ sealers }) => sealers.includes(address))).toBe(true);
     },
-    300_000,
   );
 
   itIfThorough(
@@ -239,7 +224,7 @@ describe("a validator with a remote signer", IN_REAL_TIME, () => {
         ...[second, ...others].map((member) => network.start(member)),
       ]);
       if (node === undefined || observed === undefined) throw new Error();
-      await reach([node, observed], 4, WITHIN_MS);
+      await reach([node, observed], 4);
       const dataPath = join(temporaryFolder(), "other");
       mkdirSync(dataPath);
       const nodeKey = accountFromSeed(2_000);
@@ -250,16 +235,14 @@ describe("a validator with a remote signer", IN_REAL_TIME, () => {
       onTestFinished(() => other.kill());
       const said = await until(
         async () => [node, other].flatMap((each) => saysOf(each, "TWO NODES RUN WITH THE KEY"))[0],
-        2 * WITHIN_MS,
         "a word about the other node",
       );
       expect(said).toMatchObject({ level: "ERROR", reason: "ownKey" });
       const height = (await heightOf(observed)) + 5;
-      await reach([node, other, observed], height, WITHIN_MS);
+      await reach([node, other, observed], height);
       const all = await Promise.all([node, other, observed].map((each) => hashesOf(each, 1, height)));
       expect(all[0]).toEqual(all[2]);
       expect(all[1]).toEqual(all[2]);
     },
-    300_000,
   );
 });

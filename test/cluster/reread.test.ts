@@ -5,7 +5,6 @@ import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import {
   freePort,
@@ -55,22 +54,19 @@ function toldBy(node: NodeProcess): readonly LogLine[] {
 async function hangUp(node: NodeProcess): Promise<LogLine> {
   const { length } = toldBy(node);
   node.child.kill("SIGHUP");
-  return until(async () => toldBy(node)[length], 20_000, "an answer to SIGHUP");
+  return until(async () => toldBy(node)[length], "an answer to SIGHUP");
 }
 
 async function nextBlock(node: NodeProcess): Promise<void> {
   const before = await node.rpc<string>("eth_blockNumber");
   await until(
     async () => (BigInt(await node.rpc<string>("eth_blockNumber")) > BigInt(before) ? true : undefined),
-    20_000,
     "another block",
   );
 }
 
-describe.runIf(IS_THOROUGH)("SIGHUP", IN_REAL_TIME, () => {
-  it("takes over permissions, log levels and settings of blocks; tells the rest; and blocks go on", {
-    timeout: 60_000,
-  }, async () => {
+describe.runIf(IS_THOROUGH)("SIGHUP", () => {
+  it("takes over permissions, log levels and settings of blocks; tells the rest; and blocks go on", async () => {
     const { node, configure, permit } = await startFromFile(["min-gas-price=7"]);
     expect(await hangUp(node)).toMatchObject({ level: "INFO", message: UNCHANGED, changed: [] });
     permit(...ADDRESSES);
@@ -91,11 +87,7 @@ describe.runIf(IS_THOROUGH)("SIGHUP", IN_REAL_TIME, () => {
       "miner-extra-data=0x1b (was 0x)",
       "target-gas-limit=30000000 (was none)",
     ]);
-    await until(
-      async () => toldBy(node).find(({ level }) => level === "WARN"),
-      20_000,
-      "a warning of a restart",
-    );
+    await until(async () => toldBy(node).find(({ level }) => level === "WARN"), "a warning of a restart");
     expect(toldBy(node).at(-1)).toMatchObject({
       message: expect.stringMatching(/^--max-peers, now given as max-peers in .*line 13, takes effect/),
     });
@@ -109,7 +101,7 @@ describe.runIf(IS_THOROUGH)("SIGHUP", IN_REAL_TIME, () => {
     expect(await node.stop()).toBe(0);
   });
 
-  it("changes nothing when a file is broken, and says which", { timeout: 60_000 }, async () => {
+  it("changes nothing when a file is broken, and says which", async () => {
     const { node, folder, configure, permit } = await startFromFile();
     permit(...ADDRESSES);
     writeFileSync(join(folder, "static-nodes.json"), "[,");
@@ -131,11 +123,11 @@ describe.runIf(IS_THOROUGH)("SIGHUP", IN_REAL_TIME, () => {
     expect(await node.stop()).toBe(0);
   });
 
-  it("fifty times in a row is done a few times, and the validator goes on", { timeout: 60_000 }, async () => {
+  it("fifty times in a row is done a few times, and the validator goes on", async () => {
     const { node, permit } = await startFromFile();
     permit(...ADDRESSES);
     for (let count = 0; count < 50; count++) node.child.kill("SIGHUP");
-    await until(async () => toldBy(node)[0], 20_000, "an answer to SIGHUP");
+    await until(async () => toldBy(node)[0], "an answer to SIGHUP");
     for (let count = 0; count < 3; count++) await nextBlock(node);
     expect(await node.rpc("perm_getAccountsAllowlist")).toEqual(ADDRESSES);
     // The first, and those that came within its second.
@@ -143,9 +135,7 @@ describe.runIf(IS_THOROUGH)("SIGHUP", IN_REAL_TIME, () => {
     expect(await node.stop()).toBe(0);
   });
 
-  it("changes which methods are answered, and under which names of this host", {
-    timeout: 60_000,
-  }, async () => {
+  it("changes which methods are answered, and under which names of this host", async () => {
     const { node, configure } = await startFromFile();
     // fetch sets Host by itself.
     const statusAs = (host: string): Promise<number | undefined> =>
@@ -175,9 +165,7 @@ describe.runIf(IS_THOROUGH)("SIGHUP", IN_REAL_TIME, () => {
     expect(await node.stop()).toBe(0);
   });
 
-  it("connects new static nodes, and keeps the connection with those that are not named any more", {
-    timeout: 60_000,
-  }, async () => {
+  it("connects new static nodes, and keeps the connection with those that are not named any more", async () => {
     const other = await startNodeProcess({
       options: [
         `--genesis-file=${DEV_GENESIS_FILE}`,
@@ -194,7 +182,7 @@ describe.runIf(IS_THOROUGH)("SIGHUP", IN_REAL_TIME, () => {
     writeFileSync(staticNodes, JSON.stringify([enode]));
     expect((await hangUp(node))["changed"]).toEqual(["static nodes: 1 added, 0 removed"]);
     const peers = (): Promise<string> => node.rpc<string>("net_peerCount");
-    await until(async () => ((await peers()) === "0x1" ? true : undefined), 20_000, "a peer");
+    await until(async () => ((await peers()) === "0x1" ? true : undefined), "a peer");
     rmSync(staticNodes);
     expect((await hangUp(node))["changed"]).toEqual(["static nodes: 0 added, 1 removed"]);
     expect(await peers()).toBe("0x1");

@@ -25,7 +25,7 @@ itIfThorough(
     let nodes = await network.startAll();
     const clients = sendContinuously(network);
     for (let restart = 0; restart < RESTARTS; restart++) {
-      await reach(nodes, Math.max(...(await heightsOf(nodes))) + 3, 60_000);
+      await reach(nodes, Math.max(...(await heightsOf(nodes))) + 3);
       await pause((SEED * 7919 + restart * 331) % 1000);
       const chains = await Promise.all(nodes.map(async (node) => hashesOf(node, 1, await heightOf(node))));
       const receipts = new Map(clients.receipts);
@@ -38,7 +38,7 @@ itIfThorough(
       // By the time in their logs, because this process may be busy.
       const starts = await Promise.all(nodes.map((node) => lineOf(node, "Ethereum main loop is up.")));
       const next = Math.max(...starts.map(({ headNumber }) => Number(headNumber))) + 1;
-      await reach(nodes, next, 60_000);
+      await reach(nodes, next);
       const made = await Promise.all(nodes.map((node) => lineOf(node, `ed #${next}`)));
       const connections = await Promise.all(nodes.map(thirdConnection));
       expect(latest(made) - latest(connections)).toBeLessThan(ROUND_SECONDS * 1000 + BUSY_HOST_MS);
@@ -84,7 +84,7 @@ function sendContinuously(network: ValidatorNetwork): Clients {
     for (const hash of hashes) {
       const found = async () =>
         (await node.rpc<{ blockHash: Hex } | null>("eth_getTransactionReceipt", [hash])) ?? undefined;
-      receipts.set(hash, (await until(found, 30_000, "a receipt")).blockHash);
+      receipts.set(hash, (await until(found, "a receipt")).blockHash);
     }
   }
 
@@ -119,13 +119,13 @@ async function expectReceipts(node: NodeProcess, receipts: ReadonlyMap<Hex, Hex>
 /** Waits for a log line, because output may arrive here after an answer of the node. */
 function lineOf(node: NodeProcess, text: string): Promise<LogLine> {
   const found = async () => logOf(node).find(({ message }) => message.includes(text));
-  return until(found, 20_000, `a line with '${text}'`);
+  return until(found, `a line with '${text}'`);
 }
 
 /** The log line of a node's third connection, which completes its connections to all others. */
 function thirdConnection(node: NodeProcess): Promise<LogLine> {
   const found = async () => logOf(node).filter(({ message }) => message === "peer connected")[2];
-  return until(found, 30_000, "three connections");
+  return until(found, "three connections");
 }
 
 /** Time of the latest line, in milliseconds since 1970. */

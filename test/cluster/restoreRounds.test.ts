@@ -26,7 +26,6 @@ interface Plan {
   readonly twinFirst: boolean;
 }
 
-const WITHIN_MS = 120_000;
 /** After so many rounds the network must have made a block. */
 const PROGRESS_EVERY = 10;
 /** For how many rounds a second node runs. */
@@ -43,7 +42,7 @@ it.skipIf(ROUNDS === 0)(
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
     onTestFinished(network.stopAll);
     const nodes = await network.startAll();
-    await reach(nodes, 2, WITHIN_MS);
+    await reach(nodes, 2);
     const run = new Run(network);
     onTestFinished(() => run.end());
     for (const [index, plan] of plans.entries()) {
@@ -187,7 +186,7 @@ class Run {
     const goal = this.height + 1;
     const isThere = async () =>
       (await Promise.all(nodes.map(heightOf))).some((height) => height >= goal) ? true : undefined;
-    await until(isThere, WITHIN_MS, `block ${goal}`).catch(async (error: unknown) => {
+    await until(isThere, `block ${goal}`).catch(async (error: unknown) => {
       const modes = await Promise.all(nodes.map((node) => node.rpc<object>("ibft_status")));
       throw new Error(`IBEX_SEED=${SEED}: ${String(error)}: ${JSON.stringify(modes)}`);
     });

@@ -70,7 +70,7 @@ describe("debug_setHead", () => {
       const [node, other] = await network.startAll();
       if (node === undefined || other === undefined) throw new Error("there are three");
       try {
-        await until(async () => ((await headOf(node)) >= 6 ? true : undefined), 60_000, "six blocks");
+        await until(async () => ((await headOf(node)) >= 6 ? true : undefined), "six blocks");
         await expect(node.rpc("debug_setHead", ["0x2"])).rejects.toMatchObject({
           code: -32000,
           message: expect.stringContaining("miner_stop") as string,
@@ -78,15 +78,15 @@ describe("debug_setHead", () => {
         expect(await node.rpc("miner_stop")).toBe(true);
         const stopped = async () =>
           (await node.rpc<{ round: unknown }>("ibft_status")).round === null ? true : undefined;
-        await until(stopped, 20_000, "a validator that has stopped");
+        await until(stopped, "a validator that has stopped");
         expect(await node.rpc("debug_setHead", ["0x2"])).toBe("Success");
         expect(await node.rpc("miner_start")).toBe(true);
         const isBack = async () =>
           Math.min(await headOf(node), await headOf(other)) >= 10 ? true : undefined;
-        await until(isBack, 60_000, "the chain of the others, and more");
+        await until(isBack, "the chain of the others, and more");
         const votes = async () =>
           (await node.rpc<{ mode: string }>("ibft_status")).mode === "validating" ? true : undefined;
-        await until(votes, 20_000, "an active validator");
+        await until(votes, "an active validator");
         const [ours, theirs] = await Promise.all(
           [node, other].map((each) => each.rpc<{ hash: Hex }>("eth_getBlockByNumber", ["0x6", false])),
         );
@@ -95,6 +95,5 @@ describe("debug_setHead", () => {
         await network.stopAll();
       }
     },
-    180_000,
   );
 });

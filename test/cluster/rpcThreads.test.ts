@@ -6,7 +6,6 @@ import { bigintToFixedBytes, toQuantity } from "../../src/primitives/quantity.ts
 import { OF_CALLERS, OF_LONG_WORK } from "../../src/workers/threadPriority.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { contractIn, LOGGER } from "./contracts.ts";
 import { pause, until } from "./nodeProcess.ts";
@@ -27,7 +26,7 @@ beforeAll(async () => {
   clients = Array.from({ length: CLIENTS }, () => new Client(node.httpPort));
   subscribers = Array.from({ length: CLIENTS }, () => new Subscriber(node.wsUrl));
   await Promise.all(subscribers.map((subscriber) => subscriber.connect()));
-}, 60_000);
+});
 
 /** Asks for the head on one connection; none may be older than one that any has shown before, or that a subscriber was told of. */
 async function watchHeads(client: Client, shown: { newest: number }, isOver: () => boolean): Promise<void> {
@@ -69,7 +68,6 @@ async function sendAndFollow(nonce: number): Promise<void> {
         "eth_getTransactionReceipt",
         hash,
       )) ?? undefined,
-    30_000,
     "a receipt",
   );
   await Promise.all(
@@ -102,7 +100,7 @@ function nicenesses(pid: number | undefined): ReadonlyMap<number, number> {
   return counts;
 }
 
-describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+describe("JSON-RPC on threads", () => {
   it("has one price floor, the last one set, on every connection at once", async () => {
     const [first] = clients;
     if (first === undefined) throw new Error();
@@ -176,8 +174,8 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
       await Promise.all(
         subscribers.map(async ({ heads, pending }, index) => {
           const before = from[index];
-          await expect.poll(() => heads.at(-1), { timeout: 20_000 }).toBeGreaterThanOrEqual(newest);
-          await expect.poll(() => pending.slice(before?.pending), { timeout: 20_000 }).toEqual(sent);
+          await expect.poll(() => heads.at(-1)).toBeGreaterThanOrEqual(newest);
+          await expect.poll(() => pending.slice(before?.pending)).toEqual(sent);
           const [first = 0, ...rest] = heads.slice(before?.heads);
           expect(rest).toEqual(rest.map((_, after) => first + after + 1));
         }),
@@ -214,7 +212,6 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
     }
     await until(
       async () => (await first.ask("eth_getTransactionReceipt", hashes.at(-1))) ?? undefined,
-      20_000,
       "the last receipt",
     );
     isOver = true;
@@ -266,9 +263,9 @@ describe("JSON-RPC on threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
       await sendAndFollow(nonce);
     }
     node.endThread(0);
-    await until(async () => (node.deaths() === 3 ? true : undefined), 10_000, "the end of three threads");
+    await until(async () => (node.deaths() === 3 ? true : undefined), "the end of three threads");
     const height = shown.newest;
-    await until(async () => (shown.newest >= height + 2 ? true : undefined), 20_000, "two more blocks");
+    await until(async () => (shown.newest >= height + 2 ? true : undefined), "two more blocks");
     isOver = true;
     await Promise.all(watching);
     expect(clients.some(({ broken }) => broken > 0)).toBe(true);

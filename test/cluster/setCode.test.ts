@@ -5,7 +5,6 @@ import { promisify } from "node:util";
 import { createPublicClient, createWalletClient, defineChain, type Hex, http } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 /** Set-code transactions (EIP-7702) on a Prague chain, from clients that use the node's gas estimate. */
@@ -52,7 +51,7 @@ async function slotOf(address: Hex): Promise<Hex> {
   return node.rpc<Hex>("eth_getStorageAt", [address, "0x0", "latest"]);
 }
 
-describe("a set-code transaction without a gas value", IN_REAL_TIME, () => {
+describe("a set-code transaction without a gas value", () => {
   it("is sent by viem for another account, and for the sender's own", async () => {
     const { reader, wallet } = clientsOf(1);
     const authority = at(2);

@@ -5,7 +5,6 @@ import { DEV_VALIDATOR_KEY_FILE } from "../../src/config/devNetwork.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import {
   exitWithin,
@@ -39,39 +38,30 @@ async function flood(node: NodeProcess): Promise<void> {
   }
 }
 
-it(
-  "a node that has nothing to do ends without waiting for a thread that has ended",
-  IN_REAL_TIME,
-  async () => {
-    const explorerPort = await freePort();
-    const options = ["--explorer-enabled", `--explorer-port=${explorerPort}`];
-    const node = await startNodeProcess({ options });
-    // The thread that answers it is the last to be there.
-    await until(
-      async () => (await fetch(`http://127.0.0.1:${explorerPort}/`)).ok || undefined,
-      20_000,
-      "the explorer's page",
-    );
-    node.child.kill("SIGTERM");
-    expect(await exitWithin(node, STOPS_WITHIN_MS)).toBe(0);
-    expect(node.output()).not.toContain("did not close its ports in time");
-  },
-);
+it("a node that has nothing to do ends without waiting for a thread that has ended", async () => {
+  const explorerPort = await freePort();
+  const options = ["--explorer-enabled", `--explorer-port=${explorerPort}`];
+  const node = await startNodeProcess({ options });
+  // The thread that answers it is the last to be there.
+  await until(
+    async () => (await fetch(`http://127.0.0.1:${explorerPort}/`)).ok || undefined,
+    "the explorer's page",
+  );
+  node.child.kill("SIGTERM");
+  expect(await exitWithin(node, STOPS_WITHIN_MS)).toBe(0);
+  expect(node.output()).not.toContain("did not close its ports in time");
+});
 
-describe("stopping in the middle of work", IN_REAL_TIME, () => {
+describe("stopping in the middle of work", () => {
   itIfThorough(
     "ends within five seconds while many transactions arrive, and keeps what it answered",
     async () => {
       const node = await startNodeProcess();
       const flooding = flood(node);
-      const mined = await until(
-        async () => {
-          const block = await node.rpc<{ transactions: string[] }>("eth_getBlockByNumber", ["latest", false]);
-          return block.transactions.at(-1);
-        },
-        20_000,
-        "a block with transactions",
-      );
+      const mined = await until(async () => {
+        const block = await node.rpc<{ transactions: string[] }>("eth_getBlockByNumber", ["latest", false]);
+        return block.transactions.at(-1);
+      }, "a block with transactions");
       const receipt = await node.rpc("eth_getTransactionReceipt", [mined]);
       node.child.kill("SIGTERM");
       expect(await exitWithin(node, STOPS_WITHIN_MS)).toBe(0);
@@ -83,49 +73,44 @@ describe("stopping in the middle of work", IN_REAL_TIME, () => {
     },
   );
 
-  itIfThorough(
-    "ends within five seconds during a contract that uses the whole time of a block",
-    async () => {
-      const folder = temporaryFolder();
-      const genesis = JSON.parse(
-        readFileSync(join(import.meta.dirname, "..", "..", "genesis", "dev.json"), "utf8"),
-      ) as { gasLimit: Hex; config: { ibft2: object }; alloc: Record<string, object> };
-      genesis.config.ibft2 = { ...genesis.config.ibft2, blockperiodseconds: PERIOD_SECONDS };
-      genesis.gasLimit = "0x77359400";
-      genesis.alloc[toHex(ENDLESS)] = { balance: "0x0", code: "0x5b5f56" };
-      writeFileSync(join(folder, "genesis.json"), JSON.stringify(genesis));
-      const port = await freePort();
-      const program = runProgram([
-        `--genesis-file=${join(folder, "genesis.json")}`,
-        `--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`,
-        "--p2p-enabled=false",
-        `--data-path=${join(folder, "data")}`,
-        "--rpc-http-enabled",
-        `--rpc-http-port=${port}`,
-        "--min-gas-price=0",
-        "--poa-block-txs-selection-max-time=100",
-      ]);
-      const call = <T>(method: string, params: readonly unknown[]): Promise<T> =>
-        rpc<T>(`http://127.0.0.1:${port}`, method, params);
-      const { timestamp } = await until(
-        async () =>
-          (await call<{ timestamp: Hex } | null>("eth_getBlockByNumber", ["0x1", false]).catch(() => null)) ??
-          undefined,
-        20_000,
-        "the first block",
-      );
-      const endless = aTransaction({ to: ENDLESS, gasLimit: 1_900_000_000n });
-      const hash = await call("eth_sendRawTransaction", [toHex(endless.raw)]);
-      const buildsAtMs = (Number(timestamp) + PERIOD_SECONDS) * 1000;
-      await pause(buildsAtMs + 300 - Date.now());
-      expect(await call("eth_blockNumber", [])).toBe("0x1");
-      expect(await call("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
-      program.child.kill("SIGTERM");
-      expect(await exitWithin(program, STOPS_WITHIN_MS)).toBe(0);
-      expect(program.output()).not.toContain('"level":"ERROR"');
-    },
-    60_000,
-  );
+  itIfThorough("ends within five seconds during a contract that uses the whole time of a block", async () => {
+    const folder = temporaryFolder();
+    const genesis = JSON.parse(
+      readFileSync(join(import.meta.dirname, "..", "..", "genesis", "dev.json"), "utf8"),
+    ) as { gasLimit: Hex; config: { ibft2: object }; alloc: Record<string, object> };
+    genesis.config.ibft2 = { ...genesis.config.ibft2, blockperiodseconds: PERIOD_SECONDS };
+    genesis.gasLimit = "0x77359400";
+    genesis.alloc[toHex(ENDLESS)] = { balance: "0x0", code: "0x5b5f56" };
+    writeFileSync(join(folder, "genesis.json"), JSON.stringify(genesis));
+    const port = await freePort();
+    const program = runProgram([
+      `--genesis-file=${join(folder, "genesis.json")}`,
+      `--node-private-key-file=${DEV_VALIDATOR_KEY_FILE}`,
+      "--p2p-enabled=false",
+      `--data-path=${join(folder, "data")}`,
+      "--rpc-http-enabled",
+      `--rpc-http-port=${port}`,
+      "--min-gas-price=0",
+      "--poa-block-txs-selection-max-time=100",
+    ]);
+    const call = <T>(method: string, params: readonly unknown[]): Promise<T> =>
+      rpc<T>(`http://127.0.0.1:${port}`, method, params);
+    const { timestamp } = await until(
+      async () =>
+        (await call<{ timestamp: Hex } | null>("eth_getBlockByNumber", ["0x1", false]).catch(() => null)) ??
+        undefined,
+      "the first block",
+    );
+    const endless = aTransaction({ to: ENDLESS, gasLimit: 1_900_000_000n });
+    const hash = await call("eth_sendRawTransaction", [toHex(endless.raw)]);
+    const buildsAtMs = (Number(timestamp) + PERIOD_SECONDS) * 1000;
+    await pause(buildsAtMs + 300 - Date.now());
+    expect(await call("eth_blockNumber", [])).toBe("0x1");
+    expect(await call("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
+    program.child.kill("SIGTERM");
+    expect(await exitWithin(program, STOPS_WITHIN_MS)).toBe(0);
+    expect(program.output()).not.toContain('"level":"ERROR"');
+  });
 });
 
 /** JUMPDEST PUSH0 JUMP, for ever. */

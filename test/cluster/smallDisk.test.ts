@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import type { Hex } from "../../src/primitives/hex.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -37,7 +36,6 @@ beforeEach(() => {
 
 itOnSmallDisk(
   "produces no blocks on an almost full disk, but answers, and resumes by itself when there is space",
-  { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const node = await startNodeProcess({
       dataPath: join(DISK, "paused"),
@@ -45,18 +43,13 @@ itOnSmallDisk(
     });
     onTestFinished(() => node.kill());
     const height = async () => Number(await node.rpc<Hex>("eth_blockNumber"));
-    await until(async () => ((await height()) > 0 ? true : undefined), 20_000, "a block");
+    await until(async () => ((await height()) > 0 ? true : undefined), "a block");
     leaveFree(16);
     await until(
       async () => (node.output().includes("the disk is almost full: ") ? true : undefined),
-      20_000,
       "a line about the disk",
     );
-    await until(
-      async () => ((await node.rpc("eth_mining")) === false ? true : undefined),
-      20_000,
-      "the pause",
-    );
+    await until(async () => ((await node.rpc("eth_mining")) === false ? true : undefined), "the pause");
     const readiness = async () => (await fetch(`${node.httpUrl}/readiness?minPeers=0`)).status;
     expect(await readiness()).toBe(503);
     const pausedAt = await height();
@@ -64,7 +57,7 @@ itOnSmallDisk(
       number: `0x${pausedAt.toString(16)}`,
     });
     leaveFree(64);
-    await until(async () => ((await height()) > pausedAt ? true : undefined), 15_000, "another block");
+    await until(async () => ((await height()) > pausedAt ? true : undefined), "another block");
     expect(await readiness()).toBe(200);
     expect(await node.stop()).toBe(0);
     expect(node.output()).toContain("there is room on the disk again: blocks are made again");
@@ -73,7 +66,6 @@ itOnSmallDisk(
 
 itOnSmallDiskIfThorough(
   "ends with 74 when the disk is full while votes and blocks are written, and when it starts on it",
-  { ...IN_REAL_TIME, timeout: 120_000 },
   async () => {
     const dataPath = join(DISK, "full");
     leaveFree(64);
@@ -81,7 +73,6 @@ itOnSmallDiskIfThorough(
     onTestFinished(() => node.kill());
     await until(
       async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > 0 ? true : undefined),
-      20_000,
       "a block",
     );
     leaveFree(0);

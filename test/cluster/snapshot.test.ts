@@ -12,7 +12,6 @@ import { curve } from "../../src/primitives/secp256k1.ts";
 import { epochChain } from "../builders/epochChain.ts";
 import { blockFileOf } from "../builders/sealedChain.ts";
 import { account, accountFromSeed } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { heightOf, reach } from "./chainReading.ts";
 import {
@@ -34,10 +33,6 @@ const JOINER = accountFromSeed(7);
 
 itIfThorough(
   "a node made from a snapshot follows, answers as others do, says what it lacks, and becomes a validator",
-  {
-    ...IN_REAL_TIME,
-    timeout: 180_000,
-  },
   async () => {
     const { genesis, blocks, hashes } = await epochChain({ head: HEAD, busyFrom: HEAD, accounts: ACCOUNTS });
     const folder = temporaryFolder();
@@ -84,7 +79,6 @@ itIfThorough(
     const killed = ibex("made", ...importAll);
     await until(
       async () => (killed.output().includes("the headers of the snapshot are valid") ? true : undefined),
-      30_000,
       "the headers",
     );
     killed.child.kill("SIGKILL");
@@ -97,7 +91,7 @@ itIfThorough(
     const whole = await start("whole", DEV_VALIDATOR_KEY_FILE, []);
     const enode = `enode://${toHex(curve.publicKey(DEV_VALIDATOR_KEY)).slice(2)}@127.0.0.1:${peerPort.whole}?discport=0`;
     const made = await start("made", at("made/key"), [enode]);
-    await reach([made], HEAD + 2, 60_000);
+    await reach([made], HEAD + 2);
 
     await expectEqualAnswers(whole, made);
     await expectWhatItLacks(whole, made, hashes);
@@ -110,16 +104,14 @@ itIfThorough(
         (await made.rpc<Hex[]>("ibft_getValidatorsByBlockNumber", ["latest"])).length === 2
           ? true
           : undefined,
-      60_000,
       "two validators",
     );
     expect([...(await made.rpc<Hex[]>("ibft_getValidatorsByBlockNumber", ["latest"]))].sort()).toEqual(both);
-    await reach([whole, made], (await heightOf(whole)) + 3, 60_000);
+    await reach([whole, made], (await heightOf(whole)) + 3);
 
     // The scrubber knows where the history begins.
     await until(
       async () => (made.output().includes("the whole database was verified and is sound") ? true : undefined),
-      60_000,
       "a round of the scrubber",
     );
 
@@ -131,7 +123,7 @@ itIfThorough(
       expect.stringContaining("The database is sound."),
     ]);
     const restarted = await start("made", at("made/key"), [enode]);
-    await reach([whole, restarted], (await heightOf(whole)) + 2, 60_000);
+    await reach([whole, restarted], (await heightOf(whole)) + 2);
   },
 );
 

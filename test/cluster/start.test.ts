@@ -2,16 +2,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { exitWithin, freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
-describe("starting and stopping", IN_REAL_TIME, () => {
+describe("starting and stopping", () => {
   it("runs the development network, prints what a user needs, and stops cleanly on SIGTERM and SIGINT", async () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const node = await startNodeProcess();
       const block = await until(
         async () => ((await node.rpc<string>("eth_blockNumber")) > "0x0" ? "made" : undefined),
-        20_000,
         "a block",
       );
       expect(block).toBe("made");
@@ -31,14 +29,10 @@ describe("starting and stopping", IN_REAL_TIME, () => {
 
   it("resumes after a stop", async () => {
     const first = await startNodeProcess();
-    const height = await until(
-      async () => {
-        const number = Number(await first.rpc<string>("eth_blockNumber"));
-        return number > 0 ? number : undefined;
-      },
-      20_000,
-      "a block",
-    );
+    const height = await until(async () => {
+      const number = Number(await first.rpc<string>("eth_blockNumber"));
+      return number > 0 ? number : undefined;
+    }, "a block");
     const block = await first.rpc<{ hash: string }>("eth_getBlockByNumber", [
       `0x${height.toString(16)}`,
       false,

@@ -4,7 +4,6 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 import { prepareNetwork } from "./validatorNetwork.ts";
@@ -17,7 +16,7 @@ async function ibex(...args: readonly string[]) {
 const statusOf = (dataPath: string, ...args: readonly string[]) =>
   ibex(`--data-path=${dataPath}`, "status", ...args);
 
-describe("ibex status", IN_REAL_TIME, () => {
+describe("ibex status", () => {
   it("shows a node that is well, without any RPC, and ends with 2 when none runs", async () => {
     const dataPath = join(temporaryFolder(), "x".repeat(120));
     mkdirSync(dataPath);
@@ -25,14 +24,10 @@ describe("ibex status", IN_REAL_TIME, () => {
     onTestFinished(node.kill);
     expect(statSync(join(dataPath, "status.sock")).mode & 0o777).toBe(0o600);
     const { hash } = await node.rpc<{ hash: string }>("eth_getBlockByNumber", ["0x0", false]);
-    const shown = await until(
-      async () => {
-        const status = await statusOf(dataPath);
-        return /validator, validating$/m.test(status.output) ? status : undefined;
-      },
-      30_000,
-      "the start of consensus",
-    );
+    const shown = await until(async () => {
+      const status = await statusOf(dataPath);
+      return /validator, validating$/m.test(status.output) ? status : undefined;
+    }, "the start of consensus");
     expect(shown).toMatchObject({ exitCode: 0, output: expect.stringContaining("All is well.") });
     expect(shown.output).toContain(`chain id 1337, genesis ${hash}`);
     const { exitCode, output } = await statusOf(dataPath, "--json");
@@ -55,78 +50,57 @@ describe("ibex status", IN_REAL_TIME, () => {
     expect(await statusOf(dataPath)).toMatchObject({ exitCode: 2 });
   });
 
-  itIfThorough(
-    "names who is missing, and why peers are not connected",
-    async () => {
-      const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
-      onTestFinished(network.stopAll);
-      const [first, second, third, fourth] = network.members;
-      if (first === undefined || second === undefined || third === undefined || fourth === undefined)
-        throw new Error();
-      await Promise.all([first, second, third].map((member) => network.start(member)));
-      const shown = await until(
-        async () => {
-          const status = await statusOf(first.dataPath);
-          return /1 of 4 validators are not heard/.test(status.output) &&
-            /nothing listens there/.test(status.output)
-            ? status
-            : undefined;
-        },
-        60_000,
-        "a status that names the missing validator",
-      );
-      expect(shown.exitCode).toBe(0);
-      expect(shown.output).toContain(
-        `Warning: 1 of 4 validators are not heard: ${toHex(fourth.key.address)}. 3 are, and 3 are needed for a block.`,
-      );
-      expect(shown.output).toMatch(/^Peers +2 of \d+, 1 named peer not connected/m);
-      await third.node?.stop();
-      const stalled = await until(
-        async () => {
-          const status = await statusOf(first.dataPath);
-          return /Problem: There has been no new block for/.test(status.output) ? status : undefined;
-        },
-        60_000,
-        "a status that says that the chain stands",
-      );
-      expect(stalled.exitCode).toBe(1);
-    },
-    180_000,
-  );
+  itIfThorough("names who is missing, and why peers are not connected", async () => {
+    const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 1 });
+    onTestFinished(network.stopAll);
+    const [first, second, third, fourth] = network.members;
+    if (first === undefined || second === undefined || third === undefined || fourth === undefined)
+      throw new Error();
+    await Promise.all([first, second, third].map((member) => network.start(member)));
+    const shown = await until(async () => {
+      const status = await statusOf(first.dataPath);
+      return /1 of 4 validators are not heard/.test(status.output) &&
+        /nothing listens there/.test(status.output)
+        ? status
+        : undefined;
+    }, "a status that names the missing validator");
+    expect(shown.exitCode).toBe(0);
+    expect(shown.output).toContain(
+      `Warning: 1 of 4 validators are not heard: ${toHex(fourth.key.address)}. 3 are, and 3 are needed for a block.`,
+    );
+    expect(shown.output).toMatch(/^Peers +2 of \d+, 1 named peer not connected/m);
+    await third.node?.stop();
+    const stalled = await until(async () => {
+      const status = await statusOf(first.dataPath);
+      return /Problem: There has been no new block for/.test(status.output) ? status : undefined;
+    }, "a status that says that the chain stands");
+    expect(stalled.exitCode).toBe(1);
+  });
 
-  itIfThorough(
-    "answers many who connect and read nothing, and the node goes on",
-    async () => {
-      const node = await startNodeProcess();
-      onTestFinished(node.kill);
-      const path = join(node.dataPath, "status.sock");
-      const sockets = Array.from({ length: 200 }, () => createConnection(path));
-      for (const socket of sockets) {
-        socket.on("error", () => undefined);
-        socket.pause();
-        socket.write("x".repeat(100_000));
-      }
-      onTestFinished(() => {
-        for (const socket of sockets) socket.destroy();
-      });
-      const height = Number(await node.rpc<string>("eth_blockNumber"));
-      await until(
-        async () => Number(await node.rpc<string>("eth_blockNumber")) > height + 1 || undefined,
-        30_000,
-        "further blocks",
-      );
-      // Those who do not read are left after some seconds.
-      await until(
-        async () => (await statusOf(node.dataPath)).exitCode === 0 || undefined,
-        30_000,
-        "an answer",
-      );
-    },
-    90_000,
-  );
+  itIfThorough("answers many who connect and read nothing, and the node goes on", async () => {
+    const node = await startNodeProcess();
+    onTestFinished(node.kill);
+    const path = join(node.dataPath, "status.sock");
+    const sockets = Array.from({ length: 200 }, () => createConnection(path));
+    for (const socket of sockets) {
+      socket.on("error", () => undefined);
+      socket.pause();
+      socket.write("x".repeat(100_000));
+    }
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const height = Number(await node.rpc<string>("eth_blockNumber"));
+    await until(
+      async () => Number(await node.rpc<string>("eth_blockNumber")) > height + 1 || undefined,
+      "further blocks",
+    );
+    // Those who do not read are left after some seconds.
+    await until(async () => (await statusOf(node.dataPath)).exitCode === 0 || undefined, "an answer");
+  });
 });
 
-describe("ibex doctor", IN_REAL_TIME, () => {
+describe("ibex doctor", () => {
   it("finds each thing that is wrong with a stopped node, and says what to do", async () => {
     const network = await prepareNetwork({ validators: 1 });
     onTestFinished(network.stopAll);
@@ -175,7 +149,7 @@ describe("ibex doctor", IN_REAL_TIME, () => {
     expect((await ibex(`--data-path=${join(dataPath, "not-there")}`, "doctor")).output).toContain(
       "does not exist",
     );
-  }, 60_000);
+  });
 
   it("judges a running node that has no peers", async () => {
     const network = await prepareNetwork({ validators: 2 });
@@ -190,5 +164,5 @@ describe("ibex doctor", IN_REAL_TIME, () => {
     );
     expect(exitCode).toBe(1);
     expect(output).toContain("Problem: The node has no peers. Name bootnodes (--bootnodes)");
-  }, 60_000);
+  });
 });

@@ -5,7 +5,6 @@ import WebSocket from "ws";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { logOf, pause, until } from "./nodeProcess.ts";
 import { Client, startThreadedNode, type ThreadedNode } from "./threadedNode.ts";
@@ -132,14 +131,13 @@ async function prepare(node: ThreadedNode): Promise<void> {
   const receipt = await until(
     async () =>
       (await node.rpc<{ blockNumber: string } | null>("eth_getTransactionReceipt", [hash])) ?? undefined,
-    20_000,
     "the receipt",
   );
   const one = { jsonrpc: "2.0", id: 1, method: "eth_getBlockByNumber", params: [receipt.blockNumber, true] };
   largeBatch = JSON.stringify(Array.from({ length: BLOCKS_OF_BATCH }, () => one));
 }
 
-describe("hostile callers on all threads", { ...IN_REAL_TIME, timeout: 180_000 }, () => {
+describe("hostile callers on all threads", () => {
   itIfThorough("hold nothing when they are gone, and no block waits for them", async () => {
     const node = await startThreadedNode(THREADS, [
       "--rpc-http-api=ETH,NET,WEB3,DEBUG,TXPOOL",
@@ -154,7 +152,6 @@ describe("hostile callers on all threads", { ...IN_REAL_TIME, timeout: 180_000 }
     );
     await until(
       async () => (Object.keys(await node.held()).length === 0 ? true : undefined),
-      30_000,
       "counters that are all zero",
     );
     const clients = Array.from({ length: 30 }, () => new Client(node.httpPort));

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import net from "node:net";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { pause, until } from "./nodeProcess.ts";
 import { startThreadedNode, type ThreadedNode } from "./threadedNode.ts";
@@ -24,7 +23,7 @@ beforeAll(async () => {
     "--rpc-max-connections-per-address=1000",
     "--rpc-http-max-batch-size=10",
   ]);
-}, 60_000);
+});
 
 interface Opened {
   readonly socket: net.Socket;
@@ -73,17 +72,13 @@ const openAmong = (all: readonly Opened[]): Opened[] => all.filter(({ isOpen }) 
 
 /** As many connections as there may be, one of which the last request of a test may have; more are refused. */
 async function full(open: () => Promise<Opened>): Promise<readonly Opened[]> {
-  return until(
-    async () => {
-      const all = openAmong(await many(open, CONNECTIONS + 2 * THREADS));
-      expect(all.length).toBeLessThanOrEqual(CONNECTIONS);
-      if (all.length >= CONNECTIONS - 1) return all;
-      closeAll(all);
-      return undefined;
-    },
-    20_000,
-    "as many connections as there may be",
-  );
+  return until(async () => {
+    const all = openAmong(await many(open, CONNECTIONS + 2 * THREADS));
+    expect(all.length).toBeLessThanOrEqual(CONNECTIONS);
+    if (all.length >= CONNECTIONS - 1) return all;
+    closeAll(all);
+    return undefined;
+  }, "as many connections as there may be");
 }
 
 function closeAll(all: readonly Opened[]): void {
@@ -135,7 +130,7 @@ const INVALID_PARAMS = -32602;
 async function clientsOf(count: number): Promise<Awaited<ReturnType<typeof aClient>>[]> {
   const clients: Awaited<ReturnType<typeof aClient>>[] = [];
   while (clients.length < count)
-    clients.push(await until(() => aClient().catch(() => undefined), 10_000, "a client"));
+    clients.push(await until(() => aClient().catch(() => undefined), "a client"));
   return clients;
 }
 
@@ -144,7 +139,7 @@ const ADDRESSES = Array.from(
   (_, index) => `0x${index.toString(16).padStart(40, "0")}`,
 );
 
-describe("a limit of all threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+describe("a limit of all threads", () => {
   it.each([
     ["HTTP", overHttp],
     ["WebSocket", overWebSocket],
@@ -155,11 +150,7 @@ describe("a limit of all threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => 
       const before = node.deaths();
       for (let index = 0; index < THREADS; index++) {
         node.endThread(index);
-        await until(
-          async () => (node.deaths() > before + index ? true : undefined),
-          10_000,
-          "the end of a thread",
-        );
+        await until(async () => (node.deaths() > before + index ? true : undefined), "the end of a thread");
       }
       await expect.poll(() => openAmong(first).length).toBe(0);
       closeAll(await full(open));
@@ -215,20 +206,15 @@ describe("a limit of all threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => 
     const [one] = left;
     expect(left.length).toBeGreaterThan(0);
     await expect
-      .poll(async () => (await one?.ask("eth_subscribe", "logs", { address: ADDRESSES }))?.error?.code, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await one?.ask("eth_subscribe", "logs", { address: ADDRESSES }))?.error?.code)
       .toBeUndefined();
     for (const { socket } of left) socket.close();
     const later = await aClient();
     await expect
-      .poll(
-        async () => {
-          const answer = await later.ask("eth_subscribe", "logs", { address: ADDRESSES });
-          return answer.error?.code;
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const answer = await later.ask("eth_subscribe", "logs", { address: ADDRESSES });
+        return answer.error?.code;
+      })
       .toBeUndefined();
     for (let index = 2; index < fitting; index++)
       expect((await later.ask("eth_subscribe", "logs", { address: ADDRESSES })).result).toBeDefined();
@@ -250,9 +236,7 @@ describe("a limit of all threads", { ...IN_REAL_TIME, timeout: 120_000 }, () => 
       const codes = new Set(answers.map(({ error }) => error?.code));
       expect(codes).toEqual(new Set([INVALID_PARAMS, -32005]));
       for (const { ask, socket } of clients) {
-        await expect
-          .poll(async () => (await ask("web3_sha3", large)).error?.code, { timeout: 10_000 })
-          .toBe(INVALID_PARAMS);
+        await expect.poll(async () => (await ask("web3_sha3", large)).error?.code).toBe(INVALID_PARAMS);
         socket.close();
       }
     },

@@ -44,7 +44,6 @@ export async function startThreadedNode(
       for (let index = 0; index < threads; index++) tell(`${index}.tell`, "");
       const text = await until(
         async () => (existsSync(report) ? readFileSync(report, "utf8") : undefined),
-        30_000,
         "a report",
       );
       return heldBy(JSON.parse(text) as Counters, threads);

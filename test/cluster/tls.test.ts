@@ -4,14 +4,13 @@ import { type ConnectionOptions, connect } from "node:tls";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { TlsFiles } from "../builders/tlsFiles.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { pause, until } from "./nodeProcess.ts";
 import { aNodeWithTls, countSeconds } from "./tlsNode.ts";
 
 const run = promisify(execFile);
 
-describe.each([0, 2])("a node with TLS, and %i threads for callers", IN_REAL_TIME, (threads) => {
+describe.each([0, 2])("a node with TLS, and %i threads for callers", (threads) => {
   it("is called by curl, takes over certificates and clients, and is not held up by handshakes", async () => {
     const node = await aNodeWithTls(threads);
     const { program, httpPort, wsPort, certificates, install, know, head, metric } = node;
@@ -35,17 +34,15 @@ describe.each([0, 2])("a node with TLS, and %i threads for callers", IN_REAL_TIM
     know();
     program.child.kill("SIGHUP");
     const reread = () => program.output().includes("rpc-http TLS: other clients, 0 known by name");
-    await until(async () => (reread() ? true : undefined), 20_000, "an answer to SIGHUP");
+    await until(async () => (reread() ? true : undefined), "an answer to SIGHUP");
     await until(
       async () => (typeof (await head(second, client)) === "string" ? true : undefined),
-      10_000,
       "the client being unknown",
     );
     know(client);
     program.child.kill("SIGHUP");
     await until(
       async () => (typeof (await head(second, client)) === "number" ? true : undefined),
-      10_000,
       "an answer with the second certificate",
     );
     expect(await head(first, client)).toBeTypeOf("string");
@@ -64,7 +61,7 @@ describe.each([0, 2])("a node with TLS, and %i threads for callers", IN_REAL_TIM
     }
     program.child.kill("SIGTERM");
     expect(await program.exit).toBe(0);
-  }, 120_000);
+  });
 });
 
 /**

@@ -73,14 +73,9 @@ export async function aNodeWithTls(threads: number) {
   };
   const { first, client } = certificates;
   // Written when all ports are open; that of HTTP is some tenths of a second before the others.
-  await until(
-    async () => (existsSync(join(folder, "besu.ports")) ? true : undefined),
-    60_000,
-    "the file of ports",
-  );
+  await until(async () => (existsSync(join(folder, "besu.ports")) ? true : undefined), "the file of ports");
   await until(
     async () => (typeof (await head(first, client)) === "number" ? true : undefined),
-    60_000,
     "an answer over TLS",
   );
   return { program, httpPort, wsPort, certificates, files, install, know, head, metric };

@@ -1,7 +1,6 @@
 import { expect, onTestFinished } from "vitest";
 import { quorum } from "../../src/ibft/validatorSet.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
 import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
@@ -23,7 +22,7 @@ interface Status {
 
 itIfThorough(
   `nodes vote each other in, from 1 to ${MOST} validators, and out again; an epoch block clears votes without a majority`,
-  { ...IN_REAL_TIME, timeout: 120_000 + MOST * 60_000 },
+  { timeout: 120_000 + MOST * 60_000 },
   async () => {
     const network = await prepareNetwork({ validators: 1, followers: MOST - 1, epochLength: EPOCH });
     onTestFinished(network.stopAll);
@@ -46,17 +45,13 @@ itIfThorough(
     // One vote short of a majority, then discarded: votes in blocks stay until the epoch block.
     const votes = Math.floor(MOST / 2);
     await vote(nodes.slice(0, votes), last, false);
-    const { expireAtBlock } = await until(
-      async () => {
-        const { validatorVotes } = await statusOf(first);
-        const drop = validatorVotes.outstanding.find(({ address }) => address === addresses[last])?.drop;
-        return drop?.length === votes ? validatorVotes : undefined;
-      },
-      3 * EPOCH * 1_000,
-      "every vote but the last",
-    );
+    const { expireAtBlock } = await until(async () => {
+      const { validatorVotes } = await statusOf(first);
+      const drop = validatorVotes.outstanding.find(({ address }) => address === addresses[last])?.drop;
+      return drop?.length === votes ? validatorVotes : undefined;
+    }, "every vote but the last");
     for (const node of nodes.slice(0, votes)) await node.rpc("ibft_discardValidatorVote", [addresses[last]]);
-    await reach(nodes, Number(expireAtBlock) + 1, 2 * EPOCH * 1_000);
+    await reach(nodes, Number(expireAtBlock) + 1);
     for (const node of nodes) {
       const { validators, validatorVotes } = await statusOf(node);
       expect(validators.length).toBe(MOST);
@@ -69,7 +64,7 @@ itIfThorough(
     }
 
     const height = (await heightOf(first)) + 2;
-    await reach(nodes, height, 20_000);
+    await reach(nodes, height);
     const blocks = await agreedBlocks(first, 1, height);
     for (const { extra, sealers } of blocks) {
       const validators = extra.validators.map(toHex);
@@ -98,14 +93,10 @@ function statusOf(node: NodeProcess): Promise<Status> {
 async function validatorsBecome(nodes: readonly NodeProcess[], expected: readonly Hex[]): Promise<void> {
   const sorted = [...expected].sort().join();
   for (const node of nodes) {
-    await until(
-      async () => {
-        const { validators } = await statusOf(node);
-        return validators.map(({ address }) => address).join() === sorted ? true : undefined;
-      },
-      60_000,
-      `${expected.length} validators`,
-    );
+    await until(async () => {
+      const { validators } = await statusOf(node);
+      return validators.map(({ address }) => address).join() === sorted ? true : undefined;
+    }, `${expected.length} validators`);
   }
 }
 

@@ -5,7 +5,6 @@ import { DEV_VALIDATOR_ADDRESS, DEV_VALIDATOR_KEY } from "../../src/config/devNe
 import { type Hex, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
 import { genesisWith } from "../builders/genesisWith.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { itIfThorough } from "../thorough.ts";
 import { type NodeProcess, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -48,26 +47,17 @@ async function extraDataOf(node: NodeProcess, number: Hex) {
 
 itIfThorough(
   "casts the requested vote, and logs the missing validator when it has no quorum alone",
-  {
-    ...IN_REAL_TIME,
-    timeout: 90_000,
-  },
   async () => {
     const node = await aNode(DEV_VALIDATOR_KEY);
     await until(
       async () => (Number(await node.rpc<Hex>("eth_blockNumber")) > 0 ? true : undefined),
-      20_000,
       "a block",
     );
     expect(await node.rpc("ibft_proposeValidatorVote", [NEW_VALIDATOR, true])).toBe(true);
-    const status = await until(
-      async () => {
-        const now = await node.rpc<Status>("ibft_status");
-        return now.missing?.length === 1 && node.output().includes("no block for") ? now : undefined;
-      },
-      30_000,
-      "the warning of a missing validator",
-    );
+    const status = await until(async () => {
+      const now = await node.rpc<Status>("ibft_status");
+      return now.missing?.length === 1 && node.output().includes("no block for") ? now : undefined;
+    }, "the warning of a missing validator");
     const last = status.lastBlock.number;
     expect(status).toMatchObject({
       mode: "validating",
@@ -94,16 +84,13 @@ itIfThorough(
   },
 );
 
-it("only follows when its key is not a validator's, and reports it", {
-  ...IN_REAL_TIME,
-  timeout: 60_000,
-}, async () => {
+it("only follows when its key is not a validator's, and reports it", async () => {
   const node = await aNode(OTHER_KEY);
   const started = async () => {
     const status = await node.rpc<{ mode: string }>("ibft_status");
     return status.mode === "notStarted" ? undefined : status;
   };
-  expect(await until(started, 20_000, "a start")).toMatchObject({
+  expect(await until(started, "a start")).toMatchObject({
     mode: "following",
     isValidator: false,
     height: "0x1",

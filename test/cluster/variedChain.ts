@@ -181,7 +181,7 @@ async function minedIn(node: NodeProcess, hash: Hex): Promise<number> {
     const receipt = await node.rpc<{ blockNumber: Hex } | null>("eth_getTransactionReceipt", [hash]);
     return receipt === null ? undefined : Number(receipt.blockNumber);
   };
-  return until(mined, 10_000, "the block with the transactions");
+  return until(mined, "the block with the transactions");
 }
 
 export function word(value: bigint): string {

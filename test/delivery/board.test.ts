@@ -7,7 +7,6 @@ import { temporaryFolder } from "../cluster/nodeProcess.ts";
 import { root } from "../docs/documents.ts";
 import { allMetrics } from "../prometheus/allMetrics.ts";
 import { selectionsIn } from "../prometheus/expressions.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { isInstalled, saySkipped } from "./installed.ts";
 
 interface Panel {
@@ -41,7 +40,7 @@ describe("the board config/grafana/ibex.json", () => {
     expect(panels.length).toBeGreaterThan(30);
   });
 
-  it("shows only metrics, and picks only labels, that a node has", IN_REAL_TIME, async () => {
+  it("shows only metrics, and picks only labels, that a node has", async () => {
     const families = [...(await allMetrics())].flatMap(([name, family]) =>
       (family.type === "summary" ? ["", "_count", "_sum"] : [""]).map((end) => [name + end, family] as const),
     );

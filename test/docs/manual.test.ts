@@ -104,7 +104,7 @@ describe.skipIf(!IS_THOROUGH || !canRun)("the rehearsal", () => {
         expect.fail(`this block:\n\n${code}\nprinted:\n\n${output}\nand not:\n\n${printed}`);
     }
     expect(outputs).toHaveLength(shellBlocksOf(REHEARSAL).length);
-  }, 400_000);
+  });
 });
 
 /** Not in what any command prints. */

@@ -145,80 +145,76 @@ async function theirVm(fork: ForkName): Promise<VM> {
 const OURS_FIRST = "ours, theirs";
 
 describe("our transaction processing and the library's", () => {
-  it.each(FORKS)(
-    "agree on gas, logs, output and state root under %s",
-    async (fork) => {
-      const isMerged = fork === "shanghai" || fork === "cancun";
-      const hasBaseFee = isMerged || fork === "london";
-      let executed = 0;
-      await fc.assert(
-        fc.asyncProperty(fc.array(fields, { minLength: 1, maxLength: 4 }), async (choices) => {
-          const state = await ourState();
-          const overlay = state.overlay();
-          const context = aContext({
-            difficulty: isMerged ? 0n : 1n,
-            blobBaseFee: fork === "cancun" ? 1n : 0n,
-          });
-          const { baseFeePerGas: _, ...withoutBaseFee } = context;
-          const session = aSession(
-            fork,
-            overlay,
-            hasBaseFee ? { ...context, baseFeePerGas: BASE_FEE } : withoutBaseFee,
-          );
-          const vm = await theirVm(fork);
-          const block = createBlock(
-            {
-              header: {
-                number: context.number,
-                timestamp: context.timestamp,
-                gasLimit: context.gasLimit,
-                coinbase: new LibraryAddress(BENEFICIARY),
-                difficulty: context.difficulty,
-                mixHash: context.mixHash,
-                ...(hasBaseFee && { baseFeePerGas: BASE_FEE }),
-              },
+  it.each(FORKS)("agree on gas, logs, output and state root under %s", async (fork) => {
+    const isMerged = fork === "shanghai" || fork === "cancun";
+    const hasBaseFee = isMerged || fork === "london";
+    let executed = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fields, { minLength: 1, maxLength: 4 }), async (choices) => {
+        const state = await ourState();
+        const overlay = state.overlay();
+        const context = aContext({
+          difficulty: isMerged ? 0n : 1n,
+          blobBaseFee: fork === "cancun" ? 1n : 0n,
+        });
+        const { baseFeePerGas: _, ...withoutBaseFee } = context;
+        const session = aSession(
+          fork,
+          overlay,
+          hasBaseFee ? { ...context, baseFeePerGas: BASE_FEE } : withoutBaseFee,
+        );
+        const vm = await theirVm(fork);
+        const block = createBlock(
+          {
+            header: {
+              number: context.number,
+              timestamp: context.timestamp,
+              gasLimit: context.gasLimit,
+              coinbase: new LibraryAddress(BENEFICIARY),
+              difficulty: context.difficulty,
+              mixHash: context.mixHash,
+              ...(hasBaseFee && { baseFeePerGas: BASE_FEE }),
             },
-            { common: vm.common, skipConsensusFormatValidation: true },
-          );
-          const nonces = [0n, 3n];
-          for (const choice of choices) {
-            const transaction = sign(choice, nonces[choice.from] ?? 0n, fork);
-            overlay.beginTransaction();
-            const ours = await executeTransaction(session, transaction);
-            const tx = createTxFromRLP(transaction.raw, { common: vm.common });
-            const theirs = await runTx(vm, { tx, block }).catch((error: Error) => error.message);
-            if (typeof theirs === "string" || !ours.ok) {
-              expect(`${OURS_FIRST}: ${ours.ok}`).toBe(`${OURS_FIRST}: ${typeof theirs !== "string"}`);
-              continue;
-            }
-            executed++;
-            nonces[choice.from] = (nonces[choice.from] ?? 0n) + 1n;
-            const { gasUsed, logs, outcome, output } = ours.value;
-            const { execResult } = theirs;
-            expect({
-              gasUsed,
-              isSuccess: outcome.kind === "succeeded",
-              output: toHex(output),
-              logs: logs.map(({ address, topics, data }) =>
-                [address, topics, data].flat().map((part) => toHex(part as Uint8Array)),
-              ),
-            }).toEqual({
-              gasUsed: theirs.totalGasSpent,
-              isSuccess: execResult.exceptionError === undefined,
-              output: toHex(execResult.returnValue),
-              logs: (execResult.logs ?? []).map(([address, topics, data]) =>
-                [address, topics, data].flat().map((part) => toHex(part as Uint8Array)),
-              ),
-            });
+          },
+          { common: vm.common, skipConsensusFormatValidation: true },
+        );
+        const nonces = [0n, 3n];
+        for (const choice of choices) {
+          const transaction = sign(choice, nonces[choice.from] ?? 0n, fork);
+          overlay.beginTransaction();
+          const ours = await executeTransaction(session, transaction);
+          const tx = createTxFromRLP(transaction.raw, { common: vm.common });
+          const theirs = await runTx(vm, { tx, block }).catch((error: Error) => error.message);
+          if (typeof theirs === "string" || !ours.ok) {
+            expect(`${OURS_FIRST}: ${ours.ok}`).toBe(`${OURS_FIRST}: ${typeof theirs !== "string"}`);
+            continue;
           }
-          expect(toHex(state.stage(overlay.changes(), 1n).root)).toBe(
-            toHex(await vm.stateManager.getStateRoot()),
-          );
-        }),
-        { numRuns: casesOf(30) },
-      );
-      expect(executed).toBeGreaterThan(10);
-    },
-    60_000,
-  );
+          executed++;
+          nonces[choice.from] = (nonces[choice.from] ?? 0n) + 1n;
+          const { gasUsed, logs, outcome, output } = ours.value;
+          const { execResult } = theirs;
+          expect({
+            gasUsed,
+            isSuccess: outcome.kind === "succeeded",
+            output: toHex(output),
+            logs: logs.map(({ address, topics, data }) =>
+              [address, topics, data].flat().map((part) => toHex(part as Uint8Array)),
+            ),
+          }).toEqual({
+            gasUsed: theirs.totalGasSpent,
+            isSuccess: execResult.exceptionError === undefined,
+            output: toHex(execResult.returnValue),
+            logs: (execResult.logs ?? []).map(([address, topics, data]) =>
+              [address, topics, data].flat().map((part) => toHex(part as Uint8Array)),
+            ),
+          });
+        }
+        expect(toHex(state.stage(overlay.changes(), 1n).root)).toBe(
+          toHex(await vm.stateManager.getStateRoot()),
+        );
+      }),
+      { numRuns: casesOf(30) },
+    );
+    expect(executed).toBeGreaterThan(10);
+  });
 });

@@ -22,5 +22,5 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's faucet", () => {
     await page.getByRole("button", { name: "Ask for coins" }).click();
     await page.locator(".problem").waitFor();
     await node.stop();
-  }, 90_000);
+  });
 });

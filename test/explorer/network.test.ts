@@ -26,7 +26,7 @@ describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
     await node.stop();
   });
 
-  itIfThorough("shows lost turns, silence, votes and clocks of a network", { timeout: 180_000 }, async () => {
+  itIfThorough("shows lost turns, silence, votes and clocks of a network", async () => {
     const network = await prepareNetwork({ validators: 4, requestTimeoutSeconds: 2 });
     onTestFinished(network.stopAll);
     const explorerPort = await freePort();
@@ -40,18 +40,18 @@ describe.runIf(CAN_BROWSE)("the explorer's page of the network", () => {
     ]);
     const { page, complaints } = await openPage();
     await page.goto(`http://127.0.0.1:${explorerPort}/network`);
-    await expect.poll(() => figure(page, "Validators heard"), { timeout: 60_000 }).toBe("4 of 4");
-    await expect.poll(() => page.locator(".clocks li").count(), { timeout: 60_000 }).toBe(3);
+    await expect.poll(() => figure(page, "Validators heard")).toBe("4 of 4");
+    await expect.poll(() => page.locator(".clocks li").count()).toBe(3);
 
     const candidate = `0x${"be".repeat(20)}`;
     await node.rpc("ibft_proposeValidatorVote", [candidate, true]);
-    await page.getByText("1 of 3 votes").waitFor({ timeout: 60_000 });
+    await page.getByText("1 of 3 votes").waitFor();
     await away.node?.stop();
     const absent = getAddress(toHex(away.key.address));
     const row = page.getByRole("row", { name: new RegExp(shortOf(absent)) });
-    await row.getByText("silent").waitFor({ timeout: 60_000 });
+    await row.getByText("silent").waitFor();
     const late = page.getByRole("region", { name: "Blocks that took more than one round" });
-    await late.waitFor({ timeout: 60_000 });
+    await late.waitFor();
     expect(await late.locator("tbody tr").first().textContent()).toContain(shortOf(absent));
     const turns = page.getByRole("img", { name: new RegExp(`^${absent} proposed`) });
     expect(await turns.getAttribute("aria-label")).toMatch(/lost [1-9]\d* turns/);

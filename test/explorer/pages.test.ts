@@ -13,7 +13,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
   beforeAll(async () => {
     node = await startExplorerNode();
     traffic = await makeTraffic(node);
-    await until(() => isIndexed(node, traffic.reverted), 30_000, "the index by address");
+    await until(() => isIndexed(node, traffic.reverted), "the index by address");
   });
 
   afterAll(closeBrowser);
@@ -56,7 +56,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
         await expectForEverybody(page, `${name}-${look}`);
         await page.close();
       }
-    }, 150_000);
+    });
 
   it("show what an account did, and a token with its holders", async () => {
     const { page } = await visit(`/address/${traffic.sender}`);
@@ -90,7 +90,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
       expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
       expect(await page.locator("main img, main script, main b").count()).toBe(0);
     }
-  }, 90_000);
+  });
 
   it("answer any text in the place of numbers, hashes and addresses", async () => {
     const { page, complaints } = await visit("/");
@@ -115,7 +115,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages", () => {
         }
       }
     expect(complaints).toEqual([]);
-  }, 120_000);
+  });
 });
 
 async function isIndexed(node: ExplorerNode, hash: string): Promise<true | undefined> {

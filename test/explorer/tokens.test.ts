@@ -118,7 +118,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
     const owner = getAddress(`0x${"b".repeat(40)}`);
     await tokens.mintDeed(owner, 2n ** 200n);
     await expect
-      .poll(() => cells(page), { timeout: 20_000 })
+      .poll(() => cells(page))
       .toContainEqual(expect.arrayContaining([`${owner.slice(0, 6)}…${owner.slice(-4)}`]));
     await page.goto(`${node.explorerUrl}/token/${traffic.sender}`);
     await page.getByRole("heading", { name: "No token" }).waitFor();
@@ -128,7 +128,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the explorer's pages of tokens", () =
     await page.getByRole("alert").waitFor();
   });
 
-  it("have no barrier, and fit a phone", { timeout: 120_000 }, async () => {
+  it("have no barrier, and fit a phone", async () => {
     const paths = {
       token20: `/token/${traffic.token}`,
       holders20: `/token/${traffic.token}/holders`,

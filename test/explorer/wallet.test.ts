@@ -100,7 +100,7 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("a contract in the explorer", () => {
     await page.getByRole("searchbox").press("Enter");
     await page.getByRole("link", { name: "My <i>token</i>" }).waitFor();
     expect(complaints).toEqual([]);
-  }, 60_000);
+  });
 
   it("says what the wallet says where it refuses", async () => {
     const { page } = await openContract();
@@ -117,5 +117,5 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("a contract in the explorer", () => {
     await transfer.getByLabel("value uint256").fill("1");
     await transfer.getByRole("button", { name: "Send by the wallet" }).click();
     await transfer.getByText("User <b>rejected</b>").waitFor();
-  }, 60_000);
+  });
 });

@@ -161,7 +161,6 @@ describe("a log scan", () => {
       expect(readFileSync(join(folder, "logBloom-0.cache")).equals(written)).toBe(true);
       expect(whole.head.header.number).toBe(101_500n);
     },
-    300_000,
   );
 
   it("ends when the listener is done", async () => {

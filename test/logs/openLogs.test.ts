@@ -20,7 +20,6 @@ import { aCaller } from "../builders/aCaller.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { aLongChain, type BlockContent, NOTHING } from "../builders/longChain.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 
 const OURS: Log = { address: account(3).address, topics: [], data: new Uint8Array(4) };
@@ -86,11 +85,11 @@ function searchOf({ path, caches }: StoredChain): LogSearch {
 
 /** Resolves when the thread that writes the index has ended. */
 async function written({ index }: Logs): Promise<void> {
-  await expect.poll(() => index.status.isIndexing, { timeout: 30_000, interval: 5 }).toBe(false);
+  await expect.poll(() => index.status.isIndexing, { interval: 5 }).toBe(false);
 }
 
 async function writtenUpTo(logs: Logs, block: bigint): Promise<void> {
-  await expect.poll(() => logs.index.status.current, { timeout: 30_000, interval: 5 }).toBe(block);
+  await expect.poll(() => logs.index.status.current, { interval: 5 }).toBe(block);
   await written(logs);
 }
 
@@ -101,7 +100,7 @@ async function numbersFound({ find }: Pick<Logs, "find">): Promise<number[]> {
   return logs.map(({ blockNumber }) => Number(blockNumber));
 }
 
-describe("the index of logs", IN_REAL_TIME, () => {
+describe("the index of logs", () => {
   it("is written in the background, removed, written again on request, and repaired when damaged", async () => {
     const stored = await aStoredChain(2_100);
     const logs = logsOf(stored);
@@ -149,14 +148,14 @@ describe("the index of logs", IN_REAL_TIME, () => {
     writeFileSync(stored.caches, "no folder");
     let warnings = 0;
     const logs = logsOf(stored, true, { ...silentLogger, warn: () => warnings++ });
-    await expect.poll(() => warnings, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => warnings).toBe(1);
     expect(await numbersFound(logs)).toEqual([300, 600, 900]);
     logs.index.reportInvalid(0);
     expect(logs.index.status.isIndexing).toBe(false);
   });
 });
 
-describe("a search on another thread", IN_REAL_TIME, () => {
+describe("a search on another thread", () => {
   it("answers many at once, each with its own logs", async () => {
     const stored = await aStoredChain(700);
     const logs = logsOf(stored, false);

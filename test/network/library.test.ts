@@ -2,7 +2,6 @@ import { createServer, type Socket } from "node:net";
 import { Common, Mainnet } from "@ethereumjs/common";
 import { DISCONNECT_REASON, Peer } from "@ethereumjs/devp2p";
 import { afterEach, describe, expect, it } from "vitest";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { type Identity, identity } from "./identities.ts";
 import { callNode, closeAfterEach, HOST, startToy, until } from "./toyNetwork.ts";
 
@@ -14,7 +13,7 @@ afterEach(() => {
 });
 
 /** Interoperability with the wire library's peers, which share no code with this node. */
-describe("a node and a peer of the wire library", IN_REAL_TIME, () => {
+describe("a node and a peer of the wire library", () => {
   it("exchange messages when the library dials", async () => {
     const node = await startToy(1);
     const socket = callNode(node.address);

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { type Listener, listen } from "../../src/network/listener.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 
 const HOST = "127.0.0.1";
 
@@ -21,19 +20,15 @@ async function callTo({ endpoint }: Listener): Promise<Socket> {
   return caller;
 }
 
-it(
-  "closes what arrives before it begins, and does not wait for it when it closes",
-  IN_REAL_TIME,
-  async () => {
-    const listener = await listening();
-    const caller = await callTo(listener);
-    caller.resume();
-    await once(caller, "close");
-    await listener.close();
-  },
-);
+it("closes what arrives before it begins, and does not wait for it when it closes", async () => {
+  const listener = await listening();
+  const caller = await callTo(listener);
+  caller.resume();
+  await once(caller, "close");
+  await listener.close();
+});
 
-it("hands over what arrives once it has begun", IN_REAL_TIME, async () => {
+it("hands over what arrives once it has begun", async () => {
   const listener = await listening();
   const accepted = new Promise<Socket>((resolve) =>
     listener.begin({ accepted: resolve, failed: () => undefined }),

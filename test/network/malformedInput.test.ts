@@ -4,7 +4,6 @@ import { encodeHello } from "../../src/network/rlpx/hello.ts";
 import { clockOf, systemClock } from "../../src/primitives/clock.ts";
 import { concatBytes, toDigits } from "../../src/primitives/hex.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { createRandom } from "../simulation/random.ts";
 import { type Identity, identity } from "./identities.ts";
 import { closeAfterEach, createToy, startToy, type ToyNode, until } from "./toyNetwork.ts";
@@ -152,7 +151,7 @@ const CASES: readonly [
   ],
 ];
 
-describe("an untrusted peer is disconnected and remembered when it", IN_REAL_TIME, () => {
+describe("an untrusted peer is disconnected and remembered when it", () => {
   it.each(CASES)("%s", async (_, act, expected, { reason, detail, isKnown }) => {
     const node = await startToy(1);
     const peer = connectUntrusted(node, UNTRUSTED);
@@ -171,7 +170,7 @@ describe("an untrusted peer is disconnected and remembered when it", IN_REAL_TIM
   });
 });
 
-describe("unusual but allowed input is ignored", IN_REAL_TIME, () => {
+describe("unusual but allowed input is ignored", () => {
   it("unassigned ids, ids beyond all protocols, a second Hello, Pongs, many Pings", async () => {
     const node = await startToy(1);
     const peer = connectUntrusted(node, UNTRUSTED);

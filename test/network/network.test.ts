@@ -4,7 +4,6 @@ import { createWire, type Wire } from "../../src/network/rlpx/wire.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { type Identity, identity } from "./identities.ts";
 import { callNode, closeAfterEach, createToy, startToy, type ToyNode, until } from "./toyNetwork.ts";
 
@@ -12,7 +11,7 @@ closeAfterEach();
 
 const TOY = [{ name: "toy", version: 1 }];
 
-describe("two nodes", IN_REAL_TIME, () => {
+describe("two nodes", () => {
   it("introduce themselves and exchange messages both ways", async () => {
     const [alice, bob] = [await startToy(1), await startToy(2)];
     alice.network.addPeer(bob.address);
@@ -91,7 +90,7 @@ describe("two nodes", IN_REAL_TIME, () => {
   });
 });
 
-describe("four nodes under load", IN_REAL_TIME, () => {
+describe("four nodes under load", () => {
   it("receive everything that was sent to them, in order", async () => {
     const ROUNDS = 200;
     const nodes: ToyNode[] = [];
@@ -120,7 +119,7 @@ describe("four nodes under load", IN_REAL_TIME, () => {
   });
 });
 
-describe("a node refuses a peer", IN_REAL_TIME, () => {
+describe("a node refuses a peer", () => {
   it.each([
     ["beyond its peer limit", { limits: { maxPeers: 1, maxInbound: undefined } }, "tooManyPeers"],
     ["beyond its limit of inbound peers", { limits: { maxPeers: 9, maxInbound: 1 } }, "tooManyPeers"],

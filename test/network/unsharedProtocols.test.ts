@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { type Capability, encodeHello, ownHello } from "../../src/network/rlpx/hello.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { identity } from "./identities.ts";
 import { closeAfterEach, createToy, startToy, until } from "./toyNetwork.ts";
 import { connectUntrusted } from "./untrustedPeer.ts";
 
-describe("a peer that shares no version of an expected protocol", IN_REAL_TIME, () => {
+describe("a peer that shares no version of an expected protocol", () => {
   closeAfterEach();
 
   it.each<readonly [what: string, capabilities: readonly Capability[], offered: string, isKept: boolean]>([

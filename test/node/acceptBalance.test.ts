@@ -7,7 +7,6 @@ import { openSharedListener } from "../../src/node/rpcThreads/sharedListener.ts"
 import { openBalance } from "../../src/rpc/server/acceptBalance.ts";
 import { listenOn } from "../../src/rpc/server/server.ts";
 import { createHostMemory, shareHosts } from "../../src/rpc/server/sharedHosts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 
 const BURST = 60;
 
@@ -62,28 +61,24 @@ function burst(port: number): void {
   for (let open = 0; open < BURST; open = Atomics.load(connected, 0)) Atomics.wait(connected, 0, open);
 }
 
-it(
-  "a thread leaves connections of a burst to one that has fewer, until that has as many",
-  IN_REAL_TIME,
-  async () => {
-    const { port, connections, other } = await aServer(true);
-    burst(port);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    // A few at once, and one after each pause.
-    expect(connections.count).toBeGreaterThanOrEqual(5);
-    expect(connections.count).toBeLessThan(BURST / 3);
-    other.add("10.0.0.1", BURST);
-    await expect.poll(() => connections.count).toBe(BURST);
-  },
-);
+it("a thread leaves connections of a burst to one that has fewer, until that has as many", async () => {
+  const { port, connections, other } = await aServer(true);
+  burst(port);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  // A few at once, and one after each pause.
+  expect(connections.count).toBeGreaterThanOrEqual(5);
+  expect(connections.count).toBeLessThan(BURST / 3);
+  other.add("10.0.0.1", BURST);
+  await expect.poll(() => connections.count).toBe(BURST);
+});
 
-it("a thread without descriptors for pauses takes all", IN_REAL_TIME, async () => {
+it("a thread without descriptors for pauses takes all", async () => {
   const { port, connections } = await aServer(false);
   burst(port);
   await expect.poll(() => connections.count).toBe(BURST);
 });
 
-it("a server that pauses listens again when it is to be closed", IN_REAL_TIME, async () => {
+it("a server that pauses listens again when it is to be closed", async () => {
   const { port, connections, balance, server } = await aServer(true);
   burst(port);
   await expect.poll(() => connections.count).toBe(5);

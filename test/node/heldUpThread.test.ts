@@ -11,7 +11,6 @@ import { NOTICE_CREDIT } from "../../src/rpc/threads/notices.ts";
 import type { FromThread, ThreadRequest } from "../../src/rpc/threads/protocol.ts";
 import { SupervisedThread, type SupervisedThreadUser } from "../../src/workers/supervisedThread.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 
 /**
  * A thread that is held up in its first message, as by one long step, until the first number of its memory is 1. Then it answers what
@@ -103,18 +102,18 @@ function timesOf(kind: string, sent: readonly string[]): number {
 
 const nextCycle = () => new Promise((resolve) => setImmediate(resolve));
 
-it("a thread for callers that is started again knows what callers may do now", IN_REAL_TIME, async () => {
+it("a thread for callers that is started again knows what callers may do now", async () => {
   const { thread, opened, loading, release } = await aHeldUpThread();
   release();
   const servers = { http: undefined, webSocket: undefined, explorer: undefined };
   thread.changeAccess(servers);
   // It ends, and is started again.
   loading.supervised.post({ kind: "close" });
-  await expect.poll(() => opened.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => opened.length).toBe(2);
   expect(opened[1]?.servers).toBe(servers);
 });
 
-describe("what is sent to a thread for callers that is held up", IN_REAL_TIME, () => {
+describe("what is sent to a thread for callers that is held up", () => {
   it("does not grow: heads, statuses, access and flushes wait as one, events of the pool within their credit", async () => {
     const { thread, sent, interests, release } = await aHeldUpThread();
     interests.change(0, 3);

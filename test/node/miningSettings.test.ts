@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startNode } from "../../src/node/node.ts";
 import { type Logger, type RootLogger, silentLogger } from "../../src/observability/logger.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { settingsOf } from "./settingsOf.ts";
 
@@ -15,7 +14,7 @@ function requesterAt(port: number | undefined): (method: string, ...params: unkn
   };
 }
 
-describe("a validator's operator", IN_REAL_TIME, () => {
+describe("a validator's operator", () => {
   it("stops block production, changes extra data and gas limit, and starts it again", async () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
@@ -23,7 +22,7 @@ describe("a validator's operator", IN_REAL_TIME, () => {
     if (!node.ok) throw new Error(node.error.message);
     const ask = requesterAt(node.value.http?.port);
     try {
-      await expect.poll(() => ask("eth_blockNumber"), { timeout: 20_000 }).not.toBe("0x0");
+      await expect.poll(() => ask("eth_blockNumber")).not.toBe("0x0");
       expect(await ask("miner_stop")).toBe(true);
       await expect.poll(() => ask("eth_mining")).toBe(false);
       const stoppedAt = Number(await ask("eth_blockNumber"));
@@ -32,7 +31,7 @@ describe("a validator's operator", IN_REAL_TIME, () => {
       expect(await ask("miner_start")).toBe(true);
       const next = `0x${(stoppedAt + 1).toString(16)}`;
       const block = () => ask("eth_getBlockByNumber", next, false) as Promise<Record<string, string> | null>;
-      await expect.poll(block, { timeout: 20_000 }).not.toBeNull();
+      await expect.poll(block).not.toBeNull();
       const [before, after] = [
         await ask("eth_getBlockByNumber", `0x${stoppedAt.toString(16)}`, false),
         await block(),
@@ -44,10 +43,10 @@ describe("a validator's operator", IN_REAL_TIME, () => {
     } finally {
       await node.value.stop();
     }
-  }, 60_000);
+  });
 });
 
-describe("miner_setCoinbase", IN_REAL_TIME, () => {
+describe("miner_setCoinbase", () => {
   it("changes the answer of eth_coinbase until the restart, and warns once that it does not change who is paid", async () => {
     const folder = temporaryFolder();
     const warnings: string[] = [];
@@ -94,10 +93,10 @@ describe("miner_setCoinbase", IN_REAL_TIME, () => {
     } finally {
       await again.node.stop();
     }
-  }, 60_000);
+  });
 });
 
-describe("the only validator of a network", IN_REAL_TIME, () => {
+describe("the only validator of a network", () => {
   it("refuses to rewind, stopped or not, because no node could make those blocks again", async () => {
     const folder = temporaryFolder();
     const options = { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" };
@@ -114,9 +113,9 @@ describe("the only validator of a network", IN_REAL_TIME, () => {
         expect([method, JSON.stringify(error)].join()).toMatch(/39001|only validator/);
       }
       // This keeps the head, so stopping is enough.
-      await expect.poll(() => ask("debug_resyncWorldState"), { timeout: 20_000 }).toBe("Success");
+      await expect.poll(() => ask("debug_resyncWorldState")).toBe("Success");
     } finally {
       await node.value.stop();
     }
-  }, 60_000);
+  });
 });

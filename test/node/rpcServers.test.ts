@@ -12,7 +12,6 @@ import { aStoredBlock } from "../builders/aStoredBlock.ts";
 import { createHandClock } from "../builders/handClock.ts";
 import { chainOf } from "../builders/recordedChain.ts";
 import { aCertificateFor } from "../builders/tlsFiles.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { ask } from "../rpc/server/servers.ts";
 import { settingsOf } from "./settingsOf.ts";
 
@@ -75,7 +74,7 @@ it("leaves a quarter of the connections to other addresses when the limit is low
   await expect.poll(() => server.connectionCount).toBe(6);
 });
 
-describe("the handshakes of a thread", IN_REAL_TIME, () => {
+describe("the handshakes of a thread", () => {
   it("have their share of its time for both ports together", async () => {
     const clock = createHandClock(0);
     const chain = chainOf([aStoredBlock({ number: 0 })]);

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readNamedFile, readRegularFile } from "../../src/primitives/boundedFile.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ibex-bounded-"));
 
@@ -38,7 +37,7 @@ describe.each([
   });
 });
 
-describe("a pipe", IN_REAL_TIME, () => {
+describe("a pipe", () => {
   it("is read to its end, also when its other end is opened later", () => {
     const path = aPipe("late");
     spawn("sh", ["-c", `sleep 0.3; { printf one; sleep 0.3; printf two; } > ${path}`]);

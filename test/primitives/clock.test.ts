@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { durationClock } from "../../src/primitives/clock.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-describe("the clock for durations", IN_REAL_TIME, () => {
+describe("the clock for durations", () => {
   it("fires in time although the system clock is set back meanwhile", async () => {
     const setAt = Date.now();
     const fired = new Promise<void>((resolve) => durationClock.at(durationClock.nowMs() + 20, resolve));

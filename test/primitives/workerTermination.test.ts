@@ -67,13 +67,9 @@ if (isMainThread) {
 }
 `;
 
-itIfThorough(
-  "does not end the process when threads are terminated while they load an addon",
-  () => {
-    const file = join(temporaryFolder(), "terminations.mjs");
-    writeFileSync(file, program(compiledModule("primitives/workerTermination")));
-    const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  },
-  130_000,
-);
+itIfThorough("does not end the process when threads are terminated while they load an addon", () => {
+  const file = join(temporaryFolder(), "terminations.mjs");
+  writeFileSync(file, program(compiledModule("primitives/workerTermination")));
+  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+});

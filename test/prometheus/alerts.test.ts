@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { anchorsIn, readDocument, root } from "../docs/documents.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { allMetrics } from "./allMetrics.ts";
 import { selectionsIn } from "./expressions.ts";
 
@@ -48,7 +47,7 @@ describe("the alerts of config/alerts.yml", () => {
     expect(alerts.map(({ alert }) => alert).filter((alert) => !tests.includes(`"${alert}"`))).toEqual([]);
   });
 
-  it("name only metrics and labels that a node has", IN_REAL_TIME, async () => {
+  it("name only metrics and labels that a node has", async () => {
     const families = await allMetrics();
     const unknown = alerts.flatMap(({ alert, expr }) =>
       selectionsIn(expr)

@@ -27,7 +27,6 @@ export async function allMetrics(): Promise<ReadonlyMap<string, ParsedFamily>> {
   try {
     const port = await until(
       async () => /^metrics=(\d+)$/m.exec(portsIn(node.dataPath))?.[1],
-      20_000,
       "the list of ports",
     );
     const response = await fetch(`http://127.0.0.1:${port}/metrics`);

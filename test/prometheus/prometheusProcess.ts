@@ -46,7 +46,7 @@ export async function startPrometheus({ ports, speed }: PrometheusTargets): Prom
   const output = outputOf(child);
   const ended = new Promise((resolve) => child.once("close", resolve));
   const url = `http://127.0.0.1:${port}`;
-  await until(async () => (await isReady(url)) || undefined, 60_000, "Prometheus").catch((error: Error) => {
+  await until(async () => (await isReady(url)) || undefined, "Prometheus").catch((error: Error) => {
     child.kill("SIGKILL");
     throw new Error(`${error.message}:\n${output()}`);
   });

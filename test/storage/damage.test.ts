@@ -20,7 +20,7 @@ const DAMAGES = casesOf(300);
 const SEED = Number(process.env["IBEX_SEED"] ?? Date.now() % 1_000_000);
 
 describe("a damaged data folder", () => {
-  it(`never gives a wrong answer: ${DAMAGES} damages, IBEX_SEED=${SEED}`, { timeout: 300_000 }, async () => {
+  it(`never gives a wrong answer: ${DAMAGES} damages, IBEX_SEED=${SEED}`, async () => {
     const random = generator(SEED);
     const chain = aStoredChain({ seed: SEED, blocks: 12, transactions: 12 });
     const sound = temporaryFolder();

@@ -9,7 +9,6 @@ import { createSync, type Sync } from "../../src/sync/sync.ts";
 import { aChain, type TestChain } from "../builders/aChain.ts";
 import { recordedBlocks } from "../builders/recordedChain.ts";
 import { closeAfterEach, startToy, until } from "../network/toyNetwork.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { describeWithVectors, vectorPath } from "../vectors.ts";
 
 /** A node's chain, eth protocol and sync, without RPC and consensus. */
@@ -60,41 +59,37 @@ async function aNode(): Promise<Node> {
 
 const opened: Pick<Node, "eth" | "sync">[] = [];
 
-describeWithVectors(
-  "nodes with real chains over loopback",
-  () => {
-    closeAfterEach();
-    afterEach(async () => {
-      for (const { eth, sync } of opened.splice(0)) {
-        eth.close();
-        await sync.close();
-      }
-    });
+describeWithVectors("nodes with real chains over loopback", () => {
+  closeAfterEach();
+  afterEach(async () => {
+    for (const { eth, sync } of opened.splice(0)) {
+      eth.close();
+      await sync.close();
+    }
+  });
 
-    const blocks = recordedBlocks(["besu-ibft", "net2"]);
-    const importUpTo = async ({ chain }: Node, number: number): Promise<void> => {
-      for (const block of blocks.slice(Number(chain.head.header.number) + 1, number + 1)) {
-        const imported = await chain.importBlock(block);
-        if (!imported.ok) throw new Error(imported.error.message);
-      }
-    };
+  const blocks = recordedBlocks(["besu-ibft", "net2"]);
+  const importUpTo = async ({ chain }: Node, number: number): Promise<void> => {
+    for (const block of blocks.slice(Number(chain.head.header.number) + 1, number + 1)) {
+      const imported = await chain.importBlock(block);
+      if (!imported.ok) throw new Error(imported.error.message);
+    }
+  };
 
-    it("catch up over two ranges, and then follow block by block, also through an intermediate node", async () => {
-      const [ahead, middle, last] = [await aNode(), await aNode(), await aNode()];
-      await importUpTo(ahead, 260);
-      const one = await startToy(1, { protocols: ahead.eth.protocols });
-      const two = await startToy(2, { protocols: middle.eth.protocols, maintained: [one.address] });
-      await until(() => middle.chain.head.header.number === 260n);
-      await startToy(3, { protocols: last.eth.protocols, maintained: [two.address] });
-      await until(() => last.chain.head.header.number === 260n);
-      for (const number of [261, 262, 263]) {
-        await importUpTo(ahead, number);
-        await until(() => last.chain.head.header.number === BigInt(number));
-      }
-      expect(last.chain.head.hash).toEqual(ahead.chain.head.hash);
-      expect(last.chain.head.header.stateRoot).toEqual(blocks[263]?.header.stateRoot);
-      expect([middle, last].map(({ sync }) => sync.isInSync)).toEqual([true, true]);
-    });
-  },
-  IN_REAL_TIME,
-);
+  it("catch up over two ranges, and then follow block by block, also through an intermediate node", async () => {
+    const [ahead, middle, last] = [await aNode(), await aNode(), await aNode()];
+    await importUpTo(ahead, 260);
+    const one = await startToy(1, { protocols: ahead.eth.protocols });
+    const two = await startToy(2, { protocols: middle.eth.protocols, maintained: [one.address] });
+    await until(() => middle.chain.head.header.number === 260n);
+    await startToy(3, { protocols: last.eth.protocols, maintained: [two.address] });
+    await until(() => last.chain.head.header.number === 260n);
+    for (const number of [261, 262, 263]) {
+      await importUpTo(ahead, number);
+      await until(() => last.chain.head.header.number === BigInt(number));
+    }
+    expect(last.chain.head.hash).toEqual(ahead.chain.head.hash);
+    expect(last.chain.head.header.stateRoot).toEqual(blocks[263]?.header.stateRoot);
+    expect([middle, last].map(({ sync }) => sync.isInSync)).toEqual([true, true]);
+  });
+});

@@ -46,7 +46,7 @@ function aThread(failures = 0, entry = ENTRY): Watched {
 }
 
 async function untilTold(events: readonly string[], expected: readonly string[]): Promise<void> {
-  await expect.poll(() => events, { timeout: 10_000, interval: 5 }).toEqual(expected);
+  await expect.poll(() => events, { interval: 5 }).toEqual(expected);
 }
 
 /** A worker that takes 100 ms to load its code and then counts to one; with `isStuck`, it never loads it. */

@@ -231,7 +231,7 @@ describe("inline calls", () => {
     // Both inline calls and those passed to the pool were compared.
     expect(pooled / total).toBeGreaterThan(0.02);
     expect(pooled / total).toBeLessThan(0.7);
-  }, 60_000);
+  });
 
   it("pass long calls to the worker pool, the second time without trying", async () => {
     const calls = someInlineCalls();

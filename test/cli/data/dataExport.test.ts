@@ -357,10 +357,10 @@ describe("ibex data export", () => {
     );
     const hasFile = (last: string) => async () =>
       existsSync(folder) && filesIn(folder).includes(`${PREFIX}logs__${last}.parquet`) ? true : undefined;
-    await until(hasFile("00000000_to_00000009"), 10_000, "the first file");
+    await until(hasFile("00000000_to_00000009"), "the first file");
     expect(filesIn(folder)).toHaveLength(4);
     node.chain = whole.slice(0, 21);
-    await until(hasFile("00000010_to_00000019"), 10_000, "the second file");
+    await until(hasFile("00000010_to_00000019"), "the second file");
     stop();
     const { exitCode, output } = await running;
     expect([exitCode, output]).toEqual([0, expect.stringContaining("Run the command again to go on.")]);

@@ -6,11 +6,10 @@ import { createDiscovery } from "../../../src/network/discovery/discovery.ts";
 import { decodePacket, encodePacket, type Packet } from "../../../src/network/discovery/packets.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import { loggedLines } from "../../builders/loggedLines.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 
 const HOST = "127.0.0.1";
 
-describe("a UDP port", IN_REAL_TIME, () => {
+describe("a UDP port", () => {
   it("sends nothing to port 0 or after it was closed, and goes on", async () => {
     const other = createSocket("udp4").bind(0, HOST);
     await once(other, "listening");
@@ -34,7 +33,7 @@ describe("a UDP port", IN_REAL_TIME, () => {
   });
 });
 
-describe("a node that asks before it has proved its address", IN_REAL_TIME, () => {
+describe("a node that asks before it has proved its address", () => {
   it("is pinged over UDP, and answered when its pong comes", async () => {
     const [ownKey, theirKey] = [1, 2].map((byte) => new Uint8Array(32).fill(byte)) as [
       Uint8Array,

@@ -4,7 +4,6 @@ import type { ReceivedMessage } from "../../../src/network/ibf/senderQueues.ts";
 import type { Session } from "../../../src/network/subProtocol.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { addressOfPublicKey } from "../../../src/primitives/secp256k1.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { type Identity, identity } from "../identities.ts";
 import { closeAfterEach, startToy, until } from "../toyNetwork.ts";
 
@@ -33,7 +32,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
   };
 }
 
-describe("the consensus transport", IN_REAL_TIME, () => {
+describe("the consensus transport", () => {
   it("sends to addresses over all their connections, except excluded ones", () => {
     const sent: string[] = [];
     const { protocol, send, ...transport } = createIbfTransport({ receive: () => undefined });

@@ -6,7 +6,6 @@ import type { Disconnect } from "../../../src/network/rlpx/disconnectReason.ts";
 import { type Hello, ownHello } from "../../../src/network/rlpx/hello.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { type Identity, identity } from "../identities.ts";
 import { until } from "../toyNetwork.ts";
 
@@ -28,7 +27,7 @@ interface End {
   isReleased: boolean;
 }
 
-describe("a connection", IN_REAL_TIME, () => {
+describe("a connection", () => {
   it("is closed after ten seconds without a handshake", async () => {
     const clock = createHandClock(0);
     const [near] = await sockets();

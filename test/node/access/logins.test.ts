@@ -11,7 +11,6 @@ import { createLogin } from "../../../src/node/access/logins.ts";
 import { createPasswordChecker } from "../../../src/node/access/passwords.ts";
 import { createTokenIssuer } from "../../../src/node/access/tokenIssuer.ts";
 import { createWrongLogins } from "../../../src/node/access/wrongLogins.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 
 const USERS = ["alice", "bob"].map((name) => ({
   name,
@@ -104,7 +103,7 @@ it("wrong log-ins are counted for a bounded number of pairs", () => {
   expect(wrongLogins.areTooMany(HOST, "first")).toBe(false);
 });
 
-describe("the thread that compares passwords", IN_REAL_TIME, () => {
+describe("the thread that compares passwords", () => {
   const hash = hashSync("right", 4);
 
   function aChecker() {

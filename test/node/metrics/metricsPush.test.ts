@@ -7,7 +7,6 @@ import { METRIC_CATEGORIES } from "../../../src/observability/categories.ts";
 import { type Logger, silentLogger } from "../../../src/observability/logger.ts";
 import { createMetrics } from "../../../src/observability/registry.ts";
 import { createHandClock, type HandClock } from "../../builders/handClock.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 
 interface Received {
   readonly line: string;
@@ -76,7 +75,7 @@ async function advanceUntil(clock: HandClock, condition: () => boolean): Promise
 const text = (height: number): string =>
   `# HELP ethereum_blockchain_height Height\n# TYPE ethereum_blockchain_height gauge\nethereum_blockchain_height ${height}\n`;
 
-describe("pushing metrics", IN_REAL_TIME, () => {
+describe("pushing metrics", () => {
   it("begins after half an interval, continues with whole ones, and deletes the group at the stop", async () => {
     const gateway = await aGateway();
     const { clock, push, logged } = aPusher(gateway.port);

@@ -9,7 +9,6 @@ import { createMetrics, type Metrics } from "../../../src/observability/registry
 import { CLOSING_LIMIT_MS } from "../../../src/rpc/server/limits.ts";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { ask, sendRaw } from "../../rpc/server/servers.ts";
 
 const SETTINGS: MetricsServerSettings = {
@@ -44,7 +43,7 @@ const HEIGHT =
   "# HELP ethereum_blockchain_height Height\n# TYPE ethereum_blockchain_height gauge\nethereum_blockchain_height 7\n";
 const PEERS = "# HELP ethereum_peer_count Peers\n# TYPE ethereum_peer_count gauge\nethereum_peer_count 0\n";
 
-describe("the metrics server", IN_REAL_TIME, () => {
+describe("the metrics server", () => {
   it("answers as Besu does: 201 to a probe, the text, 404 elsewhere, 405 to other methods than GET", async () => {
     const server = await aServer();
     expect(await ask(server, { method: "GET" })).toMatchObject({ status: 201, body: "" });

@@ -15,14 +15,12 @@ import { createHandClock } from "../../builders/handClock.ts";
 import { loggedLines } from "../../builders/loggedLines.ts";
 import { accountFromSeed } from "../../builders/testAccounts.ts";
 import { freePort, temporaryFolder, until } from "../../cluster/nodeProcess.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { type SignerProcess, startSignerProcess, type TlsFiles } from "../../signer/signerProcess.ts";
 
 const KEY = accountFromSeed(77);
 const PUBLIC_KEY = curve.publicKey(KEY.privateKey);
 const PREIMAGE = new TextEncoder().encode("what is signed");
 const REQUEST = { digest: keccak256(PREIMAGE), preimage: PREIMAGE };
-const WITHIN_MS = 20_000;
 
 const opened: { close(): void }[] = [];
 const processes: SignerProcess[] = [];
@@ -67,7 +65,7 @@ const NEVER = new AbortController().signal;
 
 const failureOf = (validator: RemoteValidator) => async () => validator.health().failure?.reason;
 
-describe("a remote signer", IN_REAL_TIME, () => {
+describe("a remote signer", () => {
   it("signs the preimage, and its signature is that of a key of our own", async () => {
     const remote = await aProcess();
     const { validator } = await openWell(remote.url);
@@ -103,7 +101,7 @@ describe("a remote signer", IN_REAL_TIME, () => {
     const { validator, lines } = await openWell(remote.url, { metrics });
     await remote.setMode({ kind });
     const signed = validator.signer.sign(REQUEST, NEVER);
-    expect(await until(failureOf(validator), WITHIN_MS, "the failure")).toBe(reason);
+    expect(await until(failureOf(validator), "the failure")).toBe(reason);
     const warnings = lines.filter(({ message }) => message.includes("gives no signature"));
     expect(metricsText(await metrics.collect())).toMatch(/^bft_signer_failing 1/m);
     expect(warnings).toMatchObject([
@@ -121,7 +119,7 @@ describe("a remote signer", IN_REAL_TIME, () => {
     await validator.signer.sign(REQUEST, NEVER);
     await remote.kill();
     const signed = validator.signer.sign(REQUEST, NEVER);
-    expect(await until(failureOf(validator), WITHIN_MS, "the failure")).toContain("ECONNREFUSED");
+    expect(await until(failureOf(validator), "the failure")).toContain("ECONNREFUSED");
     await remote.restart();
     expect(await signed).toEqual(sign(REQUEST.digest, KEY.privateKey));
   });
@@ -134,7 +132,6 @@ describe("a remote signer", IN_REAL_TIME, () => {
     const signatures = Array.from({ length: 20 }, () => validator.signer.sign(REQUEST, round.signal));
     await until(
       async () => ((await remote.figures()).mostAtOnce === CONNECTIONS_LIMIT ? true : undefined),
-      WITHIN_MS,
       "requests over all connections",
     );
     round.abort();
@@ -158,14 +155,14 @@ describe("a remote signer", IN_REAL_TIME, () => {
     await remote.setMode({ kind: "busy" });
     const round = new AbortController();
     const signed = validator.signer.sign(REQUEST, round.signal);
-    await until(async () => (pauses.length >= 5 ? true : undefined), WITHIN_MS, "a few requests");
+    await until(async () => (pauses.length >= 5 ? true : undefined), "a few requests");
     round.abort();
     expect(pauses.slice(0, 5)).toEqual([20, 40, 80, 160, 320]);
     expect(await signed).toBeUndefined();
   });
 });
 
-describe("at the start, a remote signer", IN_REAL_TIME, () => {
+describe("at the start, a remote signer", () => {
   it("that lacks the key is refused, with the key and the address", async () => {
     const remote = await aProcess();
     const publicKey = curve.publicKey(accountFromSeed(78).privateKey);
@@ -195,7 +192,6 @@ describe("at the start, a remote signer", IN_REAL_TIME, () => {
     clock.advanceBy(SEARCH_MS);
     await until(
       async () => (validator.health().failure === undefined ? true : undefined),
-      WITHIN_MS,
       "the signer's return",
     );
     expect(lines.map(({ message }) => message)).toContain("the remote signer is there again");

@@ -143,7 +143,7 @@ describeWithVectors("answers recorded from a live network", () => {
             pairs.get(recorded.request.method)?.push(await replay(recorded, context));
           }
         }
-      }, 120_000);
+      });
 
       it("are nearly all repeated", () => {
         expect(cases.length).toBeGreaterThanOrEqual(scope.leastCases);

@@ -61,7 +61,7 @@ describeWithVectors("traces recorded from a live network", () => {
 
     beforeAll(async () => {
       ask = await openNetwork(network);
-    }, 120_000);
+    });
 
     itIfThorough.each(TRACED)("%s", async (method) => {
       const traces = readTraces(network, method);

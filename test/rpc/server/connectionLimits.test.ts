@@ -3,7 +3,6 @@ import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { allOfHosts, createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
@@ -57,7 +56,7 @@ const openAmong = (all: readonly Opened[]): number => all.filter(({ isOpen }) =>
 const chainIdOf = async (server: RpcServer, localAddress?: string) =>
   (await ask(server, { body: BODY, ...(localAddress && { localAddress }) })).status;
 
-describe("half-sent requests", IN_REAL_TIME, () => {
+describe("half-sent requests", () => {
   it.each([
     ["nothing sent", ""],
     ["half of the headers", HALF_HEADERS],
@@ -134,7 +133,7 @@ describe("half-sent requests", IN_REAL_TIME, () => {
   });
 });
 
-describe("connections of one address", IN_REAL_TIME, () => {
+describe("connections of one address", () => {
   const [one, other] = ["127.0.0.2", "127.0.0.3"];
   const limits = { maxActiveConnections: 20, maxConnectionsPerAddress: 5, proxyAddresses: [] };
 

@@ -14,7 +14,6 @@ import type { Database } from "../../../src/storage/database.ts";
 import { openLevelDatabase } from "../../../src/storage/leveldb/levelDatabase.ts";
 import { aChain } from "../../builders/aChain.ts";
 import { anRpcBackend } from "../../builders/anRpcBackend.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
@@ -80,8 +79,8 @@ async function greedyClient(server: RpcServer, connections = 1): Promise<() => v
   });
   // Some calls are on the thread already, and some were refused.
   const waiting = Math.min(connections * IN_FLIGHT, WAITING_LIMIT) - ON_THE_THREAD;
-  await expect.poll(() => pool.load.active, { timeout: 50_000 }).toBe(1);
-  await expect.poll(() => pool.load.waiting, { timeout: 50_000 }).toBeGreaterThanOrEqual(waiting);
+  await expect.poll(() => pool.load.active).toBe(1);
+  await expect.poll(() => pool.load.waiting).toBeGreaterThanOrEqual(waiting);
   return () => {
     for (const outgoing of all) outgoing.destroy();
   };
@@ -96,10 +95,10 @@ async function askBetween(server: RpcServer, localAddress: string): Promise<numb
 }
 
 async function expectIdle(): Promise<void> {
-  await expect.poll(() => pool.load, { timeout: 50_000 }).toMatchObject({ active: 0, waiting: 0 });
+  await expect.poll(() => pool.load).toMatchObject({ active: 0, waiting: 0 });
 }
 
-describe("endless calls", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
+describe("endless calls", () => {
   it("of one batch do not block other clients, and are dropped when their client disconnects", async () => {
     const server = await anHttpServer(dispatcher);
     const disconnect = await greedyClient(server);
@@ -112,7 +111,7 @@ describe("endless calls", { ...IN_REAL_TIME, timeout: 120_000 }, () => {
     const server = await anHttpServer(dispatcher);
     const socket = await aWebSocketClient(await aWebSocketServer(dispatcher));
     for (let n = 0; n < 20; n++) socket.send(endlessCall);
-    await expect.poll(() => pool.load.waiting, { timeout: 50_000 }).toBeGreaterThan(15);
+    await expect.poll(() => pool.load.waiting).toBeGreaterThan(15);
     expect(await askBetween(server, "127.0.0.1")).toBeLessThan(5);
     socket.socket.terminate();
     await expectIdle();

@@ -11,7 +11,6 @@ import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 import { withoutProblems } from "../invalidParams.ts";
 import { aToyDispatcher, type ToyBackend } from "../toyMethods.ts";
@@ -635,7 +634,7 @@ describe("origins", () => {
   });
 });
 
-describe("limits", IN_REAL_TIME, () => {
+describe("limits", () => {
   it("refuse a body that is too large, with or without Content-Length, and keep the server open", async () => {
     const { server } = await aToyServer({ maxBodyBytes: 1000 });
     const large = "x".repeat(1001);
@@ -807,7 +806,7 @@ describe("invalid HTTP", () => {
   });
 });
 
-describe("opening and closing", IN_REAL_TIME, () => {
+describe("opening and closing", () => {
   it("refuses a port that is in use", async () => {
     const { dispatcher } = aToyDispatcher();
     const server = await anHttpServer(dispatcher);

@@ -7,7 +7,6 @@ import { openWebSocketServer } from "../../../src/rpc/server/websocket.ts";
 import { createHandClock } from "../../builders/handClock.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import {
   ask,
@@ -226,7 +225,7 @@ describe("the port", () => {
   });
 });
 
-describe("a client that does not keep up", IN_REAL_TIME, () => {
+describe("a client that does not keep up", () => {
   it("is cut when it only listens", async () => {
     const { server, backend } = await aToyServer();
     const listener = await aWebSocketClient(server);
@@ -360,7 +359,7 @@ describe("a client that does not keep up", IN_REAL_TIME, () => {
   });
 });
 
-describe("heartbeats", IN_REAL_TIME, () => {
+describe("heartbeats", () => {
   it("cut a client that does not answer a ping", async () => {
     const clock = createHandClock(0);
     const { server } = await aToyServer({}, { clock });
@@ -394,7 +393,7 @@ describe("heartbeats", IN_REAL_TIME, () => {
   });
 });
 
-describe("closing", IN_REAL_TIME, () => {
+describe("closing", () => {
   it("sends a close frame, and finishes when the clients have answered", async () => {
     const { server } = await aToyServer();
     const clients = [await aWebSocketClient(server), await aWebSocketClient(server)];

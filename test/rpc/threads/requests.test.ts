@@ -15,7 +15,6 @@ import {
   createRequestHost,
   type RequestHost,
 } from "../../../src/rpc/threads/requestHost.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 
 const CALLER = { client: 1, remoteHost: "10.0.0.1", isForeignPage: false };
@@ -77,7 +76,7 @@ interface Answers {
   readonly bytes: number;
 }
 
-describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
+describe("calls that a thread hands to the main thread", () => {
   it("are answered as there: values, errors, text and pieces; the text of a batch in one message", async () => {
     const { call, messages } = twoSides();
     const answers = await Promise.all([
@@ -126,7 +125,7 @@ describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
     expect(first?.client).toBe(second?.client);
     expect(first?.isAbandoned()).toBe(false);
     isGone = true;
-    await expect.poll(() => first?.isAbandoned(), { timeout: 5000 }).toBe(true);
+    await expect.poll(() => first?.isAbandoned()).toBe(true);
     expect(second?.isAbandoned()).toBe(false);
     for (const finish of backend.held) finish("done");
     await Promise.all([leaving, staying]);
@@ -176,7 +175,7 @@ describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
     onTestFinished(() => main.close());
     for (let count = 0; count < 3; count++)
       void main.ask({ kind: "readiness", query: "" }, { isAbandoned: () => true });
-    await expect.poll(() => told, { timeout: 5000 }).toEqual([1, 2, 3]);
+    await expect.poll(() => told).toEqual([1, 2, 3]);
     await new Promise((resolve) => setTimeout(resolve, 1200));
     expect(told).toEqual([1, 2, 3]);
   });
@@ -189,7 +188,7 @@ describe("calls that a thread hands to the main thread", IN_REAL_TIME, () => {
   });
 });
 
-describe("work that lasts", IN_REAL_TIME, () => {
+describe("work that lasts", () => {
   const requester = { remoteHost: "10.0.0.1", client: {}, isAbandoned: () => false };
 
   it("is queued on the main thread for its caller, and what it finds is handed over without a copy", async () => {

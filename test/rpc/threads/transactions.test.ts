@@ -11,7 +11,6 @@ import type { SentTransaction } from "../../../src/types/transaction.ts";
 import { recoverSender } from "../../../src/types/transactionSignature.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { account } from "../../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../../realTime.ts";
 
 const recoverAll: RecoverSenders = async (transactions) => transactions.map(recoverSender);
 
@@ -55,7 +54,7 @@ function twoSides(...choices: Parameters<typeof aHost>) {
   return { ...aThread(host), added };
 }
 
-describe("transactions of a thread's callers", IN_REAL_TIME, () => {
+describe("transactions of a thread's callers", () => {
   it("reach the pool in their order, with their signers, in few messages; each caller gets the pool's reason", async () => {
     const { sender, added, messages } = twoSides(({ nonce }) => nonce % 3n === 0n);
     const submit = createRemoteSubmission(sender.add);

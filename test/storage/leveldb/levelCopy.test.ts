@@ -28,9 +28,7 @@ async function batchesIn(path: string): Promise<readonly number[]> {
 
 const keys = (): Uint8Array[] => Array.from({ length: KEYS }, (_, index) => Uint8Array.of(1, index));
 
-it(`copies of a database that is written to hold whole batches, and all that were durable before (IBEX_SEED=${SEED})`, {
-  timeout: 180_000,
-}, async () => {
+it(`copies of a database that is written to hold whole batches, and all that were durable before (IBEX_SEED=${SEED})`, async () => {
   const random = generator(SEED);
   const folder = temporaryFolder();
   const path = join(folder, "chain");

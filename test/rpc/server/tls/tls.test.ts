@@ -7,7 +7,6 @@ import type { RpcServer } from "../../../../src/rpc/server/server.ts";
 import { HANDSHAKE_MS, HANDSHAKES_PER_HOST } from "../../../../src/rpc/server/tls/handshakeLimits.ts";
 import type { ClientRules, TlsRules } from "../../../../src/rpc/server/tls/tlsRules.ts";
 import { aCertificateFor, type TlsFiles } from "../../../builders/tlsFiles.ts";
-import { IN_REAL_TIME } from "../../../realTime.ts";
 import { aToyDispatcher } from "../../toyMethods.ts";
 import { aWebSocketServer } from "../servers.ts";
 import {
@@ -42,7 +41,7 @@ const ask = (
   trusted = files.server,
 ): Promise<string> => askTrusting(server, trusted, options);
 
-describe("a server with TLS", IN_REAL_TIME, () => {
+describe("a server with TLS", () => {
   it("answers over its versions and cipher suites, and no others", async () => {
     const { server } = await aTlsServer({
       ciphers: "ECDHE-ECDSA-AES256-GCM-SHA384",
@@ -139,7 +138,7 @@ describe("a server with TLS", IN_REAL_TIME, () => {
   });
 });
 
-describe("a client", IN_REAL_TIME, () => {
+describe("a client", () => {
   const known = (client: TlsFiles, commonName: string) => ({ commonName, fingerprint: client.fingerprint });
 
   async function accepted(clients: ClientRules, client: TlsFiles | undefined): Promise<boolean> {
