@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished, vi } from "vitest";
 
 /**
- * The timeouts of the code under test, run down by hand until the test ends: they never run out by themselves. Sockets and
+ * The timeouts of the code under test, and its time for durations (performance.now), run down by hand until the test ends: they never run out by themselves. Sockets and
  * Node's own servers keep the real time.
  */
 export interface HandTimeouts {
@@ -11,7 +11,7 @@ export interface HandTimeouts {
 }
 
 export function takeTimeouts(): HandTimeouts {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   return {
     async advanceBy(durationMs) {

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
-import { IN_REAL_TIME } from "../realTime.ts";
 import { type NodeProcess, RpcFailure, startNodeProcess, until } from "./nodeProcess.ts";
 
 const SENDERS = 10;
@@ -39,39 +38,29 @@ async function isMined(node: NodeProcess, hash: string): Promise<boolean> {
   return (await node.rpc("eth_getTransactionReceipt", [hash])) !== null;
 }
 
-describe(
-  "senders that send as fast as they are answered, to a pool that is too small for them",
-  IN_REAL_TIME,
-  () => {
-    it("lose nothing that was acknowledged, and get the rest mined by sending it again", {
-      timeout: 120_000,
-    }, async () => {
-      const node = await startNodeProcess({ options: [`--tx-pool-max-size=${POOL_SIZE}`] });
-      expect(await node.rpc("miner_stop")).toBe(true);
-      const acknowledged = await sendAll(
-        node,
-        Array.from({ length: SENDERS }, () => 0),
-      );
-      expect(acknowledged.flat()).toHaveLength(POOL_SIZE);
-      const pooled = await node.rpc<{ hash: string }[]>("txpool_nodeTransactions");
-      expect(new Set(pooled.map(({ hash }) => hash))).toEqual(new Set(acknowledged.flat()));
+describe("senders that send as fast as they are answered, to a pool that is too small for them", () => {
+  it("lose nothing that was acknowledged, and get the rest mined by sending it again", async () => {
+    const node = await startNodeProcess({ options: [`--tx-pool-max-size=${POOL_SIZE}`] });
+    expect(await node.rpc("miner_stop")).toBe(true);
+    const acknowledged = await sendAll(
+      node,
+      Array.from({ length: SENDERS }, () => 0),
+    );
+    expect(acknowledged.flat()).toHaveLength(POOL_SIZE);
+    const pooled = await node.rpc<{ hash: string }[]>("txpool_nodeTransactions");
+    expect(new Set(pooled.map(({ hash }) => hash))).toEqual(new Set(acknowledged.flat()));
 
-      expect(await node.rpc("miner_start")).toBe(true);
-      await until(
-        async () => {
-          const more = await sendAll(
-            node,
-            acknowledged.map(({ length }) => length),
-          );
-          for (const [who, hashes] of more.entries()) acknowledged[who]?.push(...hashes);
-          return acknowledged.flat().length === SENDERS * EACH ? true : undefined;
-        },
-        60_000,
-        "room for all",
+    expect(await node.rpc("miner_start")).toBe(true);
+    await until(async () => {
+      const more = await sendAll(
+        node,
+        acknowledged.map(({ length }) => length),
       );
-      for (const hash of acknowledged.flat()) {
-        await until(async () => (await isMined(node, hash)) || undefined, 60_000, "a receipt");
-      }
-    });
-  },
-);
+      for (const [who, hashes] of more.entries()) acknowledged[who]?.push(...hashes);
+      return acknowledged.flat().length === SENDERS * EACH ? true : undefined;
+    }, "room for all");
+    for (const hash of acknowledged.flat()) {
+      await until(async () => (await isMined(node, hash)) || undefined, "a receipt");
+    }
+  });
+});

@@ -9,10 +9,8 @@ import { CHAIN_ID, type Member, prepareNetwork, type ValidatorNetwork } from "./
 
 /** Four in the daily run, so that each validator is a proposer; more in the long one (`npm run test:long`). */
 const DOWN_BLOCKS = Number(process.env["IBEX_DOWN_BLOCKS"] ?? 4);
-const ROUND_MS = 2_000;
-const BLOCK_MS = 1_000;
-/** Tolerance of time limits for a busy host. */
-const BUSY_HOST_MS = 4_000;
+/** Long enough for a proposal and its votes on a busy host, where all of these processes and others share two cores. */
+const ROUND_MS = 4_000;
 
 /** The members of ibft_status that these tests read. */
 interface Status {
@@ -165,16 +163,21 @@ describe("four validators, processes of their own", () => {
     expect([Number(second?.height) - 1, await heightOf(nodeAt(0))]).toEqual([stalledAt, stalledAt]);
   });
 
-  it("resume within two block periods and the pending round when one restarts", async () => {
-    const ends = await Promise.all(running.map(roundEnd));
+  it("resume in the round after the pending one when one restarts", async () => {
     const back = await network.start(network.members[3] as Member);
     running = [...running, back];
-    const backAtMs = await timeOfLine(back, "Ethereum main loop is up.");
+    const connected = await until(
+      async () => linesOf(back, "peer connected").map(timeOf)[1],
+      "a connection with both others",
+    );
     await reach(running, stalledAt + 1);
-    const resumedAtMs = await timeOfLine(nodeAt(0), `ed #${stalledAt + 1}`);
-    const pendingMs =
-      Math.max(...ends.map(({ atMs, nextAtMs }) => (atMs > backAtMs ? atMs : nextAtMs))) - backAtMs;
-    expect(resumedAtMs - backAtMs).toBeLessThan(pendingMs + 2 * BLOCK_MS + BUSY_HOST_MS);
+    // The round that was pending fails, and the next one decides.
+    for (const node of running.slice(0, 2)) {
+      const failed = linesOf(node, "round ").filter(
+        (line) => line.message.includes(` of height ${stalledAt + 1} failed`) && timeOf(line) > connected,
+      );
+      expect(failed.length).toBeLessThanOrEqual(1);
+    }
   });
 
   it("get seals and proposals again from the one that was down", async () => {
@@ -191,20 +194,8 @@ describe("four validators, processes of their own", () => {
   });
 });
 
-/** The time of a log line; waits for it, because output may arrive here after an answer of the node. */
-function timeOfLine(node: NodeProcess, text: string): Promise<number> {
-  return until(async () => linesOf(node, text).map(timeOf)[0], `a line with '${text}'`);
-}
-
 function statusOf(node: NodeProcess): Promise<Status> {
   return node.rpc<Status>("ibft_status");
-}
-
-/** When a node's current round ends, and when the next one would. */
-async function roundEnd(node: NodeProcess): Promise<{ readonly atMs: number; readonly nextAtMs: number }> {
-  const { round, timers } = await statusOf(node);
-  const atMs = Date.now() + timers.roundEndsInMs;
-  return { atMs, nextAtMs: atMs + ROUND_MS * 2 ** (Number(round) + 1) };
 }
 
 function linesOf(node: NodeProcess, text: string): readonly LogLine[] {

@@ -7,6 +7,7 @@ import { openSharedListener } from "../../src/node/rpcThreads/sharedListener.ts"
 import { openBalance } from "../../src/rpc/server/acceptBalance.ts";
 import { listenOn } from "../../src/rpc/server/server.ts";
 import { createHostMemory, shareHosts } from "../../src/rpc/server/sharedHosts.ts";
+import { takeTimeouts } from "../builders/handTimeouts.ts";
 
 const BURST = 60;
 
@@ -63,12 +64,14 @@ function burst(port: number): void {
 
 it("a thread leaves connections of a burst to one that has fewer, until that has as many", async () => {
   const { port, connections, other } = await aServer(true);
+  const timeouts = takeTimeouts();
   burst(port);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await expect.poll(() => connections.count).toBeGreaterThanOrEqual(5);
+  for (let look = 0; look < 50; look++) await timeouts.advanceBy(2);
   // A few at once, and one after each pause.
-  expect(connections.count).toBeGreaterThanOrEqual(5);
   expect(connections.count).toBeLessThan(BURST / 3);
   other.add("10.0.0.1", BURST);
+  await timeouts.advanceBy(2);
   await expect.poll(() => connections.count).toBe(BURST);
 });
 

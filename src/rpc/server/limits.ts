@@ -10,9 +10,16 @@ export interface ArrivalTimes {
   readonly bodyPauseMs: number;
   /** How often both are checked. */
   readonly checkMs: number;
+  /** With TLS, from the start of the connection to the end of its handshake. */
+  readonly handshakeMs: number;
 }
 
-export const ARRIVAL_TIMES: ArrivalTimes = { headersMs: 5_000, bodyPauseMs: 10_000, checkMs: 1_000 };
+export const ARRIVAL_TIMES: ArrivalTimes = {
+  headersMs: 5_000,
+  bodyPauseMs: 10_000,
+  checkMs: 1_000,
+  handshakeMs: 5_000,
+};
 /** A connection that has been idle for this long may be replaced by a new one at the connection limit. */
 export const IDLE_SPARE_MS = 5_000;
 /** Time for a whole request to arrive, headers and body. */

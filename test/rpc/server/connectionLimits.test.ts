@@ -12,7 +12,7 @@ const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
 const HALF_HEADERS = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Le";
 const HALF_BODY = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY.slice(0, 9)}`;
 const HALF_HANDSHAKE = "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upg";
-const QUICK = { headersMs: 300, bodyPauseMs: 300, checkMs: 50 };
+const QUICK = { headersMs: 300, bodyPauseMs: 300, checkMs: 50, handshakeMs: 300 };
 
 interface Opened {
   readonly socket: net.Socket;

@@ -7,6 +7,7 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { systemClock } from "../../../src/primitives/clock.ts";
 import type { Dispatcher } from "../../../src/rpc/dispatcher.ts";
 import { type HttpParts, type HttpSettings, openHttpServer } from "../../../src/rpc/server/http.ts";
+import { ARRIVAL_LIMIT_MS, type ArrivalTimes } from "../../../src/rpc/server/limits.ts";
 import { createMessageReader } from "../../../src/rpc/server/messageReader.ts";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import {
@@ -14,6 +15,15 @@ import {
   type WebSocketParts,
   type WebSocketSettings,
 } from "../../../src/rpc/server/websocket.ts";
+import { HANG_MS } from "../../hang.ts";
+
+/** For clients that share a process with the server: both stand still where the machine is busy. */
+const PATIENT: ArrivalTimes = {
+  headersMs: ARRIVAL_LIMIT_MS,
+  bodyPauseMs: HANG_MS,
+  checkMs: 1_000,
+  handshakeMs: HANG_MS,
+};
 
 /** Besu's defaults, on any free port. */
 export const HTTP_DEFAULTS: HttpSettings = {
@@ -29,6 +39,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
   maxBatchSize: 1024,
   timeoutMs: 300_000,
   isPretty: false,
+  arrivalTimes: PATIENT,
 };
 
 export const HTTP_PARTS: Omit<HttpParts, "dispatcher"> = {
@@ -62,6 +73,7 @@ export const WEB_SOCKET_DEFAULTS: WebSocketSettings = {
   proxyAddresses: ["localhost"],
   maxFrameBytes: 1_048_576,
   timeoutMs: 300_000,
+  arrivalTimes: PATIENT,
 };
 
 export const WEB_SOCKET_PARTS: Omit<WebSocketParts, "dispatcher"> = {

@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import { Server } from "node:https";
 import type { TlsOptions } from "node:tls";
+import { ARRIVAL_TIMES, type ArrivalTimes } from "../limits.ts";
 import { HANDSHAKES } from "./handshakeLimits.ts";
 import { guardHandshakes, type HandshakeParts, type Handshakes } from "./handshakes.ts";
 import { secureContextOptions, type TlsRules } from "./tlsRules.ts";
@@ -20,16 +21,19 @@ export interface GuardSettings {
   /** As in ConnectionLimits. */
   readonly proxyAddresses: readonly string[];
   readonly maxHandshakes?: number | undefined;
+  /** As in ConnectionLimits. */
+  readonly arrivalTimes?: ArrivalTimes;
 }
 
 /** Guards the handshakes of a server that was created with these options; one without TLS has none. */
 export function guardServer(
   server: HttpServer | Server,
-  { tls, proxyAddresses, maxHandshakes = HANDSHAKES }: GuardSettings,
+  { tls, proxyAddresses, maxHandshakes = HANDSHAKES, arrivalTimes = ARRIVAL_TIMES }: GuardSettings,
   parts: HandshakeParts,
 ): Handshakes {
   if (tls === undefined || !(server instanceof Server)) return NONE;
-  return guardHandshakes(server, { rules: tls, proxyAddresses, maxHandshakes }, parts);
+  const { handshakeMs } = arrivalTimes;
+  return guardHandshakes(server, { rules: tls, proxyAddresses, maxHandshakes, handshakeMs }, parts);
 }
 
 const NONE: Handshakes = { cut: () => undefined };

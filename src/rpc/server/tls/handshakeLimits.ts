@@ -1,5 +1,3 @@
-/** Time from the start of a connection to the end of its handshake. */
-export const HANDSHAKE_MS = 5_000;
 /**
  * Handshakes of one server on one thread that are under way, half a hundred kilobytes each, or wait for their turn; for a
  * further one, the oldest of the remote host with most of them ends.

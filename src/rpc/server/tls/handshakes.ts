@@ -13,7 +13,6 @@ import {
   CERTIFICATES_BYTES_PER_MS,
   CERTIFICATES_COST_MS,
   HANDSHAKE_COST_MS,
-  HANDSHAKE_MS,
   HANDSHAKES_PER_HOST,
   SHUT_OUT_HOSTS,
   SHUT_OUT_MS,
@@ -37,6 +36,8 @@ export interface HandshakeRules {
   readonly proxyAddresses: readonly string[];
   /** Handshakes under way; at most half of them, and HANDSHAKES_PER_HOST, are of one remote host. */
   readonly maxHandshakes: number;
+  /** Time from the start of a connection to the end of its handshake. */
+  readonly handshakeMs: number;
 }
 
 /**
@@ -44,7 +45,7 @@ export interface HandshakeRules {
  *
  *   connection ─ first message ┬ of no handshake ─> a text that says so
  *                              └ turn, hosts in turn ─> handshake ─> certificate of the client ─> the server (recordOverhead.ts)
- *                └── HANDSHAKE_MS in all; so many of them, the oldest makes room ──┘
+ *                └── handshakeMs in all; so many of them, the oldest makes room ──┘
  *
  * Handshakes have a share of the thread's time. One that ends before its turn gives it up, so that no more wait.
  * Nobody can renegotiate.
@@ -76,6 +77,7 @@ interface Handshake {
 class HandshakeGuard implements Handshakes {
   private readonly server: Server;
   private readonly rules: () => TlsRules;
+  private readonly handshakeMs: number;
   private readonly most: { readonly all: number; readonly ofHost: number };
   private readonly isProxy: ReturnType<typeof createProxyRule>;
   private readonly refusals: ReturnType<typeof createTlsRefusals>;
@@ -91,11 +93,12 @@ class HandshakeGuard implements Handshakes {
 
   constructor(
     server: Server,
-    { rules, proxyAddresses, maxHandshakes }: HandshakeRules,
+    { rules, proxyAddresses, maxHandshakes, handshakeMs }: HandshakeRules,
     parts: HandshakeParts,
   ) {
     this.server = server;
     this.rules = rules;
+    this.handshakeMs = handshakeMs;
     this.most = { all: maxHandshakes, ofHost: Math.min(Math.ceil(maxHandshakes / 2), HANDSHAKES_PER_HOST) };
     this.isProxy = createProxyRule(proxyAddresses);
     this.refusals = createTlsRefusals(parts);
@@ -122,7 +125,7 @@ class HandshakeGuard implements Handshakes {
     }
     this.makeRoom(remoteHost, socket);
     const key = keyOf(socket);
-    const deadline = setTimeout(() => this.refuse(key, "too slow"), HANDSHAKE_MS);
+    const deadline = setTimeout(() => this.refuse(key, "too slow"), this.handshakeMs);
     const turn = (): void => {
       putBack();
       this.start(handshake);

@@ -3,6 +3,7 @@ import net from "node:net";
 import { Duplex } from "node:stream";
 import tls from "node:tls";
 import { beforeAll, describe, expect, it } from "vitest";
+import { ARRIVAL_TIMES } from "../../../../src/rpc/server/limits.ts";
 import type { RpcServer } from "../../../../src/rpc/server/server.ts";
 import {
   CERTIFICATES_BYTES,
@@ -13,6 +14,7 @@ import {
 } from "../../../../src/rpc/server/tls/handshakeLimits.ts";
 import { createHandshakeTime } from "../../../../src/rpc/server/tls/handshakeTime.ts";
 import { createHandClock } from "../../../builders/handClock.ts";
+import { takeTimeouts } from "../../../builders/handTimeouts.ts";
 import { aKeyUpdater } from "../../../builders/keyUpdates.ts";
 import { aCertificateFor, aSignedCertificate, type TlsFiles } from "../../../builders/tlsFiles.ts";
 import { ANSWER, ask, aTlsServer, BODY, connected, textUntilClosed } from "./tlsServers.ts";
@@ -78,14 +80,19 @@ describe("a handshake", () => {
   });
 
   it("counts once, also when it was too slow or the client gives it up", async () => {
-    const { server, rejections, warnings } = await aTlsServer(certificate);
+    const arrivalTimes = ARRIVAL_TIMES;
+    const { server, rejections, warnings } = await aTlsServer(certificate, {}, [], { arrivalTimes });
+    const timeouts = takeTimeouts();
     const [slow, gone, probe] = await Promise.all([connected(server), connected(server), connected(server)]);
     slow.write(hello(200).subarray(0, 20));
     gone.write(await aHello());
     await once(gone, "data");
     gone.destroy();
     probe.destroy();
-    await textUntilClosed(slow);
+    await expect.poll(() => rejections).toEqual(["handshake"]);
+    const ended = textUntilClosed(slow);
+    await timeouts.advanceBy(ARRIVAL_TIMES.handshakeMs);
+    await ended;
     await expect.poll(() => rejections).toEqual(["handshake", "handshake"]);
     expect(warnings).toEqual(["too slow"]);
   });
@@ -113,7 +120,7 @@ describe("a handshake", () => {
   it("does not wait for its turn when its client is gone, or another one needs its place", async () => {
     const clock = createHandClock(0);
     const time = createHandshakeTime(clock);
-    const { server, rejections, warnings } = await aTlsServer(certificate, {}, [], time);
+    const { server, rejections, warnings } = await aTlsServer(certificate, {}, [], { handshakeTime: time });
     time.spend(1000);
     const first = await aHello();
     const open: net.Socket[] = [];

@@ -5,6 +5,7 @@ import type tls from "node:tls";
 import type { Logger } from "../../../../src/observability/logger.ts";
 import { silentLogger } from "../../../../src/observability/logger.ts";
 import { createRpcMetrics } from "../../../../src/rpc/rpcMetrics.ts";
+import type { ArrivalTimes } from "../../../../src/rpc/server/limits.ts";
 import type { RpcServer } from "../../../../src/rpc/server/server.ts";
 import type { HandshakeTime } from "../../../../src/rpc/server/tls/handshakeTime.ts";
 import type { TlsIdentity, TlsRules } from "../../../../src/rpc/server/tls/tlsRules.ts";
@@ -24,7 +25,7 @@ export async function aTlsServer(
   certificate: TlsFiles,
   more: Partial<TlsRules> = {},
   proxyAddresses: readonly string[] = [],
-  handshakeTime?: HandshakeTime,
+  { handshakeTime, arrivalTimes }: { handshakeTime?: HandshakeTime; arrivalTimes?: ArrivalTimes } = {},
 ) {
   const rejections: string[] = [];
   const warnings: string[] = [];
@@ -49,7 +50,7 @@ export async function aTlsServer(
   const { dispatcher } = aToyDispatcher();
   const server = await anHttpServer(
     dispatcher,
-    { tls: () => rules.current, proxyAddresses },
+    { tls: () => rules.current, proxyAddresses, ...(arrivalTimes && { arrivalTimes }) },
     { metrics, logger, handshakeTime },
   );
   return { server, rules, rejections, warnings };
