@@ -149,7 +149,7 @@ describeWithVectors(
       const { exitCode, output } = await compare(`--with=${url}`, "--from=100", "--to=102");
       expect(exitCode, output).toBe(0);
       expect(output).toContain("eth_getBlockByNumber: `withdrawals` and `size` of a block from Shanghai on");
-    }, 60_000);
+    });
 
     it("tells other validators in the extra data", async () => {
       const url = await besu((request, reply) => {
@@ -162,7 +162,7 @@ describeWithVectors(
       const { exitCode, output } = await compare(`--with=${url}`, "--from=99", "--to=101");
       expect(exitCode, output).toBe(3);
       expect(output).toContain("at result.extraData");
-    }, 60_000);
+    });
 
     it("waits for a node that is behind or away, and says what it could not compare", async () => {
       const head = { number: 20, failures: 3, missing: 2 };

@@ -11,6 +11,7 @@ import { NOTICE_CREDIT } from "../../src/rpc/threads/notices.ts";
 import type { FromThread, ThreadRequest } from "../../src/rpc/threads/protocol.ts";
 import { SupervisedThread, type SupervisedThreadUser } from "../../src/workers/supervisedThread.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { takeTimeouts } from "../builders/handTimeouts.ts";
 
 /**
  * A thread that is held up in its first message, as by one long step, until the first number of its memory is 1. Then it answers what
@@ -118,6 +119,8 @@ describe("what is sent to a thread for callers that is held up", () => {
     const { thread, sent, interests, release } = await aHeldUpThread();
     interests.change(0, 3);
     const transaction = aTransaction();
+    // The time after which a flush is waited for no longer does not pass, however long the rounds take.
+    takeTimeouts();
     for (let round = 0; round < 30_000; round++) {
       thread.tell({ kind: "head" });
       thread.tell({ kind: "syncing", status: undefined });
