@@ -116,7 +116,7 @@ describe("a clock that is set right", () => {
 });
 
 describe("a clock that is set wrong", () => {
-  it("is not followed because one liar of four says the same, nor by those that were dropped", () => {
+  it("is not followed because one Byzantine validator of four says the same, nor by those that were dropped", () => {
     for (const author of [BOB, CAROL, DAVE]) hear(author);
     wrongMs();
     aheadMs = 3_600_000;

@@ -26,8 +26,9 @@ describe("when threads answer callers, the main thread", () => {
     ]);
   });
 
-  it("is asked by four more for what is in no block", () => {
+  it("is asked by five more for what is in no block", () => {
     expect(namesAt("thread and pool")).toEqual([
+      "eth_fillTransaction",
       "eth_getRawTransactionByHash",
       "eth_getTransactionByHash",
       "eth_getTransactionCount",
