@@ -92,6 +92,7 @@ export function explorerSettings(
     ...perAddress(values, maxConnections),
     host: values["explorer-host"],
     port: values["explorer-port"],
+    visitorProxies: values["explorer-proxy-addresses"],
     isAnyPortFine: !isGiven("explorer-enabled") && !isGiven("explorer-port"),
     hostAllowlist: values["host-allowlist"],
     maxConnections,

@@ -181,6 +181,8 @@ export interface ExplorerSettings
     RpcServerSettings,
     "host" | "port" | "hostAllowlist" | "maxConnections" | "maxConnectionsPerAddress" | "proxyAddresses"
   > {
+  /** Proxies by whose X-Forwarded-For visitors are told apart: IP addresses, or `localhost`. */
+  readonly visitorProxies: readonly string[];
   /** Whether any free port will do where the port is taken: of the development network, unless a port was given. */
   readonly isAnyPortFine: boolean;
   /** Undefined where the faucet is off. */

@@ -25,7 +25,7 @@ import {
 import type { MessageReader } from "../rpc/server/messageReader.ts";
 import { Pipelines } from "../rpc/server/pipelines.ts";
 import { logRefusal } from "../rpc/server/refusalLog.ts";
-import { createProxyRule, type HostRule, remoteHostOf } from "../rpc/server/remoteHost.ts";
+import { createProxyRule, type HostRule, siteOf } from "../rpc/server/remoteHost.ts";
 import {
   listen,
   listening,
@@ -58,6 +58,8 @@ export interface ExplorerServerSettings extends ConnectionLimits {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** Proxies by whose X-Forwarded-For visitors are told apart. */
+  readonly visitorProxies: readonly string[];
   /** A socket that listens there already. */
   readonly descriptor?: number | undefined;
   /** Names by which the node may be addressed; asked for each request. */
@@ -107,11 +109,11 @@ export async function openExplorerServer(
     isTls: false,
   });
   const checkHost = createHostCheck(settings, parts);
-  const isShared = sharedHosts(settings.proxyAddresses);
+  const isShared = sharedHosts([...settings.proxyAddresses, ...settings.visitorProxies]);
   const budget = createBudget({ isShared: (remoteHost) => isShared.has(remoteHost), nowMs: clock.nowMs });
   const offer = { methods: offeredMethods(parts.methods, budget), modules: new Set(NAMESPACES) };
   const dispatcher = createDispatcher(offer, { backend, logger, metrics, callerTime });
-  const isProxy = createProxyRule(settings.proxyAddresses);
+  const isProxy = createProxyRule(settings.visitorProxies);
   const hostOf: HostRule = (request) => visitorHost(request, isProxy);
   const answering = { dispatcher, reader, logger, metrics, totals, clock, hostOf, callerTime };
   const pipelines = new Pipelines(logger);
@@ -166,7 +168,7 @@ const WEB_SOCKET_SETTINGS = {
 /** Remote hosts of visitors whom their proxy does not name, as the budget names them. */
 function sharedHosts(proxyAddresses: readonly string[]): ReadonlySet<string> {
   const addresses = proxyAddresses.flatMap((address) => (address === "localhost" ? LOOPBACK : [address]));
-  return new Set(addresses.map(remoteHostOf));
+  return new Set(addresses.map(siteOf));
 }
 
 const LOOPBACK = ["127.0.0.1", "::1"];

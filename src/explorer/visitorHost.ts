@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { canonicalAddress, remoteHostOf } from "../rpc/server/remoteHost.ts";
+import { canonicalAddress, siteOf } from "../rpc/server/remoteHost.ts";
 
 /**
- * The remote host of a visitor: of the connection, or behind a proxy that the operator has named (--rpc-proxy-addresses), of the
+ * The remote host of a visitor: of the connection, or behind a proxy that the operator has named (--explorer-proxy-addresses), of the
  * newest address of X-Forwarded-For that is no such proxy. What stands before it was written by the visitor, and may be made up.
+ * All networks of one IPv6 site are one visitor.
  */
 export function visitorHost(
   {
@@ -14,12 +15,12 @@ export function visitorHost(
   isProxy: (address: string) => boolean,
 ): string {
   const { remoteAddress } = socket;
-  if (remoteAddress === undefined || !isProxy(remoteAddress)) return remoteHostOf(remoteAddress);
+  if (remoteAddress === undefined || !isProxy(remoteAddress)) return siteOf(remoteAddress);
   const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
   const newest = forwarded
     .map((part) => part.trim())
     .findLast((address) => isIP(address) === 0 || !isProxy(address));
   // A proxy that says nothing, or nothing that is an address, is one visitor.
-  if (newest === undefined || isIP(newest) === 0) return remoteHostOf(remoteAddress);
-  return remoteHostOf(canonicalAddress(newest));
+  if (newest === undefined || isIP(newest) === 0) return siteOf(remoteAddress);
+  return siteOf(canonicalAddress(newest));
 }

@@ -56,6 +56,7 @@ describe("the explorer", () => {
       hostAllowlist: ["localhost", "127.0.0.1"],
       maxConnections: 200,
       maxConnectionsPerAddress: 150,
+      visitorProxies: [],
       proxyAddresses: ["localhost"],
     });
     const same = {

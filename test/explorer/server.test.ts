@@ -23,6 +23,7 @@ const SETTINGS: ExplorerServerSettings = {
   maxActiveConnections: 20,
   maxConnectionsPerAddress: 15,
   proxyAddresses: [],
+  visitorProxies: [],
   allowedHosts: () => ["localhost", "127.0.0.1"],
 };
 
@@ -225,8 +226,19 @@ describe("the explorer's port", () => {
     expect(other.body).toContain('"result":"0x1"');
   });
 
+  it("believes no X-Forwarded-For of a program of this machine that is not named as a proxy", async () => {
+    const server = await anExplorer({ clock: STOPPED, proxyAddresses: [] });
+    expect(await costOfFlood(server, { "x-forwarded-for": "198.51.100.1" })).toBe(HOST_BURST);
+    const answer = await post(server, "eth_blockNumber", [], { "x-forwarded-for": "198.51.100.2" });
+    expect(answer.body).toContain("-32005");
+  });
+
   it("has one for each visitor of a proxy that names them, over HTTP and WebSocket", async () => {
-    const server = await anExplorer({ clock: STOPPED, proxyAddresses: ["localhost"] });
+    const server = await anExplorer({
+      clock: STOPPED,
+      proxyAddresses: ["localhost"],
+      visitorProxies: ["localhost"],
+    });
     const greedy = { "x-forwarded-for": "203.0.113.5, 198.51.100.1" };
     const modest = { "x-forwarded-for": "198.51.100.1, 203.0.113.5" };
     expect(await costOfFlood(server, greedy)).toBe(HOST_BURST);

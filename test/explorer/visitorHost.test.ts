@@ -11,7 +11,7 @@ describe("the remote host of a visitor", () => {
   it("is that of the connection, whatever a visitor says", () => {
     expect(hostOf("203.0.113.7")).toBe("203.0.113.7");
     expect(hostOf("203.0.113.7", "198.51.100.1")).toBe("203.0.113.7");
-    expect(hostOf("2001:db8:1:2:3:4:5:6", "198.51.100.1")).toBe("2001:db8:1:2");
+    expect(hostOf("2001:db8:1:2:3:4:5:6", "198.51.100.1")).toBe("2001:db8:1");
     expect(hostOf(undefined, "198.51.100.1")).toBe("unknown");
   });
 
@@ -20,7 +20,13 @@ describe("the remote host of a visitor", () => {
     expect(hostOf("::ffff:10.0.0.1", "6.6.6.6, 198.51.100.1")).toBe("198.51.100.1");
     expect(hostOf("127.0.0.1", "6.6.6.6, 198.51.100.1, 10.0.0.1")).toBe("198.51.100.1");
     expect(hostOf("127.0.0.1", "::ffff:198.51.100.1")).toBe("198.51.100.1");
-    expect(hostOf("127.0.0.1", "2001:db8:1:2:9::1")).toBe("2001:db8:1:2");
+    expect(hostOf("127.0.0.1", "2001:db8:1:2:9::1")).toBe("2001:db8:1");
+  });
+
+  it("is the same in all networks of one IPv6 site, and another one in another site", () => {
+    expect(hostOf("2001:db8:1:3::1")).toBe(hostOf("2001:db8:1:2::1"));
+    expect(hostOf("127.0.0.1", "2001:db8:1:ffff::1")).toBe(hostOf("2001:db8:1::1"));
+    expect(hostOf("2001:db8:2:2::1")).not.toBe(hostOf("2001:db8:1:2::1"));
   });
 
   it("is the proxy where it names nobody", () => {

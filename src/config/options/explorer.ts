@@ -1,4 +1,4 @@
-import { hostType, integerType, portType, switchType } from "../valueTypes.ts";
+import { addressesType, hostType, integerType, portType, switchType } from "../valueTypes.ts";
 import { option } from "./option.ts";
 
 const served = { group: "Explorer", requires: "explorer-enabled" } as const;
@@ -22,5 +22,11 @@ export const EXPLORER_OPTIONS = {
     type: integerType({ label: "<COUNT>", unit: "connections", min: 1n }),
     default: 200,
     help: "Largest number of connections. A visitor takes one or two.",
+  }),
+  "explorer-proxy-addresses": option({
+    ...served,
+    type: addressesType,
+    default: [],
+    help: "Addresses of proxies by whose X-Forwarded-For the explorer and the faucet tell visitors apart; localhost for all addresses of this host, where no other program may reach the port.",
   }),
 } as const;

@@ -29,7 +29,7 @@ export const FAUCET_OPTIONS = {
     ...given,
     type: secondsType,
     default: 3_600,
-    help: "Time between two gifts to one remote host, which behind a proxy of --rpc-proxy-addresses is named by X-Forwarded-For.",
+    help: "Time between two gifts to one remote host, which behind a proxy of --explorer-proxy-addresses is named by X-Forwarded-For.",
   }),
   "faucet-daily-limit": option({
     ...given,

@@ -167,7 +167,7 @@ const ANSWER_OPTIONS = {
     type: addressesType,
     default: ["localhost"],
     group: "Limits and answers of JSON-RPC",
-    help: "Addresses of proxies, which --rpc-max-connections-per-address does not apply to, and by whose X-Forwarded-For the explorer and the faucet tell visitors apart; localhost for all addresses of this host, none for no proxy.",
+    help: "Addresses of proxies, which --rpc-max-connections-per-address does not apply to; localhost for all addresses of this host, none for no proxy.",
   }),
   "rpc-threads": option({
     type: integerType({ label: "<COUNT>", unit: "threads, 0 for none", max: 64n }),

@@ -5,21 +5,22 @@ import type { Metrics } from "../../observability/registry.ts";
 import { metricsText, TEXT_FORMAT_TYPE } from "../../observability/textFormat.ts";
 import { ok, type Result } from "../../primitives/result.ts";
 import { remade } from "../../rpc/remade.ts";
+import { type ConnectionLimits, limitConnections } from "../../rpc/server/connectionLimits.ts";
 import { createHostAllowlist } from "../../rpc/server/hostAllowlist.ts";
 import { createHostRefusalLog, respondProbeRefused } from "../../rpc/server/hostRefusal.ts";
 import { respondNotAllowed, respondNotFound, respondRefusal } from "../../rpc/server/httpResponse.ts";
-import { ARRIVAL_LIMIT_MS, CLOSING_LIMIT_MS } from "../../rpc/server/limits.ts";
-import {
-  listen,
-  listening,
-  portOf,
-  type RpcServer,
-  type ServerErrorCode,
-  trackConnections,
-} from "../../rpc/server/server.ts";
+import { ARRIVAL_LIMIT_MS, ARRIVAL_TIMES, CLOSING_LIMIT_MS } from "../../rpc/server/limits.ts";
+import { listen, listening, portOf, type RpcServer, type ServerErrorCode } from "../../rpc/server/server.ts";
 
-/** Enough for a few scrapers, and some stuck connections. */
-const CONNECTION_LIMIT = 32;
+/**
+ * Enough for a few scrapers, and some stuck connections. A remote host has half of them at most, those of this machine too, so
+ * that another one can scrape in any case; one that sends no whole request makes room for the next.
+ */
+const LIMITS: ConnectionLimits = {
+  maxActiveConnections: 32,
+  maxConnectionsPerAddress: 16,
+  proxyAddresses: [],
+};
 
 export interface MetricsServerParts {
   readonly metrics: Metrics;
@@ -39,7 +40,13 @@ export async function openMetricsServer(
   const checkHost = remade(allowedHosts, createHostAllowlist);
   const logHostRefusal = createHostRefusalLog(logger);
   const server = createServer(
-    { requireHostHeader: false, requestTimeout: ARRIVAL_LIMIT_MS, keepAliveTimeout: idleTimeoutMs },
+    {
+      requireHostHeader: false,
+      requestTimeout: ARRIVAL_LIMIT_MS,
+      headersTimeout: ARRIVAL_TIMES.headersMs,
+      connectionsCheckingInterval: ARRIVAL_TIMES.checkMs,
+      keepAliveTimeout: idleTimeoutMs,
+    },
     (request, response) => {
       response.sendDate = false;
       const hostCheck = checkHost()(request.headers.host);
@@ -49,8 +56,12 @@ export async function openMetricsServer(
     },
   );
   server.setTimeout(idleTimeoutMs, (socket) => socket.destroy());
-  server.maxConnections = CONNECTION_LIMIT;
-  const connections = trackConnections(server);
+  const connections = limitConnections(server, LIMITS, {
+    option: undefined,
+    logger,
+    onRefused: () => undefined,
+    isTls: false,
+  });
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const [path = "/", query] = (request.url ?? "/").split("?");

@@ -148,7 +148,7 @@ async function openExplorer(
   parts: ThreadServerParts,
 ): Promise<Result<RpcServer, ServerErrorCode>> {
   const configured = expectDefined(data.servers.explorer, "the settings of the explorer");
-  const { host, port, maxConnections, maxConnectionsPerAddress, proxyAddresses } = configured;
+  const { host, port, maxConnections, maxConnectionsPerAddress, proxyAddresses, visitorProxies } = configured;
   // Not loaded by the other threads.
   const { openExplorerServer } = await import("../../explorer/server.ts");
   const settings = {
@@ -158,6 +158,7 @@ async function openExplorer(
     maxActiveConnections: maxConnections,
     maxConnectionsPerAddress,
     proxyAddresses,
+    visitorProxies,
     shared: shareHosts(data.held.explorer, data.index),
     allowedHosts: () => (access() ?? configured).hostAllowlist,
   };

@@ -21,6 +21,8 @@ export interface Gate {
   readonly needsToken: boolean;
   /** The methods for the holder of this token; undefined for a caller without. `client` is its address, for the log and the queue. */
   grant(token: string | undefined, client: string | undefined): Grant | Promise<Grant>;
+  /** Whether who was granted this may still be told of events: its token counts, or no token is needed for them. */
+  maySubscribe(grant: Grant): boolean;
   /** Undefined where nobody can log in. */
   readonly login: Login | undefined;
 }
@@ -57,7 +59,11 @@ export function createGate(rules: () => GateRules, { login, nowMs, logger, metri
     return {
       needsToken: open.size === 0,
       anonymous: grantOpenMethods(open),
-      tokens: createTokenChecker<Grant>(tokens, (permissions) => grantPermissions(permissions, open), nowMs),
+      tokens: createTokenChecker<Grant>(
+        tokens,
+        (permissions, expiresAtMs) => grantPermissions(permissions, open, expiresAtMs),
+        nowMs,
+      ),
     };
   });
   return {
@@ -75,9 +81,14 @@ export function createGate(rules: () => GateRules, { login, nowMs, logger, metri
       };
       return onceKnown(tokens.check(token, remoteHostOf(client)), settle);
     },
+    maySubscribe({ expiresAtMs }) {
+      return expiresAtMs === undefined || nowMs() < expiresAtMs || checks().anonymous.allows(SUBSCRIBE);
+    },
     login,
   };
 }
+
+const SUBSCRIBE = { name: "eth_subscribe" };
 
 const SCHEME = "Bearer ";
 

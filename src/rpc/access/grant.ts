@@ -3,6 +3,8 @@ import type { MethodDescription } from "../method.ts";
 /** The methods that a caller may use. */
 export interface Grant {
   allows(method: Named): boolean;
+  /** When the token ceases to count, milliseconds of the epoch; undefined without one. */
+  readonly expiresAtMs?: number | undefined;
 }
 
 type Named = Pick<MethodDescription, "name" | "aliases">;
@@ -16,9 +18,14 @@ export function grantOpenMethods(openMethods: ReadonlySet<string>): Grant {
  * What a token's permissions allow (json-rpc-errors.md#authentication): `*:*` all methods, `eth:*` those whose names begin
  * with `eth_`, `eth:call` one. The methods without token are allowed, too.
  */
-export function grantPermissions(permissions: ReadonlySet<string>, openMethods: ReadonlySet<string>): Grant {
+export function grantPermissions(
+  permissions: ReadonlySet<string>,
+  openMethods: ReadonlySet<string>,
+  expiresAtMs?: number,
+): Grant {
   const known = new Map<string, boolean>();
   return {
+    expiresAtMs,
     allows(method) {
       let allowed = known.get(method.name);
       if (allowed === undefined) {

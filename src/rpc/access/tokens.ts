@@ -37,7 +37,7 @@ export class RefusedToken {
 /** `make` is called once for each token that counts. `nowMs` is the wall clock. */
 export function createTokenChecker<Made>(
   { publicKey, algorithm, audience }: TokenRules,
-  make: (permissions: ReadonlySet<string>) => Made,
+  make: (permissions: ReadonlySet<string>, expiresAtMs: number) => Made,
   nowMs: () => number,
 ): TokenChecker<Made> {
   const key = createPublicKey(publicKey);
@@ -60,7 +60,7 @@ export function createTokenChecker<Made>(
       });
       const { exp = 0, iat, permissions } = payload;
       if (iat !== undefined && iat > now / 1000) return new RefusedToken("issued in the future");
-      const made = make(new Set(Array.isArray(permissions) ? permissions.filter(isText) : []));
+      const made = make(new Set(Array.isArray(permissions) ? permissions.filter(isText) : []), exp * 1000);
       remember(token, { made, expiresAt: exp });
       return made;
     } catch (error) {

@@ -25,8 +25,8 @@ export interface ConnectionLimits {
 }
 
 export interface LimitingParts {
-  /** The command-line option that sets the limit. */
-  readonly option: string;
+  /** The command-line option that sets the limit; undefined where none does. */
+  readonly option: string | undefined;
   readonly logger: Logger;
   /** Called for each connection that is refused or replaced. */
   readonly onRefused: () => void;

@@ -12,6 +12,15 @@ export const connectionHost: HostRule = ({ socket }) => remoteHostOf(socket.remo
  * because the owner of one such address usually has the whole network.
  */
 export function remoteHostOf(remoteAddress: string | undefined): string {
+  return networkOf(remoteAddress, NETWORK_GROUPS);
+}
+
+/** As remoteHostOf, with the upper 48 bits of an IPv6 address, which anybody can have with all the networks in them. */
+export function siteOf(remoteAddress: string | undefined): string {
+  return networkOf(remoteAddress, SITE_GROUPS);
+}
+
+function networkOf(remoteAddress: string | undefined, groups: number): string {
   if (remoteAddress === undefined) return "unknown";
   const [, mapped] = IPV4_AS_IPV6.exec(remoteAddress) ?? [];
   if (mapped !== undefined || !remoteAddress.includes(":")) return mapped ?? remoteAddress;
@@ -19,13 +28,14 @@ export function remoteHostOf(remoteAddress: string | undefined): string {
     .split("::")
     .map((part) => part.split(":").filter((group) => group !== ""));
   const zeros = tail === undefined ? [] : Array(Math.max(0, GROUPS - head.length - tail.length)).fill("0");
-  return [...head, ...zeros, ...(tail ?? [])].slice(0, NETWORK_GROUPS).join(":");
+  return [...head, ...zeros, ...(tail ?? [])].slice(0, groups).join(":");
 }
 
 const IPV4_AS_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 /** Groups of 16 bits in an IPv6 address. */
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
+const SITE_GROUPS = 3;
 
 /** An IP address in the form that a socket's `remoteAddress` has; an IPv4-mapped IPv6 address as IPv4. */
 export function canonicalAddress(address: string): string {

@@ -1,4 +1,4 @@
-import type { AddressInfo, Server, Socket } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 import type { Logger } from "../../observability/logger.ts";
 import { assert } from "../../primitives/assert.ts";
 import { messageOf } from "../../primitives/errorMessage.ts";
@@ -74,7 +74,7 @@ export function listenOn(server: Server, fd: number): Promise<void> {
  */
 export function logRefusedConnections(
   server: Server,
-  { limit, option }: { readonly limit: number; readonly option: string },
+  { limit, option }: { readonly limit: number; readonly option: string | undefined },
   logger: Logger,
 ): (remoteAddress: string | undefined) => void {
   let refused = 0;
@@ -86,7 +86,7 @@ export function logRefusedConnections(
     quietUntilMs = nowMs + 60_000;
     logger.warn(
       { newest, refused, limit },
-      `connections are refused: ${limit} are open, which is the limit (${option}, and the open files allowed)`,
+      `connections are refused: ${limit} are open, which is the limit${option === undefined ? "" : ` (${option}, and the open files allowed)`}`,
     );
     refused = 0;
   }
@@ -110,21 +110,4 @@ export interface OpenConnections {
    * them for busy ones and would wait.
    */
   cutSilent(): void;
-}
-
-/** Tracks a server's open connections. */
-export function trackConnections(server: Server): OpenConnections {
-  const connections = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
-  });
-  return {
-    get count() {
-      return connections.size;
-    },
-    cutSilent() {
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    },
-  };
 }

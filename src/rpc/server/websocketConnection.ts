@@ -67,6 +67,8 @@ class WebSocketConnection implements ServedConnection {
   private inFlight = 0;
   private isPaused = false;
   private isAlive = true;
+  /** That of the token, from the first message on. */
+  private grant: Grant | undefined;
 
   constructor(socket: WebSocket, stream: Duplex, parts: ConnectionParts) {
     this.socket = socket;
@@ -99,7 +101,8 @@ class WebSocketConnection implements ServedConnection {
   }
 
   notify(id: string, event: EventText): void {
-    this.output.notify(id, event);
+    if (this.isTokenOver()) this.socket.close(POLICY_VIOLATION, "the token has expired");
+    else this.output.notify(id, event);
   }
 
   isBehind(): boolean {
@@ -188,7 +191,13 @@ class WebSocketConnection implements ServedConnection {
     if (answered instanceof Promise) this.start(IN_FLIGHT_MESSAGES, () => answered);
   }
 
+  /** Whether the token that opened the way to subscriptions counts no more. */
+  private isTokenOver(): boolean {
+    return this.grant !== undefined && this.parts.gate?.maySubscribe(this.grant) === false;
+  }
+
   private answerGranted(value: unknown, message: string, grant: Grant | undefined): void {
+    this.grant ??= grant?.expiresAtMs === undefined ? undefined : grant;
     const caller = new MessageCaller(this, this.output, this.parts, grant);
     if (Array.isArray(value)) {
       // The whole answer to a batch is held in memory before it is sent, so a batch runs alone.
@@ -281,6 +290,7 @@ class WebSocketConnection implements ServedConnection {
 }
 
 /** Close codes. */
+const POLICY_VIOLATION = 1008;
 const MESSAGE_TOO_BIG = 1009;
 const TRY_AGAIN_LATER = 1013;
 

@@ -86,6 +86,22 @@ describe("the metrics server", () => {
     ).toBe(200);
   });
 
+  it("answers each scrape while two hundred half requests of one host are there, from that host and from another", async () => {
+    const server = await aServer();
+    const half = Array.from({ length: 200 }, () => {
+      const socket = net.connect({ port: server.port, host: "127.0.0.1", localAddress: "127.0.0.2" });
+      socket.on("error", () => undefined);
+      socket.write("GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Never-Ending: ");
+      onTestFinished(() => void socket.destroy());
+      return once(socket, "connect");
+    });
+    await Promise.all(half);
+    for (const localAddress of ["127.0.0.1", "127.0.0.2"])
+      for (let count = 0; count < 8; count++)
+        expect((await ask(server, { method: "GET", path: "/metrics", localAddress })).status).toBe(200);
+    expect(server.connectionCount).toBeLessThanOrEqual(32);
+  });
+
   it("closes an idle connection, and answers others in the meantime", async () => {
     const server = await aServer({ idleTimeoutMs: 200 });
     const stuck = net.connect(server.port, "127.0.0.1");

@@ -5,6 +5,7 @@ import { silentLogger } from "../../../src/observability/logger.ts";
 import { createGate, type Login } from "../../../src/rpc/access/gate.ts";
 import { LOGIN_BODY_BYTES } from "../../../src/rpc/access/limits.ts";
 import { createRpcMetrics, type RpcCount } from "../../../src/rpc/rpcMetrics.ts";
+import { createEventText } from "../../../src/rpc/subscriptions/notificationText.ts";
 import {
   anHttpServer,
   ask,
@@ -279,6 +280,22 @@ describe("over WebSocket", () => {
       expect(await client.next()).toContain("-32601");
       expect(backend.calls).toEqual([]);
     }
+  });
+
+  it.each([
+    ["ends with the token that allowed it", [], true],
+    ["goes on without a token where none is needed", ["eth_subscribe"], false],
+  ])("a subscription %s", async (_, openMethods, ends) => {
+    const { client, time, backend } = await connect({ token: await aToken(["*:*"]), openMethods });
+    client.send(call("toy_hold"));
+    await expect.poll(() => backend.contexts.length).toBe(1);
+    const connection = backend.contexts[0]?.connection;
+    connection?.notify("0x1", createEventText('"before"'));
+    expect(await client.next()).toContain('"before"');
+    time.now += 300;
+    connection?.notify("0x1", createEventText('"after"'));
+    if (ends) expect(await client.closed).toBe(1008);
+    else expect(await client.next()).toContain('"after"');
   });
 
   it("a token can expire while the connection lasts", async () => {
