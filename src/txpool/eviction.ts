@@ -31,7 +31,7 @@ export function hasRoom({ size, bytes }: PoolSize, { maxTransactions, maxBytes }
   return size <= maxTransactions && bytes <= maxBytes;
 }
 
-/** How entries are taken out of the pool on trial. */
+/** How entries are taken out of the pool, and put back where that made no room for the incoming one. */
 export interface RoomParts<T> {
   readonly pool: PoolSize;
   readonly limits: PoolSizeLimits;

@@ -102,7 +102,7 @@ export class PoolEntries {
   }
 
   /**
-   * Whether price alone keeps a transaction out of the full pool, whoever sent it: all entries are executable, so there is no
+   * Whether price alone keeps a transaction out of the full pool, whichever its sender: all entries are executable, so there is no
    * gap to fill, and each of them pays more, so there is none to replace. False where that depends on the sender.
    */
   isOutbid(transaction: Transaction, isPrioritized: boolean): boolean {

@@ -35,7 +35,7 @@ function mineSome({ pool, mine }: PoolInHand, count: number): readonly SentTrans
 }
 
 describe("a full pool", () => {
-  it("that somebody filled with transactions behind gaps takes those that can be mined, at any price", () => {
+  it("that holds transactions behind gaps alone takes those that can be mined, at any price", () => {
     const inHand = aPool({ rules: FREE_GAS, limits: { ...NO_FLOORS, maxTransactions: 20 } });
     for (let nonce = 1; nonce <= 20; nonce++) send(inHand, from(0, nonce, 10n ** 12n));
     for (let who = 1; who <= 4; who++) {
