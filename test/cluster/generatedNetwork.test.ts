@@ -1,18 +1,27 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createPublicClient, createWalletClient, defineChain, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
+import { toHex } from "../../src/primitives/hex.ts";
+import { account } from "../builders/testAccounts.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, PROGRAM, rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 
 const GENESIS = {
-  config: { chainId: 7998, berlinBlock: 0, ibft2: { blockperiodseconds: 1, requesttimeoutseconds: 2 } },
+  config: {
+    chainId: 7998,
+    londonBlock: 0,
+    zeroBaseFee: true,
+    ibft2: { blockperiodseconds: 1, requesttimeoutseconds: 2 },
+  },
   nonce: "0x0",
   timestamp: "0x0",
   gasLimit: "0x1fffffffffffff",
   difficulty: "0x1",
   mixHash: "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365",
   coinbase: `0x${"00".repeat(20)}`,
-  alloc: {},
+  alloc: { [toHex(account(0).address)]: { balance: "0xde0b6b3a7640000" } },
 };
 
 itIfThorough(
@@ -59,7 +68,33 @@ itIfThorough(
       }),
     );
     expect(proposers.sort()).toEqual(readdirSync(join(folder, "network", "keys")).sort());
+    const follower = started.find(({ name }) => name === "follower-1")?.url ?? "";
+    await expectMined(follower);
     for (const { program } of started) program.child.kill("SIGTERM");
     for (const { program } of started) expect(await program.exit).toBe(0);
   },
 );
+
+/** Sends what viem offers by the node's suggestions, and the 1 wei that cast offers behind empty blocks. */
+async function expectMined(url: string): Promise<void> {
+  const sender = privateKeyToAccount(toHex(account(0).privateKey));
+  const chain = defineChain({
+    id: 7998,
+    name: "generated",
+    nativeCurrency: { name: "ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [url] } },
+  });
+  const wallet = createWalletClient({ account: sender, chain, transport: http() });
+  const reader = createPublicClient({ chain, transport: http() });
+  const suggested = await wallet.sendTransaction({ to: sender.address, value: 1n });
+  const cheapest = await wallet.sendTransaction({
+    to: sender.address,
+    nonce: 1,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+  });
+  for (const hash of [suggested, cheapest]) {
+    const receipt = await reader.waitForTransactionReceipt({ hash, timeout: 60_000 });
+    expect(receipt.status).toBe("success");
+  }
+}
