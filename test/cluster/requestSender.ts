@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import WebSocket from "ws";
+import { HANG_MS } from "../hang.ts";
 import { problemsOf } from "../rpc/responseProblems.ts";
 import type { NodeProcess } from "./nodeProcess.ts";
 
@@ -16,8 +17,6 @@ export interface RequestSender {
 }
 
 const CONNECTIONS = 4;
-/** Requests take some milliseconds; even an endless call ends after 5 s. */
-const ANSWER_LIMIT_MS = 20_000;
 
 /** `cut` gives the share of a request that is sent before its connection breaks off, from 0 to 1. */
 export async function openRequestSender(node: NodeProcess, cut: () => number): Promise<RequestSender> {
@@ -126,13 +125,10 @@ async function openSockets({ wsUrl }: NodeProcess): Promise<readonly WebSocket[]
   return sockets;
 }
 
-/** Rejects when the promise does not settle within ANSWER_LIMIT_MS. */
+/** Rejects when the promise does not settle, with what was asked. */
 function withinLimit(promise: Promise<unknown>, what: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`no answer within ${ANSWER_LIMIT_MS} ms to one of\n${what()}`)),
-      ANSWER_LIMIT_MS,
-    );
+    const timer = setTimeout(() => reject(new Error(`no answer to one of\n${what()}`)), HANG_MS);
     promise.then(() => resolve(), reject).finally(() => clearTimeout(timer));
   });
 }
