@@ -8,6 +8,7 @@ import { SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
 import { aTransaction, type TransactionFields } from "../builders/aTransaction.ts";
 import { nestedLists } from "../builders/nestedLists.ts";
 import { account } from "../builders/testAccounts.ts";
+import { withoutProblems } from "../rpc/invalidParams.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 let node: NodeProcess;
@@ -52,13 +53,13 @@ function nested(depth: number): string {
 
 async function post(body: string): Promise<{ readonly status: number; readonly text: string }> {
   const response = await fetch(node.httpUrl, { method: "POST", body });
-  return { status: response.status, text: await response.text() };
+  return { status: response.status, text: withoutProblems(await response.text()) };
 }
 
 async function sendMessage(message: string): Promise<string> {
   const answer = once(socket, "message") as Promise<[Buffer]>;
   socket.send(message);
-  return (await answer)[0].toString("utf8");
+  return withoutProblems((await answer)[0].toString("utf8"));
 }
 
 const CHAIN_ID = request("eth_chainId");
@@ -235,7 +236,7 @@ describe("an invalid transaction", () => {
     ],
     ["another chain", [-32000, "Wrong chainId"], invalid({ chainId: 1n })],
     ["another chain, in a legacy v", [-32000, "Wrong chainId"], invalid({ type: 2, chainId: 2n ** 64n })],
-    ["the last nonce", INTERNAL_ERROR, invalid({ nonce: 2n ** 64n - 1n })],
+    ["the last nonce", [-32000, "Nonce overflow"], invalid({ nonce: 2n ** 64n - 1n })],
     ["too little gas", [-32003, "Intrinsic gas exceeds gas limit"], invalid({ gasLimit: 20_999n })],
     [
       "more gas than a block",
@@ -259,7 +260,7 @@ describe("an invalid transaction", () => {
     ],
     [
       "an init code that is too large",
-      INTERNAL_ERROR,
+      [-32000, "Initcode too large"],
       invalid({ to: undefined, data: new Uint8Array(49_153), gasLimit: 10_000_000n }),
     ],
   ])("%s", async (_, refused, raw) => {

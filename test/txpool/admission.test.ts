@@ -234,11 +234,11 @@ describe("admission to the pool, row by row of eth_sendRawTransaction", () => {
     expect(resultOf(inHand, aTransaction())).toBe("poolDisabled");
   });
 
-  it("19: reports success when a full pool evicts the incoming transaction at once", () => {
+  it("19: refuses what a full pool would evict at once", () => {
     const inHand = aPool({ limits: { maxTransactions: 1 } });
     inHand.pool.add(aTransaction({ gasPrice: 2000n }), "local");
     const worse = aTransaction({ gasPrice: 1999n, privateKey: account(1).privateKey });
-    expect(resultOf(inHand, worse)).toBe("admitted");
+    expect(resultOf(inHand, worse)).toBe("poolFull");
     expect(inHand.pool.get(worse.hash)).toBeUndefined();
     expect(inHand.events).toHaveLength(1);
   });

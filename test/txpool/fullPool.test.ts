@@ -7,7 +7,7 @@ import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
 
-const FREE_GAS = { isZeroBaseFee: true } as const;
+const FREE_GAS = { isZeroBaseFee: true, isFreeFromStart: true } as const;
 const NO_FLOORS = { admissionFloorWei: 0n, blockFloors: { minGasPriceWei: 0n, minPriorityFeeWei: 0n } };
 
 function from(who: number, nonce: number, gasPrice: bigint, size = 0): SentTransaction {

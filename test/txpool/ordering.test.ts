@@ -108,7 +108,7 @@ describe("select", () => {
   });
 
   it("does not apply the block floors to prioritized ones", () => {
-    const { pool } = aPool({ rules: { isZeroBaseFee: true } });
+    const { pool } = aPool({ rules: { isZeroBaseFee: true, isFreeFromStart: true } });
     addAll(pool, [from(0, 0, 0n)]);
     expect(drain(pool.select(0n))).toHaveLength(1);
   });

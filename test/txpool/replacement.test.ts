@@ -75,7 +75,7 @@ describe("replacement in the pool", () => {
   });
 
   it("lets an equal price replace where gas is free", () => {
-    const { pool } = aPool({ rules: { isZeroBaseFee: true } });
+    const { pool } = aPool({ rules: { isZeroBaseFee: true, isFreeFromStart: true } });
     pool.add(aTransaction({ gasPrice: 0n, value: 1n }), "local");
     expect(pool.add(aTransaction({ gasPrice: 0n, value: 2n }), "local").ok).toBe(true);
   });

@@ -26,7 +26,6 @@ export const ethSendRawTransactionSync = defineMethod({
   ports: ["submit", "inclusionWaits", "spec"],
   mayOverlap: "few",
   async run([raw, wanted = 0], context) {
-    if (raw.length === 0) return ERRORS.internalError;
     const { submit, inclusionWaits, spec } = context.backend;
     const timeoutMs = wanted > 0 ? Math.min(wanted, MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
     const answer = await inclusionWaits.within(context.remoteHost, async () => {
