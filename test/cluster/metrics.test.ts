@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
+import { messageOf } from "../../src/primitives/errorMessage.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { type ParsedFamily, parseExposition, sampleValue } from "../observability/exposition.ts";
@@ -252,9 +253,10 @@ describe("a running node's metrics", () => {
     const before = await megabytes();
     // Hashes 64 MB three times: 6304000000 5f 20 50 is PUSH4 64 MB, PUSH0, KECCAK256, POP.
     const data = `0x${"63040000005f2050".repeat(3)}`;
-    const call = node.rpc("eth_call", [{ data, gas: "0xffffffffffff" }, "latest"]);
+    const call = node.rpc("eth_call", [{ data, gas: "0xffffffffffff" }, "latest"]).catch(messageOf);
     await reaches((now) => now > before + 60);
-    expect(await call).toBe("0x");
+    // Its end may be that of its time, where the machine has none for it.
+    expect(["0x", "Timeout expired"]).toContain(await call);
     await reaches((now) => now < before + 16);
   });
 
