@@ -14,8 +14,6 @@ import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { itIfThorough } from "../thorough.ts";
 import { ibexHere } from "./program.ts";
 
-/** The key of a keystore is derived from its password in some seconds, on purpose. */
-const SEVERAL_DERIVATIONS_MS = 120_000;
 const KEY = `0x${"0f".repeat(32)}`;
 
 /** A folder with a plain key in data/key and a password file, and a function that runs ibex there. */
@@ -38,30 +36,26 @@ const WITH_KEYSTORE = ["--node-keystore-file=store.json", "--node-keystore-passw
 
 describe("ibex keystore", () => {
   // Daily, test/node/keystore.test.ts stands for what it derives.
-  itIfThorough(
-    "encrypts the node's key, and decrypts it to the same bytes",
-    async () => {
-      const { folder, run } = aFolder();
-      const address = (await run("--data-path=data", "public-key", "export-address")).output.trim();
-      const encrypted = await run(...ENCRYPT);
-      expect(encrypted).toMatchObject({ exitCode: 0, errors: "" });
-      expect(encrypted.output).toContain(`Wrote the key of ${address} to ${join(folder, "store.json")}`);
-      expect(statSync(join(folder, "store.json")).mode & 0o777).toBe(0o600);
-      expect(readFileSync(join(folder, "store.json"), "utf8")).not.toContain("0f".repeat(16));
+  itIfThorough("encrypts the node's key, and decrypts it to the same bytes", async () => {
+    const { folder, run } = aFolder();
+    const address = (await run("--data-path=data", "public-key", "export-address")).output.trim();
+    const encrypted = await run(...ENCRYPT);
+    expect(encrypted).toMatchObject({ exitCode: 0, errors: "" });
+    expect(encrypted.output).toContain(`Wrote the key of ${address} to ${join(folder, "store.json")}`);
+    expect(statSync(join(folder, "store.json")).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, "store.json"), "utf8")).not.toContain("0f".repeat(16));
 
-      const shown = await run(...WITH_KEYSTORE, "--data-path=other", "public-key", "export-address");
-      expect(shown).toEqual({ exitCode: 0, output: `${address}\n`, errors: "" });
-      expect(existsSync(join(folder, "other"))).toBe(false);
+    const shown = await run(...WITH_KEYSTORE, "--data-path=other", "public-key", "export-address");
+    expect(shown).toEqual({ exitCode: 0, output: `${address}\n`, errors: "" });
+    expect(existsSync(join(folder, "other"))).toBe(false);
 
-      await writeKeystore(folder);
-      const decrypted = await run(...WITH_KEYSTORE, "keystore", "decrypt", "--to=plain");
-      expect(decrypted.output).toContain(`Wrote the plain key of ${address}`);
-      expect(readFileSync(join(folder, "plain"), "utf8")).toBe(KEY);
-      expect(statSync(join(folder, "plain")).mode & 0o777).toBe(0o600);
-      expect(readdirSync(folder).sort()).toEqual(["data", "plain", "pw", "store.json"]);
-    },
-    SEVERAL_DERIVATIONS_MS,
-  );
+    await writeKeystore(folder);
+    const decrypted = await run(...WITH_KEYSTORE, "keystore", "decrypt", "--to=plain");
+    expect(decrypted.output).toContain(`Wrote the plain key of ${address}`);
+    expect(readFileSync(join(folder, "plain"), "utf8")).toBe(KEY);
+    expect(statSync(join(folder, "plain")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).sort()).toEqual(["data", "plain", "pw", "store.json"]);
+  });
 
   it("writes over no file", async () => {
     const { folder, run } = aFolder();

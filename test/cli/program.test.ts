@@ -8,6 +8,7 @@ import { helpText } from "../../src/cli/help.ts";
 import { clientVersion } from "../../src/config/clientVersion.ts";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
 import { nodeVersionFault } from "../../src/nodeVersion.mjs";
+import { HANG_MS } from "../hang.ts";
 
 /** The built program, as an operator runs it; `npm test` builds it first. */
 const PROGRAM = resolve(import.meta.dirname, "..", "..", "dist", "main.js");
@@ -20,7 +21,7 @@ function ibex(...args: string[]) {
     cwd: folder,
     encoding: "utf8",
     env: { PATH: process.env["PATH"] },
-    timeout: 20_000,
+    timeout: HANG_MS,
   });
   return { status, stdout, stderr };
 }

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DEV_GENESIS_FILE } from "../../src/config/devNetwork.ts";
+import { HANG_MS } from "../hang.ts";
 import { someOf } from "../thorough.ts";
 import { PROGRAM, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -19,7 +20,7 @@ function runIn(environment: Readonly<Record<string, string>>, ...args: readonly 
     cwd: FOLDER,
     encoding: "utf8",
     env: { PATH: process.env["PATH"], ...environment },
-    timeout: 20_000,
+    timeout: HANG_MS,
     killSignal: "SIGKILL",
   });
   return { status, stdout, stderr };

@@ -3,12 +3,13 @@ import { concatBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes, toQuantity } from "../../src/primitives/quantity.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 const MODEXP = "0x0000000000000000000000000000000000000005";
 const EXPONENT_BYTES = 200_000;
-const WAITED_MS = 20_000;
+const WAITED_MS = HANG_MS;
 
 describe("a precompiled contract with excessive lengths", () => {
   itIfThorough("crashes no node, returns the right result, and delays no blocks", async () => {

@@ -5,6 +5,7 @@ import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { damageOpenFile, damageSomeFile } from "../builders/damage.ts";
 import { accountFromSeed } from "../builders/testAccounts.ts";
+import { HANG_MS, TEST_HANG_MS } from "../hang.ts";
 import { generator } from "../storage/random.ts";
 import { itIfThorough } from "../thorough.ts";
 import {
@@ -58,7 +59,7 @@ describe("a damaged data folder", () => {
         }
       }
     },
-    60_000 + DAMAGES * 20_000,
+    TEST_HANG_MS + DAMAGES * 20_000,
   );
 });
 
@@ -111,7 +112,7 @@ describe("a data folder that is damaged while the node runs", () => {
         }
       }
     },
-    60_000 + DAMAGES * 20_000,
+    TEST_HANG_MS + DAMAGES * 20_000,
   );
 });
 
@@ -186,7 +187,7 @@ async function ask(
   const response = await fetch(url, {
     method: "POST",
     body: JSON.stringify(batch),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(HANG_MS),
   });
   const replies = (await response.json()) as readonly { id: number; result?: unknown; error?: unknown }[];
   return [...replies].sort((a, b) => a.id - b.id).map(({ result, error }) => JSON.stringify(error ?? result));

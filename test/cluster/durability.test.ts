@@ -5,6 +5,7 @@ import WebSocket from "ws";
 import { toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { generator } from "../storage/random.ts";
 import {
   type NodeProcess,
@@ -62,7 +63,7 @@ describe("kill -9", () => {
       );
       expect(await node.stop()).toBe(0);
     },
-    KILLS * 15_000 + 60_000,
+    TEST_HANG_MS + KILLS * 15_000,
   );
 });
 

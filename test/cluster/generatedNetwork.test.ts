@@ -5,6 +5,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
 import { account } from "../builders/testAccounts.ts";
+import { HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
 import { freePort, PROGRAM, rpc, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 
@@ -94,7 +95,7 @@ async function expectMined(url: string): Promise<void> {
     maxPriorityFeePerGas: 1n,
   });
   for (const hash of [suggested, cheapest]) {
-    const receipt = await reader.waitForTransactionReceipt({ hash, timeout: 60_000 });
+    const receipt = await reader.waitForTransactionReceipt({ hash, timeout: HANG_MS });
     expect(receipt.status).toBe("success");
   }
 }

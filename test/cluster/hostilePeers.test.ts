@@ -4,6 +4,7 @@ import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { curve } from "../../src/primitives/secp256k1.ts";
 import { decodeExtraData } from "../../src/types/extraData.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import type { Identity } from "../network/identities.ts";
 import { parseExposition, sampleValue } from "../observability/exposition.ts";
 import { itIfThorough } from "../thorough.ts";
@@ -110,12 +111,12 @@ it("what those peers did is counted in the metrics, by reason", async () => {
 
 describe("blocks keep their period, and memory its size, under", () => {
   const alone = EACH_SECONDS > 0 ? Object.entries(ATTACKS) : [];
-  it.each(alone)("%s", (_, attack) => withstand([attack], EACH_SECONDS), 60_000 + EACH_SECONDS * 1000);
+  it.each(alone)("%s", (_, attack) => withstand([attack], EACH_SECONDS), TEST_HANG_MS + EACH_SECONDS * 1000);
 
   itIfThorough(
     "all attacks at once",
     () => withstand(Object.values(ATTACKS), TOGETHER_SECONDS),
-    60_000 + TOGETHER_SECONDS * 1000,
+    TEST_HANG_MS + TOGETHER_SECONDS * 1000,
   );
 
   async function withstand(attacks: readonly Attack[], seconds: number): Promise<void> {

@@ -7,6 +7,7 @@ import { expectDefined } from "../../src/primitives/assert.ts";
 import { toHex } from "../../src/primitives/hex.ts";
 import { openVoteLog } from "../../src/storage/votes/voteLog.ts";
 import { ibexHere } from "../cli/program.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, hashesOf, heightOf, reach } from "./chainReading.ts";
 import { pause, until } from "./nodeProcess.ts";
@@ -32,7 +33,7 @@ itIfThorough(
     expect(next?.round).toBeLessThanOrEqual(LAST_ROUND);
     await expectOneChain(network);
   },
-  OUTAGE_MS + 120_000,
+  OUTAGE_MS + TEST_HANG_MS,
 );
 
 itIfThorough(
@@ -69,7 +70,7 @@ itIfThorough(
     await reach(nodes, (await heightOf(nodes[0] as (typeof nodes)[number])) + 2);
     await expectOneChain(network);
   },
-  OUTAGE_MS + 180_000,
+  OUTAGE_MS + TEST_HANG_MS,
 );
 
 /** A network that produced blocks and then stalled with only the given validators running. */

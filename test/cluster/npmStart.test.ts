@@ -7,8 +7,6 @@ import { freePort, isRunning, rpc, temporaryFolder, until } from "./nodeProcess.
 
 const ROOT = resolve(import.meta.dirname, "..", "..");
 /** Only hangs reach them. A start in a fresh clone installs and builds. */
-const START_LIMIT_MS = 120_000;
-const LIMIT_MS = 300_000;
 /** That of a package manager, which a test must not inherit from the npm that runs it. */
 const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
 
@@ -74,7 +72,6 @@ async function npmStart(clone: string): Promise<Started> {
 describe("npm start", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
     "hands %s to the node, which stops cleanly, and ends after it with its exit code",
-    { timeout: START_LIMIT_MS },
     async (signal) => {
       const { npm, end, output, dataPath } = await npmStart(ROOT);
       npm.kill(signal);
@@ -86,7 +83,6 @@ describe("npm start", () => {
 
   itIfThorough(
     "goes on while npm test is set up beside it, which adds packages and takes none away",
-    { timeout: 2 * LIMIT_MS },
     async () => {
       const clone = freshClone();
       const { npm, end, height } = await npmStart(clone);

@@ -2,6 +2,7 @@ import { expect, onTestFinished } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
 import { hashesOf, heightOf, reach } from "./chainReading.ts";
 import { ask } from "./history.ts";
@@ -50,7 +51,7 @@ itIfThorough(
     for (const chain of others) expect(chain).toEqual(first);
     expect(clients.receipts.size).toBeGreaterThan(RESTARTS);
   },
-  60_000 + RESTARTS * 60_000,
+  TEST_HANG_MS + RESTARTS * 60_000,
 );
 
 /** One client for each node, which sends continuously, also while its node is down. */

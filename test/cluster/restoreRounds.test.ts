@@ -1,6 +1,7 @@
 import { copyFileSync, cpSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { TEST_HANG_MS } from "../hang.ts";
 import { createRandom, type Random } from "../simulation/random.ts";
 import { hashesOf, heightOf, reach } from "./chainReading.ts";
 import { freePort, type NodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
@@ -56,7 +57,7 @@ it.skipIf(ROUNDS === 0)(
     console.log(`IBEX_SEED=${SEED}: ${run.summary()}`);
     expect(run.height).toBeGreaterThan(ROUNDS / PROGRESS_EVERY);
   },
-  60_000 + ROUNDS * 30_000,
+  TEST_HANG_MS + ROUNDS * 30_000,
 );
 
 function draw(random: Random): Plan {

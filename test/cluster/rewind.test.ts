@@ -6,6 +6,7 @@ import { concatBytes, type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { sealedDevBlocks } from "../builders/sealedChain.ts";
 import { account } from "../builders/testAccounts.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { generator } from "../storage/random.ts";
 import { type NodeProcess, runProgram, startNodeProcess, temporaryFolder, until } from "./nodeProcess.ts";
 import { prepareNetwork } from "./validatorNetwork.ts";
@@ -60,7 +61,7 @@ describe("debug_setHead", () => {
       expect(await node.stop()).toBe(0);
       expect(await run("database", "check")).toBe(0);
     },
-    REWINDS * 10_000 + 60_000,
+    TEST_HANG_MS + REWINDS * 10_000,
   );
 
   it.runIf(REWINDS > 0)(

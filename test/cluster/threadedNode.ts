@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import WebSocket from "ws";
+import { HANG_MS } from "../hang.ts";
 import {
   logOf,
   type NodeProcess,
@@ -141,7 +142,7 @@ export class Client {
   private post(body: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const outgoing = request(
-        { host: "127.0.0.1", port: this.port, method: "POST", agent: this.agent, timeout: 10_000 },
+        { host: "127.0.0.1", port: this.port, method: "POST", agent: this.agent, timeout: HANG_MS },
         (incoming) => {
           let text = "";
           incoming.on("data", (piece: Buffer) => {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import { quorum } from "../../src/ibft/validatorSet.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { itIfThorough } from "../thorough.ts";
 import { agreedBlocks, heightOf, reach } from "./chainReading.ts";
 import { logOf, type NodeProcess, until } from "./nodeProcess.ts";
@@ -22,7 +23,7 @@ interface Status {
 
 itIfThorough(
   `nodes vote each other in, from 1 to ${MOST} validators, and out again; an epoch block clears votes without a majority`,
-  { timeout: 120_000 + MOST * 60_000 },
+  { timeout: TEST_HANG_MS + MOST * 60_000 },
   async () => {
     const network = await prepareNetwork({ validators: 1, followers: MOST - 1, epochLength: EPOCH });
     onTestFinished(network.stopAll);

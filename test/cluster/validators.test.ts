@@ -3,6 +3,7 @@ import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { agreedBlocks, hashesOf, heightOf, reach, surprises } from "./chainReading.ts";
 import { type LogLine, logOf, type NodeProcess, until } from "./nodeProcess.ts";
 import { CHAIN_ID, type Member, prepareNetwork, type ValidatorNetwork } from "./validatorNetwork.ts";
@@ -114,7 +115,7 @@ describe("four validators, processes of their own", () => {
   });
 
   it(`go on without one for ${DOWN_BLOCKS} blocks, and lose a round only when it is the proposer`, {
-    timeout: 80_000 + DOWN_BLOCKS * 4_000,
+    timeout: TEST_HANG_MS + DOWN_BLOCKS * 4_000,
   }, async () => {
     await nodeAt(4).kill();
     await nodeAt(3).kill();

@@ -3,6 +3,7 @@ import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PROGRAM, temporaryFolder } from "../cluster/nodeProcess.ts";
+import { HANG_MS } from "../hang.ts";
 import { IS_THOROUGH } from "../thorough.ts";
 import { readDocument, root } from "./documents.ts";
 import { isAsPrinted, type ShellBlock, shellBlocksOf } from "./manual.ts";
@@ -144,4 +145,4 @@ async function pasted(
   return all.map((block, index) => ({ block, output: outputs[index] ?? "" }));
 }
 
-const LONGEST_MS = 360_000;
+const LONGEST_MS = 2 * HANG_MS;

@@ -3,6 +3,7 @@ import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { freePort, type NodeOptions, type NodeProcess, startNodeProcess } from "../cluster/nodeProcess.ts";
+import { HANG_MS } from "../hang.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),
@@ -40,6 +41,7 @@ export interface WatchedPage {
 /** Opens a page that is closed when the test has finished. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const page = await (await theBrowser()).newPage(options);
+  page.setDefaultTimeout(HANG_MS);
   onTestFinished(() => page.close());
   const complaints: string[] = [];
   page.on("console", (message) => {

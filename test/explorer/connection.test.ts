@@ -43,16 +43,14 @@ describe.runIf(CAN_BROWSE && IS_THOROUGH)("the connection of the explorer's page
     expect(node.countOf("eth_subscribe")).toBeGreaterThan(1);
     const refused = node.countOf("eth_subscribe");
     node.answer("eth_subscribe", () => "0x1");
-    await expect.poll(() => node.countOf("eth_subscribe"), PATIENT).toBeGreaterThan(refused);
+    await expect.poll(() => node.countOf("eth_subscribe")).toBeGreaterThan(refused);
     node.addBlock();
     await heightIs(node, 4);
   });
 });
 
-const PATIENT = { timeout: 10_000 };
-
 function heightIs(node: ScriptedNode, height: number): Promise<void> {
-  return expect.poll(() => node.page.locator("h1").textContent(), PATIENT).toBe(`${height}`);
+  return expect.poll(() => node.page.locator("h1").textContent()).toBe(`${height}`);
 }
 
 function refuse(): never {

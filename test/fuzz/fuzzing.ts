@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { toHex } from "../../src/primitives/hex.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { watchOver } from "./watchdog.ts";
 
 /**
@@ -58,7 +59,7 @@ export function fuzz<T extends string | Uint8Array>(target: FuzzTarget<T>): void
       expect(share).toBeLessThanOrEqual(target.spread.accepted[1]);
       if (isLong) expect(counted.grownMb).toBeLessThan(GROWTH_LIMIT_MB);
     },
-    isLong ? 24 * 3_600_000 : 60_000,
+    isLong ? 24 * 3_600_000 : TEST_HANG_MS,
   );
 }
 

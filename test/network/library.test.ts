@@ -2,6 +2,7 @@ import { createServer, type Socket } from "node:net";
 import { Common, Mainnet } from "@ethereumjs/common";
 import { DISCONNECT_REASON, Peer } from "@ethereumjs/devp2p";
 import { afterEach, describe, expect, it } from "vitest";
+import { HANG_MS } from "../hang.ts";
 import { type Identity, identity } from "./identities.ts";
 import { callNode, closeAfterEach, HOST, startToy, until } from "./toyNetwork.ts";
 
@@ -85,7 +86,7 @@ function libraryPeer(socket: Socket, own: Identity, remoteId: Uint8Array | null)
     remoteId: remoteId as Uint8Array,
     privateKey: own.privateKey,
     socket,
-    timeout: 10_000,
+    timeout: HANG_MS,
   });
   const theirs: LibraryPeer = { peer, received, disconnects, send: undefined };
   peer.events.on("close", (reason: number | undefined) => void disconnects.push(reason));

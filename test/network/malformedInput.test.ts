@@ -4,6 +4,7 @@ import { encodeHello } from "../../src/network/rlpx/hello.ts";
 import { clockOf, systemClock } from "../../src/primitives/clock.ts";
 import { concatBytes, toDigits } from "../../src/primitives/hex.ts";
 import { encodeRlpIndex, encodeRlpList, encodeRlpString } from "../../src/primitives/rlp.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 import { createRandom } from "../simulation/random.ts";
 import { type Identity, identity } from "./identities.ts";
 import { closeAfterEach, createToy, startToy, type ToyNode, until } from "./toyNetwork.ts";
@@ -269,7 +270,7 @@ describe(`${PEERS} untrusted peers with mutated packets, frames and messages (IB
       );
       expect(after.heapUsed - before.heapUsed).toBeLessThan(128 * MIB);
     },
-    30_000 + PEERS * 500,
+    TEST_HANG_MS + PEERS * 500,
   );
 });
 

@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 import { terminateWorker } from "../../src/primitives/workerTermination.ts";
 import { compiledModule } from "../compiledModule.ts";
+import { HANG_MS } from "../hang.ts";
 import { temporaryFolder } from "../storage/temporaryFolder.ts";
 import { itIfThorough } from "../thorough.ts";
 
@@ -70,6 +71,6 @@ if (isMainThread) {
 itIfThorough("does not end the process when threads are terminated while they load an addon", () => {
   const file = join(temporaryFolder(), "terminations.mjs");
   writeFileSync(file, program(compiledModule("primitives/workerTermination")));
-  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 120_000 });
+  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: HANG_MS });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
 });

@@ -7,6 +7,7 @@ import { effectivePriorityFee, type SentTransaction } from "../../src/types/tran
 import { aPool, type PoolInHand } from "../builders/aPool.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { account } from "../builders/testAccounts.ts";
+import { TEST_HANG_MS } from "../hang.ts";
 
 /* Random actions in random order, over many blocks. A failure prints fast-check's seed; IBEX_SEED repeats it. */
 
@@ -20,7 +21,7 @@ function runs(usual: number): fc.Parameters<unknown> {
   };
 }
 
-const TIMEOUT = { timeout: IBEX_POOL_LIVES === undefined ? 60_000 : 1_800_000 };
+const TIMEOUT = { timeout: IBEX_POOL_LIVES === undefined ? TEST_HANG_MS : 1_800_000 };
 
 const SENDERS = 5;
 const LIMITS = { maxTransactions: 12, maxBytes: 2500, maxFutureBySender: 6, retentionMs: 50 };

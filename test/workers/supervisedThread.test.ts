@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { failureOfAll, SupervisedThread } from "../../src/workers/supervisedThread.ts";
 import { threadFailures } from "../../src/workers/threadFailures.ts";
 import { compiledModule } from "../compiledModule.ts";
+import { HANG_MS } from "../hang.ts";
 
 /**
  * A worker that fails as often as the number in `workerData` says, and else answers each message with itself; it ends on
@@ -179,7 +180,7 @@ describe("a supervised thread", () => {
       thread.start();
     `;
     const options = ["--input-type=module", "--eval", program];
-    const { stdout } = await promisify(execFile)(process.execPath, options, { timeout: 10_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, options, { timeout: HANG_MS });
     expect(stdout).toBe("answer\n");
   });
 });

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { TEST_HANG_MS } from "../../hang.ts";
 import { fromAsked, inputsAsked, isLong, secondsAsked, seedAsked } from "../fuzzing.ts";
 import { type Campaign, campaign, type Source } from "./campaign.ts";
 import type { Mismatch } from "./comparison.ts";
@@ -35,7 +36,7 @@ export function testCampaign({ name, source, dailyPrograms, outcomes }: Campaign
       expect(done.outcomes.get("succeeded") ?? 0).toBeGreaterThan(done.runs / 10);
       expect(done.outcomes.size).toBeGreaterThanOrEqual(outcomes);
     },
-    isLong ? 24 * 3_600_000 : 120_000,
+    isLong ? 24 * 3_600_000 : TEST_HANG_MS,
   );
   if (version === undefined && isLong)
     console.log(`SKIPPED: ${name}, here and in go-ethereum, for there is no \`evm\`; GO_EVM can name it`);
