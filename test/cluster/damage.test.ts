@@ -121,7 +121,7 @@ function soundRounds({ output }: Pick<RunningProgram, "output">): number {
 }
 
 const SAYS_WHAT_TO_DO =
-  /(damaged|missing|does not match|cannot be).*(ibex database check|[Dd]elete|[Rr]estore|start the node again)/;
+  /(damaged|missing|has lost its end|does not match|cannot be).*(ibex database check|[Dd]elete|[Rr]estore|start the node again)/;
 
 function aCopy(): string {
   const folder = join(temporaryFolder(), "copy");
