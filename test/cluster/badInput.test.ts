@@ -8,7 +8,7 @@ import { SECP256K1_ORDER } from "../../src/primitives/secp256k1.ts";
 import { aTransaction, type TransactionFields } from "../builders/aTransaction.ts";
 import { nestedLists } from "../builders/nestedLists.ts";
 import { account } from "../builders/testAccounts.ts";
-import { withoutProblems } from "../rpc/invalidParams.ts";
+import { withoutProblems } from "../rpc/problems.ts";
 import { type NodeProcess, startNodeProcess } from "./nodeProcess.ts";
 
 let node: NodeProcess;

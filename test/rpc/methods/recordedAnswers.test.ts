@@ -27,7 +27,7 @@ import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { tracerOf } from "../../builders/tracerOf.ts";
 import { IS_THOROUGH } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
-import { withoutProblems } from "../invalidParams.ts";
+import { withoutProblems } from "../problems.ts";
 import { withoutBesuBugs } from "./besuTraceBugs.ts";
 
 /**

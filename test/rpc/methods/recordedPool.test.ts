@@ -22,7 +22,7 @@ import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
-import { withoutProblems } from "../invalidParams.ts";
+import { withoutProblems } from "../problems.ts";
 
 /**
  * Repeats requests about the pool and the allowlists, recorded from a live Besu node, in the same order and with the same

@@ -12,7 +12,7 @@ import { shareTotals } from "../../../src/rpc/server/sharedTotals.ts";
 import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
-import { withoutProblems } from "../invalidParams.ts";
+import { withoutProblems } from "../problems.ts";
 import { aToyDispatcher, type ToyBackend } from "../toyMethods.ts";
 import { anHttpServer, ask, HTTP_DEFAULTS, HTTP_PARTS, type HttpRequest, sendRaw } from "./servers.ts";
 
