@@ -64,6 +64,14 @@ export interface FilledBlock extends BlockFilling {
   readonly dropped: readonly { readonly hash: Hash; readonly reason: string }[];
 }
 
+/** What filling a block needs to know besides its fields. */
+export interface FillOrder {
+  /** Size of the block's validator set. */
+  readonly validatorCount: number;
+  /** Whether the head has moved, so that what an execution throws says nothing of its transaction. */
+  readonly hasHeadMoved: () => boolean;
+}
+
 /**
  * Executes blocks on top of the head, ours and those of other validators. If the head moves during an execution, parts of
  * it read different states, so the caller has to discard the result, errors included.
@@ -77,8 +85,7 @@ export interface BlockExecution {
   fill(
     unsealed: UnsealedBlock & { readonly coinbase: Address },
     supply: TransactionSupply,
-    /** Size of the block's validator set. */
-    validatorCount: number,
+    order: FillOrder,
   ): Promise<FilledBlock>;
   /** A block without transactions. */
   fillNothing(unsealed: UnsealedBlock & { readonly coinbase: Address }): Promise<FilledBlock>;
@@ -167,7 +174,7 @@ class Execution implements BlockExecution {
   async fill(
     unsealed: UnsealedBlock & { readonly coinbase: Address },
     supply: TransactionSupply,
-    validatorCount: number,
+    { validatorCount, hasHeadMoved }: FillOrder,
   ): Promise<FilledBlock> {
     const { spec, clock, production, faults } = this.parts;
     const startMs = clock.nowMs();
@@ -190,7 +197,7 @@ class Execution implements BlockExecution {
         return { ...built, isAfterFault: failed > 0 };
       } catch (error) {
         if (!(error instanceof TransactionFault)) throw error;
-        if (isBeyondExecution(error.cause)) throw error.cause;
+        if (isBeyondExecution(error.cause) || hasHeadMoved()) throw error.cause;
         faults.transactionFailed(error.transaction, number, error.cause);
       }
     }

@@ -83,7 +83,7 @@ export function createCandidates(settings: CandidateSettings, parts: CandidatePa
         return roots && { filling, ...roots };
       };
       const completed = await execution
-        .fill(order, supply, set.length)
+        .fill(order, supply, { validatorCount: set.length, hasHeadMoved: () => writer.head !== base })
         .then(complete)
         .catch(async (error: unknown) => {
           if (isBeyondExecution(error)) throw error;
