@@ -1,11 +1,10 @@
 import type { ChainReader, LocatedTransaction } from "../chain/chain.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Hash } from "../primitives/hash.ts";
+import { HostShares } from "./server/hostShares.ts";
 
-/** Requests that wait for a block at a time; each costs a look-up at every new head. */
-const WAITS_LIMIT = 1_000;
-/** Those of one remote host among them. */
-const WAITS_OF_HOST_LIMIT = 250;
+/** Requests that wait for a block at a time; each costs a look-up at every new head. One remote host alone may have half. */
+const WAITS_LIMIT = 500;
 
 /** How long a request waits, and when it may give up earlier. */
 interface WaitLimits {
@@ -18,9 +17,7 @@ interface WaitLimits {
 export class InclusionWaits {
   private readonly chain: Pick<ChainReader, "transactionByHash" | "onHeadChanged">;
   private readonly clock: Pick<Clock, "nowMs" | "at">;
-  /** By remote host. */
-  private readonly counts = new Map<string, number>();
-  private total = 0;
+  private readonly shares = new HostShares(WAITS_LIMIT);
 
   constructor(parts: {
     readonly chain: Pick<ChainReader, "transactionByHash" | "onHeadChanged">;
@@ -32,16 +29,14 @@ export class InclusionWaits {
 
   /**
    * Runs `work`, which may wait for inclusion, in a place of the remote host; undefined, without running it, when the
-   * host or all hosts together have as many as they may.
+   * host has its share of them.
    */
   async within<T>(remoteHost: string, work: () => Promise<T>): Promise<T | undefined> {
-    const ofHost = this.counts.get(remoteHost) ?? 0;
-    if (this.total >= WAITS_LIMIT || ofHost >= WAITS_OF_HOST_LIMIT) return undefined;
-    this.count(remoteHost, 1);
+    if (!this.shares.take(remoteHost, 1)) return undefined;
     try {
       return await work();
     } finally {
-      this.count(remoteHost, -1);
+      this.shares.giveBack(remoteHost, 1);
     }
   }
 
@@ -61,12 +56,5 @@ export class InclusionWaits {
       });
       const timer = this.clock.at(this.clock.nowMs() + timeoutMs, () => end(undefined));
     });
-  }
-
-  private count(remoteHost: string, change: 1 | -1): void {
-    const ofHost = (this.counts.get(remoteHost) ?? 0) + change;
-    if (ofHost === 0) this.counts.delete(remoteHost);
-    else this.counts.set(remoteHost, ofHost);
-    this.total += change;
   }
 }

@@ -92,7 +92,7 @@ describe("places for waits", () => {
 
   const times = (count: number, host: string) => Array.from({ length: count }, () => host);
 
-  it("are a quarter of all for one host, and given back", async () => {
+  it("are half of all for one host alone, and given back", async () => {
     const { waits } = aWait();
     const first = occupy(waits, times(251, "10.0.0.1"));
     expect(first.given).toBe(250);
@@ -108,7 +108,8 @@ describe("places for waits", () => {
     const { waits } = aWait();
     const hosts = Array.from({ length: 1001 }, (_, index) => `10.0.${index % 250}.1`);
     const held = occupy(waits, hosts);
-    expect(held.given).toBe(1000);
+    // The last host would need more than half of what the others leave.
+    expect(held.given).toBe(499);
     await held.free();
   });
 
