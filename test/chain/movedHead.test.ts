@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
 import type { Chain } from "../../src/chain/createChain.ts";
 import { DEV_GENESIS_FILE, DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { BlockReceipts } from "../../src/execution/blockReceipts.ts";
 import { type Candidate, sealedHeader } from "../../src/ibft/candidate.ts";
 import { asAddress } from "../../src/primitives/address.ts";
 import type { Clock } from "../../src/primitives/clock.ts";
@@ -112,6 +113,27 @@ describe("a block execution during which the head moves", () => {
     const rivalCandidate = await build(await open(), [last]);
     const lost = await chain.commit(rivalCandidate, [sign(rivalCandidate.digest, DEV_VALIDATOR_KEY)]);
     expect(lost).toMatchObject({ ok: false, error: { code: "wrongParent" } });
+  });
+
+  it("blames no transaction for what its execution throws while a block is built that is discarded", async () => {
+    const rivalBlock = seal(await build(other, [rival]));
+    const faults: string[] = [];
+    chain.onExecutionFault((during) => faults.push(during));
+    // The receipt of the first transaction after the head has moved is not made.
+    const { add } = BlockReceipts.prototype;
+    const before = chain.head;
+    BlockReceipts.prototype.add = function (...given) {
+      if (chain.head !== before) throw new RangeError("injected");
+      return add.apply(this, given);
+    };
+    try {
+      const supply = supplyOf([...many, last]);
+      const [built] = await Promise.all([chain.build(ordered(chain), supply), chain.importBlock(rivalBlock)]);
+      expect(built).toMatchObject({ ok: false, error: { code: "notAfterHead" } });
+      expect([faults, supply.dropped]).toEqual([[], []]);
+    } finally {
+      BlockReceipts.prototype.add = add;
+    }
   });
 
   it("drops no transaction for errors found while building a block that is discarded", async () => {
