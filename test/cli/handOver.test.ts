@@ -174,9 +174,13 @@ describe("a process that only has the number of the old node's", () => {
   });
 });
 
-/** A process that has ended, and whose parent, which is `parent`, does not ask for its exit code. */
+/**
+ * A process whose end its parent, which is `parent`, does not ask for. It begins once that is no shell any more: a shell asks for
+ * what ends while it is one.
+ */
 async function aZombie(script: string, ...args: readonly string[]) {
-  const parent = spawn("sh", ["-c", `${script} & echo $!; exec sleep 600`, ...args], {
+  const child = `until grep -q sleep /proc/$$/comm; do :; done; exec ${script}`;
+  const parent = spawn("sh", ["-c", `{ ${child}; } & echo $!; exec sleep 600`, ...args], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   onTestFinished(() => void parent.kill());

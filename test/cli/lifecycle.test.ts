@@ -11,7 +11,8 @@ describe("the running program", () => {
     const pidFile = join(folder, "node.pid");
     const node = await startNodeProcess({ dataPath: folder, options: [`--pid-path=${pidFile}`] });
     const written = await until(
-      async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") : undefined),
+      // The file is there before its text is.
+      async () => (existsSync(pidFile) ? readFileSync(pidFile, "utf8") || undefined : undefined),
       "a pid file",
     );
     expect(written).toBe(`${node.child.pid}`);
