@@ -20,12 +20,14 @@ import type { StagedState } from "../state/worldState.ts";
 import type { Block, NamedHeader } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { SentTransaction } from "../types/transaction.ts";
+import type { BlockProduction } from "./blockProduction.ts";
 import type { ChainStores } from "./chainStores.ts";
 import { type ExecutionFaults, isBeyondExecution } from "./executionFaults.ts";
 import { IBFT_MIX_HASH } from "./headerRules.ts";
 import { measureFinishing } from "./timing/calibration.ts";
 import { type CandidateTiming, createCandidateTiming } from "./timing/candidateTiming.ts";
 import { createCoreContention, type ThreadTimes } from "./timing/coreContention.ts";
+import { LargeLogs } from "./timing/largeLogs.ts";
 import { createSlowTransactions, type SlowTransactions } from "./timing/slowTransactions.ts";
 import { type BlockTimeBudget, createBlockTimeBudget } from "./timing/timeBudget.ts";
 import type { BlockTiming } from "./timing/timingFilter.ts";
@@ -37,17 +39,6 @@ export interface TransactionSupply {
   select(baseFeePerGas: bigint | undefined): TransactionSource;
   /** Removes a transaction that can never be included in a block. */
   drop(hash: Hash, reason: string): void;
-}
-
-/** Operator's settings for the blocks that we build. */
-export interface BlockProduction {
-  /** Share of the block period that filling a block may take, in percent (--poa-block-txs-selection-max-time). */
-  readonly selectionTimePercent: number;
-  readonly minOccupancyRatio: number;
-  /** Maximum bytes of transactions in one of our blocks (--max-block-bytes). */
-  readonly maxBlockBytes: number;
-  readonly targetGasLimit: bigint | undefined;
-  readonly keepsRevertReasons: boolean;
 }
 
 /** An executed list of transactions, with the resulting state still in memory. */
@@ -148,6 +139,7 @@ class Execution implements BlockExecution {
   private readonly parts: BlockExecutionParts;
   private readonly timeBudget: BlockTimeBudget;
   private readonly slow: SlowTransactions;
+  private readonly largeLogs: LargeLogs;
   private readonly candidateTiming: CandidateTiming;
   /** Number of executions in progress. */
   private running = 0;
@@ -159,6 +151,7 @@ class Execution implements BlockExecution {
     this.parts = parts;
     this.timeBudget = createBlockTimeBudget({ nowMs, cpuMs, contention });
     this.slow = createSlowTransactions({ nowMs, cpuMs, logger });
+    this.largeLogs = new LargeLogs({ nowMs, logger });
     this.candidateTiming = createCandidateTiming(nowMs, this.timeBudget, contention);
   }
 
@@ -190,10 +183,12 @@ class Execution implements BlockExecution {
         hasOtherValidators: validatorCount > 1,
       });
       const slow = this.slow.limitsFor({ number, windowMs, isLoneValidator: validatorCount === 1 });
-      const limits = { deadlineMs: startMs + windowMs, timeLimits: faults.limiting(slow, number) };
+      const timeLimits = faults.limiting(this.largeLogs.limiting(slow, { number, windowMs }), number);
+      const limits = { deadlineMs: startMs + windowMs, timeLimits };
       try {
         const built = await this.build(unsealed, source, limits);
-        this.candidateTiming.onFilled(number, validatorCount > 1 ? source.executionMs : 0);
+        const executionMs = validatorCount > 1 ? source.executionMs : 0;
+        this.candidateTiming.onFilled(number, { executionMs, load: built.load });
         return { ...built, isAfterFault: failed > 0 };
       } catch (error) {
         if (!(error instanceof TransactionFault)) throw error;
@@ -223,8 +218,12 @@ class Execution implements BlockExecution {
     const executed = await this.execute(() =>
       executeBlock(rules, transactions, overlay, { yieldPolicy, keepsRevertReasons }),
     );
-    this.candidateTiming.onExecuted(header.number, clock.nowMs() - startedMs);
-    if (executed.ok) return ok({ ...executed.value, transactions, overlay });
+    const executionMs = clock.nowMs() - startedMs;
+    if (executed.ok) {
+      this.candidateTiming.onExecuted(header.number, { executionMs, load: executed.value.load });
+      return ok({ ...executed.value, transactions, overlay });
+    }
+    this.candidateTiming.onExecuted(header.number, { executionMs });
     const { message, facts = {} } = executed.error;
     return err({ code: "invalidTransaction", fault: "peer", message, facts });
   }
@@ -270,6 +269,7 @@ class Execution implements BlockExecution {
   onCommitted(block: Block): void {
     this.timeBudget.onCommitted();
     this.slow.onMined(block.transactions);
+    this.largeLogs.onMined(block.transactions);
     this.candidateTiming.onCommitted(block);
   }
 

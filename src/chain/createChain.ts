@@ -13,7 +13,8 @@ import { sealDigest } from "../types/blockHash.ts";
 import type { Header } from "../types/header.ts";
 import { type BadBlocks, createBadBlocks } from "./badBlocks.ts";
 import type { BlockErrorCode } from "./blockError.ts";
-import { type BlockExecution, type BlockProduction, createBlockExecution } from "./blockExecution.ts";
+import { type BlockExecution, createBlockExecution } from "./blockExecution.ts";
+import type { BlockProduction } from "./blockProduction.ts";
 import {
   type BulkImport,
   beginBulkImport,

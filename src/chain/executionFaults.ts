@@ -1,5 +1,5 @@
 import { discardMachines } from "../execution/blockSession.ts";
-import type { TimeLimits } from "../execution/buildBlock.ts";
+import type { TimeLimits } from "../execution/timeLimits.ts";
 import { OutOfTime } from "../execution/yieldPolicy.ts";
 import type { Logger } from "../observability/logger.ts";
 import { AssertionFailed } from "../primitives/assert.ts";
@@ -44,6 +44,8 @@ export class ExecutionFaults {
       },
       stopped: (...stopped) => limits.stopped(...stopped),
       nextDeferred: (leftMs) => limits.nextDeferred?.(leftMs),
+      logLimitBytes: (...asked) => limits.logLimitBytes?.(...asked) ?? Number.POSITIVE_INFINITY,
+      loggedTooMuch: (...stopped) => limits.loggedTooMuch?.(...stopped),
     };
   }
 

@@ -8,6 +8,7 @@ import {
 } from "../types/bloom.ts";
 import type { Receipt } from "../types/receipt.ts";
 import type { TransactionType } from "../types/transaction.ts";
+import { loadOf } from "./logCost.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { inSteps, type YieldPolicy } from "./yieldPolicy.ts";
 
@@ -24,6 +25,10 @@ export interface ReceiptSettings {
 export class BlockReceipts {
   readonly receipts: Receipt[] = [];
   gasUsed = 0n;
+  /** How long finishing the block takes, in usual transactions (logCost.ts). */
+  load = 0;
+  /** What the logs cost (logCost.ts). */
+  logBytes = 0;
   private readonly settings: ReceiptSettings;
   private bloom = EMPTY_BLOOM;
 
@@ -54,10 +59,12 @@ export class BlockReceipts {
 
   private append(
     type: TransactionType,
-    { outcome, gasUsed, logs, output }: TransactionResult,
+    { outcome, gasUsed, logs, logBytes, output }: TransactionResult,
     logsBloom: Uint8Array,
   ): void {
     this.gasUsed += gasUsed;
+    this.logBytes += logBytes;
+    this.load += loadOf(logBytes);
     if (logs.length > 0) this.addBloom(logsBloom);
     const root = this.settings.intermediateRoot?.();
     this.receipts.push({

@@ -4,7 +4,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { Result } from "../primitives/result.ts";
 import type { Overlay } from "../state/overlay.ts";
 import type { SentTransaction } from "../types/transaction.ts";
-import { TRANSACTION_GAS } from "../types/transactionCount.ts";
+import { type BlockRoom, type Fit, fits } from "./blockFit.ts";
 import { BlockReceipts, type ReceiptSettings } from "./blockReceipts.ts";
 import type { BlockRules } from "./blockRules.ts";
 import { type BlockSession, openSession } from "./blockSession.ts";
@@ -14,6 +14,8 @@ import {
   executeTransaction,
   type TransactionOutcome,
 } from "./executeTransaction.ts";
+import { LogsBeyondLimit } from "./logCost.ts";
+import type { Limit, TimeLimits } from "./timeLimits.ts";
 import { TransactionFault } from "./transactionFault.ts";
 import type { TransactionResult } from "./transactionResult.ts";
 import { createYieldPolicy, OutOfTime, type YieldPolicy } from "./yieldPolicy.ts";
@@ -23,33 +25,18 @@ export interface TransactionSource {
   next(): SentTransaction | undefined;
   /** The transaction just returned does not fit: skips the rest of its sender for this block. */
   skipSender(): void;
+  /** Bytes of logs (logCost.ts) that the block has time for; absent where time does not count. */
+  leftLogBytes?(): number;
+  /** Called for each transaction that was added, with what its logs cost. */
+  logged?(bytes: number): void;
 }
 
-export interface BuildSettings extends ReceiptSettings {
+export interface BuildSettings extends ReceiptSettings, BlockRoom {
   readonly clock: Pick<Clock, "nowMs">;
   /** Wall-clock time after which no transaction starts, and none that ends later is kept (ibft2.md#time-budget). */
   readonly deadlineMs: number;
-  /** A block this full ends at the first transaction that does not fit (--min-block-occupancy-ratio, 0.8). */
-  readonly minOccupancyRatio: number;
-  /** Maximum bytes of transactions. A larger transaction is included alone, or it would never be mined. */
-  readonly maxBytes: number;
   /** Defaults to the deadline alone. */
   readonly timeLimits?: TimeLimits;
-}
-
-/** Limits how long each transaction may run in one block, and records those that were stopped. */
-export interface TimeLimits {
-  /**
-   * Milliseconds, given that the block has `leftMs` left. "notNow" skips this transaction and the rest of its sender.
-   */
-  limitMs(transaction: SentTransaction, leftMs: number): number | "notNow" | { readonly dropped: string };
-  /** Called after a transaction was stopped at its limit and undone. Returns the reason to drop it, if any. */
-  stopped(
-    transaction: SentTransaction,
-    times: { readonly limitMs: number; readonly tookMs: number },
-  ): string | undefined;
-  /** Called when the source is exhausted: returns a transaction that was deferred before. */
-  nextDeferred?(leftMs: number): SentTransaction | undefined;
 }
 
 export interface BuiltBlock extends BlockResult {
@@ -63,8 +50,8 @@ export interface BuiltBlock extends BlockResult {
 /**
  * Takes transactions from `source` until gas, bytes or time are used up or none is left
  * (ibft2.md#transaction-selection), and executes them on `overlay`, which starts from the parent's state. Yields to the
- * event loop every ten milliseconds. A transaction that exceeds its time limit, or the deadline, is stopped and omitted.
- * Throws TransactionFault for what the execution of a transaction throws, except AssertionFailed.
+ * event loop every ten milliseconds. A transaction that exceeds its time limit, the deadline or the limit of its logs is
+ * stopped and omitted. Throws TransactionFault for what the execution of a transaction throws, except AssertionFailed.
  */
 export async function buildBlock(
   blockRules: BlockRules,
@@ -78,8 +65,8 @@ export async function buildBlock(
   const yieldPolicy = createYieldPolicy(settings.clock);
   mustSucceed(await endBlock(blockRules, openSession({ ...blockRules, overlay, yieldPolicy })));
   const { transactions, dropped } = builder;
-  const { receipts, gasUsed, logsBloom } = builder.receipts;
-  return { transactions, receipts, gasUsed, logsBloom, overlay, dropped };
+  const { receipts, gasUsed, logsBloom, load } = builder.receipts;
+  return { transactions, receipts, gasUsed, logsBloom, load, overlay, dropped };
 }
 
 /** A block in progress. */
@@ -95,8 +82,8 @@ class BlockBuilder {
   private readonly overlay: Overlay;
   private readonly settings: BuildSettings;
   private readonly timeLimits: TimeLimits;
-  /** When the transaction that is executed is stopped, or else the block's deadline. */
-  private readonly bounds: { deadlineMs: number };
+  /** When the transaction that is executed is stopped, or else the block's deadline; and what its logs may cost. */
+  private readonly bounds: { deadlineMs: number; readonly logs: { limitBytes: number } };
   private readonly yieldPolicy: YieldPolicy;
   private readonly withoutDeadline: YieldPolicy;
 
@@ -107,7 +94,7 @@ class BlockBuilder {
     this.settings = settings;
     this.timeLimits = settings.timeLimits ?? UNLIMITED;
     this.receipts = new BlockReceipts(settings);
-    this.bounds = { deadlineMs: settings.deadlineMs };
+    this.bounds = { deadlineMs: settings.deadlineMs, logs: { limitBytes: Number.POSITIVE_INFINITY } };
     this.yieldPolicy = createYieldPolicy(settings.clock, this.bounds);
     this.withoutDeadline = createYieldPolicy(settings.clock);
     this.session = this.newSession();
@@ -134,22 +121,21 @@ class BlockBuilder {
       const trying = this.tryTransaction(transaction);
       const executed = trying instanceof Promise ? await trying : trying;
       bounds.deadlineMs = deadlineMs;
-      if (executed !== undefined) {
+      const tookMs = clock.nowMs() - startMs;
+      if (executed instanceof LogsBeyondLimit) this.onLoggedTooMuch(transaction, executed, tookMs);
+      else if (executed !== undefined) {
         const adding = this.onExecuted(transaction, executed);
         if (adding !== undefined) await adding;
-      } else if (stopAtMs < deadlineMs) {
-        this.onStopped(transaction, { limitMs, tookMs: clock.nowMs() - startMs });
-      } else return;
+      } else if (stopAtMs < deadlineMs) this.onStopped(transaction, { limitMs, tookMs });
+      else return;
     }
   }
 
   /**
-   * Executes one transaction; undoes it and returns undefined if it does not end in time. Synchronous where the execution is,
-   * as most are.
+   * Executes one transaction; undoes it if it is stopped by its time or its logs. Synchronous where the execution is, as most
+   * are.
    */
-  private tryTransaction(
-    transaction: SentTransaction,
-  ): TransactionOutcome | undefined | Promise<TransactionOutcome | undefined> {
+  private tryTransaction(transaction: SentTransaction): Tried | Promise<Tried> {
     this.overlay.beginTransaction();
     this.overlay.checkpoint();
     try {
@@ -164,7 +150,7 @@ class BlockBuilder {
     }
   }
 
-  private keepIfInTime(executed: TransactionOutcome): TransactionOutcome | undefined {
+  private keepIfInTime(executed: TransactionOutcome): Tried {
     const { clock, deadlineMs } = this.settings;
     if (clock.nowMs() < deadlineMs) {
       this.overlay.commit();
@@ -174,9 +160,10 @@ class BlockBuilder {
     return undefined;
   }
 
-  private undoIfStopped(transaction: SentTransaction, error: unknown): undefined {
+  private undoIfStopped(transaction: SentTransaction, error: unknown): LogsBeyondLimit | undefined {
     if (!(error instanceof OutOfTime)) faultOf(transaction, error);
     this.overlay.revert();
+    return error instanceof LogsBeyondLimit ? error : undefined;
   }
 
   private fitOf(transaction: SentTransaction): Fit {
@@ -184,13 +171,21 @@ class BlockBuilder {
     return fits(transaction, { gasLimit, gasUsed: this.receipts.gasUsed, bytes: this.bytes }, this.settings);
   }
 
-  /** Milliseconds; undefined if the transaction may not be executed in this block. */
+  /** Bounds the logs of the next transaction, and gives its milliseconds; undefined if this block may not have it. */
   private limitOf(transaction: SentTransaction): number | undefined {
+    const { timeLimits, source, receipts } = this;
     const { clock, deadlineMs } = this.settings;
-    const limit = this.timeLimits.limitMs(transaction, deadlineMs - clock.nowMs());
-    if (typeof limit === "number") return limit;
-    if (limit !== "notNow") this.dropped.push({ hash: transaction.hash, reason: limit.dropped });
-    return undefined;
+    const timelyBytes = source.leftLogBytes?.() ?? Number.POSITIVE_INFINITY;
+    const room = { usedBytes: receipts.logBytes, timelyBytes };
+    const logs = timeLimits.logLimitBytes?.(transaction, room) ?? Number.POSITIVE_INFINITY;
+    if (typeof logs !== "number") return this.omit(transaction, logs);
+    this.bounds.logs.limitBytes = logs;
+    const limit = timeLimits.limitMs(transaction, deadlineMs - clock.nowMs());
+    return typeof limit === "number" ? limit : this.omit(transaction, limit);
+  }
+
+  private omit({ hash }: SentTransaction, limit: Exclude<Limit, number>): undefined {
+    if (limit !== "notNow") this.dropped.push({ hash, reason: limit.dropped });
   }
 
   /** Called after a transaction was stopped at its limit and undone. */
@@ -198,10 +193,24 @@ class BlockBuilder {
     transaction: SentTransaction,
     times: { readonly limitMs: number; readonly tookMs: number },
   ): void {
+    this.leaveOut(transaction, this.timeLimits.stopped(transaction, times));
+  }
+
+  /** Called after a transaction was stopped before a log and undone. */
+  private onLoggedTooMuch(
+    transaction: SentTransaction,
+    { neededBytes }: LogsBeyondLimit,
+    tookMs: number,
+  ): void {
+    const { limitBytes } = this.bounds.logs;
+    const facts = { limitBytes, neededBytes, tookMs };
+    this.leaveOut(transaction, this.timeLimits.loggedTooMuch?.(transaction, facts));
+  }
+
+  private leaveOut({ hash }: SentTransaction, reason: string | undefined): void {
     // A stopped transaction may have left state in the interpreter.
     this.session = this.newSession();
-    const reason = this.timeLimits.stopped(transaction, times);
-    if (reason !== undefined) this.dropped.push({ hash: transaction.hash, reason });
+    if (reason !== undefined) this.dropped.push({ hash, reason });
     this.source.skipSender();
   }
 
@@ -210,6 +219,7 @@ class BlockBuilder {
     if (executed.ok) {
       this.transactions.push(transaction);
       this.bytes += transaction.raw.length;
+      this.source.logged?.(executed.value.logBytes);
       // The transaction is part of the block, even if the deadline has passed by now.
       return this.addReceipt(transaction, executed.value);
     }
@@ -239,6 +249,9 @@ function faultOf(transaction: SentTransaction, error: unknown): never {
   throw error instanceof AssertionFailed ? error : new TransactionFault(transaction, error);
 }
 
+/** The outcome; undefined where time was up; or why the transaction was stopped before a log. */
+type Tried = TransactionOutcome | LogsBeyondLimit | undefined;
+
 /** The deadline alone applies. */
 const UNLIMITED: TimeLimits = {
   limitMs: () => Number.POSITIVE_INFINITY,
@@ -247,27 +260,6 @@ const UNLIMITED: TimeLimits = {
 
 /** A gap in the nonces may close, and the base fee may fall. */
 const MAY_FIT_LATER: ReadonlySet<ExecutionErrorCode> = new Set(["nonceTooHigh", "gasPriceBelowBaseFee"]);
-
-type Fit = "fits" | "tooLarge" | "blockIsFull";
-
-function fits(
-  transaction: SentTransaction,
-  block: { readonly gasLimit: bigint; readonly gasUsed: bigint; readonly bytes: number },
-  { minOccupancyRatio, maxBytes }: BuildSettings,
-): Fit {
-  const left = block.gasLimit - block.gasUsed;
-  const leftBytes = maxBytes - block.bytes;
-  if (transaction.gasLimit <= left && (transaction.raw.length <= leftBytes || block.bytes === 0))
-    return "fits";
-  const isWellFilled =
-    Number(block.gasUsed) >= Number(block.gasLimit) * minOccupancyRatio ||
-    block.bytes >= maxBytes * minOccupancyRatio;
-  const isFull = left < TRANSACTION_GAS || leftBytes < SHORTEST_TRANSACTION_BYTES;
-  return isWellFilled || isFull ? "blockIsFull" : "tooLarge";
-}
-
-/** Lower bound for a signed transaction: a 64-byte signature, an address and some small numbers. */
-const SHORTEST_TRANSACTION_BYTES = 90;
 
 async function yieldInTime(yieldPolicy: YieldPolicy): Promise<boolean> {
   try {

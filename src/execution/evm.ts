@@ -66,6 +66,8 @@ export interface MessageResult {
   /** The data of RETURN or REVERT; the new code for a creation. */
   readonly output: Uint8Array;
   readonly logs: readonly Log[];
+  /** What the logs cost after the execution (logCost.ts). */
+  readonly logBytes: number;
   /** Accounts to delete at the end of the transaction. */
   readonly destroyed: readonly Address[];
 }

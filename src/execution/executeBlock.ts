@@ -31,6 +31,8 @@ export interface BlockResult {
   readonly gasUsed: bigint;
   readonly receipts: readonly Receipt[];
   readonly logsBloom: Uint8Array;
+  /** How long finishing the block takes, in usual transactions (logCost.ts). */
+  readonly load: number;
   /** From Prague on. */
   readonly requests?: DrainedRequests;
 }
@@ -65,9 +67,15 @@ export async function executeBlock(
   }
   const ended = await endBlock(blockRules, session);
   if (!ended.ok) return ended;
-  const { gasUsed, logsBloom } = receipts;
+  const { gasUsed, logsBloom, load } = receipts;
   const requests = ended.value;
-  return ok({ gasUsed, receipts: receipts.receipts, logsBloom, ...(requests !== undefined && { requests }) });
+  return ok({
+    gasUsed,
+    receipts: receipts.receipts,
+    logsBloom,
+    load,
+    ...(requests !== undefined && { requests }),
+  });
 }
 
 /** Performs the system calls before a block's transactions. */

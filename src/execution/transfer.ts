@@ -47,7 +47,14 @@ export function transfer(session: BlockSession, transaction: Executable, price: 
     credit(overlay, to, value);
     credit(overlay, block.beneficiary, fee);
   }
-  return { outcome: SUCCEEDED, gasUsed, gasBeforeRefund: gasUsed, output: EMPTY_BYTES, logs: NO_LOGS };
+  return {
+    outcome: SUCCEEDED,
+    gasUsed,
+    gasBeforeRefund: gasUsed,
+    output: EMPTY_BYTES,
+    logs: NO_LOGS,
+    logBytes: 0,
+  };
 }
 
 const SUCCEEDED = { kind: "succeeded" } as const;

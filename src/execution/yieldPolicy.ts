@@ -14,6 +14,14 @@ export interface YieldPolicy {
   readonly deadline?: DeadlineCheck;
   /** Counts the memory in use; absent if gas is the only bound. */
   readonly memory?: MemoryBudget;
+  /** Bounds the logs of each transaction; absent where gas is their only bound. */
+  readonly logs?: LogLimit;
+}
+
+/** Read at every log, so that the owner can change it between two transactions. */
+export interface LogLimit {
+  /** What one transaction's logs may cost (logCost.ts). With more, LogsBeyondLimit is thrown. */
+  readonly limitBytes: number;
 }
 
 /**
@@ -38,6 +46,7 @@ export interface YieldSettings {
   readonly deadlineMs?: number;
   /** Aborted once no caller waits for the work any more. */
   readonly signal?: StopSignal;
+  readonly logs?: LogLimit;
 }
 
 /** Tells running work whether a caller still waits for it. */
@@ -65,6 +74,7 @@ export function createYieldPolicy(clock: Pick<Clock, "nowMs">, settings: YieldSe
       const nowMs = clock.nowMs();
       yieldAtMs = nowMs + Math.min(Math.max(SLICE_MS, 2 * (nowMs - startMs)), LONGEST_SLICE_MS);
     },
+    ...(settings.logs !== undefined && { logs: settings.logs }),
   };
 }
 

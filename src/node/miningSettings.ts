@@ -1,4 +1,4 @@
-import type { BlockProduction } from "../chain/blockExecution.ts";
+import type { BlockProduction } from "../chain/blockProduction.ts";
 import type { CandidateSettings } from "../chain/candidates.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Logger } from "../observability/logger.ts";

@@ -1,4 +1,4 @@
-import type { BlockProduction } from "../../src/chain/blockExecution.ts";
+import type { BlockProduction } from "../../src/chain/blockProduction.ts";
 import type { CandidateSettings } from "../../src/chain/candidates.ts";
 import { type Chain, createChain } from "../../src/chain/createChain.ts";
 import type { RecoverSenders, RecoverSigners } from "../../src/chain/signerRecovery.ts";

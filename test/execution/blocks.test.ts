@@ -171,8 +171,8 @@ describe("building a block", () => {
     const overlay = anOverlay(CODE);
     const replayed = await executeBlock(rules, built.transactions, overlay, { yieldPolicy: NEVER_YIELD });
     if (!replayed.ok) throw new Error(replayed.error.message);
-    const { gasUsed, receipts, logsBloom } = built;
-    expect(replayed.value).toEqual({ gasUsed, receipts, logsBloom });
+    const { gasUsed, receipts, logsBloom, load } = built;
+    expect(replayed.value).toEqual({ gasUsed, receipts, logsBloom, load });
     expect(built.overlay.changes()).toEqual(overlay.changes());
   });
 

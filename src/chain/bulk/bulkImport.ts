@@ -18,7 +18,8 @@ import { type Block, type Body, type NamedHeader, type StoredBlock, sizeOfBlock 
 import { recoveryItemOf } from "../../types/transactionSignature.ts";
 import type { BadBlocks } from "../badBlocks.ts";
 import { type BlockErrorCode, notAfterHead } from "../blockError.ts";
-import { type BlockProduction, createBlockExecution } from "../blockExecution.ts";
+import { createBlockExecution } from "../blockExecution.ts";
+import type { BlockProduction } from "../blockProduction.ts";
 import { type BodyValidator, createBodyValidator } from "../bodyValidator.ts";
 import { type ChainWriter, createChainWriter } from "../chainWriter.ts";
 import { createExecutedBlocks, type ExecutedBlock } from "../executedBlocks.ts";

@@ -7,12 +7,15 @@ import type { BlockTimeBudget } from "./timeBudget.ts";
  * commit; the time budget learns from it what this would have taken on free cores.
  */
 export interface CandidateTiming {
-  /** Called when our candidate is filled; `executionMs` estimates its execution on the other validators. */
-  onFilled(number: bigint, executionMs: number): void;
+  /**
+   * Called when our candidate is filled; `executionMs` estimates its execution on the other validators, and `load` is how long
+   * finishing it takes, in usual transactions (execution/logCost.ts).
+   */
+  onFilled(number: bigint, filled: { readonly executionMs: number; readonly load: number }): void;
   /** Called when the validation of another validator's candidate begins. */
   onValidationStarted(number: bigint): void;
-  /** Called when a block was executed here. */
-  onExecuted(number: bigint, executionMs: number): void;
+  /** Called when a block was executed here, with its load if it is valid. */
+  onExecuted(number: bigint, executed: { readonly executionMs: number; readonly load?: number }): void;
   /** Called for each block that became the head. */
   onCommitted(block: Block): void;
 }
@@ -24,6 +27,8 @@ interface TimedCandidate {
   readonly isOurs: boolean;
   /** Estimated execution time on other validators; for their candidates, the time it took here. */
   executionMs: number;
+  /** Undefined until it is executed. */
+  load: number | undefined;
 }
 
 export function createCandidateTiming(
@@ -32,15 +37,19 @@ export function createCandidateTiming(
   contention: CoreContention,
 ): CandidateTiming {
   let candidate: TimedCandidate | undefined;
+  const begun = (number: bigint) => ({ number, sinceMs: nowMs(), sinceTimes: contention.mark() });
   return {
-    onFilled(number, executionMs) {
-      candidate = { number, sinceMs: nowMs(), sinceTimes: contention.mark(), isOurs: true, executionMs };
+    onFilled(number, { executionMs, load }) {
+      candidate = { ...begun(number), isOurs: true, executionMs, load };
     },
     onValidationStarted(number) {
-      candidate = { number, sinceMs: nowMs(), sinceTimes: contention.mark(), isOurs: false, executionMs: 0 };
+      candidate = { ...begun(number), isOurs: false, executionMs: 0, load: undefined };
     },
-    onExecuted(number, executionMs) {
-      if (candidate?.number === number && !candidate.isOurs) candidate.executionMs = executionMs;
+    onExecuted(number, { executionMs, load }) {
+      if (candidate?.number === number && !candidate.isOurs) {
+        candidate.executionMs = executionMs;
+        candidate.load = load;
+      }
     },
     onCommitted({ header, transactions }) {
       if (candidate?.number === header.number) {
@@ -51,8 +60,9 @@ export function createCandidateTiming(
             ? tookMs
             : Math.max(0, tookMs - candidate.executionMs) /
               (contention.slowdownSince(candidate.sinceTimes) ?? 1);
-        if (candidate.isOurs) timeBudget.learn(transactions.length, finishMs);
-        else timeBudget.learnFromOthers(transactions.length, finishMs);
+        const { load = transactions.length } = candidate;
+        if (candidate.isOurs) timeBudget.learn(load, finishMs);
+        else timeBudget.learnFromOthers(load, finishMs);
       }
       candidate = undefined;
     },

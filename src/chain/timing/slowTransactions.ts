@@ -1,4 +1,4 @@
-import type { TimeLimits } from "../../execution/buildBlock.ts";
+import type { TimeLimits } from "../../execution/timeLimits.ts";
 import type { Logger } from "../../observability/logger.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { SentTransaction } from "../../types/transaction.ts";

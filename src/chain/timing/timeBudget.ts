@@ -9,7 +9,7 @@ import { type BlockTiming, MIN_EACH_MS } from "./timingFilter.ts";
  * by the other validators, staged, checked, sealed and written, and all of this takes longer the fuller the block is. Other
  * validators need about as long to execute it as filling it took CPU time here. The rest is estimated from earlier blocks
  * of all proposers (finishingTime.ts), as what it takes on free cores; the time since the last commit tells how busy
- * the cores are (coreContention.ts).
+ * the cores are (coreContention.ts). A transaction with many logs counts as several (execution/logCost.ts).
  *
  * The learnt estimate is persisted (`timing`); without one, a calibration measures it at the start (calibration.ts).
  */
@@ -27,15 +27,15 @@ export interface BlockTimeBudget {
   /** Called after each commit of a block, ours or another validator's. */
   onCommitted(): void;
   /**
-   * Learns from a block of ours: `finishMs` is the time from the end of filling to the commit, less the estimated
-   * execution time of the other validators, and divided by the slowdown meanwhile.
+   * Learns from a block of ours with this load, in usual transactions (execution/logCost.ts): `finishMs` is the time from the end
+   * of filling to the commit, less the estimated execution time of the other validators, and divided by the slowdown meanwhile.
    */
-  learn(transactions: number, finishMs: number): void;
+  learn(load: number, finishMs: number): void;
   /**
    * Learns from another validator's block: the time from its arrival to the commit, less its execution here, and divided
    * by the slowdown meanwhile. Ignored while blocks of ours tell more.
    */
-  learnFromOthers(transactions: number, sinceArrivalMs: number): void;
+  learnFromOthers(load: number, sinceArrivalMs: number): void;
   /** Restores what an earlier run learnt; ignores values out of bounds. */
   restore(timing: BlockTiming): void;
   /** Sets the calibrated time per transaction, unless one was learnt. Blocks then correct it. */
@@ -87,8 +87,8 @@ export function createBlockTimeBudget(
   let lastCommitMs = Number.POSITIVE_INFINITY;
   let ownLargeBlockMs = Number.NEGATIVE_INFINITY;
 
-  function learn(transactions: number, finishMs: number): void {
-    if (finishMs >= 0 && finishMs <= MAX_FINISH_MS) finishing.learn(transactions, finishMs);
+  function learn(load: number, finishMs: number): void {
+    if (finishMs >= 0 && finishMs <= MAX_FINISH_MS) finishing.learn(load, finishMs);
   }
 
   return {
@@ -109,13 +109,12 @@ export function createBlockTimeBudget(
       markedMs = lastCommitMs;
       commitMark = contention.mark();
     },
-    learn(transactions, finishMs) {
-      if (transactions >= LARGE_BLOCK_TRANSACTIONS) ownLargeBlockMs = parts.nowMs();
-      learn(transactions, finishMs);
+    learn(load, finishMs) {
+      if (load >= LARGE_BLOCK_TRANSACTIONS) ownLargeBlockMs = parts.nowMs();
+      learn(load, finishMs);
     },
-    learnFromOthers(transactions, sinceArrivalMs) {
-      if (parts.nowMs() - ownLargeBlockMs > OWN_BLOCKS_COUNT_MS)
-        learn(transactions, sinceArrivalMs * UNSEEN_FACTOR);
+    learnFromOthers(load, sinceArrivalMs) {
+      if (parts.nowMs() - ownLargeBlockMs > OWN_BLOCKS_COUNT_MS) learn(load, sinceArrivalMs * UNSEEN_FACTOR);
     },
     restore(timing) {
       if (isPlausible(timing)) finishing.restore(timing);

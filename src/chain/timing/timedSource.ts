@@ -1,4 +1,5 @@
 import type { TransactionSource } from "../../execution/buildBlock.ts";
+import { LOAD_BYTES, loadOf } from "../../execution/logCost.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
 
 /**
@@ -37,6 +38,8 @@ export function createTimedSource(
 ): TimedSource {
   const startCpuMs = cpuMs?.() ?? 0;
   let taken = 0;
+  /** What transactions with many logs take beyond usual ones, in transactions. */
+  let logLoad = 0;
   let lastNextMs = startMs;
   let skippedMs = 0;
   let usedCpuMs = 0;
@@ -52,17 +55,26 @@ export function createTimedSource(
     return Math.min(durationMs, usedCpuMs + lastNextMs - cpuReadAtMs);
   }
 
+  /** What there is still time to finish, in transactions. */
+  function leftLoad(): number {
+    const othersMs = hasOtherValidators ? executionMs() : 0;
+    return (filledByMs - lastNextMs - othersMs) / allowedEachMs - taken - logLoad;
+  }
+
   return {
     next(): SentTransaction | undefined {
       lastNextMs = nowMs();
-      const othersMs = hasOtherValidators ? executionMs() : 0;
-      if (taken > 0 && lastNextMs + othersMs + taken * allowedEachMs >= filledByMs) return undefined;
+      if (taken > 0 && leftLoad() <= 0) return undefined;
       taken++;
       return source.next();
     },
     skipSender() {
       skippedMs += nowMs() - lastNextMs;
       source.skipSender();
+    },
+    leftLogBytes: () => leftLoad() * LOAD_BYTES,
+    logged(logBytes) {
+      logLoad += loadOf(logBytes) - 1;
     },
     get executionMs() {
       return executionMs();

@@ -103,6 +103,7 @@ function resultOf({ end, message, substate, refund, rules }: Run): MessageResult
     gasRefund: hasSucceeded ? BigInt(refund) : 0n,
     output: end.output,
     logs: substate.logs,
+    logBytes: substate.logBytes,
     destroyed: substate.destroyedAccounts.filter(
       (address) => !rules.keepsOldContracts || substate.isCreated(address),
     ),

@@ -8,6 +8,7 @@ import type { Overlay } from "../../state/overlay.ts";
 import type { AccessJournal } from "../accessJournal.ts";
 import type { EvmParts, Message } from "../evm.ts";
 import type { HaltReason } from "../haltReason.ts";
+import { costOfLog, LogsBeyondLimit } from "../logCost.ts";
 import type { MemoryBudget } from "../memoryBudget.ts";
 import { hasLowNumber, precompileKeys } from "../precompiles/addresses.ts";
 import type { Rules } from "../rules.ts";
@@ -119,6 +120,14 @@ export class Run {
   keep(bytes: number): void {
     this.budget?.take(bytes);
     this.keptBytes += bytes;
+  }
+
+  /** Counts a log before it is made. */
+  countLog(topicCount: number, dataBytes: number): void {
+    const neededBytes = this.substate.logBytes + costOfLog(topicCount, dataBytes);
+    const { logs } = this.yieldPolicy;
+    if (logs !== undefined && neededBytes > logs.limitBytes) throw new LogsBeyondLimit(neededBytes);
+    this.substate.logBytes = neededBytes;
   }
 
   /** Releases what was kept beyond `keptBytes`. */

@@ -183,12 +183,13 @@ const TRANSIENT_GAS = 100;
 function log(topicCount: number): StateInstruction {
   return (run, frame) => {
     const { machine } = run;
+    const size = machine.field(frame.at, FIELD.OUTPUT_SIZE);
+    run.countLog(topicCount, size);
     const top = machine.field(frame.at, FIELD.TOP);
     const topics = Array.from({ length: topicCount }, (_, index) =>
       asHash(machine.readBytes(top + 32 * (topicCount - 1 - index), 32)),
     );
     const from = machine.field(frame.at, FIELD.OUTPUT);
-    const size = machine.field(frame.at, FIELD.OUTPUT_SIZE);
     run.keep(LOG_BYTES + TOPIC_BYTES * topicCount + size);
     const { address } = frame;
     if (size > LONG_BYTES) {

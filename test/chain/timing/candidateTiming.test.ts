@@ -27,9 +27,9 @@ function aBlock(number: bigint): Block {
 describe("the timing of the candidate that is decided", () => {
   it("learns from our block what it took beyond its execution by others", () => {
     const { timing, clock, learnt } = aRun();
-    timing.onFilled(7n, 30);
+    timing.onFilled(7n, { executionMs: 30, load: 1 });
     // Our own execution of it says nothing about the others'.
-    timing.onExecuted(7n, 500);
+    timing.onExecuted(7n, { executionMs: 500, load: 1 });
     clock.nowMs = 100;
     timing.onCommitted(aBlock(7n));
     timing.onCommitted(aBlock(7n));
@@ -39,8 +39,8 @@ describe("the timing of the candidate that is decided", () => {
   it("learns from another validator's block what it took beyond its execution here", () => {
     const { timing, clock, learnt } = aRun();
     timing.onValidationStarted(7n);
-    timing.onExecuted(6n, 1_000);
-    timing.onExecuted(7n, 40);
+    timing.onExecuted(6n, { executionMs: 1_000, load: 1 });
+    timing.onExecuted(7n, { executionMs: 40, load: 1 });
     clock.nowMs = 100;
     timing.onCommitted(aBlock(7n));
     expect(learnt).toEqual([["others", 1, 60]]);
@@ -48,7 +48,10 @@ describe("the timing of the candidate that is decided", () => {
 
   it("learns what a block would have taken had this thread not waited for a core", () => {
     const { timing, clock, times, learnt } = aRun();
-    for (const begin of [() => timing.onFilled(7n, 0), () => timing.onValidationStarted(7n)]) {
+    for (const begin of [
+      () => timing.onFilled(7n, { executionMs: 0, load: 1 }),
+      () => timing.onValidationStarted(7n),
+    ]) {
       begin();
       clock.nowMs += 100;
       times.ranMs += 40;
@@ -63,7 +66,7 @@ describe("the timing of the candidate that is decided", () => {
 
   it("learns nothing from a block of another number, and forgets its candidate", () => {
     const { timing, learnt } = aRun();
-    timing.onFilled(7n, 0);
+    timing.onFilled(7n, { executionMs: 0, load: 1 });
     timing.onCommitted(aBlock(6n));
     timing.onCommitted(aBlock(7n));
     expect(learnt).toEqual([]);
@@ -71,10 +74,10 @@ describe("the timing of the candidate that is decided", () => {
 
   it("shows a clock that was set back as a negative time, and never less than nothing otherwise", () => {
     const { timing, clock, learnt } = aRun();
-    timing.onFilled(7n, 30);
+    timing.onFilled(7n, { executionMs: 30, load: 1 });
     clock.nowMs = 10;
     timing.onCommitted(aBlock(7n));
-    timing.onFilled(8n, 30);
+    timing.onFilled(8n, { executionMs: 30, load: 1 });
     clock.nowMs = 5;
     timing.onCommitted(aBlock(8n));
     expect(learnt).toEqual([

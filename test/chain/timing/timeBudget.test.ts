@@ -77,6 +77,26 @@ describe("the block time budget", () => {
     expect(uneven.fill(0.1)).toBeLessThan(even.fill(0.1) * 0.8);
   });
 
+  it("counts a transaction with many logs as several, and tells for how many bytes more there is time", () => {
+    const { timeBudget } = aProposer();
+    timeBudget.restore({ fixedMs: 50, eachMs: 0.5 });
+    const filled = (logBytes: number): { transactions: number; leftBytes: number } => {
+      const source = timeBudget.limit(endless, { startMs: 0, periodMs: 1000, hasOtherValidators: false });
+      let transactions = 0;
+      for (; source.next() !== undefined; transactions++) source.logged?.(logBytes);
+      return { transactions, leftBytes: source.leftLogBytes?.() ?? 0 };
+    };
+    // 700 ms for 0.5 ms each; 2,048 bytes take as long as a transaction.
+    expect(filled(0).transactions).toBe(1400);
+    expect(filled(2048).transactions).toBe(1400);
+    expect(filled(20_480).transactions).toBe(140);
+    expect(filled(16 * 1024 * 1024).transactions).toBe(1);
+    const source = timeBudget.limit(endless, { startMs: 0, periodMs: 1000, hasOtherValidators: false });
+    source.next();
+    source.logged?.(400 * 2048);
+    expect(source.leftLogBytes?.()).toBe(1000 * 2048);
+  });
+
   it("fills the first full block after empty ones as the later ones when the cost of a transaction is known", () => {
     const { timeBudget, run } = aProposer();
     timeBudget.restore({ fixedMs: 10, eachMs: 0.02 });

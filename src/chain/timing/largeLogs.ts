@@ -1,0 +1,161 @@
+import { leastGasOfLogs } from "../../execution/logCost.ts";
+import type { TimeLimits } from "../../execution/timeLimits.ts";
+import type { Logger } from "../../observability/logger.ts";
+import { dropOldest } from "../../primitives/boundedCache.ts";
+import { toKey } from "../../primitives/byteKey.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { SentTransaction } from "../../types/transaction.ts";
+import { TRANSACTION_GAS } from "../../types/transactionCount.ts";
+import { createSuspectSenders, type SuspectSenders } from "./suspectSenders.ts";
+
+/**
+ * Limits what the logs of our blocks cost after their execution, in bytes (execution/logCost.ts): bloom, receipts, their root and
+ * the database, here and on every other node. Gas alone would let a block with a gas limit of 400 million have 44 MB of logs, and
+ * one of 2^53 any amount. A transaction is stopped before the log with which it would exceed its limit, so that nothing is made of it.
+ *
+ *     more than TRANSACTION_LOG_BYTES     dropped: no block of this node can have it
+ *     more than the block has room for    left out, and tried again when there is as much room as it is known to need
+ *
+ * A block has room for BLOCK_LOG_BYTES, and for what there is time to finish. The time does not count for a transaction that
+ * has waited for some blocks, or busy senders could keep it out for ever: one block has at most one such transaction, since
+ * filling ends when the time is used up. The logs of reverted calls do not count: nothing is made of them, the memory that they hold is
+ * counted while they do, and how long they may take is bounded as for any execution (slowTransactions.ts).
+ *
+ * A sender pays nothing for a transaction that is dropped, so it becomes a suspect, as one of slow transactions does. All this is
+ * local to one node and no rule of consensus.
+ */
+export class LargeLogs {
+  private readonly parts: LargeLogsParts;
+  /** By transaction hash, the oldest first. */
+  private readonly leftOut = new Map<string, LeftOut>();
+  /** Senders of transactions that were dropped. */
+  private readonly suspects: SuspectSenders;
+
+  constructor(parts: LargeLogsParts) {
+    this.parts = parts;
+    this.suspects = createSuspectSenders(() => parts.nowMs());
+  }
+
+  /** Adds limits for logs to those of one block whose filling may take `windowMs`. */
+  limiting(limits: TimeLimits, block: { readonly number: bigint; readonly windowMs: number }): TimeLimits {
+    let lostMs = 0;
+    let hasStoppedSuspect = false;
+    return {
+      limitMs: (...asked) => limits.limitMs(...asked),
+      stopped: (...stopped) => limits.stopped(...stopped),
+      nextDeferred: (leftMs) => limits.nextDeferred?.(leftMs),
+      logLimitBytes: (transaction, room) => {
+        if (transaction.gasLimit <= TRANSACTION_GAS) return 0;
+        const leftBytes = Math.min(TRANSACTION_LOG_BYTES, BLOCK_LOG_BYTES - room.usedBytes);
+        if (leftBytes < HARMLESS_BYTES) return "notNow";
+        if (transaction.gasLimit <= HARMLESS_GAS) return leftBytes;
+        const mayWaste = this.suspects.isSuspect(transaction)
+          ? !hasStoppedSuspect
+          : lostMs < block.windowMs * WASTE_SHARE;
+        return mayWaste
+          ? this.limitBytes(transaction, { leftBytes, timelyBytes: room.timelyBytes }, block.number)
+          : "notNow";
+      },
+      loggedTooMuch: (transaction, facts) => {
+        if (this.suspects.isSuspect(transaction)) hasStoppedSuspect = true;
+        else lostMs += facts.tookMs;
+        return this.leaveOut(transaction, facts, block.number);
+      },
+    };
+  }
+
+  /** Forgets the transactions of each new block. */
+  onMined(transactions: readonly { readonly hash: Hash }[]): void {
+    if (this.leftOut.size === 0) return;
+    for (const { hash } of transactions) this.leftOut.delete(toKey(hash));
+  }
+
+  private limitBytes(
+    { hash }: SentTransaction,
+    { leftBytes, timelyBytes }: { readonly leftBytes: number; readonly timelyBytes: number },
+    number: bigint,
+  ): ReturnType<NonNullable<TimeLimits["logLimitBytes"]>> {
+    const known = this.find(hash);
+    if (known?.reason !== undefined) return { dropped: known.reason };
+    if (known !== undefined && number < known.notBefore) return "notNow";
+    const hasWaited = known !== undefined && number >= known.since + WAIT_BLOCKS;
+    const limitBytes = hasWaited
+      ? leftBytes
+      : Math.min(leftBytes, Math.max(Math.floor(timelyBytes), HARMLESS_BYTES));
+    return limitBytes < (known?.neededBytes ?? 0) ? "notNow" : limitBytes;
+  }
+
+  /** Returns the reason to drop the transaction, if any. */
+  private leaveOut(
+    transaction: SentTransaction,
+    { limitBytes, neededBytes }: { readonly limitBytes: number; readonly neededBytes: number },
+    number: bigint,
+  ): string | undefined {
+    const { hash, sender, gasLimit } = transaction;
+    const key = toKey(hash);
+    const { since = number, tries = 0 } = this.leftOut.get(key) ?? {};
+    const reason = neededBytes > TRANSACTION_LOG_BYTES ? TOO_MANY_LOGS : undefined;
+    const notBefore = number + 2n ** BigInt(Math.min(tries, MOST_DOUBLINGS));
+    const untilMs = this.parts.nowMs() + REMEMBERED_MS;
+    this.leftOut.delete(key);
+    this.leftOut.set(key, { since, tries: tries + 1, notBefore, neededBytes, reason, untilMs });
+    dropOldest(this.leftOut, LEFT_OUT_LIMIT);
+    const facts = { number, hash, sender, gasLimit, neededBytes, limitBytes };
+    if (reason !== undefined) {
+      this.suspects.add(transaction);
+      this.parts.logger.warn(facts, "a transaction has more logs than a block of this node takes: dropped");
+    } else if (tries === 0) {
+      const message = "a transaction has more logs than this block has room for: it is tried again later";
+      this.parts.logger.debug(facts, message);
+    }
+    return reason;
+  }
+
+  private find(hash: Hash): LeftOut | undefined {
+    if (this.leftOut.size === 0) return undefined;
+    const key = toKey(hash);
+    const known = this.leftOut.get(key);
+    if (known === undefined || this.parts.nowMs() < known.untilMs) return known;
+    this.leftOut.delete(key);
+    return undefined;
+  }
+}
+
+export interface LargeLogsParts {
+  nowMs(): number;
+  readonly logger: Pick<Logger, "warn" | "debug">;
+}
+
+interface LeftOut {
+  /** Number of the block that it was left out of first. */
+  readonly since: bigint;
+  readonly tries: number;
+  /** Number of the first block that may try it again. */
+  readonly notBefore: bigint;
+  /** What its logs cost at least. */
+  readonly neededBytes: number;
+  /** Why it was dropped; undefined while it waits. */
+  readonly reason: string | undefined;
+  /** When it is forgotten. */
+  readonly untilMs: number;
+}
+
+/** What the logs of one transaction, and of one block of this node, may cost. */
+export const TRANSACTION_LOG_BYTES = 16 * 1024 * 1024;
+export const BLOCK_LOG_BYTES = 32 * 1024 * 1024;
+/** What every transaction may log that is executed at all: it takes less than a millisecond. */
+const HARMLESS_BYTES = 64 * 1024;
+/** With so little gas there are no more logs than that. */
+const HARMLESS_GAS = leastGasOfLogs(HARMLESS_BYTES);
+/** Share of the time for filling that transactions may take which are stopped before a log; then others wait. */
+const WASTE_SHARE = 1 / 4;
+/** Blocks from which on a transaction no longer waits for a block with enough time. */
+const WAIT_BLOCKS = 4n;
+/** A transaction that is left out again waits for twice as many blocks, 16 at most. */
+const MOST_DOUBLINGS = 4;
+/** Transactions that are remembered, some 300 bytes each, and for how long, milliseconds. */
+const LEFT_OUT_LIMIT = 1_024;
+const REMEMBERED_MS = 600_000;
+
+const TOO_MANY_LOGS =
+  "its logs cost more than 16 MiB, the most that a block of this node takes of one transaction";

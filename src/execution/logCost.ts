@@ -1,0 +1,42 @@
+import { OutOfTime } from "./yieldPolicy.ts";
+
+/**
+ * What a log costs after its execution, on every node, in bytes: for the block's bloom, the encoding and the root of its receipts, and
+ * the database, beside the data a share for each log and each topic that takes as long. On one core, 1 MiB of data took some 10 ms,
+ * and each log and topic 2.5 µs, as much as 256 bytes.
+ */
+export function costOfLog(topicCount: number, dataBytes: number): number {
+  return BYTES_EACH * (1 + topicCount) + dataBytes;
+}
+
+/**
+ * How long it takes to finish a transaction whose logs cost `logBytes`, in usual transactions. The logs of usual ones, such as a
+ * token transfer's, are part of what a transaction takes.
+ */
+export function loadOf(logBytes: number): number {
+  return Math.max(1, logBytes / LOAD_BYTES);
+}
+
+/** The smallest gas for which logs cost as many bytes: a log or topic pays 375 (yellow paper, appendix G), data 8 a byte. */
+export function leastGasOfLogs(logBytes: number): bigint {
+  return BigInt(Math.floor((logBytes / BYTES_EACH) * GAS_EACH));
+}
+
+/** A transaction was stopped before a log with which its logs would cost more than its block has room for. */
+export class LogsBeyondLimit extends OutOfTime {
+  override name = "LogsBeyondLimit";
+  /** What its logs cost with the one that was refused. Those of reverted calls do not count. */
+  readonly neededBytes: number;
+
+  constructor(neededBytes: number) {
+    super("the logs of a transaction cost more than its block has room for");
+    this.neededBytes = neededBytes;
+  }
+}
+
+/** Bytes of logs that take as long to finish as a usual transaction: some 20 µs. */
+export const LOAD_BYTES = 2048;
+
+/** Bytes that cost as much as a log without its data, or one topic. */
+const BYTES_EACH = 256;
+const GAS_EACH = 375;

@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { TransactionSupply } from "../../src/chain/blockExecution.ts";
+import type { Chain } from "../../src/chain/createChain.ts";
+import { BLOCK_LOG_BYTES, TRANSACTION_LOG_BYTES } from "../../src/chain/timing/largeLogs.ts";
+import { DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
+import { loadInterpreter } from "../../src/execution/blockSession.ts";
+import type { Candidate } from "../../src/ibft/candidate.ts";
+import { addressFromHex } from "../../src/primitives/address.ts";
+import { toHex } from "../../src/primitives/hex.ts";
+import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
+import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import type { SentTransaction } from "../../src/types/transaction.ts";
+import { aChain } from "../builders/aChain.ts";
+import { aTransaction } from "../builders/aTransaction.ts";
+import { genesisWith } from "../builders/genesisWith.ts";
+import { loggedLines } from "../builders/loggedLines.ts";
+import { account } from "../builders/testAccounts.ts";
+
+const MIB = 1024 * 1024;
+const START_SECONDS = 1_800_000_000;
+/** Logs as many bytes as the call's data says. */
+const LOGGER = "0x00000000000000000000000000000000000109e5";
+/** Logs words without end, each with four topics, until the gas is used up: the call fails and its logs are undone. */
+const SPENDER = "0x00000000000000000000000000000000000109e6";
+/** Calls SPENDER with 4,000,000 gas, some 2 MiB of logs, as many times as the call's data says, and then logs one byte. */
+const CALLER = "0x00000000000000000000000000000000000109e7";
+const CODE = {
+  [LOGGER]: "0x6000356000a000",
+  // JUMPDEST; five zeros and a size of 32; LOG4; JUMP to 0
+  [SPENDER]: "0x5b600060006000600060206000a4600056",
+  // count; JUMPDEST at 3: call; pop; subtract 1; jump back unless 0; log a byte
+  [CALLER]: `0x6000355b6000600060006000600073${SPENDER.slice(2)}623d0900f150600190038060035760016000a000`,
+};
+
+function aLog(sender: number, bytes: number, nonce = 0n): SentTransaction {
+  return calling(LOGGER, BigInt(bytes), { nonce, privateKey: account(sender).privateKey });
+}
+
+function calling(
+  to: string,
+  word: bigint,
+  changes: Parameters<typeof aTransaction>[0] = {},
+): SentTransaction {
+  return aTransaction({
+    to: addressFromHex(to),
+    data: bigintToFixedBytes(word, 32),
+    gasLimit: 20_000_000_000n,
+    gasPrice: 0n,
+    value: 0n,
+    ...changes,
+  });
+}
+
+async function open(choices: Partial<Parameters<typeof aChain>[0]> = {}): Promise<Chain> {
+  const genesis = JSON.parse(genesisWith({})) as { alloc: object };
+  const alloc = Object.fromEntries(Object.entries(CODE).map(([at, code]) => [at, { balance: "0x0", code }]));
+  const { chain } = await aChain({
+    genesis: JSON.stringify({
+      ...genesis,
+      gasLimit: "0x1fffffffffffff",
+      alloc: { ...genesis.alloc, ...alloc },
+    }),
+    clock: { nowMs: () => START_SECONDS * 1000 + 60_000, at: () => ({ cancel: () => undefined }) },
+    builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
+    ...choices,
+  });
+  return chain;
+}
+
+/** A pool of these transactions, the first ones best. What is dropped or mined leaves it. */
+function aSupply(transactions: readonly SentTransaction[]) {
+  const waiting = new Map(transactions.map((transaction) => [toHex(transaction.hash), transaction]));
+  const dropped: string[] = [];
+  const supply: TransactionSupply = {
+    select() {
+      const left = [...waiting.values()];
+      return { next: () => left.shift(), skipSender: () => undefined };
+    },
+    drop(hash, reason) {
+      waiting.delete(toHex(hash));
+      dropped.push(reason);
+    },
+  };
+  return { supply, waiting, dropped };
+}
+
+async function build(chain: Chain, supply: TransactionSupply): Promise<Candidate> {
+  const { head } = chain;
+  const built = await chain.build(
+    { parent: head, round: 0, timestamp: BigInt(START_SECONDS) + head.header.number },
+    supply,
+  );
+  if (!built.ok) throw new Error(built.error.message);
+  return built.value;
+}
+
+/** Builds and commits a block; returns how many transactions it has. */
+async function mine(chain: Chain, { supply, waiting }: ReturnType<typeof aSupply>): Promise<number> {
+  const candidate = await build(chain, supply);
+  const committed = await chain.commit(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);
+  expect(committed.ok).toBe(true);
+  for (const { hash } of candidate.transactions) waiting.delete(toHex(hash));
+  return candidate.transactions.length;
+}
+
+beforeAll(loadInterpreter);
+
+describe("the logs of our blocks", () => {
+  it("a transaction with more than 16 MiB of them is dropped with a reason, and blocks go on", async () => {
+    const { logger, lines } = loggedLines();
+    const chain = await open({ logger });
+    const pool = aSupply([aLog(0, 64 * MIB), aLog(1, TRANSACTION_LOG_BYTES), aLog(2, 1)]);
+    expect(await mine(chain, pool)).toBe(1);
+    expect(pool.waiting.size).toBe(0);
+    const reason =
+      "its logs cost more than 16 MiB, the most that a block of this node takes of one transaction";
+    expect(pool.dropped).toEqual([reason, reason]);
+    const warnings = lines.filter(({ level }) => level === "WARN").map(({ message }) => message);
+    expect(new Set(warnings)).toEqual(
+      new Set(["a transaction has more logs than a block of this node takes: dropped"]),
+    );
+    expect(await mine(chain, pool)).toBe(0);
+  });
+
+  it("several transactions of 10 MiB are spread over blocks, in spite of the gas that is left", async () => {
+    const chain = await open();
+    const pool = aSupply(Array.from({ length: 5 }, (_, sender) => aLog(sender, 10 * MIB)));
+    const mined: number[] = [];
+    for (let block = 0; block < 12 && pool.waiting.size > 0; block++) {
+      const count = await mine(chain, pool);
+      mined.push(count);
+      expect(count * 10 * MIB).toBeLessThanOrEqual(BLOCK_LOG_BYTES);
+    }
+    expect(pool.dropped).toEqual([]);
+    expect(mined.reduce((sum, count) => sum + count, 0)).toBe(5);
+    expect(mined.length).toBeGreaterThan(1);
+  });
+
+  it("those of reverted calls do not count", async () => {
+    const chain = await open();
+    const pool = aSupply([calling(CALLER, 12n)]);
+    expect(await mine(chain, pool)).toBe(1);
+    expect(pool.dropped).toEqual([]);
+    expect(chain.blockByNumber(1n)?.receipts[0]?.logs.map(({ data }) => data.length)).toEqual([1]);
+  });
+});
