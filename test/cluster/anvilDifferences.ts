@@ -110,6 +110,11 @@ export const LISTED: readonly ListedDifference[] = [
     ["result"],
   ),
   ...rows("Besu's errors of a trace", ["debug_traceCall callTracer"], ["error.code", "error.data"]),
+  ...rows(
+    "Ibex says what is wrong with a parameter, as the error's data",
+    ["eth_sendRawTransaction"],
+    ["error.data"],
+  ),
   ...rows("a development network has no peers", ["net_listening"], ["result"]),
   ...rows("another program", ["web3_clientVersion"], ["result"]),
 ];

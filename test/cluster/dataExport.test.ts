@@ -291,7 +291,10 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 100,000 transaction
     let kills = 0;
     for (let isOver = false; !isOver; ) {
       const program = runProgram(options);
-      const killed = pause(500 + random.below(4000)).then(() => program.child.kill("SIGKILL"));
+      // Later and later, so that a busy machine gets to the end of a file, and of the whole, too.
+      const killed = pause((500 + random.below(4000)) * 1.25 ** kills).then(() =>
+        program.child.kill("SIGKILL"),
+      );
       const code = await program.exit;
       await killed;
       if (code === null) kills++;

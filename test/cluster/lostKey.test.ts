@@ -52,8 +52,12 @@ describe("the node's key", () => {
 
       // For another node on the same folder: the command that the error message names.
       rmSync(keyFile);
-      const made = runProgram([`--data-path=${dataPath}`, "public-key", "export-address"]);
-      expect(await made.exit).toBe(0);
+      const exporting = [`--data-path=${dataPath}`, "public-key", "export-address"];
+      const refused = runProgram(exporting);
+      expect(await refused.exit).toBe(2);
+      expect(refused.output()).toContain("public-key export-address --new-key");
+      const made = runProgram([...exporting, "--new-key"]);
+      expect(await made.exit, made.output()).toBe(0);
       const other = await startNodeProcess({ dataPath, options: NETWORK });
       expect(made.output()).toContain(await other.rpc<string>("eth_coinbase"));
       expect(await other.stop()).toBe(0);

@@ -105,8 +105,8 @@ describe.skipIf(!IS_THOROUGH)("callers of three followers", () => {
       }
       expect(found.failures, proxy.output()).toEqual([]);
       expect(Math.max(0, ...found.older)).toBeLessThanOrEqual(mayBeOlder);
-      // Each of the three faults may cost a caller its filter when it moves, and another when it goes home.
-      expect(found.filtersLost - settling).toBeLessThanOrEqual(FILTERS * 3 * 2);
+      // A caller loses its filter when it moves and when it goes home. One that moved freely would lose two of three.
+      expect((found.filtersLost - settling) * 10).toBeLessThan(found.filtersKept);
       expect(found.mined).toBeGreaterThan(20);
       expect(found.reconnections).toBeGreaterThan(0);
     },

@@ -19,6 +19,8 @@ export interface Findings {
   readonly failures: string[];
   /** Heads that were older than one that the same caller had seen before: how many blocks. */
   readonly older: number[];
+  /** Questions for what a filter found that were answered. */
+  filtersKept: number;
   /** Filters that the node of a later request did not know. */
   filtersLost: number;
   /** WebSockets that were closed. */
@@ -42,6 +44,7 @@ export function startCallers(
     answers: 0,
     failures: [],
     older: [],
+    filtersKept: 0,
     filtersLost: 0,
     reconnections: 0,
     slowestMs: 0,
@@ -105,7 +108,7 @@ async function askFilter(port: number, from: string, found: Findings, isStopped:
     if (changes === undefined) {
       found.filtersLost++;
       filter = undefined;
-    }
+    } else found.filtersKept++;
     caller.close();
     await pause(BETWEEN_MS * 5);
   }
