@@ -4,7 +4,7 @@ import { FETCH_LOST_BLOCKS, REMEDY, REPLACE_CHAIN } from "../storage/checksum.ts
 import { readHead } from "../storage/commitRecord.ts";
 import { DamagedData, type Database, DiskError } from "../storage/database.ts";
 import { findDamagedBlocks, findDamagedEntries } from "../storage/databaseCheck.ts";
-import { LostEnd, openHeadMarker } from "../storage/headMarker.ts";
+import { findLostEnd, LostEnd } from "../storage/headMarker.ts";
 import { readHistoryStart } from "../storage/historyStart.ts";
 import { KEY_PREFIXES } from "../storage/keys.ts";
 import { openLevelDatabase, refuseLockedFolder } from "../storage/leveldb/levelDatabase.ts";
@@ -108,7 +108,8 @@ function firstHeaderOf(database: Database): number {
 async function checkHeadMarker(database: Database, headFile: string): Promise<void> {
   const marker = openMarkerFile(headFile, "the record of the newest block");
   try {
-    openHeadMarker(database, marker);
+    const lost = findLostEnd(database, marker);
+    if (lost !== undefined) throw lost;
   } finally {
     marker.close();
   }

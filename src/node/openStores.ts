@@ -13,6 +13,7 @@ import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../storag
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
 import { createRecoveryPool, DEFAULT_RECOVERY_SETTINGS, type RecoveryPool } from "../workers/recoveryPool.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
+import { mayFetchEnd } from "./fetchableEnd.ts";
 import { readHandOverMark, refuseMeanwhile } from "./handOverMark.ts";
 import { type IdentityErrorCode, openIdentity } from "./identity.ts";
 import type { NodeKey } from "./nodeKey.ts";
@@ -76,9 +77,21 @@ export async function openStores(
       "no native secp256k1 binding for this platform: signature recovery takes twenty times as long",
     );
   }
+  const addresses = [key.value.address, validator.value.address];
+  const { chain: path, headFile, voteFile } = directory.value;
   const stored = await openChainDatabase({
-    path: directory.value.chain,
-    headFile: directory.value.headFile,
+    path,
+    headFile,
+    async mayFetchLostEnd(lost) {
+      const isFetchable = await mayFetchEnd(lost, { addresses, voteFile });
+      if (isFetchable)
+        logger.warn(
+          { lost: lost.what, head: Number(lost.newest.header.number) },
+          "the database has lost its newest blocks; this node has never voted, so it verifies the others and fetches the lost ones " +
+            "from its peers",
+        );
+      return isFetchable;
+    },
     onMigration: ({ from, to, bytes, seconds }) =>
       logger.info(
         { from, to, bytes, seconds },
@@ -87,7 +100,6 @@ export async function openStores(
     ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
   });
   onStop(() => stored.close());
-  const addresses = [key.value.address, validator.value.address];
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);
   if (!stillOurs.ok) return stillOurs;
   const { database, headMarker } = stored;

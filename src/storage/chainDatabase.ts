@@ -1,7 +1,7 @@
 import { verifyNewest } from "./blocks/verifyNewest.ts";
 import type { Database, DatabaseOnDisk } from "./database.ts";
 import { freeBytesOf } from "./diskGuard.ts";
-import { type HeadMarker, openHeadMarker } from "./headMarker.ts";
+import { createHeadMarker, findLostEnd, type HeadMarker, type MayFetchLostEnd } from "./headMarker.ts";
 import { openLevelDatabase } from "./leveldb/levelDatabase.ts";
 import { type MarkerFile, openMarkerFile } from "./markerFile.ts";
 import { migrate } from "./migration/migrate.ts";
@@ -20,6 +20,8 @@ export interface ChainDatabaseSettings {
    * (migration/planMigration.ts). Without it, and when it is not quick, such a database is refused.
    */
   readonly onMigration?: (plan: MigrationPlan) => void;
+  /** Without it, a database that has lost its newest blocks is refused. */
+  readonly mayFetchLostEnd?: MayFetchLostEnd;
 }
 
 /** The chain's database, verified and open. */
@@ -39,7 +41,7 @@ export interface ChainDatabase {
  * carries a checksum (checksum.ts), or is identified by its hash.
  */
 export async function openChainDatabase(settings: ChainDatabaseSettings): Promise<ChainDatabase> {
-  const { headFile, onMigration, ...level } = settings;
+  const { headFile, onMigration, mayFetchLostEnd, ...level } = settings;
   const database = await openLevelDatabase(level);
   let markerFile: MarkerFile | undefined;
   const close = async (): Promise<void> => {
@@ -49,7 +51,7 @@ export async function openChainDatabase(settings: ChainDatabaseSettings): Promis
   try {
     if (onMigration !== undefined) await migrateIfQuick(database, settings.path, onMigration);
     markerFile = openMarkerFile(headFile, "the record of the newest block");
-    return { database, headMarker: await verifyChain(database, markerFile), close };
+    return { database, headMarker: await verifyChain(database, markerFile, mayFetchLostEnd), close };
   } catch (error) {
     await close();
     throw error;
@@ -68,10 +70,15 @@ async function migrateIfQuick(
 }
 
 /** Verifies an open database of any kind: its schema, its head against the marker file, its newest blocks. */
-export async function verifyChain(database: Database, markerFile: MarkerFile): Promise<HeadMarker> {
+export async function verifyChain(
+  database: Database,
+  markerFile: MarkerFile,
+  mayFetchLostEnd: MayFetchLostEnd = () => false,
+): Promise<HeadMarker> {
   const schema = await checkSchema(database);
-  const headMarker = openHeadMarker(database, markerFile);
+  const lost = findLostEnd(database, markerFile);
+  if (lost !== undefined && !(await mayFetchLostEnd(lost))) throw lost;
   if (schema === "empty") await writeSchema(database);
   await verifyNewest(database);
-  return headMarker;
+  return createHeadMarker(database, markerFile);
 }

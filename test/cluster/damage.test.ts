@@ -1,4 +1,4 @@
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
@@ -17,6 +17,7 @@ import {
   temporaryFolder,
   until,
 } from "./nodeProcess.ts";
+import { type Member, prepareNetwork } from "./validatorNetwork.ts";
 
 /** Of each kind: one in the daily run; else a tenth of those of test/storage/damage.test.ts, as each starts a node. */
 const DAMAGES = Math.ceil(Number(process.env["IBEX_DAMAGES"] ?? 1) / 10);
@@ -75,6 +76,47 @@ describe("a sound data folder", () => {
     expect(await node.stop()).toBe(0);
   });
 });
+
+describe("a chain whose last block is cut off", () => {
+  itIfThorough("is completed from peers by a follower, and refused by a validator", async () => {
+    const network = await prepareNetwork({ validators: 1, followers: 1 });
+    const [validator, follower] = network.members as [Member, Member];
+    try {
+      await network.startAll();
+      await reaches(follower, 3);
+      await follower.node?.kill();
+      cutLastBlock(follower.dataPath);
+      const again = await network.start(follower);
+      expect(again.output()).toContain("this node has never voted");
+      await reaches(follower, 6);
+      expect(await again.stop()).toBe(0);
+
+      await validator.node?.kill();
+      cutLastBlock(validator.dataPath);
+      const refused = runProgram([
+        `--data-path=${validator.dataPath}`,
+        `--genesis-file=${network.genesisFile}`,
+      ]);
+      expect(await refused.exit).toBe(74);
+      expect(refused.output()).toContain("A sole validator must not do that");
+    } finally {
+      await network.stopAll();
+    }
+  });
+});
+
+async function reaches({ node }: Member, height: number): Promise<void> {
+  await until(
+    async () => (Number(await node?.rpc<Hex>("eth_blockNumber")) >= height ? true : undefined),
+    `block ${height}`,
+  );
+}
+
+function cutLastBlock(dataPath: string): void {
+  const folder = join(dataPath, "chain");
+  for (const name of readdirSync(folder).filter((each) => each.endsWith(".log")))
+    truncateSync(join(folder, name), Math.max(0, statSync(join(folder, name)).size - 7));
+}
 
 describe("a data folder that is damaged while the node runs", () => {
   it(

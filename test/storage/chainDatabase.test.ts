@@ -6,7 +6,7 @@ import { BLOCK_STORE_LIMITS, createBlockStore } from "../../src/storage/blocks/b
 import { type ChainDatabase, openChainDatabase, verifyChain } from "../../src/storage/chainDatabase.ts";
 import { sealEntry } from "../../src/storage/checksum.ts";
 import { type Batch, DamagedData, type Database, DiskError } from "../../src/storage/database.ts";
-import type { HeadMarker } from "../../src/storage/headMarker.ts";
+import type { HeadMarker, LostEnd } from "../../src/storage/headMarker.ts";
 import { commitKey, headerKey, receiptsKey, transactionKey } from "../../src/storage/keys.ts";
 import { createMemoryMarkerFile, type MarkerFile } from "../../src/storage/markerFile.ts";
 import { createMemoryDatabase } from "../../src/storage/memoryDatabase.ts";
@@ -86,6 +86,22 @@ describe("what a start verifies", () => {
     await expect(verifyChain(database, markerFile)).rejects.toThrow(/block 2 is damaged/i);
     markerFile.write({ position: 5n, fingerprint: third.hash });
     await expect(verifyChain(database, markerFile)).rejects.toThrow(/lost its end/);
+  });
+
+  it("goes on without a lost end where it may, unless more is damaged", async () => {
+    const { database, markerFile } = await aVerifiedChain();
+    const ahead = { position: 5n, fingerprint: third.hash };
+    const mayFetch = ({ what, newest }: LostEnd): boolean =>
+      /block 5/.test(what) && newest.header.number === 4n;
+    markerFile.write(ahead);
+    await verifyChain(database, markerFile, mayFetch);
+    expect(markerFile.read()).toMatchObject({ position: 4n });
+    markerFile.write(ahead);
+    const batch = createBatch();
+    batch.delete(commitKey(3n));
+    await database.write(batch);
+    await expect(verifyChain(database, markerFile, mayFetch)).rejects.toThrow(/commit record of block 3/);
+    expect(markerFile.read()).toEqual(ahead);
   });
 
   it("accepts a rewind whose mark was lowered first, wherever it was interrupted", async () => {
