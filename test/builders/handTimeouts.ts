@@ -16,12 +16,16 @@ export function takeTimeouts(): HandTimeouts {
   return {
     async advanceBy(durationMs) {
       await vi.advanceTimersByTimeAsync(durationMs);
-      for (let turn = 0; turn < TURNS; turn++) await nextTurn();
+      await fewTurns();
     },
   };
 }
 
 /** Turns of the event loop, enough for sockets to see what the other end did. */
+export async function fewTurns(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await nextTurn();
+}
+
 const TURNS = 100;
 
 /** Whether the promise has settled. */

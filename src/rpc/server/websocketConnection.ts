@@ -31,7 +31,7 @@ export interface ServedConnection extends Connection {
   readonly backlogBytes: number;
   /** Size of the answers that wait to be sent; 0 after a cut. */
   readonly unreadAnswerBytes: number;
-  /** Pings the client, and cuts the connection when nothing was received since the last ping. */
+  /** Pings the client, and cuts the connection when nothing was received, nor taken of what waited, since the last ping. */
   heartbeat(): void;
 }
 
@@ -66,7 +66,11 @@ class WebSocketConnection implements ServedConnection {
   private readonly waiting: string[] = [];
   private inFlight = 0;
   private isPaused = false;
+  /** Whether the client took something since the last ping. */
   private isAlive = true;
+  private readonly stream: Duplex & { readonly bytesRead?: number };
+  /** Bytes received until the last ping. */
+  private bytesRead = 0;
   /** That of the token, from the first message on. */
   private grant: Grant | undefined;
 
@@ -75,11 +79,9 @@ class WebSocketConnection implements ServedConnection {
     this.parts = parts;
     const output = new WebSocketOutput(socket, stream, parts, () => this.onSent());
     this.output = output;
+    this.stream = stream;
     this.sender = { remoteHost: parts.remoteHost, isAbandoned: () => !output.isOpen };
     socket.on("message", (data) => this.onMessage(textOf(data)));
-    socket.on("pong", () => {
-      this.isAlive = true;
-    });
     socket.on("error", (error) =>
       parts.logger.often("debug", "WebSocket broke", () => ({
         client: parts.remoteHost,
@@ -122,16 +124,18 @@ class WebSocketConnection implements ServedConnection {
   }
 
   heartbeat(): void {
-    if (!this.isAlive && this.inFlight === 0) {
+    // A message that is still arriving counts, because a pong has to wait behind its frame.
+    const { bytesRead = 0 } = this.stream;
+    if (!this.isAlive && this.inFlight === 0 && bytesRead === this.bytesRead) {
       this.cut();
       return;
     }
+    this.bytesRead = bytesRead;
     this.isAlive = false;
     if (this.output.isOpen) this.socket.ping();
   }
 
   private onMessage(message: string): void {
-    this.isAlive = true;
     this.waiting.push(message);
     try {
       this.readMore();

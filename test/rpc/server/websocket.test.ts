@@ -5,7 +5,7 @@ import WebSocket from "ws";
 import { CLOSING_LIMIT_MS, HEARTBEAT_MS, IN_FLIGHT_MESSAGES } from "../../../src/rpc/server/limits.ts";
 import { openWebSocketServer } from "../../../src/rpc/server/websocket.ts";
 import { createHandClock } from "../../builders/handClock.ts";
-import { settling, takeTimeouts } from "../../builders/handTimeouts.ts";
+import { fewTurns, settling, takeTimeouts } from "../../builders/handTimeouts.ts";
 import { MORE_THAN_KERNELS_TAKE } from "../../kernelBuffers.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
 import {
@@ -373,6 +373,36 @@ describe("heartbeats", () => {
     expect(await dead.closed).toBe(1006);
     alive.send(CHAIN_ID);
     expect(await alive.next()).toBe(CHAIN_ID_ANSWER);
+  });
+
+  it("keep a client whose message arrives in small parts for minutes", async () => {
+    const clock = createHandClock(0);
+    const { server } = await aToyServer({}, { clock });
+    const socket = net.connect(server.port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1");
+    });
+    socket.write(
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    let isClosed = false;
+    socket.on("close", () => {
+      isClosed = true;
+    });
+    await expect.poll(() => received).toContain("101 Switching Protocols");
+    // One frame of text, whose mask changes nothing. A pong could only follow it.
+    socket.write(Buffer.from([0x81, 0x80 | CHAIN_ID.length, 0, 0, 0, 0]));
+    for (const letter of CHAIN_ID) {
+      socket.write(letter);
+      await fewTurns();
+      clock.advanceBy(HEARTBEAT_MS);
+    }
+    await fewTurns();
+    expect(isClosed).toBe(false);
+    await expect.poll(() => received).toContain(CHAIN_ID_ANSWER);
   });
 
   it("tell a method whether its requester still waits", async () => {
