@@ -54,7 +54,8 @@ export async function runNode(
     return await untilEnd(node, { stopRequest, fault }, logger);
   } finally {
     rereading.close();
-    await within(STOP_LIMIT_MS, node.stop());
+    if (!(await endsWithin(STOP_LIMIT_MS, node.stop())))
+      logger.warn({ limitMs: STOP_LIMIT_MS }, "the node did not stop in time, and ends as it is");
     if (pidFile.ok) pidFile.value.remove();
     logger.info({}, "stopped");
   }
@@ -117,15 +118,17 @@ function reportStartError(
 }
 
 /** Waits for `work` up to the limit, then abandons it; the data on disk stays consistent. */
-async function within(limitMs: number, work: Promise<void>): Promise<void> {
+/** Whether the work has ended, once it has or its time is over. */
+async function endsWithin(limitMs: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([
-    work,
-    new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, limitMs);
+  const isEnded = await Promise.race([
+    work.then(() => true),
+    new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), limitMs);
     }),
   ]);
   clearTimeout(timer);
+  return isEnded;
 }
 
 const STOP_LIMIT_MS = 20_000;

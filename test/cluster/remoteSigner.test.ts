@@ -7,18 +7,8 @@ import { accountFromSeed } from "../builders/testAccounts.ts";
 import { type SignerProcess, startSignerProcess } from "../signer/signerProcess.ts";
 import { itIfThorough } from "../thorough.ts";
 import { type AgreedBlock, agreedBlocks, hashesOf, heightOf, reach } from "./chainReading.ts";
-import {
-  exitWithin,
-  freePort,
-  logOf,
-  type NodeProcess,
-  runProgram,
-  temporaryFolder,
-  until,
-} from "./nodeProcess.ts";
+import { freePort, logOf, type NodeProcess, runProgram, temporaryFolder, until } from "./nodeProcess.ts";
 import { type Member, prepareNetwork } from "./validatorNetwork.ts";
-
-const WITHIN_MS = 60_000;
 
 async function aSigner({ key }: Member): Promise<SignerProcess> {
   const signer = await startSignerProcess(key.privateKey);
@@ -120,7 +110,7 @@ describe("a validator with a remote signer", () => {
       `--genesis-file=${network.genesisFile}`,
       ...optionsFor(second, signer),
     ]);
-    expect(await exitWithin(program, WITHIN_MS)).toBe(2);
+    expect(await program.exit).toBe(2);
     expect(program.output()).toContain(
       `The remote signer ${signer.url}/ cannot be used: it does not hold the key`,
     );

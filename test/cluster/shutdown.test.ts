@@ -6,19 +6,17 @@ import { addressFromHex } from "../../src/primitives/address.ts";
 import { type Hex, toHex } from "../../src/primitives/hex.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { itIfThorough } from "../thorough.ts";
+import { cpuSeconds } from "./cpuSeconds.ts";
 import {
-  exitWithin,
   freePort,
   type NodeProcess,
-  pause,
+  type RunningProgram,
   rpc,
   runProgram,
   startNodeProcess,
   temporaryFolder,
   until,
 } from "./nodeProcess.ts";
-
-const STOPS_WITHIN_MS = 5000;
 
 /** Sends plain transfers of one account in batches, as fast as they are accepted, until the server closes. */
 async function flood(node: NodeProcess): Promise<void> {
@@ -48,32 +46,29 @@ it("a node that has nothing to do ends without waiting for a thread that has end
     "the explorer's page",
   );
   node.child.kill("SIGTERM");
-  expect(await exitWithin(node, STOPS_WITHIN_MS)).toBe(0);
+  await expectStop(node);
   expect(node.output()).not.toContain("did not close its ports in time");
 });
 
 describe("stopping in the middle of work", () => {
-  itIfThorough(
-    "ends within five seconds while many transactions arrive, and keeps what it answered",
-    async () => {
-      const node = await startNodeProcess();
-      const flooding = flood(node);
-      const mined = await until(async () => {
-        const block = await node.rpc<{ transactions: string[] }>("eth_getBlockByNumber", ["latest", false]);
-        return block.transactions.at(-1);
-      }, "a block with transactions");
-      const receipt = await node.rpc("eth_getTransactionReceipt", [mined]);
-      node.child.kill("SIGTERM");
-      expect(await exitWithin(node, STOPS_WITHIN_MS)).toBe(0);
-      await flooding;
-      expect(node.output()).not.toContain('"level":"ERROR"');
-      const restarted = await startNodeProcess({ dataPath: node.dataPath });
-      expect(await restarted.rpc("eth_getTransactionReceipt", [mined])).toEqual(receipt);
-      expect(await restarted.stop()).toBe(0);
-    },
-  );
+  itIfThorough("ends in its time while many transactions arrive, and keeps what it answered", async () => {
+    const node = await startNodeProcess();
+    const flooding = flood(node);
+    const mined = await until(async () => {
+      const block = await node.rpc<{ transactions: string[] }>("eth_getBlockByNumber", ["latest", false]);
+      return block.transactions.at(-1);
+    }, "a block with transactions");
+    const receipt = await node.rpc("eth_getTransactionReceipt", [mined]);
+    node.child.kill("SIGTERM");
+    await expectStop(node);
+    await flooding;
+    expect(node.output()).not.toContain('"level":"ERROR"');
+    const restarted = await startNodeProcess({ dataPath: node.dataPath });
+    expect(await restarted.rpc("eth_getTransactionReceipt", [mined])).toEqual(receipt);
+    expect(await restarted.stop()).toBe(0);
+  });
 
-  itIfThorough("ends within five seconds during a contract that uses the whole time of a block", async () => {
+  itIfThorough("ends in its time during a contract that uses the whole time of a block", async () => {
     const folder = temporaryFolder();
     const genesis = JSON.parse(
       readFileSync(join(import.meta.dirname, "..", "..", "genesis", "dev.json"), "utf8"),
@@ -103,17 +98,26 @@ describe("stopping in the middle of work", () => {
     );
     const endless = aTransaction({ to: ENDLESS, gasLimit: 1_900_000_000n });
     const hash = await call("eth_sendRawTransaction", [toHex(endless.raw)]);
-    const buildsAtMs = (Number(timestamp) + PERIOD_SECONDS) * 1000;
-    await pause(buildsAtMs + 300 - Date.now());
+    const buildsAt = Number(timestamp) + PERIOD_SECONDS;
+    await until(async () => (Date.now() / 1000 > buildsAt ? true : undefined), "the time of the block");
+    // Little else takes a node of one validator so much of a processor's time.
+    const before = cpuSeconds(program);
+    await until(async () => (cpuSeconds(program) > before + 0.2 ? true : undefined), "the endless code");
     expect(await call("eth_blockNumber", [])).toBe("0x1");
     expect(await call("eth_getTransactionByHash", [hash])).toMatchObject({ blockNumber: null });
     program.child.kill("SIGTERM");
-    expect(await exitWithin(program, STOPS_WITHIN_MS)).toBe(0);
+    await expectStop(program);
     expect(program.output()).not.toContain('"level":"ERROR"');
   });
 });
 
 /** JUMPDEST PUSH0 JUMP, for ever. */
 const ENDLESS = addressFromHex("0x00000000000000000000000000000000000100b5");
-/** Longer than the limit for a stop. */
-const PERIOD_SECONDS = 6;
+/** Longer than the limit for a stop (src/cli/runNode.ts), so that one that waited for the block would be late. */
+const PERIOD_SECONDS = 25;
+
+/** Waits for the end of a node that was told to stop: it says so where something kept it up to its limit. */
+async function expectStop(program: RunningProgram): Promise<void> {
+  expect(await program.exit).toBe(0);
+  expect(program.output()).not.toContain("did not stop in time");
+}
