@@ -3,7 +3,7 @@ import net from "node:net";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
 import { itIfThorough } from "../thorough.ts";
-import { pause, until } from "./nodeProcess.ts";
+import { until } from "./nodeProcess.ts";
 import { startThreadedNode, type ThreadedNode } from "./threadedNode.ts";
 
 /** Limits that hold for all threads together, exceeded over connections that are spread over them. */
@@ -139,6 +139,10 @@ const ADDRESSES = Array.from(
   (_, index) => `0x${index.toString(16).padStart(40, "0")}`,
 );
 
+/** Resolves once a request was answered, or the connection is known to have ended. */
+const answersOrCloses = ({ ask }: Awaited<ReturnType<typeof aClient>>): Promise<unknown> =>
+  ask("eth_chainId").catch(() => undefined);
+
 describe("a limit of all threads", () => {
   it.each([
     ["HTTP", overHttp],
@@ -199,7 +203,8 @@ describe("a limit of all threads", () => {
       const before = node.deaths();
       node.endThread(index);
       await expect.poll(() => node.deaths()).toBe(before + 1);
-      await pause(500);
+      // Each connection answers, or its end comes here.
+      await Promise.all(clients.map(answersOrCloses));
     }
     expect(isClosed()).toBe(true);
     const left = clients.filter(({ socket }) => socket.readyState === WebSocket.OPEN);

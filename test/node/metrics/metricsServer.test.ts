@@ -103,7 +103,7 @@ describe("the metrics server", () => {
   });
 
   it("closes an idle connection, and answers others in the meantime", async () => {
-    const server = await aServer({ idleTimeoutMs: 200 });
+    const server = await aServer({ idleTimeoutMs: 2_000 });
     const stuck = net.connect(server.port, "127.0.0.1");
     stuck.write("GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Never-Ending: ");
     const cut = once(stuck, "close");

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { RpcServer } from "../../../src/rpc/server/server.ts";
 import { allOfHosts, createHostMemory, shareHosts } from "../../../src/rpc/server/sharedHosts.ts";
 import { aToyDispatcher } from "../toyMethods.ts";
-import { anHttpServer, ask, aWebSocketClient, aWebSocketServer } from "./servers.ts";
+import { anHttpServer, ask, aWebSocketClient, aWebSocketServer, PATIENT } from "./servers.ts";
 
 /** Connections whose requests start to arrive and then stall. */
 
@@ -120,7 +120,7 @@ describe("half-sent requests", () => {
 
   it("do not time out while their bodies keep arriving", async () => {
     const server = await anHttpServer(aToyDispatcher().dispatcher, {
-      arrivalTimes: { ...QUICK, bodyPauseMs: 600 },
+      arrivalTimes: { ...PATIENT, bodyPauseMs: 600, checkMs: 50 },
     });
     const { socket } = await connected(server, HALF_BODY);
     const rest = BODY.slice(9);

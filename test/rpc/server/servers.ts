@@ -18,7 +18,7 @@ import {
 import { HANG_MS } from "../../hang.ts";
 
 /** For clients that share a process with the server: both stand still where the machine is busy. */
-const PATIENT: ArrivalTimes = {
+export const PATIENT: ArrivalTimes = {
   headersMs: ARRIVAL_LIMIT_MS,
   bodyPauseMs: HANG_MS,
   checkMs: 1_000,
