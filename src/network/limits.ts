@@ -23,6 +23,8 @@ export const SETUP_TIMEOUT_MS = 10_000;
  * Silence after which a Ping is sent, and further silence after which the peer is disconnected (p2p.md#base-protocol).
  */
 export const KEEP_ALIVE_MS = 15_000;
+/** In which the old connection of a peer that calls again must answer a Ping, or is taken for dead (p2p.md#connection-policy). */
+export const OLD_CONNECTION_ANSWER_MS = 5_000;
 /** Between writing a Disconnect and closing the socket (p2p.md#base-protocol). */
 export const CLOSE_DELAY_MS = 2_000;
 

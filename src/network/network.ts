@@ -22,10 +22,11 @@ import { createPeerTable, type PeerTable } from "./peerTable.ts";
 import { createPendingConnections, type PendingConnections } from "./pendingConnections.ts";
 import { createReadingTime, type ReadingTime } from "./readingTime.ts";
 import { createBufferBudget } from "./rlpx/bufferBudget.ts";
-import { type Connection, createConnection, plainHost, type Remote } from "./rlpx/connection.ts";
+import { type Connection, createConnection, type Remote } from "./rlpx/connection.ts";
 import type { Disconnect } from "./rlpx/disconnectReason.ts";
 import type { OwnIdentity } from "./rlpx/handshake.ts";
 import { type Hello, ownHello } from "./rlpx/hello.ts";
+import { plainHost } from "./rlpx/plainHost.ts";
 import { createSharedKeyWarnings, type OnSharedKey, type SharedKeyWarnings } from "./sharedKey.ts";
 import type { SubProtocol } from "./subProtocol.ts";
 import { baseMessage, type Traffic } from "./traffic.ts";
@@ -171,7 +172,11 @@ class PeerToPeerNetwork implements Network {
       dial: (node) => this.dial(node),
     });
     this.unreachablePeers = createUnreachablePeers({ clock, logger });
-    this.sharedKeyWarnings = createSharedKeyWarnings(nodeId, clock, logger, parts.onSharedKey);
+    this.sharedKeyWarnings = createSharedKeyWarnings({
+      ...parts,
+      own: { nodeId, clientId: settings.clientId },
+      isTrusted: (id) => this.isTrusted(id),
+    });
     this.banList = createBanList(
       { bannedIds: settings.bannedIds, isMaintained: (id) => this.maintained.has(id) },
       () => clock.nowMs(),
@@ -357,7 +362,7 @@ class PeerToPeerNetwork implements Network {
     socket: Socket,
     { remote, remoteId }: { readonly remote: Remote; readonly remoteId?: Uint8Array },
   ): Connection {
-    const { table, pending, sockets, readingTime, bufferBudget, sharedKeyWarnings } = this;
+    const { table, pending, sockets, readingTime, bufferBudget } = this;
     const { clock, traffic } = this.parts;
     sockets.add(socket);
     const connection: Connection = createConnection(
@@ -374,10 +379,7 @@ class PeerToPeerNetwork implements Network {
           pending.remove(connection);
           table.open(connection, hello);
         },
-        message: (id, payload) => {
-          sharedKeyWarnings.heard(connection);
-          table.receive(connection, id, payload);
-        },
+        message: (id, payload) => table.receive(connection, id, payload),
         base: (direction, id) => traffic?.passed(baseMessage(direction, id)),
         broken: () => traffic?.inputRefused("badFrame", 1),
         ended(disconnect) {

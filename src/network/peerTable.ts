@@ -1,8 +1,6 @@
-import type { Logger } from "../observability/logger.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
 import { type AdmissionError, type PeerLimits, refuseConnection } from "./admission.ts";
-import type { BanList } from "./banList.ts";
 import {
   type ConnectedPeer,
   createConnectedPeer,
@@ -11,19 +9,19 @@ import {
   type PeerView,
   viewOf,
 } from "./connectedPeer.ts";
+import { ConnectionEnds, type ConnectionEndsParts } from "./connectionEnds.ts";
 import type { Dialer, NodeAddress } from "./dialer.ts";
 import { GREETING_TIMEOUT_MS, MAX_CHALLENGERS } from "./limits.ts";
 import { type PeerPriority, type PrioritizedPeer, prioritized } from "./peerPriority.ts";
+import { RivalConnections } from "./rivalConnections.ts";
 import { type Agreed, agreeCapabilities } from "./rlpx/capabilities.ts";
 import type { Connection } from "./rlpx/connection.ts";
 import type { Disconnect, DisconnectReason } from "./rlpx/disconnectReason.ts";
 import type { Hello } from "./rlpx/hello.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
-import type { SharedKeyWarnings } from "./sharedKey.ts";
 import { settleSimultaneousConnect } from "./simultaneousConnect.ts";
 import type { PeerShare, SubProtocol } from "./subProtocol.ts";
 import type { Traffic } from "./traffic.ts";
-import type { UnreachablePeers } from "./unreachablePeers.ts";
 import { createUnsharedProtocols, type UnsharedProtocols } from "./unsharedProtocols.ts";
 
 /**
@@ -52,16 +50,12 @@ export interface PeerTableSettings {
   readonly priority: PeerPriority | undefined;
 }
 
-export interface PeerTableParts {
+export interface PeerTableParts extends ConnectionEndsParts {
   readonly protocols: readonly SubProtocol[];
   readonly clock: Clock;
-  readonly logger: Logger;
   /** Whether the operator named the node. */
   readonly isMaintained: (nodeId: Uint8Array) => boolean;
   readonly dialer: Pick<Dialer, "connected" | "disconnected">;
-  readonly banList: BanList;
-  readonly unreachablePeers: UnreachablePeers;
-  readonly sharedKeyWarnings: SharedKeyWarnings;
   /** The peer's share of the main thread's time. */
   readonly shareOf: (nodeId: Uint8Array) => PeerShare;
   readonly isPermitted?: ((node: NodeAddress) => boolean) | undefined;
@@ -80,11 +74,19 @@ class ConnectedPeerTable implements PeerTable {
   private readonly byId = new Map<string, ConnectedPeer>();
   private readonly links = new Map<Connection, Link>();
   private readonly unsharedProtocols: UnsharedProtocols;
+  private readonly ends: ConnectionEnds;
+  private readonly rivals: RivalConnections;
 
   constructor(settings: PeerTableSettings, parts: PeerTableParts) {
     this.settings = settings;
     this.parts = parts;
     this.unsharedProtocols = createUnsharedProtocols(parts.protocols, parts.logger);
+    this.ends = new ConnectionEnds(parts);
+    this.rivals = new RivalConnections({
+      ...parts,
+      admit: ({ connection, hello }) => this.open(connection, hello),
+      onTwins: (first, second) => parts.sharedKeyWarnings.twins(first, second),
+    });
   }
 
   get peers(): readonly PeerView[] {
@@ -103,9 +105,13 @@ class ConnectedPeerTable implements PeerTable {
     const { protocols, clock, traffic, sharedKeyWarnings } = this.parts;
     const refusal = this.refuse(connection, hello);
     if (refusal !== undefined) {
-      if (connection.isInbound) traffic?.inboundRefused(refusal.cause);
       const known = [...(this.find(hello.nodeId)?.links ?? [])];
-      sharedKeyWarnings.refused(refusal.cause, { connection, hello }, known);
+      if (refusal.cause === "connected" && connection.isInbound) {
+        this.rivals.add({ connection, hello }, known);
+        return;
+      }
+      if (connection.isInbound) traffic?.inboundRefused(refusal.cause);
+      if (refusal.cause === "self") sharedKeyWarnings.calledByOwnKey({ connection, hello });
       connection.disconnect(refusal.reason, refusal.detail);
       return;
     }
@@ -125,22 +131,19 @@ class ConnectedPeerTable implements PeerTable {
   }
 
   end(connection: Connection, disconnect: Disconnect): void {
-    const { banList, unreachablePeers, sharedKeyWarnings, logger } = this.parts;
-    const { remote, dialedId, provenId } = connection;
-    const nodeId = provenId ?? dialedId;
-    banList.remember(disconnect, { nodeId: provenId, host: remote.host });
-    const { isInbound } = connection;
-    logger.often("debug", "connection ended", () => ({ ...disconnect, ...remote, isInbound, nodeId }));
+    const { dialedId, provenId } = connection;
+    this.ends.note(connection, disconnect);
+    this.rivals.ended(connection);
     const link = this.links.get(connection);
     if (link !== undefined) this.removeConnection(link, disconnect);
     else if (dialedId !== undefined) this.dialFailed(dialedId, disconnect);
-    const unreachableId = dialedId ?? provenId;
-    if (unreachableId === undefined || this.find(unreachableId) !== undefined) return;
-    unreachablePeers.disconnected(unreachableId, disconnect, provenId !== undefined);
-    if (disconnect.by === "them" && disconnect.reason === "alreadyConnected") sharedKeyWarnings.refusedUs();
+    const nodeId = dialedId ?? provenId;
+    if (nodeId !== undefined && this.find(nodeId) === undefined)
+      this.ends.noteAway(connection, disconnect, link?.hello);
   }
 
   disconnectPeer(nodeId: Uint8Array, reason: DisconnectReason): void {
+    this.rivals.disconnect(nodeId, reason);
     for (const { connection } of [...(this.find(nodeId)?.links ?? [])])
       connection.disconnect(reason, "this node ends the connection");
   }
@@ -286,6 +289,7 @@ class ConnectedPeerTable implements PeerTable {
     if (peer.links.size === 0) this.removePeer(link, disconnect);
     else for (const other of peer.links) other.isLasting = true;
     sessions.close(disconnect.reason);
+    if (peer.links.size === 0) this.rivals.freed(peer.nodeId);
   }
 
   private removePeer({ peer, connection }: Link, disconnect: Disconnect): void {

@@ -148,6 +148,5 @@ function explain({ reason, by, detail }: Disconnect, isProven: boolean): string 
 }
 
 const ALREADY_CONNECTED =
-  "it refused this node (alreadyConnected). It is connected with another node that has this node's key, or still with the " +
-  "last run of this one. If two nodes run with one key, stop one of the two at once: two validators with one key can split " +
-  "the chain";
+  "it refused this node (alreadyConnected), because it still holds an earlier connection of a node with this key; it is " +
+  "called again";

@@ -76,6 +76,7 @@ export async function startToy(
     chance = () => 0.5,
     logger = silentLogger,
     isPermitted,
+    onSharedKey,
     traffic,
     ...settings
   } = changes;
@@ -90,7 +91,11 @@ export async function startToy(
       bannedIds: [],
       ...settings,
     },
-    { protocols, clock, chance, logger, ...(isPermitted && { isPermitted }), traffic },
+    {
+      ...{ protocols, clock, chance, logger, traffic },
+      ...(isPermitted && { isPermitted }),
+      ...(onSharedKey && { onSharedKey }),
+    },
   );
   if (!started.ok) throw new Error(started.error.message);
   open.push(started.value);

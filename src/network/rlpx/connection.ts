@@ -8,6 +8,7 @@ import type { OwnIdentity } from "./handshake.ts";
 import { createHealthCheck, type HealthCheck } from "./healthCheck.ts";
 import type { Hello } from "./hello.ts";
 import type { MessagePriority } from "./messagePriority.ts";
+import { plainHost } from "./plainHost.ts";
 import { createSendQueue, type SendQueue } from "./sendQueue.ts";
 import { createSocketReader, type SocketReader } from "./socketReader.ts";
 import { createSocketWriter, type SocketWriter } from "./socketWriter.ts";
@@ -40,6 +41,11 @@ export interface Connection {
   disconnect(reason: DisconnectReason, detail: string): void;
   /** Closes the socket at once, without a Disconnect. */
   destroy(reason: DisconnectReason, detail: string): void;
+  /** Reads nothing more until `resume`. */
+  hold(): void;
+  resume(): void;
+  /** Calls back when the remote end answers a Ping that is sent from now on; the last call counts (healthCheck.ts). */
+  probe(answered: () => void): void;
   /** Bytes of queued messages and of encrypted ones in the socket. */
   readonly unsentBytes: number;
   readonly receivedBytes: number;
@@ -199,6 +205,18 @@ class SocketConnection implements Connection, BudgetedConnection {
     this.socket.destroy();
   }
 
+  hold(): void {
+    this.reader.hold();
+  }
+
+  resume(): void {
+    this.reader.resume();
+  }
+
+  probe(answered: () => void): void {
+    this.health.probe(answered);
+  }
+
   dropOrdinary(): void {
     this.sends.dropOrdinary();
   }
@@ -283,11 +301,6 @@ class SocketConnection implements Connection, BudgetedConnection {
     this.wire.stop();
     this.share.leave();
   }
-}
-
-/** Turns an IPv4-mapped address of a dual-stack socket into plain IPv4. */
-export function plainHost(host: string): string {
-  return host.startsWith("::ffff:") ? host.slice("::ffff:".length) : host;
 }
 
 function readAtOnce(_: unknown, read: () => void): boolean {

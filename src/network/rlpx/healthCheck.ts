@@ -12,6 +12,11 @@ export interface HealthCheck {
   /** Notes that bytes were received. */
   heard(): void;
   ponged(): void;
+  /**
+   * Asks whether the other end is alive: calls back at the Pong to a Ping that is sent from now on. One Ping is unanswered at a time, for
+   * Pongs do not tell which Ping they answer. The last call counts.
+   */
+  probe(answered: () => void): void;
 }
 
 export interface HealthCheckParts {
@@ -28,6 +33,7 @@ export function createHealthCheck(parts: HealthCheckParts): HealthCheck {
   let lastInboundMs = clock.nowMs();
   let isPongMissing = false;
   let timer: Timer | undefined;
+  let probe: { readonly answered: () => void; isSent: boolean } | undefined;
 
   function schedule(): void {
     timer?.cancel();
@@ -49,11 +55,20 @@ export function createHealthCheck(parts: HealthCheckParts): HealthCheck {
     if (isPongMissing && (writer.isSending || reader.isWaiting)) lastInboundMs = nowMs + SOCKET_DRAIN_MS;
     if (nowMs - lastInboundMs < KEEP_ALIVE_MS) return false;
     if (isPongMissing) return true;
+    ping();
+    return false;
+  }
+
+  function ping(): void {
     isPongMissing = true;
     parts.ping();
     // The next period of silence starts here.
-    lastInboundMs = nowMs;
-    return false;
+    lastInboundMs = clock.nowMs();
+  }
+
+  function sendProbe(sought: NonNullable<typeof probe>): void {
+    sought.isSent = true;
+    ping();
   }
 
   return {
@@ -64,6 +79,18 @@ export function createHealthCheck(parts: HealthCheckParts): HealthCheck {
     },
     ponged() {
       isPongMissing = false;
+      if (probe === undefined) return;
+      if (!probe.isSent) {
+        sendProbe(probe);
+        return;
+      }
+      const { answered } = probe;
+      probe = undefined;
+      answered();
+    },
+    probe(answered) {
+      probe = { answered, isSent: false };
+      if (!isPongMissing) sendProbe(probe);
     },
   };
 }

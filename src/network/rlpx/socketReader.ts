@@ -10,6 +10,9 @@ export interface SocketReader {
   take(chunk: Uint8Array): void;
   /** Reads the waiting chunk at once. */
   flush(): void;
+  /** Reads nothing more until `resume`: what comes waits in the socket, and what has come of a chunk in the wire. */
+  hold(): void;
+  resume(): void;
   /** Input is dropped from now on. */
   stop(): void;
   /** Whether a chunk waits for its time. */
@@ -22,7 +25,7 @@ export interface SocketReader {
 
 export interface SocketReaderParts {
   readonly socket: Socket;
-  readonly wire: Pick<Wire, "receive" | "messagesRead" | "unreadBytes">;
+  readonly wire: Pick<Wire, "receive" | "hold" | "resume" | "messagesRead" | "unreadBytes">;
   readonly share: Pick<BufferShare, "reportUnread">;
   readonly clock: Pick<Clock, "nowMs">;
   /** Runs the reading of a chunk now or later; false when it runs later. */
@@ -39,6 +42,7 @@ class BudgetedReader implements SocketReader {
   /** The read that waits for its time. */
   private pending: (() => void) | undefined;
   private isStopped = false;
+  private isHeld = false;
 
   constructor(parts: SocketReaderParts) {
     this.parts = parts;
@@ -66,7 +70,7 @@ class BudgetedReader implements SocketReader {
       isTaken = true;
       this.pending = undefined;
       if (!this.isStopped) this.receive(chunk);
-      if (socket.isPaused()) socket.resume();
+      if (!this.isHeld && socket.isPaused()) socket.resume();
     };
     if (schedule(read)) return;
     this.pending = read;
@@ -77,20 +81,41 @@ class BudgetedReader implements SocketReader {
     this.pending?.();
   }
 
+  hold(): void {
+    this.isHeld = true;
+    this.parts.wire.hold();
+    this.parts.socket.pause();
+  }
+
+  resume(): void {
+    if (!this.isHeld) return;
+    this.isHeld = false;
+    this.report(0, () => this.parts.wire.resume());
+    if (this.pending === undefined) this.parts.socket.resume();
+  }
+
   stop(): void {
     this.isStopped = true;
+    // The end of the input shows only to one that reads.
+    if (this.isHeld) this.parts.socket.resume();
+    this.isHeld = false;
     this.parts.share.reportUnread(0);
   }
 
   private receive(chunk: Uint8Array): void {
+    this.report(chunk.length, () => this.parts.wire.receive(chunk));
+  }
+
+  /** Notes what becomes of the wire's unread bytes, of which so many are new. */
+  private report(newBytes: number, read: () => void): void {
     const { wire, share } = this.parts;
     const before = wire.messagesRead;
-    wire.receive(chunk);
+    read();
     const { unreadBytes } = wire;
     if (unreadBytes === 0 || wire.messagesRead > before) this.progress.end();
     if (unreadBytes > 0) {
       this.progress.begin();
-      this.progress.advance(chunk.length);
+      this.progress.advance(newBytes);
     }
     share.reportUnread(this.isStopped ? 0 : unreadBytes);
   }

@@ -31,6 +31,9 @@ export interface Wire {
   /** False when the message is too large, the connection is not open yet, or too much is queued. */
   send(id: number, payload: Uint8Array, priority?: MessagePriority): boolean;
   ping(): void;
+  /** Keeps what is received unread until `resume`; a Hello or what stands before it is read all the same. */
+  hold(): void;
+  resume(): void;
   /** The next bytes to write, at most a piece and some 100 bytes; undefined when nothing is queued. */
   next(): Uint8Array | undefined;
   /**
@@ -105,6 +108,7 @@ class RlpxWire implements Wire {
   private remoteId: Uint8Array | undefined;
   private stage: Stage;
   private isProven = false;
+  private isHeld = false;
   /** The peer's Hello was read. */
   private isHelloReceived = false;
 
@@ -139,6 +143,15 @@ class RlpxWire implements Wire {
   receive(chunk: Uint8Array): void {
     if (this.stage.kind === "stopped") return;
     this.queue.append(chunk);
+    while (this.readNext()) {}
+  }
+
+  hold(): void {
+    this.isHeld = true;
+  }
+
+  resume(): void {
+    this.isHeld = false;
     while (this.readNext()) {}
   }
 
@@ -202,6 +215,7 @@ class RlpxWire implements Wire {
         return message !== undefined && this.receiveFirst(message, stage.reader);
       }
       case "open": {
+        if (this.isHeld) return false;
         const message = this.readMessage(stage.reader, MAX_PAYLOAD_BYTES + 1);
         return message !== undefined && this.receiveMessage(message, stage.isCompressed);
       }

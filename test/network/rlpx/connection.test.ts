@@ -75,6 +75,37 @@ describe("a connection", () => {
     expect([...alice.disconnects, ...bob.disconnects]).toEqual([]);
   });
 
+  it("is proven alive by the answer to a Ping that was sent for it, not to an earlier one", async () => {
+    const { alice, bob, clock } = await pair();
+    const answers = holdBack(bob.socket);
+    let signs = 0;
+    clock.advanceBy(15_000);
+    const [ping, pong] = [64, 64];
+    await until(() => answers.bytes() === ping + pong);
+    alice.connection.probe(() => signs++);
+    alice.connection.send(0x10, Uint8Array.of(1));
+    await until(() => bob.received.length === 1);
+    // The first Pong alone: the Ping that counts follows it.
+    expect(answers.bytes()).toBe(ping + pong);
+    answers.release(ping + pong);
+    await until(() => answers.bytes() > 0);
+    expect(signs).toBe(0);
+    answers.release(answers.bytes());
+    await until(() => signs > 0);
+    expect(signs).toBe(1);
+  });
+
+  it("reads what waits once it is no longer held", async () => {
+    const { alice, bob } = await pair();
+    bob.connection.hold();
+    alice.connection.send(0x10, new Uint8Array(300));
+    bob.connection.send(0x10, new Uint8Array(200));
+    await until(() => alice.received.length === 1);
+    expect(bob.received).toEqual([]);
+    bob.connection.resume();
+    await until(() => bob.received.length === 1);
+  });
+
   it("ends with a reason when neither messages nor a Pong arrive for two keep-alive periods", async () => {
     const { alice, clock, bob } = await pair();
     bob.socket.pause();
