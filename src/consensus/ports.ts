@@ -70,7 +70,7 @@ export interface OwnSeals {
 /** Sends our messages to the reachable validators; delivery is not guaranteed. */
 export interface Outbox {
   multicast(message: Authored, validators: readonly Address[]): void;
-  /** Addresses of the connected nodes, once for each connection. Absent where there is no network. */
+  /** Addresses of the nodes that keep their connections with this one, once for each connection. Absent where there is no network. */
   connected?(): readonly Address[];
   /** Sends a notice of a shared key to every connected node. Absent where there is no network. */
   sendNotice?(message: Authored): void;

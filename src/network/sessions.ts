@@ -114,6 +114,7 @@ class ProtocolSessions implements Sessions {
 
   private sessionOf({ protocol, offset }: Agreed<SubProtocol>): Session {
     const { connection, hello, peer } = this.parts;
+    const isReady = (): boolean => this.isReady;
     return {
       nodeId: peer.nodeId,
       address: peer.address,
@@ -127,6 +128,9 @@ class ProtocolSessions implements Sessions {
       },
       get isLasting() {
         return peer.isLasting;
+      },
+      get isReady() {
+        return isReady();
       },
       get receivedBytes() {
         return connection.receivedBytes;

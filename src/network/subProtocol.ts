@@ -53,6 +53,8 @@ export interface Session {
   readonly isMaintained: boolean;
   /** False on the crossing connection that will be closed soon. */
   readonly isLasting: boolean;
+  /** Whether the handshakes of all protocols on the connection are complete, which shows that the other end keeps it. */
+  readonly isReady: boolean;
   /** Budget for deferred work on the peer's input. */
   readonly share: PeerShare;
   /** Bytes received on the connection so far. */

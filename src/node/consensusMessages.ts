@@ -68,7 +68,7 @@ export function createConsensusMessages(parts: ConsensusMessagesParts): Consensu
     protocol: transport.protocol,
     outbox: {
       multicast: (message, validators) => router.multicast(message, validators),
-      connected: () => transport.connected.flatMap((node) => [node, ...router.speakers.validatorsOf(node)]),
+      connected: () => transport.kept.flatMap((node) => [node, ...router.speakers.validatorsOf(node)]),
       sendNotice: (message) => router.sendNotice(message),
     },
     isSpeaker: (node) => router.speakers.has(node),

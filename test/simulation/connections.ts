@@ -130,6 +130,7 @@ export function createConnections(parts: ConnectionsParts): Connections {
       share: { isTrusted: true, take: (work: () => void) => work(), spend: () => undefined },
       isMaintained: false,
       isLasting: true,
+      isReady: true,
       receivedBytes: 0,
       send(code, payload) {
         if (!connection.isOpen) return false;

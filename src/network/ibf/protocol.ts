@@ -30,6 +30,8 @@ export interface IbfTransport {
   penalise(sender: Address): void;
   /** Addresses with open sessions. */
   readonly connected: readonly Address[];
+  /** Those of them that keep their connections: who has two nodes of one key call it refuses the second one, a moment later. */
+  readonly kept: readonly Address[];
   /** Messages dropped because their sender's queue was full. */
   readonly droppedCount: number;
 }
@@ -90,6 +92,12 @@ export function createIbfTransport(parts: {
     },
     get connected() {
       return [...sessions.values()].flatMap(([session]) => (session === undefined ? [] : [session.address]));
+    },
+    get kept() {
+      return [...sessions.values()].flatMap((known) => {
+        const ready = [...known].find(({ isReady }) => isReady);
+        return ready === undefined ? [] : [ready.address];
+      });
     },
     get droppedCount() {
       return received.droppedCount;

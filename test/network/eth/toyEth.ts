@@ -145,6 +145,9 @@ function createRemotePeer(
     isLasting,
     isMaintained: false,
     share: { isTrusted: false, take: (work) => work(), spend: () => undefined },
+    get isReady() {
+      return isGreeted;
+    },
     get receivedBytes() {
       return receivedBytes;
     },

@@ -21,6 +21,7 @@ function aSession(peer: Identity, sent: string[], name: string): Session {
     isInbound: false,
     remote: { host: "", port: 0 },
     isLasting: true,
+    isReady: true,
     receivedBytes: 0,
     isMaintained: false,
     share: { isTrusted: false, take: (work) => work(), spend: () => undefined },
@@ -46,6 +47,17 @@ describe("the consensus transport", () => {
     send(3, new Uint8Array(2), { to });
     expect(sent).toEqual(["alice 1 5", "alice again 1 5", "alice 3 2", "bob 3 2"]);
     expect(transport.droppedCount).toBe(0);
+  });
+
+  it("counts on those alone who have completed their handshakes: others may refuse a second node with this key", () => {
+    const transport = createIbfTransport({ receive: () => undefined });
+    const { protocol } = transport;
+    protocol.onOpen({ ...aSession(ALICE, [], "alice"), isReady: false });
+    protocol.onOpen(aSession(BOB, [], "bob"));
+    expect(transport.connected).toEqual([ALICE, BOB].map(addressOf));
+    expect(transport.kept).toEqual([BOB].map(addressOf));
+    protocol.onOpen(aSession(ALICE, [], "alice again"));
+    expect(transport.kept).toEqual([ALICE, BOB].map(addressOf));
   });
 
   it("reports each opened session, and sends a reply over that session only", () => {
