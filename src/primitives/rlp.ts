@@ -44,6 +44,11 @@ export function writeRlpString(into: Uint8Array, at: number, bytes: Uint8Array):
   return from + length;
 }
 
+/** Writes the prefix of a byte string of `length` bytes, at least two; returns the index after it. */
+export function writeRlpStringPrefix(into: Uint8Array, at: number, length: number): number {
+  return writePrefix(into, at, length, 0x80);
+}
+
 /** Writes the prefix of a list whose members have `payloadLength` bytes together; returns the index after it. */
 export function writeRlpListPrefix(into: Uint8Array, at: number, payloadLength: number): number {
   return writePrefix(into, at, payloadLength, 0xc0);

@@ -12,3 +12,27 @@ export function atOnce<T>(steps: Steps<T>): T {
     if (done === true) return value;
   }
 }
+
+/** Ends steps by the bytes that they went over, whichever things have these bytes. */
+export class StepMeter {
+  private bytes = 0;
+
+  /** Counts work; true when the step should end. */
+  isFull(bytes: number): boolean {
+    this.bytes += bytes;
+    if (this.bytes < STEP_BYTES) return false;
+    this.bytes = 0;
+    return true;
+  }
+}
+
+/** Copies bytes of any length, with pauses between pieces, not at the end. */
+export function* copyInSteps(into: Uint8Array, at: number, bytes: Uint8Array): Steps<void> {
+  for (let done = 0; done < bytes.length; done += STEP_BYTES) {
+    if (done > 0) yield;
+    into.set(bytes.subarray(done, done + STEP_BYTES), at + done);
+  }
+}
+
+/** Copied in less than half a millisecond, into memory that is touched for the first time. */
+export const STEP_BYTES = 256 * 1024;

@@ -1,5 +1,7 @@
 import { crc32 } from "node:zlib";
 import { EMPTY_BYTES } from "../primitives/hex.ts";
+import { STEP_BYTES, type Steps } from "../primitives/steps.ts";
+import type { RecordWriter } from "./blocks/byteRecord.ts";
 import { DamagedData } from "./database.ts";
 
 /** Bytes that the checksum adds to a value. */
@@ -17,6 +19,14 @@ export function sealEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
   return sealed;
 }
 
+/** Like sealEntry for what `record` has written, in steps and without a copy if it has room left: a value may have megabytes. */
+export function* sealRecordInSteps(key: Uint8Array, record: RecordWriter): Steps<Uint8Array> {
+  const checksum = new Uint8Array(SEAL_BYTES);
+  writeUint32(checksum, 0, yield* checksumInSteps(key, record.finish()));
+  record.fixed(checksum);
+  return record.finish();
+}
+
 /**
  * Returns the value without its checksum (a view, not a copy). Throws DamagedData when the checksum does not match key
  * and value. `what` begins the message: "the header of block 7".
@@ -24,6 +34,19 @@ export function sealEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
 export function openEntry(key: Uint8Array, sealed: Uint8Array, what: string | (() => string)): Uint8Array {
   const value = valueOfEntry(key, sealed);
   if (value === undefined) throw damaged(what, "its checksum does not match");
+  return value;
+}
+
+/** As openEntry, in steps. */
+export function* openEntryInSteps(
+  key: Uint8Array,
+  sealed: Uint8Array,
+  what: string | (() => string),
+): Steps<Uint8Array> {
+  if (sealed.length <= STEP_BYTES) return openEntry(key, sealed, what);
+  const value = sealed.subarray(0, sealed.length - SEAL_BYTES);
+  if (sealOf(sealed) !== (yield* checksumInSteps(key, value)))
+    throw damaged(what, "its checksum does not match");
   return value;
 }
 
@@ -57,6 +80,15 @@ export function sealOf(sealed: Uint8Array): number {
 export function checksumOf(key: Uint8Array, value: Uint8Array): number {
   const ofKey = key.length === 0 ? 0 : crc32(key);
   return value.length === 0 ? ofKey : crc32(value, ofKey);
+}
+
+function* checksumInSteps(key: Uint8Array, value: Uint8Array): Steps<number> {
+  let checksum = checksumOf(key, EMPTY_BYTES);
+  for (let at = 0; at < value.length; at += STEP_BYTES) {
+    if (at > 0) yield;
+    checksum = crc32(value.subarray(at, at + STEP_BYTES), checksum);
+  }
+  return checksum;
 }
 
 /** Creates an error that says what is damaged, how that shows, and what the operator can do. */

@@ -8,15 +8,16 @@ import {
   rlpListSize,
   rlpMembers,
 } from "../primitives/rlp.ts";
+import { encodeRlpListInSteps } from "../primitives/rlpInSteps.ts";
 import { atOnce, type Steps } from "../primitives/steps.ts";
 import { decodeHeader, encodeHeader, type Header } from "./header.ts";
 import type { Receipt } from "./receipt.ts";
 import {
+  bodyTransactionParts,
   bodyTransactionSize,
   decodeBodyTransaction,
   decodeTransaction,
   encodeBodyTransaction,
-  encodeRawBodyTransaction,
   type FindTransaction,
   type SentTransaction,
   type Transaction,
@@ -83,14 +84,14 @@ export function encodeBody(body: Body): Uint8Array {
   return encodeRlpList(bodyParts(body));
 }
 
-/** Like encodeBody, from the transactions' canonical encodings. */
-export function encodeRawBody(
+/** Like encodeBody, from the transactions' canonical encodings and in steps: a body can have megabytes. */
+export function* encodeRawBodyInSteps(
   raws: readonly Uint8Array[],
   { ommers, withdrawals }: Pick<Block, "ommers" | "withdrawals">,
-): Uint8Array {
-  const parts = [encodeRlpList(raws.map(encodeRawBodyTransaction)), encodeOmmers(ommers)];
+): Steps<Uint8Array> {
+  const parts = [yield* encodeRlpListInSteps(raws.flatMap(bodyTransactionParts)), encodeOmmers(ommers)];
   if (withdrawals !== undefined) parts.push(encodeWithdrawals(withdrawals));
-  return encodeRlpList(parts);
+  return yield* encodeRlpListInSteps(parts);
 }
 
 function bodyParts({ transactions, ommers, withdrawals }: Body): Uint8Array[] {

@@ -7,9 +7,9 @@ import {
   writeRlpListPrefix,
   writeRlpString,
 } from "../primitives/rlp.ts";
-import { atOnce, type Steps } from "../primitives/steps.ts";
+import { atOnce, STEP_BYTES, StepMeter, type Steps } from "../primitives/steps.ts";
 import { STEP_LOGS } from "./bloom.ts";
-import { type BareReceipt, encodeReceipt, encodeReceiptInSteps } from "./receipt.ts";
+import { type BareReceipt, encodeReceipt, encodeReceiptInSteps, LOG_STEP_BYTES } from "./receipt.ts";
 
 /**
  * Root of the Merkle-Patricia trie that maps RLP(index) to each value: the transactionsRoot and receiptsRoot of a
@@ -30,16 +30,22 @@ export function* rootOfListInSteps(values: readonly Uint8Array[]): Steps<Hash> {
 /** The receiptsRoot of a block. */
 export function* rootOfReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<Hash> {
   const values: Uint8Array[] = [];
-  let logs = 0;
+  const meter = new StepMeter();
   for (const receipt of receipts) {
-    const { length } = receipt.logs;
-    values.push(length > STEP_LOGS ? yield* encodeReceiptInSteps(receipt) : encodeReceipt(receipt));
-    logs += length;
-    if (values.length % STEP_LEAVES !== 0 && logs < STEP_LOGS) continue;
-    logs = 0;
-    yield;
+    const bytes = stepBytesOfReceipt(receipt);
+    const isLong = bytes > STEP_BYTES;
+    values.push(isLong ? yield* encodeReceiptInSteps(receipt, meter) : encodeReceipt(receipt));
+    if (meter.isFull(isLong ? RECEIPT_STEP_BYTES : bytes)) yield;
   }
   return yield* rootOfListInSteps(values);
+}
+
+/** What encoding a receipt adds to a step (StepMeter); more than one step has where its logs alone fill one. */
+function stepBytesOfReceipt({ logs }: BareReceipt): number {
+  if (logs.length > STEP_LOGS) return Number.POSITIVE_INFINITY;
+  let bytes = RECEIPT_STEP_BYTES;
+  for (const { data } of logs) bytes += LOG_STEP_BYTES + data.length;
+  return bytes;
 }
 
 /**
@@ -60,7 +66,9 @@ const transactionRoots = new WeakMap<readonly unknown[], Hash>();
 
 /** Bounds of one step, in leaves and in bytes: some 0.3 ms each. */
 const STEP_LEAVES = 64;
-const STEP_BYTES = 64 * 1024;
+/** What a receipt without logs adds to a step that encodes it. */
+const RECEIPT_STEP_BYTES = STEP_BYTES / STEP_LEAVES;
+const HASH_STEP_BYTES = 64 * 1024;
 
 /** Nibbles of the longest key: a prefix and three bytes. */
 const LONGEST_PATH = 8;
@@ -72,7 +80,7 @@ const EMPTY_ITEM = Uint8Array.of(0x80);
  * The node that was written last, and the items of a branch at each depth. Shared by all tries, because whatever uses them
  * is synchronous: objects for each of ten thousand leaves would cost more than their hashes.
  */
-const node = new Uint8Array(STEP_BYTES + 2 * LONGEST_BRANCH);
+const node = new Uint8Array(HASH_STEP_BYTES + 2 * LONGEST_BRANCH);
 const branches = Array.from({ length: LONGEST_PATH }, () => new Uint8Array(LONGEST_BRANCH));
 
 /** The trie of a list. Its leaves are in the order of their keys: index 0 has the key 0x80, after those of 1 to 127. */
@@ -88,7 +96,7 @@ class ListTrie {
     if (until - from > STEP_LEAVES) return true;
     let bytes = 0;
     for (let leaf = from; leaf < until; leaf++) bytes += this.valueAt(leaf).length;
-    return bytes > STEP_BYTES;
+    return bytes > HASH_STEP_BYTES;
   }
 
   /** The hash of the node over leaves[from..until), whose paths agree in their first `depth` nibbles. */

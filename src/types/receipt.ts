@@ -10,8 +10,9 @@ import {
   rlpStringSize,
   writeRlpListPrefix,
   writeRlpString,
+  writeRlpStringPrefix,
 } from "../primitives/rlp.ts";
-import type { Steps } from "../primitives/steps.ts";
+import { copyInSteps, STEP_BYTES, StepMeter, type Steps } from "../primitives/steps.ts";
 import { STEP_LOGS } from "./bloom.ts";
 import type { Log } from "./log.ts";
 import type { TransactionType } from "./transaction.ts";
@@ -46,21 +47,33 @@ export function encodeReceipt(receipt: BareReceipt): Uint8Array {
   return encoding.bytes;
 }
 
-/** Like encodeReceipt, in steps: one receipt can have some hundred thousand logs. */
-export function* encodeReceiptInSteps(receipt: BareReceipt): Steps<Uint8Array> {
+/** Like encodeReceipt, in steps: one receipt can have some hundred thousand logs, and one log a hundred megabytes. */
+export function* encodeReceiptInSteps(
+  receipt: BareReceipt,
+  meter: StepMeter = new StepMeter(),
+): Steps<Uint8Array> {
   const { logs } = receipt;
   let logsLength = 0;
-  for (let at = 0; at < logs.length; at++) {
-    if (at > 0 && at % STEP_LOGS === 0) yield;
-    logsLength += sizeOfLog(logs[at] as Log);
+  for (const log of logs) {
+    logsLength += sizeOfLog(log);
+    if (meter.isFull(LOG_STEP_BYTES)) yield;
   }
   const encoding = beginEncoding(receipt, logsLength);
-  for (let at = 0; at < logs.length; at++) {
-    if (at > 0 && at % STEP_LOGS === 0) yield;
-    encoding.end = writeLog(encoding.bytes, encoding.end, logs[at] as Log);
+  for (const log of logs) {
+    if (log.data.length > STEP_BYTES) encoding.end = yield* writeLongLog(encoding.bytes, encoding.end, log);
+    else encoding.end = writeLog(encoding.bytes, encoding.end, log);
+    if (meter.isFull(stepBytesOfLog(log))) yield;
   }
   return encoding.bytes;
 }
+
+/** What a log adds to a step that copies it (StepMeter), after the pauses within its data. */
+export function stepBytesOfLog({ data }: Log): number {
+  return LOG_STEP_BYTES + Math.min(data.length, STEP_BYTES);
+}
+
+/** What a log without data adds to a step. */
+export const LOG_STEP_BYTES = STEP_BYTES / STEP_LOGS;
 
 /** An encoding without its logs, which are to be written from `end` on. */
 function beginEncoding(
@@ -154,12 +167,24 @@ function lengthOfTopics(topics: Log["topics"]): number {
 
 /** Returns the index after the log. */
 function writeLog(bytes: Uint8Array, at: number, log: Log): number {
-  const { address, topics, data } = log;
+  return writeRlpString(bytes, writeLogHead(bytes, at, log), log.data);
+}
+
+function* writeLongLog(bytes: Uint8Array, at: number, log: Log): Steps<number> {
+  const { data } = log;
+  const from = writeRlpStringPrefix(bytes, writeLogHead(bytes, at, log), data.length);
+  yield* copyInSteps(bytes, from, data);
+  return from + data.length;
+}
+
+/** Writes a log up to its data. */
+function writeLogHead(bytes: Uint8Array, at: number, log: Log): number {
+  const { address, topics } = log;
   let end = writeRlpListPrefix(bytes, at, lengthOfLog(log));
   end = writeRlpString(bytes, end, address);
   end = writeRlpListPrefix(bytes, end, lengthOfTopics(topics));
   for (const topic of topics) end = writeRlpString(bytes, end, topic);
-  return writeRlpString(bytes, end, data);
+  return end;
 }
 
 /** A status is a number without leading zeros: 0 is empty. */

@@ -3,7 +3,7 @@ import { asHash, type Hash, keccak256 } from "../primitives/hash.ts";
 import { equalBytes, toHex } from "../primitives/hex.ts";
 import { bigintToFixedBytes, smaller } from "../primitives/quantity.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
-import { encodeRlpString, rlpStringSize } from "../primitives/rlp.ts";
+import { encodeRlpString, rlpPrefix, rlpStringSize } from "../primitives/rlp.ts";
 import { SECP256K1_ORDER } from "../primitives/secp256k1.ts";
 import { FieldReader, NO_ENTRIES } from "./transactionFields.ts";
 
@@ -99,9 +99,9 @@ export function encodeBodyTransaction(transaction: Transaction): Uint8Array {
   return transaction.type === 0 ? transaction.raw : encodeRlpString(transaction.raw);
 }
 
-/** Like encodeBodyTransaction, from the canonical encoding: a legacy transaction's is a list. */
-export function encodeRawBodyTransaction(raw: Uint8Array): Uint8Array {
-  return (raw[0] ?? 0) >= 0xc0 ? raw : encodeRlpString(raw);
+/** The parts of encodeBodyTransaction's result, from the canonical encoding and without a copy: a legacy one is a list. */
+export function bodyTransactionParts(raw: Uint8Array): Uint8Array[] {
+  return (raw[0] ?? 0) >= 0xc0 ? [raw] : [rlpPrefix(raw.length, 0x80), raw];
 }
 
 /** Length in bytes of encodeBodyTransaction's result. */

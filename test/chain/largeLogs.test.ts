@@ -4,17 +4,21 @@ import type { Chain } from "../../src/chain/createChain.ts";
 import { BLOCK_LOG_BYTES, TRANSACTION_LOG_BYTES } from "../../src/chain/timing/largeLogs.ts";
 import { DEV_VALIDATOR_KEY } from "../../src/config/devNetwork.ts";
 import { loadInterpreter } from "../../src/execution/blockSession.ts";
-import type { Candidate } from "../../src/ibft/candidate.ts";
+import { type Candidate, createCandidate, sealedHeader } from "../../src/ibft/candidate.ts";
+import { respondTo, type ServedParts } from "../../src/network/eth/serve.ts";
 import { addressFromHex } from "../../src/primitives/address.ts";
-import { toHex } from "../../src/primitives/hex.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
+import { hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { bigintToFixedBytes } from "../../src/primitives/quantity.ts";
 import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
+import { rootOfList } from "../../src/types/listRoot.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { genesisWith } from "../builders/genesisWith.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
 import { account } from "../builders/testAccounts.ts";
+import { mostCopied } from "../primitives/mostCopied.ts";
 
 const MIB = 1024 * 1024;
 const START_SECONDS = 1_800_000_000;
@@ -143,4 +147,48 @@ describe("the logs of our blocks", () => {
     expect(pool.dropped).toEqual([]);
     expect(chain.blockByNumber(1n)?.receipts[0]?.logs.map(({ data }) => data.length)).toEqual([1]);
   });
+});
+
+describe("a block of others with 40 MiB of logs", () => {
+  it("is valid, and is served to peers with pauses by bytes, save the receipts, which no message holds", async () => {
+    const chain = await open();
+    const transactions = Array.from({ length: 4 }, (_, sender) => aLog(sender, 10 * MIB));
+    const candidate = await byOthers(chain, transactions);
+    const header = sealedHeader(candidate, [sign(candidate.digest, DEV_VALIDATOR_KEY)]);
+    const other = await open();
+    expect((await other.importBlock({ header, transactions, ommers: [] })).ok).toBe(true);
+    const { hash } = other.head;
+    const served = (kind: "getBlockBodies" | "getReceipts", hashes: readonly Hash[]) => {
+      const parts = { chain: other, pool: { get: () => undefined } } as unknown as ServedParts;
+      const answer = mostCopied(respondTo({ kind, requestId: 1n, hashes }, parts));
+      expect(answer.bytes).toBeLessThan(MIB);
+      return answer.result.payload.length;
+    };
+    expect(served("getBlockBodies", [hash])).toBeGreaterThan(4 * 100);
+    // The answer has none.
+    expect(served("getReceipts", [hash])).toBe(3);
+    await mine(other, aSupply([aLog(5, 3 * MIB)]));
+    expect(served("getReceipts", [hash, other.head.hash])).toBeGreaterThan(3 * MIB);
+  });
+
+  /** A block that this node would not make: what executing it gives is learnt from those who judge it. */
+  async function byOthers(chain: Chain, transactions: readonly SentTransaction[]): Promise<Candidate> {
+    const { header, extra } = await build(chain, aSupply([]).supply);
+    const learnt: Record<string, unknown> = {
+      transactionsRoot: rootOfList(transactions.map(({ raw }) => raw)),
+    };
+    for (let wrong = 0; wrong < 5; wrong++) {
+      const candidate = createCandidate({ ...header, ...learnt }, extra, transactions);
+      const checked = await chain.check(candidate);
+      if (checked.ok) return candidate;
+      const { message } = checked.error;
+      const [, name = "", is = ""] =
+        /(gas used|receipts root|logs bloom|state root)(?: is)? (\w+)/.exec(message) ?? [];
+      const field = { "gas used": "gasUsed", "receipts root": "receiptsRoot", "logs bloom": "logsBloom" }[
+        name
+      ];
+      learnt[field ?? "stateRoot"] = is.startsWith("0x") ? hexToBytes(is) : BigInt(is);
+    }
+    throw new Error("no valid block");
+  }
 });

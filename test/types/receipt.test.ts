@@ -16,6 +16,7 @@ import {
 } from "../../src/types/receipt.ts";
 import type { TransactionType } from "../../src/types/transaction.ts";
 import { countSteps } from "../primitives/countSteps.ts";
+import { mostCopied } from "../primitives/mostCopied.ts";
 
 const anyLog: fc.Arbitrary<Log> = fc.record({
   address: fc.uint8Array({ minLength: 20, maxLength: 20 }).map(asAddress),
@@ -87,3 +88,31 @@ it("pauses every few hundred logs, with the same result as without pauses", () =
   expect(root.pauses).toBeGreaterThanOrEqual(2 * 39 + 6 + 1);
   expect(root.result).toEqual(rootOfList(receipts.map(encodeReceipt)));
 });
+
+it("pauses by bytes, whether one log has them or many", () => {
+  const longest = {
+    address: asAddress(new Uint8Array(20)),
+    topics: [],
+    data: new Uint8Array(4 * MIB).fill(1),
+  };
+  const long = { ...longest, data: new Uint8Array(40_000).fill(2) };
+  const logs = [longest, ...new Array<Log>(100).fill(long)];
+  const receipt = {
+    type: 2,
+    outcome: { status: 1 },
+    cumulativeGasUsed: 1n,
+    logsBloom: bloomOfLogs(logs),
+    logs,
+  } as const;
+  const encoded = mostCopied(encodeReceiptInSteps(receipt));
+  expect(encoded.bytes).toBeLessThan(MIB);
+  expect(toHex(encoded.result)).toBe(toHex(encodeReceipt(receipt)));
+
+  // Each has fewer logs than a step, and all of them together 8 MiB.
+  const receipts = Array.from({ length: 200 }, () => ({ ...receipt, logs: [long] }));
+  const root = mostCopied(rootOfReceiptsInSteps([...receipts, receipt]));
+  expect(root.bytes).toBeLessThan(MIB);
+  expect(root.result).toEqual(rootOfList([...receipts, receipt].map(encodeReceipt)));
+});
+
+const MIB = 1024 * 1024;

@@ -55,6 +55,8 @@ export const MAX_SERVED_TRANSACTIONS = 256;
  * slow reader costs little.
  */
 export const SERVED_BYTES = 2 * MIB;
+/** The items of a response have no more bytes than Besu accepts in a message, and this node in a response (MAX_CONTENT_BYTES). */
+export const MOST_SERVED_BYTES = 10 * MIB;
 /** Steps of a request that are served in one event-loop slice: some ms. */
 export const STEPS_PER_SLICE = 8;
 /** Items of a response that are collected in one step: headers and transactions. */

@@ -1,16 +1,18 @@
 import { assertNever } from "../../primitives/assert.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { encodeRlpList } from "../../primitives/rlp.ts";
+import { encodeRlpListInSteps } from "../../primitives/rlpInSteps.ts";
 import type { Steps } from "../../primitives/steps.ts";
-import { encodeBody, type NamedHeader } from "../../types/block.ts";
+import { encodeRawBodyInSteps, type NamedHeader } from "../../types/block.ts";
 import { encodeHeader } from "../../types/header.ts";
 import { encodeBodyTransaction } from "../../types/transaction.ts";
+import { compressSnappyInSteps } from "../rlpx/snappy.ts";
 import type { Session } from "../subProtocol.ts";
 import {
   MAX_SERVED_BODIES,
   MAX_SERVED_HEADERS,
   MAX_SERVED_RECEIPTS,
   MAX_SERVED_TRANSACTIONS,
+  MOST_SERVED_BYTES,
   SERVED_BYTES,
   STEP_ITEMS,
 } from "./limits.ts";
@@ -18,7 +20,7 @@ import { CODES, type HeaderQuery, type MessageOf } from "./messages.ts";
 import type { PeerRecord } from "./peer.ts";
 import type { EthChain, EthPool, ServedBlock } from "./ports.ts";
 import { createRequestQueue } from "./requestQueue.ts";
-import { encodeReceiptsInSteps, withRequestId } from "./wireWriter.ts";
+import { encodeReceiptsInSteps, leastBytesOfReceiptsInSteps, withRequestIdInSteps } from "./wireWriter.ts";
 
 /** The kinds of messages that are requests to this node. */
 export type RequestKind =
@@ -47,6 +49,7 @@ export function createRequestServer(parts: ServedParts): RequestServer {
 
   function* serve(peer: PeerRecord, session: Session, request: EthRequest): Steps<void> {
     const { code, payload } = yield* respondTo(request, parts);
+    yield* compressSnappyInSteps(payload);
     // The requesting connection may be the one of two that ended.
     if (!session.send(code, payload)) peer.send(code, payload);
   }
@@ -91,7 +94,10 @@ export function* respondTo(request: EthRequest, { chain, pool }: ServedParts): S
 /** Items that are there at once, or are read in steps; undefined for what this node does not have. */
 type Items = Iterable<Uint8Array | undefined | Steps<Uint8Array | undefined>>;
 
-/** Collects items up to the size of a response. */
+/**
+ * Collects items up to the size of a response. One with which it would be longer than a peer accepts ends it, or is left out where
+ * it is the first: no peer can get it.
+ */
 function* respond({ requestId }: EthRequest, code: number, items: Items): Steps<Response> {
   const taken: Uint8Array[] = [];
   let bytes = 0;
@@ -101,11 +107,15 @@ function* respond({ requestId }: EthRequest, code: number, items: Items): Steps<
     const part = isReady ? item : yield* item;
     if (!isReady || ++count % STEP_ITEMS === 0) yield;
     if (part === undefined) continue;
+    if (bytes + part.length > MOST_SERVED_BYTES) {
+      if (taken.length > 0) break;
+      continue;
+    }
     taken.push(part);
     bytes += part.length;
     if (bytes >= SERVED_BYTES) break;
   }
-  return { code, payload: withRequestId(requestId, encodeRlpList(taken)) };
+  return { code, payload: yield* withRequestIdInSteps(requestId, yield* encodeRlpListInSteps(taken)) };
 }
 
 function* encodedHeaders(query: HeaderQuery, chain: EthChain): Generator<Uint8Array> {
@@ -115,7 +125,9 @@ function* encodedHeaders(query: HeaderQuery, chain: EthChain): Generator<Uint8Ar
 function* bodies(hashes: readonly Hash[], chain: EthChain): Generator<Steps<Uint8Array | undefined>> {
   for (const hash of hashes.slice(0, MAX_SERVED_BODIES))
     yield whileStored(hash, chain, function* (block) {
-      return block.bodyInSteps === undefined ? encodeBody(block) : yield* block.bodyInSteps();
+      if (block.bodyInSteps !== undefined) return yield* block.bodyInSteps();
+      const raws = block.transactions.map(({ raw }) => raw);
+      return yield* encodeRawBodyInSteps(raws, block);
     });
 }
 
@@ -123,7 +135,8 @@ function* receiptLists(hashes: readonly Hash[], chain: EthChain): Generator<Step
   for (const hash of hashes.slice(0, MAX_SERVED_RECEIPTS))
     yield whileStored(hash, chain, function* (block) {
       const receipts = block.receiptsInSteps === undefined ? block.receipts : yield* block.receiptsInSteps();
-      return yield* encodeReceiptsInSteps(receipts);
+      const isTooLong = (yield* leastBytesOfReceiptsInSteps(receipts)) > MOST_SERVED_BYTES;
+      return isTooLong ? undefined : yield* encodeReceiptsInSteps(receipts);
     });
 }
 
@@ -134,11 +147,11 @@ function* pooled(hashes: readonly Hash[], pool: EthPool): Generator<Uint8Array |
   }
 }
 
-/** What `read` gives of a block; undefined when it is not stored, or is removed between two steps. */
+/** What `read` gives of a block; undefined also when it is not stored, or is removed between two steps. */
 function* whileStored(
   hash: Hash,
   chain: EthChain,
-  read: (block: ServedBlock) => Steps<Uint8Array>,
+  read: (block: ServedBlock) => Steps<Uint8Array | undefined>,
 ): Steps<Uint8Array | undefined> {
   const block = chain.blockByHash(hash);
   if (block === undefined) return undefined;

@@ -1,14 +1,19 @@
 import type { Hash } from "../../primitives/hash.ts";
 import { bigintToBytes } from "../../primitives/quantity.ts";
-import { encodeRlpList, encodeRlpString } from "../../primitives/rlp.ts";
-import { atOnce, type Steps } from "../../primitives/steps.ts";
-import { type BareReceipt, encodeReceiptInSteps } from "../../types/receipt.ts";
+import { encodeRlpList, encodeRlpString, rlpPrefix } from "../../primitives/rlp.ts";
+import { encodeRlpListInSteps } from "../../primitives/rlpInSteps.ts";
+import { atOnce, STEP_BYTES, StepMeter, type Steps } from "../../primitives/steps.ts";
+import { type BareReceipt, encodeReceiptInSteps, LOG_STEP_BYTES } from "../../types/receipt.ts";
 
 /** RLP writers for parts of messages. */
 
 /** [request id, body], the shape of every request and response. */
 export function withRequestId(requestId: bigint, body: Uint8Array): Uint8Array {
   return encodeRlpList([encodeScalar(requestId), body]);
+}
+
+export function* withRequestIdInSteps(requestId: bigint, body: Uint8Array): Steps<Uint8Array> {
+  return yield* encodeRlpListInSteps([encodeScalar(requestId), body]);
 }
 
 export function encodeHashes(hashes: readonly Hash[]): Uint8Array {
@@ -26,13 +31,32 @@ export function encodeReceipts(receipts: readonly BareReceipt[]): Uint8Array {
 
 export function* encodeReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<Uint8Array> {
   const parts: Uint8Array[] = [];
-  for (const [index, receipt] of receipts.entries()) {
-    if (index > 0 && index % STEP_RECEIPTS === 0) yield;
-    const encoded = yield* encodeReceiptInSteps(receipt);
-    parts.push(receipt.type === 0 ? encoded : encodeRlpString(encoded));
+  const meter = new StepMeter();
+  for (const receipt of receipts) {
+    const encoded = yield* encodeReceiptInSteps(receipt, meter);
+    // A typed receipt is a byte string.
+    if (receipt.type !== 0) parts.push(rlpPrefix(encoded.length, 0x80));
+    parts.push(encoded);
+    if (meter.isFull(RECEIPT_STEP_BYTES)) yield;
   }
-  return encodeRlpList(parts);
+  return yield* encodeRlpListInSteps(parts, meter);
 }
 
-/** Receipts encoded in a step: half a millisecond. */
-const STEP_RECEIPTS = 128;
+/** Bytes that the logs of receipts have when they are encoded: a lower bound for the receipts, without encoding them. */
+export function* leastBytesOfReceiptsInSteps(receipts: readonly BareReceipt[]): Steps<number> {
+  const meter = new StepMeter();
+  let bytes = 0;
+  for (const { logs } of receipts) {
+    for (const { topics, data } of logs) {
+      bytes += LOG_BYTES + topics.length * TOPIC_BYTES + data.length;
+      if (meter.isFull(LOG_STEP_BYTES)) yield;
+    }
+  }
+  return bytes;
+}
+
+/** What a receipt without logs adds to a step: 128 of them take half a millisecond. */
+const RECEIPT_STEP_BYTES = STEP_BYTES / 128;
+/** Bytes of an encoded log without topics and data, and of a topic. */
+const LOG_BYTES = 23;
+const TOPIC_BYTES = 33;

@@ -1,5 +1,6 @@
 import { compress } from "snappyjs";
 import { err, ok, type Result } from "../../primitives/result.ts";
+import { STEP_BYTES, type Steps } from "../../primitives/steps.ts";
 
 /**
  * Snappy's raw block format, used for messages after Hello (p2p.md#frames). The package of the wire library compresses;
@@ -15,6 +16,37 @@ export function compressSnappy(bytes: Uint8Array): Uint8Array {
   compressedForms.set(bytes, compressed);
   return compressed;
 }
+
+/** Compresses a long message in steps, so that compressSnappy has its form when it is sent. */
+export function* compressSnappyInSteps(bytes: Uint8Array): Steps<void> {
+  if (bytes.length <= COMPRESS_STEP_BYTES || compressedForms.has(bytes)) return;
+  const parts: Uint8Array[] = [lengthPrefix(bytes.length)];
+  for (let at = 0; at < bytes.length; at += COMPRESS_STEP_BYTES) {
+    const compressed = compress(bytes.subarray(at, at + COMPRESS_STEP_BYTES));
+    // Offsets within the elements count backwards, so that those of the next piece can follow.
+    parts.push(compressed.subarray(readLength(compressed)?.from));
+    yield;
+  }
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    whole.set(part, end);
+    end += part.length;
+    if (end % STEP_BYTES < part.length) yield;
+  }
+  compressedForms.set(bytes, whole);
+}
+
+/** A length in seven bits a byte, lowest first. */
+function lengthPrefix(length: number): Uint8Array {
+  const bytes: number[] = [];
+  let rest = length;
+  for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  return Uint8Array.of(...bytes, rest);
+}
+
+/** Compressed in half a millisecond. The package compresses pieces of this length on their own, too. */
+const COMPRESS_STEP_BYTES = 64 * 1024;
 
 /** Compressed forms, kept as long as their originals. */
 const compressedForms = new WeakMap<Uint8Array, Uint8Array>();

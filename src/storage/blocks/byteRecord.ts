@@ -1,4 +1,5 @@
 import { assert } from "../../primitives/assert.ts";
+import { copyInSteps, type Steps } from "../../primitives/steps.ts";
 
 /**
  * Writes a stored record field by field. Whole numbers are LEB128 (seven bits a byte, lowest first): most are small.
@@ -42,7 +43,15 @@ export class RecordWriter {
     this.fixed(bytes);
   }
 
-  /** Returns the record; the writer must not be used afterwards. */
+  /** As `sized`, in steps: the bytes may be megabytes. The writer was made with room for them. */
+  *sizedInSteps(bytes: Uint8Array): Steps<void> {
+    this.number(bytes.length);
+    this.reserve(bytes.length);
+    yield* copyInSteps(this.buffer, this.length, bytes);
+    this.length += bytes.length;
+  }
+
+  /** Returns what was written, as a view: what is written afterwards may be elsewhere. */
   finish(): Uint8Array {
     return this.buffer.subarray(0, this.length);
   }

@@ -1,4 +1,5 @@
-import { missing, openEntry } from "../checksum.ts";
+import type { Steps } from "../../primitives/steps.ts";
+import { missing, openEntry, openEntryInSteps } from "../checksum.ts";
 import type { Database } from "../database.ts";
 import { RecordReader } from "./byteRecord.ts";
 
@@ -22,6 +23,17 @@ export function openChunk(database: Database, key: Uint8Array, what: () => strin
   const sealed = database.get(key);
   if (sealed === undefined) throw missing(what());
   return new RecordReader(openEntry(key, sealed, what));
+}
+
+/** As openChunk, in steps. */
+export function* openChunkInSteps(
+  database: Database,
+  key: Uint8Array,
+  what: () => string,
+): Steps<RecordReader> {
+  const sealed = database.get(key);
+  if (sealed === undefined) throw missing(what());
+  return new RecordReader(yield* openEntryInSteps(key, sealed, what));
 }
 
 /** What a lookup of one transaction or receipt reads: all of its chunk, or the one alone where the chunk is large. */

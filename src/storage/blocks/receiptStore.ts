@@ -1,15 +1,23 @@
 import { asAddress } from "../../primitives/address.ts";
 import { asHash } from "../../primitives/hash.ts";
-import type { Steps } from "../../primitives/steps.ts";
+import { STEP_BYTES, StepMeter, type Steps } from "../../primitives/steps.ts";
 import { bloomOfLogs, bloomOfLogsInSteps, EMPTY_BLOOM, STEP_LOGS } from "../../types/bloom.ts";
 import type { Log } from "../../types/log.ts";
-import type { Receipt } from "../../types/receipt.ts";
+import { LOG_STEP_BYTES, type Receipt, stepBytesOfLog } from "../../types/receipt.ts";
 import type { TransactionType } from "../../types/transaction.ts";
-import { sealEntry } from "../checksum.ts";
+import { SEAL_BYTES, sealEntry, sealRecordInSteps } from "../checksum.ts";
 import type { Batch, Database } from "../database.ts";
 import { receiptsKey } from "../keys.ts";
 import { type RecordReader, RecordWriter } from "./byteRecord.ts";
-import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, openChunk, type ReadItems, readItemsAt } from "./chunks.ts";
+import {
+  CHUNK_TRANSACTIONS,
+  chunkOf,
+  chunksOf,
+  openChunk,
+  openChunkInSteps,
+  type ReadItems,
+  readItemsAt,
+} from "./chunks.ts";
 
 /**
  * The receipts of a block, in chunks like its transactions. Blooms are not stored: a bloom has 256 bytes and is derived
@@ -18,18 +26,42 @@ import { CHUNK_TRANSACTIONS, chunkOf, chunksOf, openChunk, type ReadItems, readI
  */
 export function* putReceiptsInSteps(batch: Batch, number: bigint, receipts: readonly Receipt[]): Steps<void> {
   let logsBefore = 0;
+  const meter = new StepMeter();
   for (let chunk = 0; chunk < chunksOf(receipts.length); chunk++) {
     const key = receiptsKey(number, chunk);
-    const writer = new RecordWriter(CHUNK_TRANSACTIONS * 12);
+    const inChunk = chunkOf(receipts, chunk);
+    const bytes = yield* mostBytesInSteps(inChunk, meter);
+    const writer = new RecordWriter(bytes);
     writer.number(logsBefore);
-    for (const receipt of chunkOf(receipts, chunk)) {
-      yield* writeReceipt(writer, receipt);
+    for (const receipt of inChunk) {
+      yield* writeReceipt(writer, receipt, meter);
       logsBefore += receipt.logs.length;
     }
-    batch.put(key, sealEntry(key, writer.finish()));
+    const isLong = bytes > STEP_BYTES;
+    batch.put(key, isLong ? yield* sealRecordInSteps(key, writer) : sealEntry(key, writer.finish()));
     yield;
   }
 }
+
+/** Bytes that a chunk of receipts has at most, sealed, so that the buffer of its writer never grows. */
+function* mostBytesInSteps(receipts: readonly Receipt[], meter: StepMeter): Steps<number> {
+  let bytes = MOST_NUMBER_BYTES + SEAL_BYTES;
+  for (const { logs, revertReason } of receipts) {
+    bytes += MOST_HEAD_BYTES;
+    if (revertReason !== undefined) bytes += MOST_NUMBER_BYTES + revertReason.length;
+    for (const { topics, data } of logs) {
+      bytes += MOST_LOG_BYTES + TOPIC_BYTES * topics.length + data.length;
+      if (meter.isFull(LOG_STEP_BYTES / 8)) yield;
+    }
+  }
+  return bytes;
+}
+
+/** Bytes that are reserved for a number, for a receipt without logs (flags, state root, three numbers), and for a log. */
+const MOST_NUMBER_BYTES = 8;
+const MOST_HEAD_BYTES = 1 + 32 + 3 * MOST_NUMBER_BYTES;
+const MOST_LOG_BYTES = 20 + 1 + MOST_NUMBER_BYTES;
+const TOPIC_BYTES = 32;
 
 export function deleteReceipts(batch: Batch, number: bigint, count: number): void {
   for (let chunk = 0; chunk < chunksOf(count); chunk++) batch.delete(receiptsKey(number, chunk));
@@ -47,7 +79,7 @@ export function readReceipts(database: Database, number: bigint, count: number):
   return receipts;
 }
 
-/** Like readReceipts, in steps of a chunk, or of so many logs. */
+/** Like readReceipts, in steps of a chunk, of so many logs or bytes. */
 export function* readReceiptsInSteps(
   database: Database,
   number: bigint,
@@ -56,7 +88,7 @@ export function* readReceiptsInSteps(
   const receipts: Receipt[] = [];
   for (let chunk = 0; chunk < chunksOf(count); chunk++) {
     if (chunk > 0) yield;
-    const reader = readChunk(database, number, chunk);
+    const reader = yield* openChunkInSteps(database, receiptsKey(number, chunk), () => nameOf(number));
     reader.number();
     const inChunk = Math.min(CHUNK_TRANSACTIONS, count - receipts.length);
     for (let at = 0; at < inChunk; at++) {
@@ -106,7 +138,7 @@ const HAS_STATE_ROOT = 0x20;
 const HAS_REVERT_REASON = 0x40;
 const TYPE_MASK = 0x0f;
 
-function* writeReceipt(writer: RecordWriter, receipt: Receipt): Steps<void> {
+function* writeReceipt(writer: RecordWriter, receipt: Receipt, meter: StepMeter): Steps<void> {
   const { type, outcome, cumulativeGasUsed, gasUsed, logs, revertReason } = receipt;
   const hasRoot = "stateRoot" in outcome;
   writer.byte(
@@ -118,12 +150,13 @@ function* writeReceipt(writer: RecordWriter, receipt: Receipt): Steps<void> {
   writer.number(Number(cumulativeGasUsed));
   writer.number(Number(gasUsed));
   writer.number(logs.length);
-  for (const [index, log] of logs.entries()) {
-    if (index > 0 && index % STEP_LOGS === 0) yield;
+  for (const log of logs) {
     writer.fixed(log.address);
     writer.byte(log.topics.length);
     for (const topic of log.topics) writer.fixed(topic);
-    writer.sized(log.data);
+    if (log.data.length > STEP_BYTES) yield* writer.sizedInSteps(log.data);
+    else writer.sized(log.data);
+    if (meter.isFull(stepBytesOfLog(log))) yield;
   }
   if (revertReason !== undefined) writer.sized(revertReason);
 }

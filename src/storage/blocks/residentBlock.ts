@@ -1,6 +1,6 @@
 import { expectDefined } from "../../primitives/assert.ts";
 import type { Steps } from "../../primitives/steps.ts";
-import { encodeBody, encodeRawBody, type StoredBlock } from "../../types/block.ts";
+import { encodeRawBodyInSteps, type StoredBlock } from "../../types/block.ts";
 import { memoryOfBlock, memoryOfReceipts, memoryOfTransactions } from "../../types/memory.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { SentTransaction } from "../../types/transaction.ts";
@@ -118,12 +118,11 @@ class BlockOnDisk implements StoredBlock {
   }
 
   *bodyInSteps(): Steps<Uint8Array> {
-    if (this.#transactions !== undefined) return encodeBody(this);
     const { number } = this.header;
-    return encodeRawBody(
-      yield* readRawTransactionsInSteps(this.#database, number, this.#transactionCount),
-      this,
-    );
+    const raws =
+      this.#transactions?.map(({ raw }) => raw) ??
+      (yield* readRawTransactionsInSteps(this.#database, number, this.#transactionCount));
+    return yield* encodeRawBodyInSteps(raws, this);
   }
 
   *receiptsInSteps(): Steps<readonly Receipt[]> {

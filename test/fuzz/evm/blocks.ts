@@ -4,7 +4,7 @@ import { rulesOf } from "../../../src/execution/rules.ts";
 import { NEVER_YIELD } from "../../../src/execution/yieldPolicy.ts";
 import { toHex } from "../../../src/primitives/hex.ts";
 import type { Log } from "../../../src/types/log.ts";
-import { encodeRawBodyTransaction } from "../../../src/types/transaction.ts";
+import { encodeBodyTransaction } from "../../../src/types/transaction.ts";
 import { worldOf } from "../../conformance/suites/preState.ts";
 import { contextOf } from "../../conformance/suites/stateTest.ts";
 import { forkOfVector } from "../../conformance/suites/vectorForks.ts";
@@ -45,7 +45,7 @@ export async function executeBlockProgram(
   const rejected: number[] = [];
   for (const [index, { fields, gasLimit }] of transactions.entries()) {
     const sent = transactionOf({ ...fields, nonce: `0x${receipts.length.toString(16)}` }, gasLimit);
-    bodies.push(encodeRawBodyTransaction(sent.raw));
+    bodies.push(encodeBodyTransaction(sent));
     overlay.beginTransaction();
     const executed = await executeTransaction(session, sent);
     if (!executed.ok) {

@@ -2,15 +2,18 @@ import { expect, it } from "vitest";
 import type { EthMessage, HeaderQuery } from "../../../src/network/eth/messages.ts";
 import type { EthChain, EthPool } from "../../../src/network/eth/ports.ts";
 import { type EthRequest, respondTo, type ServedParts } from "../../../src/network/eth/serve.ts";
+import { asAddress } from "../../../src/primitives/address.ts";
 import { asHash, type Hash } from "../../../src/primitives/hash.ts";
 import { equalBytes, toDigits, toHex } from "../../../src/primitives/hex.ts";
 import { atOnce, type Steps } from "../../../src/primitives/steps.ts";
 import { encodeBody, type NamedHeader } from "../../../src/types/block.ts";
 import { hashOfHeader } from "../../../src/types/blockHash.ts";
+import { EMPTY_BLOOM } from "../../../src/types/bloom.ts";
 import type { Header } from "../../../src/types/header.ts";
-import { encodeReceipt } from "../../../src/types/receipt.ts";
+import { type BareReceipt, encodeReceipt } from "../../../src/types/receipt.ts";
 import type { Transaction } from "../../../src/types/transaction.ts";
 import { type RecordedChain, recordedChain } from "../../builders/recordedChain.ts";
+import { mostCopied } from "../../primitives/mostCopied.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 import { decodeByCode } from "./decodeByCode.ts";
 import { payloadOf, recordedPairs, recordedTraffic } from "./recordedTraffic.ts";
@@ -147,6 +150,42 @@ describeWithVectors("responses to peers, over recorded chains", () => {
     expect(payload.length).toBeLessThan(3_100_000);
   });
 
+  it("are made with pauses by bytes, and leave out what no message holds", () => {
+    const block = chain.blocks[300];
+    if (block === undefined) throw new Error("no such block");
+    const receiptOf = (bytes: number): BareReceipt => ({
+      type: 2,
+      outcome: { status: 1 },
+      cumulativeGasUsed: 1n,
+      logsBloom: EMPTY_BLOOM,
+      logs: [{ address: asAddress(new Uint8Array(20)), topics: [], data: new Uint8Array(bytes).fill(1) }],
+    });
+    const blocks = [3, 1, 40, 9].map((size, index) => ({
+      ...block,
+      hash: asHash(new Uint8Array(32).fill(index)),
+      receipts: [receiptOf(size * MIB)],
+    }));
+    const large: EthChain = {
+      ...chain,
+      blockByHash: (hash) => blocks.find((known) => equalBytes(known.hash, hash)),
+      headerByHash: (hash) => blocks.find((known) => equalBytes(known.hash, hash)),
+    };
+    const served = (...indexes: readonly number[]) => {
+      const hashes = indexes.map((index) => asHash(new Uint8Array(32).fill(index)));
+      const request: EthRequest = { kind: "getReceipts", requestId: 1n, hashes };
+      const { result, bytes } = mostCopied(respondTo(request, { chain: large, pool }));
+      expect(bytes).toBeLessThan(MIB);
+      const read = decodeByCode(result.code, result.payload);
+      if (!read.ok || read.value.kind !== "receipts") throw new Error("receipts expected");
+      return read.value.receipts.map(([receipt]) => (receipt?.logs[0]?.data.length ?? 0) / MIB);
+    };
+    expect(served(0, 1)).toEqual([3]);
+    expect(served(2, 1, 0)).toEqual([1, 3]);
+    expect(served(1, 2, 0)).toEqual([1, 3]);
+    expect(served(1, 3, 0)).toEqual([1]);
+    expect(served(3)).toEqual([9]);
+  });
+
   function hashAt(number: number): Hash {
     const header = chain.headerByNumber(BigInt(number));
     if (header === undefined) throw new Error("no such block");
@@ -154,6 +193,7 @@ describeWithVectors("responses to peers, over recorded chains", () => {
   }
 });
 
+const MIB = 1024 * 1024;
 const unknownHash = asHash(new Uint8Array(32).fill(0xee));
 const aLargeTransaction = { type: 0 } as Transaction;
 

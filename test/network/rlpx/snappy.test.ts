@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { compressSnappy, uncompressSnappy } from "../../../src/network/rlpx/snappy.ts";
+import { compressSnappy, compressSnappyInSteps, uncompressSnappy } from "../../../src/network/rlpx/snappy.ts";
 import { hexToBytes, toHex } from "../../../src/primitives/hex.ts";
 import { countedBytes } from "../../builders/countedBytes.ts";
+import { countSteps } from "../../primitives/countSteps.ts";
 import { describeWithVectors, readVectorBytes, readVectorJson } from "../../vectors.ts";
 
 const LARGEST = 0xff_ff_fe;
@@ -11,6 +12,16 @@ describe("snappy", () => {
     const bytes = Uint8Array.from({ length }, (_, index) => (index * index) >> 7);
     const back = uncompressSnappy(compressSnappy(bytes), LARGEST);
     expect(back.ok && Buffer.compare(back.value, bytes)).toBe(0);
+  });
+
+  it("compresses a long message in steps as at once, and then has the form when it is sent", () => {
+    const bytes = Uint8Array.from({ length: 1_000_000 }, (_, index) => (index * index) >> 7);
+    const atOnce = compressSnappy(bytes.slice());
+    const { pauses } = countSteps(compressSnappyInSteps(bytes));
+    expect(pauses).toBeGreaterThan(1_000_000 / 65_536);
+    const sent = compressSnappy(bytes);
+    expect(Buffer.compare(sent, atOnce)).toBe(0);
+    expect(countSteps(compressSnappyInSteps(bytes)).pauses).toBe(0);
   });
 
   it("decodes a hundred thousand one-byte literals in one pass, without a view of each", () => {
