@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import type { ChainReader } from "../chain/chain.ts";
+import type { ViewLimits } from "../chain/view/limits.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { Clock, Timer } from "../primitives/clock.ts";
@@ -18,6 +19,10 @@ export interface AccountIndexSettings {
   readonly indexPath: string;
   /** Size above which the oldest blocks are removed; 0 for no limit. */
   readonly maxBytes: number;
+  /** Bytes of the index to keep in memory; INDEX_CACHE_BYTES unless given. */
+  readonly cacheBytes?: number;
+  /** Sizes of the caches of the thread's view of the chain; VIEW_LIMITS unless given. */
+  readonly viewLimits?: ViewLimits;
 }
 
 export interface AccountIndexParts {
@@ -54,22 +59,22 @@ export async function openAccountIndex(
   settings: AccountIndexSettings,
   parts: AccountIndexParts,
 ): Promise<AccountIndex> {
-  const path = settings.indexPath;
+  const { indexPath: path, cacheBytes = INDEX_CACHE_BYTES } = settings;
   let database: DatabaseOnDisk;
   try {
-    database = await openUsable(path);
+    database = await openUsable(path, cacheBytes);
   } catch (error) {
     if (!(error instanceof DamagedData)) throw error;
     parts.logger.warn({ path, error }, "the explorer's index cannot be used and is built again");
     rmSync(path, { recursive: true, force: true });
-    database = await openUsable(path);
+    database = await openUsable(path, cacheBytes);
   }
   await database.compact(NOTHING);
   return new ThreadedAccountIndex(database, settings, parts);
 }
 
-async function openUsable(path: string): Promise<DatabaseOnDisk> {
-  const database = await openIndexDatabase({ path, cacheBytes: CACHE_BYTES });
+async function openUsable(path: string, cacheBytes: number): Promise<DatabaseOnDisk> {
+  const database = await openIndexDatabase({ path, cacheBytes });
   try {
     readStatus(database);
     return database;
@@ -139,12 +144,13 @@ class ThreadedAccountIndex implements AccountIndex {
   }
 
   private startThread(): void {
-    const { chainPath, indexPath, maxBytes } = this.settings;
+    const { chainPath, indexPath, maxBytes, viewLimits } = this.settings;
     const { spec, shownHead } = this.parts;
     const workerData: AccountIndexWorkerData = {
       chainPath,
       indexPath,
       maxBytes,
+      viewLimits,
       shownHead,
       spec: { ...spec, genesis: { ...spec.genesis, alloc: [] } },
     };
@@ -221,7 +227,7 @@ class ThreadedAccountIndex implements AccountIndex {
 const CANNOT_BE_BUILT = "the explorer's index cannot be built now and is tried again";
 /** Names of errors after which a thread would find the same again; a thread's end carries no more of the class. */
 const DAMAGE = ["DamagedData", "UnusableIndex"];
-const CACHE_BYTES = 8 * 1024 * 1024;
+export const INDEX_CACHE_BYTES = 8 * 1024 * 1024;
 /** A block of some thousand calls that is executed again, and the entries of a step. */
 const THREAD_MEMORY_MB = 512;
 const CLOSING_LIMIT_MS = 5_000;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { openChainView } from "../chain/view/chainView.ts";
+import type { ViewLimits } from "../chain/view/limits.ts";
 import { openShownHead } from "../chain/view/shownHead.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
 import { loadInterpreter } from "../execution/blockSession.ts";
@@ -23,6 +24,8 @@ export interface AccountIndexWorkerData {
   /** Memory of the shown head. */
   readonly shownHead: SharedArrayBuffer;
   readonly maxBytes: number;
+  /** Sizes of the caches of its view of the chain. */
+  readonly viewLimits: ViewLimits | undefined;
 }
 
 /** The head has moved, a reader has found an entry that it cannot read, or the work is to end. */
@@ -32,7 +35,7 @@ export type AccountIndexCommand = "head" | { readonly damage: string } | "close"
 const port = openWorkerPort();
 reportLoaded(port);
 takeLowestThreadPriority();
-const { chainPath, indexPath, spec, shownHead, maxBytes } = workerData as AccountIndexWorkerData;
+const { chainPath, indexPath, spec, shownHead, maxBytes, viewLimits } = workerData as AccountIndexWorkerData;
 
 let hasNews = true;
 let isClosing = false;
@@ -54,6 +57,7 @@ async function work(): Promise<void> {
     spec,
     shownHead: openShownHead(shownHead),
     logger: silentLogger,
+    ...(viewLimits !== undefined && { limits: viewLimits }),
   });
   const nowMs = (): number => performance.now();
   const indexer = new Indexer({

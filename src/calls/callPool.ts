@@ -4,6 +4,7 @@ import type { StateQuery, StateQueryResult, StateQueryRunner } from "../executio
 import type { Logger } from "../observability/logger.ts";
 import type { Clock } from "../primitives/clock.ts";
 import type { Requester } from "../primitives/requester.ts";
+import { DEFAULT_HISTORY_LIMITS, type HistoryLimits } from "../state/stateHistory.ts";
 import { workerEntry } from "../workers/workerEntry.ts";
 import { createWorkerPool, type WorkerPoolSettings } from "../workers/workerPool.ts";
 import type { WorkLoad } from "../workers/workLoad.ts";
@@ -27,6 +28,8 @@ export interface CallPoolParts {
   /** Directory of the database, which this thread has open. */
   readonly databasePath: string;
   readonly spec: ChainSpec;
+  /** Sizes of the caches of each worker; DEFAULT_HISTORY_LIMITS unless given. */
+  readonly history?: HistoryLimits;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -78,7 +81,11 @@ export function createCallPool(settings: CallPoolSettings, parts: CallPoolParts)
 /** What call and trace workers start with. Leaves out the genesis accounts, which they do not need. */
 export function workerDataOf(
   { gasCap }: Pick<CallPoolSettings, "gasCap">,
-  { databasePath, spec }: Pick<CallPoolParts, "databasePath" | "spec">,
+  {
+    databasePath,
+    spec,
+    history = DEFAULT_HISTORY_LIMITS,
+  }: Pick<CallPoolParts, "databasePath" | "spec" | "history">,
 ): CallWorkerData {
-  return { databasePath, spec: { ...spec, genesis: { ...spec.genesis, alloc: [] } }, gasCap };
+  return { databasePath, spec: { ...spec, genesis: { ...spec.genesis, alloc: [] } }, gasCap, history };
 }

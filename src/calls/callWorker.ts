@@ -5,7 +5,7 @@ import type { SimulationJob, SimulationResult } from "../execution/simulation/ca
 import { runSimulation } from "../execution/simulation/runSimulation.ts";
 import type { StateQuery, StateQueryResult } from "../execution/simulation/stateQuery.ts";
 import type { TimeSlice } from "../primitives/timeSlice.ts";
-import { createStateHistory } from "../state/stateHistory.ts";
+import { createStateHistory, type HistoryLimits } from "../state/stateHistory.ts";
 import { readHeader } from "../storage/blocks/headerStore.ts";
 import { openLevelDatabase } from "../storage/leveldb/levelDatabase.ts";
 import { runJobs } from "../workers/workerHost.ts";
@@ -17,15 +17,17 @@ export interface CallWorkerData {
   /** Without the genesis accounts, which are not needed here. */
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
+  /** Sizes of its caches. */
+  readonly history: HistoryLimits;
 }
 
 /**
  * Worker of the call pool. It reads headers and states from the database that the main thread has open, so a job is a few
  * hundred bytes. It holds no state of its own, because the pool terminates it when a job takes too long.
  */
-const { databasePath, spec, gasCap } = workerData as CallWorkerData;
+const { databasePath, spec, gasCap, history: limits } = workerData as CallWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
-const history = createStateHistory(database);
+const history = createStateHistory(database, limits);
 
 /** What the worker is sent. */
 export type CallJob =

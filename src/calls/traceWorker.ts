@@ -16,9 +16,9 @@ export interface TraceWorkerData extends CallWorkerData {
 }
 
 /** Worker of the trace pool. Like a call worker, it reads the database itself and holds no state of its own. */
-const { databasePath, spec, gasCap, limitBytes } = workerData as TraceWorkerData;
+const { databasePath, spec, gasCap, limitBytes, history: limits } = workerData as TraceWorkerData;
 const database = await openLevelDatabase({ path: databasePath, readOnlyThread: true });
-const history = createStateHistory(database);
+const history = createStateHistory(database, limits);
 
 const source: TraceSource = {
   spec,

@@ -188,10 +188,11 @@ function bulkOf(
     readonly genesis: NamedHeader;
   },
 ): Bulk {
-  const { database } = stores;
+  const { database, world } = stores;
   const begin = (limits: GroupLimits, onClosed: () => void): BulkImport =>
     beginBulkImport({
       ...{ spec, database, genesis, clock, production, badBlocks, faults, logger, limits, onClosed },
+      stateLimits: world.limits,
       isOthersTurn: () => mutex.isAwaited,
       onDurable(blocks) {
         for (const block of blocks) validators.remember(block, block.tally);

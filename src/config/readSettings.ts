@@ -257,11 +257,13 @@ function assemble(
   const dataPath = absolute(values["data-path"]);
   const pidPath = values["pid-path"];
   const cacheBytes = values["Xplugin-rocksdb-cache-capacity"];
+  const memoryMb = values["memory-mb"];
   return {
     genesisFile: absolute(values["genesis-file"] ?? ""),
     chainSpec: spec,
     dataPath,
     ...(cacheBytes !== undefined && { databaseCacheBytes: cacheBytes }),
+    ...(memoryMb !== undefined && { memoryBytes: memoryMb * 1024 ** 2 }),
     nodeKey: keySettings(values, workingDirectory),
     ...signerSettings(values, workingDirectory),
     networkId: values["network-id"] ?? spec.chainId,

@@ -21,6 +21,8 @@ export interface Settings {
   readonly dataPath: string;
   /** Size of the database's cache; undefined for its default. */
   readonly databaseCacheBytes?: number;
+  /** Memory that this node may count on; that of the machine or its container unless given. */
+  readonly memoryBytes?: number;
   readonly nodeKey: NodeKeySettings;
   /** The process that signs for this validator; absent where the node's own key is the validator's. */
   readonly signer?: SignerSettings;

@@ -12,8 +12,10 @@ import type { ServiceEndpoints } from "../rpc/ports.ts";
 import { DamagedData, DiskError, FolderInUse, OtherSchema, UnfinishedImport } from "../storage/database.ts";
 import { createDiskGuard } from "../storage/diskGuard.ts";
 import { startScrubber } from "../storage/leveldb/scrubber.ts";
+import { bytesWhenFull, type CacheSizes, shareMemory } from "./cacheSizes.ts";
 import { startConsensus } from "./consensus.ts";
 import type { DataDirectory } from "./dataDirectory.ts";
+import { hostLimits } from "./hostLimits.ts";
 import type { IdentityErrorCode } from "./identity.ts";
 import { createLiveSettings, type LiveSettings } from "./liveSettings.ts";
 import { loadModules } from "./loadModules.ts";
@@ -81,7 +83,8 @@ export async function startNode(
     const metrics = createNodeMetrics(settings.metrics, clock);
     const onStop = (close: () => Promise<void> | void): void => void closers.push(close);
     onStop(() => threads?.close());
-    const started = await open({ settings, logger, clock, signedTimes, metrics, onStop }, threads);
+    const caches = cachesOf(settings, threads, logger);
+    const started = await open({ settings, caches, logger, clock, signedTimes, metrics, onStop }, threads);
     if (!started.ok) await closeAll();
     return started.ok ? ok({ ...started.value, stop: closeAll }) : started;
   } catch (error) {
@@ -90,6 +93,20 @@ export async function startNode(
     const code = codeOf(error);
     return err({ code, fault: "local", message: error.message });
   }
+}
+
+/** Shares out the memory of the machine, or what its container or the operator leaves of it. */
+function cachesOf(settings: Settings, threads: LoadingThreads | undefined, logger: Logger): CacheSizes {
+  const { memoryBytes = hostLimits().memoryBytes, explorer, accountIndex } = settings;
+  const callers = threads?.threads.length ?? 0;
+  const readers = callers + (explorer === undefined ? 0 : 1) + (accountIndex === undefined ? 0 : 1);
+  const caches = shareMemory(memoryBytes, readers);
+  const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
+  logger.debug(
+    { memoryMb: megabytes(memoryBytes), whenFullMb: megabytes(bytesWhenFull(caches, readers)) },
+    "the memory was shared out: the node takes whenFullMb of it once its caches are full",
+  );
+  return caches;
 }
 
 function codeOf(error: DiskError | DamagedData): StartErrorCode {

@@ -122,13 +122,14 @@ export async function openChainAndPool(
 
 /** Opens the readers of committed states and blocks, which have worker threads. */
 function openReaders(
-  { settings, logger, onStop }: OpenContext,
+  { settings, logger, caches, onStop }: OpenContext,
   { directory, blocks }: Stores,
   chain: Chain,
 ): Pick<ChainAndPool, "simulator" | "tracer" | "logs"> {
   const executing = {
     databasePath: directory.chain,
     spec: settings.chainSpec,
+    history: caches.history,
     clock: durationClock,
     logger: logger.child("chain"),
   };
@@ -150,14 +151,20 @@ function openReaders(
 }
 
 async function openIndex(
-  { settings: { accountIndex, chainSpec }, logger, onStop }: OpenContext,
+  { settings: { accountIndex, chainSpec }, caches, logger, onStop }: OpenContext,
   { directory }: Stores,
   chain: Chain,
   shownHead: ShownHead,
 ): Promise<AccountIndex | undefined> {
   if (accountIndex === undefined) return undefined;
   const index = await openAccountIndex(
-    { chainPath: directory.chain, indexPath: directory.accountIndex, ...accountIndex },
+    {
+      chainPath: directory.chain,
+      indexPath: directory.accountIndex,
+      cacheBytes: caches.accountIndex,
+      viewLimits: caches.view,
+      ...accountIndex,
+    },
     {
       chain,
       spec: chainSpec,

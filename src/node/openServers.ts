@@ -114,7 +114,7 @@ function threadsToStart(
 
 /** Opens the servers on threads that read the database themselves. */
 function threadOpener(
-  { settings, logger }: OpenContext,
+  { settings, logger, caches }: OpenContext,
   { directory }: Stores,
   { chain, shownHead, simulator, tracer, logs, recoverSenders, accountIndex, pool: { pool } }: ChainAndPool,
   {
@@ -138,6 +138,7 @@ function threadOpener(
         accountIndex: settings.accountIndex && { path: directory.accountIndex, ...settings.accountIndex },
         spec: settings.chainSpec,
         gasCap: settings.rpc.gasCap ?? 0n,
+        viewLimits: caches.view,
         ...withoutUsers(servers),
         answers,
         issuedKeys: logins.issuedKeys,

@@ -9,9 +9,10 @@ import { equalBytes, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { curve } from "../primitives/secp256k1.ts";
 import { createWorldState, type WorldState } from "../state/worldState.ts";
-import { BLOCK_STORE_LIMITS, type BlockStore, createBlockStore } from "../storage/blocks/blockStore.ts";
+import { type BlockStore, createBlockStore } from "../storage/blocks/blockStore.ts";
 import { type ChainDatabase, openChainDatabase } from "../storage/chainDatabase.ts";
 import { createRecoveryPool, DEFAULT_RECOVERY_SETTINGS, type RecoveryPool } from "../workers/recoveryPool.ts";
+import type { CacheSizes } from "./cacheSizes.ts";
 import { type DataDirectory, openDataDirectory } from "./dataDirectory.ts";
 import { mayFetchEnd } from "./fetchableEnd.ts";
 import { readHandOverMark, refuseMeanwhile } from "./handOverMark.ts";
@@ -22,6 +23,7 @@ import type { SignerHealth } from "./signer/signerHealth.ts";
 /** Parameters shared by all open… functions. */
 export interface OpenContext {
   readonly settings: Settings;
+  readonly caches: CacheSizes;
   readonly logger: RootLogger;
   readonly clock: Clock;
   /** Tells the clock whether other validators agree with it. */
@@ -56,7 +58,7 @@ export interface ValidatorIdentity {
 export async function openStores(
   context: OpenContext,
 ): Promise<Result<Stores, "unusableDataPath" | "diskFailure" | "unusableSigner" | IdentityErrorCode>> {
-  const { settings, logger, onStop } = context;
+  const { settings, caches, logger, onStop } = context;
   const directory = openDataDirectory(settings.dataPath);
   if (!directory.ok) return directory;
   if (directory.value.hasBesuDatabase) {
@@ -97,7 +99,7 @@ export async function openStores(
         { from, to, bytes, seconds },
         "the database has an older schema version and is migrated; older versions of Ibex refuse it from now on",
       ),
-    ...(settings.databaseCacheBytes !== undefined && { cacheBytes: settings.databaseCacheBytes }),
+    cacheBytes: settings.databaseCacheBytes ?? caches.database,
   });
   onStop(() => stored.close());
   const stillOurs = refuseMeanwhile(mark.value, addresses, settings.dataPath);
@@ -123,8 +125,8 @@ export async function openStores(
     validator: validator.value,
     database,
     headMarker,
-    blocks: createBlockStore(BLOCK_STORE_LIMITS, { database }),
-    world: createWorldState({ database }),
+    blocks: createBlockStore(caches.blocks, { database }),
+    world: createWorldState({ database }, caches.state),
     recovery,
   });
 }

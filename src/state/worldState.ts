@@ -62,6 +62,8 @@ import { EMPTY_TRIE } from "./trie/trieRoot.ts";
 
 /** The state of the chain at every block: a flat column for the head, a versioned trie for all. */
 export interface WorldState {
+  /** Sizes of its caches. */
+  readonly limits: WorldStateLimits;
   /** State after the head block, from the flat column: the fastest read there is. Moves with the head. */
   readonly head: StateReader;
   /** State after block `number`, from the trie, verified by hash on a cold read; undefined when not stored. */
@@ -111,7 +113,7 @@ export interface WorldStateLimits extends FlatLimits, HistoryLimits {
   readonly nodeCacheBytes: number;
 }
 
-const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
+export const DEFAULT_WORLD_STATE_LIMITS: WorldStateLimits = {
   ...DEFAULT_HISTORY_LIMITS,
   // Enough for one block to call 2,700 contracts of the greatest size repeatedly without a read from disk.
   codeCacheBytes: 64 * 1024 * 1024,
@@ -132,6 +134,7 @@ export function createWorldState(
 const EMPTY_STATE: StateRecord = { root: EMPTY_TRIE, nextTrieId: ACCOUNT_TRIE + 1 };
 
 class StoredWorldState implements WorldState {
+  readonly limits: WorldStateLimits;
   readonly head: StateReader;
   private readonly database: Database;
   private readonly history;
@@ -147,6 +150,7 @@ class StoredWorldState implements WorldState {
   private placeholder: StateReader | undefined;
 
   constructor(database: Database, limits: WorldStateLimits) {
+    this.limits = limits;
     this.database = database;
     const codes = createCodeReader(database, limits.codeCacheBytes);
     this.history = createStateHistory(database, limits, codes);

@@ -120,11 +120,16 @@ describe("the judgement of a node", () => {
     ],
     ["files", { openFiles: { open: 950, limit: 1_000 } }, "problem", /950 of 1000 files/],
     ["memory", { memory: { resident: 3.9e9, limit: 4e9 } }, "problem", /98 %/],
+    ["its own memory", { memory: { resident: 3.95e9, own: 3.8e9, limit: 4e9 } }, "problem", /95 %/],
     ["an option without effect", { optionWarnings: ["--x has no effect"] }, "note", /--x has no effect/],
   ])("tells %s", (_, changed, level, words) => {
     expect(findingsOf({ ...WELL, ...changed })).toMatchObject([
       { level, what: expect.stringMatching(words) },
     ]);
+  });
+
+  it("says nothing of mapped tables that fill the memory, which the system takes back", () => {
+    expect(findingsOf({ ...WELL, memory: { resident: 3.9e9, own: 8e8, limit: 4e9 } })).toEqual([]);
   });
 
   it("tells of a disk that fills up, and that is full", () => {

@@ -103,6 +103,8 @@ const MUST: readonly Row[] = [
   ["besu_rpc_subscription_unsubscribe_total", "counter", ["type"]],
   ["process_cpu_seconds_total", "counter"],
   ["process_resident_memory_bytes", "gauge"],
+  ["process_own_memory_bytes", "gauge"],
+  ["process_mapped_memory_bytes", "gauge"],
   ["process_evm_memory_bytes", "gauge"],
   ["process_virtual_memory_bytes", "gauge"],
   ["process_open_fds", "gauge"],
@@ -320,6 +322,8 @@ describe("a running node's metrics", () => {
     expect(value("node_db_size_bytes")).toBeGreaterThan(1000);
     expect(value("process_open_fds")).toBeLessThan(value("process_max_fds"));
     expect(value("process_resident_memory_bytes")).toBeGreaterThan(3e7);
+    expect(value("process_own_memory_bytes")).toBeGreaterThan(3e7);
+    expect(value("process_mapped_memory_bytes")).toBeGreaterThan(1e6);
     expect(value("process_start_time_seconds")).toBeLessThan(Date.now() / 1000);
     expect(value("jvm_memory_bytes_used", { area: "heap" })).toBeGreaterThan(1e6);
     expect(value("jvm_threads_current")).toBeGreaterThan(1);

@@ -10,17 +10,24 @@ import { settingsOf } from "./settingsOf.ts";
 
 let folder: string;
 let errors: string[];
+let facts: object[];
 let logger: RootLogger;
 
 beforeEach(() => {
   folder = temporaryFolder();
   errors = [];
-  logger = { ...silentLogger, error: (_, message) => void errors.push(message), child: () => logger };
+  facts = [];
+  logger = {
+    ...silentLogger,
+    debug: (fields) => void facts.push(fields),
+    error: (_, message) => void errors.push(message),
+    child: () => logger,
+  };
 });
 
-function start() {
+function start(options: Readonly<Record<string, string>> = {}) {
   return startNode(
-    settingsOf(folder, { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0" }),
+    settingsOf(folder, { "data-path": folder, "rpc-http-port": "0", "rpc-ws-port": "0", ...options }),
     logger,
   );
 }
@@ -52,6 +59,12 @@ describe("a node", () => {
     expect(node.ok ? "" : node.error.message).toContain(path);
     const paths = { path: join(folder, "chain"), headFile: join(folder, "head.log") };
     await (await openChainDatabase(paths)).close();
+  });
+
+  it("sizes its caches for the memory that --memory-mb names", async () => {
+    const node = await start({ "memory-mb": "2048", "rpc-threads": "0", "explorer-enabled": "false" });
+    if (node.ok) await node.value.stop();
+    expect(facts).toContainEqual({ memoryMb: 2048, whenFullMb: expect.toSatisfy((mb: number) => mb < 820) });
   });
 
   it("does not start when the ports file cannot be written, and says why", async () => {

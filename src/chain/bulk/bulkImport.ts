@@ -10,7 +10,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Clock } from "../../primitives/clock.ts";
 import { equalBytes } from "../../primitives/hex.ts";
 import { ok, type Result } from "../../primitives/result.ts";
-import { createWorldState } from "../../state/worldState.ts";
+import { createWorldState, type WorldStateLimits } from "../../state/worldState.ts";
 import { createBlockStore } from "../../storage/blocks/blockStore.ts";
 import type { Database } from "../../storage/database.ts";
 import { type GroupedCommits, groupCommits } from "../../storage/groupedCommits.ts";
@@ -71,6 +71,8 @@ export interface BulkImportParts {
   readonly faults: ExecutionFaults;
   readonly logger: Logger;
   readonly limits: GroupLimits;
+  /** Sizes of the caches of its state, which is one of its own. */
+  readonly stateLimits: WorldStateLimits;
   /** Blocks became durable: the last one is to be the head. Called in the turn in which readers see them first. */
   readonly onDurable: (blocks: readonly ImportedBlock[]) => void;
   readonly isOthersTurn: () => boolean;
@@ -122,7 +124,7 @@ class GroupedImport implements BulkImport {
     const stores = {
       database,
       blocks: createBlockStore(TIP_STORE_LIMITS, { database }),
-      world: createWorldState({ database }),
+      world: createWorldState({ database }, parts.stateLimits),
       // The head is marked when it is durable.
       headMarker: { record: () => undefined, lower: () => undefined },
     };

@@ -17,7 +17,7 @@ import type { ChainReader, HeadChange, LocatedTransaction } from "../chain.ts";
 import { type ChainReads, createChainReads } from "../chainReads.ts";
 import { createHeadListeners, type HeadListeners } from "../headListeners.ts";
 import { createValidatorSets } from "../validators.ts";
-import { VIEW_STATE_LIMITS, VIEW_STORE_LIMITS } from "./limits.ts";
+import { VIEW_LIMITS, type ViewLimits } from "./limits.ts";
 import { MovingReads } from "./movingReads.ts";
 import type { ShownHead } from "./shownHead.ts";
 
@@ -53,6 +53,8 @@ export interface ChainViewParts {
   readonly spec: Pick<ChainSpec, "ibft">;
   readonly shownHead: ShownHead;
   readonly logger: Logger;
+  /** Sizes of the caches; VIEW_LIMITS unless given. */
+  readonly limits?: ViewLimits;
 }
 
 /** Opens a view, not of any head before the first refresh. */
@@ -90,7 +92,7 @@ class SnapshotView implements ChainView {
     }
     const removed = this.stores?.blocksMissingIn(reads) ?? [];
     const before = this.stores?.head.header.number;
-    this.stores ??= new ViewStores(reads, this.parts.spec);
+    this.stores ??= new ViewStores(reads, this.parts);
     this.stores.moveTo(snapshot, pointer, (before ?? 0n) - BigInt(removed.length));
     this.snapshot?.close();
     this.snapshot = snapshot;
@@ -178,10 +180,13 @@ class ViewStores {
   private readonly database: MovingReads;
   readonly blocks: BlockStore;
 
-  constructor(database: MovingReads, { ibft: schedule }: Pick<ChainSpec, "ibft">) {
+  constructor(
+    database: MovingReads,
+    { spec: { ibft: schedule }, limits = VIEW_LIMITS }: Pick<ChainViewParts, "spec" | "limits">,
+  ) {
     this.database = database;
-    this.blocks = createBlockStore(VIEW_STORE_LIMITS, { database });
-    this.world = createWorldState({ database }, VIEW_STATE_LIMITS);
+    this.blocks = createBlockStore(limits.blocks, { database });
+    this.world = createWorldState({ database }, limits.state);
     const header = (number: bigint) => this.blocks.header(number);
     const validators = createValidatorSets({ database, schedule, header });
     const genesis = expectDefined(header(0n), "the genesis block");

@@ -157,10 +157,12 @@ function judgeProcess({
       what: `${open} of ${limit} files and connections are open.`,
       advice: 'Raise the limit: "ulimit -n 65536", or LimitNOFILE=65536 in the systemd unit.',
     });
-  if (memory.resident > memory.limit * FULL)
+  // Mapped tables of the database are no burden: the system takes them back when it needs the memory.
+  const { own = memory.resident } = memory;
+  if (own > memory.limit * FULL)
     findings.push({
       level: "problem",
-      what: `The node uses ${Math.round((100 * memory.resident) / memory.limit)} % of the memory that it may use.`,
+      what: `The node uses ${Math.round((100 * own) / memory.limit)} % of the memory that it may use.`,
       advice: "Raise the limit of its container or unit; the system may kill it under load.",
     });
   return findings;

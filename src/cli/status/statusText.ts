@@ -29,7 +29,7 @@ export function statusText(report: StatusReport, disk: DiskFacts, findings: read
         .join(", ") || "none",
     ],
     ["Disk", diskText(disk)],
-    ["Memory", `${bytesText(memory.resident)} of ${bytesText(memory.limit)}`],
+    ["Memory", memoryText(memory)],
     ["Files", `${openFiles.open ?? "?"} open, ${openFiles.limit ?? "?"} allowed`],
   ];
   const facts = lines.map(([name, text]) => `${name.padEnd(NAME_WIDTH)}${text}\n`).join("");
@@ -37,6 +37,11 @@ export function statusText(report: StatusReport, disk: DiskFacts, findings: read
 }
 
 const NAME_WIDTH = 11;
+
+function memoryText({ resident, own, limit }: StatusReport["memory"]): string {
+  if (own === undefined) return `${bytesText(resident)} of ${bytesText(limit)}`;
+  return `${bytesText(own)} of ${bytesText(limit)}, and ${bytesText(Math.max(0, resident - own))} of mapped files`;
+}
 
 function syncText({ isInSync, sync, head }: StatusReport): string {
   if (sync === undefined) return isInSync ? "in sync" : "catching up";

@@ -28,6 +28,13 @@ export const STORAGE_OPTIONS = {
     group: "Synchronization and storage",
     help: "Make no blocks while the disk of the data folder has less free space, and then until a quarter more is free; 0 for no limit.",
   }),
+  "memory-mb": option({
+    type: integerType({ label: "<MEGABYTES>", unit: "MB", min: 256n }),
+    default: undefined,
+    defaultText: "what the machine or its container has",
+    group: "Synchronization and storage",
+    help: "Memory to count on: below 4 GB, or with many threads, caches are smaller, so that the node takes two fifths of it. Name this node's part where others run on the machine.",
+  }),
   "Xdatabase-scrub-seconds": option({
     type: integerType({ label: "<SECONDS>", unit: "s", min: 1n }),
     default: 86_400,
@@ -95,7 +102,7 @@ export const STORAGE_OPTIONS = {
   "Xplugin-rocksdb-cache-capacity": option({
     type: integerType({ label: "<BYTES>", unit: "bytes", min: 1n, max: 2n ** 40n, kind: "a long" }),
     default: undefined,
-    defaultText: "32 MB",
+    defaultText: "32 MB, or less as --memory-mb says",
     group: "Synchronization and storage",
     isHidden: true,
     help: "Cache size of the database, which is LevelDB here.",

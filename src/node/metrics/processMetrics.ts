@@ -8,6 +8,7 @@ import {
 import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "../../observability/registry.ts";
 import { bytesOfThreads } from "../../primitives/threadPages.ts";
+import { memoryIn, type ProcessMemory } from "../processMemory.ts";
 
 /**
  * Declares the metrics of the process and its runtime (metrics.md#process-and-runtime). Dashboards ask for Besu's names,
@@ -42,8 +43,13 @@ export function declareProcessMetrics(
       return [[[], (user + system) / 1e6]];
     },
   );
-  metrics.gauge({ category: "PROCESS", name: "resident_memory_bytes", help: "Memory in use" }, () =>
-    process.memoryUsage.rss(),
+  metrics.gauge(
+    {
+      category: "PROCESS",
+      name: "resident_memory_bytes",
+      help: "Resident memory, the process's own and mapped files",
+    },
+    () => process.memoryUsage.rss(),
   );
   metrics.gauge(
     { category: "PROCESS", name: "evm_memory_bytes", help: "Memory of the EVM of all threads" },
@@ -92,6 +98,7 @@ interface SystemFacts {
   readonly maxFiles?: number;
   readonly virtualBytes?: number;
   readonly threads?: number;
+  readonly memory?: ProcessMemory;
 }
 
 /** Declares metrics read from /proc; elsewhere than on Linux there are no series. */
@@ -114,6 +121,18 @@ function declareSystemFacts(metrics: Metrics): void {
       return value === undefined ? [] : [[[], value]];
     });
   gauge("PROCESS", "virtual_memory_bytes", "Address space", () => facts.virtualBytes);
+  gauge(
+    "PROCESS",
+    "own_memory_bytes",
+    "Resident memory of the process's own, which only it can give back",
+    () => facts.memory?.ownBytes,
+  );
+  gauge(
+    "PROCESS",
+    "mapped_memory_bytes",
+    "Resident memory of mapped files, mostly tables of the database, which the system can take back",
+    () => facts.memory?.mappedBytes,
+  );
   gauge("PROCESS", "open_fds", "Open file descriptors", () => facts.openFiles);
   gauge("PROCESS", "max_fds", "Limit of open file descriptors", () => facts.maxFiles);
   gauge("JVM", "threads_current", "Threads of the process", () => facts.threads);
@@ -135,11 +154,13 @@ async function readSystemFacts(): Promise<SystemFacts> {
   const maxFiles = numberIn(limits, /^Max open files\s+(\d+)/m);
   const virtualKiB = numberIn(status, /^VmSize:\s+(\d+) kB/m);
   const threads = numberIn(status, /^Threads:\s+(\d+)/m);
+  const memory = memoryIn(status);
   return {
     ...(openFiles !== undefined && { openFiles }),
     ...(maxFiles !== undefined && { maxFiles }),
     ...(virtualKiB !== undefined && { virtualBytes: virtualKiB * 1024 }),
     ...(threads !== undefined && { threads }),
+    ...(memory !== undefined && { memory }),
   };
 }
 

@@ -59,6 +59,7 @@ export async function openCallerThread(
     spec: data.spec,
     shownHead: openShownHead(data.shownHead),
     logger: logger.child("chain"),
+    limits: data.viewLimits,
   });
   const transactions = createTransactionSender(post, totals);
   const { feed, onLost } = openEvents(data, post);

@@ -23,6 +23,7 @@ export interface RpcThreadsSettings {
   readonly accountIndex: RpcThreadData["accountIndex"];
   readonly spec: ChainSpec;
   readonly gasCap: bigint;
+  readonly viewLimits: RpcThreadData["viewLimits"];
   readonly http: Settings["http"];
   readonly webSocket: Settings["webSocket"];
   readonly explorer: Settings["explorer"];
@@ -206,6 +207,7 @@ function dataOf(
     accountIndex,
     spec,
     gasCap,
+    viewLimits,
     http,
     webSocket,
     explorer,
@@ -219,6 +221,7 @@ function dataOf(
     databasePath,
     accountIndex,
     gasCap,
+    viewLimits,
     servers: { http, webSocket, explorer },
     shownHead,
     // The price floors become values here: those of the shared memory take their place.

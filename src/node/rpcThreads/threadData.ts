@@ -1,3 +1,4 @@
+import type { ViewLimits } from "../../chain/view/limits.ts";
 import type { ChainSpec } from "../../chainspec/chainSpec.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { RpcSettings } from "../../rpc/ports.ts";
@@ -19,6 +20,8 @@ export interface RpcThreadData {
   readonly spec: ChainSpec;
   /** --rpc-gas-cap; 0 for none. */
   readonly gasCap: bigint;
+  /** Sizes of the caches of its view of the chain. */
+  readonly viewLimits: ViewLimits;
   /** Without the users. */
   readonly servers: ServerSettings;
   /** Memory of the shown head (shownHead.ts) and of the log levels. */

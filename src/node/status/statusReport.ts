@@ -11,6 +11,7 @@ import type { ServiceEndpoints } from "../../rpc/ports.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
 import type { ChainAndPool } from "../openChainAndPool.ts";
 import type { Conductors } from "../openNetwork.ts";
+import { memoryReport } from "../processMemory.ts";
 import type { SignerHealth } from "../signer/signerHealth.ts";
 
 /** What a running node tells of itself: numbers and texts only, ready for JSON. Times are milliseconds since 1970. */
@@ -39,7 +40,8 @@ export interface StatusReport {
   /** Endpoints of the servers that are open. */
   readonly servers: Readonly<Record<string, string>>;
   readonly openFiles: { readonly open?: number; readonly limit?: number };
-  readonly memory: { readonly resident: number; readonly limit: number };
+  /** Bytes; `own` is without mapped files, and absent where the system does not tell. */
+  readonly memory: { readonly resident: number; readonly own?: number; readonly limit: number };
   /** Free space below which no blocks are made. */
   readonly minFreeDiskBytes: number;
   /** Warnings about options, from the start. */
@@ -87,7 +89,8 @@ export function createStatusReport(sources: ReportSources, nowMs: number): Statu
   const { header, hash } = chain.head;
   const { status, isInSync } = peering.sync;
   const { pending, queued } = pool.pool.statistics;
-  const { openFiles, memoryBytes } = hostLimits();
+  const limits = hostLimits();
+  const { openFiles } = limits;
   const open = countOpenFiles();
   return {
     version: settings.clientVersion,
@@ -116,7 +119,7 @@ export function createStatusReport(sources: ReportSources, nowMs: number): Statu
       ...(open !== undefined && { open }),
       ...(openFiles !== undefined && { limit: openFiles }),
     },
-    memory: { resident: process.memoryUsage.rss(), limit: memoryBytes },
+    memory: memoryReport(limits),
     minFreeDiskBytes: settings.minFreeDiskBytes,
     optionWarnings: settings.warnings,
     recentWarnings: logger.recentWarnings(),
