@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { ChainReader, LocatedLog } from "../chain/chain.ts";
+import { readReceipts } from "../chain/readReceipts.ts";
 import type { Address } from "../primitives/address.ts";
 import { expectDefined } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
@@ -52,7 +53,7 @@ export async function queryLogs(
     work += HEADER_WORK + matcher.criteria / CRITERIA_PER_WORK;
     if (header !== undefined && matcher.mayMatch(header.logsBloom)) {
       const block = chain.blockByNumber(number);
-      if (block !== undefined) {
+      if (block !== undefined && (await readReceipts(chain, block))) {
         const end = await queryBlock(block, matcher, listener);
         if (end !== "completed") return end;
         work += block.receipts.length + 1;

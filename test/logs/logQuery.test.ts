@@ -161,6 +161,39 @@ describe("a log query", () => {
     isOver = true;
     expect(yields).toBeGreaterThan(5);
   });
+
+  it("lets other work run while it reads the receipts of one block, and passes over a block removed meanwhile", async () => {
+    const [block] = blocksWith([[[log(1, 1)], []]]);
+    if (block === undefined) throw new Error("no block");
+    let steps = 0;
+    const onDisk: StoredBlock = {
+      ...block,
+      *receiptsInSteps() {
+        for (steps = 0; steps < 100; steps++) yield;
+        return block.receipts;
+      },
+    };
+    const stepsAtTurns: number[] = [];
+    const others = (): void => {
+      stepsAtTurns.push(steps);
+      if (steps < 100) setImmediate(others);
+    };
+    setImmediate(others);
+    expect(await found([onDisk], ANY)).toHaveLength(1);
+    const gaps = stepsAtTurns.map((at, turn) => at - (stepsAtTurns[turn - 1] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(16);
+
+    const chain = chainOf([onDisk]);
+    const shrinking = {
+      ...chain,
+      headerByNumber: (number: bigint) => (steps > 20 ? undefined : chain.headerByNumber(number)),
+    };
+    steps = 0;
+    const taken: LocatedLog[] = [];
+    const take = (some: readonly LocatedLog[]): boolean => taken.push(...some) > 0;
+    expect(await queryLogs(shrinking, ANY, { from: 0n, to: 0n }, { take })).toBe("completed");
+    expect([taken.length, steps]).toEqual([0, 23]);
+  });
 });
 
 function matches(each: Log, { addresses, topics }: LogCriteria): boolean {

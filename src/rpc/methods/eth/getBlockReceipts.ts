@@ -1,3 +1,4 @@
+import { readReceipts } from "../../../chain/readReceipts.ts";
 import { blobBaseFee } from "../../../execution/blockRules.ts";
 import { equalBytes } from "../../../primitives/hex.ts";
 import { ERRORS, RpcError } from "../../errors/errors.ts";
@@ -13,11 +14,12 @@ export const ethGetBlockReceipts = defineMethod({
   parameters: [required("block", decodeNumberTagOrHash, NUMBER_TAG_OR_HASH)],
   result: { name: "receipts", schema: listOf(OBJECT) },
   ports: ["chain", "spec"],
-  run([choice], { backend: { chain, spec } }) {
+  async run([choice], { backend: { chain, spec } }) {
     const found = findHeader(chain, choice);
     if (found instanceof RpcError) return found;
     const block = chain.blockByNumber(found.header.number);
     if (block === undefined || !equalBytes(block.hash, found.hash)) return ERRORS.blockNotFound;
+    if (!(await readReceipts(chain, block))) return ERRORS.blockNotFound;
     const { number, timestamp } = block.header;
     return blockReceiptsAnswer(block, blobBaseFee(spec, number, timestamp));
   },
