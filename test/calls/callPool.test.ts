@@ -24,6 +24,7 @@ import { openLevelDatabase } from "../../src/storage/leveldb/levelDatabase.ts";
 import { aCaller } from "../builders/aCaller.ts";
 import { aChain } from "../builders/aChain.ts";
 import { createHandClock } from "../builders/handClock.ts";
+import { HANG_MS } from "../hang.ts";
 
 /** Returns its argument plus the number in slot 0. */
 const ADDER = "0x00000000000000000000000000000000000add00";
@@ -64,7 +65,7 @@ function openPool(
   clock: Clock = systemClock,
 ): void {
   pool = createCallPool(
-    { ...DEFAULT_CALL_POOL_SETTINGS, ...settings },
+    { ...DEFAULT_CALL_POOL_SETTINGS, timeoutMs: HANG_MS, ...settings },
     { databasePath: path, spec, clock, logger },
   );
 }
@@ -181,7 +182,7 @@ describe("the call pool", () => {
   it("answers a call that fills the heap of its worker as too large, logs a warning, and runs the other calls", async () => {
     const warnings: Facts[] = [];
     const logger: Logger = { ...silentLogger, warn: (facts) => warnings.push(facts) };
-    openPool({ heapMb: 48, timeoutMs: 60_000 }, logger);
+    openPool({ heapMb: 48 }, logger);
     await call(ADDER, 0n);
     const flood = call(FLOOD, 0n, { gasLimit: 2n ** 62n });
     const behind = [1n, 2n, 3n].map((n) => call(ADDER, n));
@@ -231,7 +232,7 @@ describe("the call pool", () => {
   });
 
   it("answers the short call of one client of ten before any endless call that the others sent first", async () => {
-    openPool({ timeoutMs: 60_000 });
+    openPool();
     await call(ADDER, 0n);
     const endless = Array.from({ length: 9 }, () => endlessCalls(100, aClient()));
     expect(sumOf(await call(ADDER, 1n, { requester: aClient() }))).toBe(43n);
@@ -239,7 +240,7 @@ describe("the call pool", () => {
   });
 
   it("goes on to answer short calls of others while endless ones are under way", async () => {
-    openPool({ timeoutMs: 60_000 });
+    openPool();
     await call(ADDER, 0n);
     const endless = endlessCalls(3, aClient());
     for (let n = 0n; n < 30n; n++) {
@@ -259,7 +260,7 @@ describe("the call pool", () => {
   });
 
   it("estimates gas in the middle of endless calls of others", async () => {
-    openPool({ timeoutMs: 60_000 });
+    openPool();
     const request = { to: addressFromHex(ADDER), data: hexToBytes("0x") };
     const endless = [1, 2, 3].map(() => endlessCalls(5, aClient()));
     const estimate = await pool.run({ kind: "estimateGas", call: request, blockNumber: 0n }, aClient());
@@ -283,7 +284,7 @@ describe("the call pool", () => {
   });
 
   it("starts no job of a caller who is gone, and stops its running one", async () => {
-    openPool({ timeoutMs: 60_000 });
+    openPool();
     const [leaving, staying] = [aClient(), aClient()];
     await call(ADDER, 0n, { requester: leaving });
     const endless = endlessCalls(1, leaving);
@@ -296,7 +297,7 @@ describe("the call pool", () => {
   });
 
   it("makes room for others by dropping the jobs of a caller who is gone", async () => {
-    openPool({ waitingLimit: 3, timeoutMs: 60_000 });
+    openPool({ waitingLimit: 3 });
     const [busy, leaving] = [aClient(), aClient()];
     // A long call: after it no job is sent to the worker in advance, so the calls below wait.
     await call(ENDLESS, 0n, { gasLimit: 100_000_000n });

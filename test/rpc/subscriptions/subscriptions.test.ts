@@ -21,6 +21,7 @@ import { aPool } from "../../builders/aPool.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
 import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf, recordedChain } from "../../builders/recordedChain.ts";
+import { HANG_MS } from "../../hang.ts";
 import { describeWithVectors, readVectorJson } from "../../vectors.ts";
 import { aWebSocketClient, aWebSocketServer } from "../server/servers.ts";
 
@@ -436,7 +437,7 @@ describe("notifications", () => {
     const blocks = Array.from({ length: BLOCKS_AT_ONCE + 1 }, (_, number) => aStoredBlock({ number }));
     node.move(blocks.slice(1));
     return vi
-      .waitFor(() => expect(heads.received).toHaveLength(BLOCKS_AT_ONCE))
+      .waitFor(() => expect(heads.received).toHaveLength(BLOCKS_AT_ONCE), HANG_MS)
       .then(() => {
         expect(heads.reasons).toEqual([]);
         node.move(blocks);
