@@ -60,6 +60,7 @@ const SUITES = [
   "test/cluster/largeBlocks",
   "test/cluster/generatedNetwork",
   "test/cluster/handOver",
+  "test/cluster/hugeMemory",
   "test/cluster/localnet",
   "test/cluster/longOutage",
   "test/cluster/lostKey",
