@@ -73,6 +73,7 @@ const OFFERED: ReadonlyMap<string, Offer> = new Map<string, Offer>([
     "eth_feeHistory",
     "eth_getBlockReceipts",
     "ibft_getRounds",
+    "explorer_getArrivals",
     "explorer_getToken",
     "explorer_getTokenTransfers",
     "explorer_getTransactionsOf",

@@ -77,12 +77,12 @@ export function webSocketServerSettings(
 export function readinessOf(
   ports: Pick<
     RpcPorts,
-    "network" | "isPausedByDisk" | "syncStatus" | "isComparedWithPeers" | "clock" | "chain"
+    "network" | "diskPauseEndsAtBytes" | "syncStatus" | "isComparedWithPeers" | "clock" | "chain"
   >,
 ): (query: URLSearchParams) => Objections {
   const health = {
     peerCount: () => ports.network.peerToPeer?.peerCount,
-    isPaused: () => ports.isPausedByDisk(),
+    diskPauseEndsAtBytes: () => ports.diskPauseEndsAtBytes(),
     syncStatus: () => ports.syncStatus(),
     isCompared: () => ports.isComparedWithPeers(),
     headAgeSeconds: () => ports.clock.nowMs() / 1000 - Number(ports.chain.head.header.timestamp),

@@ -10,11 +10,12 @@ import { createPoolExpiry } from "../txpool/expiry.ts";
 import { createPoolFile } from "../txpool/poolFile.ts";
 import type { PoolParts, RecoverSenders } from "../txpool/ports.ts";
 import { createTxPool, type TxPool } from "../txpool/txPool.ts";
-import { watchUnmined } from "../txpool/unminedWatch.ts";
+import { type UnminedWatch, watchUnmined } from "../txpool/unminedWatch.ts";
 
 /** The pool with its expiry timer and its saved file. */
 export interface OpenPool {
   readonly pool: TxPool;
+  readonly unmined: UnminedWatch;
   /** Starts the expiry and restores the saved pool in the background; called once the servers are open. */
   begin(): void;
   /** Saves the pool; called when no more transactions arrive. */
@@ -55,7 +56,7 @@ export function openPool(
   chain.onHeadChanged((change) => pool.headChanged(change));
   logRefusals(pool, logger);
   logDepartures(pool, logger, clock);
-  watchUnmined({ pool, chain, clock, logger, metrics: parts.metrics });
+  const unmined = watchUnmined({ pool, chain, clock, logger, metrics: parts.metrics });
   const file =
     settings.poolFile === undefined
       ? undefined
@@ -64,6 +65,7 @@ export function openPool(
 
   return {
     pool,
+    unmined,
     begin() {
       expiry.begin();
       file?.restore();

@@ -1,12 +1,14 @@
 import { createIndexReader } from "../accounts/indexReader.ts";
 import { createCallCostEstimate } from "../calls/inline/callCostEstimate.ts";
 import { createInlineCalls } from "../calls/inline/inlineCalls.ts";
+import { BlockArrivals } from "../chain/blockArrivals.ts";
 import { baseFeeAfter } from "../chain/nextBlockView.ts";
 import { createChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { Settings } from "../config/settings.ts";
 import { LATEST_ETH_VERSION } from "../network/eth/messages.ts";
 import { durationClock } from "../primitives/clock.ts";
 import type { RpcPorts, RpcSettings, ServiceEndpoints } from "../rpc/ports.ts";
+import { resumeBytes } from "../storage/diskGuard.ts";
 import { createSubmission } from "../txpool/submission.ts";
 import type { TxPool } from "../txpool/txPool.ts";
 import type { ChainAndPool } from "./openChainAndPool.ts";
@@ -63,7 +65,8 @@ export function createRpcPorts(
     prove: (number, address, slots) => world.prove(number, address, slots),
     nextBaseFeePerGas: () => baseFeeAfter(chain.head.header, spec, clock.nowMs()),
     isMining: () => engine.status().mode === "validating",
-    isPausedByDisk: () => pauseReasons.reasons.includes("diskAlmostFull"),
+    diskPauseEndsAtBytes: () =>
+      pauseReasons.reasons.includes("diskAlmostFull") ? resumeBytes(settings.minFreeDiskBytes) : undefined,
     syncStatus: () => peering.sync.status,
     isComparedWithPeers: () => peering.sync.comparison.isMade,
     onSyncChanged: peering.onSyncChanged,
@@ -75,7 +78,12 @@ export function createRpcPorts(
       logger: logger.child("chain"),
     }),
     badBlocks: chain.badBlocks,
-    nodeFacts: createNodeFacts(settings, directory, conductors),
+    nodeFacts: createNodeFacts(settings, directory, {
+      conductors,
+      unmined: chainAndPool.pool.unmined,
+      services,
+    }),
+    arrivals: new BlockArrivals(chain, { isInSync: () => peering.sync.isInSync, nowMs: () => clock.nowMs() }),
     collectMetrics: () => metrics?.collect(),
     changeLogLevel: logger.changeLevel,
   };

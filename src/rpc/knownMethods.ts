@@ -63,6 +63,7 @@ export const OWN_METHODS = [
   "eth_getRawTransactionByHash",
   "eth_sendRawTransactionSync",
   "eth_simulateV1",
+  "explorer_getArrivals",
   "explorer_getIndexStatus",
   "explorer_getNodeStatus",
   "explorer_getToken",

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import type { UnminedTransaction } from "../txpool/unminedWatch.ts";
 
 /** The machine and the peers as explorer_getNodeStatus shows them. No secret, no path, and no address where a peer is reached. */
 export interface NodeFacts {
@@ -15,9 +16,15 @@ export interface NodeFacts {
     readonly freeBytes: number | undefined;
     /** Free space below which no blocks are made; 0 where the node does not look. */
     readonly reserveBytes: number;
+    /** Free space at which they are made again. */
+    readonly resumeBytes: number;
     readonly databaseBytes: number;
   };
   readonly memory: { readonly residentBytes: number; readonly limitBytes: number };
+  /** Local transactions that blocks with room have passed over for a minute. */
+  readonly unmined: readonly UnminedTransaction[];
+  /** Where a visitor's wallet can be sent; undefined where JSON-RPC over HTTP is off, asks who calls, or lacks ETH. */
+  readonly walletRpc: WalletRpc | undefined;
   readonly openFiles: { readonly open: number | undefined; readonly limit: number | undefined };
 }
 
@@ -28,4 +35,12 @@ export interface ConnectedPeer {
   readonly isInbound: boolean;
   /** Its address, where it is a validator. */
   readonly validator: Address | undefined;
+}
+
+/** JSON-RPC over HTTP as a wallet reaches it, on the host by which the visitor reaches the page. */
+export interface WalletRpc {
+  readonly port: number;
+  readonly isSecure: boolean;
+  /** It answers this machine alone. */
+  readonly isLocal: boolean;
 }

@@ -1,4 +1,5 @@
 import type { AccountIndexReader } from "../accounts/indexReader.ts";
+import type { BlockArrivals } from "../chain/blockArrivals.ts";
 import type { ChainReader } from "../chain/chain.ts";
 import type { ChainRewinder } from "../chain/rewindAndReplay.ts";
 import type { ChainSpec } from "../chainspec/chainSpec.ts";
@@ -53,8 +54,11 @@ export interface RpcPorts {
   nextBaseFeePerGas(): bigint | undefined;
   /** True on a validator that is neither paused nor catching up. */
   isMining(): boolean;
-  /** True while no blocks are made because the disk is almost full; does not cover syncing or a stop by miner_stop. */
-  isPausedByDisk(): boolean;
+  /**
+   * Free bytes at which blocks are made again, while none are because the disk is almost full; otherwise undefined, also
+   * while it syncs or was stopped by miner_stop.
+   */
+  diskPauseEndsAtBytes(): number | undefined;
   /** Undefined when the node is not syncing. */
   syncStatus(): SyncStatus | undefined;
   /** False until it is known, after a start or a time without peers, whether peers have more blocks. */
@@ -65,6 +69,8 @@ export interface RpcPorts {
   badBlocks(): readonly NamedBlock[];
   /** The machine and the peers, as operators see them. */
   nodeFacts(): Promise<NodeFacts>;
+  /** When this node had its newest blocks. */
+  readonly arrivals: Pick<BlockArrivals, "at">;
   /** The current value of every metric; undefined when metrics are disabled. */
   collectMetrics(): Promise<readonly MetricFamily[]> | undefined;
   readonly mining: RpcMining;

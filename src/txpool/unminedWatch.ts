@@ -1,19 +1,26 @@
 import type { Logger } from "../observability/logger.ts";
 import { createOftenLines } from "../observability/often.ts";
 import type { Metrics } from "../observability/registry.ts";
+import { assertNever } from "../primitives/assert.ts";
 import { toKey } from "../primitives/byteKey.ts";
 import type { Clock } from "../primitives/clock.ts";
-import { feeCap } from "../types/transaction.ts";
+import { effectiveGasPrice, feeCap } from "../types/transaction.ts";
 import type { PoolEntry } from "./entry.ts";
+import type { BlockFloors } from "./limits.ts";
 import type { TxPool } from "./txPool.ts";
+import { UNMINED_WORDS, type UnminedReason, whyUnmined } from "./unminedReason.ts";
 
 /** A block's use of its gas. */
 interface UsedBlock {
-  readonly header: { readonly gasUsed: bigint; readonly gasLimit: bigint };
+  readonly header: {
+    readonly gasUsed: bigint;
+    readonly gasLimit: bigint;
+    readonly baseFeePerGas?: bigint | undefined;
+  };
 }
 
 interface UnminedWatchParts {
-  readonly pool: Pick<TxPool, "entries" | "nextNonce" | "onAdded" | "blockFloors" | "statistics">;
+  readonly pool: Pick<TxPool, "entries" | "get" | "nextNonce" | "onAdded" | "blockFloors" | "statistics">;
   readonly chain: {
     onHeadChanged(listener: (change: { readonly added: readonly UsedBlock[] }) => void): () => void;
   };
@@ -33,15 +40,29 @@ const MAX_NAMED = 10_000;
 
 const BELOW_FLOOR =
   "a local transaction offers less than --min-gas-price; validators with the same floor do not mine it";
-const UNMINED =
-  "no block took a local transaction for a minute, although blocks had room; validators may ask for a higher price";
+const UNMINED = "no block took a local transaction for a minute, although blocks had room";
+
+/** A local transaction that blocks with room have passed over for a minute. */
+export interface UnminedTransaction {
+  readonly entry: PoolEntry;
+  readonly reason: UnminedReason;
+  /** What it would pay in a block of the newest base fee, at most what it offers. */
+  readonly priceWei: bigint;
+  /** What it would have to pay by its reason; undefined where that is not known. */
+  readonly askedWei: bigint | undefined;
+}
+
+/** The transactions that were passed over, by sender, as long as they wait. */
+export interface UnminedWatch {
+  list(): readonly UnminedTransaction[];
+}
 
 /**
  * Warns, as blocks come, of local transactions that no validator seems to want, which have a hash and would else wait without a word: a
  * follower cannot know the validators' floors. It names each one that offers less than this node's own floor as it comes, and
  * each next one of its sender that blocks with room for it have passed over for a minute.
  */
-export function watchUnmined(parts: UnminedWatchParts): void {
+export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
   const { pool, chain, clock, logger, metrics } = parts;
   const lines = createOftenLines({ lines: LINES, intervalMs: INTERVAL_MS }, clock);
   const named = new Set<string>();
@@ -50,7 +71,13 @@ export function watchUnmined(parts: UnminedWatchParts): void {
     sinceMs: clock.nowMs(),
     gas: undefined,
   };
-  let unmined = 0;
+  let passedOver: readonly PoolEntry[] = [];
+  let baseFeePerGas: bigint | undefined;
+
+  /** Those of the passed over that have not left the pool since. */
+  function waiting(): readonly PoolEntry[] {
+    return passedOver.filter(({ transaction }) => pool.get(transaction.hash) !== undefined);
+  }
 
   function warn(message: string, { transaction }: PoolEntry): void {
     const { hash, sender, nonce } = transaction;
@@ -64,15 +91,14 @@ export function watchUnmined(parts: UnminedWatchParts): void {
   function check(): void {
     const nowMs = clock.nowMs();
     if (nowMs - room.sinceMs < PATIENCE_MS) return;
-    const passedOver = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - PATIENCE_MS);
-    unmined = passedOver.length;
+    passedOver = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - PATIENCE_MS);
     room = { sinceMs: nowMs, gas: undefined };
     if (named.size > MAX_NAMED) named.clear();
     for (const entry of passedOver) {
       const key = toKey(entry.transaction.hash);
       if (named.has(key)) continue;
       named.add(key);
-      warn(UNMINED, entry);
+      warn(`${UNMINED}; ${UNMINED_WORDS[judge(entry, pool.blockFloors, baseFeePerGas).reason]}`, entry);
     }
   }
 
@@ -82,11 +108,17 @@ export function watchUnmined(parts: UnminedWatchParts): void {
   });
   chain.onHeadChanged(({ added }) => {
     for (const { header } of added) {
+      baseFeePerGas = header.baseFeePerGas;
       const gas = header.gasLimit - header.gasUsed;
       if (room.gas === undefined || gas < room.gas) room = { ...room, gas };
     }
     check();
   });
+  declareGauge(metrics, () => waiting().length);
+  return { list: () => waiting().map((entry) => judge(entry, pool.blockFloors, baseFeePerGas)) };
+}
+
+function declareGauge(metrics: Metrics | undefined, count: () => number): void {
   metrics?.gauge(
     {
       category: "TRANSACTION_POOL",
@@ -94,8 +126,33 @@ export function watchUnmined(parts: UnminedWatchParts): void {
       name: "pool_unmined_senders",
       help: "Senders whose next local transaction no block took for a minute, although blocks had room",
     },
-    () => unmined,
+    count,
   );
+}
+
+function judge(entry: PoolEntry, floors: BlockFloors, baseFeePerGas: bigint | undefined): UnminedTransaction {
+  const reason = whyUnmined(entry.transaction, { floors, baseFeePerGas });
+  return {
+    entry,
+    reason,
+    priceWei: effectiveGasPrice(entry.transaction, baseFeePerGas),
+    askedWei: askedBy(reason, floors, baseFeePerGas ?? 0n),
+  };
+}
+
+function askedBy(reason: UnminedReason, floors: BlockFloors, baseFeeWei: bigint): bigint | undefined {
+  switch (reason) {
+    case "belowBaseFee":
+      return baseFeeWei;
+    case "belowMinGasPrice":
+      return floors.minGasPriceWei;
+    case "belowMinPriorityFee":
+      return baseFeeWei + floors.minPriorityFeeWei;
+    case "unknown":
+      return undefined;
+    default:
+      return assertNever(reason);
+  }
 }
 
 /** The next local transaction of each sender that waits since before `addedBeforeMs` and fits into the room. */

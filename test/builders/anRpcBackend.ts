@@ -74,9 +74,10 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
     prove: () => undefined,
     nextBaseFeePerGas: () => undefined,
     isMining: () => true,
-    isPausedByDisk: () => false,
+    diskPauseEndsAtBytes: () => undefined,
     badBlocks: () => [],
     nodeFacts: async () => QUIET_NODE,
+    arrivals: { at: () => undefined },
     collectMetrics: () => undefined,
     mining: aMiner(),
     history: {
@@ -99,7 +100,9 @@ export const QUIET_NODE: NodeFacts = {
   isInSync: true,
   peers: [],
   maxPeers: 25,
-  disk: { freeBytes: 1_000, reserveBytes: 512, databaseBytes: 80 },
+  disk: { freeBytes: 1_000, reserveBytes: 512, resumeBytes: 640, databaseBytes: 80 },
+  unmined: [],
+  walletRpc: undefined,
   memory: { residentBytes: 7, limitBytes: 9 },
   openFiles: { open: undefined, limit: undefined },
 };

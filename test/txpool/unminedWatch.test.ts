@@ -26,14 +26,14 @@ function watched() {
       return () => undefined;
     },
   };
-  watchUnmined({ pool: inHand.pool, chain, clock, logger });
-  const seconds = (count: number, gasUsed = 0n): void => {
+  const { list } = watchUnmined({ pool: inHand.pool, chain, clock, logger });
+  const seconds = (count: number, gasUsed = 0n, baseFeePerGas?: bigint): void => {
     for (let second = 0; second < count; second++) {
       clock.advanceBy(1000);
-      onHead({ added: [{ header: { gasUsed, gasLimit: BLOCK_GAS } }] });
+      onHead({ added: [{ header: { gasUsed, gasLimit: BLOCK_GAS, baseFeePerGas } }] });
     }
   };
-  return { ...inHand, seconds, lines };
+  return { ...inHand, seconds, lines, list };
 }
 
 describe("a local transaction", () => {
@@ -72,5 +72,28 @@ describe("a local transaction", () => {
         message: expect.stringContaining("offers less than --min-gas-price") as string,
       }),
     ]);
+  });
+
+  it("that blocks passed over is listed with the reason that this node can know, until a block takes it", () => {
+    const { pool, mine, seconds, list } = watched();
+    const [cheap, fair, dear] = [from(0, 0, 999n), from(1, 0, 1500n), from(2, 0, 5000n)];
+    for (const one of [cheap, fair, dear]) pool.add(one, "local");
+    seconds(59, 0n, 1200n);
+    expect(list()).toEqual([]);
+    seconds(130, 0n, 1200n);
+    const told = () => list().map(({ entry, ...rest }) => [toHex(entry.transaction.hash), rest]);
+    const unknown = { reason: "unknown", askedWei: undefined };
+    expect(told()).toEqual([
+      [toHex(cheap.hash), { reason: "belowBaseFee", priceWei: 999n, askedWei: 1200n }],
+      [toHex(fair.hash), { ...unknown, priceWei: 1500n }],
+      [toHex(dear.hash), { ...unknown, priceWei: 5000n }],
+    ]);
+    seconds(1, 0n, 7n);
+    expect(told()[0]).toEqual([
+      toHex(cheap.hash),
+      { reason: "belowMinGasPrice", priceWei: 999n, askedWei: 1000n },
+    ]);
+    mine(cheap, fair);
+    expect(told().map(([hash]) => hash)).toEqual([toHex(dear.hash)]);
   });
 });

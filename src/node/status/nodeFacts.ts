@@ -1,6 +1,9 @@
 import type { Settings } from "../../config/settings.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import type { ConnectedPeer, NodeFacts } from "../../rpc/nodeFacts.ts";
+import type { ConnectedPeer, NodeFacts, WalletRpc } from "../../rpc/nodeFacts.ts";
+import type { ServiceEndpoints } from "../../rpc/ports.ts";
+import { resumeBytes } from "../../storage/diskGuard.ts";
+import type { UnminedWatch } from "../../txpool/unminedWatch.ts";
 import type { DataDirectory } from "../dataDirectory.ts";
 import { createDiskUse } from "../diskUse.ts";
 import { countOpenFiles, hostLimits } from "../hostLimits.ts";
@@ -9,11 +12,17 @@ import type { Conductors } from "../openNetwork.ts";
 /** Facts older than this are read again, however many ask: they take system calls. */
 const REFRESH_MS = 1_000;
 
+export interface NodeFactsSources {
+  readonly conductors: Conductors;
+  readonly unmined: UnminedWatch;
+  services(): ServiceEndpoints;
+}
+
 /** Reads what explorer_getNodeStatus shows. */
 export function createNodeFacts(
-  { minFreeDiskBytes, maxPeers }: Pick<Settings, "minFreeDiskBytes" | "maxPeers">,
+  { minFreeDiskBytes, maxPeers, http }: Pick<Settings, "minFreeDiskBytes" | "maxPeers" | "http">,
   directory: DataDirectory,
-  conductors: Conductors,
+  { conductors, unmined, services }: NodeFactsSources,
 ): () => Promise<NodeFacts> {
   const readDiskUse = createDiskUse(directory);
   const { memoryBytes, openFiles } = hostLimits();
@@ -29,7 +38,9 @@ export function createNodeFacts(
       isInSync: peering.sync.isInSync,
       peers: connectedPeers(conductors),
       maxPeers,
-      disk: { ...disk, reserveBytes: minFreeDiskBytes },
+      disk: { ...disk, reserveBytes: minFreeDiskBytes, resumeBytes: resumeBytes(minFreeDiskBytes) },
+      unmined: unmined.list(),
+      walletRpc: walletRpc(http, services().jsonrpc?.port),
       memory: { residentBytes: process.memoryUsage.rss(), limitBytes: memoryBytes },
       openFiles: { open: countOpenFiles(), limit: openFiles },
     };
@@ -43,6 +54,12 @@ export function createNodeFacts(
     }
     return facts;
   };
+}
+
+function walletRpc(http: Settings["http"], port: number | undefined): WalletRpc | undefined {
+  if (http === undefined || port === undefined || http.authentication !== undefined) return undefined;
+  if (!http.groups.includes("ETH")) return undefined;
+  return { port, isSecure: http.tls !== undefined, isLocal: /^(127\.|::1$|localhost$)/i.test(http.host) };
 }
 
 function connectedPeers({ network, engine }: Conductors): readonly ConnectedPeer[] | undefined {

@@ -76,6 +76,7 @@ import { ethSendRawTransaction } from "./eth/sendRawTransaction.ts";
 import { ethSendRawTransactionSync } from "./eth/sendRawTransactionSync.ts";
 import { ethSendTransaction } from "./eth/sendTransaction.ts";
 import { ethSimulateV1 } from "./eth/simulateV1.ts";
+import { explorerGetArrivals } from "./explorer/getArrivals.ts";
 import { explorerGetIndexStatus } from "./explorer/getIndexStatus.ts";
 import { explorerGetNodeStatus } from "./explorer/getNodeStatus.ts";
 import { explorerGetToken } from "./explorer/getToken.ts";
@@ -263,6 +264,7 @@ export const METHODS: readonly RpcMethod[] = [
   web3Sha3,
   explorerGetIndexStatus,
   explorerGetNodeStatus,
+  explorerGetArrivals,
   explorerGetToken,
   explorerGetTransactionsOf,
   explorerGetTokenHolders,

@@ -2,8 +2,8 @@
 export interface HealthPorts {
   /** Undefined when peer-to-peer networking is disabled. */
   peerCount(): number | undefined;
-  /** True while block production is paused because the disk is almost full. */
-  isPaused(): boolean;
+  /** Free bytes of disk at which blocks are made again; undefined while no pause by an almost full disk keeps them. */
+  diskPauseEndsAtBytes(): number | undefined;
   /** Undefined while the node is not synchronizing. */
   syncStatus(): { readonly currentBlock: bigint; readonly highestBlock: bigint } | undefined;
   /** Whether it is known how many blocks the peers have. */
@@ -33,7 +33,11 @@ export function readiness(query: URLSearchParams, ports: HealthPorts): Objection
   const minPeers = limitOf("minPeers", DEFAULT_MIN_PEERS);
   const maxBlocksBehind = limitOf("maxBlocksBehind", DEFAULT_MAX_BLOCKS_BEHIND);
   const maxHeadAgeSeconds = limitOf("maxHeadAgeSeconds");
-  if (ports.isPaused()) objections.push("the disk is almost full, so no blocks are made");
+  const resumeBytes = ports.diskPauseEndsAtBytes();
+  if (resumeBytes !== undefined)
+    objections.push(
+      `the disk is almost full, so no blocks are made until ${resumeBytes} bytes (${Math.ceil(resumeBytes / 1024 ** 2)} MB) are free`,
+    );
   const peers = ports.peerCount();
   if (peers !== undefined && minPeers !== undefined && BigInt(peers) < minPeers)
     objections.push(`${peers} peers, minPeers is ${minPeers}`);

@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { toHex } from "../../../src/primitives/hex.ts";
 import { explorerGetNodeStatus } from "../../../src/rpc/methods/explorer/getNodeStatus.ts";
 import type { NodeFacts } from "../../../src/rpc/nodeFacts.ts";
+import type { UnminedTransaction } from "../../../src/txpool/unminedWatch.ts";
 import { aChainSpec, QUIET_NODE, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { aStoredBlock } from "../../builders/aStoredBlock.ts";
+import { aTransaction } from "../../builders/aTransaction.ts";
 import { chainOf } from "../../builders/recordedChain.ts";
 import { toyAddress } from "../../builders/toyChain.ts";
 import { requesterFor } from "../requester.ts";
@@ -21,7 +23,13 @@ function ask(facts: Partial<NodeFacts> = {}): Promise<unknown> {
 
 describe("explorer_getNodeStatus", () => {
   it("tells the version, the chain, and what the node takes of its machine", async () => {
-    expect(await ask({ isInSync: false, pauses: ["catchingUp"] })).toMatchObject({
+    expect(
+      await ask({
+        isInSync: false,
+        pauses: ["catchingUp"],
+        walletRpc: { port: 8545, isSecure: false, isLocal: true },
+      }),
+    ).toMatchObject({
       version: "ibex/test",
       chainId: "0x1c03",
       networkId: "0x539",
@@ -34,8 +42,9 @@ describe("explorer_getNodeStatus", () => {
       peerCount: "0x0",
       maxPeers: "0x19",
       peers: [],
-      disk: { freeBytes: "0x3e8", reserveBytes: "0x200", databaseBytes: "0x50" },
+      disk: { freeBytes: "0x3e8", reserveBytes: "0x200", resumeBytes: "0x280", databaseBytes: "0x50" },
       memory: { residentBytes: "0x7", limitBytes: "0x9" },
+      walletRpc: { port: "0x2161", isSecure: false, isLocal: true },
       openFiles: { open: null, limit: null },
     });
   });
@@ -53,5 +62,27 @@ describe("explorer_getNodeStatus", () => {
 
   it("has no peers where peer-to-peer is off", async () => {
     expect(await ask({ peers: undefined })).toMatchObject({ peerCount: null, peers: null });
+  });
+
+  it("lists twenty local transactions that no block takes, those that wait longest first", async () => {
+    const waitingSince = (addedAtMs: number): UnminedTransaction => ({
+      entry: { transaction: aTransaction(), origin: "local", isPrioritized: false, addedAtMs, sequence: 0 },
+      reason: "belowMinGasPrice",
+      priceWei: 1n,
+      askedWei: 1_000n,
+    });
+    const unmined = Array.from({ length: 30 }, (_, index) => waitingSince(60_000 - 1_000 * index));
+    const status = (await ask({ unmined })) as { unmined: readonly object[] };
+    expect(status).toMatchObject({ unminedCount: "0x1e" });
+    expect(status.unmined).toHaveLength(20);
+    expect(status.unmined[0]).toEqual({
+      hash: toHex(aTransaction().hash),
+      from: toHex(aTransaction().sender),
+      nonce: "0x0",
+      since: "0x1f",
+      reason: "belowMinGasPrice",
+      price: "0x1",
+      askedPrice: "0x3e8",
+    });
   });
 });

@@ -517,7 +517,7 @@ describe("readiness", () => {
         readiness: (query) =>
           readiness(query, {
             peerCount: () => peers,
-            isPaused: () => false,
+            diskPauseEndsAtBytes: () => undefined,
             syncStatus: () => sync,
             isCompared: () => true,
             headAgeSeconds: () => 90,
@@ -541,7 +541,7 @@ describe("readiness", () => {
     ) =>
       readiness(new URLSearchParams("minPeers=0"), {
         peerCount: () => peers,
-        isPaused: () => false,
+        diskPauseEndsAtBytes: () => undefined,
         syncStatus: () => sync,
         isCompared: () => false,
         headAgeSeconds: () => 1,
@@ -555,7 +555,7 @@ describe("readiness", () => {
   it("block production paused", async () => {
     const health = {
       peerCount: () => 1,
-      isPaused: () => true,
+      diskPauseEndsAtBytes: () => 640 * 1024 ** 2,
       syncStatus: () => undefined,
       isCompared: () => true,
       headAgeSeconds: () => 1,
@@ -563,7 +563,9 @@ describe("readiness", () => {
     const { server } = await aToyServer({}, { readiness: (query) => readiness(query, health) });
     expect(await ask(server, { method: "GET", path: "/readiness" })).toMatchObject({
       status: 503,
-      body: expect.stringContaining("the disk is almost full"),
+      body: expect.stringContaining(
+        "the disk is almost full, so no blocks are made until 671088640 bytes (640 MB) are free",
+      ),
     });
   });
 });

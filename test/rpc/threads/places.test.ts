@@ -23,6 +23,7 @@ describe("when threads answer callers, the main thread", () => {
       "eth_syncing",
       "ibft_status",
       "explorer_getNodeStatus",
+      "explorer_getArrivals",
     ]);
   });
 

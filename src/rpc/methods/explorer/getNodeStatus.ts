@@ -8,6 +8,8 @@ import { OBJECT } from "../../schemas.ts";
 
 /** Peers of one answer, validators first. */
 const MOST_PEERS = 100;
+/** Transactions of one answer that no block takes. */
+const MOST_UNMINED = 20;
 /** Characters of the name that a peer gives its program. */
 const NAME_LENGTH = 64;
 
@@ -35,6 +37,8 @@ export const explorerGetNodeStatus = defineMethod({
       pauses: facts.pauses,
       ...showPeers(facts),
       ...showMachine(facts),
+      ...showUnmined(facts),
+      walletRpc: showWalletRpc(facts),
     };
   },
 });
@@ -57,11 +61,36 @@ function rankOf({ validator }: ConnectedPeer): number {
   return validator === undefined ? 1 : 0;
 }
 
+function showWalletRpc({ walletRpc: rpc }: NodeFacts): Json {
+  if (rpc === undefined) return null;
+  return { port: toQuantity(rpc.port), isSecure: rpc.isSecure, isLocal: rpc.isLocal };
+}
+
+/** The longest waiting first. */
+function showUnmined({ unmined }: NodeFacts): Readonly<Record<string, Json>> {
+  const longestFirst = unmined.toSorted((a, b) => a.entry.addedAtMs - b.entry.addedAtMs);
+  return {
+    unminedCount: toQuantity(unmined.length),
+    unmined: longestFirst
+      .slice(0, MOST_UNMINED)
+      .map(({ entry: { transaction, addedAtMs }, reason, priceWei, askedWei }) => ({
+        hash: toHex(transaction.hash),
+        from: toHex(transaction.sender),
+        nonce: toQuantity(transaction.nonce),
+        since: toQuantity(Math.floor(addedAtMs / 1000)),
+        reason,
+        price: toQuantity(priceWei),
+        askedPrice: quantityOrNull(askedWei),
+      })),
+  };
+}
+
 function showMachine({ disk, memory, openFiles }: NodeFacts): Readonly<Record<string, Json>> {
   return {
     disk: {
       freeBytes: quantityOrNull(disk.freeBytes),
       reserveBytes: toQuantity(disk.reserveBytes),
+      resumeBytes: toQuantity(disk.resumeBytes),
       databaseBytes: toQuantity(disk.databaseBytes),
     },
     memory: { residentBytes: toQuantity(memory.residentBytes), limitBytes: toQuantity(memory.limitBytes) },
