@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { seriousBarriers } from "./browser.ts";
+import { cutTexts } from "./cutTexts.ts";
 
 /** Keeps a picture of each page in this folder, for who changes the design. */
 const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
@@ -10,20 +11,26 @@ const SCREENSHOTS = process.env["IBEX_SCREENSHOTS"];
 export const LOOKS = {
   light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
   dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
-  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
+  phone: { colorScheme: "light", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 },
 } as const;
 
 export type Look = keyof typeof LOOKS;
 
 export const ALL_LOOKS = Object.keys(LOOKS) as readonly Look[];
 
-/** Fails where the page as it is has a barrier, or scrolls sideways. `name` is that of its picture as well. */
+/** Fails where the page as it is has a barrier, scrolls sideways or cuts a text. `name` is that of its picture as well. */
 export async function expectForEverybody(page: Page, name: string): Promise<void> {
   expect(await seriousBarriers(page), name).toEqual([]);
-  const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-  expect(overflow, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
+  expect(await misfits(page, name), `${name} does not fit`).toEqual([]);
+}
+
+/** What the page as it is has beyond the sides of the screen, or cuts. */
+export async function misfits(page: Page, name: string): Promise<readonly string[]> {
   if (SCREENSHOTS !== undefined)
     await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+  const sideways = overflow > 0 ? [`${name} scrolls sideways by ${overflow}`] : [];
+  return [...sideways, ...(await cutTexts(page))];
 }
 
 /** The same of an open page in one look after the other. */

@@ -48,7 +48,10 @@ const NODE = {
   peerCount: "0x0",
   maxPeers: "0x19",
   peers: [],
-  disk: { freeBytes: null, reserveBytes: "0x0", databaseBytes: "0x1000" },
+  disk: { freeBytes: null, reserveBytes: "0x0", resumeBytes: "0x0", databaseBytes: "0x1000" },
+  unminedCount: "0x0",
+  unmined: [],
+  walletRpc: null,
   memory: { residentBytes: "0x1000", limitBytes: "0x2000" },
   openFiles: { open: null, limit: null },
 };

@@ -45,6 +45,12 @@ export function showDuration(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** A time between two blocks, which is a whole number where stamps alone are known. */
+export function showSeconds(seconds: number): string {
+  if (Number.isInteger(seconds)) return `${showNumber(seconds)} s`;
+  return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+}
+
 export function showBytes(bytes: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];
   const unit = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log(bytes) / Math.log(1024)));
@@ -72,6 +78,12 @@ export function showCoins(wei: bigint | string): string {
 
 export function showGwei(wei: bigint | string): string {
   return `${showAmount(BigInt(wei), 9)} gwei`;
+}
+
+/** A price for each gas: in wei where it is small, as floors of private networks are. */
+export function showPrice(wei: bigint | string): string {
+  const amount = BigInt(wei);
+  return amount < 1_000_000n ? `${showNumber(amount)} wei` : showGwei(amount);
 }
 
 /** Why something failed. Wallets reject with objects that are no errors, too. */

@@ -10,7 +10,9 @@ export interface DecidedBlock {
   readonly hash: string;
   /** Seconds since 1970. */
   readonly timestamp: number;
-  /** Seconds since the block before; undefined for the first ones. */
+  /** When the node had it, milliseconds since 1970; undefined where it does not know. */
+  readonly arrivedMs: number | undefined;
+  /** Seconds since the block before, to the millisecond where the node had both; undefined for the first ones. */
   readonly spacing: number | undefined;
   readonly proposer: string;
   readonly round: number;
@@ -42,17 +44,34 @@ async function follow(known: readonly DecidedBlock[], newest: number): Promise<r
   const missing = last === undefined ? LOOKED_AT : newest - last.number + 1;
   // One that is known already shows whether it is the same chain.
   const count = missing < 1 || missing > LOOKED_AT ? LOOKED_AT : missing;
-  const rows = await call<readonly RoundRow[]>("ibft_getRounds", [hexOf(newest), hexOf(count)]);
+  const [rows, arrivals] = await Promise.all([
+    call<readonly RoundRow[]>("ibft_getRounds", [hexOf(newest), hexOf(count)]),
+    arrivalsOf(newest, count),
+  ]);
   if (last !== undefined && rows.at(-1)?.hash === last.hash) {
-    const added = await decided(rows.slice(0, -1), last);
+    const added = await decided(rows.slice(0, -1), arrivals, last);
     return [...added, ...known].slice(0, LOOKED_AT);
   }
-  return last === undefined || count === LOOKED_AT ? decided(rows, undefined) : follow([], newest);
+  return last === undefined || count === LOOKED_AT ? decided(rows, arrivals, undefined) : follow([], newest);
+}
+
+/** When the node had these blocks, by hash: stamps of blocks are whole seconds. Empty where it does not tell. */
+async function arrivalsOf(newest: number, count: number): Promise<ReadonlyMap<string, number>> {
+  try {
+    const arrivals = await call<readonly { readonly hash: string; readonly atMs: string }[]>(
+      "explorer_getArrivals",
+      [hexOf(newest), hexOf(count)],
+    );
+    return new Map(arrivals.map(({ hash, atMs }) => [hash, Number(atMs)]));
+  } catch {
+    return new Map();
+  }
 }
 
 /** Rows, the newest first, which come after `before` if it is given. */
 async function decided(
   rows: readonly RoundRow[],
+  arrivals: ReadonlyMap<string, number>,
   before: DecidedBlock | undefined,
 ): Promise<readonly DecidedBlock[]> {
   // Nobody proposed the genesis block, and it may be of any time.
@@ -60,14 +79,17 @@ async function decided(
   const sets = await setsOf(proposed, before);
   return proposed.slice(0, sets.length).map((row, index) => {
     const validators = sets[index] ?? [];
-    const parent = parentOf(proposed[index + 1], before);
+    const next = proposed[index + 1];
+    const parent = next === undefined ? before : parentOf(next, arrivals);
     const timestamp = Number(row.timestamp);
+    const arrivedMs = arrivals.get(row.hash);
     const round = Number(row.round);
     return {
       number: Number(row.number),
       hash: row.hash,
       timestamp,
-      spacing: parent === undefined ? undefined : timestamp - parent.timestamp,
+      arrivedMs,
+      spacing: parent && secondsBetween(parent, { timestamp, arrivedMs }),
       proposer: row.proposer,
       round,
       lostTurns: lostTurns(Number(row.number), round, validators, parent),
@@ -89,10 +111,18 @@ function lostTurns(
 }
 
 function parentOf(
-  row: RoundRow | undefined,
-  before: DecidedBlock | undefined,
-): Pick<DecidedBlock, "proposer" | "timestamp"> | undefined {
-  return row === undefined ? before : { proposer: row.proposer, timestamp: Number(row.timestamp) };
+  { proposer, timestamp, hash }: RoundRow,
+  arrivals: ReadonlyMap<string, number>,
+): Pick<DecidedBlock, "proposer"> & Times {
+  return { proposer, timestamp: Number(timestamp), arrivedMs: arrivals.get(hash) };
+}
+
+type Times = Pick<DecidedBlock, "timestamp" | "arrivedMs">;
+
+function secondsBetween(parent: Times, block: Times): number {
+  return parent.arrivedMs === undefined || block.arrivedMs === undefined
+    ? block.timestamp - parent.timestamp
+    : Math.max(0, block.arrivedMs - parent.arrivedMs) / 1_000;
 }
 
 /**

@@ -20,10 +20,38 @@ export interface NodeStatus {
   readonly disk: {
     readonly freeBytes: string | null;
     readonly reserveBytes: string;
+    readonly resumeBytes: string;
     readonly databaseBytes: string;
   };
+  readonly unminedCount: string;
+  /** Those that wait longest; of many, the first ones. */
+  readonly unmined: readonly UnminedTransaction[];
+  /** Null where no wallet can be sent to the node. */
+  readonly walletRpc: WalletRpc | null;
   readonly memory: { readonly residentBytes: string; readonly limitBytes: string };
   readonly openFiles: { readonly open: string | null; readonly limit: string | null };
+}
+
+/** A transaction sent to this node that no block took for a minute, although blocks had room. */
+export interface UnminedTransaction {
+  readonly hash: string;
+  readonly from: string;
+  readonly nonce: string;
+  /** Seconds since 1970. */
+  readonly since: string;
+  readonly reason: string;
+  /** Wei for each gas. */
+  readonly price: string;
+  /** What would do, by the reason; null where nobody knows. */
+  readonly askedPrice: string | null;
+}
+
+/** JSON-RPC over HTTP of the node that serves the page. */
+export interface WalletRpc {
+  readonly port: string;
+  readonly isSecure: boolean;
+  /** It answers visitors on its own machine alone. */
+  readonly isLocal: boolean;
 }
 
 export interface PeerStatus {

@@ -1,4 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
+import { chainOffer } from "./chainOffer.ts";
+import { call } from "./connection.ts";
+import type { NodeStatus } from "./nodeStatus.ts";
 
 /** A wallet's provider (EIP-1193). */
 export interface Provider {
@@ -52,8 +55,41 @@ export async function sendByWallet(
   const from: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
   if (typeof from !== "string") throw new Error("The wallet gave no account.");
   if (Number(await provider.request({ method: "eth_chainId" })) !== Number(chainId))
-    await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
+    await bringToChain(provider, chainId);
   return String(
     await provider.request({ method: "eth_sendTransaction", params: [{ from, ...transaction }] }),
   );
+}
+
+/** The wallet lacks the chain (EIP-3326). */
+const UNRECOGNIZED_CHAIN = 4902;
+
+/** Switches the wallet to the chain, which it is offered where it lacks it (EIP-3085). */
+async function bringToChain(provider: Provider, chainId: string): Promise<void> {
+  const wanted = { method: "wallet_switchEthereumChain", params: [{ chainId }] };
+  try {
+    await provider.request(wanted);
+    return;
+  } catch (error) {
+    if (!isUnrecognizedChain(error)) throw error;
+  }
+  const { walletRpc } = await call<NodeStatus>("explorer_getNodeStatus");
+  const chain = chainOffer(chainId, walletRpc, location);
+  if (chain === undefined)
+    throw new Error(
+      `The wallet does not know chain ${Number(chainId)}. Add it there with a JSON-RPC URL that its operators name.`,
+    );
+  await provider.request({ method: "wallet_addEthereumChain", params: [chain] });
+  // Some wallets only add the chain, others switch to it as well.
+  if (Number(await provider.request({ method: "eth_chainId" })) !== Number(chainId))
+    await provider.request(wanted);
+}
+
+/** By its code, which some wallets put within the error of another (MetaMask on phones), or by its words. */
+function isUnrecognizedChain(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  if ("code" in error && error.code === UNRECOGNIZED_CHAIN) return true;
+  const inner = "data" in error ? (error.data as { readonly originalError?: unknown } | null) : undefined;
+  if (inner?.originalError !== undefined && isUnrecognizedChain(inner.originalError)) return true;
+  return "message" in error && /unrecogni[sz]ed chain/i.test(String(error.message));
 }

@@ -2,11 +2,12 @@ import type { RecentBlock } from "../chain/recentBlocks.ts";
 import { showNumber, showPercent } from "../format.ts";
 import { Age } from "./age.tsx";
 import { AccountLink, BlockLink } from "./links.tsx";
+import { Sideways } from "./sideways.tsx";
 
 /** A table of blocks. */
 export function BlockTable({ blocks }: { readonly blocks: readonly RecentBlock[] }) {
   return (
-    <div class="scroll">
+    <Sideways>
       <table>
         <caption class="hidden">Blocks, the newest first</caption>
         <thead>
@@ -44,6 +45,6 @@ export function BlockTable({ blocks }: { readonly blocks: readonly RecentBlock[]
           ))}
         </tbody>
       </table>
-    </div>
+    </Sideways>
   );
 }

@@ -18,10 +18,10 @@ export function drawPlot(
     {
       width: element.clientWidth,
       height,
-      padding: [8, 4, 0, 0],
+      padding: [8, halfOfLastLabel, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: { range: (_, __, max) => [0, 1.08 * Math.max(1, max)] } },
+      scales: { x: { time: false }, y: { range: (_, min, max) => rangeOf(min, max, kind) } },
       axes: [
         {
           ...axis,
@@ -34,7 +34,7 @@ export function drawPlot(
           ...axis,
           grid: { stroke: withAlpha(ink), width: 1 },
           size: 46,
-          splits: (_, __, min, max) => [min, max / 2.16, max / 1.08],
+          splits: (_, __, min, max) => splitsOf(min, max),
           values: (_, splits) => splits.map((value) => (value === 0 ? "" : show(value))),
         },
       ],
@@ -53,6 +53,34 @@ export function drawPlot(
     element,
   );
 }
+
+/** What is above the highest value. */
+const MARGIN = 1.08;
+
+/**
+ * From zero on, so that heights can be compared. A line that stays away from zero, as times between blocks do, would lie flat: its range begins
+ * below its lowest value.
+ */
+function rangeOf(min: number, max: number, kind: "bars" | "line"): [number, number] {
+  if (kind === "line" && min < max && 2 * min > max) return [min - (max - min), max + (max - min)];
+  return [0, MARGIN * Math.max(1, max)];
+}
+
+/** Zero, the highest value and the middle; the lowest and the highest value where the range begins below them. */
+function splitsOf(min: number, max: number): number[] {
+  if (min === 0) return [0, max / MARGIN / 2, max / MARGIN];
+  const third = (max - min) / 3;
+  return [min + third, max - third];
+}
+
+/** Room for what the last label has right of its place, which would be cut. The plot has no data yet when it first asks. */
+function halfOfLastLabel({ data }: { readonly data?: uPlot.AlignedData }): number {
+  const newest = String(data?.[0].at(-1) ?? "");
+  return Math.max(4, Math.ceil((DIGIT_WIDTH * newest.length) / 2));
+}
+
+/** Of the axis' font, with some room. */
+const DIGIT_WIDTH = 7;
 
 function colours(element: HTMLElement): CSSStyleDeclaration {
   return getComputedStyle(element);

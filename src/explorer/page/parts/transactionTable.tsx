@@ -2,6 +2,7 @@ import type { Receipt, Transaction } from "../chain/types.ts";
 import { numberOf, showCoins, showNumber } from "../format.ts";
 import { Age } from "./age.tsx";
 import { AccountLink, BlockLink, TransactionLink } from "./links.tsx";
+import { Sideways } from "./sideways.tsx";
 
 export interface TransactionRow {
   readonly transaction: Transaction;
@@ -21,7 +22,7 @@ export function TransactionTable({
 }) {
   const hasTimes = rows.some(({ timestamp }) => timestamp !== undefined);
   return (
-    <div class="scroll">
+    <Sideways>
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
@@ -64,7 +65,7 @@ export function TransactionTable({
           ))}
         </tbody>
       </table>
-    </div>
+    </Sideways>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { LoggedTransfer } from "../chain/tokenLogs.ts";
 import { Age } from "./age.tsx";
 import { AccountLink, TransactionLink } from "./links.tsx";
+import { Sideways } from "./sideways.tsx";
 import { TokenAmount, TokenLink } from "./token.tsx";
 
 /** A transfer, and where it was; without its time on the page of its transaction, which names both already. */
@@ -22,7 +23,7 @@ export function TransferTable({
 }) {
   const hasTransaction = transfers.some(({ timestamp }) => timestamp !== undefined);
   return (
-    <div class="scroll">
+    <Sideways>
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
@@ -72,7 +73,7 @@ export function TransferTable({
           ))}
         </tbody>
       </table>
-    </div>
+    </Sideways>
   );
 }
 

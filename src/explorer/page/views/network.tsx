@@ -14,6 +14,7 @@ import { Machine, ThisNode } from "./network/machine.tsx";
 import { Peers } from "./network/peers.tsx";
 import { Rounds } from "./network/rounds.tsx";
 import { Spacing } from "./network/spacing.tsx";
+import { Unmined } from "./network/unmined.tsx";
 import { ValidatorTable } from "./network/validatorTable.tsx";
 import { Votes } from "./network/votes.tsx";
 
@@ -38,6 +39,7 @@ export function NetworkView() {
       {[decided, status, node].map(
         ({ error }) => error !== undefined && <Problem key={error.message} error={error} />,
       )}
+      {node.value !== undefined && <Unmined node={node.value} />}
       {blocks.length > 0 && (
         <>
           {rounds}

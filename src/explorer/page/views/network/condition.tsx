@@ -1,7 +1,7 @@
 import type { DecidedBlock } from "../../chain/decidedBlocks.ts";
 import type { NodeStatus } from "../../chain/nodeStatus.ts";
 import type { ConsensusStatus } from "../../chain/validators.ts";
-import { showDuration, showNumber, showPercent } from "../../format.ts";
+import { showBytes, showDuration, showNumber, showPercent } from "../../format.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Figure } from "../../parts/panel.tsx";
 
@@ -49,15 +49,20 @@ const MODES: Readonly<Record<string, string>> = {
 };
 
 const PAUSES: Readonly<Record<string, string>> = {
-  diskAlmostFull: "the disk is almost full",
   catchingUp: "it catches up first",
   listening: "it listens for its own key first",
   operator: "stopped by its operator",
 };
 
+function pauseText(pause: string, { disk }: NodeStatus): string {
+  if (pause === "diskAlmostFull")
+    return `the disk is almost full, until ${showBytes(Number(disk.resumeBytes))} (${showNumber(Number(disk.resumeBytes))} bytes) are free`;
+  return PAUSES[pause] ?? pause;
+}
+
 function noteOf(status: ConsensusStatus | undefined, node: NodeStatus | undefined): string | undefined {
   if (node !== undefined && node.pauses.length > 0)
-    return node.pauses.map((pause) => PAUSES[pause] ?? pause).join(", ");
+    return node.pauses.map((pause) => pauseText(pause, node)).join(", ");
   if (status === undefined) return undefined;
   return status.isValidator ? "one of the validators" : "not a validator";
 }

@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import type { DecidedBlock } from "../../chain/decidedBlocks.ts";
-import { showNumber } from "../../format.ts";
+import { showNumber, showSeconds } from "../../format.ts";
 import { Age } from "../../parts/age.tsx";
 import { AccountLink, BlockLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { Sideways } from "../../parts/sideways.tsx";
 import { countOf } from "./turnBuckets.ts";
 
 const FIRST_SHOWN = 10;
@@ -19,7 +20,7 @@ export function LateBlocks({ blocks }: { readonly blocks: readonly DecidedBlock[
       title="Blocks that took more than one round"
       aside={`${showNumber(late.length)} of ${showNumber(blocks.length)}`}
     >
-      <div class="scroll">
+      <Sideways>
         <table>
           <caption class="hidden">Blocks that took more than one round, the newest first</caption>
           <thead>
@@ -30,7 +31,7 @@ export function LateBlocks({ blocks }: { readonly blocks: readonly DecidedBlock[
                 Round
               </th>
               <th scope="col" class="number">
-                Seconds
+                After
               </th>
               <th scope="col">Proposer</th>
               <th scope="col">Lost turns</th>
@@ -46,7 +47,7 @@ export function LateBlocks({ blocks }: { readonly blocks: readonly DecidedBlock[
                   <Age timestamp={block.timestamp} />
                 </td>
                 <td class="number">{block.round}</td>
-                <td class="number">{block.spacing === undefined ? "–" : showNumber(block.spacing)}</td>
+                <td class="number">{block.spacing === undefined ? "–" : showSeconds(block.spacing)}</td>
                 <td>
                   <AccountLink address={block.proposer} />
                 </td>
@@ -57,7 +58,7 @@ export function LateBlocks({ blocks }: { readonly blocks: readonly DecidedBlock[
             ))}
           </tbody>
         </table>
-      </div>
+      </Sideways>
       {late.length > FIRST_SHOWN && (
         <button type="button" class="button" onClick={() => setAll(!isAll)}>
           {isAll ? "Show fewer" : `Show all ${showNumber(late.length)}`}

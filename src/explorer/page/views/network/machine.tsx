@@ -37,6 +37,7 @@ export function Machine({ node: { disk, memory, openFiles } }: { readonly node: 
   const index = useLoaded(() => call<IndexStatus>("explorer_getIndexStatus"), [disk.databaseBytes]);
   const free = disk.freeBytes === null ? undefined : Number(disk.freeBytes);
   const reserve = Number(disk.reserveBytes);
+  const resume = Number(disk.resumeBytes);
   const resident = Number(memory.residentBytes);
   const limit = Number(memory.limitBytes);
   return (
@@ -49,7 +50,12 @@ export function Machine({ node: { disk, memory, openFiles } }: { readonly node: 
               {free < reserve ? "too little" : "scarce"}
             </span>
           )}
-          {reserve > 0 && <span class="note"> no blocks below {showBytes(reserve)}</span>}
+          {reserve > 0 && (
+            <span class="note" title={`${showNumber(reserve)} bytes, and ${showNumber(resume)} bytes`}>
+              {" "}
+              no blocks below {showBytes(reserve)}, and again from {showBytes(resume)} on
+            </span>
+          )}
         </Field>
         <Field name="Database">{showBytes(Number(disk.databaseBytes))}</Field>
         {index.value !== undefined && (

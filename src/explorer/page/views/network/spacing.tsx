@@ -1,10 +1,8 @@
 import type { DecidedBlock } from "../../chain/decidedBlocks.ts";
-import { showDuration, showNumber, showPercent } from "../../format.ts";
+import { showNumber, showPercent, showSeconds } from "../../format.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Plot } from "../../parts/plot.tsx";
-
-/** Rows of the distribution; what is longer is counted together. */
-const MOST_ROWS = 8;
+import { quantile, spacingRows } from "./spacingRows.ts";
 
 /** The time between blocks: how it is distributed, and when it was long. */
 export function Spacing({
@@ -19,14 +17,14 @@ export function Spacing({
   if (timed.length === 0) return null;
   const spacings = timed.map(({ spacing }) => spacing).toSorted((a, b) => a - b);
   const inOrder = timed.toReversed();
-  const at = (share: number): number => spacings[Math.floor(share * (spacings.length - 1))] ?? 0;
-  const longest = spacings.at(-1) ?? 0;
+  const at = (share: number): string => showSeconds(quantile(spacings, share));
+  const exact = blocks.filter(({ arrivedMs }) => arrivedMs !== undefined).length;
   return (
     <div class="columns">
       <Panel title="Block spacing" aside={period && `configured: ${Number(period)} s`}>
         <Distribution spacings={spacings} />
         <p class="note after">
-          Median {at(0.5)} s, 95 of 100 within {at(0.95)} s, longest {showDuration(longest)}.
+          Median {at(0.5)}, 95 of 100 within {at(0.95)}, longest {at(1)}.
         </p>
       </Panel>
       <Panel title="Seconds between blocks">
@@ -35,22 +33,24 @@ export function Spacing({
           height={190}
           x={inOrder.map(({ number }) => number)}
           y={inOrder.map(({ spacing }) => spacing)}
-          show={(seconds) => `${seconds < 10 ? Number(seconds.toFixed(1)) : Math.round(seconds)} s`}
-          label={`Seconds between the last ${timed.length} blocks: median ${at(0.5)}, at most ${longest}`}
+          show={(seconds) => showSeconds(Number(seconds.toFixed(2)))}
+          label={`Time between the last ${timed.length} blocks: median ${at(0.5)}, at most ${at(1)}`}
         />
+        <p class="note after">{sourceText(exact, blocks.length)}</p>
       </Panel>
     </div>
   );
 }
 
-interface SpacingRow {
-  readonly name: string;
-  readonly count: number;
+function sourceText(exact: number, all: number): string {
+  if (exact === 0) return "By the stamps of blocks, which are whole seconds.";
+  const source = "To the millisecond at which this node had each block";
+  return exact === all ? `${source}.` : `${source}; by their whole-second stamps before its start.`;
 }
 
 /** A table whose bars are its numbers. */
 function Distribution({ spacings }: { readonly spacings: readonly number[] }) {
-  const rows = rowsOf(spacings);
+  const rows = spacingRows(spacings);
   const most = Math.max(...rows.map(({ count }) => count));
   return (
     <table class="bars">
@@ -76,19 +76,4 @@ function Distribution({ spacings }: { readonly spacings: readonly number[] }) {
       </tbody>
     </table>
   );
-}
-
-function rowsOf(spacings: readonly number[]): readonly SpacingRow[] {
-  const counts = new Map<number, number>();
-  for (const spacing of spacings) counts.set(spacing, (counts.get(spacing) ?? 0) + 1);
-  const each = [...counts].toSorted(([a], [b]) => a - b);
-  if (each.length <= MOST_ROWS) return each.map(([seconds, count]) => ({ name: `${seconds} s`, count }));
-  const kept = each.slice(0, MOST_ROWS - 1);
-  const rest = each.slice(MOST_ROWS - 1);
-  const from = rest[0]?.[0] ?? 0;
-  const count = rest.reduce((sum, [, more]) => sum + more, 0);
-  return [
-    ...kept.map(([seconds, some]) => ({ name: `${seconds} s`, count: some })),
-    { name: `${from} s +`, count },
-  ];
 }

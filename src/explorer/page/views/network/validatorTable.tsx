@@ -5,6 +5,7 @@ import { showDuration, showNumber, showPercent } from "../../format.ts";
 import { Age } from "../../parts/age.tsx";
 import { AccountLink, BlockLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { Sideways } from "../../parts/sideways.tsx";
 import { countOf, validatorsOf } from "./turnBuckets.ts";
 
 interface ValidatorTableProps {
@@ -20,7 +21,7 @@ export function ValidatorTable({ blocks, status }: ValidatorTableProps) {
   const now = blocks[0]?.validators ?? [];
   return (
     <Panel title="Validators" aside={`${showNumber(now.length)} now`}>
-      <div class="scroll">
+      <Sideways>
         <table>
           <caption class="hidden">
             Validators, their blocks and lost turns among these blocks, and their silence
@@ -63,7 +64,7 @@ export function ValidatorTable({ blocks, status }: ValidatorTableProps) {
             })}
           </tbody>
         </table>
-      </div>
+      </Sideways>
     </Panel>
   );
 }

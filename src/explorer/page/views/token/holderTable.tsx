@@ -1,5 +1,6 @@
 import type { TokenFacts, TokenHolder } from "../../chain/tokens.ts";
 import { AccountLink } from "../../parts/links.tsx";
+import { Sideways } from "../../parts/sideways.tsx";
 import { TokenAmount } from "../../parts/token.tsx";
 
 /** A table of holders, with their shares where amounts can be compared with a supply. */
@@ -16,7 +17,7 @@ export function HolderTable({
 }) {
   const supply = standard === "ERC-20" && totalSupply !== null ? BigInt(totalSupply) : 0n;
   return (
-    <div class="scroll">
+    <Sideways>
       <table>
         <caption class="hidden">Holders of the token, {order}</caption>
         <thead>
@@ -46,7 +47,7 @@ export function HolderTable({
           ))}
         </tbody>
       </table>
-    </div>
+    </Sideways>
   );
 }
 

@@ -7,6 +7,7 @@ import { useDecoding } from "../../chain/useDecoding.ts";
 import { showNumber } from "../../format.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { Sideways } from "../../parts/sideways.tsx";
 
 /** Authorizations that are shown at first, and with each further click: the node is asked who signed each. */
 const SHOWN = 10;
@@ -29,7 +30,7 @@ function AuthorizationTable({ list }: AuthorizationsProps) {
         Each lets an account run another’s code. The chain does not record which of them took effect: those
         that did are among the state changes.
       </p>
-      <div class="scroll">
+      <Sideways>
         <table>
           <caption class="hidden">Authorizations to run the code of another account, in their order</caption>
           <thead>
@@ -61,7 +62,7 @@ function AuthorizationTable({ list }: AuthorizationsProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Sideways>
       {shown < list.length && (
         <button type="button" class="button" onClick={() => setShown(shown + SHOWN)}>
           Show more

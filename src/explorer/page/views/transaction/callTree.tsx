@@ -6,6 +6,7 @@ import { showCoins, showNumber, showText } from "../../format.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Problem } from "../../parts/notices.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { Sideways } from "../../parts/sideways.tsx";
 
 /** Calls that are shown. */
 const SHOWN = 400;
@@ -26,9 +27,11 @@ export function CallTree({ traced: { value: frame, error } }: { readonly traced:
       title="Internal calls"
       aside={count > SHOWN ? `the first ${SHOWN} of ${showNumber(count)}` : showNumber(count)}
     >
-      <ul class="calls">
-        <Frame frame={pruned} />
-      </ul>
+      <Sideways>
+        <ul class="calls">
+          <Frame frame={pruned} />
+        </ul>
+      </Sideways>
     </Panel>
   );
 }

@@ -8,6 +8,7 @@ import { showCoins, showNumber, showShortHex } from "../../format.ts";
 import { AccountLink } from "../../parts/links.tsx";
 import { Loading, Problem } from "../../parts/notices.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { Sideways } from "../../parts/sideways.tsx";
 
 /** Accounts and slots that are shown. */
 const SHOWN = 100;
@@ -60,7 +61,7 @@ interface Change {
 function AccountChanges({ before, after }: { readonly before: AccountState; readonly after: AccountState }) {
   const changes = changesOf(before, after);
   return (
-    <div class="scroll inner">
+    <Sideways class="inner">
       <table>
         <caption class="hidden">Before and after</caption>
         <thead class="hidden">
@@ -82,7 +83,7 @@ function AccountChanges({ before, after }: { readonly before: AccountState; read
           ))}
         </tbody>
       </table>
-    </div>
+    </Sideways>
   );
 }
 

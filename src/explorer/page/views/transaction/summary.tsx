@@ -1,6 +1,7 @@
 import { call } from "../../chain/connection.ts";
-import { useLoaded } from "../../chain/hooks.ts";
+import { useLoaded, useLoadedAtHead } from "../../chain/hooks.ts";
 import { useKnownContract } from "../../chain/knownContracts.ts";
+import type { NodeStatus } from "../../chain/nodeStatus.ts";
 import type { RoundRow } from "../../chain/recentBlocks.ts";
 import type { CallFrame, Receipt, Transaction } from "../../chain/types.ts";
 import { useDecoding } from "../../chain/useDecoding.ts";
@@ -12,6 +13,7 @@ import { AccountLink, BlockLink } from "../../parts/links.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Target } from "../../parts/transactionTable.tsx";
 import { DecodedValues } from "../../parts/values.tsx";
+import { whyUnmined } from "../../parts/whyUnmined.ts";
 
 interface SummaryProps {
   readonly transaction: Transaction;
@@ -40,6 +42,7 @@ export function Summary({ transaction, receipt, frame }: SummaryProps) {
         </Field>
         {receipt !== null && <Fee transaction={transaction} receipt={receipt} />}
         <Field name="Nonce">{showNumber(Number(transaction.nonce))}</Field>
+        {receipt === null && <Waiting hash={transaction.hash} />}
         <Field name="Type">{TYPES[Number(transaction.type)] ?? Number(transaction.type)}</Field>
       </Fields>
     </Panel>
@@ -60,6 +63,18 @@ function Status({ receipt }: Pick<SummaryProps, "receipt">) {
     <span class="badge bad">failed</span>
   ) : (
     <span class="badge good">succeeded</span>
+  );
+}
+
+/** Why it waits; absent while it is not known to wait for long, or waits for another of its sender. */
+function Waiting({ hash }: { readonly hash: string }) {
+  const node = useLoadedAtHead(() => call<NodeStatus>("explorer_getNodeStatus"), []);
+  const unmined = node.value?.unmined.find((one) => one.hash === hash);
+  if (unmined === undefined) return null;
+  return (
+    <Field name="Why it waits">
+      No block took it for a minute, although blocks had room. {whyUnmined(unmined)}
+    </Field>
   );
 }
 
