@@ -5,6 +5,7 @@ import { equalBytes, hexToBytes, toHex } from "../../src/primitives/hex.ts";
 import { addressOfPrivateKey } from "../../src/primitives/secp256k1.ts";
 import { createHandClock, type HandClock } from "../builders/handClock.ts";
 import { aGenesisHead } from "../builders/toyChain.ts";
+import { casesOf } from "../thorough.ts";
 import { type Observed, runFor, startToyNode, type ToyDisk } from "./toyNode.ts";
 
 const privateKey = hexToBytes("22".repeat(32));
@@ -26,7 +27,7 @@ const aRun: fc.Arbitrary<NodeRun> = fc.record({
 });
 
 it("a lone validator that crashes anywhere, repeatedly, never contradicts its votes and makes progress", async () => {
-  await fc.assert(keepsLastSigned({ remembers: true }), { numRuns: 150 });
+  await fc.assert(keepsLastSigned({ remembers: true }), { numRuns: casesOf(150) });
 });
 
 it("without its vote log it contradicts them, so the test can fail", async () => {

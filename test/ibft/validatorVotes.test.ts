@@ -15,6 +15,7 @@ import { toHex } from "../../src/primitives/hex.ts";
 import { sealDigest } from "../../src/types/blockHash.ts";
 import { type RecordedHeader, readRecordedHeaders } from "../builders/recordedHeaders.ts";
 import { aCandidate, aGenesisHead, aSchedule, toyAddress, toyAddresses } from "../builders/toyChain.ts";
+import { IS_THOROUGH } from "../thorough.ts";
 import { describeWithVectors, readVectorJson } from "../vectors.ts";
 
 interface Expected {
@@ -110,6 +111,8 @@ function expectAgreement(
     toHex(proposerOf(validators, parent.header.coinbase, round)),
   );
   expect(builders, place).toContain(toHex(header.coinbase));
+  // Recovery takes most of the time.
+  if (!IS_THOROUGH && header.number % 4n !== 0n) return;
   const sealers = recoverSealers(sealDigest(header, extra), extra.seals);
   expect(checkSealers(sealers, validators), place).toEqual({ ok: true, value: undefined });
   const signers = expected?.sealSigners ?? expected?.committers;

@@ -6,7 +6,7 @@ import { FORGETS_DOUBTS, LOOKS_AT_NO_TIME, NEEDS_NO_RECORD, OVERLOOKS_OWN_SEALS 
 import type { Setting } from "./setting.ts";
 import type { Sabotage } from "./simulatedNode.ts";
 
-const SEEDS = IS_THOROUGH ? 500 : 20;
+const SEEDS = IS_THOROUGH ? 500 : 10;
 
 const LONGEST_MS = 10 * 60_000;
 

@@ -264,7 +264,7 @@ describe("a pool over many blocks", TIMEOUT, () => {
           expectInvariants(harness);
         }
       }),
-      runs(150),
+      runs(60),
     );
   });
 
@@ -287,7 +287,7 @@ describe("a pool over many blocks", TIMEOUT, () => {
           expect(pool.statistics).toMatchObject({ pending: 0, queued });
         },
       ),
-      runs(200),
+      runs(80),
     );
   });
 });
@@ -334,7 +334,7 @@ describe("no valid and well-paying transaction starves", TIMEOUT, () => {
           }
         },
       ),
-      runs(200),
+      runs(80),
     );
   });
 
@@ -360,7 +360,7 @@ describe("no valid and well-paying transaction starves", TIMEOUT, () => {
           }
         },
       ),
-      runs(200),
+      runs(80),
     );
   });
 });

@@ -267,7 +267,7 @@ describeWithVectors("transactions", () => {
     const { toy, ends } = await withPeers(1);
     const [end] = ends as [RemotePeer];
     let undelivered = 0;
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 30; round++) {
       const announcements = Array.from({ length: 4_096 }, () => ({ type: 2, size: 110, hash: randomHash() }));
       end.send({ kind: "newPooledTransactionHashes", announcements });
       toy.clock.advanceBy(500);
@@ -281,7 +281,7 @@ describeWithVectors("transactions", () => {
     }
     // Those of some full blocks are forgiven: they may have been mined before they were fetched.
     expect(undelivered).toBeGreaterThan(16_384);
-    expect(undelivered).toBeLessThan(16_384 + 30 * 1_024 + 4_096);
+    expect(undelivered).toBeLessThan(16_384 + 15 * 1_024 + 4_096);
     expect(end.reason).toBeUndefined();
   });
 

@@ -13,6 +13,7 @@ import { aChain, type TestChain } from "../../builders/aChain.ts";
 import { anRpcBackend, aQuietNetwork, RPC_SETTINGS } from "../../builders/anRpcBackend.ts";
 import { recordedBlocks } from "../../builders/recordedChain.ts";
 import { closeAfterEach, startToy, until } from "../../network/toyNetwork.ts";
+import { someOf } from "../../thorough.ts";
 import { describeWithVectors, readVectorJson, vectorPath } from "../../vectors.ts";
 
 closeAfterEach();
@@ -36,7 +37,7 @@ const recorded = <Result>(network: Network, name: string): Recorded<Result> =>
   readVectorJson("besu-ibft", network, "rpc", "admin", `${name}.json`);
 
 describeWithVectors("admin_nodeInfo", () => {
-  it.each(["net1", "net2"] as const)(
+  it.each(someOf(["net2", "net1"] as const))(
     "answers as the recorded node did, byte for byte: %s",
     async (network) => {
       const { asked_at: at, response } = recorded<NodeInfo>(network, "nodeInfo");
