@@ -8,7 +8,7 @@ import { FAULT_FREE, type NetworkConditions, type Setting, USUAL_LIMITS } from "
 import type { Sabotage, SimulatedNode } from "./simulatedNode.ts";
 import { createNetwork } from "./simulator.ts";
 
-const SEEDS = IS_THOROUGH ? 50 : 3;
+const SEEDS = IS_THOROUGH ? 50 : 6;
 
 /** Four validators a to d; the fifth node starts later with the key of a, and a copy of its folder or nothing else. */
 const [A, TWIN] = [0, 4];
