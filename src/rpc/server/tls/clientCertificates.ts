@@ -1,4 +1,5 @@
 import type { X509Certificate } from "node:crypto";
+import type { Server } from "node:https";
 import type { TLSSocket } from "node:tls";
 import { CERTIFICATES_BYTES } from "./handshakeLimits.ts";
 import type { ClientRules } from "./tlsRules.ts";
@@ -12,13 +13,45 @@ export interface CertificateCheck {
   readonly bytes: number;
 }
 
+/** Certificates of clients with those that they sent along, each read once. */
+export class ClientCertificates {
+  private readonly bySocket = new WeakMap<TLSSocket, X509Certificate>();
+
+  /**
+   * Reads the certificates of a server's clients at the end of the handshake, before Node.js looks at them: with each look it
+   * takes the next one away from those that were sent along, and some versions (24.21, 26.8) look themselves when the client is
+   * authorized. No other event gives the socket before that one; the line, a secret of the connection, is not kept.
+   */
+  constructor(server: Server) {
+    const seen = new WeakSet<TLSSocket>();
+    server.on("keylog", (_line, socket) => {
+      if (seen.has(socket)) return;
+      seen.add(socket);
+      socket.prependOnceListener("secure", () => this.read(socket));
+    });
+  }
+
+  /** The certificate of a client whose handshake is done, with all that it sent; undefined where it sent none. */
+  of(socket: TLSSocket): X509Certificate | undefined {
+    return this.bySocket.get(socket);
+  }
+
+  private read(socket: TLSSocket): void {
+    const certificate = socket.getPeerX509Certificate();
+    if (certificate !== undefined) this.bySocket.set(socket, certificate);
+  }
+}
+
 /**
  * Whether a client may connect: its certificate is known by common name and fingerprint, or an authority signed it. Node.js
  * has checked the latter; a certificate that it does not trust may still be known. The dates of a known one do not matter, as
  * in Besu.
  */
-export function checkCertificate(socket: TLSSocket, rules: ClientRules): CertificateCheck {
-  const certificate = socket.getPeerX509Certificate();
+export function checkCertificate(
+  socket: TLSSocket,
+  certificate: X509Certificate | undefined,
+  rules: ClientRules,
+): CertificateCheck {
   if (certificate === undefined) return { refused: "it has none", shown: {}, bytes: 0 };
   const shown = {
     subject: certificate.subject.replaceAll("\n", ", ").slice(0, SHOWN_LENGTH),

@@ -6,7 +6,7 @@ import { dropOldest } from "../../../primitives/boundedCache.ts";
 import { durationClock } from "../../../primitives/clock.ts";
 import type { RpcMetrics } from "../../rpcMetrics.ts";
 import { createProxyRule, remoteHostOf } from "../remoteHost.ts";
-import { checkCertificate } from "./clientCertificates.ts";
+import { ClientCertificates, checkCertificate } from "./clientCertificates.ts";
 import { awaitClientHello, type NoHello } from "./clientHello.ts";
 import {
   CERTIFICATES_BYTES,
@@ -83,6 +83,7 @@ class HandshakeGuard implements Handshakes {
   private readonly refusals: ReturnType<typeof createTlsRefusals>;
   private readonly time: HandshakeTime;
   private readonly overhead: OverheadLimit;
+  private readonly certificates: ClientCertificates | undefined;
   private readonly startTls: Listener;
   private readonly serve: Listener;
   private applied: TlsRules;
@@ -109,6 +110,7 @@ class HandshakeGuard implements Handshakes {
       secure.destroy();
     });
     this.applied = rules();
+    if (this.applied.clients !== undefined) this.certificates = new ClientCertificates(server);
     this.startTls = take(server, "connection");
     this.serve = take(server, "secureConnection");
     server.removeAllListeners("tlsClientError");
@@ -181,7 +183,7 @@ class HandshakeGuard implements Handshakes {
         this.refusals.handshake("the client renegotiates", handshake?.remoteHost);
     });
     const { clients } = this.applied;
-    const checked = clients && checkCertificate(socket, clients);
+    const checked = clients && checkCertificate(socket, this.certificates?.of(socket), clients);
     if (checked !== undefined) this.settle(checked.bytes, socket);
     if (checked?.refused === undefined) {
       if (handshake !== undefined) this.watch(handshake, socket);
