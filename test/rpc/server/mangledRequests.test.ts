@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import net from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -144,11 +143,15 @@ async function expectAnswering(client: WebSocketClient, id: string): Promise<voi
   }
 }
 
-/** Sends bytes, ends the connection, and waits until the server has closed it too. */
+/**
+ * Sends bytes, ends the connection, and waits until the server has closed it too. It may be reset after the answer: what is no
+ * HTTP is not read to its end.
+ */
 async function breakOff(server: RpcServer, bytes: Buffer): Promise<void> {
   const socket = net.connect(server.port, "127.0.0.1");
   socket.on("error", () => undefined);
   socket.resume();
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.end(bytes);
-  await once(socket, "close");
+  await closed;
 }
