@@ -19,6 +19,8 @@ import { account } from "./testAccounts.ts";
 /** What a test may change about the chain it wants. */
 export interface ChainChoices {
   readonly genesis: string;
+  /** Of the node as it starts, which the base fee is where the genesis file says so. */
+  readonly minGasPriceWei?: bigint;
   readonly database?: Database;
   readonly markerFile?: MarkerFile;
   readonly clock?: Clock;
@@ -42,7 +44,8 @@ export interface TestChain {
 }
 
 export async function aChain(choices: ChainChoices): Promise<TestChain> {
-  const parsed = parseGenesis(choices.genesis, "the test's genesis");
+  const { genesis, minGasPriceWei = 1000n } = choices;
+  const parsed = parseGenesis(genesis, "the test's genesis", { consensus: "ibft2", minGasPriceWei });
   if (!parsed.ok) throw new Error(parsed.error.message);
   const database = choices.database ?? createMemoryDatabase();
   const headMarker = await verifyChain(database, choices.markerFile ?? createMemoryMarkerFile());
