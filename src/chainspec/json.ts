@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../primitives/result.ts";
 
 /**
- * JSON of genesis files, with the offset of every value, so that errors can point at it. Line and block comments are
+ * JSON of genesis files and of static nodes, with the offset of every value, so that errors can point at it. Line and block comments are
  * allowed; numbers stay text, because chain ids and gas limits may exceed 2^53.
  */
 export type Json =

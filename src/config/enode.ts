@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { messageOf } from "../primitives/errorMessage.ts";
+import { parseJson, placeOf } from "../chainspec/json.ts";
 import { parseHex, toHex } from "../primitives/hex.ts";
 import { ok, type Result } from "../primitives/result.ts";
 import { bad, listType, type ValueType } from "./valueTypes.ts";
@@ -30,7 +30,7 @@ export function parseEnode(url: string): Result<Enode, "badValue"> {
   const refuse = (detail: string): Result<never, "badValue"> => bad(`${enodeSyntaxProblem(url)} ${detail}`);
   if (!/^enode:\/\//i.test(url)) return refuse("Missing 'enode' scheme.");
   const [, nodeId, host = "", ports = ""] =
-    /^enode:\/\/(?:([^@]*)@)?(\[[^\]]*\]|[^:?/]*)(.*)$/i.exec(url) ?? [];
+    /^enode:\/\/(?:([^@]*)@)?(\[[^\]]*\]|[^:?/#]*)(.*)$/i.exec(url) ?? [];
   if (nodeId === undefined || nodeId === "") return refuse("Missing node ID.");
   if (!/^[0-9a-fA-F]{128}$/.test(nodeId)) {
     return refuse(
@@ -39,7 +39,9 @@ export function parseEnode(url: string): Result<Enode, "badValue"> {
   }
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   if (isIP(bare) === 0 && !HOST_NAME.test(bare)) return refuse("Invalid ip address.");
-  const [, tcp, udp] = /^(?::(\d{1,5}))?\/?(?:\?discport=(\d{1,5}))?$/.exec(ports) ?? [];
+  // As in Besu, which reads it as a URL: a path and a fragment mean nothing, and a port may begin with zeros.
+  const [, tcp, udp] =
+    /^(?::0*(\d{1,5}))?(?:\/[^?#\s]*)?(?:\?discport=(\d{1,5}))?(?:#\S*)?$/.exec(ports) ?? [];
   if (tcp === undefined && udp === undefined) return refuse("Invalid port.");
   const tcpPort = Number(tcp ?? 0);
   const udpPort = Number(udp ?? tcp);
@@ -76,23 +78,19 @@ const enodeType: ValueType<Enode> = {
 
 export const enodesType = listType(enodeType, "<ENODE,...>");
 
-/** Reads the text of a static-nodes.json: a JSON array of enode URLs, or an empty file. */
+/** Reads the text of a static-nodes.json: a JSON array of enode URLs, in which Besu allows comments, or an empty file. */
 export function parseStaticNodes(text: string): Result<readonly Enode[], "badValue"> {
   if (text.trim() === "") return ok([]);
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch (error) {
-    return bad(`it is not JSON: ${messageOf(error)}`);
-  }
-  if (!Array.isArray(document)) return bad("it must be a JSON array of enode URLs");
+  const document = parseJson(text);
+  if (!document.ok) return bad(`it is not JSON: ${document.error.message}`);
+  if (document.value.kind !== "array") return bad("it must be a JSON array of enode URLs");
   const nodes: Enode[] = [];
-  for (const item of document as readonly unknown[]) {
-    if (typeof item !== "string") return bad(`${JSON.stringify(item)} is not an enode URL`);
-    const node = parseEnode(item);
+  for (const item of document.value.items) {
+    if (item.kind !== "string") return bad(`an item is not an enode URL (${placeOf(text, item.at)})`);
+    const node = parseEnode(item.text);
     if (!node.ok) return node;
     if (node.value.tcpPort === undefined) {
-      return bad(`static nodes must have a listening port, but '${item}' has none`);
+      return bad(`static nodes must have a listening port, but '${item.text}' has none`);
     }
     nodes.push(node.value);
   }

@@ -11,7 +11,7 @@ import {
 import { isOfOtherRelease } from "./unknownOptions.ts";
 
 /**
- * Reads options from a TOML file (options.md#toml). A key is an option's name or alias; table names are ignored. Lists
+ * Reads options from a TOML file (options.md#toml). A key is an option's name or alias; table names are ignored. Values
  * may be arrays or one text with commas; numbers and booleans may be quoted. `path` names the file in messages.
  */
 export function readToml(text: string, path: string): SourceReading {
@@ -26,13 +26,15 @@ export function readToml(text: string, path: string): SourceReading {
   if (entries.length === 0) {
     return onlyProblem(`Unable to read TOML configuration file ${path}: nothing is set in it`);
   }
+  const sourceOf = (key: string) => ({ kind: "file", path, key, line: lineOf(key, text) }) as const;
   const unknownKeys = entries
-    .filter(({ key }) => !isOptionForFiles(key) && !isOfOtherRelease(key))
+    .filter(({ key }) => findOption(key) === undefined && !isOfOtherRelease(key))
     .map(({ key }) => key);
   const problems = unknownKeys.length === 0 ? [] : [unknownProblem(unknownKeys, text, path)];
-  const warnings: string[] = [];
+  const warnings = entries
+    .filter(({ key }) => findOption(key) !== undefined && !isOptionForFiles(key))
+    .map(({ key }) => `${key} has no effect in a file; it is given ${describeSource(sourceOf(key))}.`);
   const raw: RawOption[] = [];
-  const sourceOf = (key: string) => ({ kind: "file", path, key, line: lineOf(key, text) }) as const;
   for (const name of OPTION_NAMES) {
     // The name has precedence over its aliases; among equals the first in the file wins.
     const assignments = spellingsOf(name).flatMap((spelling) =>
@@ -41,14 +43,15 @@ export function readToml(text: string, path: string): SourceReading {
     const [first, ...others] = assignments.filter(({ key }) => isOptionForFiles(key));
     if (first === undefined) continue;
     const source = sourceOf(first.key);
-    const isList = optionNamed(name).type.arity === "list";
-    const value = textOf(first.value, isList);
+    // Besu joins an array for an option with one value too, so that one with one item is that item; not for a switch.
+    const mayBeList = optionNamed(name).type.arity !== "switch";
+    const value = textOf(first.value, mayBeList);
     if (value.ok) raw.push({ name, text: value.text, source });
     else problems.push(wrongKindProblem(name, value.kind, source));
     if (others.some((other) => other.key === first.key)) {
       problems.push(`${first.key} is given twice in ${path}`);
     }
-    const contradicting = others.find((other) => !isSame(textOf(other.value, isList), value));
+    const contradicting = others.find((other) => !isSame(textOf(other.value, mayBeList), value));
     if (contradicting !== undefined && contradicting.key !== first.key) {
       warnings.push(
         `${first.key} counts, given ${describeSource(source)}; ${contradicting.key} says otherwise and is ignored.`,
@@ -56,7 +59,7 @@ export function readToml(text: string, path: string): SourceReading {
     }
   }
   const unknown = entries
-    .filter(({ key }) => !isOptionForFiles(key) && isOfOtherRelease(key))
+    .filter(({ key }) => findOption(key) === undefined && isOfOtherRelease(key))
     .map(({ key, value }): UnknownOption => {
       const read = textOf(value, true);
       return { spelling: key, text: read.ok ? read.text : "", source: sourceOf(key) };

@@ -24,6 +24,15 @@ describe("an enode URL", () => {
   });
 
   it.each([
+    [`enode://${ID}@1.2.3.4:30303/`, `enode://${ID}@1.2.3.4:30303`],
+    [`ENODE://${ID}@1.2.3.4:030303/a/b#note`, `enode://${ID}@1.2.3.4:30303`],
+    [`enode://${ID}@1.2.3.4:30303/a?discport=0#note`, `enode://${ID}@1.2.3.4:30303?discport=0`],
+  ])("%s is read as the URL that it is in Besu", (url, shown) => {
+    const enode = parseEnode(url);
+    expect(enode.ok && showEnode(enode.value)).toBe(shown);
+  });
+
+  it.each([
     ["", "Missing 'enode' scheme."],
     [`enr://${ID}@1.2.3.4:30303`, "Missing 'enode' scheme."],
     ["enode://1.2.3.4:30303", "Missing node ID."],
@@ -133,6 +142,18 @@ describe("options of peers", () => {
     [["--sync-min-peers=3"], ["--sync-min-peers is ignored in FULL sync-mode"]],
   ])("%j gives its warnings", (args, warnings) => {
     expect(settings({ args: [DEV_GENESIS, ...args] }).warnings).toEqual(warnings);
+  });
+
+  it("static nodes may have comments, as in Besu", () => {
+    const url = `enode://${ID}@1.2.3.4:30303`;
+    const text = `// validators\r\n[ /* the first */ "${url}" // Berlin\r\n]\r\n`;
+    const name = write("commented.json", text);
+    const { peers } = settings({ args: [DEV_GENESIS, `--static-nodes-file=${name}`] });
+    expect(peers?.maintained).toHaveLength(1);
+    const broken = write("broken.json", `["${url}",\n 7]`);
+    expect(problems({ args: [DEV_GENESIS, `--static-nodes-file=${broken}`] })).toEqual([
+      `Static nodes file ${folder}/broken.json cannot be used: an item is not an enode URL (line 2, column 2) (--static-nodes-file is given on the command line)`,
+    ]);
   });
 
   it("static nodes of the data folder must be valid", () => {

@@ -54,6 +54,10 @@ describe("a TOML file", () => {
     ['rpc-http-enabled="true"', { "rpc-http-enabled": "true" }],
     ["target-gas-limit=100_000", { "target-gas-limit": "100000" }],
     ['rpc-http-port="8545"', { "rpc-http-port": "8545" }],
+    ["rpc-http-port=[8545]", { "rpc-http-port": "8545" }],
+    ['data-path=["data"]', { "data-path": "data" }],
+    ["rpc-http-port=[1,2]", { "rpc-http-port": "1,2" }],
+    ["min-gas-price=0x3e8", { "min-gas-price": "1000" }],
     ["rpc-tx-feecap=99999999999999999999", { "rpc-tx-feecap": "99999999999999999999" }],
     ["min-block-occupancy-ratio=0.5", { "min-block-occupancy-ratio": "0.5" }],
     ["identity=5", { identity: "5" }],
@@ -117,12 +121,8 @@ describe("an invalid TOML file is refused", () => {
       "Unknown options in TOML configuration file: foo, rpc-http-prot (node.toml; foo in line 2; rpc-http-prot in line 4: is rpc-http-port meant?)",
     ],
     [
-      'config-file="a.toml"',
-      "Unknown option in TOML configuration file: config-file (node.toml; config-file in line 1)",
-    ],
-    [
-      "rpc-http-port=[1,2]",
-      "Invalid value for option '--rpc-http-port': a list is given as rpc-http-port in node.toml, line 1; accepted: a whole number from 0 to 65535",
+      "rpc-http-enabled=[true]",
+      "Invalid value for option '--rpc-http-enabled': a list is given as rpc-http-enabled in node.toml, line 1; accepted: true or false",
     ],
     [
       "rpc-http-api=[[1]]",
@@ -135,6 +135,18 @@ describe("an invalid TOML file is refused", () => {
     ["[a]\nidentity=1\n[b]\nidentity=2", "identity is given twice in node.toml"],
   ])("%j", (toml, problem) => {
     expect(problems(toml)).toEqual([problem]);
+  });
+
+  it("may have keys that mean nothing in it, as in Besu, and is told so", () => {
+    const { raw, problems: found, warnings } = readToml('config-file="a.toml"\nhelp=true', "node.toml");
+    expect([raw, found, warnings]).toEqual([
+      [],
+      [],
+      [
+        "config-file has no effect in a file; it is given as config-file in node.toml, line 1.",
+        "help has no effect in a file; it is given as help in node.toml, line 2.",
+      ],
+    ]);
   });
 
   it("never throws, whatever its content", () => {
