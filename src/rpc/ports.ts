@@ -128,7 +128,7 @@ interface RpcConsensus {
 /** The votes on the validator set that the operator asked for. */
 interface RpcVoteProposals {
   /** Returns false when there is no room for another vote. */
-  propose(vote: ValidatorVote): boolean;
+  propose(vote: ValidatorVote, force?: "forced"): boolean;
   discard(recipient: Address): void;
   pending(): readonly ValidatorVote[];
 }

@@ -1,5 +1,5 @@
 import { type Address, asAddress } from "../primitives/address.ts";
-import { concatBytes, EMPTY_BYTES } from "../primitives/hex.ts";
+import { concatBytes, EMPTY_BYTES, equalBytes } from "../primitives/hex.ts";
 import { err, ok, type Result } from "../primitives/result.ts";
 import { encodeRlp, type RlpItem, type RlpSpan, readRlpString, rlpMembers } from "../primitives/rlp.ts";
 import { decodeSignature, encodeSignature, type Signature } from "../primitives/secp256k1.ts";
@@ -8,6 +8,15 @@ import { decodeSignature, encodeSignature, type Signature } from "../primitives/
 export interface ValidatorVote {
   readonly recipient: Address;
   readonly kind: "add" | "drop";
+}
+
+/** Whether a vote would leave the chain without validators, and so without blocks: the last one's on itself. */
+export function isOnLastValidator(
+  validators: readonly Address[],
+  { recipient, kind }: ValidatorVote,
+): boolean {
+  const [only, ...others] = validators;
+  return kind === "drop" && only !== undefined && others.length === 0 && equalBytes(only, recipient);
 }
 
 /** The contents of an IBFT 2.0 header's extraData (ibft2.md#extra-data). */

@@ -8,6 +8,7 @@ import { expectDefined } from "../../src/primitives/assert.ts";
 import { toDigits } from "../../src/primitives/hex.ts";
 import { ok } from "../../src/primitives/result.ts";
 import { createRpcBackend } from "../../src/rpc/backend.ts";
+import type { RpcConsensusStatus } from "../../src/rpc/consensusPort.ts";
 import type { NodeFacts } from "../../src/rpc/nodeFacts.ts";
 import type { PeerToPeerFacts, RpcBackend, RpcPool, RpcPorts, RpcSettings } from "../../src/rpc/ports.ts";
 import type { PoolEntry } from "../../src/txpool/entry.ts";
@@ -28,6 +29,20 @@ export const RPC_SETTINGS: RpcSettings = {
     minPriorityFeeWei: 0n,
   },
   poolMaxSize: -1,
+};
+
+/** A node that takes no part in consensus, and knows no validators. */
+export const QUIET_CONSENSUS: RpcConsensusStatus = {
+  mode: "following",
+  self: ZERO_ADDRESS,
+  isValidator: false,
+  height: undefined,
+  quorum: 0,
+  round: undefined,
+  silence: undefined,
+  members: [],
+  head: undefined,
+  votes: { outstanding: [], needed: 0, expireAt: undefined },
 };
 
 /** What a test must say; everything else is a quiet node without peers that cannot simulate and has an empty pool. */
@@ -60,12 +75,7 @@ export function rpcPorts(parts: BackendParts): RpcPorts {
       ethVersion: 68,
       services: () => ({}),
     },
-    consensus: {
-      proposals: createVoteProposals(),
-      status: () => {
-        throw new Error("this test decides nothing");
-      },
-    },
+    consensus: { proposals: createVoteProposals(), status: () => QUIET_CONSENSUS },
     permissions: { accounts: undefined, nodes: undefined, reload: () => ok(undefined) },
     submit: (raw) => {
       const decoded = decodeTransaction(raw);

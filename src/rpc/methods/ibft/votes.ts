@@ -1,6 +1,8 @@
 import type { Address } from "../../../primitives/address.ts";
 import { toHex } from "../../../primitives/hex.ts";
-import { defineMethod, required } from "../../method.ts";
+import { isOnLastValidator, type ValidatorVote } from "../../../types/extraData.ts";
+import { RpcError } from "../../errors/errors.ts";
+import { defineMethod, optional, required } from "../../method.ts";
 import { decodeAddress, decodeBoolean } from "../../parameters/parameters.ts";
 import { ADDRESS, BOOLEAN, OBJECT } from "../../schemas.ts";
 
@@ -13,13 +15,27 @@ export const ibftProposeValidatorVote = defineMethod({
   name: "ibft_proposeValidatorVote",
   namespace: "IBFT",
   isGuarded: true,
-  summary: "Votes from now on to add an account to the validators (true), or to remove it (false).",
-  parameters: [required("address", decodeWholeAddress, ADDRESS), required("add", decodeBoolean, BOOLEAN)],
+  summary:
+    "Votes from now on to add an account to the validators (true), or to remove it (false). `force` lets the last validator remove itself.",
+  parameters: [
+    required("address", decodeWholeAddress, ADDRESS),
+    required("add", decodeBoolean, BOOLEAN),
+    optional("force", decodeBoolean, BOOLEAN),
+  ],
   result: { name: "isTaken", schema: BOOLEAN },
   ports: ["consensus"],
-  run: ([recipient, add], { backend }) =>
-    backend.consensus.proposals.propose({ recipient, kind: add ? "add" : "drop" }),
+  run([recipient, add, force = false], { backend: { consensus } }) {
+    const vote: ValidatorVote = { recipient, kind: add ? "add" : "drop" };
+    const validators = consensus.status().members.map(({ address }) => address);
+    if (!force && isOnLastValidator(validators, vote)) return LAST_VALIDATOR;
+    return consensus.proposals.propose(vote, force ? "forced" : undefined);
+  },
 });
+
+const LAST_VALIDATOR = new RpcError(
+  -32000,
+  "The last validator cannot be voted out: nobody would be left to make blocks, or to vote. A third parameter, true, lets it",
+);
 
 /** All 20 bytes: a shorter text, which is filled up elsewhere, would be a vote on an address that nobody has the key of. */
 function decodeWholeAddress(value: unknown): Address | undefined {
