@@ -176,7 +176,7 @@ describe("an invalid configuration file", () => {
       ["[rpc]\nport=1", "Unknown option in TOML configuration file: port (FILE; port in line 2)"],
       [
         "rpc-ws-port=[1,2]",
-        `Invalid value for option '--rpc-ws-port': a list is given as rpc-ws-port in FILE, line 1; ${PORT_ACCEPTED}`,
+        `Invalid value for option '--rpc-ws-port': '1,2' is not an int (given as rpc-ws-port in FILE, line 1; ${PORT_ACCEPTED})`,
       ],
       [
         "rpc-ws-port=-1",
