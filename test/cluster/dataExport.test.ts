@@ -207,7 +207,7 @@ describe("ibex data export, of a running node with all kinds of transactions", (
   });
 });
 
-describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 100,000 transactions", () => {
+describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 30,000 transactions", () => {
   const TABLES = [
     "--tables=blocks,transactions,receipts,logs,traces",
     "--columns=all",
@@ -235,7 +235,7 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 100,000 transaction
     made = await makeChain({
       folder: temporaryFolder(),
       blocks: 3000,
-      transactions: 100_000,
+      transactions: 30_000,
       validators: 4,
       reward: 0n,
       seed: 1,
@@ -323,7 +323,7 @@ describe.runIf(IS_THOROUGH)("ibex data export, of a chain of 100,000 transaction
   it("says that the disk is full, and goes on when there is room", async () => {
     const folder = temporaryFolder();
     const options = ["data", "export", `--to=${folder}`, `--node=${node.httpUrl}`, ...TABLES, "--format=csv"];
-    const program = runConfined(options, { first: "ulimit -f 1000" });
+    const program = runConfined(options, { first: "ulimit -f 300" });
     expect(await program.exit, program.output()).toBe(74);
     expect(program.output()).toMatch(
       /The export in .* cannot be written: EFBIG.* run the command again to go on\./,

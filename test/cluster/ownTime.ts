@@ -30,7 +30,7 @@ export class OwnTime {
 
   /** Blocks that come in this time at the least where one is due so often: most of them, because a virtual machine may stand still. */
   leastBlocks(periodMs = 1000): number {
-    return Math.floor((0.75 * this.ms) / periodMs) - 1;
+    return Math.floor((0.6 * this.ms) / periodMs) - 1;
   }
 
   #allWaitedMs(): number {
