@@ -46,7 +46,11 @@ const RPC: Rpc = { port: "0x2161", isSecure: false, isLocal: true };
 describe.runIf(CAN_BROWSE)("a wallet that writes from the explorer's page", () => {
   afterAll(closeBrowser);
 
-  async function poke(error: object, walletRpc: Rpc | null = RPC) {
+  async function poke(
+    error: object,
+    walletRpc: Rpc | null = RPC,
+    beforeLoading?: (page: Page) => Promise<void>,
+  ) {
     const network = aNetworkAnswer();
     const status = network["explorer_getNodeStatus"]?.() as object;
     const node = await openScriptedNode({
@@ -58,6 +62,7 @@ describe.runIf(CAN_BROWSE)("a wallet that writes from the explorer's page", () =
     });
     const { page } = node;
     await page.addInitScript(walletThatSays(error));
+    await beforeLoading?.(page);
     await page.goto(`${node.url}/address/${CONTRACT}`);
     const form = page.locator("details", { hasText: "poke()" });
     await form.locator("summary").click();
@@ -103,6 +108,20 @@ describe.runIf(CAN_BROWSE)("a wallet that writes from the explorer's page", () =
         "eth_sendTransaction",
       ]);
     });
+
+  it("is asked once the page can encode the call: its button is not clicked in vain before", async () => {
+    let isDisabled: boolean | undefined;
+    const { form } = await poke({ code: 4902, message: "?" }, RPC, async (page) => {
+      await page.route("**/decoding*.js", async (route) => {
+        const button = page.getByRole("button", { name: "Send by the wallet", includeHidden: true });
+        await button.waitFor({ state: "attached" });
+        isDisabled = await button.isDisabled();
+        await route.continue();
+      });
+    });
+    await form.getByText("Sent:").waitFor();
+    expect(isDisabled).toBe(true);
+  });
 
   it("is offered nothing where its owner refuses to switch, or there is no JSON-RPC for it", async () => {
     const refusing = await poke({ code: 4001, message: "User rejected" });

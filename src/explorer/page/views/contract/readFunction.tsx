@@ -38,7 +38,7 @@ export function ReadFunction({ address, entry }: { readonly address: string; rea
       </summary>
       <form class="form" onSubmit={(event) => void ask(event)}>
         <ParameterFields inputs={entry.inputs} texts={texts} change={setTexts} />
-        <button type="submit" class="button">
+        <button type="submit" class="button" disabled={decoding === undefined}>
           Ask
         </button>
         <div role="status">

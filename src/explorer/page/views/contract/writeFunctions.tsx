@@ -107,7 +107,11 @@ function WriteFunction({ address, entry, wallet }: WriteProps) {
             />
           </div>
         )}
-        <button type="submit" class="button main" disabled={wallet === undefined || outcome === "sending"}>
+        <button
+          type="submit"
+          class="button main"
+          disabled={decoding === undefined || wallet === undefined || outcome === "sending"}
+        >
           Send by the wallet
         </button>
         <div role="status">{outcome !== undefined && <Shown outcome={outcome} />}</div>
