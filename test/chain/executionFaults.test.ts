@@ -15,6 +15,7 @@ import { DamagedData, DiskError } from "../../src/storage/database.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain, type TestChain } from "../builders/aChain.ts";
+import { aSupply } from "../builders/aSupply.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { genesisWith } from "../builders/genesisWith.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
@@ -95,23 +96,6 @@ async function open(logger?: Parameters<typeof aChain>[0]["logger"]): Promise<Te
     builder: addressOfPrivateKey(DEV_VALIDATOR_KEY),
     ...(logger !== undefined && { logger }),
   });
-}
-
-/** A pool of these transactions, from which what is dropped or mined goes. */
-function aSupply(transactions: readonly SentTransaction[]) {
-  const waiting = new Map(transactions.map((transaction) => [toHex(transaction.hash), transaction]));
-  const dropped: string[] = [];
-  const supply: TransactionSupply = {
-    select() {
-      const left = [...waiting.values()];
-      return { next: () => left.shift(), skipSender: () => undefined };
-    },
-    drop(hash, reason) {
-      waiting.delete(toHex(hash));
-      dropped.push(reason);
-    },
-  };
-  return { supply, waiting, dropped };
 }
 
 async function build(chain: Chain, supply: TransactionSupply): Promise<Candidate> {

@@ -14,6 +14,7 @@ import { addressOfPrivateKey, sign } from "../../src/primitives/secp256k1.ts";
 import { rootOfList } from "../../src/types/listRoot.ts";
 import type { SentTransaction } from "../../src/types/transaction.ts";
 import { aChain } from "../builders/aChain.ts";
+import { aSupply } from "../builders/aSupply.ts";
 import { aTransaction } from "../builders/aTransaction.ts";
 import { genesisWith } from "../builders/genesisWith.ts";
 import { loggedLines } from "../builders/loggedLines.ts";
@@ -69,23 +70,6 @@ async function open(choices: Partial<Parameters<typeof aChain>[0]> = {}): Promis
     ...choices,
   });
   return chain;
-}
-
-/** A pool of these transactions, the first ones best. What is dropped or mined leaves it. */
-function aSupply(transactions: readonly SentTransaction[]) {
-  const waiting = new Map(transactions.map((transaction) => [toHex(transaction.hash), transaction]));
-  const dropped: string[] = [];
-  const supply: TransactionSupply = {
-    select() {
-      const left = [...waiting.values()];
-      return { next: () => left.shift(), skipSender: () => undefined };
-    },
-    drop(hash, reason) {
-      waiting.delete(toHex(hash));
-      dropped.push(reason);
-    },
-  };
-  return { supply, waiting, dropped };
 }
 
 async function build(chain: Chain, supply: TransactionSupply): Promise<Candidate> {
