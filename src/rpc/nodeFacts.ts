@@ -1,6 +1,9 @@
 import type { Address } from "../primitives/address.ts";
 import type { UnminedTransaction } from "../txpool/unminedWatch.ts";
 
+/** Transactions of one answer that no block takes. */
+export const MOST_UNMINED = 20;
+
 /** The machine and the peers as explorer_getNodeStatus shows them. No secret, no path, and no address where a peer is reached. */
 export interface NodeFacts {
   /** Milliseconds since 1970. */
@@ -21,8 +24,10 @@ export interface NodeFacts {
     readonly databaseBytes: number;
   };
   readonly memory: { readonly residentBytes: number; readonly limitBytes: number };
-  /** Local transactions that blocks with room have passed over for a minute. */
+  /** Local transactions that blocks with room have passed over for a minute: those that wait longest, MOST_UNMINED at most. */
   readonly unmined: readonly UnminedTransaction[];
+  /** How many there are in all. */
+  readonly unminedCount: number;
   /** Where a visitor's wallet can be sent; undefined where JSON-RPC over HTTP is off, asks who calls, or lacks ETH. */
   readonly walletRpc: WalletRpc | undefined;
   readonly openFiles: { readonly open: number | undefined; readonly limit: number | undefined };

@@ -20,7 +20,10 @@ interface UsedBlock {
 }
 
 interface UnminedWatchParts {
-  readonly pool: Pick<TxPool, "entries" | "get" | "nextNonce" | "onAdded" | "blockFloors" | "statistics">;
+  readonly pool: Pick<
+    TxPool,
+    "entries" | "nextNonce" | "onAdded" | "onRemoved" | "blockFloors" | "statistics"
+  >;
   readonly chain: {
     onHeadChanged(listener: (change: { readonly added: readonly UsedBlock[] }) => void): () => void;
   };
@@ -52,9 +55,11 @@ export interface UnminedTransaction {
   readonly askedWei: bigint | undefined;
 }
 
-/** The transactions that were passed over, by sender, as long as they wait. */
+/** The transactions that were passed over, one of each sender, as long as they wait. */
 export interface UnminedWatch {
-  list(): readonly UnminedTransaction[];
+  readonly count: number;
+  /** Those that wait longest, the first of them first, at most so many: a full pool can have one of each of 60,000 senders. */
+  list(most: number): readonly UnminedTransaction[];
 }
 
 /**
@@ -71,13 +76,9 @@ export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
     sinceMs: clock.nowMs(),
     gas: undefined,
   };
-  let passedOver: readonly PoolEntry[] = [];
+  /** By transaction hash, those that wait longest first. */
+  let passedOver = new Map<string, PoolEntry>();
   let baseFeePerGas: bigint | undefined;
-
-  /** Those of the passed over that have not left the pool since. */
-  function waiting(): readonly PoolEntry[] {
-    return passedOver.filter(({ transaction }) => pool.get(transaction.hash) !== undefined);
-  }
 
   function warn(message: string, { transaction }: PoolEntry): void {
     const { hash, sender, nonce } = transaction;
@@ -91,11 +92,11 @@ export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
   function check(): void {
     const nowMs = clock.nowMs();
     if (nowMs - room.sinceMs < PATIENCE_MS) return;
-    passedOver = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - PATIENCE_MS);
+    const entries = room.gas === undefined ? [] : passedOverBy(pool, room.gas, nowMs - PATIENCE_MS);
+    passedOver = new Map(entries.map((entry) => [toKey(entry.transaction.hash), entry]));
     room = { sinceMs: nowMs, gas: undefined };
     if (named.size > MAX_NAMED) named.clear();
-    for (const entry of passedOver) {
-      const key = toKey(entry.transaction.hash);
+    for (const [key, entry] of passedOver) {
       if (named.has(key)) continue;
       named.add(key);
       warn(`${UNMINED}; ${UNMINED_WORDS[judge(entry, pool.blockFloors, baseFeePerGas).reason]}`, entry);
@@ -106,6 +107,9 @@ export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
     if (entry.origin === "local" && feeCap(entry.transaction) < pool.blockFloors.minGasPriceWei)
       warn(BELOW_FLOOR, entry);
   });
+  pool.onRemoved(({ entry }) => {
+    if (passedOver.size > 0) passedOver.delete(toKey(entry.transaction.hash));
+  });
   chain.onHeadChanged(({ added }) => {
     for (const { header } of added) {
       baseFeePerGas = header.baseFeePerGas;
@@ -114,8 +118,20 @@ export function watchUnmined(parts: UnminedWatchParts): UnminedWatch {
     }
     check();
   });
-  declareGauge(metrics, () => waiting().length);
-  return { list: () => waiting().map((entry) => judge(entry, pool.blockFloors, baseFeePerGas)) };
+  declareGauge(metrics, () => passedOver.size);
+  return {
+    get count() {
+      return passedOver.size;
+    },
+    list(most) {
+      const listed: UnminedTransaction[] = [];
+      for (const entry of passedOver.values()) {
+        if (listed.length === most) break;
+        listed.push(judge(entry, pool.blockFloors, baseFeePerGas));
+      }
+      return listed;
+    },
+  };
 }
 
 function declareGauge(metrics: Metrics | undefined, count: () => number): void {
@@ -155,7 +171,10 @@ function askedBy(reason: UnminedReason, floors: BlockFloors, baseFeeWei: bigint)
   }
 }
 
-/** The next local transaction of each sender that waits since before `addedBeforeMs` and fits into the room. */
+/**
+ * The next local transaction of each sender that waits since before `addedBeforeMs` and fits into the room, those that wait longest
+ * first.
+ */
 function passedOverBy(
   pool: Pick<TxPool, "entries" | "nextNonce" | "statistics">,
   roomGas: bigint,
@@ -168,11 +187,13 @@ function passedOverBy(
     const other = nextOf.get(key);
     if (other === undefined || entry.transaction.nonce < other.transaction.nonce) nextOf.set(key, entry);
   }
-  return [...nextOf.values()].filter(
-    ({ transaction, origin, addedAtMs }) =>
-      origin === "local" &&
-      addedAtMs < addedBeforeMs &&
-      transaction.gasLimit <= roomGas &&
-      transaction.nonce < pool.nextNonce(transaction.sender),
-  );
+  return [...nextOf.values()]
+    .filter(
+      ({ transaction, origin, addedAtMs }) =>
+        origin === "local" &&
+        addedAtMs < addedBeforeMs &&
+        transaction.gasLimit <= roomGas &&
+        transaction.nonce < pool.nextNonce(transaction.sender),
+    )
+    .sort((a, b) => a.addedAtMs - b.addedAtMs);
 }

@@ -112,6 +112,7 @@ export const QUIET_NODE: NodeFacts = {
   maxPeers: 25,
   disk: { freeBytes: 1_000, reserveBytes: 512, resumeBytes: 640, databaseBytes: 80 },
   unmined: [],
+  unminedCount: 0,
   walletRpc: undefined,
   memory: { residentBytes: 7, limitBytes: 9 },
   openFiles: { open: undefined, limit: undefined },

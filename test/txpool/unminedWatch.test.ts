@@ -26,14 +26,14 @@ function watched() {
       return () => undefined;
     },
   };
-  const { list } = watchUnmined({ pool: inHand.pool, chain, clock, logger });
+  const watch = watchUnmined({ pool: inHand.pool, chain, clock, logger });
   const seconds = (count: number, gasUsed = 0n, baseFeePerGas?: bigint): void => {
     for (let second = 0; second < count; second++) {
       clock.advanceBy(1000);
       onHead({ added: [{ header: { gasUsed, gasLimit: BLOCK_GAS, baseFeePerGas } }] });
     }
   };
-  return { ...inHand, seconds, lines, list };
+  return { ...inHand, seconds, lines, watch, list: () => watch.list(100) };
 }
 
 describe("a local transaction", () => {
@@ -95,5 +95,20 @@ describe("a local transaction", () => {
     ]);
     mine(cheap, fair);
     expect(told().map(([hash]) => hash)).toEqual([toHex(dear.hash)]);
+  });
+
+  it("is counted with all others, however few of them are listed: those that wait longest", () => {
+    const { pool, mine, seconds, watch } = watched();
+    const sent = Array.from({ length: 6 }, (_, who) => from(who, 0));
+    for (const one of sent) {
+      pool.add(one, "local");
+      seconds(1);
+    }
+    seconds(130);
+    const listed = () => watch.list(2).map(({ entry }) => toHex(entry.transaction.hash));
+    const hashes = sent.map(({ hash }) => toHex(hash));
+    expect([watch.count, listed()]).toEqual([6, hashes.slice(0, 2)]);
+    mine(sent[0] as SentTransaction);
+    expect([watch.count, listed()]).toEqual([5, hashes.slice(1, 3)]);
   });
 });

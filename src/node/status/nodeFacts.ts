@@ -1,6 +1,6 @@
 import type { Settings } from "../../config/settings.ts";
 import { equalBytes } from "../../primitives/hex.ts";
-import type { ConnectedPeer, NodeFacts, WalletRpc } from "../../rpc/nodeFacts.ts";
+import { type ConnectedPeer, MOST_UNMINED, type NodeFacts, type WalletRpc } from "../../rpc/nodeFacts.ts";
 import type { ServiceEndpoints } from "../../rpc/ports.ts";
 import { resumeBytes } from "../../storage/diskGuard.ts";
 import type { UnminedWatch } from "../../txpool/unminedWatch.ts";
@@ -39,7 +39,8 @@ export function createNodeFacts(
       peers: connectedPeers(conductors),
       maxPeers,
       disk: { ...disk, reserveBytes: minFreeDiskBytes, resumeBytes: resumeBytes(minFreeDiskBytes) },
-      unmined: unmined.list(),
+      unmined: unmined.list(MOST_UNMINED),
+      unminedCount: unmined.count,
       walletRpc: walletRpc(http, services().jsonrpc?.port),
       memory: { residentBytes: process.memoryUsage.rss(), limitBytes: memoryBytes },
       openFiles: { open: countOpenFiles(), limit: openFiles },

@@ -3,13 +3,11 @@ import { parametersAt } from "../../../chainspec/ibftParameters.ts";
 import { toHex } from "../../../primitives/hex.ts";
 import { quantityOrNull, toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod, type Json } from "../../method.ts";
-import type { ConnectedPeer, NodeFacts } from "../../nodeFacts.ts";
+import { type ConnectedPeer, MOST_UNMINED, type NodeFacts } from "../../nodeFacts.ts";
 import { OBJECT } from "../../schemas.ts";
 
 /** Peers of one answer, validators first. */
 const MOST_PEERS = 100;
-/** Transactions of one answer that no block takes. */
-const MOST_UNMINED = 20;
 /** Characters of the name that a peer gives its program. */
 const NAME_LENGTH = 64;
 
@@ -67,10 +65,10 @@ function showWalletRpc({ walletRpc: rpc }: NodeFacts): Json {
 }
 
 /** The longest waiting first. */
-function showUnmined({ unmined }: NodeFacts): Readonly<Record<string, Json>> {
+function showUnmined({ unmined, unminedCount }: NodeFacts): Readonly<Record<string, Json>> {
   const longestFirst = unmined.toSorted((a, b) => a.entry.addedAtMs - b.entry.addedAtMs);
   return {
-    unminedCount: toQuantity(unmined.length),
+    unminedCount: toQuantity(unminedCount),
     unmined: longestFirst
       .slice(0, MOST_UNMINED)
       .map(({ entry: { transaction, addedAtMs }, reason, priceWei, askedWei }) => ({
