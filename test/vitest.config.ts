@@ -10,7 +10,7 @@ export default defineConfig({
     hookTimeout: TEST_HANG_MS,
     expect: { poll: { timeout: HANG_MS } },
     globalSetup: "test/ownFolder.ts",
-    setupFiles: ["test/noneLeft.ts"],
+    setupFiles: ["test/noneLeft.ts", "test/equalBytes.ts"],
     // One more than the cores of a small machine: many tests wait for other processes, for a block or a round.
     maxWorkers: 3,
     // Tests that run side by side in one file wait for blocks most of their time.
