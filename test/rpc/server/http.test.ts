@@ -606,6 +606,35 @@ describe("the host allow-list", () => {
   });
 });
 
+describe("the target of a request", () => {
+  const cases = [
+    ["GET", "/liveness", 200],
+    ["GET", "/liveness?a=%zz", 200],
+    ["GET", "/liveness#part", 200],
+    ["GET", "/%6civeness", 200],
+    ["GET", "http://node.example/liveness", 200],
+    ["GET", "HTTPS://node.example:8545/liveness?a", 200],
+    ["GET", "http://node.example?a", 201],
+    ["GET", "/liveness/", 404],
+    ["GET", "//liveness", 404],
+    ["GET", "/Liveness", 404],
+    ["GET", "/%2fliveness", 404],
+    ["GET", "/%zz", 404],
+    ["HEAD", "/", 405],
+    ["PROPFIND", "/", 405],
+    ["OPTIONS", "*", 404],
+  ] as const;
+
+  it.each(cases)("%s %s", async (method, target, status) => {
+    const { server } = await aToyServer();
+    const answer = await sendRaw(
+      server,
+      `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+});
+
 describe("origins", () => {
   it("are echoed when any origin is allowed", async () => {
     const { server } = await aToyServer({ corsOrigins: ["*"] });
